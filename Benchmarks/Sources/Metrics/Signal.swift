@@ -1,0 +1,73 @@
+// Waiting and counting that belong to neither engine.
+
+import CMetrics
+import Glibc
+import Synchronization
+
+/// A POSIX semaphore: the waiter sleeps in the kernel.
+public final class Signal: @unchecked Sendable {
+  private let semaphore: UnsafeMutablePointer<sem_t>
+
+  public init() {
+    semaphore = .allocate(capacity: 1)
+    sem_init(semaphore, 0, 0)
+  }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  public func post() {
+    sem_post(semaphore)
+  }
+
+  public func wait() {
+    while sem_wait(semaphore) != 0 && errno == EINTR {}
+  }
+}
+
+/// Counts arrivals from many threads without making them share a cache line, which would otherwise
+/// cost more than what is measured. The one waiter polls, at a price of some 0.1 ms a sample.
+public final class Arrivals: @unchecked Sendable {
+  private static let stripes = 64
+  /// Words from one counter to the next: a pair of cache lines.
+  private static let stride = 16
+  private let words: UnsafeMutablePointer<Atomic<Int>>
+
+  public init() {
+    words = .allocate(capacity: Self.stripes * Self.stride)
+    for index in 0..<Self.stripes * Self.stride { (words + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    words.deinitialize(count: Self.stripes * Self.stride)
+    words.deallocate()
+  }
+
+  /// One more.
+  public func arrive() {
+    let stripe = Int(truncatingIfNeeded: metrics_thread_stripe()) & (Self.stripes - 1)
+    // releasing: pairs with the acquiring loads in `count`.
+    words[stripe * Self.stride].wrappingAdd(1, ordering: .releasing)
+  }
+
+  /// How many have arrived.
+  public var count: Int {
+    var sum = 0
+    for stripe in 0..<Self.stripes {
+      sum += words[stripe * Self.stride].load(ordering: .acquiring)
+    }
+    return sum
+  }
+
+  /// Returns when `expected` have arrived; more than that ends the benchmark.
+  public func wait(for expected: Int) {
+    var seen = count
+    while seen < expected {
+      sleep(microseconds: 20)
+      seen = count
+    }
+    expect(seen == expected, "\(seen) items ran of \(expected)")
+  }
+}

@@ -1,0 +1,18 @@
+// The list of all workloads, and the small types they share. This folder is compiled twice, once
+// against each engine.
+
+import Metrics
+
+public func allWorkloads() -> [Workload] {
+  syncWorkloads + mutexWorkloads + asyncWorkloads + wakeWorkloads + poolWorkloads
+    + barrierWorkloads + targetWorkloads + groupWorkloads + semaphoreWorkloads
+    + workItemWorkloads + specificWorkloads + performWorkloads + queueWorkloads + memoryWorkloads
+    + blockingWorkloads
+}
+
+/// A plain number that the workload itself protects: by a serial queue, or by a barrier.
+///
+/// Exclusivity is unchecked because the check would cost as much as the fast paths measured.
+final class Tally: @unchecked Sendable {
+  @exclusivity(unchecked) var value = 0
+}

@@ -1,0 +1,107 @@
+// What the engine is to reach, in one place: for each row the largest ratio to the toolchain's
+// figure and, where there is one, the largest figure in itself.
+
+import Metrics
+
+struct Reach {
+  /// Largest ours ÷ toolchain's; `nil` for rows that are shown and not judged by ratio.
+  var ratio: Double?
+  /// Largest figure of ours, in the row's unit.
+  var ceiling: Double?
+
+  /// Nothing may be slower than the toolchain, but for the noise of measuring.
+  static let parity = Reach(ratio: 1.05)
+  /// Shown, never judged.
+  static let reference = Reach()
+
+  static func ratio(_ limit: Double) -> Reach { Reach(ratio: limit) }
+  static func ceiling(_ limit: Double) -> Reach { Reach(ceiling: limit) }
+}
+
+extension Reach {
+  /// Rows that are not listed have to reach parity.
+  static func of(_ row: String) -> Reach { table[row] ?? .parity }
+
+  static let table: [String: Reach] = [
+    "sync/idle/void": .ratio(0.1),
+    "sync/idle/int": .ratio(0.1),
+    "sync/idle/concurrent": .ratio(0.1),
+    "sync/idle/barrier": .ratio(0.1),
+    "sync/contended/2": .ratio(0.35),
+    "sync/contended/4": .ratio(0.35),
+
+    // Neither engine takes part in these.
+    "mutex/idle": .reference,
+    "mutex/contended/2": .reference,
+    "mutex/contended/4": .reference,
+
+    "async/serial/1/one-object": .ratio(0.4),
+    "async/serial/1/two-word": .ratio(0.4),
+    "async/serial/2/one-object": .ratio(0.8),
+    "async/serial/2/two-word": .ratio(0.8),
+    "async/serial/4/one-object": .ratio(0.8),
+    "async/serial/4/two-word": .ratio(0.8),
+    "async/ping-pong": .ratio(0.15),
+
+    "wake/serial/median": .ratio(0.8),
+    "wake/global/median": .ratio(0.8),
+
+    "fan-out/global": .ratio(0.65),
+    "fan-out/private": .ratio(0.65),
+    "tree": .ratio(0.35),
+
+    "barriers/90-10/sync": .ratio(0.3),
+    "barriers/90-10/async": .ratio(0.3),
+
+    "group/enter-leave": .ratio(0.5),
+    "group/async-wait": .ratio(0.5),
+    // The ping-pong is the kernel's hand-over between two sleeping threads: parity.
+    "semaphore/wait-signal": .ratio(0.8),
+    "work-item/create-perform": .ratio(0.5),
+
+    // The other kinds of concurrentPerform do work of their own, which no engine makes faster.
+    "perform/empty": .ratio(0.3),
+    "perform/empty-inline": .ratio(0.3),
+
+    "memory/idle-queue": Reach(ratio: 1.05, ceiling: 160),
+    "memory/pending-item": Reach(ratio: 1.05, ceiling: 112),
+
+    "sleepers/time": .ratio(0.3),
+    "sleepers/threads": .ceiling(128),
+    // Fewer threads than blocked queues cannot all block at once, so the time is only shown.
+    "blocked-queues/time": .reference,
+    "blocked-queues/threads": .ceiling(299),
+  ]
+}
+
+/// What became of a row.
+enum Verdict: String {
+  case pass
+  case over
+  /// The median ratio is over its limit, and a tenth of the rounds or more are within it: measure
+  /// again, with more rounds or on a quieter machine.
+  case unsure = "over?"
+  /// The row has no limit, or not the figures to judge it by.
+  case unjudged = "-"
+}
+
+extension Reach {
+  func verdict(of measurement: Measurement) -> Verdict {
+    var verdict = Verdict.unjudged
+    if let ratio, let measured = measurement.ratios {
+      if measured.quantile(0.1) > ratio { return .over }
+      verdict = measured.median > ratio ? .unsure : .pass
+    }
+    if let ceiling, let ours = measurement.distribution(of: .ours) {
+      if ours.median > ceiling { return .over }
+      if verdict == .unjudged { verdict = .pass }
+    }
+    return verdict
+  }
+
+  var text: String {
+    let parts = [ratio.map { "≤ \(decimal($0, 2))" }, ceiling.map { "≤ \(decimal($0, 0)) abs" }]
+    let shown = parts.compactMap { $0 }
+    return shown.isEmpty ? "-" : shown.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,99 @@
+// Runs one workload under both engines by turns and gathers the figures of each round.
+
+import Metrics
+
+/// All figures of one row.
+struct Measurement {
+  let row: Workload.Row
+  /// One figure a round, in the order of the rounds; empty for an engine left out.
+  var figures: [Engine: [Double]]
+
+  func distribution(of engine: Engine) -> Distribution? {
+    guard let values = figures[engine], !values.isEmpty else { return nil }
+    return Distribution(values)
+  }
+
+  /// Ours ÷ peer of every round. What disturbs the machine for longer than a sample disturbs both
+  /// figures of a round, so these ratios are steadier than the figures.
+  var ratios: Distribution? {
+    guard let ours = figures[.ours], let peer = figures[.peer], !ours.isEmpty else { return nil }
+    return Distribution(
+      zip(ours, peer).map { ours, peer in
+        // Two counts of zero are equal.
+        peer == 0 ? (ours == 0 ? 1 : .infinity) : ours / peer
+      })
+  }
+
+  /// Whether the rounds disagree so much that their median says little.
+  var isScattered: Bool {
+    guard let ratios else { return false }
+    return ratios.quantile(0.9) - ratios.quantile(0.1) > 0.4 * ratios.median
+  }
+}
+
+struct Runner {
+  let options: Options
+  private var targetNanoseconds: Double { options.quick ? 10e6 : 40e6 }
+
+  func measure(_ pairing: Pairing) -> [Measurement] {
+    var counts: [Engine: Int] = [:]
+    for engine in options.engines { counts[engine] = count(for: pairing, engine) }
+    let isShared = pairing.ours.place == .shared
+    let rounds = isShared ? options.rounds : min(options.rounds, 5)
+    // Contention and wake-ups have moods, each lasting a sample: only more samples help.
+    let mostRounds = isShared && !options.quick ? 3 * rounds : rounds
+    var measurements = pairing.rows.map { Measurement(row: $0, figures: [:]) }
+    for round in 0..<mostRounds {
+      if round >= rounds && !measurements.contains(where: \.isScattered) { break }
+      // Each engine goes first in every other round.
+      let order = round % 2 == 0 ? options.engines : options.engines.reversed()
+      for engine in order {
+        let figures = sample(pairing, engine, count: counts[engine] ?? 1)
+        for (index, figure) in figures.enumerated() {
+          measurements[index].figures[engine, default: []].append(figure)
+        }
+      }
+    }
+    return measurements
+  }
+
+  private func sample(_ pairing: Pairing, _ engine: Engine, count: Int) -> [Double] {
+    let workload = pairing.workload(of: engine)
+    let figures =
+      workload.place == .child
+      ? Child.run(workload.name, engine, count: count)
+      : run(workload, engine, count: count).figures
+    expect(figures.count == workload.rows.count, "\(workload.name) gave \(figures.count) figures")
+    return figures
+  }
+
+  private func run(_ workload: Workload, _ engine: Engine, count: Int) -> Sample {
+    // Lets the threads of the sample before go to sleep.
+    sleep(microseconds: 2_000)
+    return Watchdog.within(seconds: 60, "\(workload.name) (\(engine.rawValue))") {
+      workload.body(count)
+    }
+  }
+
+  /// The count for `workload.body`; also warms the engine up.
+  private func count(for pairing: Pairing, _ engine: Engine) -> Int {
+    let workload = pairing.workload(of: engine)
+    switch workload.size {
+    case .exact(let count):
+      return count
+    case .fixed(let whole):
+      let count = options.quick ? max(1, whole / 4) : whole
+      _ = run(workload, engine, count: count)
+      return count
+    case .timed:
+      var count = 1
+      while true {
+        let time = Double(max(1, run(workload, engine, count: count).nanoseconds))
+        if time >= targetNanoseconds / 2 { return count }
+        // In steps, as the first runs are cold and say little.
+        let factor = min(10, targetNanoseconds / time)
+        count = max(count + 1, Int(Double(count) * factor))
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The engine's modules see no language feature beyond Swift 6 and need no unsafe flags, so that any
+// package can depend on this one. Warnings are errors in this package's own builds only
+// (scripts/tidy.sh passes the flag): a manifest that did it would break users on newer compilers.
+let core: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .define("GRANDCENTRAL_MODEL", .when(traits: ["ModelCheck"])),
+]
+
+let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
+let package = Package(
+  name: "GrandCentral",
+  products: [
+    .library(name: "GrandCentral", targets: ["GrandCentral"]),
+    .executable(name: "tour", targets: ["tour"]),
+  ],
+  traits: [
+    .trait(
+      name: "ModelCheck",
+      description: "Builds the engine on the model checker's primitives instead of the machine's.")
+  ],
+  targets: [
+    // The engine's only C: system calls that Glibc's Swift overlay cannot express, thread-locals.
+    .target(name: "CLinux"),
+    // The façade over atomics, parking and thread identity.
+    .target(name: "Primitives", dependencies: ["CLinux"], swiftSettings: core),
+    // The engine and its Swift classes.
+    .target(
+      name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: core),
+    // What users import.
+    .target(
+      name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: core),
+
+    // The main job that a newcomer runs. TourJobDispatch is a symbolic link to TourJob: one source,
+    // compiled against both engines.
+    .target(name: "TourKit", swiftSettings: language),
+    .target(
+      name: "TourJob", dependencies: ["GrandCentral", "TourKit"],
+      swiftSettings: language + [.define("GRAND_CENTRAL")]),
+    .target(name: "TourJobDispatch", dependencies: ["TourKit"], swiftSettings: language),
+    .executableTarget(
+      name: "tour", dependencies: ["TourKit", "TourJob", "TourJobDispatch"],
+      swiftSettings: language),
+
+    .target(
+      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: language),
+    // Programs for what cannot be tested inside the test process.
+    .executableTarget(
+      name: "MainQueueProbe", dependencies: ["GrandCentral", "TestSupport"],
+      path: "Tests/Probes/MainQueueProbe", swiftSettings: language),
+    .executableTarget(
+      name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
+      path: "Tests/Probes/PoolProbe", swiftSettings: language),
+    .testTarget(
+      name: "GrandCentralTests",
+      dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
+      swiftSettings: language),
+    .testTarget(
+      name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
+      swiftSettings: language),
+  ]
+)

@@ -1,0 +1,23 @@
+// Purpose: what users import. Every public name of the engine, one by one: a scoped re-export of a
+// name takes precedence over the same name of Dispatch that Foundation brings along, so programs
+// that import both get ours without ambiguity. A re-export of the whole module would make every use
+// of a name ambiguous.
+
+@_exported import class GrandCentralCore.DispatchConcurrentQueue
+@_exported import class GrandCentralCore.DispatchGroup
+@_exported import class GrandCentralCore.DispatchObject
+@_exported import enum GrandCentralCore.DispatchPredicate
+@_exported import struct GrandCentralCore.DispatchQoS
+@_exported import class GrandCentralCore.DispatchQueue
+@_exported import class GrandCentralCore.DispatchSemaphore
+@_exported import class GrandCentralCore.DispatchSerialQueue
+@_exported import class GrandCentralCore.DispatchSpecificKey
+@_exported import struct GrandCentralCore.DispatchTime
+@_exported import enum GrandCentralCore.DispatchTimeInterval
+@_exported import enum GrandCentralCore.DispatchTimeoutResult
+@_exported import struct GrandCentralCore.DispatchWallTime
+@_exported import class GrandCentralCore.DispatchWorkItem
+@_exported import struct GrandCentralCore.DispatchWorkItemFlags
+@_exported import func GrandCentralCore.dispatchMain
+@_exported import func GrandCentralCore.dispatchPrecondition
+@_exported import typealias GrandCentralCore.dispatch_time_t

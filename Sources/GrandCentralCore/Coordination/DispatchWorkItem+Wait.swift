@@ -1,0 +1,198 @@
+// Room: Coordination/DispatchWorkItem+Wait. Waiting for a work item, and being notified of its end.
+import Primitives
+
+extension DispatchWorkItem {
+  /// Waits until the item's first execution is over.
+  ///
+  /// Blocks the calling thread; a worker lets another take its place meanwhile. An item may be
+  /// waited for once and executed once, or executed any number of times; anything else stops the
+  /// process, and so does an item that waits for itself.
+  ///
+  /// - Source: `dispatch_block_wait(3)`.
+  @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  public func wait() { _ = wait(limit: .forever) }
+
+  /// Waits until the item's first execution is over, but not past a deadline.
+  ///
+  /// - Parameter timeout: the deadline. One that has passed makes this a look without a sleep.
+  /// - Returns: `.timedOut` if the deadline came first; that wait does not count as the one
+  ///   allowed.
+  /// - Source: `dispatch_block_wait(3)`.
+  @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
+
+  /// Waits until the item's first execution is over, but not past a date.
+  ///
+  /// - Parameter wallTimeout: the deadline, which follows when the clock is set.
+  /// - Returns: `.timedOut` if the deadline came first; that wait does not count as the one
+  ///   allowed.
+  /// - Source: `dispatch_block_wait(3)`.
+  @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
+    wait(limit: wallTimeout.limit)
+  }
+
+  func wait(limit: TimeLimit) -> DispatchTimeoutResult {
+    if beginWait().isDone { return .success }
+    if limit.hasPassed { return endInVain() }
+    for _ in 0..<Spin.limit {
+      // acquiring: pairs with the releasing exchange in finish().
+      if WorkItemState(rawValue: state.load(ordering: .acquiring)).isDone { return .success }
+      spinHint()
+    }
+    let thread = currentThread()
+    // Held for the length of the sleep, so that whoever looks for whom this thread waits may touch
+    // it.
+    let queue = takeSubmission()?.takeRetainedValue()
+    if limit == .forever { refuseDeadlock(on: thread, queue) }
+    let result = Blocking.announced(thread) { sleep(until: limit) }
+    if result == .timedOut, let queue { recordSubmission(to: queue) }
+    return result
+  }
+
+  /// Claims the one wait that there may be, and returns the word as it was.
+  private func beginWait() -> WorkItemState {
+    // acquiring: pairs with the releasing exchange in finish().
+    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    while true {
+      let next: WorkItemState
+      do throws(WorkItemState.WaitRefusal) { next = try seen.waiting() } catch { fail(error) }
+      let (won, now) = state.weakCompareExchange(
+        expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
+      if won { return seen }
+      seen = WorkItemState(rawValue: now)
+    }
+  }
+
+  private func fail(_ refusal: WorkItemState.WaitRefusal) -> Never {
+    switch refusal {
+    case .waitedBefore:
+      clientFault(
+        """
+        wait() on a DispatchWorkItem that is or was waited for already. An item may be waited for \
+        once; use a DispatchGroup, or notify(queue:execute:), for more.
+        """)
+    case .executedTwice:
+      clientFault(
+        """
+        wait() on a DispatchWorkItem that was executed more than once. Wait for an item that is \
+        executed once, or use a DispatchGroup.
+        """)
+    }
+  }
+
+  private func refuseDeadlock(on thread: ThreadContext, _ queue: DispatchQueue?) {
+    require(
+      runner.load(ordering: .relaxed) != thread.pointee.tid,
+      """
+      Deadlock: a DispatchWorkItem waits for itself: wait() was called from inside its own block. \
+      Wait elsewhere, or use notify(queue:execute:).
+      """)
+    guard let queue else { return }
+    // Whoever has the queue to itself keeps the item from starting for as long as it waits.
+    require(
+      !queue.isHeldAlone(by: thread),
+      """
+      Deadlock: wait() on a DispatchWorkItem that was submitted to queue '\(queue.label)', from an \
+      item that has this queue to itself. Wait elsewhere, or use notify(queue:execute:).
+      """)
+  }
+
+  private func sleep(until limit: TimeLimit) -> DispatchTimeoutResult {
+    // acquiring throughout: pairs with the releasing exchange in finish().
+    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    while let next = seen.fellAsleep() {
+      if seen != next {
+        let (won, now) = state.weakCompareExchange(
+          expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
+        guard won else {
+          seen = WorkItemState(rawValue: now)
+          continue
+        }
+      }
+      if futexWait(state, while: next.rawValue, until: limit.deadline) == .timedOut {
+        return endInVain()
+      }
+      seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    }
+    return .success
+  }
+
+  /// Takes the wait back, unless it has come true.
+  private func endInVain() -> DispatchTimeoutResult {
+    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    while let next = seen.gaveUp() {
+      let (won, now) = state.weakCompareExchange(
+        expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
+      if won { return .timedOut }
+      seen = WorkItemState(rawValue: now)
+    }
+    return .success
+  }
+}
+
+extension DispatchWorkItem {
+  /// Submits `execute` to `queue` when the item's first execution is over; at once if it is
+  /// already.
+  ///
+  /// Call from any thread. Several notifications are submitted in the order of the calls. An item
+  /// that dies without having been executed takes its notifications along.
+  ///
+  /// - Parameters:
+  ///   - qos: the work's QoS; by default that of the caller.
+  ///   - flags: what is special about the work.
+  ///   - queue: where the work runs.
+  ///   - execute: runs once.
+  /// - Source: `dispatch_block_notify(3)`.
+  public func notify(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
+    execute: @escaping () -> Void
+  ) {
+    let thread = currentThread()
+    register(Notification(execute, qos: qos, flags: flags, queue: queue, on: thread), on: thread)
+  }
+
+  /// Submits `execute` to `queue` when the item's first execution is over; at once if it is
+  /// already.
+  ///
+  /// - Source: `dispatch_block_notify(3)`.
+  public func notify(queue: DispatchQueue, execute: DispatchWorkItem) {
+    let thread = currentThread()
+    register(Notification(execute, queue: queue, on: thread), on: thread)
+  }
+
+  private func register(_ notification: Notification, on thread: ThreadContext) {
+    lock.withLock {
+      var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+      while let next = seen.observed() {
+        // relaxed on success: the list is handed over by the lock.
+        // acquiring on failure: if the item is done, its work is visible to what is submitted here.
+        let (won, now) = state.weakCompareExchange(
+          expected: seen.rawValue, desired: next.rawValue, successOrdering: .relaxed,
+          failureOrdering: .acquiring)
+        if won { return notifications.append(notification) }
+        seen = WorkItemState(rawValue: now)
+      }
+      // Done: the registered ones go first, even if finish() has not come to them yet.
+      submitNotifications(from: thread)
+      notification.submit(from: thread)
+    }
+  }
+
+  func deliverNotifications(on thread: ThreadContext) {
+    lock.withLock { submitNotifications(from: thread) }
+  }
+
+  /// With the lock held.
+  private func submitNotifications(from thread: ThreadContext) {
+    for notification in notifications { notification.submit(from: thread) }
+    notifications = []
+  }
+
+  /// For the last moment of an item: drops what was never submitted.
+  func discardNotifications() {
+    if notifications.isEmpty { return }
+    let thread = currentThread()
+    for notification in notifications { notification.discard(on: thread) }
+  }
+}

@@ -1,0 +1,37 @@
+// Room: Coordination/Notification. Work that a group or a work item submits when it is done.
+import Primitives
+
+/// A node, ready to be submitted, and where to.
+struct Notification {
+  let node: WorkNode
+  let queue: DispatchQueue
+  /// Whether the node carries a work item, not a closure.
+  let carriesItem: Bool
+  /// For a group: the generation whose end this waits for.
+  private(set) var generation: UInt32 = 0
+
+  init(
+    _ work: consuming @escaping () -> Void, qos: DispatchQoS, flags: DispatchWorkItemFlags,
+    queue: DispatchQueue, on thread: ThreadContext
+  ) {
+    node = .closure(work, qos: qos, flags: flags, on: thread)
+    self.queue = queue
+    carriesItem = false
+  }
+
+  init(_ item: DispatchWorkItem, queue: DispatchQueue, on thread: ThreadContext) {
+    node = .item(item, queue: queue, on: thread)
+    self.queue = queue
+    carriesItem = true
+  }
+
+  func due(at generation: UInt32) -> Notification {
+    var due = self
+    due.generation = generation
+    return due
+  }
+
+  func submit(from thread: ThreadContext) { queue.submit(node, from: thread) }
+
+  func discard(on thread: ThreadContext) { node.discard(carriesItem: carriesItem, on: thread) }
+}

@@ -1,0 +1,106 @@
+// Room: Coordination/Once. Runs something the first time only; everybody else waits for that time
+// to be over.
+// The word, which C programs keep in memory of their own:
+//   0                      nobody came yet
+//   31…1 tid │ 0 waiters   that thread runs it
+//   all ones               done
+//   0 ─begin→ running ─finish→ done;  running ─await→ running, somebody sleeps
+// "Done" is all ones because the C header inlines that comparison. A thread id fits its bits:
+// pid_max is at most 2^22, proc(5). Whoever waits sleeps on the low half.
+import Primitives
+
+struct OnceState: Hashable, Sendable {
+  let rawValue: UInt64
+
+  static let fresh = OnceState(rawValue: 0)
+  static let done = OnceState(rawValue: .max)
+
+  var hasWaiters: Bool { rawValue & 1 != 0 }
+  var lowHalf: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
+  /// The thread that runs it; 0 before and after.
+  var runner: UInt32 { self == .done ? 0 : lowHalf >> 1 }
+
+  /// Nobody came yet → `thread` runs it.
+  func begun(by thread: UInt32) -> OnceState? {
+    self == .fresh ? OnceState(rawValue: UInt64(thread) << 1) : nil
+  }
+
+  /// Running → running, and somebody sleeps. `nil` unless running.
+  func awaited() -> OnceState? {
+    self == .fresh || self == .done ? nil : OnceState(rawValue: rawValue | 1)
+  }
+}
+
+/// Something that happens once.
+struct Once: ~Copyable, Sendable {
+  private let word = Atomic<UInt64>(0)
+
+  /// Runs `body` unless it has run; returns when it has, and its effects are visible.
+  borrowing func run(_ body: () -> Void) { Once.run(word, body) }
+
+  /// The same on a word that lives elsewhere, 0 at first.
+  static func run(
+    _ word: borrowing Atomic<UInt64>, spinLimit: Int = Spin.limit, _ body: () -> Void
+  ) {
+    // acquiring: pairs with the releasing exchange in runSlowly().
+    if word.load(ordering: .acquiring) != OnceState.done.rawValue {
+      runSlowly(word, spinLimit: spinLimit, body)
+    }
+  }
+
+  @inline(never)
+  private static func runSlowly(
+    _ word: borrowing Atomic<UInt64>, spinLimit: Int, _ body: () -> Void
+  ) {
+    let thread = currentThread()
+    var spins = 0
+    // acquiring, here and below: a failed exchange may find it done.
+    var seen = OnceState(rawValue: word.load(ordering: .acquiring))
+    while seen != .done {
+      if let next = seen.begun(by: thread.pointee.tid) {
+        let (won, now) = word.compareExchange(
+          expected: seen.rawValue, desired: next.rawValue, successOrdering: .relaxed,
+          failureOrdering: .acquiring)
+        guard won else {
+          seen = OnceState(rawValue: now)
+          continue
+        }
+        body()
+        // releasing: pairs with the acquiring loads of everybody else.
+        let before = OnceState(
+          rawValue: word.exchange(OnceState.done.rawValue, ordering: .releasing))
+        // The word may be gone by now; a futex call on it then wakes nobody.
+        if before.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
+        return
+      }
+      require(
+        seen.runner != thread.pointee.tid,
+        """
+        Recursion in dispatch_once: thread \(seen.runner) came again to what it is running for the \
+        first time, and would wait for itself. Break the cycle, or initialise the parts apart.
+        """)
+      if spins < spinLimit {
+        spins += 1
+        spinHint()
+      } else {
+        sleep(word, from: seen, thread)
+      }
+      seen = OnceState(rawValue: word.load(ordering: .acquiring))
+    }
+  }
+
+  private static func sleep(
+    _ word: borrowing Atomic<UInt64>, from seen: OnceState, _ thread: ThreadContext
+  ) {
+    guard let next = seen.awaited() else { return }
+    if seen != next {
+      // relaxed: it says only that somebody sleeps.
+      let (won, _) = word.compareExchange(
+        expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
+      if !won { return }
+    }
+    withUnsafePointer(to: word) { word in
+      Blocking.announced(thread) { _ = futexWait(lowHalfOf: word.pointee, while: next.lowHalf) }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// Room: Coordination/WorkNode+Make. The nodes that carry client work: how they are filled, what
+// they do when it is their turn, and how they are emptied if it never comes.
+//   entry             closure   context   companion
+//   closureEntry      work      –         –            Work/Callout.swift
+//   memberEntry       work      –         group        runs work, then leaves the group
+//   itemEntry         –         item      –            performs the item
+//   memberItemEntry   –         item      group        performs the item, then leaves the group
+// Context and companion are retained by the node. A member enters its group when it is made.
+import CLinux
+import Primitives
+
+extension WorkNode {
+  /// A node that runs `work` once, submitted by `thread`.
+  static func closure(
+    _ work: consuming @escaping () -> Void, group: DispatchGroup? = nil, qos: DispatchQoS,
+    flags: DispatchWorkItemFlags, on thread: ThreadContext
+  ) -> WorkNode {
+    let captured = QoSPropagation.captured(
+      from: PackedQoS(rawValue: thread.pointee.qos), explicit: PackedQoS(qos), flags: flags)
+    let node = NodeCache.take(thread)
+    node.putClosure(work)
+    node.entry = closureEntry
+    node.traits = WorkTraits(qos: captured, barrier: flags.contains(.barrier))
+    if let group {
+      node.join(group)
+      node.entry = memberEntry
+    }
+    return node
+  }
+
+  /// A node that performs `item` on `queue`, submitted by `thread`.
+  static func item(
+    _ item: DispatchWorkItem, group: DispatchGroup? = nil, queue: DispatchQueue,
+    on thread: ThreadContext
+  ) -> WorkNode {
+    item.recordSubmission(to: queue)
+    let node = NodeCache.take(thread)
+    node.context = Unmanaged.passRetained(item).toOpaque()
+    node.entry = itemEntry
+    node.traits = item.traits(from: thread)
+    if let group {
+      node.join(group)
+      node.entry = memberItemEntry
+    }
+    return node
+  }
+
+  private func join(_ group: DispatchGroup) {
+    group.enter()
+    companion = Unmanaged.passRetained(group).toOpaque()
+  }
+
+  // MARK: What they do when it is their turn
+
+  private static let memberEntry: Entry = { raw, thread in
+    let node = WorkNode(raw)
+    let group = node.takeGroup()
+    let work = node.takeClosure()
+    NodeCache.put(node, thread)
+    grandCentralClientCallout(work)
+    leave(group)
+  }
+
+  private static let itemEntry: Entry = { raw, thread in
+    let node = WorkNode(raw)
+    let item = node.takeItem()
+    NodeCache.put(node, thread)
+    // SAFETY: the node's reference is now this function's.
+    item._withUnsafeGuaranteedRef { $0.performSubmitted(on: thread) }
+    item.release()
+  }
+
+  private static let memberItemEntry: Entry = { raw, thread in
+    let node = WorkNode(raw)
+    let group = node.takeGroup()
+    let item = node.takeItem()
+    NodeCache.put(node, thread)
+    // SAFETY: as above.
+    item._withUnsafeGuaranteedRef { $0.performSubmitted(on: thread) }
+    item.release()
+    leave(group)
+  }
+
+  private static func leave(_ group: Unmanaged<DispatchGroup>) {
+    // SAFETY: the node's reference, which keeps the group while it is left.
+    group._withUnsafeGuaranteedRef { $0.leave() }
+    group.release()
+  }
+
+  /// Drops what a node without a group holds, and gives the node back.
+  func discard(carriesItem: Bool, on thread: ThreadContext) {
+    if carriesItem {
+      takeItem().release()
+    } else {
+      _ = takeClosure()
+    }
+    NodeCache.put(self, thread)
+  }
+
+  private func takeItem() -> Unmanaged<DispatchWorkItem> {
+    // SAFETY of force: every node of these kinds has one.
+    Unmanaged.fromOpaque(context.unsafelyUnwrapped)
+  }
+
+  private func takeGroup() -> Unmanaged<DispatchGroup> {
+    // SAFETY of force: every member has one.
+    Unmanaged.fromOpaque(companion.unsafelyUnwrapped)
+  }
+}

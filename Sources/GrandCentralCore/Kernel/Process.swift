@@ -1,0 +1,53 @@
+// Room: Kernel/Process. What /proc says of this process and its threads. proc(5).
+// Every read may fail (no /proc in a sandbox, no descriptor left); callers get nil or a plain default.
+import Glibc
+
+enum Process {
+  /// The name of a thread of this process.
+  static func threadName(_ thread: UInt32) -> String {
+    guard let name = readText("/proc/self/task/\(thread)/comm", atMost: 64) else { return "?" }
+    return String(name.prefix { $0 != "\n" })
+  }
+
+  /// What a thread is doing: proc(5), field 3 of `stat`. `nil` when it cannot be told.
+  static func threadState(_ thread: UInt32) -> Character? {
+    guard let stat = readText("/proc/self/task/\(thread)/stat", atMost: 512),
+      // The name is in parentheses and may itself contain them.
+      let end = stat.lastIndex(of: ")")
+    else { return nil }
+    return stat[stat.index(after: end)...].first { $0 != " " }
+  }
+
+  /// The signals that the main thread blocks, as a bit mask.
+  static func mainThreadBlockedSignals() -> UInt64? {
+    guard let status = readText("/proc/self/status", atMost: 4096) else { return nil }
+    for line in status.split(separator: "\n") where line.hasPrefix("SigBlk:") {
+      return UInt64(line.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)
+    }
+    return nil
+  }
+
+  /// The first `atMost` bytes of a file.
+  static func readText(_ path: String, atMost limit: Int) -> String? {
+    var descriptor: Int32
+    repeat { descriptor = open(path, O_RDONLY | O_CLOEXEC) } while descriptor < 0 && errno == EINTR
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
+      var filled = 0
+      while filled < limit {
+        let count = read(descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, limit - filled)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { return nil }
+        if count == 0 { break }
+        filled += count
+      }
+      return String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<filled]), as: UTF8.self)
+    }
+  }
+
+  /// An environment variable.
+  static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}

@@ -1,0 +1,242 @@
+// Room: Lanes/Lane+Sync. A thread enters a lane, runs its closure itself, and leaves.
+// Idle: one exchange in, one out, inlined into the caller. Else, in this order:
+//   spin    a few hundred nanoseconds: most holders are gone by then
+//   sleep   on the word, if a sync() holds the lane and nothing is queued, as on a mutex; whoever
+//           comes first gets it. A thread that lost three times gets in line.
+//   line    a node on the lane's list, in order; the owner hands the lane to this thread by name
+// With a target that is a lane, entering means to hold the whole hierarchy up to the root, innermost
+// first; leaving goes the other way. A hierarchy that ends in the main queue is entered by sending
+// the closure to the main thread instead.
+import CLinux
+public import Primitives
+
+extension Lane {
+  /// Takes an idle lane whose target is a root. `token` is what its word becomes: `syncToken`, or locked
+  /// for a barrier.
+  @inlinable @inline(__always)
+  final func enterIdle(_ thread: ThreadContext, as token: LaneState) -> Bool {
+    // acquiring: pairs with the releasing exchange of the last to leave.
+    let (won, _) = state.compareExchange(
+      expected: LaneState(rawValue: 0), desired: token,
+      successOrdering: .acquiring, failureOrdering: .relaxed)
+    if won && token.rawValue == LaneState.locked {
+      owner.store(thread.ownerWord, ordering: .relaxed)
+    }
+    return won
+  }
+
+  /// Leaves a lane that enterIdle() or enterSlowly() took with this token.
+  @inlinable @inline(__always)
+  final func leave(_ thread: ThreadContext, as token: LaneState) {
+    if token.rawValue == LaneState.locked { owner.store(0, ordering: .relaxed) }
+    // releasing: pairs with the acquiring exchange of the next to come.
+    let (won, _) = state.compareExchange(
+      expected: token, desired: LaneState(rawValue: 0),
+      successOrdering: .releasing, failureOrdering: .relaxed)
+    if !won { leaveSlowly(thread, barrier: token.rawValue == LaneState.locked) }
+  }
+
+  /// Enters the lane and its targets, as a barrier or not, however long it takes. False: the hierarchy
+  /// ends in the main queue and this is another thread; all but that is held.
+  @usableFromInline @inline(never)
+  final func enterSlowly(_ thread: ThreadContext, barrier: Bool = false) -> Bool {
+    switch kind {
+    case .root: return true
+    case .bound:
+      if isBoundTo(thread) { failSelfSync(on: thread) }
+      return false
+    case .serial, .concurrent:
+      enter(thread, exclusive: kind == .serial || barrier)
+      return withTarget { $0.enterSlowly(thread) }
+    }
+  }
+
+  @usableFromInline @inline(never)
+  final func leaveSlowly(_ thread: ThreadContext, barrier: Bool = false) {
+    guard kind == .serial || kind == .concurrent else { return }
+    withTarget { $0.leaveSlowly(thread) }
+    if kind == .serial || barrier {
+      leaveExclusive(thread)
+    } else {
+      leaveShared(thread)
+    }
+  }
+
+  // MARK: One lane in
+
+  private final func enter(_ thread: ThreadContext, exclusive: Bool) {
+    if owner.load(ordering: .relaxed) == thread.ownerWord { failSelfSync(on: thread) }
+    if exclusive && kind == .concurrent && isHeldShared(by: thread) { failSelfSync(on: thread) }
+    var seen = state.load(ordering: .relaxed)
+    var spins = 0
+    var losses = 0
+    while true {
+      if let next = seen.entered(exclusive: exclusive) {
+        // acquiring: pairs with the releasing exchange of the last to leave.
+        let desired = losses > 0 ? next.withSleepers(exclusive: exclusive) : next
+        let (won, now) = state.weakCompareExchange(
+          expected: seen, desired: desired, successOrdering: .acquiring,
+          failureOrdering: .relaxed)
+        if won { break }
+        seen = now
+        continue
+      }
+      if spins < Tuning.syncSpins && !seen.isSuspended && !seen.isBound {
+        spins += 1
+        spinHint()
+        seen = state.load(ordering: .relaxed)
+        continue
+      }
+      guard losses < Tuning.mostLosses, let asleep = seen.fellAsleep() else {
+        // A woken sleeper was woken on behalf of all of them. If it does not take the lane, it passes
+        // the wake-up on, or those it leaves behind sleep for ever.
+        if losses > 0 { futexWake(lowHalfOf: state, count: .max) }
+        if waitInLine(thread, exclusive: exclusive) { break }
+        seen = state.load(ordering: .relaxed)
+        continue
+      }
+      if !seen.hasSleepers {
+        // relaxed: the futex call compares the word again.
+        let (won, now) = state.weakCompareExchange(
+          expected: seen, desired: asleep, ordering: .relaxed)
+        guard won else {
+          seen = now
+          continue
+        }
+      }
+      losses += 1
+      sleepOnWord(thread, while: asleep)
+      seen = state.load(ordering: .relaxed)
+    }
+    if exclusive { owner.store(thread.ownerWord, ordering: .relaxed) }
+  }
+
+  private final func sleepOnWord(_ thread: ThreadContext, while asleep: LaneState) {
+    Blocking.announced(thread) {
+      // A lane held for long may be held for ever: look for a cycle once, then sleep in peace.
+      let deadline = Deadline.monotonic(
+        nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
+      if futexWait(lowHalfOf: state, while: asleep.lowHalf, until: deadline) == .timedOut {
+        WaitGraph.registered(thread, waitingFor: self) {
+          _ = futexWait(lowHalfOf: state, while: asleep.lowHalf)
+        }
+      }
+    }
+  }
+
+  /// Gets in line and waits for the lane to be handed over. False: the line was gone when this thread
+  /// came to it; try again.
+  private final func waitInLine(_ thread: ThreadContext, exclusive: Bool) -> Bool {
+    let node = NodeCache.take(thread)
+    node.context = UnsafeMutableRawPointer(thread)
+    var traits = WorkTraits(
+      qos: PackedQoS(rawValue: thread.pointee.qos), barrier: exclusive)
+    traits.formUnion(.waiter)
+    node.traits = traits
+    Parker.prepare(thread)
+    var seen = state.load(ordering: .relaxed)
+    while true {
+      if seen.entered(exclusive: exclusive) != nil {
+        NodeCache.put(node, thread)
+        return false
+      }
+      // Never admitted: an item that may pass could have entered.
+      let (next, action) = seen.pushed(node.raw, exclusive: exclusive)
+      node.raw.storeBytes(of: seen.pending, as: UnsafeMutableRawPointer?.self)
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      guard won else {
+        seen = now
+        continue
+      }
+      invariant(action == .queued, "A waiter found lane '\(laneLabel)' idle with work queued.")
+      break
+    }
+    awaitGrant(thread)
+    return true
+  }
+
+  /// Waits until some owner grants this thread's node on this lane.
+  final func awaitGrant(_ thread: ThreadContext) {
+    for _ in 0..<Tuning.grantSpins {
+      if Parker.isGranted(thread) { return }
+      spinHint()
+    }
+    Blocking.announced(thread) {
+      let deadline = Deadline.monotonic(
+        nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
+      if !Parker.sleep(thread, until: deadline) {
+        WaitGraph.registered(thread, waitingFor: self) { _ = Parker.sleep(thread) }
+      }
+    }
+  }
+
+  // MARK: One lane out
+
+  private final func leaveExclusive(_ thread: ThreadContext) {
+    owner.store(0, ordering: .relaxed)
+    var seen = state.load(ordering: .relaxed)
+    while true {
+      let (next, owns, wake) = seen.leftExclusive(isSerial: kind == .serial)
+      // releasing: what the closure wrote, for the next to come. acquiring: with `owns`, the nodes
+      // that were queued.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      guard won else {
+        seen = now
+        continue
+      }
+      switch wake {
+      case .nothing: break
+      case .wakeOne: futexWake(lowHalfOf: state)
+      case .wakeAll: futexWake(lowHalfOf: state, count: .max)
+      }
+      if owns { advance(on: thread) }
+      return
+    }
+  }
+
+  final func leaveShared(_ thread: ThreadContext) {
+    var seen = state.load(ordering: .relaxed)
+    while true {
+      let (next, action) = seen.leftShared()
+      // releasing: for the barrier that comes next. acquiring: with .advance, the private list.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      guard won else {
+        seen = now
+        continue
+      }
+      switch action {
+      case .nothing: break
+      case .advance: advance(on: thread)
+      case .releaseSelf: Unmanaged.passUnretained(self).release()
+      }
+      return
+    }
+  }
+
+  /// Runs an item that was counted as running, and counts it off.
+  final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
+    node.traits.subtract(.carried)
+    withFrame(thread) {
+      thread.pointee.qos = node.traits.qos.rawValue
+      node.run(on: thread)
+    }
+    leaveShared(thread)
+  }
+
+  /// Marks the thread as working on this lane while `body` runs.
+  final func withFrame(_ thread: ThreadContext, _ body: () -> Void) {
+    var frame = gc_frame(previous: thread.pointee.frame, queue: address)
+    // SAFETY: the frame is taken off the thread before it leaves the stack.
+    withUnsafeMutablePointer(to: &frame) { frame in
+      thread.pointee.frame = UnsafeMutableRawPointer(frame)
+      body()
+      thread.pointee.frame = frame.pointee.previous
+    }
+  }
+}

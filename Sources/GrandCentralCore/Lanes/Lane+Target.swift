@@ -1,0 +1,83 @@
+// Room: Lanes/Lane+Target. Where a lane sends itself, and how that changes while it works.
+// A change is a barrier item of the lane: when it runs, the lane is held alone, so no other holder
+// reads `target`, and all that was submitted before has run under the old one. The drainer then sends
+// the lane to its new target. An inactive lane is changed at once: nothing can be at work on it.
+// The hierarchy lock guards every write of any `target`, so that a walk under it is safe.
+import CLinux
+import Primitives
+
+extension Lane {
+  static let hierarchyLock = HierarchyLock()
+
+  final func retarget(to target: Lane) {
+    require(
+      kind != .root,
+      "setTarget(queue:) on the global queue '\(laneLabel)'. Use a queue of your own.")
+    require(
+      kind != .bound, "setTarget(queue:) on the main queue. It always runs on the main thread.")
+    Self.hierarchyLock.lock.withLock { failOnLoop(through: target) }
+    let changedAtOnce = control.withLock {
+      guard suspension.isInactive else { return false }
+      // Whoever submitted to the inactive lane only queued; sync() callers wait in line.
+      adopt(target)
+      return true
+    }
+    if changedAtOnce { return }
+    let thread = currentThread()
+    let node = NodeCache.take(thread)
+    node.entry = Self.retargetEntry
+    node.context = address
+    node.companion = Unmanaged.passRetained(target).toOpaque()
+    node.traits = WorkTraits(qos: .unspecified, barrier: true)
+    submit(node, from: thread)
+  }
+
+  private static let retargetEntry: WorkNode.Entry = { raw, thread in
+    let node = WorkNode(raw)
+    let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
+    let target = Unmanaged<Lane>.fromOpaque(node.companion.unsafelyUnwrapped)
+    NodeCache.put(node, thread)
+    lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue()) }
+  }
+
+  /// Changes the target of a lane that is held alone.
+  private final func adopt(_ target: Lane) {
+    let old = Self.hierarchyLock.lock.withLock {
+      failOnLoop(through: target)
+      let old = targetReference
+      targetReference = Unmanaged.passRetained(target)
+      return old
+    }
+    if target.kind == .root {
+      state.clear(LaneState.targeted)
+    } else {
+      state.set(LaneState.targeted)
+    }
+    noteChange()
+    // The old target, should this run inside its drain, holds itself until that has ended.
+    old?.release()
+  }
+
+  /// Stops when `target` leads back to this lane. Under the hierarchy lock.
+  private final func failOnLoop(through target: Lane) {
+    var path = [self]
+    var next: Lane? = target
+    while let lane = next {
+      path.append(lane)
+      if lane === self {
+        let names = path.map { "'\($0.laneLabel)'" }.joined(separator: " → ")
+        clientFault(
+          """
+          setTarget(queue:) makes a loop of target queues: \(names). Work on them could never run. \
+          Target a queue that does not lead back to '\(laneLabel)'.
+          """)
+      }
+      next = lane.target
+    }
+  }
+}
+
+/// One for the process: hierarchies are changed rarely and share their upper parts.
+final class HierarchyLock: Sendable {
+  let lock = Lock()
+}

@@ -1,0 +1,70 @@
+// Room: Lanes/Lane+Where. On which lanes a thread is: what frames and hierarchies say.
+// A frame is put on the thread by whoever runs an item of a lane or enters it by sync(). While the frame
+// stands the lane is held, so its target is fixed, and so on up to the root.
+import CLinux
+import Primitives
+
+extension Lane {
+  /// Whether `thread` runs an item of this lane or of one that leads to it.
+  final func isCurrent(on thread: ThreadContext) -> Bool {
+    if kind == .bound && isBoundTo(thread) { return true }
+    return Frames(thread: thread).contains { lane in
+      lane.hierarchy.contains { $0 === self }
+    }
+  }
+
+  /// Whether `thread` runs an item that has this lane to itself.
+  final func isHeldAlone(by thread: ThreadContext) -> Bool {
+    kind == .bound ? isBoundTo(thread) : owner.load(ordering: .relaxed) == thread.ownerWord
+  }
+
+  /// Stops if a wait for an item of this lane can never end, because `thread` holds the lane.
+  final func failIfHeld(by thread: ThreadContext) {
+    for lane in sequence(first: self, next: { $0.kind == .root ? nil : $0.targetNow })
+    where lane.kind != .root && lane.isHeldAlone(by: thread) {
+      lane.failSelfSync(on: thread)
+    }
+  }
+
+  final func isHeldShared(by thread: ThreadContext) -> Bool {
+    isCurrent(on: thread) && !isHeldAlone(by: thread)
+  }
+
+  /// Whether `thread` is the one that this bound lane belongs to.
+  final func isBoundTo(_ thread: ThreadContext) -> Bool { thread == ThreadRegistry.mainThread }
+
+  /// The target as it is this moment, for those who do not hold the lane.
+  final var targetNow: Lane? { Self.hierarchyLock.lock.withLock { target } }
+
+  /// This lane, its target, and so on up to the root. Only for holders of the lane.
+  final var hierarchy: some Sequence<Lane> { sequence(first: self) { $0.target } }
+}
+
+/// The lanes that a thread is on, innermost first.
+struct Frames: Sequence, IteratorProtocol {
+  private var frame: UnsafeMutablePointer<gc_frame>?
+
+  init(thread: ThreadContext) {
+    frame = thread.pointee.frame?.assumingMemoryBound(to: gc_frame.self)
+  }
+
+  /// The lane that the thread is on.
+  static func innermost(_ thread: ThreadContext) -> Lane? {
+    var frames = Frames(thread: thread)
+    return frames.next()
+  }
+
+  /// The innermost lane, without touching it.
+  var address: UnsafeMutableRawPointer? { frame?.pointee.queue }
+
+  mutating func next() -> Lane? {
+    while let current = frame {
+      frame = current.pointee.previous?.assumingMemoryBound(to: gc_frame.self)
+      if let queue = current.pointee.queue {
+        // SAFETY: a lane is held while its frame stands.
+        return Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue()
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,119 @@
+// Room: Lanes/Lane. One drainable list with its state word: the engine's side of every queue.
+// Whose is what:
+//   state      everybody's, by the transitions of LaneState
+//   attention  anybody adds, the drainer reads between two items
+//   batch      the lane's owner's: nodes taken from pending, oldest first
+//   target     written by an owner under the hierarchy lock; read by whoever holds the lane (owner or
+//              running), or under that lock
+//   owner      the thread inside, as its context's address; relaxed, for messages and self-deadlocks
+//   suspension guarded by control
+// `state` stands a cache line away from what the drainer reads per item: submitters write the one
+// all the time, so the other stays in the drainer's cache.
+public import Primitives
+
+@usableFromInline typealias Lane = _Lane
+
+/// The engine's side of a queue. Not for use by programs; named here because `DispatchQueue` derives
+/// from it.
+public class _Lane: DispatchObject {
+  enum Kind: UInt8 {
+    /// One item at a time.
+    case serial
+    /// Items at the same time, barriers alone.
+    case concurrent
+    /// Not a lane at all: gives its nodes to the pool. The end of every hierarchy but the main one.
+    case root
+    /// Serial, and drained by one thread: the main queue.
+    case bound
+  }
+
+  final let attention = Atomic<UInt32>(0)
+  final let control = Lock()
+  final var suspension = Suspension()
+  /// The queue's own QoS, or unspecified: then each item's counts.
+  final let ownQoS: PackedQoS
+  final var batch: WorkNode?
+  final var targetReference: Unmanaged<Lane>?
+  final let laneLabel: String
+  final let specifics = Atomic<UInt>(0)
+  @usableFromInline final let owner = Atomic<UInt>(0)
+  @usableFromInline final let state: Atomic<LaneState>
+  /// What an idle lane's word becomes when sync() takes it: locked, or one running.
+  @usableFromInline final let syncToken: LaneState
+  final let kind: Kind
+
+  init(
+    label: String, kind: Kind, qos: PackedQoS, target: Lane?, isInactive: Bool = false
+  ) {
+    self.laneLabel = label
+    self.kind = kind
+    self.ownQoS = qos
+    syncToken = LaneState(
+      rawValue: kind == .concurrent ? LaneState.oneRunning : LaneState.locked)
+    var word: UInt64 = 0
+    switch kind {
+    // A root is never idle to the inlined sync(): there is nothing to take.
+    case .root: word |= LaneState.targeted
+    case .bound: word |= LaneState.bound
+    case .serial, .concurrent: if let target, target.kind != .root { word |= LaneState.targeted }
+    }
+    if isInactive {
+      word |= LaneState.suspended
+      suspension = .inactive
+    }
+    state = Atomic(LaneState(rawValue: word))
+    targetReference = target.map { Unmanaged.passRetained($0) }
+    super.init()
+  }
+
+  deinit {
+    Workplaces.willDie()
+    suspension.requireReleasable(label: laneLabel)
+    releaseSpecifics()
+    targetReference?.release()
+  }
+
+  /// For a root: gives the node to whatever runs it.
+  func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
+    engineFault("Queue '\(laneLabel)' is no root.")
+  }
+
+  /// For a bound lane: tells its thread that there is work.
+  func wakeBoundThread() {
+    engineFault("Queue '\(laneLabel)' is bound to no thread.")
+  }
+
+  override final func runCarried(_ node: WorkNode, on thread: ThreadContext) {
+    runAdmitted(node, on: thread)
+  }
+
+  override public final func setTarget(queue: DispatchQueue) { retarget(to: queue) }
+  override public final func activate() { activateLane() }
+  override public final func suspend() { suspendLane() }
+  override public final func resume() { resumeLane() }
+}
+
+extension Lane {
+  /// Only for holders of the lane, or under the hierarchy lock.
+  final var target: Lane? { targetReference?._withUnsafeGuaranteedRef { $0 } }
+
+  /// Calls `body` with the target, without counting references. Only for holders of a lane, and never
+  /// for a root or the main queue: all others have a target.
+  @inline(__always)
+  final func withTarget<Result>(_ body: (Lane) -> Result) -> Result {
+    // SAFETY: the target is fixed, and kept by this lane, while the lane is held.
+    targetReference.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
+  }
+
+  final var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+}
+
+extension ThreadContext {
+  /// What a lane's owner word says while this thread is inside.
+  @inlinable @inline(__always)
+  var ownerWord: UInt { UInt(bitPattern: self) }
+}
+
+extension Lane: Workplace {
+  var workplaceLabel: String { laneLabel }
+}

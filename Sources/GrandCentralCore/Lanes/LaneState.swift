@@ -1,0 +1,227 @@
+// Room: Lanes/LaneState. The word that says who may touch a lane's list, and what is on it.
+//   63…53 running  shared holders: items of a concurrent lane at work, and its sync() readers
+//   52…50 free, for the urgency of what is queued
+//   49 barrier     the first thing queued needs the lane alone, and waits for running = 0
+//   48 held        the lane retains itself: an activation or a running item refers to it
+//   47…6 pending   newest node pushed, linked to older ones; node addresses are multiples of 64
+//    5 bound       belongs to one thread for ever: the main queue
+//    4 targeted    the target is another lane, not a root: the inlined sync() must not take it
+//    3 suspended   nothing may start; resume and activate clear it
+//    2 batch       the lane's private list is not empty, while its owner is away
+//    1 sleepers    threads sleep on the low half, for a lane that a sync() holds
+//    0 locked      one thread, or one activation on its way, owns the private list and may take
+//                  pending
+// A serial lane: idle ─push→ locked+held (an activation is on its way or draining) ─empty→ idle
+//                idle ─sync→ locked ─done→ idle, or with work queued → locked+held
+// A concurrent lane: idle ─push→ running 1, held ─push→ running 2 … ─done→ … idle
+//                a barrier queues; the last to leave locks the lane on its behalf.
+// Invariants:
+//   held ⇒ locked or running > 0.   sleepers ⇒ locked, not held, nothing queued.
+//   Work queued, not suspended, not locked ⇒ running > 0, and whoever leaves looks at it.
+//   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
+// Model test: Tests/ModelTests/LaneStateModel.swift, with the model checker.
+public import Primitives
+
+@usableFromInline
+struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
+  @usableFromInline let rawValue: UInt64
+  @inlinable @inline(__always) init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  @usableFromInline static var locked: UInt64 { 1 << 0 }
+  static var sleepers: UInt64 { 1 << 1 }
+  static var batch: UInt64 { 1 << 2 }
+  static var suspended: UInt64 { 1 << 3 }
+  static var targeted: UInt64 { 1 << 4 }
+  static var bound: UInt64 { 1 << 5 }
+  static var pendingMask: UInt64 { 0x0000_ffff_ffff_ffc0 }
+  static var held: UInt64 { 1 << 48 }
+  static var barrier: UInt64 { 1 << 49 }
+  @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
+  /// More shared holders than this wait in line. The field holds 2047.
+  static var mostRunning: Int { 2000 }
+}
+
+extension LaneState {
+  @inline(__always) var isLocked: Bool { rawValue & Self.locked != 0 }
+  @inline(__always) var hasSleepers: Bool { rawValue & Self.sleepers != 0 }
+  @inline(__always) var hasBatch: Bool { rawValue & Self.batch != 0 }
+  @inline(__always) var isSuspended: Bool { rawValue & Self.suspended != 0 }
+  @inline(__always) var isBound: Bool { rawValue & Self.bound != 0 }
+  @inline(__always) var isHeld: Bool { rawValue & Self.held != 0 }
+  @inline(__always) var awaitsBarrier: Bool { rawValue & Self.barrier != 0 }
+  @inline(__always) var running: Int { Int(rawValue >> 53) }
+  @inline(__always) var pending: UnsafeMutableRawPointer? {
+    UnsafeMutableRawPointer(bitPattern: UInt(rawValue & Self.pendingMask))
+  }
+  /// Something waits on the lane's pending or private list.
+  @inline(__always) var hasWork: Bool { rawValue & (Self.pendingMask | Self.batch) != 0 }
+  /// Somebody holds the lane alone, or something waits for it.
+  var hasWorkOrOwner: Bool { hasWork || isLocked }
+  /// The half on which sleepers sleep.
+  @inline(__always) var lowHalf: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
+}
+
+extension Atomic where Value == LaneState {
+  /// Sets bits; returns the word before. Acquiring and releasing: these are rare moves, whose callers
+  /// need one or the other.
+  @discardableResult
+  func set(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue | bits) } }
+
+  /// Clears bits; returns the word before. Acquiring and releasing, as set().
+  @discardableResult
+  func clear(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue & ~bits) } }
+
+  @inline(__always)
+  private func replace(_ change: (LaneState) -> LaneState) -> LaneState {
+    var seen = load(ordering: .relaxed)
+    while true {
+      let (won, now) = weakCompareExchange(
+        expected: seen, desired: change(seen), successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      if won { return seen }
+      seen = now
+    }
+  }
+}
+
+// MARK: Coming
+
+extension LaneState {
+  enum PushAction: Hashable {
+    /// On the pending list; whoever owns or leaves the lane will see it.
+    case queued
+    /// On the pending list, and the caller now owns the lane and must send its activation. The lane
+    /// has come to hold itself.
+    case schedule
+    /// Not queued: counted as running, and the caller sends it straight to the target. When
+    /// `retains`, the lane has come to hold itself.
+    case admitted(retains: Bool)
+  }
+
+  /// A node arrives. An exclusive one (any on a serial lane, a barrier on a concurrent one) queues;
+  /// a shared one passes when nothing is ahead of it.
+  @inline(__always)
+  func pushed(_ node: UnsafeMutableRawPointer, exclusive: Bool) -> (LaneState, PushAction) {
+    let closed = Self.locked | Self.batch | Self.suspended | Self.pendingMask
+    if !exclusive && rawValue & closed == 0 && running < Self.mostRunning {
+      return (
+        LaneState(rawValue: (rawValue + Self.oneRunning) | Self.held),
+        .admitted(retains: !isHeld)
+      )
+    }
+    let queued = rawValue & ~Self.pendingMask | UInt64(UInt(bitPattern: node))
+    if isLocked || isSuspended { return (LaneState(rawValue: queued), .queued) }
+    if running > 0 {
+      // Only the first in line decides whether leavers must wait for the last of them.
+      let flag = exclusive && !hasWork ? Self.barrier : 0
+      return (LaneState(rawValue: queued | flag), .queued)
+    }
+    return (LaneState(rawValue: queued | Self.locked | Self.held), .schedule)
+  }
+
+  /// A sync() enters at once, or `nil`: something holds the lane or is ahead.
+  @inline(__always)
+  func entered(exclusive: Bool) -> LaneState? {
+    let closed = Self.locked | Self.batch | Self.suspended | Self.bound | Self.pendingMask
+    guard rawValue & closed == 0 else { return nil }
+    if exclusive {
+      return running == 0 ? LaneState(rawValue: rawValue | Self.locked) : nil
+    }
+    return running < Self.mostRunning ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
+  }
+
+  /// The lane is held by a sync() with nothing queued: a newcomer may sleep on the word and take the
+  /// lane out of order, as with a mutex. That is several times faster than handing it from thread to
+  /// thread in order. `nil`: get in line instead.
+  func fellAsleep() -> LaneState? {
+    guard isLocked && !isHeld && !hasWork && !isSuspended && !isBound else { return nil }
+    return LaneState(rawValue: rawValue | Self.sleepers)
+  }
+}
+
+extension LaneState {
+  /// A thread that slept takes the lane: it cannot know that it was the last sleeper, so it leaves the
+  /// flag for the next. Readers are all woken together and need none.
+  func withSleepers(exclusive: Bool) -> LaneState {
+    exclusive ? LaneState(rawValue: rawValue | Self.sleepers) : self
+  }
+}
+
+// MARK: Leaving
+
+extension LaneState {
+  enum LeaveAction: Hashable {
+    case nothing
+    /// The caller has come to own the lane and must look at what is first in line.
+    case advance
+    /// The lane held itself and no longer does: release it.
+    case releaseSelf
+  }
+
+  /// A shared holder leaves.
+  func leftShared() -> (LaneState, LeaveAction) {
+    let left = rawValue - Self.oneRunning
+    if isLocked { return (LaneState(rawValue: left), .nothing) }
+    let isLast = left >> 53 == 0
+    if hasWork && !isSuspended && (isLast || !awaitsBarrier) {
+      return (LaneState(rawValue: left & ~Self.barrier | Self.locked), .advance)
+    }
+    guard isLast && isHeld else { return (LaneState(rawValue: left), .nothing) }
+    return (LaneState(rawValue: left & ~Self.held), .releaseSelf)
+  }
+
+  enum WakeAction: Hashable {
+    case nothing
+    case wakeOne
+    case wakeAll
+  }
+
+  /// The sync() that held the lane alone leaves. `owns`: it still owns the lane, because work is
+  /// queued, and must look at what is first in line. Sleepers that would wait behind that work are
+  /// all woken, so that they get in line too.
+  func leftExclusive(isSerial: Bool) -> (state: LaneState, owns: Bool, wake: WakeAction) {
+    let awake = rawValue & ~Self.sleepers
+    if hasWork {
+      let wake: WakeAction = hasSleepers ? .wakeAll : .nothing
+      if isSuspended { return (LaneState(rawValue: awake & ~Self.locked), false, wake) }
+      return (LaneState(rawValue: awake), true, wake)
+    }
+    // On a concurrent lane the sleepers may be readers, who can all go in together.
+    let wake: WakeAction = hasSleepers ? (isSerial ? .wakeOne : .wakeAll) : .nothing
+    return (LaneState(rawValue: awake & ~Self.locked), false, wake)
+  }
+}
+
+// MARK: The owner's moves
+
+extension LaneState {
+  /// Gives the lane up, with `hasBatch` left on the private list. Keeps holding itself while items
+  /// run. `awaitsBarrier`: the first in line is exclusive, so only the last leaver may go on.
+  func givenUp(hasBatch: Bool, awaitsBarrier: Bool = false) -> LaneState {
+    var next = rawValue & ~(Self.locked | Self.batch | Self.barrier)
+    if running == 0 { next &= ~Self.held }
+    if hasBatch { next |= Self.batch }
+    if awaitsBarrier { next |= Self.barrier }
+    return LaneState(rawValue: next)
+  }
+
+  /// Hands the lane to a sync() that waited in line: locked, and no longer held.
+  func handedOver(hasBatch: Bool) -> LaneState {
+    let next = rawValue & ~(Self.held | Self.batch)
+    return LaneState(rawValue: hasBatch ? next | Self.batch : next)
+  }
+
+  /// The owner sends an activation. `retains`: the lane has come to hold itself.
+  func scheduled() -> (state: LaneState, retains: Bool) {
+    (LaneState(rawValue: rawValue | Self.held), !isHeld)
+  }
+
+  /// Suspension ends. `owns`: work is queued and the caller has come to own the lane.
+  func unsuspended() -> (state: LaneState, owns: Bool) {
+    let next = rawValue & ~Self.suspended
+    if !isLocked && hasWork && (running == 0 || !awaitsBarrier) {
+      return (LaneState(rawValue: next & ~Self.barrier | Self.locked), true)
+    }
+    return (LaneState(rawValue: next), false)
+  }
+}

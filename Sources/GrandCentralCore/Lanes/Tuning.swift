@@ -1,0 +1,12 @@
+// Room: Lanes/Tuning. The numbers that trade latency for work. Each says what it was measured against.
+
+enum Tuning {
+  /// How often a sync() looks at a busy lane before it sleeps. One look is a `pause`, some 25 ns.
+  static var syncSpins: Int { 40 }
+  /// How often a thread whose turn must be granted looks for it before it sleeps.
+  static var grantSpins: Int { 80 }
+  /// How often a woken sleeper may find the lane taken again before it gets in line.
+  static var mostLosses: Int { 3 }
+  /// How long a wait lasts before it is worth looking for a cycle of waits.
+  static var deadlockSuspicionNanoseconds: UInt64 { 50_000_000 }
+}

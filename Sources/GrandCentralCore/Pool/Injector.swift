@@ -1,0 +1,75 @@
+// Room: Pool/Injector. Work of one band from outside the workers, and what their rings cannot hold.
+// Anybody pushes with one exchange, newest first. A taker, under the lock, moves the whole inbox behind
+// what was taken before, oldest first, and takes from the front.
+import Primitives
+
+final class Injector: @unchecked Sendable {
+  /// Newest first.
+  private let inbox = Atomic<UInt>(0)
+  /// Whether `front` is not empty; written under the lock, read as a hint.
+  private let hasFront = Atomic<Bool>(false)
+  private let lock = Lock()
+  /// Oldest first; guarded by `lock`, as is `back`.
+  private var front: WorkNode?
+  private var back: WorkNode?
+
+  /// Any thread.
+  func push(_ node: WorkNode) {
+    var seen = inbox.load(ordering: .relaxed)
+    while true {
+      node.next = UnsafeMutableRawPointer(bitPattern: seen).map(WorkNode.init)
+      // sequentiallyConsistent: the push half of the sleep/wake pair argued in Pool+Park.swift.
+      // It is releasing too: publishes the node.
+      let (won, now) = inbox.weakCompareExchange(
+        expected: seen, desired: UInt(bitPattern: node.raw),
+        successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
+      if won { return }
+      seen = now
+    }
+  }
+
+  var isEmpty: Bool {
+    // sequentiallyConsistent: the other half of that pair. `front` is filled from the inbox by a
+    // worker that is awake and looks again before it parks.
+    inbox.load(ordering: .sequentiallyConsistent) == 0
+      && !hasFront.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// The oldest node; up to `most` - 1 further ones go to `ring`, which is the caller's.
+  func take(atMost most: Int, ring: Ring, band: Band) -> WorkNode? {
+    if isEmpty { return nil }
+    return lock.withLock {
+      if front == nil { collectInbox() }
+      guard let first = front else { return nil }
+      front = first.next
+      for _ in 1..<most {
+        guard let next = front, ring.accepts(band) else { break }
+        front = next.next
+        ring.put(next, band: band)
+      }
+      if front == nil {
+        back = nil
+        // A node that came meanwhile is in the inbox, which isEmpty reads as well.
+        hasFront.store(false, ordering: .sequentiallyConsistent)
+      }
+      return first
+    }
+  }
+
+  private func collectInbox() {
+    // acquiring: pairs with push().
+    let taken = inbox.load(ordering: .relaxed) == 0
+      ? 0 : inbox.exchange(0, ordering: .acquiring)
+    guard var newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
+    back = newest
+    var older = newest.next
+    newest.next = nil
+    while let node = older {
+      older = node.next
+      node.next = newest
+      newest = node
+    }
+    front = newest
+    hasFront.store(true, ordering: .sequentiallyConsistent)
+  }
+}

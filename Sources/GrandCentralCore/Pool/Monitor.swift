@@ -1,0 +1,181 @@
+// Room: Pool/Monitor. Notices workers whose items sleep without saying so: in read(2), on a lock, in
+// usleep(3).
+// A thread of its own, started when work first finds every CPU or thread taken, asleep without a timer
+// unless that is so. While it watches it looks once a millisecond at each worker that took nothing since the
+// last look: if its thread used no CPU time and the kernel says that it sleeps, the worker is no longer
+// counted active, and another takes its place.
+// How many threads that may make:
+//   a handful (firstThreads) at once, by whoever submits or goes to sleep
+//   up to softThreads   as many again as are asleep, each millisecond: 2, 4, 8 … after 1, 2, 3 … ms
+//   up to mostThreads   only while nothing moves at all: then items probably wait for queued ones. After
+//                       two rounds if every sleeper has said that it waits; after a tenth of a second if
+//                       some sleep in silence, since these may just be slow
+// So items that wait in turn for a few permits do not get a thread each, and five hundred that wait for
+// each other do.
+import CLinux
+import Primitives
+
+final class Monitor: @unchecked Sendable {
+  /// 0 no thread │ 1 watching │ 2 asleep
+  private let mode = Atomic<UInt32>(0)
+  // The monitor thread's own.
+  private var quietRounds = 0
+  private var stalledRounds = 0
+
+  private static var periodNanoseconds: UInt64 { 1_000_000 }
+  private static var quietRoundsBeforeSleep: Int { 20 }
+  private static var stalledRoundsBeforeGrowth: Int { 100 }
+  private static var growthWhenStalled: Int { 16 }
+  private static var stalledRoundsBeforeReport: Int { 20 }
+
+  /// Work waits while every worker that there may be is active.
+  func watch(_ pool: Pool) {
+    // relaxed: the exchanges below decide; a stale 1 is answered by the re-check in rest().
+    switch mode.load(ordering: .sequentiallyConsistent) {
+    case 1: return
+    case 2:
+      if mode.exchange(1, ordering: .acquiringAndReleasing) == 2 { futexWake(mode) }
+    default: start(pool)
+    }
+  }
+
+  private func start(_ pool: Pool) {
+    guard mode.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged else { return }
+    let error = gc_thread_spawn(
+      { argument in
+        // SAFETY: a pool lives as long as its process.
+        let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue()
+        gc_thread_set_name("gc-monitor")
+        pool.monitor.run(pool)
+      }, Unmanaged.passUnretained(pool).toOpaque(), 256 * 1024)
+    // No thread to be had: the next submitter tries again.
+    if error != 0 { mode.store(0, ordering: .relaxed) }
+  }
+
+  private func run(_ pool: Pool) -> Never {
+    let never = Atomic<UInt32>(0)
+    while true {
+      let next = Clock.monotonicNanoseconds() + Self.periodNanoseconds
+      while futexWait(never, while: 0, until: .monotonic(nanoseconds: next)) != .timedOut {}
+      pool.refreshWidth()
+      let hasWork = pool.hasWork()
+      look(at: pool, hasWork: hasWork)
+      if hasWork { pool.wakeIfNeeded() }
+      quietRounds = hasWork ? 0 : quietRounds + 1
+      if quietRounds >= Self.quietRoundsBeforeSleep { rest(pool) }
+    }
+  }
+
+  /// Sleeps until watch() is called.
+  private func rest(_ pool: Pool) {
+    quietRounds = 0
+    pool.threadAllowance.store(pool.configuration.firstThreads, ordering: .relaxed)
+    pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
+    pool.reportedLimit.store(false, ordering: .relaxed)
+    // sequentiallyConsistent: the pair of Pool+Park.swift once more; a submitter publishes work and
+    // reads the mode, we set the mode and look for work.
+    mode.store(2, ordering: .sequentiallyConsistent)
+    if pool.hasWork() {
+      _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)
+      return
+    }
+    while mode.load(ordering: .acquiring) == 2 { _ = futexWait(mode, while: 2) }
+  }
+
+  /// What one look found.
+  private struct Round {
+    var sampled = 0
+    var announced = 0
+    var running = 0
+    var hasProgress = false
+  }
+
+  private func look(at pool: Pool, hasWork: Bool) {
+    var round = Round()
+    for index in 0..<pool.workerCount.load(ordering: .acquiring) {
+      guard let worker = pool.worker(at: index) else { continue }
+      let picks = worker.picks.load(ordering: .relaxed)
+      let hasPicked = picks != worker.lastPicks
+      worker.lastPicks = picks
+      if hasPicked { round.hasProgress = true }
+      switch worker.status.load(ordering: .relaxed) {
+      case .away: break
+      case .announced: round.announced += 1
+      case .running:
+        if isAsleep(worker, hasPicked: hasPicked), mark(worker, in: pool) {
+          round.sampled += 1
+        } else {
+          round.running += 1
+        }
+      case .sampled:
+        if isAsleep(worker, hasPicked: false) {
+          round.sampled += 1
+        } else {
+          round.running += 1
+          unmark(worker, in: pool)
+        }
+      }
+    }
+    let stands = hasWork && round.running == 0 && !round.hasProgress
+    stalledRounds = stands ? stalledRounds + 1 : 0
+    adjustWidth(pool, hasWork: hasWork, round)
+    if hasWork { adjustThreads(pool, round) }
+  }
+
+  /// Active workers beyond the width, while what runs turns out to sleep.
+  private func adjustWidth(_ pool: Pool, hasWork: Bool, _ round: Round) {
+    let width = pool.width.load(ordering: .relaxed)
+    var extra = max(0, pool.allowance.load(ordering: .relaxed) - width)
+    if !hasWork {
+      extra = 0
+    } else if round.running > width {
+      extra = max(0, extra - (round.running - width))
+    } else if round.running == 0 {
+      extra = min(round.sampled, max(0, pool.configuration.softThreads - round.sampled))
+    }
+    pool.allowance.store(width + extra, ordering: .relaxed)
+  }
+
+  private func adjustThreads(_ pool: Pool, _ round: Round) {
+    let seen = pool.state.load(ordering: .relaxed)
+    guard seen.idle == 0, seen.active < pool.allowance.load(ordering: .relaxed) else { return }
+    let limits = pool.configuration
+    if seen.threads >= limits.mostThreads {
+      if stalledRounds >= Self.stalledRoundsBeforeReport { pool.reportLimit() }
+    } else if seen.threads < limits.softThreads {
+      let more = max(2, round.sampled + round.announced)
+      pool.threadAllowance.store(
+        min(limits.softThreads, seen.threads + more), ordering: .relaxed)
+    } else {
+      let patience = round.sampled == 0 ? 2 : Self.stalledRoundsBeforeGrowth
+      guard stalledRounds >= patience else { return }
+      stalledRounds = 0
+      let more = round.sampled == 0 ? seen.threads / 2 : Self.growthWhenStalled
+      pool.threadAllowance.store(
+        min(limits.mostThreads, seen.threads + more), ordering: .relaxed)
+    }
+  }
+
+  private func isAsleep(_ worker: Worker, hasPicked: Bool) -> Bool {
+    let thread = worker.threadID.load(ordering: .relaxed)
+    guard thread != 0, let used = Clock.cpuNanoseconds(ofThread: thread) else { return false }
+    let hasRun = used != worker.lastCPUNanoseconds
+    worker.lastCPUNanoseconds = used
+    // A thread that waits for a CPU used none either, but its state is R.
+    guard !hasPicked && !hasRun, let state = Process.threadState(thread) else { return false }
+    return state == "S" || state == "D"
+  }
+
+  private func mark(_ worker: Worker, in pool: Pool) -> Bool {
+    let (done, _) = worker.status.compareExchange(
+      expected: .running, desired: .sampled, ordering: .relaxed)
+    if done { pool.change { $0.blocked() } }
+    return done
+  }
+
+  private func unmark(_ worker: Worker, in pool: Pool) {
+    let (done, _) = worker.status.compareExchange(
+      expected: .sampled, desired: .running, ordering: .relaxed)
+    if done { pool.change { $0.unblocked() } }
+  }
+}

@@ -1,0 +1,62 @@
+// Room: Pool/Pool+Blocked. What the pool does when the item of a worker sleeps.
+// Our own waits announce themselves: the worker is no longer counted active, and another one is woken if
+// there is work. When it goes on there may be one too many; whoever finishes an item next steps back.
+import Primitives
+
+/// The door through which every wait of the engine sleeps.
+enum Blocking {
+  /// Runs `body`, which may sleep, and lets another worker take this one's place meanwhile.
+  @inline(never)
+  static func announced<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
+    guard let raw = thread.pointee.worker else { return body() }
+    // SAFETY: workers are never freed, nor is their pool.
+    let worker = Unmanaged<Worker>.fromOpaque(raw).takeUnretainedValue()
+    // An announced wait inside another one is part of it.
+    guard worker.pool.announce(worker) else { return body() }
+    defer { worker.pool.comeBack(worker) }
+    return body()
+  }
+}
+
+extension Pool {
+  /// The worker's item is about to sleep. False: it has said so already.
+  fileprivate func announce(_ worker: Worker) -> Bool {
+    switch worker.status.exchange(.announced, ordering: .relaxed) {
+    case .announced: return false
+    // The monitor was mistaken, or right a moment too early; the worker is counted asleep as it is.
+    case .sampled: return true
+    case .running, .away:
+      change { $0.blocked() }
+      if hasWork() { wakeIfNeeded() }
+      return true
+    }
+  }
+
+  /// The worker's item goes on, or has ended.
+  func comeBack(_ worker: Worker) {
+    if worker.status.exchange(.running, ordering: .relaxed) != .running {
+      change { $0.unblocked() }
+    }
+  }
+
+  /// No more threads may be made and all that there are sleep: says who holds them, once until the pool
+  /// has come to rest again.
+  func reportLimit() {
+    guard !reportedLimit.exchange(true, ordering: .relaxed) else { return }
+    var holders: [String: Int] = [:]
+    for index in 0..<workerCount.load(ordering: .acquiring) {
+      guard let thread = worker(at: index)?.thread else { continue }
+      holders[Workplaces.label(of: thread) ?? "a global queue", default: 0] += 1
+    }
+    let lines = holders.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(16)
+      .map { "  \($0.value) × '\($0.key)'" }
+    report(
+      """
+      GRAND CENTRAL: \(configuration.mostThreads) threads are asleep in items, the most there may be, \
+      and more work is queued. It runs when one of them goes on. If none does, this is a deadlock. \
+      Queues that hold the threads:
+      \(lines.joined(separator: "\n"))
+      Bound the number of items that wait at a time, or raise GRANDCENTRAL_THREADS.
+      """)
+  }
+}

@@ -1,0 +1,248 @@
+// Room: Pool/Pool+Park. How workers wake, sleep, step back and leave.
+// Sleep/wake, from both sides, all sequentially consistent:
+//   a submitter   publishes the node (ring tail or inbox), then reads the state word
+//   a worker      leaves `searching` in the state word, then reads every ring and inbox
+// In the single order of these four, either the submitter's read comes after the worker's exchange, and
+// it wakes somebody since nobody searches; or the worker's read comes after the node, and it takes
+// itself back. Without that order both could miss: the store and the load of one side are to different
+// words, which the hardware may swap.
+// At most one wake-up is under way: a woken worker counts as searching from the moment it is chosen,
+// and submitters stay away while anybody searches. When it finds work and was the last to search, it
+// wakes the next if there is more. After rayon's and tokio's sleep protocols.
+import CLinux
+import Primitives
+
+extension Pool {
+  /// Work has been published: get somebody for it, if that helps. Never blocks for long.
+  func wakeIfNeeded() {
+    // sequentiallyConsistent: the submitter's half of the pair above.
+    let seen = state.load(ordering: .sequentiallyConsistent)
+    if seen.searching > 0 { return }
+    let allowed = allowance.load(ordering: .relaxed)
+    if seen.active >= allowed { return monitor.watch(self) }
+    wake(width: allowed)
+  }
+
+  private func wake(width allowed: Int) {
+    var chosen: Worker?
+    var isNew = false
+    idleLock.lock()
+    var seen = state.load(ordering: .relaxed)
+    loop: while true {
+      let (next, action) = seen.woken(
+        width: allowed, mostThreads: threadAllowance.load(ordering: .relaxed))
+      if action == .nothing { break }
+      if action == .saturated {
+        idleLock.unlock()
+        return monitor.watch(self)
+      }
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
+        failureOrdering: .relaxed)
+      guard won else {
+        seen = now
+        continue
+      }
+      if action == .wakeIdle {
+        chosen = idleStack.removeLast()
+        chosen?.isOnIdleStack = false
+      } else {
+        chosen = freeWorkers.popLast() ?? makeWorker()
+        isNew = true
+      }
+      break loop
+    }
+    idleLock.unlock()
+    guard let chosen else { return }
+    if isNew {
+      start(chosen)
+    } else if let thread = chosen.thread {
+      Parker.grant(thread)
+    }
+  }
+
+  /// Under the idle lock.
+  private func makeWorker() -> Worker {
+    let index = workerCount.load(ordering: .relaxed)
+    let worker = Worker(index: index, pool: self)
+    workers[index] = Unmanaged.passRetained(worker)
+    // releasing: pairs with the acquiring loads of those who walk the workers.
+    workerCount.store(index + 1, ordering: .releasing)
+    return worker
+  }
+
+  private func start(_ worker: Worker) {
+    let start = Unmanaged.passRetained(WorkerStart(pool: self, worker: worker))
+    let error = gc_thread_spawn(
+      { argument in
+        // SAFETY: the pair passed below, owned by this thread.
+        let start = Unmanaged<WorkerStart>.fromOpaque(argument.unsafelyUnwrapped)
+          .takeRetainedValue()
+        start.pool.runWorker(start.worker)
+        return nil
+      }, start.toOpaque(), 0)
+    if error == 0 { return }
+    // EAGAIN: no memory, or a limit on threads. The work stays queued: other workers take it, and the
+    // monitor tries again for as long as there is work and nobody to do it.
+    start.release()
+    idleLock.withLock { freeWorkers.append(worker) }
+    change { $0.spawnFailed() }
+    monitor.watch(self)
+  }
+
+  // MARK: A worker's life
+
+  func runWorker(_ worker: Worker) {
+    let thread = currentThread()
+    gc_thread_set_name("gc-worker-\(worker.index)")
+    // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
+    if let blocked = Process.mainThreadBlockedSignals() { gc_thread_set_signal_mask(blocked) }
+    worker.thread = thread
+    worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
+    thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
+    worker.isSearching = true
+    repeat {
+      worker.status.store(.running, ordering: .relaxed)
+      runUntilIdle(worker, thread)
+    } while grandCentralWorkerIdle(worker, thread)
+    thread.pointee.worker = nil
+  }
+
+  private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) {
+    while true {
+      while let node = take(for: worker) {
+        stopSearching(worker)
+        grandCentralWorkerActive(node, worker, thread)
+        if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
+        if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
+          stepBack(worker, thread)
+        {
+          return
+        }
+      }
+      if park(worker, thread) { return }
+    }
+  }
+
+  /// Runs one node. Not inlined: this frame in a backtrace says that the worker is at work.
+  @inline(never)
+  private func grandCentralWorkerActive(
+    _ node: WorkNode, _ worker: Worker, _ thread: ThreadContext
+  ) {
+    thread.pointee.qos = node.traits.qos.rawValue
+    var frame = gc_frame(previous: nil, queue: rootOfBand[Int(worker.band.rawValue)])
+    // SAFETY: the frame is taken off the thread before it leaves the stack.
+    withUnsafeMutablePointer(to: &frame) { frame in
+      thread.pointee.frame = UnsafeMutableRawPointer(frame)
+      node.run(on: thread)
+      thread.pointee.frame = nil
+    }
+  }
+
+  /// Sleeps until woken. Not inlined: this frame in a backtrace says that the worker has nothing to do.
+  /// False: nothing came for long, the thread ends.
+  @inline(never)
+  private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+    refreshWidth()
+    let deadline = Clock.monotonicNanoseconds() + configuration.keepAliveNanoseconds
+    if !Parker.sleep(thread, until: .monotonic(nanoseconds: deadline)) {
+      if retire(worker) { return false }
+      // Chosen between the time-out and the lock: the grant is on its way.
+      _ = Parker.sleep(thread)
+    }
+    worker.isSearching = true
+    return true
+  }
+
+  /// Goes to the idle stack as a searcher that found nothing. False: work came in the last moment.
+  private func park(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+    worker.isSearching = false
+    goIdle(worker, thread) { $0.parked() }
+    // The worker's half of the pair at the top of this file.
+    guard hasWork() else { return true }
+    let isBack = idleLock.withLock {
+      guard worker.isOnIdleStack else { return false }
+      removeFromIdleStack(worker)
+      change { $0.unparked() }
+      return true
+    }
+    // Otherwise a submitter has chosen this worker: its grant ends the sleep at once.
+    guard isBack else { return true }
+    worker.isSearching = true
+    worker.status.store(.running, ordering: .relaxed)
+    return false
+  }
+
+  /// Goes to the idle stack because there are more active workers than the width. What is in its ring
+  /// is for others to steal.
+  private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+    var isTooMany = false
+    goIdle(worker, thread) { state in
+      let next = state.steppedBack(width: self.allowance.load(ordering: .relaxed))
+      isTooMany = next != nil
+      return next ?? state
+    }
+    guard isTooMany else {
+      idleLock.withLock { removeFromIdleStack(worker) }
+      worker.status.store(.running, ordering: .relaxed)
+      return false
+    }
+    // Active workers are enough, but they may just be parking: as in park().
+    if hasWork() { wakeIfNeeded() }
+    return true
+  }
+
+  private func goIdle(
+    _ worker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState
+  ) {
+    enter(.unspecified, worker)
+    // The monitor may have taken it for asleep in the last moment.
+    if worker.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
+    idleLock.withLock {
+      Parker.prepare(thread)
+      idleStack.append(worker)
+      worker.isOnIdleStack = true
+      change(transition)
+    }
+  }
+
+  private func removeFromIdleStack(_ worker: Worker) {
+    worker.isOnIdleStack = false
+    if let place = idleStack.lastIndex(where: { $0 === worker }) { idleStack.remove(at: place) }
+  }
+
+  private func retire(_ worker: Worker) -> Bool {
+    idleLock.withLock {
+      guard worker.isOnIdleStack else { return false }
+      removeFromIdleStack(worker)
+      change { $0.retired() }
+      worker.threadID.store(0, ordering: .relaxed)
+      worker.thread = nil
+      freeWorkers.append(worker)
+      return true
+    }
+  }
+
+  /// Reads the width anew, at most once a second, when there is nothing better to do.
+  func refreshWidth() {
+    guard let read = configuration.readWidth else { return }
+    let now = Clock.monotonicNanoseconds()
+    let last = lastWidthRead.load(ordering: .relaxed)
+    guard now &- last > 1_000_000_000 else { return }
+    let (won, _) = lastWidthRead.compareExchange(
+      expected: last, desired: now, ordering: .relaxed)
+    guard won else { return }
+    let next = read()
+    let previous = width.exchange(next, ordering: .relaxed)
+    if next != previous { allowance.wrappingAdd(next - previous, ordering: .relaxed) }
+  }
+}
+
+private final class WorkerStart {
+  let pool: Pool
+  let worker: Worker
+  init(pool: Pool, worker: Worker) {
+    self.pool = pool
+    self.worker = worker
+  }
+}

@@ -1,0 +1,198 @@
+// Room: Pool/Pool+Take. Where a worker finds its next node. The two kinds of work take turns (WorkKind);
+// within that, in this order:
+//   now and then, any source in turn       so that nothing waits for ever
+//   the injector of a higher band          so that urgent work overtakes
+//   its own rings
+//   as a searcher: the older half of somebody's ring, or an injector, the higher band first
+// Rings before injectors of the same band: what a worker submitted before it went to sleep may be what it
+// waits for.
+import Primitives
+
+extension Pool {
+  /// Every how many picks a worker looks at the sources in turn. A prime, so that it does not beat with
+  /// the powers of two in programs.
+  private static var turnPeriod: UInt32 { 61 }
+  /// How many nodes an empty ring is filled with.
+  private static var refill: Int { 64 }
+
+  /// The worker's next node; nil when there is none to be found and the worker should park.
+  func take(for worker: Worker) -> WorkNode? {
+    let pick = worker.picks.load(ordering: .relaxed) &+ 1
+    worker.picks.store(pick, ordering: .relaxed)
+    let first = WorkKind.first(atPick: pick)
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    if isStressed {
+      // Its own lanes, then all others' that can be seen, and only then an item.
+      if let node = takeOwnLane(for: worker) { return node }
+      if waiting >> 8 != 0, let node = takeInjectedLane(for: worker) { return node }
+      return takeUrgent(waiting, first: .lanes, for: worker)
+        ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
+    }
+    if waiting != 0 {
+      if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
+        return node
+      }
+      if let node = takeUrgent(waiting, first: first, for: worker) { return node }
+    }
+    return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
+  }
+
+  private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
+    let bands = UInt32(Band.userInteractive.rawValue)
+    for step in 0..<2 * bands {
+      let place = (turn &+ step) % (2 * bands)
+      guard let band = Band(rawValue: UInt8(1 + place / 2)) else { continue }
+      let source = Source(kind: place % 2 == 0 ? .items : .lanes, band: band)
+      if let node = takeInjected(source, atMost: 1, for: worker) { return node }
+    }
+    return nil
+  }
+
+  /// One node of a band above what the worker has itself; nothing if it has nothing.
+  private func takeUrgent(
+    _ waiting: UInt32, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    let own = max(worker.bandInRing(.items), worker.bandInRing(.lanes))
+    guard own != .unspecified else { return nil }
+    // One bit per band, whichever kind.
+    let bands = (waiting | waiting >> 8) & 0xff
+    guard bands >> (own.rawValue + 1) != 0 else { return nil }
+    return takeInjected(above: own, atMost: 1, first: first, for: worker)
+  }
+
+  private func takeOwnLane(for worker: Worker) -> WorkNode? {
+    let ring = worker.ring(.lanes)
+    guard let node = ring.take() else { return nil }
+    enter(ring.band, worker)
+    return node
+  }
+
+  private func takeInjectedLane(for worker: Worker) -> WorkNode? {
+    var value = Band.userInteractive.rawValue
+    while let band = Band(rawValue: value), band != .unspecified {
+      let source = Source(kind: .lanes, band: band)
+      if let node = takeInjected(source, atMost: 1, for: worker) { return node }
+      value -= 1
+    }
+    return nil
+  }
+
+  private func takeOwn(first: WorkKind, for worker: Worker) -> WorkNode? {
+    let isSecondUrgent = worker.bandInRing(first.other) > worker.bandInRing(first)
+    let kind = isSecondUrgent ? first.other : first
+    let ring = worker.ring(kind)
+    if let node = ring.take() {
+      enter(ring.band, worker)
+      return node
+    }
+    let rest = worker.ring(kind.other)
+    guard let node = rest.take() else { return nil }
+    enter(rest.band, worker)
+    return node
+  }
+
+  private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
+    if !worker.isSearching {
+      change { $0.searchBegan() }
+      worker.isSearching = true
+    }
+    for _ in 0..<configuration.searchRounds {
+      let victim = mostUrgentRing(first: first, for: worker)
+      let band = victim?.ring(first).band ?? .unspecified
+      if let node = takeInjected(above: band, atMost: Self.refill, first: first, for: worker) {
+        return node
+      }
+      if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
+      let other = mostUrgentRing(first: first.other, for: worker)
+      if let node = other.flatMap({ steal(first.other, from: $0, for: worker) }) { return node }
+      spinHint()
+    }
+    return nil
+  }
+
+  private func steal(_ kind: WorkKind, from victim: Worker, for worker: Worker) -> WorkNode? {
+    let ring = worker.ring(kind)
+    guard let node = victim.ring(kind).steal(into: ring) else { return nil }
+    enter(ring.band, worker)
+    return node
+  }
+
+  /// Whom to rob: the ring of the highest band; among equals, neighbours differ by thief.
+  private func mostUrgentRing(first kind: WorkKind, for worker: Worker) -> Worker? {
+    let count = workerCount.load(ordering: .acquiring)
+    var best: Worker?
+    var bestBand = Band.unspecified
+    for step in 1..<max(1, count) {
+      guard let victim = workers[(worker.index + step) % count] else { continue }
+      // SAFETY: workers are never freed.
+      victim._withUnsafeGuaranteedRef {
+        let band = $0.bandInRing(kind)
+        if band > bestBand {
+          best = $0
+          bestBand = band
+        }
+      }
+    }
+    return best
+  }
+
+  // MARK: Injectors
+
+  private func takeInjected(
+    above limit: Band, atMost most: Int, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    var value = Band.userInteractive.rawValue
+    while value > limit.rawValue {
+      if let band = Band(rawValue: value) {
+        for kind in [first, first.other] {
+          let source = Source(kind: kind, band: band)
+          if let node = takeInjected(source, atMost: most, for: worker) { return node }
+        }
+      }
+      value -= 1
+    }
+    return nil
+  }
+
+  private func takeInjected(_ source: Source, atMost most: Int, for worker: Worker) -> WorkNode? {
+    let ring = worker.ring(source.kind)
+    guard
+      let node = withInjector(source, { $0.take(atMost: most, ring: ring, band: source.band) })
+    else {
+      unmarkIfEmpty(source)
+      return nil
+    }
+    enter(source.band, worker)
+    return node
+  }
+
+  // MARK: The worker's place
+
+  /// Counts the worker in the band it now works in.
+  func enter(_ band: Band, _ worker: Worker) {
+    guard worker.band != band else { return }
+    var delta: UInt64 = 0
+    if worker.band != .unspecified { delta &-= 1 << (UInt64(worker.band.rawValue) * 10) }
+    if band != .unspecified { delta &+= 1 << (UInt64(band.rawValue) * 10) }
+    worker.band = band
+    // relaxed: a count that submitters use as a hint.
+    bandUse.wrappingAdd(delta, ordering: .relaxed)
+  }
+
+  /// A node was found: if this worker was the last to search and there is more, the next one is woken.
+  func stopSearching(_ worker: Worker) {
+    guard worker.isSearching else { return }
+    worker.isSearching = false
+    let before = change { $0.searchEnded().0 }
+    if before.searching == 1 && (worker.hasRings || hasWork()) { wakeIfNeeded() }
+  }
+}
+
+extension Worker {
+  /// The band of what is in a ring; unspecified if nothing is.
+  @inline(__always)
+  func bandInRing(_ kind: WorkKind) -> Band {
+    let ring = ring(kind)
+    return ring.isEmpty ? .unspecified : ring.band
+  }
+}

@@ -1,0 +1,166 @@
+// Room: Pool. Runs nodes on as many threads as there are CPUs to use, higher bands first.
+// Life of a node: submit() → the worker's own ring, or the injector of its band → a worker takes it →
+// runs it. Files: +Take where work comes from, +Park how workers sleep and wake, +Blocked what happens
+// when items sleep, Monitor who notices when they do so in silence.
+import CLinux
+import Primitives
+
+final class Pool: @unchecked Sendable {
+  struct Configuration {
+    /// CPUs to use; re-read while running unless fixed.
+    var width: Int
+    /// Re-reads the width, or nil when it is fixed.
+    var readWidth: (@Sendable () -> Int)?
+    /// Threads made at once when items sleep; the monitor adds more a millisecond later.
+    var firstThreads: Int { min(mostThreads, 2 * width + 2) }
+    /// Threads made while others make progress. Beyond this, only a pool that stands still grows.
+    var softThreads: Int
+    /// Threads ever made.
+    var mostThreads: Int
+    /// How long a worker stays without work.
+    var keepAliveNanoseconds: UInt64 = 5_000_000_000
+    /// How often a searching worker looks again before it parks.
+    var searchRounds = 4
+  }
+
+  let configuration: Configuration
+  private let firstThreads: Int
+  let state = Atomic<PoolState>(PoolState(rawValue: 0))
+  /// Active workers that there may be now: the width, plus what the monitor adds for a while.
+  let allowance: Atomic<Int>
+  let width: Atomic<Int>
+  /// Threads that there may be now; the monitor raises it while items sleep.
+  let threadAllowance: Atomic<Int>
+  /// By Source.index.
+  private let injectors: UnsafeMutablePointer<Unmanaged<Injector>>
+  /// Bit n: the injector with that index may hold work. A hint for workers that are busy anyway.
+  let sourcesWaiting = Atomic<UInt32>(0)
+  /// Active workers by the band they work in, ten bits each.
+  let bandUse = Atomic<UInt64>(0)
+  /// The queue that each band's work is on when it is on no other, for frames.
+  var rootOfBand: [UnsafeMutableRawPointer?] = Array(repeating: nil, count: 6)
+  let monitor = Monitor()
+
+  let idleLock = Lock()
+  /// Guarded by idleLock: idle workers, the last to park at the end, and records without a thread.
+  var idleStack: [Worker] = []
+  var freeWorkers: [Worker] = []
+
+  /// All workers that ever were, by index; `workerCount` of them are filled.
+  let workers: UnsafeMutablePointer<Unmanaged<Worker>?>
+  let workerCount = Atomic<Int>(0)
+  let lastWidthRead = Atomic<UInt64>(0)
+  let reportedLimit = Atomic<Bool>(false)
+
+  init(_ configuration: Configuration) {
+    self.configuration = configuration
+    allowance = Atomic(configuration.width)
+    width = Atomic(configuration.width)
+    firstThreads = configuration.firstThreads
+    threadAllowance = Atomic(firstThreads)
+    injectors = .allocate(capacity: Source.count)
+    for index in 0..<Source.count {
+      (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))
+    }
+    workers = .allocate(capacity: configuration.mostThreads)
+    workers.initialize(repeating: nil, count: configuration.mostThreads)
+    idleStack.reserveCapacity(configuration.mostThreads)
+  }
+
+  // A pool lives as long as its process; its threads refer to it without counting.
+
+  /// Runs `node` on some worker. Consumes it. Any thread; never blocks.
+  func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
+    let source = Source(kind: kind, band: asked == .unspecified ? .default : asked)
+    if !putLocally(node, source, on: thread) {
+      withInjector(source) { $0.push(node) }
+      markWaiting(source)
+    }
+    wakeIfNeeded()
+  }
+
+  /// More threads are at work or asleep in items than are made at first: see WorkKind.
+  @inline(__always)
+  var isStressed: Bool {
+    let seen = state.load(ordering: .relaxed)
+    return seen.threads - seen.idle > firstThreads
+  }
+
+  /// Into the calling worker's own ring, unless workers below the band would not see it there.
+  @inline(__always)
+  private func putLocally(_ node: WorkNode, _ source: Source, on thread: ThreadContext) -> Bool {
+    guard let worker = thread.pointee.worker else { return false }
+    // SAFETY: workers are never freed.
+    return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
+      guard worker.band == source.band, !hasWorkersBelow(source.band),
+        source.kind == .items || !isStressed
+      else { return false }
+      let ring = worker.ring(source.kind)
+      guard ring.accepts(source.band) else { return false }
+      ring.put(node, band: source.band)
+      return true
+    }
+  }
+
+  @inline(__always)
+  func withInjector<Result>(_ source: Source, _ body: (Injector) -> Result) -> Result {
+    // SAFETY: injectors live as long as the pool.
+    injectors[source.index]._withUnsafeGuaranteedRef(body)
+  }
+
+  /// Sets the hint of a source that has just been given work.
+  private func markWaiting(_ source: Source) {
+    let bit = UInt32(1) << UInt32(source.index)
+    // sequentiallyConsistent against unmarkIfEmpty(): either it sees our node, or we see its zero.
+    if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
+      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// Clears the hint of a source whose injector was found empty.
+  func unmarkIfEmpty(_ source: Source) {
+    let bit = UInt32(1) << UInt32(source.index)
+    guard sourcesWaiting.load(ordering: .relaxed) & bit != 0 else { return }
+    sourcesWaiting.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
+    if !withInjector(source, { $0.isEmpty }) {
+      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// Whether a worker is at work in a lower band: then higher work must be where it sees it.
+  private func hasWorkersBelow(_ band: Band) -> Bool {
+    bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1) != 0
+  }
+
+  /// Any work anywhere. Sequentially consistent: see Pool+Park.swift.
+  func hasWork() -> Bool {
+    for index in 0..<Source.count {
+      // SAFETY: as in withInjector().
+      if !injectors[index]._withUnsafeGuaranteedRef({ $0.isEmpty }) { return true }
+    }
+    for index in 0..<workerCount.load(ordering: .acquiring) {
+      // SAFETY: as in worker(at:).
+      if workers[index]?._withUnsafeGuaranteedRef({ $0.hasRings }) ?? false { return true }
+    }
+    return false
+  }
+
+  func worker(at index: Int) -> Worker? {
+    // SAFETY: slots below workerCount are filled once and never change.
+    workers[index]?._withUnsafeGuaranteedRef { $0 }
+  }
+
+  /// Applies a transition of the state word that always succeeds, and returns the state before.
+  @discardableResult
+  func change(_ transition: (PoolState) -> PoolState) -> PoolState {
+    var seen = state.load(ordering: .relaxed)
+    while true {
+      // sequentiallyConsistent: every change of the counts takes part in the pair of Pool+Park.swift.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: transition(seen), successOrdering: .sequentiallyConsistent,
+        failureOrdering: .relaxed)
+      if won { return seen }
+      seen = now
+    }
+  }
+}

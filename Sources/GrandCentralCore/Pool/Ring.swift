@@ -1,0 +1,132 @@
+// Room: Pool/Ring. A worker's own queue: 256 nodes, filled by its owner, emptied by anybody.
+//   head  next to take; anybody advances it by compare-exchange
+//   tail  next to fill; only the owner advances it
+// Oldest first, for the owner too. A thief copies the oldest half and then moves head past it in one
+// exchange: if that succeeds head has not moved, so the owner cannot have written over what was copied,
+// since it fills only tail - head < 256. Slots are atomic because a thief that will fail may read one
+// while it is written.
+// `band` is the QoS band of all nodes in it. It changes only while the ring is empty, before the
+// releasing store of tail that ends that; a thief reads it after tail, and the exchange of head tells it
+// that the ring was not emptied since.
+// After the run queues of Go's scheduler (runtime/proc.go, runqput, runqgrab), which argue the same.
+import Primitives
+
+final class Ring: Sendable {
+  static let capacity = 256
+  private let head = Atomic<UInt32>(0)
+  private let tail = Atomic<UInt32>(0)
+  private let bandValue = Atomic<UInt8>(0)
+  private let slots: Slots
+
+  init() { slots = Slots(count: Self.capacity) }
+
+  /// Any thread; a hint.
+  var isEmpty: Bool {
+    // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
+    head.load(ordering: .sequentiallyConsistent) == tail.load(ordering: .sequentiallyConsistent)
+  }
+
+  var band: Band { Band(rawValue: bandValue.load(ordering: .relaxed)) ?? .default }
+
+  // MARK: The owner's
+
+  /// Whether a node of `band` may be put here now.
+  func accepts(_ band: Band) -> Bool {
+    let last = tail.load(ordering: .relaxed)
+    // acquiring: pairs with the exchange of whoever emptied a slot that we will write.
+    let first = head.load(ordering: .acquiring)
+    if last == first { return true }
+    return bandValue.load(ordering: .relaxed) == band.rawValue
+      && last &- first < UInt32(Self.capacity)
+  }
+
+  /// After accepts(band).
+  func put(_ node: WorkNode, band: Band) {
+    let last = tail.load(ordering: .relaxed)
+    bandValue.store(band.rawValue, ordering: .relaxed)
+    slots[last].store(UInt(bitPattern: node.raw), ordering: .relaxed)
+    // sequentiallyConsistent: the store that the pool's searchers must see, or that must see that
+    // nobody searches; argued in Pool+Park.swift. It is releasing too: publishes slot and node.
+    tail.store(last &+ 1, ordering: .sequentiallyConsistent)
+  }
+
+  /// The oldest node.
+  func take() -> WorkNode? {
+    var first = head.load(ordering: .relaxed)
+    while true {
+      let last = tail.load(ordering: .relaxed)
+      if first == last { return nil }
+      let value = slots[first].load(ordering: .relaxed)
+      // relaxed is enough for the node: the owner itself put it here, or copied it acquiring.
+      // acquiringAndReleasing: orders our read of the slot before its reuse.
+      let (won, now) = head.weakCompareExchange(
+        expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      if won { return node(value) }
+      first = now
+    }
+  }
+
+  // MARK: A thief's
+
+  /// Moves the older half of this ring to `other`, which is empty and the caller's, and returns the
+  /// oldest of it.
+  func steal(into other: Ring) -> WorkNode? {
+    var first = head.load(ordering: .acquiring)
+    while true {
+      // acquiring: pairs with the store in put(): slots, nodes and band below it are visible.
+      let last = tail.load(ordering: .acquiring)
+      let held = last &- first
+      if held == 0 { return nil }
+      // More than the ring holds: head is stale.
+      guard held <= UInt32(Self.capacity) else {
+        first = head.load(ordering: .acquiring)
+        continue
+      }
+      let count = held - held / 2
+      let stolenBand = bandValue.load(ordering: .relaxed)
+      let oldest = slots[first].load(ordering: .relaxed)
+      let start = other.tail.load(ordering: .relaxed)
+      for index in 1..<max(1, count) {
+        other.slots[start &+ index &- 1].store(
+          slots[first &+ index].load(ordering: .relaxed), ordering: .relaxed)
+      }
+      let (won, now) = head.weakCompareExchange(
+        expected: first, desired: first &+ count, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .acquiring)
+      guard won else {
+        first = now
+        continue
+      }
+      other.bandValue.store(stolenBand, ordering: .relaxed)
+      if count > 1 {
+        // sequentiallyConsistent: as in put().
+        other.tail.store(start &+ count &- 1, ordering: .sequentiallyConsistent)
+      }
+      return node(oldest)
+    }
+  }
+
+  private func node(_ value: UInt) -> WorkNode {
+    // SAFETY: only put() and steal() fill slots, with nodes.
+    WorkNode(UnsafeMutableRawPointer(bitPattern: value).unsafelyUnwrapped)
+  }
+}
+
+/// A fixed array of atomic words, indexed by a counter that wraps.
+private final class Slots: @unchecked Sendable {
+  private let base: UnsafeMutablePointer<Atomic<UInt>>
+  private let mask: UInt32
+
+  init(count: Int) {
+    base = .allocate(capacity: count)
+    mask = UInt32(count - 1)
+    for index in 0..<count { (base + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit { base.deallocate() }
+
+  subscript(index: UInt32) -> Atomic<UInt> {
+    @inline(__always) _read { yield base[Int(index & mask)] }
+  }
+}

@@ -1,0 +1,56 @@
+// Room: Pool/Worker. One thread of the pool, and what others may know of it.
+// Workers are never freed: the record of a thread that left is taken by the next one, so a thief or the
+// monitor may hold on to one at any time.
+import Primitives
+
+final class Worker: @unchecked Sendable {
+  let index: Int
+  private let items = Ring()
+  private let lanes = Ring()
+
+  func ring(_ kind: WorkKind) -> Ring { kind == .items ? items : lanes }
+  var hasRings: Bool { !items.isEmpty || !lanes.isEmpty }
+
+  /// What the pool counts this worker as.
+  ///   away ─start→ running ─announce→ announced ─back→ running
+  ///   running ─monitor→ sampled ─back, or monitor→ running        running ─park→ away
+  enum Status: UInt8, AtomicRepresentable {
+    /// Parked, or no thread at all.
+    case away
+    case running
+    /// Its item sleeps in one of our own waits, and is not counted active.
+    case announced
+    /// The monitor found its item asleep; not counted active either.
+    case sampled
+  }
+  let status = Atomic<Status>(.away)
+  /// Counts what the worker took from the pool: the monitor looks only at those that stand still.
+  let picks = Atomic<UInt32>(0)
+  let threadID = Atomic<UInt32>(0)
+
+  /// The pool it belongs to, which lives as long as the process.
+  unowned(unsafe) let pool: Pool
+
+  /// The thread that has this record, as its context's address; set before it is first idle.
+  private let threadWord = Atomic<UInt>(0)
+  var thread: ThreadContext? {
+    get { ThreadContext(bitPattern: threadWord.load(ordering: .relaxed)) }
+    set { threadWord.store(UInt(bitPattern: newValue), ordering: .relaxed) }
+  }
+
+  /// Guarded by the pool's idle lock.
+  var isOnIdleStack = false
+
+  // Owner only.
+  var band = Band.unspecified
+  var isSearching = false
+
+  // Monitor only.
+  var lastPicks: UInt32 = 0
+  var lastCPUNanoseconds: Int64 = 0
+
+  init(index: Int, pool: Pool) {
+    self.index = index
+    self.pool = pool
+  }
+}

@@ -1,0 +1,150 @@
+// Room: Queues/ConcurrentPerform. A loop whose iterations run on as many threads as there are CPUs.
+// The caller and up to width - 1 helpers from the pool claim iterations in chunks that shrink towards the
+// end (guided self-scheduling, Polychronopoulos and Kuck, 1987): large ones first for little overhead,
+// small ones last so that all end together. A small count goes one by one, so that iterations which wait
+// for each other still meet.
+// The caller's closure does not escape: a helper touches it only between a claim that succeeded and the
+// matching addition to `done`, and the caller returns only when `done` is complete. A helper that comes
+// later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block.
+public import Primitives
+
+@usableFromInline
+final class PerformState: @unchecked Sendable {
+  private let next = Atomic<Int>(0)
+  private let done = Atomic<Int>(0)
+  private let iterations: Int
+  private let threads: Int
+  private let waiter: ThreadContext
+  /// The caller's closure, on its stack.
+  private let body: UnsafePointer<(Int) -> Void>
+
+  init(
+    iterations: Int, threads: Int, waiter: ThreadContext, body: UnsafePointer<(Int) -> Void>
+  ) {
+    self.iterations = iterations
+    self.threads = threads
+    self.waiter = waiter
+    self.body = body
+  }
+
+  /// The next chunk, empty when all are claimed.
+  @usableFromInline
+  func claim() -> Range<Int> {
+    // relaxed: a claim publishes nothing; results are published by finish().
+    var seen = next.load(ordering: .relaxed)
+    while seen < iterations {
+      let remaining = iterations - seen
+      let count = max(1, remaining / (4 * threads))
+      let (won, now) = next.weakCompareExchange(
+        expected: seen, desired: seen + count, ordering: .relaxed)
+      if won { return seen..<seen + count }
+      seen = now
+    }
+    return iterations..<iterations
+  }
+
+  /// `count` claimed iterations have run. True: they were the last.
+  private func finish(_ count: Int) -> Bool {
+    // acquiringAndReleasing: what all iterations wrote reaches whoever completes the count.
+    done.wrappingAdd(count, ordering: .acquiringAndReleasing).newValue == iterations
+  }
+
+  /// The caller's end: `count` iterations were its own.
+  @usableFromInline
+  func finishAndWait(_ count: Int, _ thread: ThreadContext) {
+    // Nobody grants before this thread's own count is in, so its waits inside `work` are over.
+    Parker.prepare(thread)
+    if finish(count) { return }
+    for _ in 0..<Tuning.grantSpins {
+      if Parker.isGranted(thread) { return }
+      spinHint()
+    }
+    Blocking.announced(thread) { _ = Parker.sleep(thread) }
+  }
+
+  func help() {
+    let count = runAll()
+    if count > 0 && finish(count) { Parker.grant(waiter) }
+  }
+
+  /// Not inlined: every reference to the caller's closure is gone when this returns.
+  @inline(never)
+  private func runAll() -> Int {
+    var range = claim()
+    var count = 0
+    while !range.isEmpty {
+      for index in range { body.pointee(index) }
+      count += range.count
+      range = claim()
+    }
+    return count
+  }
+
+  /// Sends helpers to the pool.
+  @usableFromInline
+  static func begin(
+    iterations: Int, from thread: ThreadContext, body: UnsafePointer<(Int) -> Void>
+  ) -> PerformState {
+    let pool = Runtime.shared.pool
+    let threads = min(pool.width.load(ordering: .relaxed), iterations)
+    let state = PerformState(
+      iterations: iterations, threads: threads, waiter: thread, body: body)
+    let qos = PackedQoS(rawValue: thread.pointee.qos)
+    for _ in 1..<max(1, threads) {
+      let node = NodeCache.take(thread)
+      node.context = Unmanaged.passRetained(state).toOpaque()
+      node.traits = WorkTraits(qos: qos)
+      node.entry = { raw, thread in
+        let node = WorkNode(raw)
+        let state = Unmanaged<PerformState>.fromOpaque(node.context.unsafelyUnwrapped)
+        NodeCache.put(node, thread)
+        state._withUnsafeGuaranteedRef { $0.help() }
+        state.release()
+      }
+      pool.submit(node, .items, band: qos.band, from: thread)
+    }
+    return state
+  }
+
+  @usableFromInline
+  static func check(_ iterations: Int) {
+    require(
+      iterations >= 0,
+      "concurrentPerform(iterations: \(iterations)): the number of iterations cannot be negative.")
+  }
+}
+
+extension DispatchQueue {
+  /// Calls a closure once for each number below `iterations`, at the same time where CPUs allow, and
+  /// returns when all calls have returned.
+  ///
+  /// The calling thread takes part. Calls may run in any order; they may nest.
+  ///
+  /// - Parameters:
+  ///   - iterations: the number of calls; negative stops the process with a message.
+  ///   - work: called with 0 ..< iterations, on several threads.
+  /// - Source: Apple, Dispatch, `DispatchQueue.concurrentPerform(iterations:execute:)`.
+  @inlinable
+  public class func concurrentPerform(iterations: Int, execute work: (Int) -> Void) {
+    if iterations <= 1 {
+      PerformState.check(iterations)
+      if iterations == 1 { work(0) }
+      return
+    }
+    let thread = currentThread()
+    withoutActuallyEscaping(work) { shared in
+      withUnsafePointer(to: shared) { body in
+        let state = PerformState.begin(iterations: iterations, from: thread, body: body)
+        var count = 0
+        var range = state.claim()
+        while !range.isEmpty {
+          // `work`, not `body`: this loop is the caller's own and can be optimised with its closure.
+          for index in range { work(index) }
+          count &+= range.count
+          range = state.claim()
+        }
+        state.finishAndWait(count, thread)
+      }
+    }
+  }
+}

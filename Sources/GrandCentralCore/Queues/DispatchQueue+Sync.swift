@@ -1,0 +1,156 @@
+// Room: Queues/DispatchQueue+Sync. sync() and its kin: the caller runs the closure itself.
+// Inlined into the caller's module: on an idle queue one exchange in, the closure, one exchange out.
+public import CLinux
+public import Primitives
+
+extension DispatchQueue {
+  /// Runs a closure on this queue and returns its value when it has run.
+  ///
+  /// The closure runs on the calling thread, except on the main queue and queues that target it, where
+  /// it runs on the main thread. Items that were submitted before run first.
+  ///
+  /// - Throws: what the closure throws.
+  /// - Important: Called from an item of this queue, or where threads would wait for each other in a
+  ///   ring, this stops the process with a message that names the queues and threads.
+  /// - Source: Apple, Dispatch, `DispatchQueue.sync(execute:)`.
+  @inlinable @inline(__always)
+  public final func sync<T>(execute work: () throws -> T) rethrows -> T {
+    try syncAs(syncToken, execute: work)
+  }
+
+  /// Runs a closure on this queue as `sync(execute:)` does, with flags.
+  ///
+  /// - Parameter flags: `.barrier` on a concurrent queue waits for all before it and keeps out all
+  ///   after it; the others have no effect here.
+  @inlinable @inline(__always)
+  public final func sync<T>(
+    flags: DispatchWorkItemFlags, execute work: () throws -> T
+  ) rethrows -> T {
+    try syncAs(
+      flags.contains(.barrier) ? LaneState(rawValue: LaneState.locked) : syncToken, execute: work)
+  }
+
+  @inlinable @inline(__always)
+  final func syncAs<T>(_ token: LaneState, execute work: () throws -> T) rethrows -> T {
+    let thread = currentThread()
+    if !enterIdle(thread, as: token) {
+      let barrier = token.rawValue == LaneState.locked
+      guard enterSlowly(thread, barrier: barrier) else {
+        return try runOnMain(thread, barrier: barrier, work, rescue: { throw $0 })
+      }
+    }
+    var frame = gc_frame(
+      previous: thread.pointee.frame, queue: Unmanaged.passUnretained(self).toOpaque())
+    return try withUnsafeMutablePointer(to: &frame) { frame in
+      thread.pointee.frame = UnsafeMutableRawPointer(frame)
+      defer {
+        thread.pointee.frame = frame.pointee.previous
+        leave(thread, as: token)
+      }
+      return try work()
+    }
+  }
+
+  /// Runs a work item on this queue and returns when it has run.
+  public final func sync(execute workItem: DispatchWorkItem) {
+    sync(flags: workItem.flags) { workItem.performSubmitted(on: currentThread()) }
+  }
+
+  // MARK: asyncAndWait
+
+  /// Runs a closure on this queue, on whichever thread the queue runs, and returns its value.
+  ///
+  /// Like `sync`, but when the queue is busy the closure runs where the items before it run, so that the
+  /// queue is not handed from thread to thread.
+  ///
+  /// - Source: Apple, Dispatch, `dispatch_async_and_wait`.
+  public final func asyncAndWait<T>(execute work: () throws -> T) rethrows -> T {
+    try asyncAndWait(flags: [], execute: work)
+  }
+
+  /// Runs a closure as `asyncAndWait(execute:)` does, with flags.
+  public final func asyncAndWait<T>(
+    flags: DispatchWorkItemFlags, execute work: () throws -> T
+  ) rethrows -> T {
+    let thread = currentThread()
+    let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
+    // On a quiet queue, or one that has no thread of its own to lend, the caller's will do.
+    guard isBusy || kind == .bound else { return try sync(flags: flags, execute: work) }
+    failIfHeld(by: thread)
+    return try runRemotely(
+      thread, on: self, barrier: flags.contains(.barrier), work, rescue: { throw $0 })
+  }
+
+  /// Runs a work item on this queue as `asyncAndWait(execute:)` does.
+  public final func asyncAndWait(execute workItem: DispatchWorkItem) {
+    asyncAndWait(flags: workItem.flags) { workItem.performSubmitted(on: currentThread()) }
+  }
+
+  // MARK: On another thread
+
+  /// After enterSlowly() returned false: everything up to the main queue is held by the caller.
+  @usableFromInline @inline(never)
+  final func runOnMain<T>(
+    _ thread: ThreadContext, barrier: Bool, _ work: () throws -> T,
+    rescue: (any Error) throws -> T
+  ) rethrows -> T {
+    defer { leaveSlowly(thread, barrier: barrier) }
+    return try runRemotely(thread, on: Runtime.shared.main, barrier: true, work, rescue: rescue)
+  }
+
+  /// Sends `work` to `lane` as an item and waits until it has run there.
+  private final func runRemotely<T>(
+    _ thread: ThreadContext, on lane: Lane, barrier: Bool, _ work: () throws -> T,
+    rescue: (any Error) throws -> T
+  ) rethrows -> T {
+    var result: Swift.Result<T, any Error>?
+    withoutActuallyEscaping(work) { work in
+      // The other thread has called the closure, and let go of it, before it grants: see RemoteCall.
+      let call = RemoteCall(waiter: thread, queue: self) { result = Swift.Result { try work() } }
+      call.send(to: lane, from: thread, barrier: barrier)
+      lane.awaitGrant(thread)
+      call.body = {}
+    }
+    switch result.unsafelyUnwrapped {
+    case .success(let value): return value
+    case .failure(let error): return try rescue(error)
+    }
+  }
+}
+
+/// A closure that another thread runs while its owner waits.
+private final class RemoteCall: @unchecked Sendable {
+  private let waiter: ThreadContext
+  private let queue: Lane
+  var body: () -> Void
+
+  init(waiter: ThreadContext, queue: Lane, body: @escaping () -> Void) {
+    self.waiter = waiter
+    self.queue = queue
+    self.body = body
+  }
+
+  func send(to lane: Lane, from thread: ThreadContext, barrier: Bool) {
+    let node = NodeCache.take(thread)
+    node.context = Unmanaged.passUnretained(self).toOpaque()
+    node.traits = WorkTraits(
+      qos: PackedQoS(rawValue: thread.pointee.qos), barrier: barrier)
+    node.entry = { raw, thread in
+      let node = WorkNode(raw)
+      let call = Unmanaged<RemoteCall>.fromOpaque(node.context.unsafelyUnwrapped)
+      NodeCache.put(node, thread)
+      // SAFETY: the waiter keeps the call until it is granted, and run() lets go of all it took.
+      let waiter = call._withUnsafeGuaranteedRef { $0.run(on: thread) }
+      Parker.grant(waiter)
+    }
+    Parker.prepare(thread)
+    lane.submit(node, from: thread)
+  }
+
+  /// Not inlined: every reference to the closure is gone when this returns.
+  @inline(never)
+  private func run(on thread: ThreadContext) -> ThreadContext {
+    queue.withFrame(thread) { body() }
+    return waiter
+  }
+}

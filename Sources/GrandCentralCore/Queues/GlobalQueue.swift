@@ -1,0 +1,25 @@
+// Room: Queues/GlobalQueue. A root: what is submitted to it goes to the pool, in one band.
+
+final class GlobalQueue: DispatchQueue, @unchecked Sendable {
+  private let pool: Pool
+  private let band: Band
+
+  init(band: Band, pool: Pool) {
+    self.band = band
+    self.pool = pool
+    super.init(
+      root: "com.grandcentral.global.\(band)", kind: .root, qos: PackedQoS(band: band))
+  }
+
+  override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
+    var traits = node.traits
+    let asked = traits.qos
+    // An item's QoS yields to the root's; a queue's own, or an enforced one, can only be raised.
+    if band != .unspecified && (!(asked.isOfQueue || asked.isEnforced) || asked.band < band) {
+      traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))
+      node.traits = traits
+    }
+    pool.submit(
+      node, traits.contains(.lane) ? .lanes : .items, band: traits.qos.band, from: thread)
+  }
+}

@@ -1,0 +1,109 @@
+// Room: Queues/MainQueue. The serial lane that only the main thread drains.
+// Its activation is a number instead of a node: `signal` is 1 while there is one. dispatchMain() sleeps on
+// it; a run loop asks for a descriptor that becomes readable whenever it is set.
+import CLinux
+import Glibc
+import Primitives
+
+final class MainQueue: DispatchQueue, @unchecked Sendable {
+  private let signal = Atomic<UInt32>(0)
+  /// An eventfd for run loops, -1 until one asks.
+  private let descriptor = Atomic<Int32>(-1)
+  private let descriptorLock = Lock()
+
+  init() {
+    super.init(
+      root: "com.apple.main-thread", kind: .bound, qos: PackedQoS(band: .userInteractive))
+  }
+
+  override func wakeBoundThread() {
+    // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees 1.
+    signal.store(1, ordering: .sequentiallyConsistent)
+    let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
+    if descriptor >= 0 { Self.ring(descriptor) }
+    futexWake(signal)
+  }
+
+  /// Runs what is queued now; what these items add waits for the next call. Main thread only; called
+  /// from an item of the main queue it does nothing. Returns whether anything ran.
+  @discardableResult
+  func drainOnce() -> Bool {
+    let thread = currentThread()
+    guard !Frames(thread: thread).contains(where: { $0 === self }),
+      // acquiring: pairs with wakeBoundThread(); the lane is ours.
+      signal.exchange(0, ordering: .acquiring) == 1
+    else { return false }
+    if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
+    return true
+  }
+
+  func drainForEver() -> Never {
+    while true {
+      while drainOnce() {}
+      grandCentralMainIdle()
+    }
+  }
+
+  /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.
+  @inline(never)
+  private func grandCentralMainIdle() {
+    _ = futexWait(signal, while: 0)
+  }
+
+  /// A non-blocking eventfd(2) that becomes readable when work comes to the main queue; the same one at
+  /// each call. Throws an errno.
+  func runLoopDescriptor() throws(SystemError) -> Int32 {
+    descriptorLock.lock()
+    defer { descriptorLock.unlock() }
+    let existing = descriptor.load(ordering: .relaxed)
+    if existing >= 0 { return existing }
+    let made = gc_eventfd()
+    guard made >= 0 else { throw SystemError(number: errno) }
+    descriptor.store(made, ordering: .sequentiallyConsistent)
+    if signal.load(ordering: .sequentiallyConsistent) == 1 { Self.ring(made) }
+    return made
+  }
+
+  private static func ring(_ descriptor: Int32) {
+    var one: UInt64 = 1
+    // EAGAIN: the counter is at its end, so the descriptor is readable as it is. eventfd(2).
+    _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+  }
+}
+
+/// Runs the main queue on the main thread, for ever.
+///
+/// Call it as the last thing in a program without a run loop. It never returns; end the process with
+/// `exit`.
+///
+/// - Important: Called on another thread, or from an item of the main queue, it stops the process with a
+///   message.
+/// - Source: Apple, Dispatch, `dispatchMain()`.
+public func dispatchMain() -> Never {
+  require(
+    ThreadRegistry.isMainThread,
+    "dispatchMain() was called off the main thread. Call it at the end of the program's main function.")
+  require(
+    !Frames(thread: currentThread()).contains { $0 === Runtime.shared.main },
+    "dispatchMain() was called from an item of the main queue, which it would never return to.")
+  Runtime.shared.main.drainForEver()
+}
+
+/// The door for run loops. Not for programs.
+@_spi(RunLoop)
+public enum MainQueueRunLoop {
+  /// See `MainQueue.runLoopDescriptor()`; -1 when the kernel refuses one, with errno set.
+  public static func descriptor() -> Int32 {
+    do { return try Runtime.shared.main.runLoopDescriptor() } catch {
+      errno = error.number
+      return -1
+    }
+  }
+
+  /// Runs what is queued on the main queue now. Main thread only.
+  public static func drain() {
+    require(
+      ThreadRegistry.isMainThread, "The main queue can be drained on the main thread only.")
+    Runtime.shared.main.drainOnce()
+  }
+}

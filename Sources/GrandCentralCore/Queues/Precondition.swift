@@ -1,0 +1,54 @@
+// Room: Queues/Precondition. Says where code must, or must not, run.
+import Primitives
+
+/// A statement about the queue that the calling code is on.
+///
+/// - Source: Apple, Dispatch, `DispatchPredicate`.
+public enum DispatchPredicate: Sendable {
+  /// On this queue, or on one whose work ends up on it.
+  case onQueue(DispatchQueue)
+  /// On this queue, and nothing else runs on it meanwhile.
+  case onQueueAsBarrier(DispatchQueue)
+  /// Not on this queue.
+  case notOnQueue(DispatchQueue)
+}
+
+/// Stops the process with a message unless `condition` holds. Checked in release builds too.
+///
+/// - Source: Apple, Dispatch, `dispatchPrecondition(condition:)`.
+public func dispatchPrecondition(
+  condition: @autoclosure () -> DispatchPredicate, file: StaticString = #file, line: UInt = #line
+) {
+  let thread = currentThread()
+  let wish: String
+  switch condition() {
+  case .onQueue(let queue):
+    if queue.isCurrent(on: thread) { return }
+    wish = "on queue '\(queue.label)'"
+  case .onQueueAsBarrier(let queue):
+    if queue.isHeldAsBarrier(by: thread) { return }
+    wish = "on queue '\(queue.label)' as a barrier"
+  case .notOnQueue(let queue):
+    if !queue.isCurrent(on: thread) { return }
+    wish = "not on queue '\(queue.label)'"
+  }
+  let place =
+    if let current = Frames.innermost(thread) {
+      "on queue '\(current.laneLabel)'"
+    } else if Runtime.shared.main.isBoundTo(thread) {
+      "on the main thread, outside every other queue"
+    } else {
+      "on no queue"
+    }
+  clientFault(
+    "dispatchPrecondition failed at \(file):\(line): expected to run \(wish), but runs \(place).")
+}
+
+extension Lane {
+  /// A serial lane's items all have it to themselves; a root has no barriers.
+  fileprivate final func isHeldAsBarrier(by thread: ThreadContext) -> Bool {
+    guard isCurrent(on: thread) else { return false }
+    // A concurrent lane that ends in a serial one still calls only its barriers so.
+    return isHeldAlone(by: thread)
+  }
+}

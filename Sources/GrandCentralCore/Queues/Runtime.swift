@@ -1,0 +1,43 @@
+// Room: Queues/Runtime. One engine: its pool, its root queues, its main queue.
+// The public API speaks to `shared`. Everything that changes hangs here and nowhere else, so that a test
+// or a model can have an engine of its own.
+import Primitives
+
+final class Runtime: @unchecked Sendable {
+  static let shared = Runtime(pool: Pool(.fromEnvironment()))
+
+  let pool: Pool
+  /// By band; the first takes each node's own band, and is what private queues target by default.
+  let roots: [GlobalQueue]
+  let main = MainQueue()
+
+  init(pool: Pool) {
+    self.pool = pool
+    roots = Band.allCases.map { GlobalQueue(band: $0, pool: pool) }
+    pool.rootOfBand = roots.map { Unmanaged.passUnretained($0).toOpaque() }
+    ThreadRegistry.setExitHandler { NodeCache.drain($0) }
+  }
+
+  func root(_ band: Band) -> GlobalQueue { roots[Int(band.rawValue)] }
+}
+
+extension Pool.Configuration {
+  /// GRANDCENTRAL_WIDTH fixes the width, GRANDCENTRAL_THREADS the most threads ever made. Values that
+  /// are no positive numbers are told and ignored.
+  static func fromEnvironment() -> Pool.Configuration {
+    let fixedWidth = positive("GRANDCENTRAL_WIDTH", atMost: 512)
+    let width = fixedWidth ?? CPULimits.machine.width()
+    let most = positive("GRANDCENTRAL_THREADS", atMost: 1000) ?? 1000
+    return Pool.Configuration(
+      width: min(width, most),
+      readWidth: fixedWidth != nil ? nil : { @Sendable in min(CPULimits.machine.width(), most) },
+      softThreads: min(most, max(64, 4 * width)), mostThreads: most)
+  }
+
+  private static func positive(_ name: String, atMost most: Int) -> Int? {
+    guard let text = Process.environment(name) else { return nil }
+    if let value = Int(text), value > 0 { return min(value, most) }
+    report("GRAND CENTRAL: \(name)='\(text)' is not a positive number and is ignored.")
+    return nil
+  }
+}

@@ -1,0 +1,53 @@
+// Room: Time/TimeLimit. What a point in time means to a thread that is about to sleep.
+//   00…  uptime   10…  uptime with sleep   11…  wall clock, negated   0, ~0, ~1: now, for ever, now
+// The clock is read only where the answer depends on it.
+import Primitives
+
+/// How long a wait may last.
+enum TimeLimit: Equatable, Sendable {
+  /// Not at all: the wait may only look.
+  case now
+  /// Until then, which may have passed.
+  case at(Deadline)
+  case forever
+}
+
+extension TimeLimit {
+  /// Reads a word of the C API, of any clock.
+  init(word: dispatch_time_t) {
+    switch word {
+    case DispatchTime.forever: self = .forever
+    case 0, ~1: self = .now
+    default:
+      switch word >> 62 {
+      case 0b11: self = .at(.wall(nanoseconds: 0 &- word))
+      // No word of this package's Swift API says 01 or 10; the C door will give the second a clock
+      // of its own. CLOCK_MONOTONIC is right until the machine has slept.
+      default: self = .at(.monotonic(nanoseconds: word & (1 << 62 - 1)))
+      }
+    }
+  }
+
+  /// For `futexWait`.
+  var deadline: Deadline? {
+    if case .at(let deadline) = self { deadline } else { nil }
+  }
+
+  /// Whether there is no time left. Reads a clock only for `.at`.
+  var hasPassed: Bool {
+    switch self {
+    case .now: true
+    case .forever: false
+    case .at(.monotonic(let nanoseconds)): Clock.monotonicNanoseconds() >= nanoseconds
+    case .at(.wall(let nanoseconds)): Clock.wallNanoseconds() >= nanoseconds
+    }
+  }
+}
+
+extension DispatchTime {
+  var limit: TimeLimit { TimeLimit(word: rawValue) }
+}
+
+extension DispatchWallTime {
+  var limit: TimeLimit { TimeLimit(word: rawValue) }
+}

@@ -1,0 +1,26 @@
+// Room: Work/Callout. The functions through which every client closure of async() is called, so that a
+// backtrace shows where the engine ends and the client begins.
+import CLinux
+
+/// Empties a node that carries a closure, gives it back, and calls the closure. The closure is moved out
+/// and dies here: written any other way, the compiler retains it around the call.
+@inline(never)
+func grandCentralClientCallout(of node: WorkNode, on thread: ThreadContext) {
+  let work = node.takeClosure()
+  NodeCache.put(node, thread)
+  work()
+}
+
+/// Calls a closure that has been taken out of its node already.
+@inline(never)
+func grandCentralClientCallout(_ work: consuming @escaping () -> Void) {
+  work()
+}
+
+extension WorkNode {
+  /// A closure and nothing else.
+  @usableFromInline
+  static let closureEntry: Entry = { raw, thread in
+    grandCentralClientCallout(of: WorkNode(raw), on: thread)
+  }
+}

@@ -1,0 +1,32 @@
+// Room: Work/DispatchObject. What every object of the API has in common.
+
+/// The base of queues, groups, semaphores and sources.
+///
+/// - Source: `dispatch/object.h` of the public reference.
+public class DispatchObject {
+  init() {}
+
+  /// Sets the queue on which this object's work runs in the end.
+  ///
+  /// On a queue this is an asynchronous barrier: work submitted before still runs under the old
+  /// target. On groups and semaphores it has no effect. Call from any thread.
+  ///
+  /// - Parameter queue: the new target.
+  /// - Important: A loop of targets stops the process with a message that names the queues.
+  public func setTarget(queue: DispatchQueue) {}
+
+  /// Makes an initially inactive object work. Further calls have no effect.
+  public func activate() {}
+
+  /// Prevents further work of this object from starting. Balance each call with `resume()`.
+  public func suspend() {}
+
+  /// Takes back one `suspend()`.
+  public func resume() {}
+
+  /// Runs a node that was counted as running on this object, and then counts it off. See
+  /// `WorkTraits.carried`.
+  func runCarried(_ node: WorkNode, on thread: ThreadContext) {
+    engineFault("A node is carried by an object that carries none.")
+  }
+}

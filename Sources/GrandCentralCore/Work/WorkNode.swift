@@ -1,0 +1,119 @@
+// Room: Work/WorkNode. What a list of work holds: 64 bytes, 64-aligned, from the thread's cache.
+//    0 next      the next node of whatever list this one is on
+//    8 entry     what runs it: a C function, so that no list needs to know what it carries
+//   16 closure   the client's closure, two words; moved in and moved out, never copied
+//   32 context   the entry's own: a lane to drain, a work item to perform, a thread to wake …
+//   40 companion a group to leave when the work is done
+//   48 carrier   the concurrent lane whose running count this node holds
+//   56 traits    flags and QoS
+// Owner: the one list it is on, then the one thread that runs it. The entry empties the node, gives
+// it back to the cache and only then calls out, so the client's own submissions reuse warm memory.
+// A pointer with offsets, not a struct behind one: nothing here may ever be read or written whole.
+@_exported public import Primitives
+public import CLinux
+
+@usableFromInline
+struct WorkNode: Equatable {
+  @usableFromInline let raw: UnsafeMutableRawPointer
+
+  @inlinable @inline(__always)
+  init(_ raw: UnsafeMutableRawPointer) { self.raw = raw }
+
+  /// Runs a node on the calling thread. Consumes it.
+  @usableFromInline
+  typealias Entry = @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<gc_thread>) ->
+    Void
+
+  @usableFromInline static let bytes = 64
+}
+
+extension WorkNode {
+  @inlinable @inline(__always)
+  var next: WorkNode? {
+    get { raw.load(as: UnsafeMutableRawPointer?.self).map(WorkNode.init) }
+    nonmutating set { raw.storeBytes(of: newValue?.raw, as: UnsafeMutableRawPointer?.self) }
+  }
+
+  @inlinable @inline(__always)
+  var entry: Entry {
+    get { (raw + 8).load(as: Entry.self) }
+    nonmutating set { raw.storeBytes(of: newValue, toByteOffset: 8, as: Entry.self) }
+  }
+
+  @inlinable @inline(__always)
+  var context: UnsafeMutableRawPointer? {
+    get { (raw + 32).load(as: UnsafeMutableRawPointer?.self) }
+    nonmutating set {
+      raw.storeBytes(of: newValue, toByteOffset: 32, as: UnsafeMutableRawPointer?.self)
+    }
+  }
+
+  @inlinable @inline(__always)
+  var companion: UnsafeMutableRawPointer? {
+    get { (raw + 40).load(as: UnsafeMutableRawPointer?.self) }
+    nonmutating set {
+      raw.storeBytes(of: newValue, toByteOffset: 40, as: UnsafeMutableRawPointer?.self)
+    }
+  }
+
+  @inlinable @inline(__always)
+  var carrier: UnsafeMutableRawPointer? {
+    get { (raw + 48).load(as: UnsafeMutableRawPointer?.self) }
+    nonmutating set {
+      raw.storeBytes(of: newValue, toByteOffset: 48, as: UnsafeMutableRawPointer?.self)
+    }
+  }
+
+  @inlinable @inline(__always)
+  var traits: WorkTraits {
+    get { WorkTraits(rawValue: (raw + 56).load(as: UInt64.self)) }
+    nonmutating set { raw.storeBytes(of: newValue.rawValue, toByteOffset: 56, as: UInt64.self) }
+  }
+
+  /// Moves the client's closure in.
+  @inlinable @inline(__always)
+  func putClosure(_ work: consuming @escaping () -> Void) {
+    (raw + 16).initializeMemory(as: (() -> Void).self, to: work)
+  }
+
+  /// Moves the client's closure out.
+  @inlinable @inline(__always)
+  func takeClosure() -> () -> Void {
+    (raw + 16).assumingMemoryBound(to: (() -> Void).self).move()
+  }
+
+  /// Runs the node. Consumes it.
+  func run(on thread: ThreadContext) {
+    if traits.contains(.carried), let carrier {
+      // SAFETY: the carrier holds itself for as long as it counts this node.
+      Unmanaged<DispatchObject>.fromOpaque(carrier)._withUnsafeGuaranteedRef {
+        $0.runCarried(self, on: thread)
+      }
+    } else {
+      entry(raw, thread)
+    }
+  }
+}
+
+/// What a lane and the pool need to know of a node without running it.
+///   0 barrier │ 1 waiter: a thread in sync() waits for its turn
+///   2 carried: a lane counts this node as running, and its address is in `carrier`
+///   3 lane: an activation, by which a lane asks to be drained
+///   63…32 QoS, packed
+@usableFromInline
+struct WorkTraits: OptionSet, Sendable {
+  @usableFromInline let rawValue: UInt64
+  @inlinable init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  @usableFromInline static let barrier = WorkTraits(rawValue: 1)
+  static let waiter = WorkTraits(rawValue: 2)
+  static let carried = WorkTraits(rawValue: 4)
+  static let lane = WorkTraits(rawValue: 8)
+
+  @inlinable @inline(__always)
+  init(qos: PackedQoS, barrier: Bool = false) {
+    rawValue = UInt64(qos.rawValue) << 32 | (barrier ? 1 : 0)
+  }
+  @inlinable @inline(__always)
+  var qos: PackedQoS { PackedQoS(rawValue: UInt32(truncatingIfNeeded: rawValue >> 32)) }
+}

@@ -1,0 +1,45 @@
+// Room: Primitives/Lock. A futex lock for the slow paths, where a few words change together.
+//   0 free ─lock→ 1 held ─a second comes→ 2 held, somebody may sleep ─unlock→ 0, wake one
+// Not Synchronization.Mutex: the thread sanitizer does not see through it and reports races that
+// are none. Ulrich Drepper, "Futexes Are Tricky" (2011), the second mutex.
+
+/// Protects the data that its owner names beside it. Not recursive.
+public struct Lock: ~Copyable, Sendable {
+  private let word = Atomic<UInt32>(0)
+
+  public init() {}
+
+  public borrowing func withLock<Result: ~Copyable>(_ body: () throws -> Result) rethrows -> Result
+  {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+
+  public borrowing func lock() {
+    // acquiring: pairs with the releasing exchange in unlock().
+    let (won, _) = word.compareExchange(
+      expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+    if !won { lockSlowly() }
+  }
+
+  public borrowing func unlock() {
+    // releasing: pairs with the acquiring exchanges in lock() and lockSlowly().
+    if word.exchange(0, ordering: .releasing) == 2 { futexWake(word) }
+  }
+
+  private borrowing func lockSlowly() {
+    for _ in 0..<64 {
+      spinHint()
+      // relaxed: a guess that the exchange re-checks.
+      guard word.load(ordering: .relaxed) == 0 else { continue }
+      let (won, _) = word.compareExchange(
+        expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+      if won { return }
+    }
+    // Taken as 2 from here on: this thread cannot know that it was the last sleeper.
+    while word.exchange(2, ordering: .acquiring) != 0 {
+      _ = futexWait(word, while: 2)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// Room: Primitives/Thread. Who is calling, and what it may keep for itself.
+// A context is owned by one thread at a time and its memory is never returned, so its address
+// identifies a thread in the engine's words even while the thread is ending. Free contexts wait on a
+// list under a lock: taken at a thread's first call into the engine, put back at its end.
+public import CLinux
+import Glibc
+
+public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
+
+/// The part of a thread's context that other threads read and write.
+public final class ThreadShared: Sendable {
+  /// What the thread sleeps on while it waits for one named hand-over: see Parker.
+  public let parker = Atomic<UInt32>(0)
+  /// The lane that the thread waits for, as the address of its object, while it sleeps for one.
+  public let waitingFor = Atomic<UInt>(0)
+  /// The queue that the thread works on as a worker, as the address of its object.
+  public let workingOn = Atomic<UInt>(0)
+  /// Kernel thread id, 0 while no thread owns the context.
+  public let threadID = Atomic<UInt32>(0)
+  fileprivate init() {}
+}
+
+/// The calling thread's context.
+@inlinable @inline(__always)
+public func currentThread() -> ThreadContext {
+  if let thread = gc_thread_current() { return thread }
+  return ThreadRegistry.registerCurrentThread()
+}
+
+@inlinable @inline(__always)
+public func spinHint() { gc_spin_hint() }
+
+extension UnsafeMutablePointer<gc_thread> {
+  /// What other threads may see of this thread.
+  public var shared: ThreadShared {
+    // SAFETY: set at registration to an object that is never released.
+    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped).takeUnretainedValue()
+  }
+
+  /// Says that the thread works on the queue at `address`; zero: on none.
+  @inline(__always)
+  public func setWorkplace(_ address: UInt) {
+    // SAFETY: as above; without counting references, as this is done for each activation of a lane.
+    // sequentiallyConsistent: see Pool/Workplaces in the engine.
+    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      $0.workingOn.store(address, ordering: .sequentiallyConsistent)
+    }
+  }
+}
+
+public enum ThreadRegistry {
+  private static let state = RegistryState()
+
+  /// Called with each thread's context when the thread ends, before the context is free.
+  public static func setExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {
+    state.lock.withLock { state.exitHandler = handler }
+  }
+
+  /// The main thread's context, once it has called the engine.
+  public static var mainThread: ThreadContext? {
+    ThreadContext(bitPattern: state.mainThread.load(ordering: .relaxed))
+  }
+
+  /// Whether the calling thread is the process's first.
+  public static var isMainThread: Bool { gc_thread_id() == gc_process_id() }
+
+  @usableFromInline @inline(never)
+  static func registerCurrentThread() -> ThreadContext {
+    let thread = state.lock.withLock { state.takeContext() }
+    thread.pointee.tid = gc_thread_id()
+    thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
+    // The main thread is user-interactive (5, see QoS/PackedQoS); others have no class of their own.
+    thread.pointee.qos = isMainThread ? 5 : 0
+    if isMainThread { state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed) }
+    gc_thread_set_current(thread)
+    // A failure (ENOMEM, no keys left) leaves the context with a thread that never gives it back:
+    // some memory is lost, nothing else.
+    _ = gc_thread_at_exit(thread) { value in
+      ThreadRegistry.giveBack(value.assumingMemoryBound(to: gc_thread.self))
+    }
+    return thread
+  }
+
+  private static func giveBack(_ thread: ThreadContext) {
+    let handler = state.lock.withLock { state.exitHandler }
+    handler?(thread)
+    thread.shared.threadID.store(0, ordering: .relaxed)
+    // Destructors that run after this one and call the engine register the thread anew.
+    gc_thread_set_current(nil)
+    state.lock.withLock { state.put(thread) }
+  }
+}
+
+/// Guarded by its lock, but for the atomic.
+private final class RegistryState: @unchecked Sendable {
+  let mainThread = Atomic<UInt>(0)
+  let lock = Lock()
+  var exitHandler: (@Sendable (ThreadContext) -> Void)?
+  private var free: ThreadContext?
+
+  func takeContext() -> ThreadContext {
+    if let thread = free {
+      free = thread.pointee.next_free
+      let shared = thread.pointee.shared
+      thread.pointee = gc_thread()
+      thread.pointee.shared = shared
+      return thread
+    }
+    // A cache line of its own: owner-only fields of two threads must not share one.
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
+    let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
+    thread.initialize(to: gc_thread())
+    thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
+    return thread
+  }
+
+  func put(_ thread: ThreadContext) {
+    thread.pointee.next_free = free
+    free = thread
+  }
+}

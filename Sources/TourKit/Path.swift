@@ -1,0 +1,86 @@
+// Purpose: a file's path as the bytes the kernel knows it by. Linux names need not be UTF-8, so a
+// String would lose some of them; this keeps every byte and decodes only to show it.
+// Invariant: `storage` ends with one NUL and has no other.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+public struct Path: Hashable, Sendable {
+  private let storage: [UInt8]
+
+  private init(storage: [UInt8]) {
+    self.storage = storage
+  }
+
+  /// The path with these bytes; everything from a NUL on is left out, as the kernel would.
+  public init(bytes: some Sequence<UInt8>) {
+    storage = Array(bytes.prefix { $0 != 0 }) + [0]
+  }
+
+  public init(_ text: String) {
+    self.init(bytes: text.utf8)
+  }
+
+  /// A copy of a C string.
+  public init(cString: UnsafePointer<CChar>) {
+    let count = strlen(cString)
+    self.init(bytes: UnsafeRawBufferPointer(start: cString, count: count))
+  }
+
+  /// The bytes, without the NUL.
+  public var bytes: ArraySlice<UInt8> { storage.dropLast() }
+
+  /// This folder's entry with the NUL-terminated `name` of `count` bytes.
+  public func appending(name: UnsafePointer<UInt8>, count: Int) -> Path {
+    let needsSlash = storage.count > 1 && storage[storage.count - 2] != UInt8(ascii: "/")
+    var joined: [UInt8] = []
+    joined.reserveCapacity(storage.count + count + 1)
+    joined.append(contentsOf: storage.dropLast())
+    if needsSlash { joined.append(UInt8(ascii: "/")) }
+    joined.append(contentsOf: UnsafeBufferPointer(start: name, count: count))
+    joined.append(0)
+    return Path(storage: joined)
+  }
+
+  public func appending(_ name: String) -> Path {
+    var text = name
+    return text.withUTF8 { utf8 in
+      guard let start = utf8.baseAddress, !utf8.isEmpty else { return self }
+      return appending(name: start, count: utf8.count)
+    }
+  }
+
+  /// The folder that holds this; itself at the root.
+  public var parent: Path {
+    guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return Path(".") }
+    return Path(bytes: bytes[..<max(1, slash)])
+  }
+
+  /// Calls `body` with the path as a C string, without copying it.
+  public func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    storage.withUnsafeBytes { bytes in
+      // SAFETY: `storage` is never empty and ends with a NUL.
+      body(bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
+    }
+  }
+
+  /// What follows the last dot of the file's name, in lower case; empty when there is none.
+  public var fileExtension: String {
+    let name = bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return "" }
+    return String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
+  }
+}
+
+extension Path: Comparable {
+  public static func < (left: Path, right: Path) -> Bool {
+    left.storage.lexicographicallyPrecedes(right.storage)
+  }
+}
+
+extension Path: CustomStringConvertible {
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,80 @@
+// Purpose: reads the command line, and says what is wrong with it.
+
+import TourKit
+
+/// Why the tour cannot go on, in words for the person at the terminal.
+struct Complaint: Error {
+  let message: String
+  /// 2 for what the command line asked, 1 for what the tour found.
+  let code: Int32
+
+  static func usage(_ message: String) -> Complaint { Complaint(message: message, code: 2) }
+  static func failure(_ message: String) -> Complaint { Complaint(message: message, code: 1) }
+}
+
+struct Options {
+  /// The path as it was given; nil for the default folder.
+  var path: Path?
+  /// How often each engine runs; nil leaves it to the tour.
+  var rounds: Int?
+  var descriptorLimit = max(1, min(64, Machine.descriptorLimit / 2))
+  var isPlain = false
+}
+
+enum Command {
+  case help
+  case tour(Options)
+
+  static let helpText = """
+    Usage: tour [--rounds N] [--descriptors N] [--plain] [PATH]
+
+    Checksums every file below PATH three ways: a plain serial loop, the toolchain's Dispatch and
+    Grand Central; the last two run the same source. Compares what they found with each other and
+    with the cksum command, and ends with a table of times, threads and memory.
+
+      PATH             a folder or a file; by default one that comes with every toolchain
+      --rounds N       how often each engine runs (default: 5, or 3 where a run takes a second)
+      --descriptors N  how many files an engine may have open at a time (default: 64)
+      --plain          lines instead of a progress bar, as when standard output is no terminal
+      --help           this text
+
+    Exit code: 0 when everything agrees, 1 when something does not, 2 for a wrong command line or
+    PATH, 130 after Ctrl-C.
+
+    """
+
+  init(_ words: [Path]) throws(Complaint) {
+    var options = Options()
+    var rest = words[...]
+    var areOptionsOver = false
+    while let word = rest.popFirst() {
+      let text = word.description
+      if areOptionsOver || !text.hasPrefix("-") {
+        guard options.path == nil else {
+          throw .usage("one PATH is enough, but '\(text)' is a second one. Try 'tour --help'.")
+        }
+        options.path = word
+        continue
+      }
+      switch text {
+      case "--": areOptionsOver = true
+      case "--plain": options.isPlain = true
+      case "--rounds": options.rounds = try Self.number(after: text, in: &rest)
+      case "--descriptors": options.descriptorLimit = try Self.number(after: text, in: &rest)
+      case "--help", "-h":
+        self = .help
+        return
+      default: throw .usage("there is no option '\(text)'. Try 'tour --help'.")
+      }
+    }
+    self = .tour(options)
+  }
+
+  private static func number(
+    after option: String, in rest: inout ArraySlice<Path>
+  ) throws(Complaint) -> Int {
+    guard let text = rest.popFirst()?.description, let number = Int(text), 1...10_000 ~= number
+    else { throw .usage("\(option) takes a number from 1 to 10000. Try 'tour --help'.") }
+    return number
+  }
+}

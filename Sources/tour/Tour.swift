@@ -1,0 +1,172 @@
+// Purpose: the tour from start to end: a warm-up that nobody counts, rounds in which each engine
+// runs once in a process of its own, the comparison with `cksum`, and the table.
+
+import TourKit
+
+struct Tour {
+  private let options: Options
+  private let screen: Screen
+  private let root: Path
+  private var expected = Findings()
+  private var runs = Engine.allCases.map { EngineRuns(engine: $0) }
+  private var problems: [String] = []
+
+  init(_ options: Options) throws(Complaint) {
+    self.options = options
+    screen = Screen(plain: options.isPlain)
+    if let path = options.path {
+      root = try Folders.resolve(path)
+    } else {
+      root = try Folders.standard()
+    }
+  }
+
+  /// Goes through it all; gives the exit code.
+  consuming func run() throws(Complaint) -> Int32 {
+    Interruption.watch()
+    screen.hideCursor()
+    var tour = self
+    defer { tour.screen.showCursor() }
+    Machine.say(tour.screen.bold("Grand Central's tour of \(tour.root)") + "\n\n")
+    guard let warmUp = try tour.perform(.serial, title: "warming up") else {
+      return Interruption.exitCode
+    }
+    tour.expected = warmUp.findings
+    tour.describeFindings()
+    let rounds = tour.options.rounds ?? (warmUp.costs.seconds < 1 ? 5 : 3)
+    for round in 0..<rounds {
+      // Each round begins with another engine, so that none always comes after the same one.
+      for step in 0..<tour.runs.count {
+        let index = (round + step) % tour.runs.count
+        let engine = tour.runs[index].engine
+        let title = "\(engine.title), run \(round + 1) of \(rounds)"
+        guard let report = try tour.perform(engine, title: title) else {
+          return Interruption.exitCode
+        }
+        tour.runs[index].costs.append(report.costs)
+        tour.compare(report.findings, of: title)
+      }
+    }
+    Machine.say("\n")
+    try tour.compareWithCksum()
+    if Interruption.isRaised {
+      tour.sayStopped(during: "the comparison with cksum", report: nil)
+      return Interruption.exitCode
+    }
+    return tour.conclude()
+  }
+
+  /// Runs one engine in its own process and says how long it took; nil when interrupted.
+  private func perform(_ engine: Engine, title: String) throws(Complaint) -> RunReport? {
+    let request = EngineRequest(
+      engine: engine, root: root, descriptorLimit: options.descriptorLimit,
+      isPlain: !screen.isTerminal, progressTitle: title,
+      expectedBytes: Int(clamping: expected.byteCount))
+    // The running program by this name even where its file has been built anew meanwhile.
+    let child = try ChildProcess(
+      running: "/proc/self/exe", request.arguments,
+      reading: EngineRequest.reportDescriptor, isQuiet: false)
+    screen.clearLine()
+    let report = RunReport(encoded: child.output)
+    if Interruption.isRaised {
+      sayStopped(during: title, report: report)
+      return nil
+    }
+    if let signal = child.endingSignal {
+      throw .failure("\(title): its process was ended by signal \(signal).")
+    }
+    guard child.exitCode == 0, var report else {
+      throw .failure("\(title): its process left with code \(child.exitCode ?? -1), no report.")
+    }
+    report.costs.peakThreads = max(report.costs.peakThreads, child.peakThreads)
+    let seconds = Wording.right(Wording.seconds(report.costs.seconds), 9)
+    let rate = Wording.bytes(Double(report.findings.byteCount) / max(report.costs.seconds, 1e-9))
+    Machine.say("  \(Wording.left(title, 34))\(seconds)  \(Wording.right(rate, 8))/s\n")
+    return report
+  }
+
+  private func describeFindings() {
+    let files = Wording.count(expected.files.count, "file")
+    let folders = Wording.count(expected.folders, "folder")
+    let kinds = expected.kinds.prefix(4).map { "\(Wording.count($0.files)) \($0.kind)" }
+    var text = "  \(files) in \(folders), \(Wording.bytes(expected.byteCount))"
+    if !kinds.isEmpty { text += ": " + kinds.joined(separator: ", ") }
+    if expected.others > 0 {
+      text += "\n  links and other entries left alone: \(Wording.count(expected.others))"
+    }
+    Machine.say(text + "\n")
+    for fault in expected.faults.prefix(3) {
+      Machine.say("  cannot read \(fault.path): \(fault.reason)\n")
+    }
+    if expected.faults.count > 3 {
+      Machine.say("  and \(Wording.count(expected.faults.count - 3)) more that cannot be read\n")
+    }
+    Machine.say("\n")
+  }
+
+  private mutating func compare(_ findings: Findings, of title: String) {
+    let lines = FindingsDifference.lines(of: findings, from: expected)
+    if lines.isEmpty { return }
+    problems.append("\(title) found otherwise than the serial loop before it:")
+    problems += lines.prefix(5).map { "  " + $0 }
+    if lines.count > 5 { problems.append("  and \(Wording.count(lines.count - 5)) more") }
+  }
+
+  private mutating func compareWithCksum() throws(Complaint) {
+    guard ChildProcess.exists("cksum") else {
+      return Machine.say("  No cksum command here: not compared with it.\n")
+    }
+    if screen.isTerminal { Machine.say("  comparing with cksum") }
+    let comparison = try CksumComparison(of: expected.files)
+    screen.clearLine()
+    if Interruption.isRaised { return }
+    if !comparison.differences.isEmpty {
+      let differing = Wording.count(comparison.differences.count, "file")
+      problems.append("\(differing) with another checksum than the cksum command gives:")
+      problems += comparison.differences.prefix(5).map { "  " + $0 }
+      return
+    }
+    let sample = comparison.isComplete ? "all \(Wording.count(comparison.compared))" : "a sample"
+    let size = comparison.isComplete ? "" : " of \(Wording.count(comparison.compared))"
+    Machine.say("  \(screen.tick) the cksum command gives the same values for \(sample)\(size)\n")
+    if comparison.unanswered > 0 {
+      Machine.say("    (it could not read \(Wording.count(comparison.unanswered)))\n")
+    }
+  }
+
+  private func conclude() -> Int32 {
+    if problems.isEmpty {
+      Machine.say("  \(screen.tick) all three engines found the same in every run\n")
+    }
+    let table = ResultTable(runs: runs, screen: screen)
+    Machine.say("\n" + table.text + "\n")
+    let seconds = Dictionary(
+      runs.map { ($0.engine, $0.medianSeconds) }, uniquingKeysWith: { first, _ in first })
+    if let ours = seconds[.grandCentral], let theirs = seconds[.dispatch], theirs > 0 {
+      let ratio = Wording.decimal(ours / theirs, places: 2)
+      Machine.say("  Grand Central takes \(ratio) of the time of the toolchain's Dispatch.\n")
+    }
+    if seconds[.serial] ?? 0 < 0.02 {
+      Machine.say("  This is little work: a larger PATH gives times that mean more.\n")
+    }
+    if problems.isEmpty { return 0 }
+    screen.showCursor()
+    Machine.put(Array(("tour: " + problems.joined(separator: "\n") + "\n").utf8), to: 2)
+    Machine.put(Array("tour: were files changed meanwhile? If not, this is a bug.\n".utf8), to: 2)
+    return 1
+  }
+
+  private func sayStopped(during title: String, report: RunReport?) {
+    var text = "  Stopped during \(title)"
+    if let report {
+      let files = Wording.count(report.findings.files.count, "file")
+      let bytes = Wording.bytes(report.findings.byteCount)
+      text += ": \(files) and \(bytes) done in \(Wording.seconds(report.costs.seconds))"
+    }
+    Machine.say(text + ".\n")
+    let done = runs.filter { !$0.costs.isEmpty }.map { run in
+      "\(run.engine.title) \(run.costs.count)"
+    }
+    if !done.isEmpty { Machine.say("  Runs finished before: \(done.joined(separator: ", ")).\n") }
+  }
+}

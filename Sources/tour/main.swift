@@ -1,0 +1,30 @@
+// Purpose: the tour's front door. A newcomer's `swift run -c release tour [PATH]` comes in here, and
+// so does each engine's process that the tour starts.
+
+import TourJob
+import TourJobDispatch
+import TourKit
+
+let arguments = CommandLine.unsafeArgv
+let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+  // Not CommandLine.arguments: a path need not be UTF-8.
+  arguments[index].map { Path(cString: $0) }
+}
+
+if let request = EngineRequest(arguments: words) {
+  switch request.engine {
+  case .grandCentral: TourJob.EngineRun.run(request)
+  case .dispatch: TourJobDispatch.EngineRun.run(request)
+  case .serial: SerialLoop.run(request)
+  }
+}
+
+do throws(Complaint) {
+  switch try Command(words) {
+  case .help: Machine.say(Command.helpText)
+  case .tour(let options): Machine.leave(try Tour(options).run())
+  }
+} catch {
+  Machine.put(Array("tour: \(error.message)\n".utf8), to: 2)
+  Machine.leave(error.code)
+}

@@ -1,0 +1,138 @@
+import GrandCentral
+import TestSupport
+import Testing
+
+/// What macOS has and the toolchain's Dispatch for Linux has not.
+@Suite("DispatchSerialQueue") struct DarwinSerialQueueTests {
+  @Test func `is a serial queue`() {
+    let queue = DispatchSerialQueue(label: "darwin.serial")
+    let base: DispatchQueue = queue
+    #expect(base.label == "darwin.serial")
+    let count = Unguarded(0)
+    #expect(onThreads(4) { _ in for _ in 0..<500 { queue.async { count.value += 1 } } })
+    #expect(queue.sync { count.value } == 2000)
+  }
+
+  @Test func `takes the same arguments as on macOS`() {
+    let target = DispatchSerialQueue(label: "darwin.target")
+    let queue = DispatchSerialQueue(
+      label: "darwin.full", qos: .utility, attributes: .initiallyInactive,
+      autoreleaseFrequency: .workItem, target: target)
+    let done = Latch()
+    queue.async {
+      dispatchPrecondition(condition: .onQueue(target))
+      done.open()
+    }
+    settle()
+    #expect(!done.isOpen)
+    queue.activate()
+    #expect(done.wait())
+    #expect(queue.qos == .utility)
+  }
+}
+
+@Suite("DispatchConcurrentQueue") struct DarwinConcurrentQueueTests {
+  @Test func `is a concurrent queue`() {
+    let queue = DispatchConcurrentQueue(label: "darwin.concurrent")
+    let base: DispatchQueue = queue
+    #expect(base.label == "darwin.concurrent")
+    let started = Latch(2)
+    let met = Latch(2)
+    for _ in 0..<2 {
+      queue.async {
+        started.open()
+        if started.wait() { met.open() }
+      }
+    }
+    #expect(met.wait())
+  }
+
+  @Test func `takes the same arguments as on macOS`() {
+    let queue = DispatchConcurrentQueue(
+      label: "darwin.full", qos: .userInitiated, attributes: .initiallyInactive,
+      autoreleaseFrequency: .inherit, target: .global())
+    let done = Latch()
+    queue.async(flags: .barrier) { done.open() }
+    settle()
+    #expect(!done.isOpen)
+    queue.activate()
+    #expect(done.wait())
+  }
+}
+
+@Suite("asyncAndWait") struct AsyncAndWaitTests {
+  private struct Refusal: Error, Equatable {}
+
+  @Test func `returns the closure's value and rethrows its error`() {
+    let queue = DispatchQueue(label: "darwin.wait.value")
+    #expect(queue.asyncAndWait { 5 } == 5)
+    #expect(queue.asyncAndWait(flags: .barrier) { "text" } == "text")
+    #expect(throws: Refusal()) { try queue.asyncAndWait { throw Refusal() } }
+    #expect(queue.asyncAndWait { true })
+  }
+
+  @Test func `comes after what is queued`() {
+    let queue = DispatchQueue(label: "darwin.wait.order")
+    let order = Unguarded<[Int]>([])
+    for number in 0..<100 { queue.async { order.value.append(number) } }
+    queue.asyncAndWait { order.value.append(100) }
+    #expect(order.value == Array(0...100))
+  }
+
+  @Test func `runs a work item and waits for it`() {
+    let queue = DispatchQueue(label: "darwin.wait.item", attributes: .concurrent)
+    let runs = Counter()
+    queue.asyncAndWait(execute: DispatchWorkItem(flags: .barrier) { runs.add() })
+    #expect(runs.value == 1)
+    let cancelled = DispatchWorkItem { runs.add() }
+    cancelled.cancel()
+    queue.asyncAndWait(execute: cancelled)
+    #expect(runs.value == 1)
+  }
+
+  @Test func `excludes other work of the queue`() {
+    let queue = DispatchQueue(label: "darwin.wait.exclusion")
+    let count = Unguarded(0)
+    #expect(
+      onThreads(4) { number in
+        for _ in 0..<1000 {
+          if number % 2 == 0 {
+            queue.asyncAndWait { count.value += 1 }
+          } else {
+            queue.async { count.value += 1 }
+          }
+        }
+      })
+    #expect(queue.sync { count.value } == 4000)
+  }
+
+  @Test func `works through a hierarchy`() {
+    let target = DispatchQueue(label: "darwin.wait.target")
+    let queue = DispatchQueue(label: "darwin.wait.child", attributes: .concurrent, target: target)
+    queue.asyncAndWait { dispatchPrecondition(condition: .onQueue(target)) }
+  }
+}
+
+@Suite("asyncUnsafe") struct AsyncUnsafeTests {
+  @Test func `takes closures that are not Sendable`() {
+    let queue = DispatchQueue(label: "darwin.unsafe")
+    var count = 0
+    queue.asyncUnsafe { count += 1 }
+    queue.asyncUnsafe(flags: .barrier) { count += 1 }
+    let total = queue.sync { count }
+    #expect(total == 2)
+  }
+}
+
+@Suite("A group in a bad state") struct GroupReleaseTests {
+  @Test func `may be released while members are outstanding`() {
+    let notified = Latch()
+    do {
+      let group = DispatchGroup()
+      group.enter()
+      group.notify(queue: .global()) { notified.open() }
+    }
+    settle()
+    #expect(!notified.isOpen)
+  }
+}

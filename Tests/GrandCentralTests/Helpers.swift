@@ -1,0 +1,39 @@
+import GrandCentral
+import TestSupport
+
+/// The two kinds of queue that a program makes, as a test argument.
+enum QueueKind: CaseIterable, Sendable {
+  case serial, concurrent
+
+  var attributes: DispatchQueue.Attributes { self == .serial ? [] : .concurrent }
+}
+
+/// Lets the pool run other work for a while: whatever could start by mistake gets its chance.
+func settle() {
+  for round in 0..<20 {
+    let done = Latch(4)
+    for _ in 0..<4 { DispatchQueue.global().async { done.open() } }
+    DispatchQueue(label: "settle.\(round)").sync {}
+    _ = done.wait()
+  }
+}
+
+/// Asks the kernel again and again until `isTrue`; for what sends no event, such as another thread's
+/// sleep.
+func eventually(_ isTrue: () -> Bool) -> Bool {
+  let deadline = monotonicSeconds() + Double(patienceSeconds)
+  while !isTrue() {
+    if monotonicSeconds() > deadline { return false }
+    sleepMilliseconds(1)
+  }
+  return true
+}
+
+/// Whether the kernel says that a thread of this process sleeps.
+func isSleeping(_ threadID: Int) -> Bool {
+  // man 5 proc: the state follows the name, which ends with the last parenthesis.
+  guard let line = contents(of: "/proc/self/task/\(threadID)/stat"),
+    let end = line.lastIndex(of: ")")
+  else { return false }
+  return line[end...].dropFirst(2).first == "S"
+}

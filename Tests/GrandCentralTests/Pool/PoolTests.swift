@@ -1,0 +1,125 @@
+import TestSupport
+import Testing
+
+/// In child processes, where nothing else makes threads: see Tests/Probes/PoolProbe.
+@Suite("The pool", .serialized) struct PoolTests {
+  private func run(
+    _ scenario: String, environment: [String: String] = [:], launcher: [String] = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> ChildResult {
+    let result = runProbe(
+      "PoolProbe", scenario, environment: environment, launcher: launcher, seconds: 120)
+    #expect(
+      result.status == 0, "signal \(result.signal ?? 0): \(result.output)\(result.errors)",
+      sourceLocation: sourceLocation)
+    return result
+  }
+
+  @Test func `starts no thread for a queue`() {
+    #expect(run("queues").number("threads") == 0)
+  }
+
+  @Test func `uses its workers again`() throws {
+    #expect(try #require(run("reuse").number("workers")) <= 8)
+  }
+
+  @Test func `wakes nobody when idle`() throws {
+    let result = run("idle")
+    // A worker may leave meanwhile, for which it wakes once.
+    let threads = try #require(result.number("threads"))
+    #expect(try #require(result.number("wakeUps")) <= threads)
+    #expect(result.number("newThreads") == 0)
+  }
+
+  @Test func `lets idle workers leave`() throws {
+    let result = run("leave")
+    #expect(try #require(result.number("busy")) >= 16)
+    #expect(try #require(result.number("idle")) <= 4)
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `takes its width from the environment`(_ width: Int) {
+    let result = run("width", environment: ["GRANDCENTRAL_WIDTH": "\(width)"])
+    #expect(result.number("peak") == width)
+  }
+
+  @Test func `takes its width from the CPU mask`() {
+    let result = run("width", launcher: ["taskset", "-c", "\(firstAllowedCPU())"])
+    #expect(result.number("peak") == 1)
+  }
+
+  @Test func `bounds concurrentPerform by its width`() throws {
+    let result = run("perform-width", environment: ["GRANDCENTRAL_WIDTH": "2"])
+    #expect(try #require(result.number("peak")) <= 2)
+  }
+
+  @Test func `puts workers in the place of blocked ones at once`() throws {
+    let result = run("compensation", environment: ["GRANDCENTRAL_WIDTH": "2"])
+    // Milliseconds on a quiet machine; the peer needs a second for each worker.
+    #expect(try #require(result.number("unannouncedMilliseconds")) < 3000)
+    #expect(try #require(result.number("announcedMilliseconds")) < 3000)
+  }
+
+  @Test func `bounds its threads for a thousand sleeping items`() throws {
+    #expect(try #require(run("sleepers").number("peakThreads")) <= 130)
+  }
+
+  @Test func `does not make a thread for each of 300 blocked queues`() throws {
+    let result = run("blocked")
+    #expect(result.value("done") == "true")
+    #expect(try #require(result.number("peakThreads")) < 300)
+  }
+
+  @Test func `finishes 500 items that each block on the next`() {
+    #expect(run("chain").value("finished") == "true")
+  }
+
+  @Test func `names the queues that hold the threads at the limit`() {
+    let result = run("limit", environment: ["GRANDCENTRAL_THREADS": "16"])
+    #expect(result.value("done") == "true")
+    for name in ["holder.0", "holder.1", "GRANDCENTRAL_THREADS", "16 threads"] {
+      #expect(result.errors.contains(name), "\(result.errors)")
+    }
+  }
+
+  @Test func `names its workers`() throws {
+    let result = run("names")
+    let process = try #require(result.value("process"))
+    let workers = try #require(result.value("workers")).split(separator: "|")
+    #expect(workers.count == 2)
+    for worker in workers { #expect(worker != process) }
+  }
+
+  @Test func `leaves the signal mask of children empty`() {
+    #expect(run("signals").value("blocked").flatMap { UInt64($0, radix: 16) } == 0)
+  }
+
+  @Test func `shows recognisable frames below a crashed item and in idle workers`() {
+    let result = runProbe(
+      "PoolProbe", "crash",
+      environment: ["SWIFT_BACKTRACE": "enable=yes,threads=all,interactive=no,color=no"],
+      seconds: 120)
+    #expect(result.status != 0)
+    let frames = result.errors + result.output
+    for name in ["clientFunction", "callout", "worker"] {
+      #expect(frames.lowercased().contains(name.lowercased()), "\(frames)")
+    }
+  }
+
+  @Test func `starts higher classes first when it is full`() {
+    let result = run("priority", environment: ["GRANDCENTRAL_WIDTH": "1"])
+    #expect(
+      result.value("order") == "userInteractive,userInitiated,default,utility,background")
+  }
+
+  @Test func `does not starve background work`() {
+    #expect(run("background", environment: ["GRANDCENTRAL_WIDTH": "1"]).value("ran") == "true")
+  }
+
+  /// A CPU of this process's mask, as `taskset` names it.
+  private func firstAllowedCPU() -> Int {
+    let status = contents(of: "/proc/self/status") ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
+    return Int(line.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
+  }
+}

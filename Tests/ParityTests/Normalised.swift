@@ -1,0 +1,40 @@
+// What counts as the same declaration. Two modules write the same interface differently where no
+// caller can tell; everything else must match letter by letter. Not compared:
+//   attributes (@discardableResult, @preconcurrency, @available, @inlinable …), and @Sendable, which
+//     macOS has on more parameters than the peer's list and @preconcurrency makes harmless
+//   open, public, final, override, convenience, required, nonisolated
+//   class func and static func; class var and static var
+//   parameter names inside the function (the labels do count); () and Void
+//   consuming, borrowing, sending and the like, which change no call
+//   typed and untyped rethrowing of a generic closure, back-ticks, white space
+
+/// A declaration of a list or a graph, in the form in which it is compared.
+func normalised(_ line: String) -> String {
+  let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
+  guard parts.count == 2 else { return line }
+  if parts[0] == "conformance" { return line }
+  return parts[0] + "\t" + normalisedDeclaration(parts[1])
+}
+
+private func normalisedDeclaration(_ declaration: String) -> String {
+  var text = declaration.replacingOccurrences(of: "`", with: "")
+  for (pattern, replacement) in rules {
+    text = text.replacing(pattern) { _ in replacement }
+  }
+  text = withoutInnerNames(text)
+  return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+}
+
+nonisolated(unsafe) private let rules: [(Regex<Substring>, String)] = [
+  (/@[A-Za-z_]+(?:\([^)]*\))?\s*/, ""),
+  (/\b(?:open|public|final|override|convenience|required|nonisolated)\s+/, ""),
+  (/\b(?:consuming|borrowing|sending|__owned|__shared|isolated)\s+/, ""),
+  (/\bclass\s+(?=(?:func|var)\b)/, "static "),
+  (/\bVoid\b/, "()"),
+  (/\s*:\s*(?=[A-Za-z(\[@])/, ": "),
+]
+
+/// `func f(label inner: T)` becomes `func f(label: T)`.
+private func withoutInnerNames(_ text: String) -> String {
+  text.replacing(/([(,]\s*)([A-Za-z_]\w*)\s+[A-Za-z_]\w*\s*:/) { "\($0.1)\($0.2):" }
+}

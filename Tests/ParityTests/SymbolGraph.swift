@@ -1,0 +1,90 @@
+// Reads a module's public declarations the way the peer's list was made: swift-symbolgraph-extract
+// writes them as JSON, each with its path and the fragments of its declaration.
+import Foundation
+import TestSupport
+
+/// Where a module's graph could not be had.
+struct GraphError: Error, CustomStringConvertible { let description: String }
+
+/// The public surface of some modules.
+struct Surface {
+  /// Path, a tab, declaration: as the lists have them.
+  private(set) var declarations: Set<String> = []
+  /// `conformance`, a tab, `Type: Protocol or superclass`.
+  private(set) var conformances: Set<String> = []
+
+  init(modules: [String]) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("grandcentral-parity-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for module in modules { try Self.extract(module, to: folder) }
+    for file in try FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil)
+    {
+      add(try JSONDecoder().decode(Graph.self, from: Data(contentsOf: file)))
+    }
+  }
+
+  private static func extract(_ module: String, to folder: URL) throws {
+    let clang = try FileManager.default.contentsOfDirectory(atPath: buildFolder)
+      .map { "\(buildFolder)/\($0)/module.modulemap" }
+      .filter { FileManager.default.fileExists(atPath: $0) }
+    let sources = "\(packageFolder)/Sources"
+    let result = runChild(
+      [
+        "swift-symbolgraph-extract", "-module-name", module, "-target", target,
+        "-I", "\(buildFolder)/Modules", "-I", "\(sources)/CLinux/include",
+        "-minimum-access-level", "public", "-skip-inherited-docs", "-output-dir", folder.path,
+      ] + clang.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] })
+    guard result.status == 0 else {
+      throw GraphError(description: "swift-symbolgraph-extract \(module): \(result.errors)")
+    }
+  }
+
+  private mutating func add(_ graph: Graph) {
+    var names: [String: String] = [:]
+    for symbol in graph.symbols {
+      let path = symbol.pathComponents.joined(separator: ".")
+      names[symbol.identifier.precise] = path
+      let text = (symbol.declarationFragments ?? []).map(\.spelling).joined()
+      declarations.insert("\(path)\t\(text)")
+    }
+    for link in graph.relationships where ["conformsTo", "inheritsFrom"].contains(link.kind) {
+      guard let source = names[link.source] else { continue }
+      let fallback = link.targetFallback.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
+      guard let target = names[link.target] ?? fallback else { continue }
+      conformances.insert("conformance\t\(source): \(target)")
+    }
+  }
+}
+
+/// The package's own folder, above the build folder's file or the sources of this file.
+let packageFolder = URL(fileURLWithPath: #filePath)
+  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+#if arch(arm64)
+  private let target = "aarch64-unknown-linux-gnu"
+#else
+  private let target = "x86_64-unknown-linux-gnu"
+#endif
+
+/// The part of the format that is needed:
+/// https://github.com/swiftlang/swift-docc-symbolkit, openapi.yaml.
+private struct Graph: Decodable {
+  struct Symbol: Decodable {
+    struct Identifier: Decodable { let precise: String }
+    struct Fragment: Decodable { let spelling: String }
+    let identifier: Identifier
+    let pathComponents: [String]
+    let declarationFragments: [Fragment]?
+  }
+  struct Relationship: Decodable {
+    let kind: String
+    let source: String
+    let target: String
+    let targetFallback: String?
+  }
+  let symbols: [Symbol]
+  let relationships: [Relationship]
+}

@@ -1,0 +1,310 @@
+// Runs one scenario of the worker pool in a process of its own, where nothing else makes threads.
+// Prints name=value lines for PoolTests. Here sleeping and spinning threads are the subject.
+import Glibc
+import GrandCentral
+import TestSupport
+
+@main struct PoolProbe {
+  static func main() {
+    let scenario = CommandLine.arguments.dropFirst().first ?? ""
+    guard let run = scenarios[scenario] else {
+      print("unknown scenario; there are: \(scenarios.keys.sorted().joined(separator: " "))")
+      exit(2)
+    }
+    run()
+    fflush(nil)
+  }
+
+  nonisolated(unsafe) private static let scenarios: [String: () -> Void] = [
+    "queues": queues, "reuse": reuse, "idle": idle, "leave": leave, "width": width,
+    "perform-width": performWidth, "compensation": compensation, "sleepers": sleepers,
+    "blocked": blockedQueues, "chain": chain, "limit": limit, "names": names,
+    "signals": signals, "crash": crash, "priority": priority, "background": background,
+  ]
+}
+
+private func say(_ name: String, _ value: Any) { print("\(name)=\(value)") }
+
+private func queues() {
+  let before = processThreads().count
+  let queues = (0..<1000).map { DispatchQueue(label: "idle.\($0)") }
+  queues[0].sync {}
+  say("threads", processThreads().count - before)
+  withExtendedLifetime(queues) {}
+}
+
+private func reuse() {
+  let threads = Log<Int>()
+  let queue = DispatchQueue(label: "reuse")
+  for round in 1...200 {
+    queue.async { threads.append(threadID()) }
+    _ = threads.waitForCount(round)
+  }
+  say("workers", Set(threads.all).count)
+}
+
+private func someWork() {
+  let done = Latch(1000)
+  for number in 0..<1000 {
+    let queue = DispatchQueue(label: "work.\(number % 7)", attributes: .concurrent)
+    queue.async { done.open() }
+    DispatchQueue(label: "serial").sync {}
+  }
+  _ = done.wait()
+}
+
+/// Counts how often the process's other threads wake up while it has nothing to do.
+private func idle() {
+  someWork()
+  sleepMilliseconds(1000)
+  let before = Dictionary(
+    uniqueKeysWithValues: processThreads().map { ($0.id, $0.voluntarySwitches) })
+  sleepMilliseconds(3000)
+  let after = processThreads().filter { $0.id != threadID() }
+  let wakeUps = after.reduce(0) { $0 + $1.voluntarySwitches - (before[$1.id] ?? 0) }
+  say("threads", after.count)
+  say("wakeUps", wakeUps)
+  say("newThreads", after.filter { before[$0.id] == nil }.count)
+}
+
+private func leave() {
+  let started = Latch(16)
+  let gate = Latch()
+  for _ in 0..<16 {
+    DispatchQueue.global().async {
+      started.open()
+      _ = gate.wait()
+    }
+  }
+  _ = started.wait()
+  say("busy", processThreads().count - 1)
+  gate.open()
+  let deadline = monotonicSeconds() + 45
+  while processThreads().count > 4 && monotonicSeconds() < deadline { sleepMilliseconds(50) }
+  say("idle", processThreads().count - 1)
+}
+
+/// How many items run at the same time when all of them only compute.
+private func width() {
+  let inside = Counter()
+  let done = Latch(16)
+  for _ in 0..<16 {
+    DispatchQueue.global().async {
+      inside.add()
+      let end = monotonicSeconds() + 0.06
+      spin { monotonicSeconds() >= end }
+      inside.add(-1)
+      done.open()
+    }
+  }
+  _ = done.wait()
+  say("peak", inside.peak)
+}
+
+private func performWidth() {
+  let inside = Counter()
+  let threads = Log<Int>()
+  DispatchQueue.concurrentPerform(iterations: 16) { _ in
+    inside.add()
+    threads.append(threadID())
+    let end = monotonicSeconds() + 0.03
+    spin { monotonicSeconds() >= end }
+    inside.add(-1)
+  }
+  say("peak", inside.peak)
+  say("threads", Set(threads.all).count)
+}
+
+/// How long work waits while items block on something that the engine cannot know.
+private func compensation() {
+  let gate = Latch()
+  let started = Latch(8)
+  let begin = monotonicSeconds()
+  for _ in 0..<8 {
+    DispatchQueue.global().async {
+      started.open()
+      _ = gate.wait()
+    }
+  }
+  _ = started.wait()
+  let unannounced = monotonicSeconds() - begin
+  gate.open()
+  let semaphore = DispatchSemaphore(value: 0)
+  let announced = Latch(8)
+  let again = monotonicSeconds()
+  for _ in 0..<8 {
+    DispatchQueue.global().async {
+      announced.open()
+      semaphore.wait()
+    }
+  }
+  _ = announced.wait()
+  say("unannouncedMilliseconds", Int(unannounced * 1000))
+  say("announcedMilliseconds", Int((monotonicSeconds() - again) * 1000))
+  for _ in 0..<8 { semaphore.signal() }
+}
+
+/// The largest number of threads while `body` runs, looked up every few milliseconds.
+private func peakThreads(during body: () -> Void) -> Int {
+  let peak = Box(0)
+  let isOver = Box(false)
+  let watcher = TestThread("watcher") {
+    while !isOver.value {
+      peak.value = max(peak.value, processThreads().count)
+      sleepMilliseconds(2)
+    }
+  }
+  body()
+  isOver.value = true
+  _ = watcher.join()
+  // Neither the main thread nor the watcher.
+  return peak.value - 2
+}
+
+private func sleepers() {
+  let begin = monotonicSeconds()
+  let done = Latch(1000)
+  let peak = peakThreads {
+    for _ in 0..<1000 {
+      DispatchQueue.global().async {
+        sleepMilliseconds(10)
+        done.open()
+      }
+    }
+    _ = done.wait()
+  }
+  say("milliseconds", Int((monotonicSeconds() - begin) * 1000))
+  say("peakThreads", peak)
+}
+
+private func blockedQueues() {
+  let semaphore = DispatchSemaphore(value: 0)
+  let done = Latch(300)
+  let peak = peakThreads {
+    let queues = (0..<300).map { DispatchQueue(label: "blocked.\($0)") }
+    for queue in queues {
+      queue.async {
+        semaphore.wait()
+        done.open()
+      }
+    }
+    sleepMilliseconds(50)
+    for _ in 0..<300 { semaphore.signal() }
+    _ = done.wait()
+  }
+  say("done", done.isOpen)
+  say("peakThreads", peak)
+}
+
+/// Each of 500 items blocks until the next one, which is queued behind it, has run.
+private func chain() {
+  let begin = monotonicSeconds()
+  let semaphores = (0...500).map { _ in DispatchSemaphore(value: 0) }
+  let done = Latch(500)
+  for number in 0..<500 {
+    DispatchQueue.global().async {
+      semaphores[number + 1].wait()
+      semaphores[number].signal()
+      done.open()
+    }
+  }
+  semaphores[500].signal()
+  say("finished", done.wait())
+  say("milliseconds", Int((monotonicSeconds() - begin) * 1000))
+  // Balanced, so that the semaphores may go.
+  semaphores[0].wait()
+  semaphores[500].signal()
+}
+
+/// More items wait for a late one than there may be threads (see GRANDCENTRAL_THREADS).
+private func limit() {
+  let semaphore = DispatchSemaphore(value: 0)
+  let done = Latch(40)
+  let queues = (0..<40).map { DispatchQueue(label: "holder.\($0 % 2)") }
+  for queue in queues {
+    queue.async {
+      semaphore.wait()
+      done.open()
+    }
+  }
+  sleepMilliseconds(1500)
+  for _ in 0..<40 { semaphore.signal() }
+  say("done", done.wait())
+}
+
+private func names() {
+  let names = Log<String>()
+  DispatchQueue(label: "com.example.names").async { names.append(threadName()) }
+  DispatchQueue.global(qos: .utility).async { names.append(threadName()) }
+  _ = names.waitForCount(2)
+  say("process", threadName())
+  say("workers", names.all.joined(separator: "|"))
+}
+
+/// Which signals a program finds blocked that an item starts.
+private func signals() {
+  let blocked = Log<String>()
+  DispatchQueue.global().async {
+    let child = runChild(["grep", "SigBlk", "/proc/self/status"])
+    blocked.append(child.output.split(separator: "\t").last.map(String.init) ?? "none")
+  }
+  _ = blocked.waitForCount(1)
+  say("blocked", blocked.all[0].filter { $0 != "\n" })
+}
+
+@inline(never) private func clientFunction() { fatalError("on purpose") }
+
+/// Crashes in an item beside an idle worker: the runtime then prints the frames of all threads.
+private func crash() {
+  let workers = Log<Int>()
+  let met = Latch(2)
+  for _ in 0..<2 {
+    DispatchQueue.global().async {
+      workers.append(threadID())
+      met.open()
+      _ = met.wait()
+    }
+  }
+  _ = met.wait()
+  DispatchQueue(label: "crash").async { clientFunction() }
+  sleepMilliseconds(patienceSeconds * 1000)
+}
+
+/// With one worker that is busy, work of every class queues up; then the worker goes on.
+private func priority() {
+  let isFree = Box(false)
+  let started = Latch()
+  let order = Log<String>()
+  DispatchQueue.global(qos: .userInteractive).async {
+    started.open()
+    spin { isFree.value }
+  }
+  _ = started.wait()
+  let classes: [(String, DispatchQoS.QoSClass)] = [
+    ("background", .background), ("utility", .utility), ("default", .default),
+    ("userInitiated", .userInitiated), ("userInteractive", .userInteractive),
+  ]
+  for (name, qos) in classes { DispatchQueue.global(qos: qos).async { order.append(name) } }
+  isFree.value = true
+  _ = order.waitForCount(classes.count)
+  say("order", order.all.joined(separator: ","))
+}
+
+/// An endless stream of urgent work must not starve a background item.
+private func background() {
+  let isOver = Box(false)
+  let done = Latch()
+  let streams = Latch(4)
+  @Sendable func stream() {
+    if isOver.value { return streams.open() }
+    let end = monotonicSeconds() + 0.001
+    spin { monotonicSeconds() >= end }
+    DispatchQueue.global(qos: .userInteractive).async { stream() }
+  }
+  for _ in 0..<4 { DispatchQueue.global(qos: .userInteractive).async { stream() } }
+  DispatchQueue.global(qos: .background).async { done.open() }
+  let ran = done.wait(seconds: 30)
+  isOver.value = true
+  say("ran", ran)
+  _ = streams.wait()
+}

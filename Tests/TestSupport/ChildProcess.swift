@@ -1,0 +1,106 @@
+// Runs a program and collects what it says. Probes are small programs of this package for what
+// cannot be tested inside the test process: the main queue, thread counts, idle wake-ups, CPU masks.
+import Glibc
+
+public struct ChildResult: Sendable {
+  /// Exit status, or nil when a signal ended the process.
+  public let status: Int32?
+  public let signal: Int32?
+  public let output: String
+  public let errors: String
+
+  public var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+  /// The part after `name=` of the line that starts with it.
+  public func value(_ name: String) -> String? {
+    lines.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+  }
+
+  public func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
+}
+
+/// The folder with the programs of this build.
+public var buildFolder: String {
+  var buffer = [CChar](repeating: 0, count: 4096)
+  let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+  let path = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+}
+
+/// Runs a probe of this package with one scenario.
+public func runProbe(
+  _ name: String, _ scenario: String, environment: [String: String] = [:],
+  launcher: [String] = [], seconds: Int = patienceSeconds
+) -> ChildResult {
+  runChild(
+    launcher + ["\(buildFolder)/\(name)", scenario], environment: environment, seconds: seconds)
+}
+
+/// Runs a program found on PATH or by its path; kills it after `seconds`.
+public func runChild(
+  _ arguments: [String], environment: [String: String] = [:], seconds: Int = patienceSeconds
+) -> ChildResult {
+  let output = makePipe()
+  let errors = makePipe()
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
+  posix_spawn_file_actions_adddup2(&actions, errors.write, STDERR_FILENO)
+
+  var process = pid_t()
+  var argv = arguments.map { strdup($0) } + [nil]
+  var envp = childEnvironment(environment).map { strdup($0) } + [nil]
+  let spawned = posix_spawnp(&process, arguments[0], &actions, nil, &argv, &envp)
+  for pointer in argv + envp { free(pointer) }
+  close(output.write)
+  close(errors.write)
+  defer {
+    close(output.read)
+    close(errors.read)
+  }
+  guard spawned == 0 else {
+    return ChildResult(
+      status: 127, signal: nil, output: "", errors: "posix_spawnp \(arguments[0]): \(spawned)")
+  }
+  return collect(process, output: output.read, errors: errors.read, seconds: seconds)
+}
+
+private func collect(
+  _ process: pid_t, output: Int32, errors: Int32, seconds: Int
+) -> ChildResult {
+  let outputBytes = Box<[UInt8]>([])
+  let errorBytes = Box<[UInt8]>([])
+  let outputReader = TestThread("read-output") { outputBytes.value = allBytes(from: output) }
+  let errorReader = TestThread("read-errors") { errorBytes.value = allBytes(from: errors) }
+  // The pipes close when the process ends. One that does not is stopped and reported as signalled.
+  if !outputReader.join(seconds: seconds) { kill(process, SIGKILL) }
+  _ = errorReader.join() && outputReader.join()
+  var state: Int32 = 0
+  while waitpid(process, &state, 0) < 0 && errno == EINTR {}
+  let signal = state & 0x7f
+  return ChildResult(
+    status: signal == 0 ? (state >> 8) & 0xff : nil, signal: signal == 0 ? nil : signal,
+    output: String(decoding: outputBytes.value, as: UTF8.self),
+    errors: String(decoding: errorBytes.value, as: UTF8.self))
+}
+
+private func makePipe() -> (read: Int32, write: Int32) {
+  var ends: [Int32] = [0, 0]
+  guard pipe(&ends) == 0 else { fatalError("pipe: \(errno)") }
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  return (ends[0], ends[1])
+}
+
+private func childEnvironment(_ extra: [String: String]) -> [String] {
+  var variables: [String: String] = [:]
+  // Swift 6 sees the global `environ` as unsafe shared state; /proc has the same text.
+  for text in (contents(of: "/proc/self/environ") ?? "").split(separator: "\0") {
+    guard let separator = text.firstIndex(of: "=") else { continue }
+    variables[String(text[..<separator])] = String(text[text.index(after: separator)...])
+  }
+  // A crash that is expected need not be symbolised.
+  variables["SWIFT_BACKTRACE"] = "enable=no"
+  variables.merge(extra) { $1 }
+  return variables.map { "\($0.key)=\($0.value)" }
+}

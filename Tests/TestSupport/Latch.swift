@@ -1,0 +1,149 @@
+// Waiting for events without the engine under test: POSIX locks only, so that a lost wake-up in the
+// engine shows as a failed expectation and not as a test run that never ends. No Synchronization.Mutex:
+// the thread sanitizer reports false races on it.
+import Glibc
+
+/// How long any test waits before it fails. Generous: it never decides a test that works.
+/// GRANDCENTRAL_PATIENCE sets it, for machines slower still.
+public let patienceSeconds = variable("GRANDCENTRAL_PATIENCE").flatMap { Int($0) } ?? 60
+
+/// A lock and condition in stable memory.
+public final class Monitor: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  public init() {
+    mutex.initialize(to: pthread_mutex_t())
+    condition.initialize(to: pthread_cond_t())
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    pthread_cond_destroy(condition)
+    mutex.deallocate()
+    condition.deallocate()
+  }
+
+  public func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body()
+  }
+
+  /// Changes state under the lock, then wakes every waiter.
+  public func change<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try withLock {
+      defer { pthread_cond_broadcast(condition) }
+      return try body()
+    }
+  }
+
+  /// Waits until `condition()` holds under the lock; false after `seconds`.
+  public func wait(seconds: Int, until isTrue: () -> Bool) -> Bool {
+    var deadline = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &deadline)
+    deadline.tv_sec += seconds
+    return withLock {
+      while !isTrue() {
+        if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return isTrue() }
+      }
+      return true
+    }
+  }
+}
+
+/// Opens after a number of events.
+public final class Latch: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var remaining: Int
+
+  public init(_ count: Int = 1) { remaining = count }
+
+  public func open() { monitor.change { remaining -= 1 } }
+
+  /// Waits for the last event. False when it did not come in time.
+  public func wait(seconds: Int = patienceSeconds) -> Bool {
+    monitor.wait(seconds: seconds) { remaining <= 0 }
+  }
+
+  public var isOpen: Bool { monitor.withLock { remaining <= 0 } }
+}
+
+/// A list that any thread may append to.
+public final class Log<Element: Sendable>: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var elements: [Element] = []
+
+  public init() {}
+
+  public func append(_ element: Element) { monitor.change { elements.append(element) } }
+  public var all: [Element] { monitor.withLock { elements } }
+  public var count: Int { monitor.withLock { elements.count } }
+
+  /// Waits until `count` elements are there.
+  public func waitForCount(_ count: Int, seconds: Int = patienceSeconds) -> Bool {
+    monitor.wait(seconds: seconds) { elements.count >= count }
+  }
+}
+
+/// A number that any thread may change, and the largest and smallest it ever was.
+public final class Counter: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var current = 0
+  private var highest = 0
+  private var lowest = 0
+
+  public init() {}
+
+  @discardableResult
+  public func add(_ amount: Int = 1) -> Int {
+    monitor.change {
+      current += amount
+      highest = max(highest, current)
+      lowest = min(lowest, current)
+      return current
+    }
+  }
+
+  public var value: Int { monitor.withLock { current } }
+  public var peak: Int { monitor.withLock { highest } }
+  public var floor: Int { monitor.withLock { lowest } }
+
+  /// Waits until the number is at least `value`.
+  public func waitForValue(_ value: Int, seconds: Int = patienceSeconds) -> Bool {
+    monitor.wait(seconds: seconds) { current >= value }
+  }
+}
+
+/// A variable that one thread writes and another reads later.
+public final class Box<Value>: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var stored: Value
+
+  public init(_ value: Value) { stored = value }
+
+  public var value: Value {
+    get { monitor.withLock { stored } }
+    set { monitor.change { stored = newValue } }
+  }
+}
+
+/// A variable without any lock: only right while the engine keeps its promises of exclusion and
+/// ordering, so the thread sanitizer checks them.
+public final class Unguarded<Value>: @unchecked Sendable {
+  public var value: Value
+  public init(_ value: Value) { self.value = value }
+}
+
+/// Tells when it goes away.
+public final class Witness: Sendable {
+  private let onEnd: @Sendable () -> Void
+  public init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+  deinit { onEnd() }
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Measures Grand Central beside the toolchain's Dispatch.
+#
+#   scripts/bench.sh [FILTER] [OPTION…]     e.g. scripts/bench.sh sync/idle --rounds 15
+#
+# FILTER is part of a workload's name; scripts/bench.sh --help shows the options, --list the rows.
+set -euo pipefail
+
+folder="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/Benchmarks"
+
+arguments=()
+if [[ $# -gt 0 && $1 != -* ]]; then
+  arguments+=(--filter "$1")
+  shift
+fi
+arguments+=("$@")
+
+build=(swift build -c release --package-path "$folder" --product bench)
+# The build's own output goes to standard error, so that the table can be piped.
+"${build[@]}" >&2
+exec "$("${build[@]}" --show-bin-path)/bench" "${arguments[@]}"
