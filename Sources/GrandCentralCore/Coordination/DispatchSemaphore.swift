@@ -82,7 +82,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
-    tryTake() ? .success : wait(limit: timeout.limit)
+    wait(limit: timeout.limit)
   }
 
   /// Takes a permit; sleeps until there is one, but not past a date.
@@ -92,33 +92,18 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
-    tryTake() ? .success : wait(limit: wallTimeout.limit)
+    wait(limit: wallTimeout.limit)
   }
 }
 
 extension DispatchSemaphore {
-  /// For a thread that found no permit.
   private func wait(limit: TimeLimit) -> DispatchTimeoutResult {
-    // Before registering: a deadline that has passed then costs no undoing.
-    if limit.hasPassed { return .timedOut }
+    // relaxed: a guess. A look at an empty semaphore writes nothing, and if the deadline has passed
+    // there is nothing to undo.
+    if value.load(ordering: .relaxed) <= 0 && limit.hasPassed { return .timedOut }
     // acquiring: as in wait().
     let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
     return was.hadPermit ? .success : awaitGrant(until: limit)
-  }
-
-  /// Takes a permit if one is left.
-  private func tryTake() -> Bool {
-    // relaxed: a guess that the exchange re-checks.
-    var seen = SemaphoreValue(rawValue: value.load(ordering: .relaxed))
-    while let next = seen.taken() {
-      // acquiring: pairs with the releasing add in signal(). Failure relaxed: nothing is read.
-      let (won, now) = value.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue, successOrdering: .acquiring,
-        failureOrdering: .relaxed)
-      if won { return true }
-      seen = SemaphoreValue(rawValue: now)
-    }
-    return false
   }
 
   @usableFromInline @inline(never)

@@ -33,11 +33,6 @@ struct SemaphoreValue: Hashable, Sendable {
 }
 
 extension SemaphoreValue {
-  /// A permit less, without registering. `nil` when none is left.
-  func taken() -> SemaphoreValue? {
-    rawValue > 0 ? SemaphoreValue(rawValue: rawValue - 1) : nil
-  }
-
   /// A registered waiter less. `nil` when every one has been counted by a signal.
   func withdrawn() -> SemaphoreValue? {
     rawValue < 0 ? SemaphoreValue(rawValue: rawValue + 1) : nil

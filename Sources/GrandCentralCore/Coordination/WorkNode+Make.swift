@@ -55,9 +55,7 @@ extension WorkNode {
   private static let memberEntry: Entry = { raw, thread in
     let node = WorkNode(raw)
     let group = node.takeGroup()
-    let work = node.takeClosure()
-    NodeCache.put(node, thread)
-    grandCentralClientCallout(work)
+    grandCentralClientCallout(of: node, on: thread)
     leave(group)
   }
 

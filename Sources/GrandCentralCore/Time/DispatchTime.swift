@@ -19,13 +19,15 @@ public struct DispatchTime: Comparable, Sendable {
   public let rawValue: dispatch_time_t
 
   /// The first word that is no uptime.
-  static let limit: dispatch_time_t = 1 << 62
-  static let forever: dispatch_time_t = .max
+  static var limit: dispatch_time_t { 1 << 62 }
+  static var forever: dispatch_time_t { .max }
 
+  @inlinable
   init(word: dispatch_time_t) { rawValue = word }
 
   /// Never: a time-out that does not end, a deadline that does not come.
-  public static let distantFuture = DispatchTime(word: forever)
+  @inlinable
+  public static var distantFuture: DispatchTime { DispatchTime(word: .max) }
 
   /// The current time.
   public static func now() -> DispatchTime {

@@ -19,10 +19,11 @@ public struct DispatchWallTime: Comparable, Sendable {
   public let rawValue: dispatch_time_t
 
   /// Bounds of what the encoding holds: 1970 and 2116.
-  static let earliestNanoseconds: Int64 = 3
-  static let latestNanoseconds: Int64 = 1 << 62
-  static let forever: dispatch_time_t = .max
+  static var earliestNanoseconds: Int64 { 3 }
+  static var latestNanoseconds: Int64 { 1 << 62 }
+  static var forever: dispatch_time_t { .max }
 
+  @inlinable
   init(word: dispatch_time_t) { rawValue = word }
 
   /// Takes nanoseconds since 1970, `Int64.max` standing for ever.
@@ -33,7 +34,8 @@ public struct DispatchWallTime: Comparable, Sendable {
   }
 
   /// Never: a time-out that does not end, a deadline that does not come.
-  public static let distantFuture = DispatchWallTime(word: forever)
+  @inlinable
+  public static var distantFuture: DispatchWallTime { DispatchWallTime(word: .max) }
 
   /// The current date.
   public static func now() -> DispatchWallTime {

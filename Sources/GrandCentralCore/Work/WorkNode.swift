@@ -73,13 +73,13 @@ extension WorkNode {
   /// Moves the client's closure in.
   @inlinable @inline(__always)
   func putClosure(_ work: consuming @escaping () -> Void) {
-    (raw + 16).initializeMemory(as: (() -> Void).self, to: work)
+    (raw + 16).initializeMemory(as: HeldClosure.self, to: HeldClosure(work: work))
   }
 
   /// Moves the client's closure out.
   @inlinable @inline(__always)
   func takeClosure() -> () -> Void {
-    (raw + 16).assumingMemoryBound(to: (() -> Void).self).move()
+    (raw + 16).assumingMemoryBound(to: HeldClosure.self).move().work
   }
 
   /// Runs the node. Consumes it.
@@ -93,6 +93,15 @@ extension WorkNode {
       entry(raw, thread)
     }
   }
+}
+
+/// A closure as a field. A bare closure that goes through a generic, as memory functions are, is wrapped in
+/// a thunk with an allocation of its own.
+@usableFromInline
+struct HeldClosure {
+  @usableFromInline let work: () -> Void
+  @inlinable @inline(__always)
+  init(work: consuming @escaping () -> Void) { self.work = work }
 }
 
 /// What a lane and the pool need to know of a node without running it.

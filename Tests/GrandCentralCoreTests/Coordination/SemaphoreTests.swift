@@ -15,9 +15,7 @@ import Testing
     #expect(SemaphoreValue(rawValue: .max).isFull)
   }
 
-  @Test func `give up a permit or a registration only if there is one`() {
-    #expect(SemaphoreValue(rawValue: 2).taken() == SemaphoreValue(rawValue: 1))
-    #expect(SemaphoreValue(rawValue: 0).taken() == nil)
+  @Test func `give up a registration only if there is one`() {
     #expect(SemaphoreValue(rawValue: -2).withdrawn() == SemaphoreValue(rawValue: -1))
     #expect(SemaphoreValue(rawValue: 0).withdrawn() == nil)
     #expect(SemaphoreValue(rawValue: 1).withdrawn() == nil)
