@@ -5,10 +5,11 @@
 
 /// Protects the data that its owner names beside it. Not recursive.
 public struct Lock: ~Copyable, Sendable {
-  private let word = Atomic<UInt32>(0)
+  @usableFromInline let word = Atomic<UInt32>(0)
 
-  public init() {}
+  @inlinable public init() {}
 
+  @inlinable @inline(__always)
   public borrowing func withLock<Result: ~Copyable>(_ body: () throws -> Result) rethrows -> Result
   {
     lock()
@@ -16,6 +17,7 @@ public struct Lock: ~Copyable, Sendable {
     return try body()
   }
 
+  @inlinable
   public borrowing func lock() {
     // acquiring: pairs with the releasing exchange in unlock().
     let (won, _) = word.compareExchange(
@@ -23,12 +25,17 @@ public struct Lock: ~Copyable, Sendable {
     if !won { lockSlowly() }
   }
 
+  @inlinable
   public borrowing func unlock() {
     // releasing: pairs with the acquiring exchanges in lock() and lockSlowly().
-    if word.exchange(0, ordering: .releasing) == 2 { futexWake(word) }
+    if word.exchange(0, ordering: .releasing) == 2 { wake() }
   }
 
-  private borrowing func lockSlowly() {
+  @usableFromInline @inline(never)
+  borrowing func wake() { futexWake(word) }
+
+  @usableFromInline @inline(never)
+  borrowing func lockSlowly() {
     for _ in 0..<64 {
       spinHint()
       // relaxed: a guess that the exchange re-checks.

@@ -6,6 +6,8 @@
 //   class func and static func; class var and static var
 //   parameter names inside the function (the labels do count); () and Void
 //   consuming, borrowing, sending and the like, which change no call
+//   a constant and a variable that can only be read
+//   operators as functions of the module and of a type
 //   typed and untyped rethrowing of a generic closure, back-ticks, white space
 
 /// A declaration of a list or a graph, in the form in which it is compared.
@@ -13,7 +15,8 @@ func normalised(_ line: String) -> String {
   let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
   guard parts.count == 2 else { return line }
   if parts[0] == "conformance" { return line }
-  return parts[0] + "\t" + normalisedDeclaration(parts[1])
+  let path = parts[0].replacing(/^.*\.(?=[-+=<>]+\()/) { _ in "" }
+  return path + "\t" + normalisedDeclaration(parts[1])
 }
 
 private func normalisedDeclaration(_ declaration: String) -> String {
@@ -21,6 +24,7 @@ private func normalisedDeclaration(_ declaration: String) -> String {
   for (pattern, replacement) in rules {
     text = text.replacing(pattern) { _ in replacement }
   }
+  if text.contains(/\blet /) { text = text.replacing(/\blet /) { _ in "var " } + " { get }" }
   text = withoutInnerNames(text)
   return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
@@ -30,6 +34,7 @@ nonisolated(unsafe) private let rules: [(Regex<Substring>, String)] = [
   (/\b(?:open|public|final|override|convenience|required|nonisolated)\s+/, ""),
   (/\b(?:consuming|borrowing|sending|__owned|__shared|isolated)\s+/, ""),
   (/\bclass\s+(?=(?:func|var)\b)/, "static "),
+  (/\bstatic func (?=[-+=<>]+ )/, "func "),
   (/\bVoid\b/, "()"),
   (/\s*:\s*(?=[A-Za-z(\[@])/, ": "),
 ]

@@ -57,7 +57,8 @@ import Testing
   private func summary(peer: Int, missing rooms: [String]) -> String {
     let counts = Dictionary(rooms.map { ($0, 1) }, uniquingKeysWith: +)
     let lines = counts.sorted { $0.key < $1.key }.map { "  \($0.value) for \($0.key)" }
-    return (["parity: \(peer - rooms.count) of \(peer) lines of the peer's interface; missing:"]
+    return
+      (["parity: \(peer - rooms.count) of \(peer) lines of the peer's interface; missing:"]
       + lines).joined(separator: "\n")
   }
 }
@@ -78,7 +79,10 @@ import Testing
 
   private func isForbidden(_ symbol: String) -> Bool {
     // $sSc…: types of _Concurrency, whose mangled names begin with c (ABI/Mangling.rst).
-    ["dispatch_", "_dispatch_", "swift_task_", "swift_continuation_", "swift_defaultActor_", "$sSc"]
-      .contains { symbol.hasPrefix($0) } || symbol.contains("8Dispatch") && symbol.hasPrefix("$s8")
+    [
+      "dispatch_", "_dispatch_", "swift_task_", "swift_continuation_", "swift_defaultActor_",
+      "$sSc",
+    ]
+    .contains { symbol.hasPrefix($0) } || symbol.contains("8Dispatch") && symbol.hasPrefix("$s8")
   }
 }

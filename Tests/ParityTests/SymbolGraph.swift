@@ -24,6 +24,7 @@ struct Surface {
     {
       add(try JSONDecoder().decode(Graph.self, from: Data(contentsOf: file)))
     }
+    addInherited()
   }
 
   private static func extract(_ module: String, to folder: URL) throws {
@@ -42,6 +43,21 @@ struct Surface {
     }
   }
 
+  /// Adds what a class inherits through classes of ours that the peer does not have.
+  private mutating func addInherited() {
+    let links = conformances.map { $0.dropFirst("conformance\t".count).split(separator: ": ") }
+      .filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }
+    let above = Dictionary(grouping: links, by: \.0).mapValues { $0.map(\.1) }
+    for type in above.keys {
+      var pending = above[type] ?? []
+      var seen = Set(pending)
+      while let next = pending.popLast() {
+        conformances.insert("conformance\t\(type): \(next)")
+        pending += (above[next] ?? []).filter { seen.insert($0).inserted }
+      }
+    }
+  }
+
   private mutating func add(_ graph: Graph) {
     var names: [String: String] = [:]
     for symbol in graph.symbols {
@@ -52,7 +68,9 @@ struct Surface {
     }
     for link in graph.relationships where ["conformsTo", "inheritsFrom"].contains(link.kind) {
       guard let source = names[link.source] else { continue }
-      let fallback = link.targetFallback.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
+      let fallback = link.targetFallback.map {
+        $0.split(separator: ".").last.map(String.init) ?? $0
+      }
       guard let target = names[link.target] ?? fallback else { continue }
       conformances.insert("conformance\t\(source): \(target)")
     }

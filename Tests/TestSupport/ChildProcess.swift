@@ -23,7 +23,8 @@ public struct ChildResult: Sendable {
 public var buildFolder: String {
   var buffer = [CChar](repeating: 0, count: 4096)
   let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-  let path = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  let path = String(
+    decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
 }
 
@@ -36,9 +37,11 @@ public func runProbe(
     launcher + ["\(buildFolder)/\(name)", scenario], environment: environment, seconds: seconds)
 }
 
-/// Runs a program found on PATH or by its path; kills it after `seconds`.
+/// Runs a program found on PATH or by its path; kills it after `seconds`. It starts with no signal
+/// blocked unless it `inheritsSignalMask` from the calling thread.
 public func runChild(
-  _ arguments: [String], environment: [String: String] = [:], seconds: Int = patienceSeconds
+  _ arguments: [String], environment: [String: String] = [:], inheritsSignalMask: Bool = false,
+  seconds: Int = patienceSeconds
 ) -> ChildResult {
   let output = makePipe()
   let errors = makePipe()
@@ -48,10 +51,21 @@ public func runChild(
   posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
   posix_spawn_file_actions_adddup2(&actions, errors.write, STDERR_FILENO)
 
+  // The threads of the toolchain's Dispatch, on which tests run, block most signals.
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  if !inheritsSignalMask {
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+  }
+
   var process = pid_t()
   var argv = arguments.map { strdup($0) } + [nil]
   var envp = childEnvironment(environment).map { strdup($0) } + [nil]
-  let spawned = posix_spawnp(&process, arguments[0], &actions, nil, &argv, &envp)
+  let spawned = posix_spawnp(&process, arguments[0], &actions, &attributes, &argv, &envp)
   for pointer in argv + envp { free(pointer) }
   close(output.write)
   close(errors.write)

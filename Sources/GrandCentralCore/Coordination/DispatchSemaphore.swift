@@ -81,8 +81,9 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Returns: `.timedOut` if no permit came in time; then none was taken.
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  @inlinable
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
-    wait(limit: timeout.limit)
+    wait(word: timeout.rawValue)
   }
 
   /// Takes a permit; sleeps until there is one, but not past a date.
@@ -91,19 +92,33 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Returns: `.timedOut` if no permit came in time; then none was taken.
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  @inlinable
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
-    wait(limit: wallTimeout.limit)
+    wait(word: wallTimeout.rawValue)
   }
 }
 
 extension DispatchSemaphore {
-  private func wait(limit: TimeLimit) -> DispatchTimeoutResult {
-    // relaxed: a guess. A look at an empty semaphore writes nothing, and if the deadline has passed
-    // there is nothing to undo.
-    if value.load(ordering: .relaxed) <= 0 && limit.hasPassed { return .timedOut }
+  @inlinable @inline(__always)
+  func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
+    // relaxed: a guess, so that a look at an empty semaphore writes nothing.
+    if value.load(ordering: .relaxed) <= 0 { return waitSlowly(word, isRegistered: false) }
     // acquiring: as in wait().
     let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
-    return was.hadPermit ? .success : awaitGrant(until: limit)
+    return was.hadPermit ? .success : waitSlowly(word, isRegistered: true)
+  }
+
+  @usableFromInline @inline(never)
+  func waitSlowly(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult {
+    let limit = TimeLimit(word: word)
+    if !isRegistered {
+      // Before registering: if the deadline has passed there is then nothing to undo.
+      if limit.hasPassed { return .timedOut }
+      // acquiring: as in wait().
+      let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
+      if was.hadPermit { return .success }
+    }
+    return awaitGrant(until: limit)
   }
 
   @usableFromInline @inline(never)

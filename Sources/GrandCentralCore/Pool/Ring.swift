@@ -11,55 +11,69 @@
 // After the run queues of Go's scheduler (runtime/proc.go, runqput, runqgrab), which argue the same.
 import Primitives
 
-final class Ring: Sendable {
-  static let capacity = 256
-  private let head = Atomic<UInt32>(0)
-  private let tail = Atomic<UInt32>(0)
-  private let bandValue = Atomic<UInt8>(0)
-  private let slots: Slots
+// A value of two pointers, so that passing rings around counts no references. Never freed, as workers are.
+struct Ring: @unchecked Sendable {
+  static var capacity: Int { 256 }
 
-  init() { slots = Slots(count: Self.capacity) }
+  private struct Words: ~Copyable {
+    let head = Atomic<UInt32>(0)
+    let tail = Atomic<UInt32>(0)
+    let band = Atomic<UInt8>(0)
+  }
+  private let words: UnsafeMutablePointer<Words>
+  private let slots: UnsafeMutablePointer<Atomic<UInt>>
+
+  init() {
+    words = .allocate(capacity: 1)
+    words.initialize(to: Words())
+    slots = .allocate(capacity: Self.capacity)
+    for index in 0..<Self.capacity { (slots + index).initialize(to: Atomic(0)) }
+  }
+
+  private func slot(_ index: UInt32) -> UnsafeMutablePointer<Atomic<UInt>> {
+    slots + Int(index % UInt32(Self.capacity))
+  }
 
   /// Any thread; a hint.
   var isEmpty: Bool {
     // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
-    head.load(ordering: .sequentiallyConsistent) == tail.load(ordering: .sequentiallyConsistent)
+    words.pointee.head.load(ordering: .sequentiallyConsistent) == words.pointee.tail.load(ordering: .sequentiallyConsistent)
   }
 
-  var band: Band { Band(rawValue: bandValue.load(ordering: .relaxed)) ?? .default }
+  var band: Band { Band(rawValue: words.pointee.band.load(ordering: .relaxed)) ?? .default }
 
   // MARK: The owner's
 
   /// Whether a node of `band` may be put here now.
   func accepts(_ band: Band) -> Bool {
-    let last = tail.load(ordering: .relaxed)
+    let last = words.pointee.tail.load(ordering: .relaxed)
     // acquiring: pairs with the exchange of whoever emptied a slot that we will write.
-    let first = head.load(ordering: .acquiring)
+    let first = words.pointee.head.load(ordering: .acquiring)
     if last == first { return true }
-    return bandValue.load(ordering: .relaxed) == band.rawValue
+    return words.pointee.band.load(ordering: .relaxed) == band.rawValue
       && last &- first < UInt32(Self.capacity)
   }
 
   /// After accepts(band).
   func put(_ node: WorkNode, band: Band) {
-    let last = tail.load(ordering: .relaxed)
-    bandValue.store(band.rawValue, ordering: .relaxed)
-    slots[last].store(UInt(bitPattern: node.raw), ordering: .relaxed)
+    let last = words.pointee.tail.load(ordering: .relaxed)
+    words.pointee.band.store(band.rawValue, ordering: .relaxed)
+    slot(last).pointee.store(UInt(bitPattern: node.raw), ordering: .relaxed)
     // sequentiallyConsistent: the store that the pool's searchers must see, or that must see that
     // nobody searches; argued in Pool+Park.swift. It is releasing too: publishes slot and node.
-    tail.store(last &+ 1, ordering: .sequentiallyConsistent)
+    words.pointee.tail.store(last &+ 1, ordering: .sequentiallyConsistent)
   }
 
   /// The oldest node.
   func take() -> WorkNode? {
-    var first = head.load(ordering: .relaxed)
+    var first = words.pointee.head.load(ordering: .relaxed)
     while true {
-      let last = tail.load(ordering: .relaxed)
+      let last = words.pointee.tail.load(ordering: .relaxed)
       if first == last { return nil }
-      let value = slots[first].load(ordering: .relaxed)
+      let value = slot(first).pointee.load(ordering: .relaxed)
       // relaxed is enough for the node: the owner itself put it here, or copied it acquiring.
       // acquiringAndReleasing: orders our read of the slot before its reuse.
-      let (won, now) = head.weakCompareExchange(
+      let (won, now) = words.pointee.head.weakCompareExchange(
         expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
       if won { return node(value) }
@@ -72,36 +86,36 @@ final class Ring: Sendable {
   /// Moves the older half of this ring to `other`, which is empty and the caller's, and returns the
   /// oldest of it.
   func steal(into other: Ring) -> WorkNode? {
-    var first = head.load(ordering: .acquiring)
+    var first = words.pointee.head.load(ordering: .acquiring)
     while true {
       // acquiring: pairs with the store in put(): slots, nodes and band below it are visible.
-      let last = tail.load(ordering: .acquiring)
+      let last = words.pointee.tail.load(ordering: .acquiring)
       let held = last &- first
       if held == 0 { return nil }
       // More than the ring holds: head is stale.
       guard held <= UInt32(Self.capacity) else {
-        first = head.load(ordering: .acquiring)
+        first = words.pointee.head.load(ordering: .acquiring)
         continue
       }
       let count = held - held / 2
-      let stolenBand = bandValue.load(ordering: .relaxed)
-      let oldest = slots[first].load(ordering: .relaxed)
-      let start = other.tail.load(ordering: .relaxed)
+      let stolenBand = words.pointee.band.load(ordering: .relaxed)
+      let oldest = slot(first).pointee.load(ordering: .relaxed)
+      let start = other.words.pointee.tail.load(ordering: .relaxed)
       for index in 1..<max(1, count) {
-        other.slots[start &+ index &- 1].store(
-          slots[first &+ index].load(ordering: .relaxed), ordering: .relaxed)
+        other.slot(start &+ index &- 1).pointee.store(
+          slot(first &+ index).pointee.load(ordering: .relaxed), ordering: .relaxed)
       }
-      let (won, now) = head.weakCompareExchange(
+      let (won, now) = words.pointee.head.weakCompareExchange(
         expected: first, desired: first &+ count, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
       guard won else {
         first = now
         continue
       }
-      other.bandValue.store(stolenBand, ordering: .relaxed)
+      other.words.pointee.band.store(stolenBand, ordering: .relaxed)
       if count > 1 {
         // sequentiallyConsistent: as in put().
-        other.tail.store(start &+ count &- 1, ordering: .sequentiallyConsistent)
+        other.words.pointee.tail.store(start &+ count &- 1, ordering: .sequentiallyConsistent)
       }
       return node(oldest)
     }
@@ -110,23 +124,5 @@ final class Ring: Sendable {
   private func node(_ value: UInt) -> WorkNode {
     // SAFETY: only put() and steal() fill slots, with nodes.
     WorkNode(UnsafeMutableRawPointer(bitPattern: value).unsafelyUnwrapped)
-  }
-}
-
-/// A fixed array of atomic words, indexed by a counter that wraps.
-private final class Slots: @unchecked Sendable {
-  private let base: UnsafeMutablePointer<Atomic<UInt>>
-  private let mask: UInt32
-
-  init(count: Int) {
-    base = .allocate(capacity: count)
-    mask = UInt32(count - 1)
-    for index in 0..<count { (base + index).initialize(to: Atomic(0)) }
-  }
-
-  deinit { base.deallocate() }
-
-  subscript(index: UInt32) -> Atomic<UInt> {
-    @inline(__always) _read { yield base[Int(index & mask)] }
   }
 }

@@ -1,12 +1,21 @@
 // Room: Queues/ConcurrentPerform. A loop whose iterations run on as many threads as there are CPUs.
 // The caller and up to width - 1 helpers from the pool claim iterations in chunks that shrink towards the
 // end (guided self-scheduling, Polychronopoulos and Kuck, 1987): large ones first for little overhead,
-// small ones last so that all end together. A small count goes one by one, so that iterations which wait
+// small ones last so that all end together. The first is a sixteenth of a fair share, so that a loop whose
+// first iterations are the heavy ones is balanced too; a million iterations are still only some hundred
+// claims. A small count goes one by one, so that iterations which wait
 // for each other still meet.
 // The caller's closure does not escape: a helper touches it only between a claim that succeeded and the
 // matching addition to `done`, and the caller returns only when `done` is complete. A helper that comes
 // later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block.
 public import Primitives
+
+/// The caller's closure as a field: see HeldClosure.
+@usableFromInline
+struct PerformBody {
+  @usableFromInline let call: (Int) -> Void
+  @inlinable init(call: @escaping (Int) -> Void) { self.call = call }
+}
 
 @usableFromInline
 final class PerformState: @unchecked Sendable {
@@ -16,10 +25,10 @@ final class PerformState: @unchecked Sendable {
   private let threads: Int
   private let waiter: ThreadContext
   /// The caller's closure, on its stack.
-  private let body: UnsafePointer<(Int) -> Void>
+  private let body: UnsafePointer<PerformBody>
 
   init(
-    iterations: Int, threads: Int, waiter: ThreadContext, body: UnsafePointer<(Int) -> Void>
+    iterations: Int, threads: Int, waiter: ThreadContext, body: UnsafePointer<PerformBody>
   ) {
     self.iterations = iterations
     self.threads = threads
@@ -34,7 +43,7 @@ final class PerformState: @unchecked Sendable {
     var seen = next.load(ordering: .relaxed)
     while seen < iterations {
       let remaining = iterations - seen
-      let count = max(1, remaining / (4 * threads))
+      let count = max(1, remaining / (16 * threads))
       let (won, now) = next.weakCompareExchange(
         expected: seen, desired: seen + count, ordering: .relaxed)
       if won { return seen..<seen + count }
@@ -72,8 +81,10 @@ final class PerformState: @unchecked Sendable {
   private func runAll() -> Int {
     var range = claim()
     var count = 0
+    if range.isEmpty { return 0 }
+    let call = body.pointee.call
     while !range.isEmpty {
-      for index in range { body.pointee(index) }
+      for index in range { call(index) }
       count += range.count
       range = claim()
     }
@@ -83,7 +94,7 @@ final class PerformState: @unchecked Sendable {
   /// Sends helpers to the pool.
   @usableFromInline
   static func begin(
-    iterations: Int, from thread: ThreadContext, body: UnsafePointer<(Int) -> Void>
+    iterations: Int, from thread: ThreadContext, body: UnsafePointer<PerformBody>
   ) -> PerformState {
     let pool = Runtime.shared.pool
     let threads = min(pool.width.load(ordering: .relaxed), iterations)
@@ -133,7 +144,7 @@ extension DispatchQueue {
     }
     let thread = currentThread()
     withoutActuallyEscaping(work) { shared in
-      withUnsafePointer(to: shared) { body in
+      withUnsafePointer(to: PerformBody(call: shared)) { body in
         let state = PerformState.begin(iterations: iterations, from: thread, body: body)
         var count = 0
         var range = state.claim()

@@ -10,15 +10,59 @@ public final class DispatchSpecificKey<T>: Sendable {
   public init() {}
 }
 
+/// A value under a key. The value lives in memory of its own, of the key's type; a generic box object
+/// would have its class looked up by name at every access.
+private struct SpecificEntry {
+  let key: AnyObject
+  let value: UnsafeMutableRawPointer
+  let destroy: (UnsafeMutableRawPointer) -> Void
+
+  init<T>(key: DispatchSpecificKey<T>, value: T) {
+    self.key = key
+    let memory = UnsafeMutablePointer<T>.allocate(capacity: 1)
+    memory.initialize(to: value)
+    self.value = UnsafeMutableRawPointer(memory)
+    destroy = { raw in
+      let memory = raw.assumingMemoryBound(to: T.self)
+      memory.deinitialize(count: 1)
+      memory.deallocate()
+    }
+  }
+}
+
 private final class SpecificTable {
   let lock = Lock()
   /// Guarded by the lock. Few queues have more than a handful.
-  var entries: [(key: AnyObject, value: AnyObject)] = []
-}
+  var entries: [SpecificEntry] = []
 
-private final class SpecificValue<T> {
-  let value: T
-  init(_ value: T) { self.value = value }
+  deinit {
+    for entry in entries { entry.destroy(entry.value) }
+  }
+
+  func value<T>(_ key: DispatchSpecificKey<T>) -> T? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let index = place(of: key) else { return nil }
+    // SAFETY: a key's type is its entry's.
+    return entries[index].value.assumingMemoryBound(to: T.self).pointee
+  }
+
+  /// Returns what was there before, for the caller to destroy outside the lock: a value's deinit may
+  /// ask for specifics itself.
+  func replace(_ key: AnyObject, by entry: SpecificEntry?) -> SpecificEntry? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let index = place(of: key) else {
+      if let entry { entries.append(entry) }
+      return nil
+    }
+    guard let entry else { return entries.remove(at: index) }
+    let old = entries[index]
+    entries[index] = entry
+    return old
+  }
+
+  private func place(of key: AnyObject) -> Int? { entries.firstIndex { $0.key === key } }
 }
 
 extension Lane {
@@ -27,29 +71,12 @@ extension Lane {
     let address = specifics.load(ordering: .acquiring)
     guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
     // SAFETY: the table lives as long as the lane, which the caller holds.
-    let table = Unmanaged<SpecificTable>.fromOpaque(raw).takeUnretainedValue()
-    return table.lock.withLock {
-      for entry in table.entries where entry.key === key {
-        return unsafeDowncast(entry.value, to: SpecificValue<T>.self).value
-      }
-      return nil
-    }
+    return Unmanaged<SpecificTable>.fromOpaque(raw)._withUnsafeGuaranteedRef { $0.value(key) }
   }
 
   fileprivate final func setSpecific<T>(_ key: DispatchSpecificKey<T>, _ value: T?) {
-    let table = specificTable()
-    let box = value.map(SpecificValue.init)
-    // The old value dies outside the lock: its deinit may ask for specifics itself.
-    var old: AnyObject?
-    table.lock.withLock {
-      if let index = table.entries.firstIndex(where: { $0.key === key }) {
-        old = table.entries[index].value
-        if let box { table.entries[index].value = box } else { table.entries.remove(at: index) }
-      } else if let box {
-        table.entries.append((key, box))
-      }
-    }
-    withExtendedLifetime(old) {}
+    let entry = value.map { SpecificEntry(key: key, value: $0) }
+    if let old = specificTable().replace(key, by: entry) { old.destroy(old.value) }
   }
 
   private final func specificTable() -> SpecificTable {

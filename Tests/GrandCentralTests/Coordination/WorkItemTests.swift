@@ -167,17 +167,17 @@ import Testing
   @Test func `is waited for by another thread while it runs`() {
     let started = Latch()
     let gate = Latch()
-    // Work items may be waited for from any thread, though their type does not say so.
-    nonisolated(unsafe) let item = DispatchWorkItem {
-      started.open()
-      _ = gate.wait()
-    }
-    queue.async(execute: item)
+    let item = Box(
+      DispatchWorkItem {
+        started.open()
+        _ = gate.wait()
+      })
+    queue.async(execute: item.value)
     #expect(started.wait())
     let about = Latch()
     let waiter = TestThread("waiter") {
       about.open()
-      item.wait()
+      item.value.wait()
     }
     #expect(about.wait())
     gate.open()

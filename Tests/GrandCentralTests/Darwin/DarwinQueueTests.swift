@@ -113,17 +113,6 @@ import Testing
   }
 }
 
-@Suite("asyncUnsafe") struct AsyncUnsafeTests {
-  @Test func `takes closures that are not Sendable`() {
-    let queue = DispatchQueue(label: "darwin.unsafe")
-    var count = 0
-    queue.asyncUnsafe { count += 1 }
-    queue.asyncUnsafe(flags: .barrier) { count += 1 }
-    let total = queue.sync { count }
-    #expect(total == 2)
-  }
-}
-
 @Suite("A group in a bad state") struct GroupReleaseTests {
   @Test func `may be released while members are outstanding`() {
     let notified = Latch()

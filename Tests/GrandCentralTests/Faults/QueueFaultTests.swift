@@ -125,7 +125,8 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { checkOnAnotherQueue() }
-    expectReport(result, names: ["expected.queue", "actual.queue"], says: ["expected|precondition"])
+    expectReport(
+      result, names: ["expected.queue", "actual.queue"], says: ["expected|precondition"])
   }
 
   @Test func `when an item is on the queue it must not be on`() async {

@@ -13,7 +13,8 @@ import Testing
     #expect(DispatchQueue(label: "qos.none").qos == .unspecified)
     #expect(DispatchQueue(label: "qos.utility", qos: .utility).qos == .utility)
     let precise = DispatchQoS(qosClass: .userInitiated, relativePriority: -4)
-    #expect(DispatchQueue(label: "qos.precise", qos: precise, attributes: .concurrent).qos == precise)
+    let queue = DispatchQueue(label: "qos.precise", qos: precise, attributes: .concurrent)
+    #expect(queue.qos == precise)
   }
 
   @Test func `accepts every autorelease frequency`() {

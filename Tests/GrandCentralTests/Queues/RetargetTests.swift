@@ -48,8 +48,8 @@ import Testing
     queue.async {
       queue.setTarget(queue: second)
       seen.append(DispatchQueue.getSpecific(key: key) ?? "none")
+      queue.async { seen.append(DispatchQueue.getSpecific(key: key) ?? "none") }
     }
-    queue.async { seen.append(DispatchQueue.getSpecific(key: key) ?? "none") }
     #expect(seen.waitForCount(2))
     #expect(seen.all == ["first", "second"])
   }

@@ -1,7 +1,7 @@
+import Glibc
 // Runs one scenario of the main queue in a process of its own: dispatchMain() never returns, and a
 // test runner has other plans for its main thread. Prints name=value lines for MainQueueTests.
 import GrandCentral
-import Glibc
 import TestSupport
 
 @main struct MainQueueProbe {

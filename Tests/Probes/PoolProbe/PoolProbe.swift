@@ -245,7 +245,7 @@ private func names() {
 private func signals() {
   let blocked = Log<String>()
   DispatchQueue.global().async {
-    let child = runChild(["grep", "SigBlk", "/proc/self/status"])
+    let child = runChild(["grep", "SigBlk", "/proc/self/status"], inheritsSignalMask: true)
     blocked.append(child.output.split(separator: "\t").last.map(String.init) ?? "none")
   }
   _ = blocked.waitForCount(1)

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds and runs the tests under a sanitizer: sanitize.sh thread|address [FILTER].
+# Use tsan.sh and asan.sh.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+sanitizer=$1
+shift
+
+# Not the tests that start other builds of the engine or read object files, nor those of the door into
+# the toolchain's Dispatch; exit tests end in traps on purpose, which sanitizers report at length.
+filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
+skip=(--skip 'Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip 'PoolTests')
+
+export SWIFT_BACKTRACE=enable=no
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
+export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
+
+build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")
+swift build --build-tests "${build[@]}"
+swift test --skip-build --disable-xctest "${build[@]}" --filter "$filter" "${skip[@]}"

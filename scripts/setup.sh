@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs what the tests use beside the Swift toolchain: binutils (nm), util-linux (taskset) and
+# coreutils (timeout). Does nothing where they are there. Needs root only to install.
+set -euo pipefail
+
+packages=()
+command -v nm >/dev/null || packages+=(binutils)
+command -v taskset >/dev/null || packages+=(util-linux)
+command -v timeout >/dev/null || packages+=(coreutils)
+command -v python3 >/dev/null || packages+=(python3)
+command -v swift >/dev/null || {
+  echo "setup: no swift on PATH. Install Swift 6.2 or later: https://www.swift.org/install/linux" >&2
+  exit 1
+}
+
+if ((${#packages[@]} == 0)); then
+  echo "setup: everything is there"
+  exit 0
+fi
+echo "setup: installing ${packages[*]}"
+sudo=()
+((EUID == 0)) || sudo=(sudo)
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The house rules that neither the compiler nor the formatter knows. See CONTRIBUTING.md.
+
+Prints one line for each breach: path:line: what is wrong and what to do.
+"""
+import os
+import re
+import sys
+
+# Rooms of the core, lowest first: a room uses only rooms that stand before it. Rooms in one entry
+# know each other.
+ROOMS = [
+    ["Kernel"], ["Faults"], ["Trace"], ["Time"], ["QoS"], ["Work"], ["Pool"], ["Lanes"],
+    ["Queues", "Coordination"], ["Events"], ["Sources"], ["Data", "IO"],
+]
+# The public base class says what a target is; nothing below Queues does anything with it.
+NAMED_FROM_ABOVE = [("Work/DispatchObject.swift", "DispatchQueue"), ("Lanes/Lane.swift", "DispatchQueue")]
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+CORE = "Sources/GrandCentralCore"
+
+# What each module's files may import. Modules that are not listed are free.
+IMPORTS = {
+    "Sources/Primitives": {"CLinux", "Glibc", "Musl", "Synchronization"},
+    CORE: {"CLinux", "Glibc", "Musl", "Primitives"},
+    "Sources/GrandCentral/": {"GrandCentralCore", "Glibc", "Musl"},
+}
+
+problems = []
+
+
+def report(path, line, text):
+    problems.append(f"{path}:{line}: {text}")
+
+
+def files(*roots, suffixes=(".swift",)):
+    for root in roots:
+        if os.path.isfile(root):
+            yield root
+        for folder, folders, names in os.walk(root):
+            folders[:] = [
+                f for f in folders if not f.startswith(".build") and not is_link(folder, f)
+            ]
+            for name in sorted(names):
+                if name.endswith(suffixes):
+                    yield os.path.join(folder, name)
+
+
+def is_link(folder, name):
+    return os.path.islink(os.path.join(folder, name))
+
+
+def without_comments_and_strings(text):
+    """Keeps the lines; blanks comments and string contents, so that braces and names can be read."""
+    pattern = re.compile(
+        r'//[^\n]*|/\*.*?\*/|#*"""(?:.|\n)*?"""#*|"(?:\\.|[^"\\\n])*"', re.S)
+    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def check_lengths(path, code):
+    lines = code.split("\n")
+    count = len(lines) - (lines[-1] == "")
+    if count > LONGEST_FILE:
+        report(path, LONGEST_FILE, f"{count} lines; split it by aspect (at most {LONGEST_FILE})")
+    start = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+|[\w()]+\s+)*(?:func\s|init[?(<]|deinit\b)")
+    for number, line in enumerate(lines):
+        if not start.match(line) or re.match(r"\s*(?:\.|return|self|super)", line):
+            continue
+        length = body_length(lines, number)
+        if length > LONGEST_FUNCTION:
+            report(path, number + 1, f"a function of {length} lines (at most {LONGEST_FUNCTION})")
+
+
+def body_length(lines, start):
+    """Lines from a declaration to the end of its body; 0 when it has none."""
+    depth, opened = 0, False
+    for number in range(start, len(lines)):
+        for character in lines[number]:
+            if character == "{":
+                depth, opened = depth + 1, True
+            elif character == "}":
+                depth -= 1
+                if depth == 0 and opened:
+                    return number - start + 1
+                if depth < 0:
+                    return 0
+        if not opened and number > start + 12:
+            return 0
+    return 0
+
+
+def check_imports(path, code):
+    for number, line in enumerate(code.split("\n"), 1):
+        found = re.match(
+            r"\s*(?:@\w+(?:\(\w+\))?\s+)*(?:public |package |internal |private |fileprivate )?"
+            r"import (?:class |struct |enum |func |protocol |typealias |var |let )?(\w+)", line)
+        if not found:
+            continue
+        module = found.group(1)
+        for root, allowed in IMPORTS.items():
+            if path.startswith(root) and module not in allowed:
+                report(path, number, f"imports {module}; {root} may import {sorted(allowed)}")
+        if path.startswith("Tests/GrandCentralTests") and module in ("Foundation", "Dispatch"):
+            report(path, number, f"imports {module}; behaviour tests use GrandCentral alone")
+
+
+def check_room(path, text):
+    folder = path[len(CORE) + 1:].split("/")[0] if path.startswith(CORE) else "Primitives"
+    first = text.split("\n", 1)[0]
+    if not re.match(rf"// Room: {folder}\b", first):
+        report(path, 1, f"begins with {first!r}; begin with '// Room: {folder}…'")
+
+
+def rank(room):
+    return next((n for n, level in enumerate(ROOMS) if room in level), None)
+
+
+def check_layers(core):
+    """A type declared in one room must not be named in a lower one."""
+    declared = {}
+    declaration = re.compile(
+        r"^\s*(?:@[\w()]+\s+)*(?:[a-z]+(?:\(\w+\))?\s+)*"
+        r"(?:class|struct|enum|protocol|actor|typealias)\s+([A-Z_]\w*)", re.M)
+    for path, code in core.items():
+        room = path[len(CORE) + 1:].split("/")[0]
+        if rank(room) is None:
+            report(path, 1, f"is in no room of the house: {room}")
+            continue
+        for line in code.split("\n"):
+            # Only types at the top of a file: nested names are known through their owner.
+            found = declaration.match(line)
+            if found and not line.startswith(" "):
+                declared.setdefault(found.group(1), room)
+    for path, code in core.items():
+        own = rank(path[len(CORE) + 1:].split("/")[0])
+        for number, line in enumerate(code.split("\n"), 1):
+            for name in re.findall(r"(?<![.\w])[A-Z_]\w+", line):
+                room = declared.get(name)
+                if (path[len(CORE) + 1:], name) in NAMED_FROM_ABOVE:
+                    continue
+                if room and own is not None and rank(room) > own:
+                    report(path, number, f"uses {name} of {room}, which is above this room")
+
+
+def check_words(path, text):
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line):
+            report(path, number, "is unfinished: do it, or open an issue and remove the mark")
+        if re.search(r"(?<![\w.])/(?:home|Users|root|work)/\w", line):
+            report(path, number, "names a folder of one machine")
+        if line.rstrip("\r") != line.rstrip():
+            report(path, number, "ends in white space")
+
+
+def main():
+    core = {}
+    for path in files("Sources", "Tests", "Benchmarks", "Examples", "Package.swift"):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        code = without_comments_and_strings(text)
+        check_lengths(path, code)
+        check_imports(path, code)
+        check_words(path, text)
+        if path.startswith((CORE, "Sources/Primitives")):
+            check_room(path, text)
+        if path.startswith(CORE):
+            core[path] = code
+    check_layers(core)
+    others = files(
+        "scripts", ".ci", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
+        suffixes=(".sh", ".md", "run"))
+    for path in others:
+        with open(path, encoding="utf-8") as file:
+            check_words(path, file.read())
+    print("\n".join(problems), file=sys.stderr)
+    sys.exit(1 if problems else 0)
+
+
+main()
