@@ -59,6 +59,9 @@ let package = Package(
       dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
       swiftSettings: language),
     .testTarget(
+      name: "GrandCentralCoreTests", dependencies: ["GrandCentralCore", "GrandCentral"],
+      swiftSettings: language),
+    .testTarget(
       name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
       swiftSettings: language),
   ]

@@ -15,7 +15,7 @@ func normalised(_ line: String) -> String {
   let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
   guard parts.count == 2 else { return line }
   if parts[0] == "conformance" { return line }
-  let path = parts[0].replacing(/^.*\.(?=[-+=<>]+\()/) { _ in "" }
+  let path = parts[0].replacing(#/^.*\.(?=[-+=<>]+\()/#) { _ in "" }
   return path + "\t" + normalisedDeclaration(parts[1])
 }
 
@@ -24,7 +24,9 @@ private func normalisedDeclaration(_ declaration: String) -> String {
   for (pattern, replacement) in rules {
     text = text.replacing(pattern) { _ in replacement }
   }
-  if text.contains(/\blet /) { text = text.replacing(/\blet /) { _ in "var " } + " { get }" }
+  if text.contains(#/\blet /#) {
+    text = text.replacing(#/\blet /#) { _ in "var " } + " { get }"
+  }
   text = withoutInnerNames(text)
   return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
@@ -34,7 +36,7 @@ nonisolated(unsafe) private let rules: [(Regex<Substring>, String)] = [
   (/\b(?:open|public|final|override|convenience|required|nonisolated)\s+/, ""),
   (/\b(?:consuming|borrowing|sending|__owned|__shared|isolated)\s+/, ""),
   (/\bclass\s+(?=(?:func|var)\b)/, "static "),
-  (/\bstatic func (?=[-+=<>]+ )/, "func "),
+  (#/\bstatic func (?=[-+=<>]+ )/#, "func "),
   (/\bVoid\b/, "()"),
   (/\s*:\s*(?=[A-Za-z(\[@])/, ": "),
 ]

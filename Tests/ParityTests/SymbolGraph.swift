@@ -45,9 +45,11 @@ struct Surface {
 
   /// Adds what a class inherits through classes of ours that the peer does not have.
   private mutating func addInherited() {
-    let links = conformances.map { $0.dropFirst("conformance\t".count).split(separator: ": ") }
-      .filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }
-    let above = Dictionary(grouping: links, by: \.0).mapValues { $0.map(\.1) }
+    var above: [String: [String]] = [:]
+    for line in conformances {
+      let parts = line.dropFirst("conformance\t".count).components(separatedBy: ": ")
+      if parts.count == 2 { above[parts[0], default: []].append(parts[1]) }
+    }
     for type in above.keys {
       var pending = above[type] ?? []
       var seen = Set(pending)

@@ -63,7 +63,13 @@ public func monotonicSeconds() -> Double {
 
 /// Sleeps, for the few tests whose subject is a sleeping thread.
 public func sleepMilliseconds(_ milliseconds: Int) {
-  usleep(UInt32(milliseconds) * 1000)
+  let end = monotonicSeconds() + Double(milliseconds) / 1000
+  // A signal ends usleep early.
+  while true {
+    let rest = end - monotonicSeconds()
+    if rest <= 0 { return }
+    usleep(UInt32(max(1, rest * 1e6)))
+  }
 }
 
 /// Keeps the processor busy without sleeping until `isDone`.

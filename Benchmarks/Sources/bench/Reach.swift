@@ -51,7 +51,7 @@ extension Reach {
     "tree": .ratio(0.35),
 
     "barriers/90-10/sync": .ratio(0.3),
-    "barriers/90-10/async": .ratio(0.3),
+    "barriers/90-10/async": .ratio(1.05),
 
     "group/enter-leave": .ratio(0.5),
     "group/async-wait": .ratio(0.5),

@@ -21,11 +21,10 @@ extension DispatchQueue {
     group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified,
     flags: DispatchWorkItemFlags = [], execute work: consuming @escaping @Sendable () -> Void
   ) {
-    if group == nil && qos.qosClass == .unspecified && flags.rawValue == 0 {
-      asyncPlain(work)
-    } else {
-      asyncInFull(work, group: group, qos: qos, flags: flags)
+    guard qos.qosClass == .unspecified && flags.rawValue == 0 else {
+      return asyncInFull(work, group: group, qos: qos, flags: flags)
     }
+    if let group { asyncMember(work, of: group) } else { asyncPlain(work) }
   }
 
   /// Submits `workItem` and returns at once.
@@ -57,6 +56,17 @@ extension DispatchQueue {
     node.entry = WorkNode.closureEntry
     node.traits = WorkTraits(
       qos: QoSPropagation.inferred(from: PackedQoS(rawValue: thread.pointee.qos)))
+    submit(node, from: thread)
+  }
+
+  @usableFromInline
+  func asyncMember(_ work: consuming @escaping () -> Void, of group: DispatchGroup) {
+    let thread = currentThread()
+    let node = NodeCache.take(thread)
+    node.putClosure(work)
+    node.traits = WorkTraits(
+      qos: QoSPropagation.inferred(from: PackedQoS(rawValue: thread.pointee.qos)))
+    node.join(group)
     submit(node, from: thread)
   }
 

@@ -21,10 +21,7 @@ extension WorkNode {
     node.putClosure(work)
     node.entry = closureEntry
     node.traits = WorkTraits(qos: captured, barrier: flags.contains(.barrier))
-    if let group {
-      node.join(group)
-      node.entry = memberEntry
-    }
+    if let group { node.join(group) }
     return node
   }
 
@@ -39,13 +36,19 @@ extension WorkNode {
     node.entry = itemEntry
     node.traits = item.traits(from: thread)
     if let group {
-      node.join(group)
+      node.enter(group)
       node.entry = memberItemEntry
     }
     return node
   }
 
-  private func join(_ group: DispatchGroup) {
+  /// Makes a node with a closure a member of `group`.
+  func join(_ group: DispatchGroup) {
+    entry = Self.memberEntry
+    enter(group)
+  }
+
+  private func enter(_ group: DispatchGroup) {
     group.enter()
     companion = Unmanaged.passRetained(group).toOpaque()
   }

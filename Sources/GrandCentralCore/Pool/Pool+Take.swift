@@ -141,15 +141,17 @@ extension Pool {
   private func takeInjected(
     above limit: Band, atMost most: Int, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    var value = Band.userInteractive.rawValue
-    while value > limit.rawValue {
-      if let band = Band(rawValue: value) {
-        for kind in [first, first.other] {
-          let source = Source(kind: kind, band: band)
-          if let node = takeInjected(source, atMost: most, for: worker) { return node }
-        }
-      }
-      value -= 1
+    // relaxed: a hint. A searcher that misses a node here finds it in its last look before it parks.
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    // One bit per band, whichever kind.
+    var bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8)
+    bands &= UInt8.max << (limit.rawValue + 1)
+    while bands != 0, let band = Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) {
+      bands &= ~(1 << band.rawValue)
+      let source = Source(kind: first, band: band)
+      if let node = takeInjected(source, atMost: most, for: worker) { return node }
+      let other = Source(kind: first.other, band: band)
+      if let node = takeInjected(other, atMost: most, for: worker) { return node }
     }
     return nil
   }

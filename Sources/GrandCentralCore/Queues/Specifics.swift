@@ -39,12 +39,15 @@ private final class SpecificTable {
     for entry in entries { entry.destroy(entry.value) }
   }
 
-  func value<T>(_ key: DispatchSpecificKey<T>) -> T? {
+  /// Where the value of `key` is, with the lock held if there is one.
+  func find(_ key: AnyObject) -> UnsafeMutableRawPointer? {
     lock.lock()
-    defer { lock.unlock() }
-    guard let index = place(of: key) else { return nil }
-    // SAFETY: a key's type is its entry's.
-    return entries[index].value.assumingMemoryBound(to: T.self).pointee
+    // By index: a loop over the elements would retain each key.
+    for index in 0..<entries.count where entries[index].key === key {
+      return entries[index].value
+    }
+    lock.unlock()
+    return nil
   }
 
   /// Returns what was there before, for the caller to destroy outside the lock: a value's deinit may
@@ -65,13 +68,48 @@ private final class SpecificTable {
   private func place(of key: AnyObject) -> Int? { entries.firstIndex { $0.key === key } }
 }
 
+/// A value that was found, in a table whose lock is held until unlock(): nobody replaces it meanwhile. The
+/// search knows nothing of the value's type, so that only the copy is generic, in the caller's module.
+@usableFromInline
+struct FoundSpecific {
+  @usableFromInline let value: UnsafeMutableRawPointer
+  fileprivate let table: UnsafeRawPointer
+
+  @usableFromInline
+  func unlock() {
+    // SAFETY: as in findSpecific().
+    Unmanaged<SpecificTable>.fromOpaque(table)._withUnsafeGuaranteedRef { $0.lock.unlock() }
+  }
+
+  /// On the innermost lane that the thread is on, or the nearest of its targets.
+  @usableFromInline
+  static func onCurrentQueue(_ key: AnyObject) -> FoundSpecific? {
+    let thread = currentThread()
+    guard let current = Frames(thread: thread).address else {
+      // The main thread is on the main queue even between two of its items.
+      let main = Runtime.shared.main
+      return main.isBoundTo(thread) ? main.findSpecific(key) : nil
+    }
+    var next: Unmanaged<Lane>? = .fromOpaque(current)
+    while let lane = next {
+      // SAFETY: a lane is held while its frame stands, and so are the targets above it.
+      if let found = lane._withUnsafeGuaranteedRef({ $0.findSpecific(key) }) { return found }
+      next = lane._withUnsafeGuaranteedRef { $0.targetReference }
+    }
+    return nil
+  }
+}
+
 extension Lane {
-  fileprivate final func specific<T>(_ key: DispatchSpecificKey<T>) -> T? {
+  /// Where this lane's value of `key` is; its table's lock is then held.
+  fileprivate final func findSpecific(_ key: AnyObject) -> FoundSpecific? {
     // acquiring: pairs with the exchange that put the table there.
     let address = specifics.load(ordering: .acquiring)
     guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
     // SAFETY: the table lives as long as the lane, which the caller holds.
-    return Unmanaged<SpecificTable>.fromOpaque(raw)._withUnsafeGuaranteedRef { $0.value(key) }
+    let table = Unmanaged<SpecificTable>.fromOpaque(raw)
+    return table._withUnsafeGuaranteedRef { $0.find(key) }
+      .map { FoundSpecific(value: $0, table: raw) }
   }
 
   fileprivate final func setSpecific<T>(_ key: DispatchSpecificKey<T>, _ value: T?) {
@@ -105,21 +143,21 @@ extension DispatchQueue {
   ///
   /// - Returns: `nil` when none has one, or when the caller is on no queue.
   /// - Source: Apple, Dispatch, `DispatchQueue.getSpecific(key:)`.
+  @inlinable
   public class func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? {
-    let thread = currentThread()
-    guard let current = Frames.innermost(thread) else {
-      // The main thread is on the main queue even between two of its items.
-      let main = Runtime.shared.main
-      return main.isBoundTo(thread) ? main.specific(key) : nil
-    }
-    for lane in current.hierarchy {
-      if let value = lane.specific(key) { return value }
-    }
-    return nil
+    guard let found = FoundSpecific.onCurrentQueue(key) else { return nil }
+    defer { found.unlock() }
+    // SAFETY: a key's type is its value's.
+    return found.value.assumingMemoryBound(to: T.self).pointee
   }
 
   /// The value that this queue itself has for `key`. Any thread.
-  public final func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? { specific(key) }
+  public final func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? {
+    guard let found = findSpecific(key) else { return nil }
+    defer { found.unlock() }
+    // SAFETY: as above.
+    return found.value.assumingMemoryBound(to: T.self).pointee
+  }
 
   /// Gives this queue a value for `key`, or takes it away with `nil`. Any thread.
   ///

@@ -267,7 +267,7 @@ private func crash() {
   }
   _ = met.wait()
   DispatchQueue(label: "crash").async { clientFunction() }
-  sleepMilliseconds(patienceSeconds * 1000)
+  sleepMilliseconds(100_000)
 }
 
 /// With one worker that is busy, work of every class queues up; then the worker goes on.
