@@ -122,6 +122,29 @@ import Testing
     #expect(done.wait())
   }
 
+  @Test(arguments: [DispatchQueueKind.serial, .concurrent])
+  func `queues are dropped right after resume, activate and sync`(_ kind: DispatchQueueKind) {
+    // The last reference goes while the items that the call set free are still on their way.
+    let rounds = stressed(500)
+    let done = Latch(3 * rounds * 4)
+    for round in 0..<rounds {
+      let suspended = DispatchQueue(label: "stress.resume", attributes: kind.attributes)
+      suspended.suspend()
+      for _ in 0..<4 { suspended.async { done.open() } }
+      suspended.resume()
+      let inactive = DispatchQueue(
+        label: "stress.inactive", attributes: kind.attributes.union(.initiallyInactive))
+      for _ in 0..<4 { inactive.async { done.open() } }
+      inactive.activate()
+      let held = DispatchQueue(label: "stress.held", attributes: kind.attributes)
+      held.sync(flags: .barrier) {
+        for _ in 0..<4 { held.async { done.open() } }
+      }
+      if round % 50 == 0 { DispatchQueue.global().sync {} }
+    }
+    #expect(done.wait())
+  }
+
   @Test func `work that makes work ends`() {
     let count = Counter()
     let total = (1 << 13) - 1
@@ -149,4 +172,11 @@ import Testing
       })
     #expect(count.value == 3 * rounds * 100)
   }
+}
+
+/// The two kinds of queue, as a test argument.
+enum DispatchQueueKind: Sendable {
+  case serial, concurrent
+
+  var attributes: DispatchQueue.Attributes { self == .serial ? [] : .concurrent }
 }

@@ -85,7 +85,8 @@ struct CPULimits: Sendable {
     var path = group
     if mount.root != "/" {
       // Inside a container the mount shows the container's own group as its top.
-      path = group.hasPrefix(mount.root) ? String(group.dropFirst(mount.root.count)) : ""
+      let isBelow = group == mount.root || group.hasPrefix(mount.root + "/")
+      path = isBelow ? String(group.dropFirst(mount.root.count)) : ""
     }
     var folders = [mount.point]
     var folder = mount.point

@@ -72,8 +72,13 @@ extension Lane {
         noticed = now
         if targetReference?.toOpaque() != startTarget { return moveOn(from: thread) }
       }
-      if left <= 0 { return moveOn(from: thread) }
+      if left <= 0 && hasMore { return moveOn(from: thread) }
     }
+  }
+
+  /// Whether more is queued, as far as the owner can see without an exchange.
+  private final var hasMore: Bool {
+    batch != nil || state.load(ordering: .relaxed).pending != nil
   }
 
   /// Ends this activation and sends another: to a new target, or behind what else waits on this one.
@@ -121,7 +126,7 @@ extension Lane {
         if !traits.contains(.waiter) { return .item(node) }
         return .gone(releases: handOver(to: node, on: thread))
       }
-      guard countRunning() else {
+      guard countRunning(isItem: !traits.contains(.waiter)) else {
         if let releases = leave(node, because: .full) { return .gone(releases: releases) }
         continue
       }
@@ -193,18 +198,19 @@ extension Lane {
   }
 
   /// Counts one more running. False when there are as many as may be.
-  private final func countRunning() -> Bool {
-    // relaxed: while the lane is locked others only leave, so there can only be more room.
-    guard state.load(ordering: .relaxed).running < LaneState.mostRunning else { return false }
+  private final func countRunning(isItem: Bool) -> Bool {
     var seen = state.load(ordering: .relaxed)
-    while true {
-      let next = LaneState(rawValue: seen.rawValue + LaneState.oneRunning)
+    while let next = seen.admitted(isItem: isItem) {
       // relaxed: what the counted one reads reaches it by the hand-over that follows.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, ordering: .relaxed)
-      if won { return true }
+      if won {
+        if next.isHeld && !seen.isHeld { _ = Unmanaged.passRetained(self) }
+        return true
+      }
       seen = now
     }
+    return false
   }
 
   /// Whether nothing runs beside the owner. Acquiring: pairs with the releasing exchange of the last

@@ -7,7 +7,8 @@
 //    5 bound       belongs to one thread for ever: the main queue
 //    4 targeted    the target is another lane, not a root: the inlined sync() must not take it
 //    3 suspended   nothing may start; resume and activate clear it
-//    2 batch       the lane's private list is not empty, while its owner is away
+//    2 batch       the lane's private list is not empty while nobody drains it, or its owner is just
+//                  looking at it: who comes gets in line
 //    1 sleepers    threads sleep on the low half, for a lane that a sync() holds
 //    0 locked      one thread, or one activation on its way, owns the private list and may take
 //                  pending
@@ -164,7 +165,7 @@ extension LaneState {
     if isLocked { return (LaneState(rawValue: left), .nothing) }
     let isLast = left >> 53 == 0
     if hasWork && !isSuspended && (isLast || !awaitsBarrier) {
-      return (LaneState(rawValue: left & ~Self.barrier | Self.locked), .advance)
+      return (LaneState(rawValue: left & ~Self.barrier | Self.locked | Self.batch), .advance)
     }
     guard isLast && isHeld else { return (LaneState(rawValue: left), .nothing) }
     return (LaneState(rawValue: left & ~Self.held), .releaseSelf)
@@ -184,7 +185,7 @@ extension LaneState {
     if hasWork {
       let wake: WakeAction = hasSleepers ? .wakeAll : .nothing
       if isSuspended { return (LaneState(rawValue: awake & ~Self.locked), false, wake) }
-      return (LaneState(rawValue: awake), true, wake)
+      return (LaneState(rawValue: awake | Self.batch), true, wake)
     }
     // On a concurrent lane the sleepers may be readers, who can all go in together.
     let wake: WakeAction = hasSleepers ? (isSerial ? .wakeOne : .wakeAll) : .nothing
@@ -211,16 +212,18 @@ extension LaneState {
     return LaneState(rawValue: hasBatch ? next | Self.batch : next)
   }
 
-  /// The owner sends an activation. `retains`: the lane has come to hold itself.
-  func scheduled() -> (state: LaneState, retains: Bool) {
-    (LaneState(rawValue: rawValue | Self.held), !isHeld)
+  /// The owner lets one more in beside it: an item, for which the lane comes to hold itself if it does
+  /// not yet, or a sync(), which keeps the lane itself. `nil`: there are as many as may be.
+  func admitted(isItem: Bool) -> LaneState? {
+    guard running < Self.mostRunning else { return nil }
+    return LaneState(rawValue: (rawValue + Self.oneRunning) | (isItem ? Self.held : 0))
   }
 
   /// Suspension ends. `owns`: work is queued and the caller has come to own the lane.
   func unsuspended() -> (state: LaneState, owns: Bool) {
     let next = rawValue & ~Self.suspended
     if !isLocked && hasWork && (running == 0 || !awaitsBarrier) {
-      return (LaneState(rawValue: next & ~Self.barrier | Self.locked), true)
+      return (LaneState(rawValue: next & ~Self.barrier | Self.locked | Self.batch), true)
     }
     return (LaneState(rawValue: next), false)
   }

@@ -157,7 +157,7 @@ extension Pool {
   /// Goes to the idle stack as a searcher that found nothing. False: work came in the last moment.
   private func park(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.isSearching = false
-    goIdle(worker, thread) { $0.parked() }
+    _ = goIdle(worker, thread) { $0.parked() }
     // The worker's half of the pair at the top of this file.
     guard hasWork() else { return true }
     let isBack = idleLock.withLock {
@@ -173,37 +173,50 @@ extension Pool {
     return false
   }
 
-  /// Goes to the idle stack because there are more active workers than the width. What is in its ring
-  /// is for others to steal.
+  /// Goes to the idle stack because there are more active workers than the width. What is in its rings
+  /// is for others to steal. False: there are not.
   private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    var isTooMany = false
-    goIdle(worker, thread) { state in
-      let next = state.steppedBack(width: self.allowance.load(ordering: .relaxed))
-      isTooMany = next != nil
-      return next ?? state
-    }
-    guard isTooMany else {
-      idleLock.withLock { removeFromIdleStack(worker) }
-      worker.status.store(.running, ordering: .relaxed)
-      return false
-    }
+    let allowed = allowance.load(ordering: .relaxed)
+    guard goIdle(worker, thread, { $0.steppedBack(width: allowed) }) else { return false }
     // Active workers are enough, but they may just be parking: as in park().
     if hasWork() { wakeIfNeeded() }
     return true
   }
 
+  /// Counts the worker idle and makes it known as such, in one step for all who take the lock: whoever is
+  /// on the stack is counted idle, so a waker that found one in the count finds one on the stack. False:
+  /// the transition does not apply any more, and nothing has changed.
   private func goIdle(
-    _ worker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState
-  ) {
-    enter(.unspecified, worker)
+    _ worker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
+  ) -> Bool {
     // The monitor may have taken it for asleep in the last moment.
     if worker.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
-    idleLock.withLock {
+    let isIdle = idleLock.withLock {
+      guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)
       idleStack.append(worker)
       worker.isOnIdleStack = true
-      change(transition)
+      return true
     }
+    if isIdle {
+      enter(.unspecified, worker)
+    } else {
+      worker.status.store(.running, ordering: .relaxed)
+    }
+    return isIdle
+  }
+
+  /// As change(), for a transition that may not apply. Returns whether it did.
+  private func changeIfApplicable(_ transition: (PoolState) -> PoolState?) -> Bool {
+    var seen = state.load(ordering: .relaxed)
+    while let next = transition(seen) {
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
+        failureOrdering: .relaxed)
+      if won { return true }
+      seen = now
+    }
+    return false
   }
 
   private func removeFromIdleStack(_ worker: Worker) {

@@ -38,6 +38,11 @@ extension Pool {
   }
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
+    // Every other turn is the own rings', which higher bands could keep waiting just as well.
+    if turn & 1 == 1, let node = takeOwn(first: turn & 2 == 0 ? .items : .lanes, for: worker) {
+      return node
+    }
+    let turn = turn / 2
     let bands = UInt32(Band.userInteractive.rawValue)
     for step in 0..<2 * bands {
       let place = (turn &+ step) % (2 * bands)

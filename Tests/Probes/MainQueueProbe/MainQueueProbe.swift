@@ -153,13 +153,15 @@ private func insideSync() {
 /// The main thread waits for a queue whose item waits for the main queue.
 private func cycle() {
   let queue = DispatchQueue(label: "waits.for.main")
-  let inside = Latch()
+  let bothInside = Latch(2)
   queue.async {
-    inside.open()
+    bothInside.open()
+    _ = bothInside.wait()
     DispatchQueue.main.sync {}
   }
   DispatchQueue.main.async {
-    _ = inside.wait()
+    bothInside.open()
+    _ = bothInside.wait()
     queue.sync {}
   }
 }

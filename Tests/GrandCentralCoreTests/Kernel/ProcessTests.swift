@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("What the kernel says of this process") struct ProcessTests {
+  /// Runs `body` beside a thread that sleeps until it is told to end.
+  private func besideSleeper(named name: String, _ body: (UInt32) -> Void) {
+    let identifier = Box<UInt32>(0)
+    let end = Latch()
+    let isUp = Latch()
+    let thread = TestSupport.TestThread(name) {
+      identifier.value = gc_thread_id()
+      isUp.open()
+      _ = end.wait()
+    }
+    #expect(isUp.wait())
+    body(identifier.value)
+    end.open()
+    #expect(thread.join())
+  }
+
+  @Test(arguments: ["plain", "a b", "odd) S (name", "exactly-15-byte"])
+  func `names threads, and tells their state whatever the name`(name: String) {
+    besideSleeper(named: name) { thread in
+      #expect(Process.threadName(thread) == name)
+      #expect(eventually { Process.threadState(thread) == "S" })
+    }
+  }
+
+  @Test func `includes that the caller runs`() {
+    #expect(Process.threadState(gc_thread_id()) == "R")
+  }
+
+  @Test func `does not include threads that are not there`() {
+    // Larger than any thread id: /proc/sys/kernel/pid_max is at most 2^22.
+    #expect(Process.threadName(1 << 23) == "?")
+    #expect(Process.threadState(1 << 23) == nil)
+  }
+
+  @Test func `includes the main thread's signal mask, whoever asks`() throws {
+    let entry = try #require(processThreads().first { $0.id == Int(gc_process_id()) })
+    let before = try #require(Process.mainThreadBlockedSignals())
+    #expect(before == entry.blockedSignals)
+    let ended = onThreads(1) { _ in
+      gc_thread_set_signal_mask(1 << UInt64(SIGUSR2 - 1))
+      #expect(Process.mainThreadBlockedSignals() == before)
+    }
+    #expect(ended)
+  }
+
+  @Test func `is read as far as was asked for`() {
+    #expect(Process.readText("/proc/self/comm", atMost: 3)?.utf8.count == 3)
+    #expect(Process.readText("/proc/self/mountinfo", atMost: 1 << 20)?.hasSuffix("\n") == true)
+    #expect(Process.readText("/dev/null", atMost: 16)?.isEmpty == true)
+    #expect(Process.readText("/proc/self/no such file", atMost: 16) == nil)
+    #expect(Process.readText("/proc/self", atMost: 16) == nil)
+  }
+
+  @Test func `includes its environment`() {
+    #expect(Process.environment("PATH")?.isEmpty == false)
+    #expect(Process.environment("GRANDCENTRAL NO SUCH VARIABLE") == nil)
+  }
+}

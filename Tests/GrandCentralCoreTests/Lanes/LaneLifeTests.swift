@@ -1,0 +1,137 @@
+// Lanes on a root that runs nothing by itself, so that every interleaving here is fixed.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A lane's life") struct LaneLifeTests {
+  private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
+
+  @Test func `asks for one activation however much is queued`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.serial", target: root)
+    let log = Log<Int>()
+    for number in 0..<3 { queue.async { log.append(number) } }
+    #expect(root.count == 1)
+    root.runOldest()
+    #expect(log.all == [0, 1, 2])
+    #expect(root.count == 0)
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test func `sends each shared item at once, and a barrier after the last of them`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.concurrent", attributes: .concurrent, target: root)
+    let log = Log<String>()
+    queue.async { log.append("first") }
+    queue.async { log.append("second") }
+    queue.async(flags: .barrier) { log.append("barrier") }
+    queue.async { log.append("after") }
+    #expect(root.count == 2)
+    #expect(word(queue).running == 2 && word(queue).awaitsBarrier)
+    root.runAll()
+    #expect(log.all == ["first", "second", "barrier", "after"])
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test func `comes back after its turn when it has much to do`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.long", target: root)
+    let log = Log<Int>()
+    for number in 0..<1500 { queue.async { log.append(number) } }
+    root.runOldest()
+    #expect(log.count < 1500 && root.count == 1)
+    root.runAll()
+    #expect(log.all == Array(0..<1500))
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test func `hands itself to a sync that waits behind its items`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.handover", target: root)
+    let log = Log<String>()
+    queue.async { log.append("item") }
+    let waiter = TestSupport.TestThread("waiter") { queue.sync { log.append("sync") } }
+    // The waiter is in line when its node is on top of the item's.
+    let first = word(queue).pending
+    #expect(eventually { word(queue).pending != first })
+    root.runAll()
+    #expect(waiter.join())
+    #expect(log.all == ["item", "sync"])
+    #expect(word(queue) == LaneState(0))
+  }
+
+  /// How a concurrent lane comes to send shared items that had to wait.
+  enum Release: CaseIterable, Sendable {
+    case activation, resumption, barrierSync, readerAfterBarrier
+  }
+
+  @Test(arguments: Release.allCases)
+  func `lives until the shared items that it let go have run`(release: Release) {
+    let root = CapturingRoot()
+    let ran = Counter()
+    let inactive = release == .activation
+    var queue: DispatchQueue? = DispatchQueue(
+      label: "test.alive", attributes: inactive ? [.concurrent, .initiallyInactive] : .concurrent,
+      target: root)
+    weak let alive = queue
+    switch release {
+    case .activation:
+      queue?.async { ran.add() }
+      queue?.activate()
+    case .resumption:
+      queue?.suspend()
+      queue?.async { ran.add() }
+      queue?.resume()
+    case .barrierSync:
+      queue?.sync(flags: .barrier) { queue?.async { ran.add() } }
+    case .readerAfterBarrier:
+      queue?.sync {
+        queue?.async(flags: .barrier) {}
+        queue?.async { ran.add() }
+      }
+      root.runOldest()
+    }
+    #expect(root.count == 1)
+    #expect(queue.map { word($0).isHeld } == true, "the lane does not hold itself")
+    // Keeps a lane that would die from doing so: this test must not run into freed memory.
+    let rescue = queue.map { word($0).isHeld ? nil : Unmanaged.passRetained($0) } ?? nil
+    queue = nil
+    #expect(alive != nil)
+    root.runAll()
+    #expect(ran.value == 1)
+    rescue?.release()
+    #expect(alive == nil)
+  }
+
+  @Test func `leaves nobody asleep whom its owner let fall asleep`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(
+      label: "test.asleep", attributes: [.concurrent, .initiallyInactive], target: root)
+    queue.async {}
+    queue.async {}
+    let sleeper = Box<TestSupport.TestThread?>(nil)
+    let context = Box<UInt>(0)
+    // activate() owns the lane, has taken both items off the list, and sends the first: now a sync
+    // comes and waits until it has given up hope that the lane is held for a short time only.
+    root.atNextSubmission {
+      sleeper.value = TestSupport.TestThread("sleeper") {
+        context.value = UInt(bitPattern: currentThread())
+        queue.sync(flags: .barrier) {}
+      }
+      let isWaiting = eventually {
+        ThreadContext(bitPattern: context.value)
+          .map { $0.shared.waitingFor.load(ordering: .relaxed) != 0 } ?? false
+      }
+      #expect(isWaiting)
+    }
+    queue.activate()
+    #expect(word(queue).isLocked || !word(queue).hasSleepers, "sleepers whom nobody will wake")
+    root.runAll()
+    let isAwake = sleeper.value?.join(seconds: min(10, patienceSeconds)) ?? false
+    #expect(isAwake, "a sync sleeps for ever; the lane: \(LaneWords.describe(word(queue)))")
+    // Another sync wakes it, or this test would leave a thread behind.
+    if !isAwake { queue.sync(flags: .barrier) {} }
+    #expect(sleeper.value?.join() == true)
+  }
+}

@@ -1,0 +1,197 @@
+// Each transition, from every small word that may be: it keeps the invariants of LaneState's
+// header, and leaves alone the bits that are not its own.
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("From every word that may be, a lane") struct LaneStateInvariantTests {
+  private static let list = LaneState.pendingMask
+
+  /// Runs one check over words and expects that nothing is reported.
+  private func expectNoFaults(
+    in words: [LaneState], sourceLocation: SourceLocation = #_sourceLocation,
+    _ check: (LaneState) -> [String]
+  ) {
+    let faults = words.flatMap(check)
+    #expect(!words.isEmpty, sourceLocation: sourceLocation)
+    #expect(
+      faults.isEmpty, "\(faults.count) faults, the first: \(faults.prefix(3))",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `has thousands of words to check`() {
+    #expect(LaneWords.all.count == 5120)
+    #expect(LaneWords.valid.count > 1000)
+    #expect(LaneWords.valid.contains(LaneState(rawValue: 0)))
+  }
+
+  @Test(arguments: [false, true])
+  func `takes a node in`(exclusive: Bool) {
+    expectNoFaults(in: LaneWords.valid) { word in
+      let (next, action) = word.pushed(LaneWords.arriving, exclusive: exclusive)
+      switch action {
+      case .admitted(let retains):
+        var faults = LaneWords.faults(
+          word, next, mayChange: LaneWords.runningMask | LaneState.held)
+        if exclusive || word.hasWork || word.isLocked || word.isSuspended {
+          faults.append("\(LaneWords.describe(word)) let a node pass what is ahead of it")
+        }
+        if retains != (next.isHeld && !word.isHeld) || !next.isHeld {
+          faults.append("\(LaneWords.describe(word)) miscounts its hold on itself")
+        }
+        if next.running != word.running + 1 { faults.append("did not count the node") }
+        return faults
+      case .queued:
+        return LaneWords.faults(word, next, mayChange: Self.list | LaneState.barrier)
+          + (next.pending == LaneWords.arriving ? [] : ["the node is not the newest"])
+      case .schedule:
+        var faults = LaneWords.faults(
+          word, next, mayChange: Self.list | LaneState.locked | LaneState.held)
+        if word.isLocked || word.isSuspended || word.isHeld || !next.isHeld || !next.isLocked {
+          faults.append("\(LaneWords.describe(word)) scheduled what was not its own")
+        }
+        return faults + (next.pending == LaneWords.arriving ? [] : ["the node is not the newest"])
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `lets a sync in`(exclusive: Bool) {
+    expectNoFaults(in: LaneWords.valid) { word in
+      guard let next = word.entered(exclusive: exclusive) else { return [] }
+      let owned = exclusive ? LaneState.locked : LaneWords.runningMask
+      var faults = LaneWords.faults(word, next, mayChange: owned)
+      if word.isLocked || word.hasWork || word.isSuspended || word.isBound {
+        faults.append("\(LaneWords.describe(word)) let a sync in")
+      }
+      if exclusive && word.running > 0 { faults.append("let a barrier in beside others") }
+      let woken = next.withSleepers(exclusive: exclusive)
+      return faults
+        + LaneWords.faults(next, woken, mayChange: exclusive ? LaneState.sleepers : 0)
+    }
+  }
+
+  @Test func `lets a newcomer sleep`() {
+    expectNoFaults(in: LaneWords.valid) { word in
+      guard let next = word.fellAsleep() else { return [] }
+      return LaneWords.faults(word, next, mayChange: LaneState.sleepers)
+        + (next.hasSleepers ? [] : ["nobody knows of the sleeper"])
+        + (next.fellAsleep() == next ? [] : ["a second sleeper changes the word"])
+    }
+  }
+
+  @Test func `sees a shared holder leave`() {
+    expectNoFaults(in: LaneWords.valid.filter { $0.running > 0 }) { word in
+      let (next, action) = word.leftShared()
+      var faults = next.running == word.running - 1 ? [] : ["miscounted"]
+      switch action {
+      case .nothing: faults += LaneWords.faults(word, next, mayChange: LaneWords.runningMask)
+      case .advance:
+        faults += LaneWords.faults(
+          word, next, mayChange: LaneWords.runningMask | LaneState.locked | LaneState.barrier)
+        if word.isLocked || word.isSuspended || !word.hasWork || !next.isLocked {
+          faults.append("\(LaneWords.describe(word)) has nothing to advance")
+        }
+        if word.awaitsBarrier && next.running > 0 { faults.append("a barrier beside others") }
+      case .releaseSelf:
+        faults += LaneWords.faults(
+          word, next, mayChange: LaneWords.runningMask | LaneState.held)
+        if !word.isHeld || next.isHeld || next.running > 0 { faults.append("released too early") }
+      }
+      if word.isHeld && !next.isHeld && action != .releaseSelf { faults.append("leaked itself") }
+      return faults
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `sees a sync that had it alone leave`(isSerial: Bool) {
+    let words = LaneWords.valid.filter { $0.isLocked && !$0.isHeld && $0.running == 0 }
+    expectNoFaults(in: words) { word in
+      let (next, owns, wake) = word.leftExclusive(isSerial: isSerial)
+      var faults = LaneWords.faults(
+        word, next, mayChange: LaneState.locked | LaneState.sleepers)
+      if owns != next.isLocked { faults.append("\(LaneWords.describe(word)): who owns it?") }
+      if owns != (word.hasWork && !word.isSuspended) { faults.append("left work behind") }
+      if next.hasSleepers { faults.append("forgot to wake") }
+      if (wake != .nothing) != word.hasSleepers { faults.append("woke the wrong number") }
+      if word.hasSleepers && (word.hasWork || !isSerial) && wake != .wakeAll {
+        faults.append("\(LaneWords.describe(word)): not all were woken")
+      }
+      return faults
+    }
+  }
+
+  /// The words of an owner that goes by the list, and why it may give the lane up: see Lane+Drain.
+  private static let owners = LaneWords.valid.filter { $0.isLocked && !$0.hasSleepers }
+
+  @Test func `is given up with nothing queued`() {
+    expectNoFaults(in: Self.owners.filter { $0.pending == nil }) { word in
+      let next = word.givenUp(hasBatch: false)
+      let owned = LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.held
+      return LaneWords.faults(word, next, mayChange: owned)
+        + (next.isLocked || next.hasBatch ? ["not given up"] : [])
+        + (next.isHeld == (word.isHeld && word.running > 0) ? [] : ["miscounts its hold"])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `is given up because it is suspended`(hasBatch: Bool) {
+    expectNoFaults(in: Self.owners.filter(\.isSuspended)) { word in
+      let next = word.givenUp(hasBatch: hasBatch)
+      let owned = LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.held
+      return LaneWords.faults(word, next, mayChange: owned)
+        + (next.hasBatch == hasBatch ? [] : ["lost sight of the private list"])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `is given up with a node first in line`(awaitsBarrier: Bool) {
+    let words = Self.owners.filter {
+      awaitsBarrier ? $0.running > 0 : $0.running == LaneState.mostRunning
+    }
+    expectNoFaults(in: words) { word in
+      let next = word.givenUp(hasBatch: true, awaitsBarrier: awaitsBarrier)
+      let owned = LaneState.locked | LaneState.batch | LaneState.barrier
+      return LaneWords.faults(word, next, mayChange: owned)
+        + (next.awaitsBarrier == awaitsBarrier && next.hasBatch ? [] : ["forgot the first in line"])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `is handed over to a waiter`(hasBatch: Bool) {
+    expectNoFaults(in: Self.owners.filter { $0.running == 0 }) { word in
+      let next = word.handedOver(hasBatch: hasBatch)
+      return LaneWords.faults(word, next, mayChange: LaneState.held | LaneState.batch)
+        + (next.isLocked && !next.isHeld && next.hasBatch == hasBatch ? [] : ["not handed over"])
+    }
+  }
+
+  @Test func `sends its activation`() {
+    expectNoFaults(in: Self.owners) { word in
+      let (next, retains) = word.scheduled()
+      return LaneWords.faults(word, next, mayChange: LaneState.held)
+        + (next.isHeld && retains != word.isHeld ? [] : ["miscounts its hold"])
+    }
+  }
+
+  @Test func `goes on after a suspension`() {
+    expectNoFaults(in: LaneWords.valid.filter(\.isSuspended)) { word in
+      let (next, owns) = word.unsuspended()
+      let owned = LaneState.suspended | (owns ? LaneState.locked | LaneState.barrier : 0)
+      var faults = LaneWords.faults(word, next, mayChange: owned)
+      if next.isSuspended { faults.append("is still suspended") }
+      if owns && (word.isLocked || !word.hasWork || !next.isLocked) {
+        faults.append("\(LaneWords.describe(word)) owns what is another's")
+      }
+      return faults
+    }
+  }
+
+  @Test func `keeps its invariants when it is suspended`() {
+    expectNoFaults(in: LaneWords.valid) { word in
+      LaneWords.faults(
+        word, LaneState(rawValue: word.rawValue | LaneState.suspended),
+        mayChange: LaneState.suspended)
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import Testing
+
+@testable import GrandCentralCore
+
+/// What each transition does to the words that matter most; all others: LaneStateInvariantTests.
+@Suite("A lane's word") struct LaneStateTests {
+  private let idle = LaneState(0)
+  private let node = LaneWords.arriving
+
+  @Test func `keeps its parts apart`() {
+    let word = LaneState(
+      LaneState.locked | LaneState.held, running: 2047, pending: LaneWords.queued)
+    #expect(word.isLocked && word.isHeld && word.hasWork && word.hasWorkOrOwner)
+    #expect(word.running == 2047)
+    #expect(word.pending == LaneWords.queued)
+    #expect(!word.hasSleepers && !word.hasBatch && !word.isSuspended && !word.isBound)
+    #expect(!word.awaitsBarrier)
+    #expect(word.lowHalf == UInt32(truncatingIfNeeded: word.rawValue))
+    #expect(LaneState(LaneState.batch).hasWork)
+    #expect(!idle.hasWorkOrOwner && LaneState(LaneState.locked).hasWorkOrOwner)
+    #expect(idle.pending == nil)
+  }
+
+  @Test func `gives each flag a bit of its own, outside the node's address`() {
+    let union = LaneWords.flags.reduce(0, |)
+    #expect(union.nonzeroBitCount == LaneWords.flags.count)
+    let fields = [LaneState.pendingMask, LaneWords.runningMask, LaneWords.free]
+    #expect(fields.allSatisfy { union & $0 == 0 })
+    #expect(fields.reduce(union, |) == .max)
+  }
+
+  @Test func `sends an activation when work comes to an idle serial lane, and only then`() {
+    let (first, action) = idle.pushed(node, exclusive: true)
+    #expect(action == .schedule)
+    #expect(first == LaneState(LaneState.locked | LaneState.held, pending: node))
+    let (second, next) = first.pushed(LaneWords.queued, exclusive: true)
+    #expect(next == .queued)
+    #expect(second == LaneState(LaneState.locked | LaneState.held, pending: LaneWords.queued))
+  }
+
+  @Test func `lets shared nodes pass and comes to hold itself once`() {
+    let (one, first) = idle.pushed(node, exclusive: false)
+    let (two, second) = one.pushed(node, exclusive: false)
+    #expect(first == .admitted(retains: true) && second == .admitted(retains: false))
+    #expect(two == LaneState(LaneState.held, running: 2))
+  }
+
+  @Test func `comes to hold itself for an item that runs beside a reader`() {
+    let (word, action) = LaneState(0, running: 1).pushed(node, exclusive: false)
+    #expect(action == .admitted(retains: true))
+    #expect(word == LaneState(LaneState.held, running: 2))
+  }
+
+  @Test(
+    arguments: [
+      (LaneState(LaneState.locked), "a holder"),
+      (LaneState(LaneState.suspended), "a suspension"),
+      (LaneState(LaneState.batch, running: 1), "a private list"),
+      (LaneState(0, running: 1, pending: LaneWords.queued), "a queue"),
+      (LaneState(0, running: LaneState.mostRunning), "as many as may run"),
+    ])
+  func `lets nothing pass`(word: LaneState, ahead: String) {
+    let (next, action) = word.pushed(node, exclusive: false)
+    #expect(action == .queued, "\(ahead) is ahead")
+    #expect(next.pending == node)
+    #expect(word.entered(exclusive: false) == nil)
+  }
+
+  @Test func `waits for the last reader when a barrier is first in line`() {
+    let (queued, action) = LaneState(LaneState.held, running: 2).pushed(node, exclusive: true)
+    #expect(action == .queued && queued.awaitsBarrier)
+    let (one, first) = queued.leftShared()
+    #expect(first == .nothing && !one.isLocked && one.awaitsBarrier)
+    let (none, last) = one.leftShared()
+    #expect(last == .advance && none.isLocked && none.isHeld && !none.awaitsBarrier)
+  }
+
+  @Test func `does not mark a barrier that is second in line`() {
+    let full = LaneState(LaneState.held, running: LaneState.mostRunning)
+    let (queued, _) = full.pushed(LaneWords.queued, exclusive: false)
+    let (both, action) = queued.pushed(node, exclusive: true)
+    #expect(action == .queued && !both.awaitsBarrier)
+    #expect(both.leftShared().1 == .advance)
+  }
+
+  @Test func `lets one sync in at a time, or readers together`() throws {
+    let alone = try #require(idle.entered(exclusive: true))
+    #expect(alone == LaneState(LaneState.locked))
+    #expect(alone.entered(exclusive: true) == nil && alone.entered(exclusive: false) == nil)
+    let one = try #require(idle.entered(exclusive: false))
+    let two = try #require(one.entered(exclusive: false))
+    #expect(two == LaneState(0, running: 2))
+    #expect(two.entered(exclusive: true) == nil)
+    #expect(LaneState(LaneState.bound).entered(exclusive: true) == nil)
+    #expect(LaneState(LaneState.targeted).entered(exclusive: true) != nil)
+  }
+
+  @Test func `lets a newcomer sleep only on a sync with nothing queued`() {
+    let held = LaneState(LaneState.locked)
+    #expect(held.fellAsleep() == LaneState(LaneState.locked | LaneState.sleepers))
+    #expect(idle.fellAsleep() == nil)
+    #expect(LaneState(LaneState.locked | LaneState.held).fellAsleep() == nil)
+    #expect(LaneState(LaneState.locked | LaneState.batch).fellAsleep() == nil)
+    #expect(LaneState(LaneState.locked | LaneState.suspended).fellAsleep() == nil)
+    #expect(LaneState(LaneState.locked | LaneState.bound).fellAsleep() == nil)
+    #expect(LaneState(LaneState.locked, pending: node).fellAsleep() == nil)
+  }
+
+  @Test func `keeps the flag of those that still sleep when one of them takes the lane`() {
+    let word = LaneState(LaneState.locked)
+    #expect(word.withSleepers(exclusive: true).hasSleepers)
+    #expect(LaneState(0, running: 1).withSleepers(exclusive: false) == LaneState(0, running: 1))
+  }
+
+  @Test func `releases itself when its last item leaves`() {
+    let (one, first) = LaneState(LaneState.held, running: 2).leftShared()
+    #expect(first == .nothing && one == LaneState(LaneState.held, running: 1))
+    let (none, last) = one.leftShared()
+    #expect(last == .releaseSelf && none == idle)
+    #expect(LaneState(0, running: 1).leftShared() == (idle, .nothing))
+  }
+
+  @Test func `leaves the rest to its owner when an item leaves`() {
+    let word = LaneState(LaneState.locked | LaneState.held, running: 1, pending: node)
+    #expect(
+      word.leftShared()
+        == (LaneState(LaneState.locked | LaneState.held, pending: node), .nothing))
+  }
+
+  @Test func `starts nothing while it is suspended, and goes on with the last word`() {
+    let word = LaneState(LaneState.held | LaneState.suspended, running: 1, pending: node)
+    let (left, action) = word.leftShared()
+    #expect(action == .releaseSelf)
+    #expect(left == LaneState(LaneState.suspended, pending: node))
+    let (resumed, owns) = left.unsuspended()
+    #expect(owns && resumed == LaneState(LaneState.locked, pending: node))
+  }
+
+  @Test func `wakes one sleeper of a serial lane and all of a concurrent one`() {
+    let word = LaneState(LaneState.locked | LaneState.sleepers)
+    #expect(word.leftExclusive(isSerial: true) == (idle, false, .wakeOne))
+    #expect(word.leftExclusive(isSerial: false) == (idle, false, .wakeAll))
+    #expect(LaneState(LaneState.locked).leftExclusive(isSerial: true) == (idle, false, .nothing))
+  }
+
+  @Test func `wakes all sleepers when work is queued, and stays with the leaver`() {
+    let word = LaneState(LaneState.locked | LaneState.sleepers, pending: node)
+    let (next, owns, wake) = word.leftExclusive(isSerial: true)
+    #expect(next == LaneState(LaneState.locked, pending: node))
+    #expect(owns && wake == .wakeAll)
+  }
+
+  @Test func `is nobody's after a sync leaves it suspended with work`() {
+    let word = LaneState(LaneState.locked | LaneState.suspended, pending: node)
+    let (next, owns, _) = word.leftExclusive(isSerial: true)
+    #expect(!owns && next == LaneState(LaneState.suspended, pending: node))
+  }
+
+  @Test func `lets go of itself when it is given up with nothing running`() {
+    let word = LaneState(LaneState.locked | LaneState.held | LaneState.batch)
+    #expect(word.givenUp(hasBatch: false) == idle)
+    let running = LaneState(LaneState.locked | LaneState.held, running: 1)
+    #expect(running.givenUp(hasBatch: false) == LaneState(LaneState.held, running: 1))
+    #expect(
+      running.givenUp(hasBatch: true, awaitsBarrier: true)
+        == LaneState(LaneState.held | LaneState.batch | LaneState.barrier, running: 1))
+  }
+
+  @Test func `stays suspended without an owner when it is given up for that`() {
+    let word = LaneState(LaneState.locked | LaneState.held | LaneState.suspended)
+    #expect(
+      word.givenUp(hasBatch: true) == LaneState(LaneState.suspended | LaneState.batch))
+  }
+
+  @Test func `stays locked and lets go of itself when it is handed over`() {
+    let word = LaneState(LaneState.locked | LaneState.held, pending: node)
+    #expect(word.handedOver(hasBatch: false) == LaneState(LaneState.locked, pending: node))
+    #expect(
+      word.handedOver(hasBatch: true)
+        == LaneState(LaneState.locked | LaneState.batch, pending: node))
+  }
+
+  @Test func `does not start a barrier beside running items when a suspension ends`() {
+    let flags = LaneState.held | LaneState.suspended | LaneState.barrier
+    let (next, owns) = LaneState(flags, running: 1, pending: node).unsuspended()
+    #expect(!owns && next.awaitsBarrier && !next.isSuspended)
+    let (shared, ownsShared) = LaneState(
+      LaneState.held | LaneState.suspended, running: 1, pending: node
+    ).unsuspended()
+    #expect(ownsShared && shared.isLocked)
+    #expect(!LaneState(LaneState.suspended).unsuspended().owns)
+  }
+
+  @Test func `says what it was before bits were set or cleared`() {
+    let word = Atomic(LaneState(LaneState.targeted))
+    #expect(word.set(LaneState.held | LaneState.locked) == LaneState(LaneState.targeted))
+    #expect(
+      word.clear(LaneState.locked)
+        == LaneState(LaneState.targeted | LaneState.held | LaneState.locked))
+    #expect(word.load(ordering: .relaxed) == LaneState(LaneState.targeted | LaneState.held))
+  }
+}

@@ -1,0 +1,86 @@
+// All small words of a lane, and what must hold in each of them.
+@testable import GrandCentralCore
+
+enum LaneWords {
+  /// Two nodes: what is queued, and what arrives. Never read; aligned as nodes are.
+  static var queued: UnsafeMutableRawPointer { address(0x7f00_0000_1040) }
+  static var arriving: UnsafeMutableRawPointer { address(0x7f00_0000_2080) }
+
+  private static func address(_ value: UInt) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(bitPattern: value)!
+  }
+
+  static let flags: [UInt64] = [
+    LaneState.locked, LaneState.sleepers, LaneState.batch, LaneState.suspended,
+    LaneState.targeted, LaneState.bound, LaneState.held, LaneState.barrier,
+  ]
+  /// Bits that say nothing yet: no transition may touch them.
+  static var free: UInt64 { 0b111 << 50 }
+  /// Bits that stay as they are for as long as a lane lives, or change by setTarget() only.
+  static var permanent: UInt64 { free | LaneState.targeted | LaneState.bound }
+  static var runningMask: UInt64 { ~0 << 53 }
+  static let counts = [0, 1, 2, LaneState.mostRunning - 1, LaneState.mostRunning]
+
+  /// Every combination of flags, free bits, small and extreme counts, and an empty or filled list.
+  static let all: [LaneState] = {
+    var words: [LaneState] = []
+    for combination in 0..<(1 << flags.count) {
+      var bits: UInt64 = 0
+      for (place, flag) in flags.enumerated() where combination >> place & 1 == 1 { bits |= flag }
+      for count in counts {
+        for pending in [0, UInt64(UInt(bitPattern: queued))] {
+          for rest in [0, free] {
+            words.append(LaneState(rawValue: bits | UInt64(count) << 53 | pending | rest))
+          }
+        }
+      }
+    }
+    return words
+  }()
+
+  /// The words that the engine may ever be in.
+  static let valid = all.filter { brokenInvariants($0).isEmpty }
+
+  static func brokenInvariants(_ word: LaneState) -> [String] {
+    var broken: [String] = []
+    if word.isHeld && !word.isLocked && word.running == 0 {
+      broken.append("held, but neither locked nor running")
+    }
+    if word.hasSleepers && !word.isLocked { broken.append("sleepers whom nobody will wake") }
+    if word.hasSleepers && word.isHeld { broken.append("sleepers on an activation") }
+    if word.hasWork && !word.isSuspended && !word.isLocked && word.running == 0 {
+      broken.append("work that nobody will look at")
+    }
+    if word.awaitsBarrier && (word.isLocked || !word.hasWork) {
+      broken.append("awaits a barrier, but has an owner or nothing queued")
+    }
+    if word.running > LaneState.mostRunning { broken.append("more running than may be") }
+    return broken
+  }
+
+  /// What `after` breaks, and what it changed in `before` besides `owned`.
+  static func faults(_ before: LaneState, _ after: LaneState, mayChange owned: UInt64) -> [String] {
+    var faults = brokenInvariants(after)
+    let touched = (before.rawValue ^ after.rawValue) & ~owned
+    if touched != 0 { faults.append("touched 0x" + String(touched, radix: 16)) }
+    return faults.map { "\(describe(before)) → \(describe(after)): \($0)" }
+  }
+
+  static func describe(_ word: LaneState) -> String {
+    let names = [
+      "locked", "sleepers", "batch", "suspended", "targeted", "bound", "held", "barrier",
+    ]
+    var parts = zip(names, flags).filter { word.rawValue & $0.1 != 0 }.map(\.0)
+    if word.pending != nil { parts.append("pending") }
+    if word.running > 0 { parts.append("running \(word.running)") }
+    if word.rawValue & free != 0 { parts.append("free bits") }
+    return parts.isEmpty ? "idle" : parts.joined(separator: "+")
+  }
+}
+
+extension LaneState {
+  /// A word from its parts, for tests.
+  init(_ flags: UInt64, running: Int = 0, pending: UnsafeMutableRawPointer? = nil) {
+    self.init(rawValue: flags | UInt64(running) << 53 | UInt64(UInt(bitPattern: pending)))
+  }
+}

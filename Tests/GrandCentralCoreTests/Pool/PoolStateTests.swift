@@ -1,0 +1,162 @@
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A pool's word") struct PoolStateTests {
+  private static func word(
+    threads: Int = 0, idle: Int = 0, searching: Int = 0, active: Int = 0
+  ) -> PoolState {
+    PoolState(
+      rawValue: UInt64(threads) << 48 | UInt64(idle) << 32 | UInt64(searching) << 16
+        | UInt64(active))
+  }
+
+  private static func keepsInvariants(_ word: PoolState) -> Bool {
+    word.searching <= word.active && word.active + word.idle <= word.threads
+  }
+
+  /// Every word that may be with up to five threads, and some with very many.
+  static let valid: [PoolState] = {
+    var words: [PoolState] = []
+    for threads in [0, 1, 2, 3, 4, 5, 1000, 65534] {
+      let counts = [0, 1, 2, 3, 4, 5, threads - 1, threads]
+      for idle in counts where idle >= 0 {
+        for active in counts where active >= 0 {
+          for searching in [0, 1, 2, active] {
+            let word = word(
+              threads: threads, idle: idle, searching: searching, active: active)
+            if keepsInvariants(word) { words.append(word) }
+          }
+        }
+      }
+    }
+    return words
+  }()
+
+  /// Checks one transition from all words that it may start from: the invariants, and what it adds
+  /// to each count.
+  private func expect(
+    from words: [PoolState], threads: Int = 0, idle: Int = 0, searching: Int = 0,
+    active: Int = 0, sourceLocation: SourceLocation = #_sourceLocation,
+    _ transition: (PoolState) -> PoolState
+  ) {
+    #expect(!words.isEmpty, sourceLocation: sourceLocation)
+    let wrong = words.filter { word in
+      let next = transition(word)
+      return !Self.keepsInvariants(next)
+        || next
+          != Self.word(
+            threads: word.threads + threads, idle: word.idle + idle,
+            searching: word.searching + searching, active: word.active + active)
+    }
+    #expect(
+      wrong.isEmpty,
+      "\(wrong.count) wrong, the first: \(wrong.prefix(3)) → \(wrong.prefix(3).map(transition))",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `keeps its counts apart`() {
+    let word = Self.word(threads: 0xffff, idle: 0xfffe, searching: 0xfffd, active: 0xfffc)
+    #expect(word.threads == 0xffff && word.idle == 0xfffe)
+    #expect(word.searching == 0xfffd && word.active == 0xfffc)
+  }
+
+  @Test(arguments: [1, 2, 3, 1000], [1, 2, 5, 65535])
+  func `chooses at most one worker to search, within width and threads`(
+    width: Int, mostThreads: Int
+  ) {
+    for word in Self.valid {
+      let (next, action) = word.woken(width: width, mostThreads: mostThreads)
+      guard Self.keepsInvariants(next) else {
+        Issue.record("\(word) → \(next) by \(action)")
+        continue
+      }
+      let isRight =
+        switch action {
+        case .nothing: word.searching > 0 && next == word
+        case .saturated:
+          word.searching == 0 && next == word
+            && (word.active >= width || word.idle == 0 && word.threads >= mostThreads)
+        case .wakeIdle:
+          word.searching == 0 && word.active < width && word.idle > 0
+            && next
+              == Self.word(
+                threads: word.threads, idle: word.idle - 1, searching: 1,
+                active: word.active + 1)
+        case .spawn:
+          word.searching == 0 && word.active < width && word.idle == 0
+            && word.threads < mostThreads
+            && next
+              == Self.word(
+                threads: word.threads + 1, idle: 0, searching: 1, active: word.active + 1)
+        }
+      if !isRight { Issue.record("\(word) → \(next) by \(action)") }
+    }
+  }
+
+  @Test func `takes back a worker that could not be spawned`() {
+    let words = Self.valid.compactMap { word -> PoolState? in
+      let (next, action) = word.woken(width: 2000, mostThreads: 2000)
+      return action == .spawn ? next : nil
+    }
+    expect(from: words, threads: -1, searching: -1, active: -1) { $0.spawnFailed() }
+  }
+
+  @Test func `counts a search from its beginning to its end`() {
+    expect(from: Self.valid.filter { $0.searching < $0.active }, searching: 1) {
+      $0.searchBegan()
+    }
+    let searching = Self.valid.filter { $0.searching > 0 }
+    expect(from: searching, searching: -1) { $0.searchEnded().0 }
+    #expect(searching.allSatisfy { $0.searchEnded().isLast == ($0.searching == 1) })
+  }
+
+  @Test func `moves a worker between searching and idle`() {
+    expect(
+      from: Self.valid.filter { $0.searching > 0 }, idle: 1, searching: -1, active: -1
+    ) { $0.parked() }
+    expect(from: Self.valid.filter { $0.idle > 0 }, idle: -1, searching: 1, active: 1) {
+      $0.unparked()
+    }
+    for word in Self.valid where word.searching > 0 {
+      #expect(word.parked().unparked() == word)
+    }
+  }
+
+  @Test(arguments: [1, 2, 4])
+  func `sends back workers beyond the width, and no others`(width: Int) {
+    let tooMany = Self.valid.filter { $0.active > width && $0.searching < $0.active }
+    expect(from: tooMany, idle: 1, active: -1) { $0.steppedBack(width: width) ?? $0 }
+    for word in Self.valid where word.active <= width {
+      #expect(word.steppedBack(width: width) == nil)
+    }
+  }
+
+  @Test func `forgets an idle worker that leaves`() {
+    expect(from: Self.valid.filter { $0.idle > 0 }, threads: -1, idle: -1) { $0.retired() }
+  }
+
+  @Test func `does not count a worker active while its item sleeps`() {
+    let atWork = Self.valid.filter { $0.active > $0.searching }
+    expect(from: atWork, active: -1) { $0.blocked() }
+    expect(from: atWork.map { $0.blocked() }, active: 1) { $0.unblocked() }
+  }
+}
+
+@Suite("The two kinds of work") struct WorkKindTests {
+  @Test func `take turns`() {
+    let picks = (UInt32.max - 2...UInt32.max).map { $0 } + [0, 1, 2, 3]
+    let kinds = picks.map(WorkKind.first(atPick:))
+    for (kind, next) in zip(kinds, kinds.dropFirst()) { #expect(next == kind.other) }
+    #expect(WorkKind.items.other == .lanes && WorkKind.lanes.other == .items)
+  }
+
+  @Test func `have a source for each band, each with its own place`() {
+    var places: Set<Int> = []
+    for kind in WorkKind.allCases {
+      for band in Band.allCases { places.insert(Source(kind: kind, band: band).index) }
+    }
+    #expect(places.count == WorkKind.allCases.count * Band.allCases.count)
+    #expect(places.allSatisfy { (0..<Source.count).contains($0) })
+  }
+}

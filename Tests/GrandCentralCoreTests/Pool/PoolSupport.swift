@@ -1,0 +1,129 @@
+// A pool of a test's own. Pools live as long as their process, so a test leaves its own behind, at
+// rest.
+import TestSupport
+
+@testable import GrandCentralCore
+
+extension Pool {
+  /// A pool that nothing else uses. `threads`: the most that it makes.
+  static func own(
+    width: Int, threads: Int, keepAliveNanoseconds: UInt64 = 5_000_000_000
+  ) -> Pool {
+    // Threads give their nodes back through the engine's exit handler.
+    _ = Runtime.shared
+    let pool = Pool(
+      Configuration(
+        width: width, readWidth: nil, softThreads: threads, mostThreads: threads,
+        keepAliveNanoseconds: keepAliveNanoseconds))
+    _ = Unmanaged.passRetained(pool)
+    return pool
+  }
+
+  func submit(
+    _ kind: WorkKind = .items, band: Band = .default, _ work: @escaping @Sendable () -> Void
+  ) {
+    let thread = currentThread()
+    let node = NodeCache.take(thread)
+    node.putClosure(work)
+    node.entry = WorkNode.closureEntry
+    node.traits = WorkTraits(qos: PackedQoS(band: band))
+    submit(node, kind, band: band, from: thread)
+  }
+
+  /// Waits until nobody is at work. False when that did not come in time.
+  func comesToRest(seconds: Int = patienceSeconds) -> Bool {
+    eventually(seconds: seconds) {
+      let seen = state.load(ordering: .sequentiallyConsistent)
+      return seen.active == 0 && seen.searching == 0 && !hasWork()
+    }
+  }
+
+  /// What its books say about a pool that came to rest, and should not.
+  func faultsAtRest(seconds: Int = patienceSeconds) -> [String] {
+    guard comesToRest(seconds: seconds) else { return ["never at rest: \(describeBooks())"] }
+    // A worker counts itself idle and then goes off its band; a moment passes in between.
+    _ = eventually { bandUse.load(ordering: .relaxed) == 0 }
+    var faults: [String] = []
+    idleLock.withLock {
+      let seen = state.load(ordering: .sequentiallyConsistent)
+      if seen.idle != idleStack.count { faults.append("\(idleStack.count) on the idle stack") }
+      if seen.threads != seen.idle { faults.append("threads that are neither idle nor active") }
+      if Set(idleStack.map(\.index)).count != idleStack.count { faults.append("idle twice") }
+      if !idleStack.allSatisfy(\.isOnIdleStack) { faults.append("idle and not known to be") }
+    }
+    if bandUse.load(ordering: .relaxed) != 0 { faults.append("bands in use") }
+    return faults.isEmpty ? [] : faults + [describeBooks()]
+  }
+
+  private func describeBooks() -> String {
+    let seen = state.load(ordering: .relaxed)
+    return "threads \(seen.threads) idle \(seen.idle) searching \(seen.searching) "
+      + "active \(seen.active) bands \(bandUse.load(ordering: .relaxed)) work \(hasWork())"
+  }
+}
+
+/// Memory that passes for nodes; `context` tells them apart. Never freed: rings keep stale
+/// addresses.
+struct NodeBlock: @unchecked Sendable {
+  let nodes: [WorkNode]
+
+  init(_ count: Int) {
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: count * WorkNode.bytes, alignment: WorkNode.bytes)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: count * WorkNode.bytes)
+    nodes = (0..<count).map { WorkNode(memory + $0 * WorkNode.bytes) }
+    for (number, node) in nodes.enumerated() { node.number = number }
+  }
+}
+
+extension WorkNode {
+  /// The node's number in its block.
+  var number: Int {
+    get { Int(bitPattern: context) - 1 }
+    nonmutating set { context = UnsafeMutableRawPointer(bitPattern: newValue + 1) }
+  }
+}
+
+/// How often each of a fixed number of things happened, for many threads.
+final class Tally: @unchecked Sendable {
+  private let counts: UnsafeMutablePointer<Atomic<Int>>
+  let size: Int
+
+  init(_ size: Int) {
+    self.size = size
+    counts = .allocate(capacity: size)
+    for index in 0..<size { (counts + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    counts.deinitialize(count: size)
+    counts.deallocate()
+  }
+
+  func add(_ index: Int) { counts[index].wrappingAdd(1, ordering: .relaxed) }
+
+  func count(_ index: Int) -> Int { counts[index].load(ordering: .relaxed) }
+
+  /// Those that did not happen exactly once, with how often they did.
+  var exceptions: [(index: Int, count: Int)] {
+    (0..<size).map { ($0, count($0)) }.filter { $0.1 != 1 }
+  }
+}
+
+/// An atomic number to share, where a lock would let a worker sleep.
+final class Number: Sendable {
+  private let value: Atomic<Int>
+  private let highest = Atomic<Int>(0)
+
+  init(_ value: Int = 0) { self.value = Atomic(value) }
+
+  var now: Int { value.load(ordering: .acquiring) }
+  var peak: Int { highest.load(ordering: .relaxed) }
+
+  @discardableResult
+  func add(_ amount: Int = 1) -> Int {
+    let next = value.wrappingAdd(amount, ordering: .acquiringAndReleasing).newValue
+    highest.max(next, ordering: .relaxed)
+    return next
+  }
+}

@@ -1,0 +1,176 @@
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A worker's ring") struct RingTests {
+  private func fill(_ ring: Ring, _ nodes: ArraySlice<WorkNode>, band: Band = .default) {
+    for node in nodes {
+      #expect(ring.accepts(band))
+      ring.put(node, band: band)
+    }
+  }
+
+  private func drain(_ ring: Ring) -> [Int] {
+    var numbers: [Int] = []
+    while let node = ring.take() { numbers.append(node.number) }
+    return numbers
+  }
+
+  @Test func `is empty at first`() {
+    let ring = Ring()
+    #expect(ring.isEmpty)
+    #expect(ring.take() == nil)
+    #expect(ring.steal(into: Ring()) == nil)
+  }
+
+  @Test(arguments: [1, 2, 255, 256])
+  func `gives nodes back oldest first`(count: Int) {
+    let ring = Ring()
+    fill(ring, NodeBlock(count).nodes[...])
+    #expect(!ring.isEmpty)
+    #expect(drain(ring) == Array(0..<count))
+    #expect(ring.isEmpty)
+  }
+
+  @Test func `holds as many as its capacity and no more`() {
+    let ring = Ring()
+    let block = NodeBlock(Ring.capacity + 1)
+    fill(ring, block.nodes.dropLast())
+    #expect(!ring.accepts(.default))
+    #expect(ring.take()?.number == 0)
+    #expect(ring.accepts(.default))
+    fill(ring, block.nodes.suffix(1))
+    #expect(!ring.accepts(.default))
+    #expect(drain(ring) == Array(1...Ring.capacity))
+  }
+
+  @Test func `keeps the order while it goes round many times`() {
+    let ring = Ring()
+    let block = NodeBlock(10_000)
+    var expected = 0
+    // Between 0 and 250 nodes inside, so that every slot is the first and the last at some time.
+    var next = 0
+    while expected < block.nodes.count {
+      for _ in 0..<97 where next < block.nodes.count && next - expected < 250 {
+        fill(ring, block.nodes[next...next])
+        next += 1
+      }
+      for _ in 0..<89 where expected < next {
+        #expect(ring.take()?.number == expected)
+        expected += 1
+      }
+    }
+    #expect(ring.isEmpty)
+  }
+
+  @Test(arguments: Band.allCases.filter { $0 != .unspecified })
+  func `takes nodes of one band until it is empty again`(band: Band) {
+    let ring = Ring()
+    let block = NodeBlock(2)
+    fill(ring, block.nodes[0...0], band: band)
+    #expect(ring.band == band)
+    for other in Band.allCases { #expect(ring.accepts(other) == (other == band)) }
+    _ = ring.take()
+    for other in Band.allCases { #expect(ring.accepts(other)) }
+    let another: Band = band == .utility ? .background : .utility
+    fill(ring, block.nodes[1...1], band: another)
+    #expect(ring.band == another)
+  }
+
+  @Test(
+    arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (255, 128), (256, 128)])
+  func `loses its older half to a thief`(count: Int, stolen: Int) {
+    let victim = Ring()
+    let thief = Ring()
+    fill(victim, NodeBlock(count).nodes[...], band: .userInitiated)
+    #expect(victim.steal(into: thief)?.number == 0)
+    #expect(thief.band == .userInitiated)
+    #expect(drain(thief) == Array(1..<stolen))
+    #expect(drain(victim) == Array(stolen..<count))
+  }
+
+  @Test func `gives a thief its band though the thief's was another`() {
+    let victim = Ring()
+    let thief = Ring()
+    let block = NodeBlock(5)
+    fill(thief, block.nodes[0...0], band: .background)
+    #expect(thief.take() != nil)
+    fill(victim, block.nodes[1...4], band: .userInteractive)
+    _ = victim.steal(into: thief)
+    #expect(thief.band == .userInteractive)
+    #expect(thief.accepts(.userInteractive) && !thief.accepts(.background))
+  }
+
+  @Test(arguments: [1, 3])
+  func `loses and doubles nothing between its owner and thieves`(thieves: Int) {
+    let count = stressed(60_000)
+    let block = NodeBlock(count)
+    let tally = Tally(count)
+    let ring = Ring()
+    let isFilled = Number()
+    let ended = onThreads(thieves + 1) { thread in
+      if thread == 0 {
+        for number in 0..<count {
+          while !ring.accepts(.default) {
+            if let node = ring.take() { tally.add(node.number) }
+          }
+          ring.put(block.nodes[number], band: .default)
+          if number % 3 == 0, let node = ring.take() { tally.add(node.number) }
+        }
+        isFilled.add()
+        while let node = ring.take() { tally.add(node.number) }
+        return
+      }
+      let own = Ring()
+      while isFilled.now == 0 || !ring.isEmpty {
+        guard let node = ring.steal(into: own) else {
+          spinHint()
+          continue
+        }
+        tally.add(node.number)
+        var last = node.number
+        while let node = own.take() {
+          // What one thief gets at a time is in order.
+          if node.number <= last { tally.add(node.number) }
+          last = node.number
+          tally.add(node.number)
+        }
+      }
+    }
+    #expect(ended)
+    #expect(tally.exceptions.isEmpty, "not once: \(tally.exceptions.prefix(5))")
+  }
+
+  @Test func `can be robbed by one thief while another robs that one`() {
+    let count = stressed(30_000)
+    let block = NodeBlock(count)
+    let tally = Tally(count)
+    let rings = (0..<3).map { _ in Ring() }
+    let ran = Number()
+    let ended = onThreads(3) { thread in
+      let own = rings[thread]
+      var next = 0
+      while ran.now < count {
+        if thread == 0, next < count, own.accepts(.default) {
+          own.put(block.nodes[next], band: .default)
+          next += 1
+          // Lets the ring fill up most of the time.
+          if next % 4 != 0 { continue }
+        }
+        let node =
+          own.take() ?? rings[(thread + 1) % 3].steal(into: own)
+          ?? rings[(thread + 2) % 3].steal(into: own)
+        guard let node else {
+          spinHint()
+          continue
+        }
+        tally.add(node.number)
+        ran.add()
+      }
+    }
+    #expect(ended)
+    #expect(tally.exceptions.isEmpty, "not once: \(tally.exceptions.prefix(5))")
+    #expect(rings.allSatisfy { $0.isEmpty })
+  }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A thread's free nodes") struct NodeCacheTests {
+  /// Runs `body` on a thread of its own, whose list only this test touches.
+  private func onOwnThread(_ body: @escaping @Sendable (ThreadContext) -> Void) {
+    let ended = onThreads(1) { _ in
+      let thread = currentThread()
+      NodeCache.drain(thread)
+      body(thread)
+      NodeCache.drain(thread)
+    }
+    #expect(ended)
+  }
+
+  /// The length of a thread's list, counted.
+  private static func length(_ thread: ThreadContext) -> Int {
+    var count = 0
+    var node = thread.pointee.nodes.map(WorkNode.init)
+    while let current = node {
+      count += 1
+      node = current.next
+    }
+    return count
+  }
+
+  @Test func `come from the depot a chain at a time`() {
+    onOwnThread { thread in
+      #expect(thread.pointee.nodes == nil && thread.pointee.node_count == 0)
+      let node = NodeCache.take(thread)
+      // Another thread's last, shorter chain may come first.
+      #expect((0..<129).contains(Int(thread.pointee.node_count)))
+      #expect(Self.length(thread) == Int(thread.pointee.node_count))
+      NodeCache.put(node, thread)
+      #expect(Self.length(thread) == Int(thread.pointee.node_count))
+    }
+  }
+
+  @Test func `are 64 bytes each, aligned, and all different`() {
+    onOwnThread { thread in
+      let nodes = (0..<3000).map { _ in NodeCache.take(thread) }
+      let addresses = Set(nodes.map { UInt(bitPattern: $0.raw) })
+      #expect(addresses.count == nodes.count)
+      #expect(addresses.allSatisfy { $0 % UInt(WorkNode.bytes) == 0 })
+      #expect(addresses.allSatisfy { UInt64($0) & ~LaneState.pendingMask == 0 })
+      for node in nodes { NodeCache.put(node, thread) }
+    }
+  }
+
+  @Test func `are used again, the last one first`() {
+    onOwnThread { thread in
+      let first = NodeCache.take(thread)
+      let second = NodeCache.take(thread)
+      NodeCache.put(first, thread)
+      NodeCache.put(second, thread)
+      #expect(NodeCache.take(thread) == second)
+      #expect(NodeCache.take(thread) == first)
+      NodeCache.put(first, thread)
+      NodeCache.put(second, thread)
+    }
+  }
+
+  @Test func `go back to the depot when they become more than two chains`() {
+    onOwnThread { thread in
+      let nodes = (0..<1000).map { _ in NodeCache.take(thread) }
+      NodeCache.drain(thread)
+      for (place, node) in nodes.enumerated() {
+        NodeCache.put(node, thread)
+        let count = Int(thread.pointee.node_count)
+        #expect(count <= 2 * NodeCache.chainLength)
+        #expect(Self.length(thread) == count)
+        // One comes with each put; a chain goes when the list would hold 129.
+        let expected = place < 128 ? place + 1 : (place - 128) % 64 + 65
+        #expect(count == expected)
+      }
+    }
+  }
+
+  @Test(arguments: [1, 63, 64, 100])
+  func `all go to the depot at the thread's end`(count: Int) {
+    onOwnThread { thread in
+      let nodes = (0..<count).map { _ in NodeCache.take(thread) }
+      NodeCache.drain(thread)
+      for node in nodes { NodeCache.put(node, thread) }
+      #expect(Int(thread.pointee.node_count) == count)
+      NodeCache.drain(thread)
+      #expect(thread.pointee.nodes == nil && thread.pointee.node_count == 0)
+    }
+  }
+
+  @Test func `are lost by no thread that only takes or only gives`() {
+    let block = Box<[Captured]>([])
+    let rounds = 20
+    for _ in 0..<rounds {
+      onOwnThread { thread in
+        block.value = (0..<500).map { _ in Captured(node: NodeCache.take(thread)) }
+      }
+      onOwnThread { thread in
+        for captured in block.value { NodeCache.put(captured.node, thread) }
+      }
+    }
+    let nodes = Set(block.value.map { UInt(bitPattern: $0.node.raw) })
+    #expect(nodes.count == 500)
+  }
+
+  private struct Captured: @unchecked Sendable { let node: WorkNode }
+
+  @Test func `are never two threads' at once`() {
+    let inUse = Tally(4)
+    let owners = Log<UInt>()
+    let ended = onThreads(4) { number in
+      let thread = currentThread()
+      for round in 0..<2000 {
+        let nodes = (0..<(round % 150)).map { _ in NodeCache.take(thread) }
+        for node in nodes {
+          node.context = UnsafeMutableRawPointer(bitPattern: number + 1)
+          node.traits = WorkTraits(rawValue: UInt64(round))
+        }
+        for node in nodes
+        where node.context != UnsafeMutableRawPointer(bitPattern: number + 1)
+          || node.traits.rawValue != UInt64(round)
+        {
+          owners.append(UInt(bitPattern: node.raw))
+        }
+        for node in nodes { NodeCache.put(node, thread) }
+      }
+      inUse.add(number)
+    }
+    #expect(ended)
+    #expect(inUse.exceptions.isEmpty)
+    #expect(owners.all.isEmpty)
+  }
+
+  @Test func `fault when they are used after they were given back`() {
+    onOwnThread { thread in
+      let node = NodeCache.take(thread)
+      memset(node.raw, 0, WorkNode.bytes)
+      NodeCache.poison(node)
+      let bytes = UnsafeRawBufferPointer(start: node.raw, count: WorkNode.bytes)
+      #expect(bytes.prefix(8).allSatisfy { $0 == 0 })
+      #expect(bytes.dropFirst(8).allSatisfy { $0 == 0x5a })
+      NodeCache.put(node, thread)
+    }
+  }
+
+  #if DEBUG
+    @Test func `are poisoned in debug builds`() {
+      onOwnThread { thread in
+        let node = NodeCache.take(thread)
+        node.context = nil
+        NodeCache.put(node, thread)
+        #expect(UInt(bitPattern: node.context) == 0x5a5a_5a5a_5a5a_5a5a)
+      }
+    }
+  #endif
+}

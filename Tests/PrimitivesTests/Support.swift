@@ -1,0 +1,65 @@
+// Threads that are joined down to their last destructor, and waiting for what sends no event.
+import CLinux
+import Glibc
+import Primitives
+import TestSupport
+
+/// Runs `body` on a new thread and returns when the thread is gone, destructors included.
+func onJoinedThread(_ body: @escaping @Sendable () -> Void) {
+  final class Start {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var handle = pthread_t()
+  let error = pthread_create(
+    &handle, nil,
+    { raw in
+      Unmanaged<Start>.fromOpaque(raw!).takeRetainedValue().body()
+      return nil
+    }, Unmanaged.passRetained(Start(body)).toOpaque())
+  guard error == 0 else { fatalError("pthread_create: \(error)") }
+  pthread_join(handle, nil)
+}
+
+/// Asks again and again until `isTrue`. False when it did not come in time.
+func eventually(_ isTrue: () -> Bool) -> Bool {
+  let deadline = monotonicSeconds() + Double(patienceSeconds)
+  while !isTrue() {
+    if monotonicSeconds() > deadline { return false }
+    sleepMilliseconds(1)
+  }
+  return true
+}
+
+/// Whether the kernel says that a thread of this process sleeps: man 5 proc, the state follows the
+/// name.
+func isAsleep(_ thread: UInt32) -> Bool {
+  guard let line = contents(of: "/proc/self/task/\(thread)/stat"),
+    let end = line.lastIndex(of: ")")
+  else { return false }
+  return line[end...].dropFirst(2).first == "S"
+}
+
+/// A word to sleep on that closures can share.
+final class SharedWord<Value: AtomicRepresentable>: @unchecked Sendable {
+  let atomic: Atomic<Value>
+  init(_ value: consuming Value) { atomic = Atomic(value) }
+}
+
+final class SharedLock: Sendable {
+  let lock = Lock()
+}
+
+/// A deadline that has passed, and one that lies beyond every test.
+extension Deadline {
+  static func past(isWall: Bool) -> Deadline {
+    isWall ? .wall(nanoseconds: 1) : .monotonic(nanoseconds: 1)
+  }
+
+  static func inSeconds(_ seconds: UInt64, isWall: Bool) -> Deadline {
+    let nanoseconds = seconds * 1_000_000_000
+    return isWall
+      ? .wall(nanoseconds: Clock.wallNanoseconds() + nanoseconds)
+      : .monotonic(nanoseconds: Clock.monotonicNanoseconds() + nanoseconds)
+  }
+}

@@ -1,0 +1,92 @@
+import CLinux
+import Primitives
+import TestSupport
+import Testing
+
+@Suite("A thread's context", .serialized) struct ThreadRegistryTests {
+  private static func address(_ thread: ThreadContext) -> UInt { UInt(bitPattern: thread) }
+
+  @Test func `is the same at each call and another on each thread`() {
+    let all = Log<UInt>()
+    let meeting = Latch(4)
+    let ended = onThreads(4) { _ in
+      let first = currentThread()
+      #expect(currentThread() == first)
+      #expect(first.pointee.tid == gc_thread_id())
+      #expect(first.shared.threadID.load(ordering: .relaxed) == gc_thread_id())
+      all.append(Self.address(first))
+      // All four live at once.
+      meeting.open()
+      #expect(meeting.wait())
+    }
+    #expect(ended)
+    #expect(Set(all.all).count == 4)
+  }
+
+  @Test func `has a cache line of its own`() {
+    #expect(Self.address(currentThread()) % 64 == 0)
+    #expect(MemoryLayout<gc_thread>.size <= 128)
+  }
+
+  @Test func `is used again by later threads, and fresh for each`() {
+    let all = Log<UInt>()
+    for _ in 0..<200 {
+      onJoinedThread {
+        let own = currentThread()
+        #expect(own.pointee.frame == nil && own.pointee.worker == nil)
+        #expect(own.pointee.nodes == nil && own.pointee.node_count == 0)
+        #expect(own.pointee.qos == 0 && own.pointee.next_free == nil)
+        own.pointee.qos = 3
+        own.pointee.worker = UnsafeMutableRawPointer(bitPattern: 64)
+        all.append(Self.address(own))
+      }
+    }
+    // Other tests make threads meanwhile, which may take one or the other of them.
+    #expect(Set(all.all).count < 100)
+  }
+
+  @Test func `tells that its thread is gone`() {
+    let context = Box<UInt>(0)
+    onJoinedThread { context.value = Self.address(currentThread()) }
+    let thread = ThreadContext(bitPattern: context.value)!
+    // Zero, or a later thread's.
+    #expect(eventually { thread.shared.threadID.load(ordering: .relaxed) == 0 })
+  }
+
+  @Test func `is shown to the exit handler while it is still the thread's`() {
+    let ended = Log<[UInt]>()
+    ThreadRegistry.setExitHandler { thread in
+      ended.append([
+        Self.address(thread), UInt(thread.shared.threadID.load(ordering: .relaxed)),
+        UInt(gc_thread_id()),
+      ])
+    }
+    let own = Box<[UInt]>([])
+    onJoinedThread {
+      let thread = currentThread()
+      own.value = [Self.address(thread), UInt(gc_thread_id()), UInt(gc_thread_id())]
+    }
+    ThreadRegistry.setExitHandler { _ in }
+    #expect(ended.all.contains(own.value))
+  }
+
+  // The main thread itself has gone by the time tests run: see Tests/Probes for what it does.
+  @Test func `is the main thread's for no other thread`() {
+    onJoinedThread {
+      let own = currentThread()
+      #expect(!ThreadRegistry.isMainThread)
+      #expect(ThreadRegistry.mainThread != own)
+      #expect(own.pointee.qos == 0)
+    }
+  }
+
+  @Test func `says which queue its thread works on`() {
+    onJoinedThread {
+      let own = currentThread()
+      own.setWorkplace(4096)
+      #expect(own.shared.workingOn.load(ordering: .relaxed) == 4096)
+      own.setWorkplace(0)
+      #expect(own.shared.workingOn.load(ordering: .relaxed) == 0)
+    }
+  }
+}
