@@ -59,8 +59,21 @@ let package = Package(
       dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
       swiftSettings: language),
     .testTarget(
-      name: "GrandCentralCoreTests", dependencies: ["GrandCentralCore", "GrandCentral"],
+      name: "PrimitivesTests", dependencies: ["Primitives", "CLinux", "TestSupport"],
       swiftSettings: language),
+    .testTarget(
+      name: "GrandCentralCoreTests",
+      dependencies: ["GrandCentralCore", "GrandCentral", "CLinux", "Primitives", "TestSupport"],
+      swiftSettings: language),
+    .testTarget(
+      name: "StressTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+    .testTarget(
+      name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
+      swiftSettings: language),
+    // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
+    .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
+    .testTarget(
+      name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
     .testTarget(
       name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
       swiftSettings: language),

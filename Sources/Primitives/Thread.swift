@@ -13,6 +13,8 @@ public final class ThreadShared: Sendable {
   public let parker = Atomic<UInt32>(0)
   /// The lane that the thread waits for, as the address of its object, while it sleeps for one.
   public let waitingFor = Atomic<UInt>(0)
+  /// Whether what the thread waits for has begun to run on another thread.
+  public let isServed = Atomic<Bool>(false)
   /// The queue that the thread works on as a worker, as the address of its object.
   public let workingOn = Atomic<UInt>(0)
   /// Kernel thread id, 0 while no thread owns the context.

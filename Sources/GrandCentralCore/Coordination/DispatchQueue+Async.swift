@@ -48,6 +48,17 @@ extension DispatchQueue {
     submit(.item(workItem, group: group, queue: self, on: thread), from: thread)
   }
 
+  /// Submits `work` as `async(group:qos:flags:execute:)` does, without the compiler's check that it may
+  /// run on another thread. The caller answers for that.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchQueue.asyncUnsafe(group:qos:flags:execute:)`.
+  public func asyncUnsafe(
+    group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified,
+    flags: DispatchWorkItemFlags = [], execute work: consuming @escaping () -> Void
+  ) {
+    asyncInFull(work, group: group, qos: qos, flags: flags)
+  }
+
   @usableFromInline
   func asyncPlain(_ work: consuming @escaping () -> Void) {
     let thread = currentThread()

@@ -18,11 +18,15 @@ enum Process {
     return stat[stat.index(after: end)...].first { $0 != " " }
   }
 
-  /// The signals that the main thread blocks, as a bit mask.
+  /// The signals that the main thread blocks, as a bit mask. `nil` when it cannot be told, also while
+  /// that thread is making another one: the C library then blocks all signals in it for a moment, those
+  /// included that no program blocks since they come from its own faults.
   static func mainThreadBlockedSignals() -> UInt64? {
     guard let status = readText("/proc/self/status", atMost: 4096) else { return nil }
     for line in status.split(separator: "\n") where line.hasPrefix("SigBlk:") {
-      return UInt64(line.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)
+      let mask = UInt64(line.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)
+      let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
+      return mask.flatMap { $0 & faults == faults ? nil : $0 }
     }
     return nil
   }

@@ -84,6 +84,8 @@ extension Lane {
   /// Ends this activation and sends another: to a new target, or behind what else waits on this one.
   private final func moveOn(from thread: ThreadContext) -> Bool {
     if kind != .bound { owner.store(0, ordering: .relaxed) }
+    // The next drainer may let the lane die before this one has left it.
+    thread.setWorkplace(0)
     sendActivation(qos: PackedQoS(rawValue: thread.pointee.qos), from: thread)
     return false
   }
@@ -107,18 +109,20 @@ extension Lane {
   /// Serves what is first in line until an item must be run or the lane is no longer the caller's.
   private final func serve(looksAtSuspension: Bool, on thread: ThreadContext) -> Served {
     if looksAtSuspension && state.load(ordering: .acquiring).isSuspended {
-      if let releases = giveUp(because: .suspended) { return .gone(releases: releases) }
+      if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }
     }
     while true {
       guard let node = nextNode() else {
-        if let releases = giveUp(because: .nothingIsQueued) { return .gone(releases: releases) }
+        if let releases = giveUp(because: .nothingIsQueued, on: thread) {
+          return .gone(releases: releases)
+        }
         continue
       }
       let traits = node.traits
       let exclusive = kind != .concurrent || traits.contains(.barrier)
       if exclusive {
         if kind == .concurrent && !isAlone {
-          if let releases = leave(node, because: .firstInLineIsExclusive) {
+          if let releases = leave(node, because: .firstInLineIsExclusive, on: thread) {
             return .gone(releases: releases)
           }
           continue
@@ -127,7 +131,9 @@ extension Lane {
         return .gone(releases: handOver(to: node, on: thread))
       }
       guard countRunning(isItem: !traits.contains(.waiter)) else {
-        if let releases = leave(node, because: .full) { return .gone(releases: releases) }
+        if let releases = leave(node, because: .full, on: thread) {
+          return .gone(releases: releases)
+        }
         continue
       }
       if traits.contains(.waiter) {
@@ -171,13 +177,15 @@ extension Lane {
 
   /// Gives the lane up, empty or suspended, and returns whether it stopped holding itself. `nil`: work
   /// came, or the suspension ended; the lane is still the caller's.
-  private final func giveUp(because reason: Leaving) -> Bool? {
+  private final func giveUp(because reason: Leaving, on thread: ThreadContext) -> Bool? {
     let inside = owner.load(ordering: .relaxed)
     if kind != .bound { owner.store(0, ordering: .relaxed) }
     var seen = state.load(ordering: .relaxed)
     while reason.holds(in: seen) {
       let next = seen.givenUp(
         hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive)
+      // With items still at work the lane may die as soon as it is given up: see Workplaces.
+      if next.isHeld && inside == thread.ownerWord { thread.setWorkplace(0) }
       // releasing: the private list and all that items wrote, for the next owner.
       // acquiring: the last leaver's writes, should nobody else come before this object dies.
       let (won, now) = state.weakCompareExchange(
@@ -192,9 +200,11 @@ extension Lane {
 
   /// Leaves the lane, with `node` first in line, to whoever leaves next. `nil`: that can no longer be
   /// relied on, `node` is first in line again and may go now.
-  private final func leave(_ node: WorkNode, because reason: Leaving) -> Bool? {
+  private final func leave(
+    _ node: WorkNode, because reason: Leaving, on thread: ThreadContext
+  ) -> Bool? {
     putBack(node)
-    return giveUp(because: reason)
+    return giveUp(because: reason, on: thread)
   }
 
   /// Counts one more running. False when there are as many as may be.

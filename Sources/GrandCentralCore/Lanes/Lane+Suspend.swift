@@ -8,7 +8,7 @@ import Primitives
 
 extension Lane {
   final func suspendLane() {
-    guard kind != .root else { return }
+    guard kind != .root && kind != .bound else { return }
     control.withLock {
       guard let next = suspension.suspended() else {
         clientFault("Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
@@ -18,7 +18,7 @@ extension Lane {
   }
 
   final func resumeLane() {
-    guard kind != .root else { return }
+    guard kind != .root && kind != .bound else { return }
     let owns = control.withLock {
       guard let next = suspension.resumed() else {
         let fix = suspension.isInactive ? "Call activate() to start it." : "Call resume() once per suspend()."
@@ -30,7 +30,7 @@ extension Lane {
   }
 
   final func activateLane() {
-    guard kind != .root else { return }
+    guard kind != .root && kind != .bound else { return }
     let owns = control.withLock { setSuspension(suspension.activated(), from: currentThread()) }
     if owns { advance(on: currentThread()) }
   }

@@ -112,6 +112,9 @@ extension Lane {
   }
 
   private final func sleepOnWord(_ thread: ThreadContext, while asleep: LaneState) {
+    // Not granted: WaitGraph asks.
+    Parker.prepare(thread)
+    thread.shared.isServed.store(false, ordering: .relaxed)
     Blocking.announced(thread) {
       // A lane held for long may be held for ever: look for a cycle once, then sleep in peace.
       let deadline = Deadline.monotonic(
@@ -134,6 +137,7 @@ extension Lane {
     traits.formUnion(.waiter)
     node.traits = traits
     Parker.prepare(thread)
+    thread.shared.isServed.store(false, ordering: .relaxed)
     var seen = state.load(ordering: .relaxed)
     while true {
       if seen.entered(exclusive: exclusive) != nil {

@@ -78,6 +78,9 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' is no root.")
   }
 
+  /// The target of a lane that asks for none.
+  var defaultTarget: Lane { engineFault("Queue '\(laneLabel)' has no default target.") }
+
   /// For a bound lane: tells its thread that there is work.
   func wakeBoundThread() {
     engineFault("Queue '\(laneLabel)' is bound to no thread.")
@@ -87,7 +90,9 @@ public class _Lane: DispatchObject {
     runAdmitted(node, on: thread)
   }
 
-  override public final func setTarget(queue: DispatchQueue) { retarget(to: queue) }
+  override public final func setTarget(queue: DispatchQueue?) {
+    retarget(to: queue ?? defaultTarget)
+  }
   override public final func activate() { activateLane() }
   override public final func suspend() { suspendLane() }
   override public final func resume() { resumeLane() }

@@ -33,23 +33,26 @@ enum WaitGraph {
   private static func failOnRing(from walker: ThreadContext, waitingFor first: Lane) {
     var links = [Link(thread: walker, lane: first)]
     var lane = first
-    while let inside = threadThatStops(lane, unlessItIs: walker) {
+    var waiter = walker
+    while let inside = threadThatStops(lane, waiter: waiter, unlessItIs: walker) {
       if inside == walker { fail(links) }
       // A ring that does not lead through the walker was reported by one of its own.
       if links.contains(where: { $0.thread == inside }) { return }
-      guard
+      // A thread that was granted goes on as soon as it gets a CPU, whatever its record still says.
+      guard !Parker.isGranted(inside),
         let waited = UnsafeRawPointer(
           bitPattern: inside.shared.waitingFor.load(ordering: .relaxed))
       else { return }
       // SAFETY: registered waiters keep their lane; the lock keeps them registered.
       lane = Unmanaged<Lane>.fromOpaque(waited).takeUnretainedValue()
       links.append(Link(thread: inside, lane: lane))
+      waiter = inside
     }
   }
 
   /// The thread that has to go on before `lane` can: inside it, or inside a target that it waits for.
   private static func threadThatStops(
-    _ lane: Lane, unlessItIs walker: ThreadContext
+    _ lane: Lane, waiter: ThreadContext, unlessItIs walker: ThreadContext
   ) -> ThreadContext? {
     var next: Lane? = lane
     while let lane = next, lane.kind != .root {
@@ -58,8 +61,10 @@ enum WaitGraph {
         return inside
       }
       let seen = lane.state.load(ordering: .relaxed)
+      // A barrier that is first in line waits for the walker to leave the lane, and the waiter stands
+      // behind it; unless its turn has come, and it waits for its closure to return.
       if lane.kind == .concurrent && !seen.isSuspended && seen.awaitsBarrier
-        && lane.isHeldShared(by: walker)
+        && !waiter.shared.isServed.load(ordering: .relaxed) && lane.isHeldShared(by: walker)
       {
         return walker
       }

@@ -29,8 +29,8 @@ final class Injector: @unchecked Sendable {
   }
 
   var isEmpty: Bool {
-    // sequentiallyConsistent: the other half of that pair. `front` is filled from the inbox by a
-    // worker that is awake and looks again before it parks.
+    // sequentiallyConsistent: the other half of that pair. What is on its way from the inbox to `front`
+    // is in neither, so `hasFront` is set before the inbox is emptied.
     inbox.load(ordering: .sequentiallyConsistent) == 0
       && !hasFront.load(ordering: .sequentiallyConsistent)
   }
@@ -40,7 +40,10 @@ final class Injector: @unchecked Sendable {
     if isEmpty { return nil }
     return lock.withLock {
       if front == nil { collectInbox() }
-      guard let first = front else { return nil }
+      guard let first = front else {
+        hasFront.store(false, ordering: .sequentiallyConsistent)
+        return nil
+      }
       front = first.next
       for _ in 1..<most {
         guard let next = front, ring.accepts(band) else { break }
@@ -57,9 +60,10 @@ final class Injector: @unchecked Sendable {
   }
 
   private func collectInbox() {
-    // acquiring: pairs with push().
-    let taken = inbox.load(ordering: .relaxed) == 0
-      ? 0 : inbox.exchange(0, ordering: .acquiring)
+    if inbox.load(ordering: .relaxed) == 0 { return }
+    // Before the inbox is emptied: at no moment may isEmpty() miss what is between the two.
+    hasFront.store(true, ordering: .sequentiallyConsistent)
+    let taken = inbox.exchange(0, ordering: .sequentiallyConsistent)
     guard var newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
     back = newest
     var older = newest.next
@@ -70,6 +74,5 @@ final class Injector: @unchecked Sendable {
       newest = node
     }
     front = newest
-    hasFront.store(true, ordering: .sequentiallyConsistent)
   }
 }

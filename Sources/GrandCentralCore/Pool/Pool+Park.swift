@@ -66,19 +66,22 @@ extension Pool {
     let index = workerCount.load(ordering: .relaxed)
     let worker = Worker(index: index, pool: self)
     workers[index] = Unmanaged.passRetained(worker)
-    // releasing: pairs with the acquiring loads of those who walk the workers.
-    workerCount.store(index + 1, ordering: .releasing)
+    // releasing: pairs with the acquiring loads of those who walk the workers. sequentiallyConsistent:
+    // a worker that looks for work before it parks must not miss the rings of a new one.
+    workerCount.store(index + 1, ordering: .sequentiallyConsistent)
     return worker
   }
 
   private func start(_ worker: Worker) {
-    let start = Unmanaged.passRetained(WorkerStart(pool: self, worker: worker))
+    // Read here and not by the new thread: while a thread is made, its maker blocks every signal.
+    let start = Unmanaged.passRetained(
+      WorkerStart(pool: self, worker: worker, blocked: Process.mainThreadBlockedSignals()))
     let error = gc_thread_spawn(
       { argument in
         // SAFETY: the pair passed below, owned by this thread.
         let start = Unmanaged<WorkerStart>.fromOpaque(argument.unsafelyUnwrapped)
           .takeRetainedValue()
-        start.pool.runWorker(start.worker)
+        start.pool.runWorker(start.worker, blocked: start.blocked)
         return nil
       }, start.toOpaque(), 0)
     if error == 0 { return }
@@ -92,11 +95,11 @@ extension Pool {
 
   // MARK: A worker's life
 
-  func runWorker(_ worker: Worker) {
+  func runWorker(_ worker: Worker, blocked: UInt64?) {
     let thread = currentThread()
     gc_thread_set_name("gc-worker-\(worker.index)")
     // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
-    if let blocked = Process.mainThreadBlockedSignals() { gc_thread_set_signal_mask(blocked) }
+    if let blocked { gc_thread_set_signal_mask(blocked) }
     worker.thread = thread
     worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
     thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
@@ -254,8 +257,10 @@ extension Pool {
 private final class WorkerStart {
   let pool: Pool
   let worker: Worker
-  init(pool: Pool, worker: Worker) {
+  let blocked: UInt64?
+  init(pool: Pool, worker: Worker, blocked: UInt64?) {
     self.pool = pool
     self.worker = worker
+    self.blocked = blocked
   }
 }

@@ -1,6 +1,6 @@
 // Room: Pool/Pool+Take. Where a worker finds its next node. The two kinds of work take turns (WorkKind);
 // within that, in this order:
-//   now and then, any source in turn       so that nothing waits for ever
+//   now and then, any source or ring in turn, also under stress: so that nothing waits for ever
 //   the injector of a higher band          so that urgent work overtakes
 //   its own rings
 //   as a searcher: the older half of somebody's ring, or an injector, the higher band first
@@ -21,6 +21,9 @@ extension Pool {
     worker.picks.store(pick, ordering: .relaxed)
     let first = WorkKind.first(atPick: pick)
     let waiting = sourcesWaiting.load(ordering: .relaxed)
+    if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
+      return node
+    }
     if isStressed {
       // Its own lanes, then all others' that can be seen, and only then an item.
       if let node = takeOwnLane(for: worker) { return node }
@@ -29,19 +32,13 @@ extension Pool {
         ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
     }
     if waiting != 0 {
-      if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
-        return node
-      }
       if let node = takeUrgent(waiting, first: first, for: worker) { return node }
     }
     return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
   }
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
-    // Every other turn is the own rings', which higher bands could keep waiting just as well.
-    if turn & 1 == 1, let node = takeOwn(first: turn & 2 == 0 ? .items : .lanes, for: worker) {
-      return node
-    }
+    if turn % 2 == 1 { return takeFromRing(Int(turn / 2), for: worker) }
     let turn = turn / 2
     let bands = UInt32(Band.userInteractive.rawValue)
     for step in 0..<2 * bands {
@@ -53,6 +50,18 @@ extension Pool {
     return nil
   }
 
+  /// From the rings of all workers in turn, its own included: a ring whose owner is kept busy by more
+  /// urgent work, or asleep, is otherwise looked at only by workers that have nothing to do.
+  private func takeFromRing(_ turn: Int, for worker: Worker) -> WorkNode? {
+    let count = workerCount.load(ordering: .acquiring)
+    guard let victim = self.worker(at: turn / 2 % count) else { return nil }
+    guard let (node, band) = victim.ring(turn % 2 == 0 ? .items : .lanes).takeOldest() else {
+      return nil
+    }
+    enter(band, worker)
+    return node
+  }
+
   /// One node of a band above what the worker has itself; nothing if it has nothing.
   private func takeUrgent(
     _ waiting: UInt32, first: WorkKind, for worker: Worker
@@ -62,7 +71,7 @@ extension Pool {
     // One bit per band, whichever kind.
     let bands = (waiting | waiting >> 8) & 0xff
     guard bands >> (own.rawValue + 1) != 0 else { return nil }
-    return takeInjected(above: own, atMost: 1, first: first, for: worker)
+    return takeInjected(waiting, above: own, atMost: 1, first: first, for: worker)
   }
 
   private func takeOwnLane(for worker: Worker) -> WorkNode? {
@@ -101,10 +110,15 @@ extension Pool {
       change { $0.searchBegan() }
       worker.isSearching = true
     }
-    for _ in 0..<configuration.searchRounds {
+    for round in 1...configuration.searchRounds {
+      // The hint may be late for a node that has just come, so the last round goes without it.
+      let waiting = round < configuration.searchRounds
+        ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
       let victim = mostUrgentRing(first: first, for: worker)
       let band = victim?.ring(first).band ?? .unspecified
-      if let node = takeInjected(above: band, atMost: Self.refill, first: first, for: worker) {
+      if let node = takeInjected(
+        waiting, above: band, atMost: Self.refill, first: first, for: worker)
+      {
         return node
       }
       if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
@@ -144,13 +158,11 @@ extension Pool {
   // MARK: Injectors
 
   private func takeInjected(
-    above limit: Band, atMost most: Int, first: WorkKind, for worker: Worker
+    _ waiting: UInt32, above limit: Band, atMost most: Int, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    // relaxed: a hint. A searcher that misses a node here finds it in its last look before it parks.
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
     // One bit per band, whichever kind.
     var bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8)
-    bands &= UInt8.max << (limit.rawValue + 1)
+    bands &= 0b11_1110 & UInt8.max << (limit.rawValue + 1)
     while bands != 0, let band = Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) {
       bands &= ~(1 << band.rawValue)
       let source = Source(kind: first, band: band)

@@ -138,7 +138,7 @@ final class Pool: @unchecked Sendable {
       // SAFETY: as in withInjector().
       if !injectors[index]._withUnsafeGuaranteedRef({ $0.isEmpty }) { return true }
     }
-    for index in 0..<workerCount.load(ordering: .acquiring) {
+    for index in 0..<workerCount.load(ordering: .sequentiallyConsistent) {
       // SAFETY: as in worker(at:).
       if workers[index]?._withUnsafeGuaranteedRef({ $0.hasRings }) ?? false { return true }
     }

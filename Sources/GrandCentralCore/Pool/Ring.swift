@@ -121,6 +121,26 @@ struct Ring: @unchecked Sendable {
     }
   }
 
+  /// The oldest node and its band. Any thread.
+  func takeOldest() -> (node: WorkNode, band: Band)? {
+    var first = words.pointee.head.load(ordering: .acquiring)
+    while true {
+      let last = words.pointee.tail.load(ordering: .acquiring)
+      if last == first { return nil }
+      guard last &- first <= UInt32(Self.capacity) else {
+        first = words.pointee.head.load(ordering: .acquiring)
+        continue
+      }
+      let value = slot(first).pointee.load(ordering: .relaxed)
+      let itsBand = band
+      let (won, now) = words.pointee.head.weakCompareExchange(
+        expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .acquiring)
+      if won { return (node(value), itsBand) }
+      first = now
+    }
+  }
+
   private func node(_ value: UInt) -> WorkNode {
     // SAFETY: only put() and steal() fill slots, with nodes.
     WorkNode(UnsafeMutableRawPointer(bitPattern: value).unsafelyUnwrapped)

@@ -2,8 +2,8 @@
 // Lanes that ask to be drained have rings and injectors of their own, and workers look at the two kinds in
 // turn, so that neither keeps the other waiting.
 // While many workers sleep (Pool.isStressed) lanes come first: items that fill the pool and then sleep
-// until a queue has done something must not keep that queue from running. No worker then begins an item
-// while a lane asks where all can see it, and a worker made in place of one that sleeps looks for lanes in
+// until a queue has done something must not keep that queue from running. But for the odd turn that keeps
+// items from starving, no worker then begins one while a lane asks where all can see it, and a worker made in place of one that sleeps looks for lanes in
 // the rings of the others. So at any number of threads the last one awake drains queues before it goes to
 // sleep over an item.
 

@@ -61,9 +61,13 @@ final class PerformState: @unchecked Sendable {
   /// The caller's end: `count` iterations were its own.
   @usableFromInline
   func finishAndWait(_ count: Int, _ thread: ThreadContext) {
-    // Nobody grants before this thread's own count is in, so its waits inside `work` are over.
-    Parker.prepare(thread)
-    if finish(count) { return }
+    // Whoever completes `done` is the one that ends the wait, so an addition of nothing must not be made:
+    // it would see a sum that another thread completed, and leave that one's grant lying about.
+    // With a count of its own, nobody can grant before it is in, and the waits inside `work` are over.
+    if count > 0 {
+      Parker.prepare(thread)
+      if finish(count) { return }
+    }
     for _ in 0..<Tuning.grantSpins {
       if Parker.isGranted(thread) { return }
       spinHint()
@@ -101,6 +105,8 @@ final class PerformState: @unchecked Sendable {
     let state = PerformState(
       iterations: iterations, threads: threads, waiter: thread, body: body)
     let qos = PackedQoS(rawValue: thread.pointee.qos)
+    // For a caller that comes too late to claim anything, and so calls nothing that could wait.
+    Parker.prepare(thread)
     for _ in 1..<max(1, threads) {
       let node = NodeCache.take(thread)
       node.context = Unmanaged.passRetained(state).toOpaque()

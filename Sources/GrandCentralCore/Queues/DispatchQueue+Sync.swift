@@ -53,7 +53,7 @@ extension DispatchQueue {
 
   /// Runs a work item on this queue and returns when it has run.
   public final func sync(execute workItem: DispatchWorkItem) {
-    sync(flags: workItem.flags) { workItem.performSubmitted(on: currentThread()) }
+    sync(flags: workItem.flags) { workItem.perform() }
   }
 
   // MARK: asyncAndWait
@@ -83,7 +83,7 @@ extension DispatchQueue {
 
   /// Runs a work item on this queue as `asyncAndWait(execute:)` does.
   public final func asyncAndWait(execute workItem: DispatchWorkItem) {
-    asyncAndWait(flags: workItem.flags) { workItem.performSubmitted(on: currentThread()) }
+    asyncAndWait(flags: workItem.flags) { workItem.perform() }
   }
 
   // MARK: On another thread
@@ -143,6 +143,7 @@ private final class RemoteCall: @unchecked Sendable {
       let waiter = call._withUnsafeGuaranteedRef { $0.run(on: thread) }
       Parker.grant(waiter)
     }
+    thread.shared.isServed.store(false, ordering: .relaxed)
     Parker.prepare(thread)
     lane.submit(node, from: thread)
   }
@@ -150,6 +151,7 @@ private final class RemoteCall: @unchecked Sendable {
   /// Not inlined: every reference to the closure is gone when this returns.
   @inline(never)
   private func run(on thread: ThreadContext) -> ThreadContext {
+    waiter.shared.isServed.store(true, ordering: .relaxed)
     queue.withFrame(thread) { body() }
     return waiter
   }

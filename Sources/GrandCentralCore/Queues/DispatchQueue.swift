@@ -44,6 +44,8 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     super.init(label: label, kind: kind, qos: qos, target: nil)
   }
 
+  override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
+
   /// The name given at creation.
   public final var label: String { laneLabel }
 

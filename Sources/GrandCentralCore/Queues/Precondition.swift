@@ -49,6 +49,6 @@ extension Lane {
   fileprivate final func isHeldAsBarrier(by thread: ThreadContext) -> Bool {
     guard isCurrent(on: thread) else { return false }
     // A concurrent lane that ends in a serial one still calls only its barriers so.
-    return isHeldAlone(by: thread)
+    return kind == .serial || isHeldAlone(by: thread)
   }
 }

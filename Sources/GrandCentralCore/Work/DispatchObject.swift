@@ -11,9 +11,9 @@ public class DispatchObject {
   /// On a queue this is an asynchronous barrier: work submitted before still runs under the old
   /// target. On groups and semaphores it has no effect. Call from any thread.
   ///
-  /// - Parameter queue: the new target.
+  /// - Parameter queue: the new target; `nil` for the default one.
   /// - Important: A loop of targets stops the process with a message that names the queues.
-  public func setTarget(queue: DispatchQueue) {}
+  public func setTarget(queue: DispatchQueue?) {}
 
   /// Makes an initially inactive object work. Further calls have no effect.
   public func activate() {}

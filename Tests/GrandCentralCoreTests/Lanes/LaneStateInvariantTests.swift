@@ -166,11 +166,14 @@ import Testing
     }
   }
 
-  @Test func `sends its activation`() {
+  @Test(arguments: [false, true])
+  func `lets one more in beside it`(isItem: Bool) {
     expectNoFaults(in: Self.owners) { word in
-      let (next, retains) = word.scheduled()
-      return LaneWords.faults(word, next, mayChange: LaneState.held)
-        + (next.isHeld && retains != word.isHeld ? [] : ["miscounts its hold"])
+      guard let next = word.admitted(isItem: isItem) else {
+        return word.running < LaneState.mostRunning ? ["is full too early"] : []
+      }
+      let isCounted = next.running == word.running + 1 && next.isHeld == (word.isHeld || isItem)
+      return isCounted ? [] : ["miscounts"]
     }
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The iterations of concurrentPerform") struct PerformStateTests {
   private func claims(_ iterations: Int, threads: Int) -> [Range<Int>] {
-    let body: (Int) -> Void = { _ in }
+    let body = PerformBody { _ in }
     return withUnsafePointer(to: body) { body in
       let state = PerformState(
         iterations: iterations, threads: threads, waiter: currentThread(), body: body)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `are claimed once each by many threads`() {
-    let body: (Int) -> Void = { _ in }
+    let body = PerformBody { _ in }
     let count = stressed(200_000)
     let tally = Tally(count)
     withUnsafePointer(to: body) { body in
