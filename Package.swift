@@ -46,7 +46,8 @@ let package = Package(
       swiftSettings: language),
 
     .target(
-      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: language),
+      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+      swiftSettings: language),
     // Programs for what cannot be tested inside the test process.
     .executableTarget(
       name: "MainQueueProbe", dependencies: ["GrandCentral", "TestSupport"],

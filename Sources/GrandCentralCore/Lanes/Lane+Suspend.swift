@@ -11,7 +11,8 @@ extension Lane {
     guard kind != .root && kind != .bound else { return }
     control.withLock {
       guard let next = suspension.suspended() else {
-        clientFault("Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
+        clientFault(
+          "Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
       }
       setSuspension(next, from: currentThread())
     }
@@ -21,7 +22,9 @@ extension Lane {
     guard kind != .root && kind != .bound else { return }
     let owns = control.withLock {
       guard let next = suspension.resumed() else {
-        let fix = suspension.isInactive ? "Call activate() to start it." : "Call resume() once per suspend()."
+        let fix =
+          suspension.isInactive
+          ? "Call activate() to start it." : "Call resume() once per suspend()."
         clientFault("resume() without suspend() on queue '\(laneLabel)'. \(fix)")
       }
       return setSuspension(next, from: currentThread())

@@ -90,9 +90,8 @@ public class _Lane: DispatchObject {
     runAdmitted(node, on: thread)
   }
 
-  override public final func setTarget(queue: DispatchQueue?) {
-    retarget(to: queue ?? defaultTarget)
-  }
+  override public final func setTarget(queue: DispatchQueue) { retarget(to: queue) }
+  override final func resetTarget() { retarget(to: defaultTarget) }
   override public final func activate() { activateLane() }
   override public final func suspend() { suspendLane() }
   override public final func resume() { resumeLane() }

@@ -40,7 +40,9 @@ final class Monitor: @unchecked Sendable {
   }
 
   private func start(_ pool: Pool) {
-    guard mode.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged else { return }
+    guard mode.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged else {
+      return
+    }
     let error = gc_thread_spawn(
       { argument in
         // SAFETY: a pool lives as long as its process.

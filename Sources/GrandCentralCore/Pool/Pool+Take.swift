@@ -112,7 +112,8 @@ extension Pool {
     }
     for round in 1...configuration.searchRounds {
       // The hint may be late for a node that has just come, so the last round goes without it.
-      let waiting = round < configuration.searchRounds
+      let waiting =
+        round < configuration.searchRounds
         ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
       let victim = mostUrgentRing(first: first, for: worker)
       let band = victim?.ring(first).band ?? .unspecified

@@ -37,7 +37,8 @@ struct Ring: @unchecked Sendable {
   /// Any thread; a hint.
   var isEmpty: Bool {
     // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
-    words.pointee.head.load(ordering: .sequentiallyConsistent) == words.pointee.tail.load(ordering: .sequentiallyConsistent)
+    words.pointee.head.load(ordering: .sequentiallyConsistent)
+      == words.pointee.tail.load(ordering: .sequentiallyConsistent)
   }
 
   var band: Band { Band(rawValue: words.pointee.band.load(ordering: .relaxed)) ?? .default }

@@ -82,7 +82,8 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
 public func dispatchMain() -> Never {
   require(
     ThreadRegistry.isMainThread,
-    "dispatchMain() was called off the main thread. Call it at the end of the program's main function.")
+    "dispatchMain() was called off the main thread. Call it at the end of the program's main function."
+  )
   require(
     !Frames(thread: currentThread()).contains { $0 === Runtime.shared.main },
     "dispatchMain() was called from an item of the main queue, which it would never return to.")

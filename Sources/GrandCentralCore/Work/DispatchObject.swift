@@ -11,9 +11,16 @@ public class DispatchObject {
   /// On a queue this is an asynchronous barrier: work submitted before still runs under the old
   /// target. On groups and semaphores it has no effect. Call from any thread.
   ///
-  /// - Parameter queue: the new target; `nil` for the default one.
+  /// - Parameter queue: the new target.
   /// - Important: A loop of targets stops the process with a message that names the queues.
-  public func setTarget(queue: DispatchQueue?) {}
+  public func setTarget(queue: DispatchQueue) {}
+
+  /// Sets the target queue as `setTarget(queue:)` with a queue does; `nil` stands for the default one.
+  public final func setTarget(queue: DispatchQueue?) {
+    if let queue { setTarget(queue: queue) } else { resetTarget() }
+  }
+
+  func resetTarget() {}
 
   /// Makes an initially inactive object work. Further calls have no effect.
   public func activate() {}

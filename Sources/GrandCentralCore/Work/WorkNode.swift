@@ -1,3 +1,4 @@
+public import CLinux
 // Room: Work/WorkNode. What a list of work holds: 64 bytes, 64-aligned, from the thread's cache.
 //    0 next      the next node of whatever list this one is on
 //    8 entry     what runs it: a C function, so that no list needs to know what it carries
@@ -10,7 +11,6 @@
 // it back to the cache and only then calls out, so the client's own submissions reuse warm memory.
 // A pointer with offsets, not a struct behind one: nothing here may ever be read or written whole.
 @_exported public import Primitives
-public import CLinux
 
 @usableFromInline
 struct WorkNode: Equatable {
@@ -21,7 +21,8 @@ struct WorkNode: Equatable {
 
   /// Runs a node on the calling thread. Consumes it.
   @usableFromInline
-  typealias Entry = @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<gc_thread>) ->
+  typealias Entry =
+    @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<gc_thread>) ->
     Void
 
   @usableFromInline static let bytes = 64

@@ -88,7 +88,10 @@ import Testing
       case .nothing: faults += LaneWords.faults(word, next, mayChange: LaneWords.runningMask)
       case .advance:
         faults += LaneWords.faults(
-          word, next, mayChange: LaneWords.runningMask | LaneState.locked | LaneState.barrier)
+          word, next,
+          mayChange: LaneWords.runningMask | LaneState.locked | LaneState.barrier
+            | LaneState.batch)
+        if next.fellAsleep() != nil { faults.append("lets somebody fall asleep") }
         if word.isLocked || word.isSuspended || !word.hasWork || !next.isLocked {
           faults.append("\(LaneWords.describe(word)) has nothing to advance")
         }
@@ -109,7 +112,9 @@ import Testing
     expectNoFaults(in: words) { word in
       let (next, owns, wake) = word.leftExclusive(isSerial: isSerial)
       var faults = LaneWords.faults(
-        word, next, mayChange: LaneState.locked | LaneState.sleepers)
+        word, next,
+        mayChange: LaneState.locked | LaneState.sleepers | (owns ? LaneState.batch : 0))
+      if owns && next.fellAsleep() != nil { faults.append("lets somebody fall asleep") }
       if owns != next.isLocked { faults.append("\(LaneWords.describe(word)): who owns it?") }
       if owns != (word.hasWork && !word.isSuspended) { faults.append("left work behind") }
       if next.hasSleepers { faults.append("forgot to wake") }
@@ -180,7 +185,8 @@ import Testing
   @Test func `goes on after a suspension`() {
     expectNoFaults(in: LaneWords.valid.filter(\.isSuspended)) { word in
       let (next, owns) = word.unsuspended()
-      let owned = LaneState.suspended | (owns ? LaneState.locked | LaneState.barrier : 0)
+      let owned =
+        LaneState.suspended | (owns ? LaneState.locked | LaneState.barrier | LaneState.batch : 0)
       var faults = LaneWords.faults(word, next, mayChange: owned)
       if next.isSuspended { faults.append("is still suspended") }
       if owns && (word.isLocked || !word.hasWork || !next.isLocked) {

@@ -11,4 +11,3 @@ import Testing
     #expect(total == 2)
   }
 }
-
