@@ -1,6 +1,5 @@
 // Room: Primitives/Clock. The two clocks the engine reads, and deadlines on them.
 import CLinux
-import Glibc
 
 /// A point in time at which a sleep ends, absolute on one of the kernel's clocks.
 public enum Deadline: Sendable, Equatable {

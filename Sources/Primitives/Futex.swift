@@ -2,7 +2,6 @@
 // A sleep may end for no reason, so every caller re-reads its word in a loop. A wake may name memory
 // that has since become something else: it then wakes nobody, or a sleeper that goes back to sleep.
 import CLinux
-import Glibc
 
 public enum FutexResult: Sendable, Equatable {
   /// Woken, interrupted, or the word had already changed: read it again.

@@ -3,7 +3,6 @@
 // identifies a thread in the engine's words even while the thread is ending. Free contexts wait on a
 // list under a lock: taken at a thread's first call into the engine, put back at its end.
 public import CLinux
-import Glibc
 
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 

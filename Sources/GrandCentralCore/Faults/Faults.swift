@@ -2,7 +2,7 @@
 // A client's mistake and the engine's own are never mixed up, and both keep their message in release
 // builds, which precondition() does not. The trap comes last, so the stack shows the caller.
 import CLinux
-import Glibc
+import Primitives
 
 /// The program did something that the contract of `Dispatch` forbids. `message` names the object, what
 /// was done to it, and how to do it right.

@@ -1,12 +1,21 @@
 // Room: Kernel/Process. What /proc says of this process and its threads. proc(5).
 // Every read may fail (no /proc in a sandbox, no descriptor left); callers get nil or a plain default.
-import Glibc
+import Primitives
 
 enum Process {
   /// The name of a thread of this process.
   static func threadName(_ thread: UInt32) -> String {
     guard let name = readText("/proc/self/task/\(thread)/comm", atMost: 64) else { return "?" }
     return String(name.prefix { $0 != "\n" })
+  }
+
+  /// Names a thread of this process. A name longer than 15 bytes is cut. What cannot be written is let be.
+  static func setThreadName(_ thread: UInt32, _ name: String) {
+    let descriptor = open("/proc/self/task/\(thread)/comm", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var name = name
+    name.withUTF8 { _ = write(descriptor, $0.baseAddress, min(15, $0.count)) }
   }
 
   /// What a thread is doing: proc(5), field 3 of `stat`. `nil` when it cannot be told.

@@ -10,6 +10,7 @@
 //   up to mostThreads   only while nothing moves at all: then items probably wait for queued ones. After
 //                       two rounds if every sleeper has said that it waits; after a tenth of a second if
 //                       some sleep in silence, since these may just be slow
+// It also names threads that stay with a queue after that queue.
 // So items that wait in turn for a few permits do not get a thread each, and five hundred that wait for
 // each other do.
 import CLinux
@@ -99,7 +100,11 @@ final class Monitor: @unchecked Sendable {
       let picks = worker.picks.load(ordering: .relaxed)
       let hasPicked = picks != worker.lastPicks
       worker.lastPicks = picks
-      if hasPicked { round.hasProgress = true }
+      if hasPicked {
+        round.hasProgress = true
+      } else {
+        nameAfterQueue(worker)
+      }
       switch worker.status.load(ordering: .relaxed) {
       case .away: break
       case .announced: round.announced += 1
@@ -122,6 +127,17 @@ final class Monitor: @unchecked Sendable {
     stalledRounds = stands ? stalledRounds + 1 : 0
     adjustWidth(pool, hasWork: hasWork, round)
     if hasWork { adjustThreads(pool, round) }
+  }
+
+  /// Whoever stays with one queue for long is shown by its label in ps, top and debuggers. By the monitor,
+  /// since a worker that named itself would make a system call for each activation.
+  private func nameAfterQueue(_ worker: Worker) {
+    guard worker.status.load(ordering: .relaxed) != .away,
+      !worker.isNamedAfterQueue.load(ordering: .relaxed), let thread = worker.thread,
+      let label = Workplaces.label(of: thread)
+    else { return }
+    worker.isNamedAfterQueue.store(true, ordering: .relaxed)
+    Process.setThreadName(worker.threadID.load(ordering: .relaxed), label)
   }
 
   /// Active workers beyond the width, while what runs turns out to sleep.

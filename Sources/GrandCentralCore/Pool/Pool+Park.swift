@@ -97,7 +97,7 @@ extension Pool {
 
   func runWorker(_ worker: Worker, blocked: UInt64?) {
     let thread = currentThread()
-    gc_thread_set_name("gc-worker-\(worker.index)")
+    gc_thread_set_name(worker.plainName)
     // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
     if let blocked { gc_thread_set_signal_mask(blocked) }
     worker.thread = thread
@@ -203,6 +203,9 @@ extension Pool {
     }
     if isIdle {
       enter(.unspecified, worker)
+      if worker.isNamedAfterQueue.exchange(false, ordering: .relaxed) {
+        gc_thread_set_name(worker.plainName)
+      }
     } else {
       worker.status.store(.running, ordering: .relaxed)
     }

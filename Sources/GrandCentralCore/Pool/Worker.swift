@@ -41,6 +41,10 @@ final class Worker: @unchecked Sendable {
   /// Guarded by the pool's idle lock.
   var isOnIdleStack = false
 
+  /// Whether the monitor has named the thread after the queue it is on.
+  let isNamedAfterQueue = Atomic<Bool>(false)
+  var plainName: String { "gc-worker-\(index)" }
+
   // Owner only.
   var band = Band.unspecified
   var isSearching = false

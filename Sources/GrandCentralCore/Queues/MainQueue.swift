@@ -2,7 +2,6 @@
 // Its activation is a number instead of a node: `signal` is 1 while there is one. dispatchMain() sleeps on
 // it; a run loop asks for a descriptor that becomes readable whenever it is set.
 import CLinux
-import Glibc
 import Primitives
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {

@@ -4,7 +4,7 @@
 // thread that only submits and one that only runs meet at the depot once every 64 items.
 // Slabs are never returned: nodes are type-stable memory. The depot's lock is taken once a chain.
 public import CLinux
-import Glibc
+import Primitives
 
 public enum NodeCache {
   static let chainLength = 64

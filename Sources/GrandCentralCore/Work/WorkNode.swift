@@ -1,4 +1,3 @@
-public import CLinux
 // Room: Work/WorkNode. What a list of work holds: 64 bytes, 64-aligned, from the thread's cache.
 //    0 next      the next node of whatever list this one is on
 //    8 entry     what runs it: a C function, so that no list needs to know what it carries
@@ -10,6 +9,7 @@ public import CLinux
 // Owner: the one list it is on, then the one thread that runs it. The entry empties the node, gives
 // it back to the cache and only then calls out, so the client's own submissions reuse warm memory.
 // A pointer with offsets, not a struct behind one: nothing here may ever be read or written whole.
+public import CLinux
 @_exported public import Primitives
 
 @usableFromInline

@@ -1,0 +1,6 @@
+// Room: Primitives/CLibrary. The only import of the C library's overlay, whichever it is.
+#if canImport(Glibc)
+  @_exported public import Glibc
+#elseif canImport(Musl)
+  @_exported public import Musl
+#endif
