@@ -38,6 +38,14 @@ extension UnsafeMutablePointer<gc_thread> {
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped).takeUnretainedValue()
   }
 
+  /// What the thread has said that it works on.
+  public var workplace: UInt {
+    // SAFETY: as above.
+    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      $0.workingOn.load(ordering: .relaxed)
+    }
+  }
+
   /// Says that the thread works on the queue at `address`; zero: on none.
   @inline(__always)
   public func setWorkplace(_ address: UInt) {

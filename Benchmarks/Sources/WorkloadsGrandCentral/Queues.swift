@@ -61,7 +61,8 @@ private func memory(
 ) -> Workload {
   Workload(name, rows: [Workload.Row(name, unit: "bytes")], .exact(count), .child) { count in
     let start = now()
-    let figure = bytes(count)
+    // In whole bytes: the fraction is the rest of the last page or slab.
+    let figure = bytes(count).rounded()
     return Sample(now() - start, figures: [figure])
   }
 }

@@ -35,7 +35,8 @@ extension Lane {
     let isBound = kind == .bound
     var frame = gc_frame(previous: thread.pointee.frame, queue: address)
     let outerQoS = thread.pointee.qos
-    let outerWorkplace = UInt(bitPattern: Frames(thread: thread).address)
+    // What was said before, not the outer frame: that one's lane may be let go without a word here.
+    let outerWorkplace = thread.workplace
     // SAFETY: the frame is taken off the thread before this function returns.
     return withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)

@@ -17,10 +17,12 @@
 // A concurrent lane: idle ─push→ running 1, held ─push→ running 2 … ─done→ … idle
 //                a barrier queues; the last to leave locks the lane on its behalf.
 // Invariants:
-//   held ⇒ locked or running > 0.   sleepers ⇒ locked, not held, nothing queued.
+//   held ⇒ locked or running > 0.   sleepers ⇒ locked, not held; work that comes later makes the one
+//   that leaves wake them all.
 //   Work queued, not suspended, not locked ⇒ running > 0, and whoever leaves looks at it.
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
-// Model test: Tests/ModelTests/LaneStateModel.swift, with the model checker.
+// Unit tests of every transition over every word of interest:
+// Tests/GrandCentralCoreTests/Lanes/LaneStateInvariantTests.swift.
 public import Primitives
 
 @usableFromInline

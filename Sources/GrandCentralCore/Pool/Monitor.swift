@@ -192,8 +192,11 @@ final class Monitor: @unchecked Sendable {
   }
 
   private func unmark(_ worker: Worker, in pool: Pool) {
+    // Counted first, so that a worker which announces itself in between is not taken from an active count
+    // that has not got it back yet.
+    pool.change { $0.unblocked() }
     let (done, _) = worker.status.compareExchange(
       expected: .sampled, desired: .running, ordering: .relaxed)
-    if done { pool.change { $0.unblocked() } }
+    if !done { pool.change { $0.blocked() } }
   }
 }

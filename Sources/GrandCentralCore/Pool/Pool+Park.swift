@@ -23,6 +23,33 @@ extension Pool {
     wake(width: allowed)
   }
 
+  /// Wakes an idle worker and gives it `node` with the wake-up, if one would be woken anyway: it need not
+  /// look for the node then, which spares it half a dozen cache lines that are cold. Only for threads
+  /// outside the pool; a worker's own ring is where it finds its work soonest itself.
+  func handToIdle(_ node: WorkNode, band: Band) -> Bool {
+    let allowed = allowance.load(ordering: .relaxed)
+    // relaxed: a guess; the exchange below decides.
+    let seen = state.load(ordering: .relaxed)
+    guard seen.searching == 0, seen.idle > 0, seen.active < allowed else { return false }
+    idleLock.lock()
+    let isChosen = changeIfApplicable { state in
+      // The number of threads does not matter where an idle one is taken.
+      let (next, action) = state.woken(width: allowed, mostThreads: 0)
+      return action == .wakeIdle ? next : nil
+    }
+    guard isChosen else {
+      idleLock.unlock()
+      return false
+    }
+    let chosen = idleStack.removeLast()
+    chosen.isOnIdleStack = false
+    idleLock.unlock()
+    chosen.hand(node, band: band)
+    // SAFETY of force: set before a worker is first idle.
+    Parker.grant(chosen.thread.unsafelyUnwrapped)
+    return true
+  }
+
   private func wake(width allowed: Int) {
     var chosen: Worker?
     var isNew = false
@@ -113,7 +140,7 @@ extension Pool {
 
   private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) {
     while true {
-      while let node = take(for: worker) {
+      while let node = takeHanded(by: worker) ?? take(for: worker) {
         stopSearching(worker)
         grandCentralWorkerActive(node, worker, thread)
         if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
@@ -125,6 +152,12 @@ extension Pool {
       }
       if park(worker, thread) { return }
     }
+  }
+
+  private func takeHanded(by worker: Worker) -> WorkNode? {
+    guard let (node, band) = worker.takeHanded() else { return nil }
+    enter(band, worker)
+    return node
   }
 
   /// Runs one node. Not inlined: this frame in a backtrace says that the worker is at work.

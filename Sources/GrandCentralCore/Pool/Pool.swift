@@ -72,6 +72,7 @@ final class Pool: @unchecked Sendable {
   /// Runs `node` on some worker. Consumes it. Any thread; never blocks.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
     let source = Source(kind: kind, band: asked == .unspecified ? .default : asked)
+    if thread.pointee.worker == nil && handToIdle(node, band: source.band) { return }
     if !putLocally(node, source, on: thread) {
       withInjector(source) { $0.push(node) }
       markWaiting(source)

@@ -49,6 +49,18 @@ final class Worker: @unchecked Sendable {
   var band = Band.unspecified
   var isSearching = false
 
+  /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
+  /// the idle stack, before the grant; read by the worker after it.
+  private var handed: (node: WorkNode, band: Band)?
+
+  func hand(_ node: WorkNode, band: Band) { handed = (node, band) }
+
+  func takeHanded() -> (node: WorkNode, band: Band)? {
+    guard let taken = handed else { return nil }
+    handed = nil
+    return taken
+  }
+
   // Monitor only.
   var lastPicks: UInt32 = 0
   var lastCPUNanoseconds: Int64 = 0

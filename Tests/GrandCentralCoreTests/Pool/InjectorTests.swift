@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An injector") struct InjectorTests {
   private func takeOne(_ injector: Injector) -> Int? {
-    injector.take(atMost: 1, ring: Ring(), band: .default)?.number
+    injector.take(atMost: 1, ring: kept(Ring()), band: .default)?.number
   }
 
   @Test func `is empty at first, and again after the last node`() {
@@ -39,7 +39,7 @@ import Testing
   @Test(arguments: [(1, 0), (2, 1), (10, 9), (64, 63), (1000, 99)])
   func `fills the taker's ring with what follows`(most: Int, inRing: Int) {
     let injector = Injector()
-    let ring = Ring()
+    let ring = kept(Ring())
     for node in NodeBlock(100).nodes { injector.push(node) }
     #expect(injector.take(atMost: most, ring: ring, band: .utility)?.number == 0)
     var numbers: [Int] = []
@@ -52,7 +52,7 @@ import Testing
 
   @Test func `puts no more into the ring than it holds`() {
     let injector = Injector()
-    let ring = Ring()
+    let ring = kept(Ring())
     for node in NodeBlock(400).nodes { injector.push(node) }
     #expect(injector.take(atMost: 400, ring: ring, band: .default)?.number == 0)
     #expect(!ring.accepts(.default))
@@ -61,7 +61,7 @@ import Testing
 
   @Test func `puts nothing into a ring of another band`() {
     let injector = Injector()
-    let ring = Ring()
+    let ring = kept(Ring())
     let block = NodeBlock(4)
     ring.put(block.nodes[0], band: .background)
     for node in block.nodes[1...] { injector.push(node) }
@@ -85,7 +85,7 @@ import Testing
         for number in thread * each..<(thread + 1) * each { injector.push(block.nodes[number]) }
         return
       }
-      let ring = Ring()
+      let ring = kept(Ring())
       // One pusher's nodes come to one taker in order.
       var last = Array(repeating: -1, count: pushers)
       while taken.now < block.nodes.count {

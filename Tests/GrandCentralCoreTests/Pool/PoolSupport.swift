@@ -15,8 +15,7 @@ extension Pool {
       Configuration(
         width: width, readWidth: nil, softThreads: threads, mostThreads: threads,
         keepAliveNanoseconds: keepAliveNanoseconds))
-    _ = Unmanaged.passRetained(pool)
-    return pool
+    return kept(pool)
   }
 
   func submit(
@@ -68,8 +67,9 @@ struct NodeBlock: @unchecked Sendable {
   let nodes: [WorkNode]
 
   init(_ count: Int) {
-    let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: count * WorkNode.bytes, alignment: WorkNode.bytes)
+    let memory = kept(
+      UnsafeMutableRawPointer.allocate(
+        byteCount: count * WorkNode.bytes, alignment: WorkNode.bytes))
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: count * WorkNode.bytes)
     nodes = (0..<count).map { WorkNode(memory + $0 * WorkNode.bytes) }
     for (number, node) in nodes.enumerated() { node.number = number }

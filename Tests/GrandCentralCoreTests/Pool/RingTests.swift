@@ -18,15 +18,15 @@ import Testing
   }
 
   @Test func `is empty at first`() {
-    let ring = Ring()
+    let ring = kept(Ring())
     #expect(ring.isEmpty)
     #expect(ring.take() == nil)
-    #expect(ring.steal(into: Ring()) == nil)
+    #expect(ring.steal(into: kept(Ring())) == nil)
   }
 
   @Test(arguments: [1, 2, 255, 256])
   func `gives nodes back oldest first`(count: Int) {
-    let ring = Ring()
+    let ring = kept(Ring())
     fill(ring, NodeBlock(count).nodes[...])
     #expect(!ring.isEmpty)
     #expect(drain(ring) == Array(0..<count))
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `holds as many as its capacity and no more`() {
-    let ring = Ring()
+    let ring = kept(Ring())
     let block = NodeBlock(Ring.capacity + 1)
     fill(ring, block.nodes.dropLast())
     #expect(!ring.accepts(.default))
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `keeps the order while it goes round many times`() {
-    let ring = Ring()
+    let ring = kept(Ring())
     let block = NodeBlock(10_000)
     var expected = 0
     // Between 0 and 250 nodes inside, so that every slot is the first and the last at some time.
@@ -66,7 +66,7 @@ import Testing
 
   @Test(arguments: Band.allCases.filter { $0 != .unspecified })
   func `takes nodes of one band until it is empty again`(band: Band) {
-    let ring = Ring()
+    let ring = kept(Ring())
     let block = NodeBlock(2)
     fill(ring, block.nodes[0...0], band: band)
     #expect(ring.band == band)
@@ -81,8 +81,8 @@ import Testing
   @Test(
     arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (255, 128), (256, 128)])
   func `loses its older half to a thief`(count: Int, stolen: Int) {
-    let victim = Ring()
-    let thief = Ring()
+    let victim = kept(Ring())
+    let thief = kept(Ring())
     fill(victim, NodeBlock(count).nodes[...], band: .userInitiated)
     #expect(victim.steal(into: thief)?.number == 0)
     #expect(thief.band == .userInitiated)
@@ -91,8 +91,8 @@ import Testing
   }
 
   @Test func `gives a thief its band though the thief's was another`() {
-    let victim = Ring()
-    let thief = Ring()
+    let victim = kept(Ring())
+    let thief = kept(Ring())
     let block = NodeBlock(5)
     fill(thief, block.nodes[0...0], band: .background)
     #expect(thief.take() != nil)
@@ -107,7 +107,7 @@ import Testing
     let count = stressed(60_000)
     let block = NodeBlock(count)
     let tally = Tally(count)
-    let ring = Ring()
+    let ring = kept(Ring())
     let isFilled = Number()
     let ended = onThreads(thieves + 1) { thread in
       if thread == 0 {
@@ -122,7 +122,7 @@ import Testing
         while let node = ring.take() { tally.add(node.number) }
         return
       }
-      let own = Ring()
+      let own = kept(Ring())
       while isFilled.now == 0 || !ring.isEmpty {
         guard let node = ring.steal(into: own) else {
           spinHint()
@@ -146,7 +146,7 @@ import Testing
     let count = stressed(30_000)
     let block = NodeBlock(count)
     let tally = Tally(count)
-    let rings = (0..<3).map { _ in Ring() }
+    let rings = (0..<3).map { _ in kept(Ring()) }
     let ran = Number()
     let ended = onThreads(3) { thread in
       let own = rings[thread]

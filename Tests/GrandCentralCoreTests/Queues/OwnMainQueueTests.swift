@@ -46,6 +46,7 @@ import Testing
     }
     #expect(main.drainOnce())
     #expect(log.all == [false])
+    #expect(main.drainOnce())
   }
 
   @Test func `runs the items of queues that target it`() {

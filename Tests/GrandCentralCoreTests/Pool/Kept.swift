@@ -1,0 +1,18 @@
+// What lives as long as its process, kept where the leak checker sees it.
+import Primitives
+
+@testable import GrandCentralCore
+
+private final class Keeper: @unchecked Sendable {
+  static let shared = Keeper()
+  private let lock = Lock()
+  private var kept: [Any] = []
+
+  func keep(_ value: Any) { lock.withLock { kept.append(value) } }
+}
+
+/// Keeps a value until the process ends, and returns it.
+func kept<Value>(_ value: Value) -> Value {
+  Keeper.shared.keep(value)
+  return value
+}
