@@ -51,9 +51,9 @@ import Testing
     let queue = DispatchQueue(label: "test.handover", target: root)
     let log = Log<String>()
     queue.async { log.append("item") }
-    let waiter = TestSupport.TestThread("waiter") { queue.sync { log.append("sync") } }
     // The waiter is in line when its node is on top of the item's.
     let first = word(queue).pending
+    let waiter = TestSupport.TestThread("waiter") { queue.sync { log.append("sync") } }
     #expect(eventually { word(queue).pending != first })
     root.runAll()
     #expect(waiter.join())
