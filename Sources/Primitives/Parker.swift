@@ -10,32 +10,34 @@ public enum Parker {
   /// Before the calling thread publishes itself to a granter.
   public static func prepare(_ thread: ThreadContext) {
     // relaxed: published by whatever hands the thread's address over.
-    thread.shared.parker.store(0, ordering: .relaxed)
+    thread.withShared { $0.parker.store(0, ordering: .relaxed) }
   }
 
   /// Whether the grant has come. Acquiring: pairs with grant().
   public static func isGranted(_ thread: ThreadContext) -> Bool {
-    thread.shared.parker.load(ordering: .acquiring) == 1
+    thread.withShared { $0.parker.load(ordering: .acquiring) == 1 }
   }
 
   /// Sleeps until granted, or until `deadline`; false means that the deadline came first.
   public static func sleep(_ thread: ThreadContext, until deadline: Deadline? = nil) -> Bool {
-    let parker = thread.shared
-    let (first, seen) = parker.parker.compareExchange(
-      expected: 0, desired: 2, successOrdering: .acquiring, failureOrdering: .acquiring)
-    if !first && seen == 1 { return true }
-    while parker.parker.load(ordering: .acquiring) != 1 {
-      if futexWait(parker.parker, while: 2, until: deadline) == .timedOut {
-        // The grant may have come between the time-out and here.
-        return parker.parker.load(ordering: .acquiring) == 1
+    thread.withShared { shared in
+      let (first, seen) = shared.parker.compareExchange(
+        expected: 0, desired: 2, successOrdering: .acquiring, failureOrdering: .acquiring)
+      if !first && seen == 1 { return true }
+      while shared.parker.load(ordering: .acquiring) != 1 {
+        if futexWait(shared.parker, while: 2, until: deadline) == .timedOut {
+          // The grant may have come between the time-out and here.
+          return shared.parker.load(ordering: .acquiring) == 1
+        }
       }
+      return true
     }
-    return true
   }
 
   /// Lets `thread` go on. Releasing: all that the caller wrote is seen by the woken thread.
   public static func grant(_ thread: ThreadContext) {
-    let parker = thread.shared
-    if parker.parker.exchange(1, ordering: .releasing) == 2 { futexWake(parker.parker) }
+    thread.withShared { shared in
+      if shared.parker.exchange(1, ordering: .releasing) == 2 { futexWake(shared.parker) }
+    }
   }
 }

@@ -38,22 +38,22 @@ extension UnsafeMutablePointer<gc_thread> {
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped).takeUnretainedValue()
   }
 
-  /// What the thread has said that it works on.
-  public var workplace: UInt {
+  /// Calls `body` with the shared part, without counting references.
+  @inline(__always)
+  func withShared<Result>(_ body: (ThreadShared) -> Result) -> Result {
     // SAFETY: as above.
-    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
-      $0.workingOn.load(ordering: .relaxed)
-    }
+    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)
+      ._withUnsafeGuaranteedRef(body)
   }
+
+  /// What the thread has said that it works on.
+  public var workplace: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }
 
   /// Says that the thread works on the queue at `address`; zero: on none.
   @inline(__always)
   public func setWorkplace(_ address: UInt) {
-    // SAFETY: as above; without counting references, as this is done for each activation of a lane.
     // sequentiallyConsistent: see Pool/Workplaces in the engine.
-    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
-      $0.workingOn.store(address, ordering: .sequentiallyConsistent)
-    }
+    withShared { $0.workingOn.store(address, ordering: .sequentiallyConsistent) }
   }
 }
 

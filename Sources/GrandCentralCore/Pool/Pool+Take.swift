@@ -12,6 +12,8 @@ extension Pool {
   /// Every how many picks a worker looks at the sources in turn. A prime, so that it does not beat with
   /// the powers of two in programs.
   private static var turnPeriod: UInt32 { 61 }
+  /// How often a thief looks at a single node before it takes it; a look is some 25 ns.
+  private static var looksAtSingle: Int { 60 }
   /// How many nodes an empty ring is filled with.
   private static var refill: Int { 64 }
 
@@ -116,7 +118,7 @@ extension Pool {
         round < configuration.searchRounds
         ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
       let victim = mostUrgentRing(first: first, for: worker)
-      let band = victim?.ring(first).band ?? .unspecified
+      let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified
       if let node = takeInjected(
         waiting, above: band, atMost: Self.refill, first: first, for: worker)
       {
@@ -130,27 +132,30 @@ extension Pool {
     return nil
   }
 
-  private func steal(_ kind: WorkKind, from victim: Worker, for worker: Worker) -> WorkNode? {
+  private func steal(
+    _ kind: WorkKind, from victim: Unmanaged<Worker>, for worker: Worker
+  ) -> WorkNode? {
     let ring = worker.ring(kind)
-    guard let node = victim.ring(kind).steal(into: ring) else { return nil }
+    // SAFETY: workers are never freed.
+    let robbed = victim._withUnsafeGuaranteedRef { $0.ring(kind) }
+    guard robbed.isWorthStealing(after: Self.looksAtSingle), let node = robbed.steal(into: ring)
+    else { return nil }
     enter(ring.band, worker)
     return node
   }
 
   /// Whom to rob: the ring of the highest band; among equals, neighbours differ by thief.
-  private func mostUrgentRing(first kind: WorkKind, for worker: Worker) -> Worker? {
+  private func mostUrgentRing(first kind: WorkKind, for worker: Worker) -> Unmanaged<Worker>? {
     let count = workerCount.load(ordering: .acquiring)
-    var best: Worker?
+    var best: Unmanaged<Worker>?
     var bestBand = Band.unspecified
     for step in 1..<max(1, count) {
       guard let victim = workers[(worker.index + step) % count] else { continue }
       // SAFETY: workers are never freed.
-      victim._withUnsafeGuaranteedRef {
-        let band = $0.bandInRing(kind)
-        if band > bestBand {
-          best = $0
-          bestBand = band
-        }
+      let band = victim._withUnsafeGuaranteedRef { $0.bandInRing(kind) }
+      if band > bestBand {
+        best = victim
+        bestBand = band
       }
     }
     return best

@@ -20,7 +20,7 @@ final class Pool: @unchecked Sendable {
     /// How long a worker stays without work.
     var keepAliveNanoseconds: UInt64 = 5_000_000_000
     /// How often a searching worker looks again before it parks.
-    var searchRounds = 4
+    var searchRounds = 16
   }
 
   let configuration: Configuration
@@ -38,7 +38,8 @@ final class Pool: @unchecked Sendable {
   /// Active workers by the band they work in, ten bits each.
   let bandUse = Atomic<UInt64>(0)
   /// The queue that each band's work is on when it is on no other, for frames.
-  var rootOfBand: [UnsafeMutableRawPointer?] = Array(repeating: nil, count: 6)
+  /// Written once, before any work; plain memory, so that reading it counts no references.
+  let rootOfBand: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   let monitor = Monitor()
 
   let idleLock = Lock()
@@ -58,6 +59,8 @@ final class Pool: @unchecked Sendable {
     width = Atomic(configuration.width)
     firstThreads = configuration.firstThreads
     threadAllowance = Atomic(firstThreads)
+    rootOfBand = .allocate(capacity: Band.allCases.count)
+    rootOfBand.initialize(repeating: nil, count: Band.allCases.count)
     injectors = .allocate(capacity: Source.count)
     for index in 0..<Source.count {
       (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))

@@ -122,6 +122,20 @@ struct Ring: @unchecked Sendable {
     }
   }
 
+  /// Whether there is something to steal. A single node is left to its owner for a moment: an owner that
+  /// comes to it at once, as when two queues hand work back and forth, runs it several times sooner than
+  /// a thief, to whose CPU all its memory would have to move.
+  func isWorthStealing(after looks: Int) -> Bool {
+    let first = words.pointee.head.load(ordering: .relaxed)
+    for _ in 0..<looks {
+      let held = words.pointee.tail.load(ordering: .relaxed) &- first
+      if held != 1 { return held != 0 }
+      spinHint()
+      if words.pointee.head.load(ordering: .relaxed) != first { return false }
+    }
+    return true
+  }
+
   /// The oldest node and its band. Any thread.
   func takeOldest() -> (node: WorkNode, band: Band)? {
     var first = words.pointee.head.load(ordering: .acquiring)

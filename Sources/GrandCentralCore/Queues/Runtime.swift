@@ -14,7 +14,9 @@ final class Runtime: @unchecked Sendable {
   init(pool: Pool) {
     self.pool = pool
     roots = Band.allCases.map { GlobalQueue(band: $0, pool: pool) }
-    pool.rootOfBand = roots.map { Unmanaged.passUnretained($0).toOpaque() }
+    for (index, root) in roots.enumerated() {
+      pool.rootOfBand[index] = Unmanaged.passUnretained(root).toOpaque()
+    }
     ThreadRegistry.setExitHandler { NodeCache.drain($0) }
   }
 
