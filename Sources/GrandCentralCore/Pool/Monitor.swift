@@ -103,7 +103,7 @@ final class Monitor: @unchecked Sendable {
       if hasPicked {
         round.hasProgress = true
       } else {
-        nameAfterQueue(worker)
+        nameAfterQueue(worker, at: picks)
       }
       switch worker.status.load(ordering: .relaxed) {
       case .away: break
@@ -131,13 +131,16 @@ final class Monitor: @unchecked Sendable {
 
   /// Whoever stays with one queue for long is shown by its label in ps, top and debuggers. By the monitor,
   /// since a worker that named itself would make a system call for each activation.
-  private func nameAfterQueue(_ worker: Worker) {
-    guard worker.status.load(ordering: .relaxed) != .away,
-      !worker.isNamedAfterQueue.load(ordering: .relaxed), let thread = worker.thread,
-      let label = Workplaces.label(of: thread)
+  private func nameAfterQueue(_ worker: Worker, at pick: UInt32) {
+    guard worker.status.load(ordering: .relaxed) != .away, worker.lastNamedPick != pick,
+      let thread = worker.thread
     else { return }
-    worker.isNamedAfterQueue.store(true, ordering: .relaxed)
-    Process.setThreadName(worker.threadID.load(ordering: .relaxed), label)
+    worker.lastNamedPick = pick
+    let label = Workplaces.label(of: thread)
+    let hadLabel = worker.isNamedAfterQueue.exchange(label != nil, ordering: .relaxed)
+    guard label != nil || hadLabel else { return }
+    Process.setThreadName(
+      worker.threadID.load(ordering: .relaxed), label ?? worker.plainName)
   }
 
   /// Active workers beyond the width, while what runs turns out to sleep.

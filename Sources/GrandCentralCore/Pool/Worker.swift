@@ -63,6 +63,7 @@ final class Worker: @unchecked Sendable {
 
   // Monitor only.
   var lastPicks: UInt32 = 0
+  var lastNamedPick: UInt32 = 0
   var lastCPUNanoseconds: Int64 = 0
 
   init(index: Int, pool: Pool) {
