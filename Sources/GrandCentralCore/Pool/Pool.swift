@@ -96,7 +96,8 @@ final class Pool: @unchecked Sendable {
     guard let worker = thread.pointee.worker else { return false }
     // SAFETY: workers are never freed.
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
-      guard worker.band == source.band, !hasWorkersBelow(source.band),
+      // A worker of another pool is no different from any other thread.
+      guard worker.pool === self, worker.band == source.band, !hasWorkersBelow(source.band),
         source.kind == .items || !isStressed
       else { return false }
       let ring = worker.ring(source.kind)

@@ -1,10 +1,10 @@
 // Room: Pool/Workplaces. Which queue each worker is on, safe to read from another thread.
 // A queue may die while somebody reads its label, so readers and deaths keep apart:
 //   a drainer   stores the queue's address; when it is done, zero, before it lets go of the queue
-//   a reader    raises `isReading`, then reads addresses, and may use what they name until it lowers it
-//   a death     reads `isReading`; if raised, waits for the reader
+//   a reader    sets `reader`, then reads addresses, and may use what they name until it clears it
+//   a death     reads `reader`; if another thread is, waits for it
 // All sequentially consistent: if the reader saw the address, the drainer's zero, and with it the death's
-// look at `isReading`, came after the raise. Costs a drainer two stores an activation, a death a load.
+// look at `reader`, came after it was set. Costs a drainer two stores an activation, a death a load.
 import Primitives
 
 /// Something that has a name and may be somebody's workplace.
@@ -13,17 +13,19 @@ protocol Workplace: AnyObject {
 }
 
 enum Workplaces {
-  private static let isReading = Atomic<Bool>(false)
+  /// The thread that reads, as its context's address; 0: nobody.
+  private static let reader = Atomic<UInt>(0)
   private static let lock = Lock()
 
   /// The label of the queue that `thread` is on, if it is on one.
   static func label(of thread: ThreadContext) -> String? {
     lock.withLock {
-      isReading.store(true, ordering: .sequentiallyConsistent)
-      defer { isReading.store(false, ordering: .sequentiallyConsistent) }
+      reader.store(UInt(bitPattern: currentThread()), ordering: .sequentiallyConsistent)
+      defer { reader.store(0, ordering: .sequentiallyConsistent) }
       let address = thread.shared.workingOn.load(ordering: .sequentiallyConsistent)
       guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
-      // SAFETY: by the protocol above the object cannot have died.
+      // SAFETY: by the protocol above the object cannot have died. It may die right here, if the drainer
+      // lets go of it while this function has a reference: see willDie().
       let object = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
       return (object as? any Workplace)?.workplaceLabel
     }
@@ -31,6 +33,9 @@ enum Workplaces {
 
   /// Called by an object that may be a workplace when it dies.
   static func willDie() {
-    if isReading.load(ordering: .sequentiallyConsistent) { lock.withLock {} }
+    let reading = reader.load(ordering: .sequentiallyConsistent)
+    // The reader's own reference may be the last: it has read what it wanted, and holds the lock.
+    guard reading != 0, reading != UInt(bitPattern: currentThread()) else { return }
+    lock.withLock {}
   }
 }
