@@ -1,0 +1,36 @@
+import Primitives
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A workplace") struct WorkplacesTests {
+  @Test func `may be read while its queue dies, also in the reader's hands`() {
+    let stop = Atomic<Bool>(false)
+    let readings = Counter()
+    let pool = Runtime.shared.pool
+    let reader = TestSupport.TestThread("reader") { [pool] in
+      while !stop.load(ordering: .relaxed) {
+        for index in 0..<pool.workerCount.load(ordering: .acquiring) {
+          guard let thread = pool.worker(at: index)?.thread else { continue }
+          if Workplaces.label(of: thread) == "dies.soon" { readings.add() }
+        }
+      }
+    }
+    let rounds = stressed(3000)
+    let done = TestSupport.Latch(2 * rounds)
+    for _ in 0..<rounds {
+      let queue = DispatchQueue(label: "dies.soon")
+      for _ in 0..<2 { queue.async { done.open() } }
+    }
+    #expect(done.wait())
+    // The reader did see queues at work; how often is for the scheduler to say.
+    #expect(
+      eventually {
+        DispatchQueue(label: "dies.soon").async { spinHint() }
+        return readings.value > 0
+      })
+    stop.store(true, ordering: .relaxed)
+    #expect(reader.join())
+  }
+}
