@@ -110,9 +110,13 @@ private final class RegistryState: @unchecked Sendable {
   func takeContext() -> ThreadContext {
     if let thread = free {
       free = thread.pointee.next_free
-      let shared = thread.pointee.shared
-      thread.pointee = gc_thread()
-      thread.pointee.shared = shared
+      // Field by field: `shared` is written once for all, since others may read it at any time.
+      thread.pointee.frame = nil
+      thread.pointee.nodes = nil
+      thread.pointee.node_count = 0
+      thread.pointee.worker = nil
+      thread.pointee.qos = 0
+      thread.pointee.next_free = nil
       return thread
     }
     // A cache line of its own: owner-only fields of two threads must not share one.

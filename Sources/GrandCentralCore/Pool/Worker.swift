@@ -32,10 +32,11 @@ final class Worker: @unchecked Sendable {
   unowned(unsafe) let pool: Pool
 
   /// The thread that has this record, as its context's address; set before it is first idle.
+  /// Releasing and acquiring: where the context's shared part is comes with its address.
   private let threadWord = Atomic<UInt>(0)
   var thread: ThreadContext? {
-    get { ThreadContext(bitPattern: threadWord.load(ordering: .relaxed)) }
-    set { threadWord.store(UInt(bitPattern: newValue), ordering: .relaxed) }
+    get { ThreadContext(bitPattern: threadWord.load(ordering: .acquiring)) }
+    set { threadWord.store(UInt(bitPattern: newValue), ordering: .releasing) }
   }
 
   /// Guarded by the pool's idle lock.
