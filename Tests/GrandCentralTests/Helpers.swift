@@ -18,17 +18,6 @@ func settle() {
   }
 }
 
-/// Asks the kernel again and again until `isTrue`; for what sends no event, such as another thread's
-/// sleep.
-func eventually(_ isTrue: () -> Bool) -> Bool {
-  let deadline = monotonicSeconds() + Double(patienceSeconds)
-  while !isTrue() {
-    if monotonicSeconds() > deadline { return false }
-    sleepMilliseconds(1)
-  }
-  return true
-}
-
 /// Whether the kernel says that a thread of this process sleeps.
 func isSleeping(_ threadID: Int) -> Bool {
   // man 5 proc: the state follows the name, which ends with the last parenthesis.

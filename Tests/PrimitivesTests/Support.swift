@@ -21,16 +21,6 @@ func onJoinedThread(_ body: @escaping @Sendable () -> Void) {
   pthread_join(handle, nil)
 }
 
-/// Asks again and again until `isTrue`. False when it did not come in time.
-func eventually(_ isTrue: () -> Bool) -> Bool {
-  let deadline = monotonicSeconds() + Double(patienceSeconds)
-  while !isTrue() {
-    if monotonicSeconds() > deadline { return false }
-    sleepMilliseconds(1)
-  }
-  return true
-}
-
 /// Whether the kernel says that a thread of this process sleeps: man 5 proc, the state follows the
 /// name.
 func isAsleep(_ thread: UInt32) -> Bool {

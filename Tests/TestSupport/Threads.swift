@@ -134,3 +134,14 @@ func allBytes(from descriptor: Int32) -> [UInt8] {
     bytes.append(contentsOf: buffer[..<count])
   }
 }
+
+/// Asks again and again until `isTrue`; for what sends no event, such as another thread's sleep. False when
+/// it did not come in time.
+public func eventually(seconds: Int = patienceSeconds, _ isTrue: () -> Bool) -> Bool {
+  let deadline = monotonicSeconds() + Double(seconds)
+  while !isTrue() {
+    if monotonicSeconds() > deadline { return false }
+    sleepMilliseconds(1)
+  }
+  return true
+}
