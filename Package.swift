@@ -34,6 +34,12 @@ let package = Package(
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: core),
 
+    // Runs small programs in every way that they can run. Knows nothing of the engine.
+    .target(name: "CFibers"),
+    .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
+    .testTarget(
+      name: "ModelCheckerTests", dependencies: ["ModelChecker"], swiftSettings: language),
+
     // The main job that a newcomer runs. TourJobDispatch is a symbolic link to TourJob: one source,
     // compiled against both engines.
     .target(name: "TourKit", swiftSettings: language),

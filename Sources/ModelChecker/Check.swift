@@ -1,0 +1,184 @@
+// Room: ModelChecker/Check. Runs a model in every way that the strategy asks for, and says what came of it.
+import CFibers
+import Synchronization
+
+/// What a check found.
+public struct Outcome: Sendable {
+  public let model: String
+  /// Executions that were run, and how many of them led nowhere new.
+  public let executions: Int
+  public let redundant: Int
+  public let steps: Int
+  public let seconds: Double
+  /// Every schedule that the strategy stands for was run.
+  public let isComplete: Bool
+  public let failure: Failure?
+}
+
+/// How a model failed.
+public struct Failure: Sendable, CustomStringConvertible {
+  public let message: String
+  public let schedule: Schedule
+  /// The interleaving, a line for each step.
+  public let steps: [TraceLine]
+  public let execution: Int
+
+  public var description: String { message }
+}
+
+public struct TraceLine: Sendable {
+  public let thread: String
+  public let text: String
+  public let site: Site
+}
+
+extension Model {
+  /// Runs the model. One check runs at a time; other threads wait.
+  public func check(_ options: Options = Options()) -> Outcome {
+    checkLock.withLock { _ in Check(self, options).run() }
+  }
+
+  /// Runs the model once, with the schedule of an earlier failure.
+  public func replay(_ schedule: Schedule, _ options: Options = Options()) -> Failure? {
+    checkLock.withLock { _ in Check(self, options).replay(schedule, execution: 0) }
+  }
+}
+
+private let checkLock = Mutex(())
+
+private final class Check {
+  private let model: Model
+  private let options: Options
+  private let search: Search
+  private let execution: Execution
+  private var number: UInt64
+
+  /// Never the same twice in a process: locations in globals tell executions apart by it.
+  nonisolated(unsafe) private static var numbers: UInt64 = 0
+
+  init(_ model: Model, _ options: Options) {
+    self.model = model
+    self.options = options
+    search = Search(strategy: options.strategy)
+    execution = Execution(options: options, search: search)
+    number = Self.numbers
+    Execution.current = Unmanaged.passUnretained(execution)
+  }
+
+  deinit {
+    Self.numbers = number
+    Execution.current = nil
+  }
+
+  func run() -> Outcome {
+    let start = ContinuousClock.now
+    var executions = 0
+    var redundant = 0
+    var steps = 0
+    var failure: Failure?
+    var isComplete = true
+    warmUp()
+    search.beginExecution()
+    while true {
+      let found = runOnce(judgesLeaks: options.findsLeaks)
+      executions += 1
+      steps += execution.stepCount
+      if search.isRedundant { redundant += 1 }
+      if let found {
+        failure = explain(search.schedule, found, executions)
+        isComplete = false
+        break
+      }
+      if isEnough(executions) { break }
+      if executions >= options.mostExecutions
+        || executions % 256 == 0
+          && (ContinuousClock.now - start) / .seconds(1) > options.mostSeconds
+      {
+        isComplete = false
+        break
+      }
+      if !search.advance() { break }
+      search.beginExecution()
+    }
+    return Outcome(
+      model: model.name, executions: executions, redundant: redundant, steps: steps,
+      seconds: (ContinuousClock.now - start) / .seconds(1), isComplete: isComplete,
+      failure: failure)
+  }
+
+  private func isEnough(_ executions: Int) -> Bool {
+    switch options.strategy {
+    case .random(let most, _), .priorities(_, let most, _): executions >= most
+    default: false
+    }
+  }
+
+  /// Runs the model once for nothing: what it makes once for all, in globals, is no leak later.
+  private func warmUp() {
+    search.beginExecution()
+    _ = runOnce(judgesLeaks: false)
+    search.forget()
+  }
+
+  /// Returns what went wrong.
+  private func runOnce(judgesLeaks: Bool) -> String? {
+    number += 1
+    execution.begin(number: number)
+    let before = execution.liveLocations
+    let thingsBefore = execution.liveThings
+    let (model, execution) = (model, execution)
+    execution.perform {
+      let scene = Scene()
+      model.body(scene)
+      execution.runThreads()
+      if execution.failure == nil { scene.judge() }
+    }
+    if execution.failure == nil && judgesLeaks {
+      let left = execution.liveLocations - before
+      let things = execution.liveThings - thingsBefore
+      if things != 0 {
+        execution.recordFailure("Leak: \(things) thing(s) that the model counts are not gone.")
+      } else if left != 0 {
+        execution.recordFailure("Leak: \(left) atomic(s) made in the execution are still there.")
+      }
+    }
+    return execution.failure
+  }
+
+  /// Runs the failing schedule again, to tell its story.
+  private func explain(_ schedule: Schedule, _ message: String, _ number: Int) -> Failure {
+    if let again = replay(schedule, execution: number), again.message == message { return again }
+    return Failure(
+      message: message + "\n(It did not happen again with the same schedule.)",
+      schedule: schedule, steps: [], execution: number)
+  }
+
+  func replay(_ schedule: Schedule, execution number: Int) -> Failure? {
+    let repeated = Search(strategy: options.strategy)
+    repeated.repeatExactly(schedule)
+    let trace = Trace()
+    let execution = Execution(options: options, search: repeated)
+    execution.liveLocations = self.execution.liveLocations
+    execution.liveThings = self.execution.liveThings
+    execution.trace = trace
+    Execution.current = Unmanaged.passUnretained(execution)
+    defer { Execution.current = Unmanaged.passUnretained(self.execution) }
+    repeated.beginExecution()
+    let second = Check(model, options, execution, repeated, self.number)
+    let message = second.runOnce(judgesLeaks: options.findsLeaks)
+    self.number = second.number
+    guard let message else { return nil }
+    let lines = trace.lines.map { TraceLine(thread: $0.thread, text: $0.text, site: $0.site) }
+    return Failure(message: message, schedule: schedule, steps: lines, execution: number)
+  }
+
+  private init(
+    _ model: Model, _ options: Options, _ execution: Execution, _ search: Search, _ number: UInt64
+  ) {
+    self.model = model
+    self.options = options
+    self.search = search
+    self.execution = execution
+    self.number = number
+  }
+}

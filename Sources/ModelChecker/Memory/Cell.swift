@@ -1,0 +1,105 @@
+// Room: ModelChecker/Cell. Plain memory that threads share under a protocol, watched for data races.
+// Two accesses race if one of them writes and neither happens before the other. Whether they do is in the
+// clocks whatever the schedule, so an access is no step of its own. Cormac Flanagan, Stephen Freund,
+// "FastTrack: Efficient and Precise Dynamic Race Detection" (2009).
+
+/// When and where plain memory was touched last.
+public final class Shadow {
+  private var execution: UInt64 = 0
+  private var writer = 0
+  private var writeTime: UInt16 = 0
+  private var writeSite = Site.none
+  private var reads = VectorClock.zero
+  private var readSite = Site.none
+
+  public init() {}
+
+  public func read(_ site: Site) {
+    Execution.current?._withUnsafeGuaranteedRef { execution in
+      prepare(execution)
+      let thread = execution.running
+      let clock = execution.threads[thread].memory
+      if clock[writer] < writeTime {
+        fail("reads", site, "written", by: writer, at: writeSite, execution)
+      }
+      reads[thread] = clock[thread]
+      readSite = site
+    }
+  }
+
+  public func write(_ site: Site) {
+    Execution.current?._withUnsafeGuaranteedRef { execution in
+      prepare(execution)
+      let thread = execution.running
+      let clock = execution.threads[thread].memory
+      if clock[writer] < writeTime {
+        fail("writes", site, "written", by: writer, at: writeSite, execution)
+      }
+      if any(clock .< reads) {
+        let reader = (0..<Threads.most).first { clock[$0] < reads[$0] } ?? 0
+        fail("writes", site, "read", by: reader, at: readSite, execution)
+      }
+      writer = thread
+      writeTime = clock[thread]
+      writeSite = site
+      reads = .zero
+    }
+  }
+
+  @inline(__always)
+  private func prepare(_ current: Execution) {
+    guard execution != current.number else { return }
+    execution = current.number
+    writer = 0
+    writeTime = 0
+    reads = .zero
+  }
+
+  @inline(never)
+  private func fail(
+    _ verb: String, _ site: Site, _ done: String, by other: Int, at place: Site,
+    _ execution: Execution
+  ) -> Never {
+    execution.fail(
+      """
+      Data race: \(Report.name(of: execution.running, execution)) \(verb) at \(Report.place(site)) what was \
+      \(done) at \(Report.place(place)) by \(Report.name(of: other, execution)), and nothing orders the two.
+      """)
+  }
+}
+
+/// A stored property that several threads use in turn: the model's side of the engine's `Cell`.
+@propertyWrapper
+public struct Cell<Value> {
+  @usableFromInline var stored: Value
+  @usableFromInline let shadow = Shadow()
+  @usableFromInline let site: Site
+
+  @inlinable
+  public init(wrappedValue: Value, file: StaticString = #fileID, line: UInt32 = #line) {
+    stored = wrappedValue
+    site = Site(file, line)
+    shadow.write(site)
+  }
+
+  @inlinable
+  public var wrappedValue: Value {
+    get {
+      shadow.read(site)
+      return stored
+    }
+    set {
+      shadow.write(site)
+      stored = newValue
+    }
+    _modify {
+      shadow.write(site)
+      yield &stored
+    }
+  }
+
+  /// The value for whoever holds the last reference to its owner. Reference counting orders that access
+  /// after all others, and the checker does not see it.
+  @inlinable
+  public var projectedValue: Value { stored }
+}

@@ -1,0 +1,102 @@
+// Room: ModelChecker/Location. One atomic word of the checked program: everything that was ever stored in it
+// during this execution, and who has seen what.
+// Weak memory as in the operational models of C11 without load buffering: stores to a word are ordered as
+// they were executed; a load may return any of them that is not older than one the loading thread knows of.
+//   known by coherence   the thread itself, or one whose step happens before this load, read or wrote it
+//   known by the order   a sequentially consistent load knows every sequentially consistent store before it
+// A store carries a message: the clock of a releasing store, continued by the read-modify-writes that follow
+// it; an acquiring load joins it.
+
+/// One value that a location held.
+struct Store {
+  var value: UInt64
+  /// For each thread the time at which it first read or wrote this store.
+  var seen: VectorClock
+  /// What an acquiring load of this store learns.
+  var message: VectorClock
+  var isSequential: Bool
+}
+
+/// The last steps that touched one resource, as indices of the schedule: which other steps depend on them.
+struct Footprint {
+  static let nobody: Int32 = -1
+
+  var lastWrite = Self.nobody
+  /// Each thread's last read since then.
+  var reads = SIMD8<Int32>(repeating: Self.nobody)
+}
+
+public struct Location {
+  /// The execution for which the rest is valid. A location that is older than the execution, such as one in
+  /// a global, begins each anew with its first value.
+  var execution: UInt64 = 0
+  var initial: UInt64 = 0
+  var isAlive = true
+  /// Where it was made.
+  var site = Site.none
+  /// Its name in reports, by order of first use.
+  var number: Int32 = 0
+
+  var stores: UnsafeMutablePointer<Store>
+  var count = 0
+  var capacity: Int
+
+  var value = Footprint()
+  /// The kernel's queue of sleepers on this word is a resource of its own: to wake does not touch the value.
+  var sleepers = Footprint()
+
+  init() {
+    capacity = 16
+    stores = .allocate(capacity: capacity)
+  }
+
+  var latest: UInt64 { stores[count - 1].value }
+
+  mutating func begin(in execution: UInt64, value: UInt64, by clock: VectorClock) {
+    self.execution = execution
+    count = 0
+    self.value = Footprint()
+    sleepers = Footprint()
+    number = 0
+    // Seen by all from the start: whoever knows the word's address knows its first value.
+    append(Store(value: value, seen: .zero, message: clock, isSequential: false))
+  }
+
+  mutating func append(_ store: Store) {
+    if count == capacity {
+      let more = UnsafeMutablePointer<Store>.allocate(capacity: capacity * 2)
+      more.update(from: stores, count: count)
+      stores.deallocate()
+      stores = more
+      capacity *= 2
+    }
+    stores[count] = store
+    count += 1
+  }
+
+  /// The oldest store that a thread with this clock may still read.
+  @inline(__always)
+  func oldestReadable(by clock: VectorClock, isSequential: Bool) -> Int {
+    var index = count - 1
+    while index > 0 {
+      if clock.reachesAny(of: stores[index].seen) { break }
+      if isSequential && stores[index].isSequential { break }
+      index -= 1
+    }
+    return index
+  }
+}
+
+/// A place in the source.
+public struct Site: Sendable {
+  public let file: StaticString
+  public let line: UInt32
+
+  @inlinable
+  public init(_ file: StaticString, _ line: UInt32) {
+    self.file = file
+    self.line = line
+  }
+
+  static let none = Site("", 0)
+}

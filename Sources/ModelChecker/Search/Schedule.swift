@@ -1,0 +1,40 @@
+// Room: ModelChecker/Schedule. A schedule as text, so that a failure can be run again.
+//   2x5.1.1:3   thread 2 five times, thread 1 once, thread 1 with its outcome number 3
+
+public struct Schedule: Sendable, Equatable, CustomStringConvertible {
+  struct Step: Sendable, Equatable {
+    var thread: UInt8
+    var choice: UInt16
+  }
+  var steps: [Step]
+
+  init(steps: [Step]) { self.steps = steps }
+
+  /// `nil` when `text` is no schedule.
+  public init?(_ text: String) {
+    steps = []
+    for part in text.split(separator: ".") {
+      let repeated = part.split(separator: "x")
+      let chosen = repeated[0].split(separator: ":")
+      guard let thread = UInt8(chosen[0]), Int(thread) < Threads.most, repeated.count <= 2,
+        chosen.count <= 2, let times = repeated.count == 2 ? Int(repeated[1]) : 1,
+        let choice = chosen.count == 2 ? UInt16(chosen[1]) : 0
+      else { return nil }
+      steps.append(contentsOf: Array(repeating: Step(thread: thread, choice: choice), count: times))
+    }
+  }
+
+  public var description: String {
+    var parts: [String] = []
+    var index = 0
+    while index < steps.count {
+      let step = steps[index]
+      var end = index + 1
+      while end < steps.count && steps[end] == step { end += 1 }
+      let outcome = step.choice == 0 ? "" : ":\(step.choice)"
+      parts.append("\(step.thread)\(outcome)" + (end - index > 1 ? "x\(end - index)" : ""))
+      index = end
+    }
+    return parts.joined(separator: ".")
+  }
+}
