@@ -46,7 +46,26 @@ private func lowHalf(_ address: UnsafeRawPointer) -> UnsafeRawPointer {
   #endif
 }
 
+/// For a lock: no vigil is kept by a thread that may hold another one.
+func futexWaitPlainly(_ word: borrowing Atomic<UInt32>, while expected: UInt32) -> FutexResult {
+  withUnsafePointer(to: word) {
+    sleep(address: UnsafeRawPointer($0), while: expected, until: nil)
+  }
+}
+
 private func futexWait(
+  address: UnsafeRawPointer, while expected: UInt32, until deadline: Deadline?
+) -> FutexResult {
+  guard Vigil.isKept, deadline.map({ $0.isFurther(than: Vigil.periodNanoseconds) }) ?? true else {
+    return sleep(address: address, while: expected, until: deadline)
+  }
+  let turn = Deadline.monotonic(
+    nanoseconds: Clock.monotonicNanoseconds() + Vigil.periodNanoseconds)
+  if sleep(address: address, while: expected, until: turn) == .timedOut { Vigil.attend() }
+  return .recheck
+}
+
+private func sleep(
   address: UnsafeRawPointer, while expected: UInt32, until deadline: Deadline?
 ) -> FutexResult {
   let error: Int32
@@ -65,6 +84,15 @@ private func futexWait(
   case ETIMEDOUT: return .timedOut
   // EINVAL and EFAULT would mean that the engine passed a bad word or time: futex(2), ERRORS.
   default: fatalError("BUG IN GRAND CENTRAL: futex(2) wait returned errno \(error).")
+  }
+}
+
+extension Deadline {
+  fileprivate func isFurther(than nanoseconds: UInt64) -> Bool {
+    switch self {
+    case .monotonic(let deadline): deadline > Clock.monotonicNanoseconds() + nanoseconds
+    case .wall(let deadline): deadline > Clock.wallNanoseconds() + nanoseconds
+    }
   }
 }
 

@@ -46,7 +46,7 @@ public struct Lock: ~Copyable, Sendable {
     }
     // Taken as 2 from here on: this thread cannot know that it was the last sleeper.
     while word.exchange(2, ordering: .acquiring) != 0 {
-      _ = futexWait(word, while: 2)
+      _ = futexWaitPlainly(word, while: 2)
     }
   }
 }

@@ -1,7 +1,8 @@
 // Room: Pool/Monitor. Notices workers whose items sleep without saying so: in read(2), on a lock, in
 // usleep(3).
-// A thread of its own, started when work first finds every CPU or thread taken, asleep without a timer
-// unless that is so. While it watches it looks once a millisecond at each worker that took nothing since the
+// A thread of its own, asleep without a timer unless work finds every CPU or thread taken. It is started
+// when that is first so, or when a worker first has nothing to do: by the time that it is needed the system
+// may refuse it (Pool+Shortage). While it watches it looks once a millisecond at each worker that took nothing since the
 // last look: if its thread used no CPU time and the kernel says that it sleeps, the worker is no longer
 // counted active, and another takes its place.
 // How many threads that may make:
@@ -17,53 +18,86 @@ import CLinux
 import Primitives
 
 final class Monitor: @unchecked Sendable {
-  /// 0 no thread │ 1 watching │ 2 asleep
+  /// 0 no thread ─start→ 3 starting │ 1 watching │ 2 asleep
+  ///                      └─refused→ 0
   private let mode = Atomic<UInt32>(0)
+  /// When prepare() may try again, on the monotonic clock.
+  private let nextPreparation = Atomic<UInt64>(0)
   // The monitor thread's own.
   private var quietRounds = 0
   private var stalledRounds = 0
 
   private static var periodNanoseconds: UInt64 { 1_000_000 }
+  private static var longestPeriodNanoseconds: UInt64 { 64_000_000 }
+  private static var preparationPeriodNanoseconds: UInt64 { 100_000_000 }
   private static var quietRoundsBeforeSleep: Int { 20 }
   private static var stalledRoundsBeforeGrowth: Int { 100 }
   private static var growthWhenStalled: Int { 16 }
   private static var stalledRoundsBeforeReport: Int { 20 }
+  private static var silentRoundsBeforeAsleep: Int { 20 }
 
-  /// Work waits while every worker that there may be is active.
-  func watch(_ pool: Pool) {
-    // relaxed: the exchanges below decide; a stale 1 is answered by the re-check in rest().
+  /// Whether the thread runs. It never ends.
+  var isThere: Bool {
+    let seen = mode.load(ordering: .acquiring)
+    return seen == 1 || seen == 2
+  }
+
+  /// Work waits while every worker that there may be is active. `isUrgent`: ask for the thread even if
+  /// another was refused a moment ago.
+  func watch(_ pool: Pool, isUrgent: Bool = false) {
+    // sequentiallyConsistent: the submitter's half of the pairs in rest() and start().
     switch mode.load(ordering: .sequentiallyConsistent) {
-    case 1: return
+    case 1, 3: return
     case 2:
       if mode.exchange(1, ordering: .acquiringAndReleasing) == 2 { futexWake(mode) }
-    default: start(pool)
+    default:
+      if isUrgent || !pool.isRefused { start(pool) } else { pool.keepVigil() }
     }
   }
 
+  /// A worker has nothing to do: makes the thread before it is needed.
+  func prepare(_ pool: Pool) {
+    guard mode.load(ordering: .relaxed) == 0 else { return }
+    let now = Clock.monotonicNanoseconds()
+    guard now >= nextPreparation.load(ordering: .relaxed) else { return }
+    nextPreparation.store(now + Self.preparationPeriodNanoseconds, ordering: .relaxed)
+    start(pool)
+  }
+
   private func start(_ pool: Pool) {
-    guard mode.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged else {
+    guard mode.compareExchange(expected: 0, desired: 3, ordering: .relaxed).exchanged else {
       return
     }
-    let error = gc_thread_spawn(
+    let error = pool.spawn(
       { argument in
         // SAFETY: a pool lives as long as its process.
         let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue()
         gc_thread_set_name("gc-monitor")
         pool.monitor.run(pool)
-      }, Unmanaged.passUnretained(pool).toOpaque(), 256 * 1024)
-    // No thread to be had: the next submitter tries again.
-    if error != 0 { mode.store(0, ordering: .relaxed) }
+      }, Unmanaged.passUnretained(pool).toOpaque(), stackBytes: 256 * 1024)
+    if error == 0 { return Vigil.end(pool) }
+    // sequentiallyConsistent: a submitter publishes work and reads the mode, we set the mode and look
+    // for work. Either it sees that nobody watches, or we see what it relied on us for.
+    mode.store(0, ordering: .sequentiallyConsistent)
+    if pool.hasWork() { pool.keepVigil() }
+    pool.reportRefusal(error)
   }
 
   private func run(_ pool: Pool) -> Never {
     let never = Atomic<UInt32>(0)
+    var period = Self.periodNanoseconds
+    mode.store(1, ordering: .releasing)
     while true {
-      let next = Clock.monotonicNanoseconds() + Self.periodNanoseconds
+      let next = Clock.monotonicNanoseconds() + period
       while futexWait(never, while: 0, until: .monotonic(nanoseconds: next)) != .timedOut {}
       pool.refreshWidth()
       let hasWork = pool.hasWork()
       look(at: pool, hasWork: hasWork)
+      let refused = pool.refusals.load(ordering: .relaxed)
       if hasWork { pool.wakeIfNeeded() }
+      // Asking in vain costs tens of microseconds, and what a look finds cannot be acted upon.
+      let isRefused = pool.refusals.load(ordering: .relaxed) != refused
+      period = isRefused ? min(2 * period, Self.longestPeriodNanoseconds) : Self.periodNanoseconds
       quietRounds = hasWork ? 0 : quietRounds + 1
       if quietRounds >= Self.quietRoundsBeforeSleep { rest(pool) }
     }
@@ -182,8 +216,17 @@ final class Monitor: @unchecked Sendable {
     guard thread != 0, let used = Clock.cpuNanoseconds(ofThread: thread) else { return false }
     let hasRun = used != worker.lastCPUNanoseconds
     worker.lastCPUNanoseconds = used
-    // A thread that waits for a CPU used none either, but its state is R.
-    guard !hasPicked && !hasRun, let state = Process.threadState(thread) else { return false }
+    guard !hasPicked && !hasRun else {
+      worker.silentRounds = 0
+      return false
+    }
+    // A thread that waits for a CPU used none either, but its state is R. Where that cannot be read, a
+    // thread that gets no CPU for long is taken for asleep: if it is not, there is one worker too many
+    // for a while.
+    guard let state = Process.threadState(thread) else {
+      worker.silentRounds += 1
+      return worker.silentRounds >= Self.silentRoundsBeforeAsleep
+    }
     return state == "S" || state == "D"
   }
 

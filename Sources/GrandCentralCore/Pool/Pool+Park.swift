@@ -54,10 +54,10 @@ extension Pool {
     var chosen: Worker?
     var isNew = false
     idleLock.lock()
+    let mostThreads = isRefused ? 0 : threadAllowance.load(ordering: .relaxed)
     var seen = state.load(ordering: .relaxed)
     loop: while true {
-      let (next, action) = seen.woken(
-        width: allowed, mostThreads: threadAllowance.load(ordering: .relaxed))
+      let (next, action) = seen.woken(width: allowed, mostThreads: mostThreads)
       if action == .nothing { break }
       if action == .saturated {
         idleLock.unlock()
@@ -103,21 +103,21 @@ extension Pool {
     // Read here and not by the new thread: while a thread is made, its maker blocks every signal.
     let start = Unmanaged.passRetained(
       WorkerStart(pool: self, worker: worker, blocked: Process.mainThreadBlockedSignals()))
-    let error = gc_thread_spawn(
+    let error = spawn(
       { argument in
         // SAFETY: the pair passed below, owned by this thread.
         let start = Unmanaged<WorkerStart>.fromOpaque(argument.unsafelyUnwrapped)
           .takeRetainedValue()
         start.pool.runWorker(start.worker, blocked: start.blocked)
         return nil
-      }, start.toOpaque(), 0)
+      }, start.toOpaque(), stackBytes: 0)
     if error == 0 { return }
-    // EAGAIN: no memory, or a limit on threads. The work stays queued: other workers take it, and the
-    // monitor tries again for as long as there is work and nobody to do it.
     start.release()
     idleLock.withLock { freeWorkers.append(worker) }
     change { $0.spawnFailed() }
-    monitor.watch(self)
+    // Whoever submitted meanwhile saw a searcher that never came; the monitor looks for all of them.
+    monitor.watch(self, isUrgent: true)
+    reportRefusal(error)
   }
 
   // MARK: A worker's life
@@ -180,14 +180,23 @@ extension Pool {
   @inline(never)
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     refreshWidth()
-    let deadline = Clock.monotonicNanoseconds() + configuration.keepAliveNanoseconds
-    if !Parker.sleep(thread, until: .monotonic(nanoseconds: deadline)) {
-      if retire(worker) { return false }
+    monitor.prepare(self)
+    while !Parker.sleep(thread, until: .monotonic(nanoseconds: leavingTime())) {
+      monitor.prepare(self)
+      switch retire(worker) {
+      case .done: return false
+      case .needed: continue
       // Chosen between the time-out and the lock: the grant is on its way.
-      _ = Parker.sleep(thread)
+      case .chosen: _ = Parker.sleep(thread)
+      }
+      break
     }
     worker.isSearching = true
     return true
+  }
+
+  private func leavingTime() -> UInt64 {
+    Clock.monotonicNanoseconds() + configuration.keepAliveNanoseconds
   }
 
   /// Goes to the idle stack as a searcher that found nothing. False: work came in the last moment.
@@ -263,15 +272,24 @@ extension Pool {
     if let place = idleStack.lastIndex(where: { $0 === worker }) { idleStack.remove(at: place) }
   }
 
-  private func retire(_ worker: Worker) -> Bool {
+  private enum Retirement {
+    case done
+    /// A submitter was faster.
+    case chosen
+    /// The last idle one stays where there is no monitor: see Pool+Shortage.swift.
+    case needed
+  }
+
+  private func retire(_ worker: Worker) -> Retirement {
     idleLock.withLock {
-      guard worker.isOnIdleStack else { return false }
+      guard worker.isOnIdleStack else { return .chosen }
+      if idleStack.count == 1 && !monitor.isThere { return .needed }
       removeFromIdleStack(worker)
       change { $0.retired() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
       freeWorkers.append(worker)
-      return true
+      return .done
     }
   }
 

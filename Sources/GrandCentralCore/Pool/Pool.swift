@@ -21,7 +21,13 @@ final class Pool: @unchecked Sendable {
     var keepAliveNanoseconds: UInt64 = 5_000_000_000
     /// How often a searching worker looks again before it parks.
     var searchRounds = 16
+    /// Starts a detached thread with that much stack (0: default); returns 0 or an errno. A parameter,
+    /// so that a test or a model can refuse one.
+    var spawn: Spawn = { gc_thread_spawn($0, $1, $2) }
   }
+
+  typealias ThreadBody = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+  typealias Spawn = @Sendable (ThreadBody, UnsafeMutableRawPointer, _ stackBytes: Int) -> Int32
 
   let configuration: Configuration
   private let firstThreads: Int
@@ -52,6 +58,15 @@ final class Pool: @unchecked Sendable {
   let workerCount = Atomic<Int>(0)
   let lastWidthRead = Atomic<UInt64>(0)
   let reportedLimit = Atomic<Bool>(false)
+
+  // See Pool+Shortage.swift.
+  /// Threads refused so far.
+  let refusals = Atomic<Int>(0)
+  /// Until when asking for a thread is in vain, on the monotonic clock; 0: the last one was granted.
+  let refusedUntil = Atomic<UInt64>(0)
+  let reportedRefusal = Atomic<Bool>(false)
+  /// Called when sleeping threads begin to keep watch. Written before any work.
+  var whenVigilBegins: (@Sendable () -> Void)?
 
   init(_ configuration: Configuration) {
     self.configuration = configuration

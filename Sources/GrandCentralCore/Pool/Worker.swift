@@ -66,6 +66,8 @@ final class Worker: @unchecked Sendable {
   var lastPicks: UInt32 = 0
   var lastNamedPick: UInt32 = 0
   var lastCPUNanoseconds: Int64 = 0
+  /// Looks at which it had used no CPU time and its state could not be read.
+  var silentRounds = 0
 
   init(index: Int, pool: Pool) {
     self.index = index

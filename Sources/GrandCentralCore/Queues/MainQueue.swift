@@ -1,6 +1,6 @@
 // Room: Queues/MainQueue. The serial lane that only the main thread drains.
-// Its activation is a number instead of a node: `signal` is 1 while there is one. dispatchMain() sleeps on
-// it; a run loop asks for a descriptor that becomes readable whenever it is set.
+// Its activation is a number instead of a node: `signal` is 1 while there is one, else 0, or 2 when the
+// main thread is to go round once for another reason. dispatchMain() sleeps on it; a run loop asks for a descriptor that becomes readable whenever it is set.
 import CLinux
 import Primitives
 
@@ -41,6 +41,17 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
       while drainOnce() {}
       grandCentralMainIdle()
     }
+  }
+
+  /// Ends the main thread's sleep in dispatchMain(), from which it goes back to one that keeps the vigil
+  /// which has just begun. Any thread.
+  func lookAround() {
+    // A main thread that has work is awake. releasing: pairs with the exchange in drainOnce(), after
+    // which the vigil is seen. The change of the word also stops a sleep that is about to begin.
+    let (isAsleep, _) = signal.compareExchange(
+      expected: 0, desired: 2, successOrdering: .acquiringAndReleasing,
+      failureOrdering: .relaxed)
+    if isAsleep { futexWake(signal) }
   }
 
   /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.

@@ -17,6 +17,7 @@ final class Runtime: @unchecked Sendable {
     for (index, root) in roots.enumerated() {
       pool.rootOfBand[index] = Unmanaged.passUnretained(root).toOpaque()
     }
+    pool.whenVigilBegins = { [main] in main.lookAround() }
     ThreadRegistry.setExitHandler { NodeCache.drain($0) }
   }
 

@@ -7,14 +7,18 @@ import TestSupport
 extension Pool {
   /// A pool that nothing else uses. `threads`: the most that it makes.
   static func own(
-    width: Int, threads: Int, keepAliveNanoseconds: UInt64 = 5_000_000_000
+    width: Int, threads: Int, keepAliveNanoseconds: UInt64 = 5_000_000_000,
+    spawn: Spawn? = nil
   ) -> Pool {
     // Threads give their nodes back through the engine's exit handler.
     _ = Runtime.shared
-    let pool = Pool(
-      Configuration(
-        width: width, readWidth: nil, softThreads: threads, mostThreads: threads,
-        keepAliveNanoseconds: keepAliveNanoseconds))
+    var configuration = Configuration(
+      width: width, readWidth: nil, softThreads: threads, mostThreads: threads,
+      keepAliveNanoseconds: keepAliveNanoseconds)
+    if let spawn { configuration.spawn = spawn }
+    let pool = Pool(configuration)
+    // What a test refuses on purpose need not be told.
+    pool.reportedRefusal.store(spawn != nil, ordering: .relaxed)
     return kept(pool)
   }
 

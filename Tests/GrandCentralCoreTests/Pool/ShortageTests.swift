@@ -1,0 +1,227 @@
+// Pools whose threads a test refuses. With the kernel's own refusals: Tests/FaultTests.
+import CLinux
+import Glibc
+import Primitives
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+/// Stands between a pool and the machine.
+private final class Gate: Sendable {
+  enum Rule: Int, Sendable { case allow, refuse, refuseMonitor }
+  private let rule: Number
+  private let refused = Number()
+
+  init(_ rule: Rule) { self.rule = Number(rule.rawValue) }
+
+  func set(_ next: Rule) { rule.add(next.rawValue - rule.now) }
+  var refusals: Int { refused.now }
+
+  /// Waits until a thread has been refused `count` times more.
+  func refuses(_ count: Int) -> Bool {
+    let before = refusals
+    return eventually { refusals >= before + count }
+  }
+
+  /// Only the monitor asks for a stack of a given size.
+  var spawn: Pool.Spawn {
+    { body, argument, stackBytes in
+      let rule = Rule(rawValue: self.rule.now) ?? .allow
+      let isRefused = rule == .refuse || rule == .refuseMonitor && stackBytes != 0
+      if isRefused {
+        self.refused.add()
+        return EAGAIN
+      }
+      return gc_thread_spawn(body, argument, stackBytes)
+    }
+  }
+}
+
+@Suite("A pool that is refused threads") struct ShortageTests {
+  enum Waiter: CaseIterable, Sendable { case semaphore, group, sync, item, deadline }
+
+  @Test(arguments: Waiter.allCases)
+  func `is given one by whoever waits`(_ waiter: Waiter) {
+    let gate = Gate(.refuse)
+    let pool = Pool.own(width: 2, threads: 4, spawn: gate.spawn)
+    let runtime = Runtime(pool: pool)
+    let queue = DispatchQueue(label: "test.shortage", target: runtime.root(.default))
+    let ran = Number()
+    let semaphore = DispatchSemaphore(value: 0)
+    let group = DispatchGroup()
+    let item = DispatchWorkItem { ran.add() }
+    for _ in 0..<99 { queue.async(group: group) { ran.add() } }
+    queue.async(group: group, execute: item)
+    queue.async { semaphore.signal() }
+    // Nothing else touches the engine: it is the waiter that asks again and again.
+    let opener = TestSupport.TestThread("opener") {
+      #expect(gate.refuses(3))
+      #expect(ran.now == 0)
+      gate.set(.allow)
+    }
+    switch waiter {
+    case .semaphore: semaphore.wait()
+    case .group: group.wait()
+    case .sync: queue.sync {}
+    case .item: item.wait()
+    case .deadline: #expect(group.wait(timeout: inPatience()) == .success)
+    }
+    #expect(opener.join())
+    #expect(ran.now == 100)
+    if waiter != .semaphore { semaphore.wait() }
+    #expect(pool.faultsAtRest() == [])
+    withExtendedLifetime(runtime) {}
+  }
+
+  @Test func `is given one by an item that waits for another`() {
+    let gate = Gate(.allow)
+    let pool = Pool.own(width: 1, threads: 4, spawn: gate.spawn)
+    let semaphore = DispatchSemaphore(value: 0)
+    let done = Latch()
+    let hasBegun = Latch()
+    let mayWait = Latch()
+    pool.submit {
+      hasBegun.open()
+      _ = mayWait.wait()
+      semaphore.wait()
+      done.open()
+    }
+    #expect(hasBegun.wait())
+    gate.set(.refuse)
+    pool.submit { semaphore.signal() }
+    mayWait.open()
+    #expect(gate.refuses(3))
+    gate.set(.allow)
+    #expect(done.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `grows again by itself while items sleep in silence`() {
+    let gate = Gate(.allow)
+    let pool = Pool.own(width: 1, threads: 6, spawn: gate.spawn)
+    let meeting = Latch(4)
+    let hasBegun = Latch()
+    let isRefusing = Latch()
+    pool.submit {
+      hasBegun.open()
+      _ = isRefusing.wait()
+      meeting.open()
+      _ = meeting.wait()
+    }
+    #expect(hasBegun.wait())
+    for _ in 0..<3 {
+      pool.submit {
+        meeting.open()
+        _ = meeting.wait()
+      }
+    }
+    #expect(eventually { pool.monitor.isThere })
+    gate.set(.refuse)
+    isRefusing.open()
+    // One may have been made before. Then it asks for the next.
+    #expect(gate.refuses(3))
+    gate.set(.allow)
+    #expect(meeting.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `keeps its last worker until it has a monitor`() {
+    let gate = Gate(.refuseMonitor)
+    let pool = Pool.own(width: 2, threads: 2, keepAliveNanoseconds: 1_000_000, spawn: gate.spawn)
+    let bothRun = Latch(2)
+    for _ in 0..<2 {
+      pool.submit {
+        bothRun.open()
+        _ = bothRun.wait()
+      }
+    }
+    #expect(bothRun.wait())
+    #expect(gate.refuses(3), "tries for the monitor when it would leave")
+    #expect(eventually { pool.state.load(ordering: .relaxed).threads == 1 })
+    #expect(gate.refuses(2))
+    let seen = pool.state.load(ordering: .relaxed)
+    #expect(seen.threads == 1 && seen.idle == 1)
+    gate.set(.allow)
+    #expect(eventually { pool.state.load(ordering: .relaxed) == PoolState(rawValue: 0) })
+    #expect(pool.monitor.isThere)
+  }
+
+  @Test func `is given one by the next who submits`() {
+    let gate = Gate(.refuse)
+    let pool = Pool.own(width: 1, threads: 1, spawn: gate.spawn)
+    let ran = Number()
+    pool.submit { ran.add() }
+    #expect(gate.refusals > 0)
+    gate.set(.allow)
+    var submitted = 1
+    #expect(
+      eventually {
+        if ran.now > 0 { return true }
+        pool.submit { ran.add() }
+        submitted += 1
+        return false
+      })
+    #expect(eventually { ran.now == submitted })
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `does not ask for a thread at each submission`() {
+    let gate = Gate(.refuse)
+    let pool = Pool.own(width: 1, threads: 1, spawn: gate.spawn)
+    let count = 20_000
+    let ran = Number()
+    let begin = Clock.monotonicNanoseconds()
+    for _ in 0..<count { pool.submit { ran.add() } }
+    let milliseconds = Int((Clock.monotonicNanoseconds() - begin) / 1_000_000)
+    // At most a worker and a monitor for each millisecond that it took.
+    #expect(gate.refusals <= 2 * (milliseconds + 2))
+    gate.set(.allow)
+    let all = DispatchSemaphore(value: 0)
+    pool.submit { all.signal() }
+    all.wait()
+    #expect(eventually { ran.now == count })
+  }
+
+  @Test func `loses nothing while they are refused at random`() {
+    var generator = SeededGenerator(for: "shortage")
+    let seed = generator.next()
+    let draws = Number()
+    let spawn: Pool.Spawn = { body, argument, stackBytes in
+      var draw = SeededGenerator(seed: seed &+ UInt64(draws.add()))
+      if draw.next() % 4 != 0 { return EAGAIN }
+      return gc_thread_spawn(body, argument, stackBytes)
+    }
+    for round in 0..<stressed(20) {
+      let pool = Pool.own(
+        width: 2, threads: 6, keepAliveNanoseconds: 100_000, spawn: spawn)
+      let tally = Tally(400)
+      let group = DispatchGroup()
+      let ended = onThreads(2) { producer in
+        for number in 0..<200 {
+          group.enter()
+          pool.submit(WorkKind.allCases[number % 2], band: Band.allCases[number % 6]) {
+            if number % 16 == 0 {
+              Blocking.announced(currentThread()) { _ = usleep(200) }
+            }
+            tally.add(producer * 200 + number)
+            group.leave()
+          }
+          if number % 50 == 49 { usleep(500) }
+        }
+      }
+      #expect(ended)
+      guard group.wait(timeout: inPatience()) == .success else {
+        Issue.record("round \(round): work is left")
+        return
+      }
+      #expect(tally.exceptions.isEmpty)
+      #expect(pool.faultsAtRest() == [])
+    }
+  }
+}
+
+private func inPatience() -> DispatchTime {
+  let now = DispatchTime.now().uptimeNanoseconds
+  return DispatchTime(uptimeNanoseconds: now + UInt64(patienceSeconds) * 1_000_000_000)
+}

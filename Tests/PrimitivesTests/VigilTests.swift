@@ -1,0 +1,78 @@
+// Every thread that sleeps on a word takes part, so what must not happen is looked at in processes of their
+// own.
+import Glibc
+import Primitives
+import TestSupport
+import Testing
+
+private final class Keeper: Vigilant {
+  let calls = Atomic<Int>(0)
+  func attend() { calls.wrappingAdd(1, ordering: .relaxed) }
+  var isCalled: Bool { calls.load(ordering: .relaxed) > 0 }
+}
+
+@Suite("A vigil") struct VigilTests {
+  @Test func `is kept by a thread that sleeps on a word`() {
+    let keeper = Keeper()
+    Vigil.begin(keeper)
+    let word = SharedWord<UInt32>(0)
+    let sleeper = TestThread("sleeper") {
+      while word.atomic.load(ordering: .acquiring) == 0 { _ = futexWait(word.atomic, while: 0) }
+    }
+    #expect(eventually { keeper.calls.load(ordering: .relaxed) >= 3 })
+    word.atomic.store(1, ordering: .releasing)
+    futexWake(word.atomic)
+    #expect(sleeper.join())
+    Vigil.end(keeper)
+  }
+
+  @Test(arguments: [false, true])
+  func `lets no deadline come early`(isWall: Bool) {
+    let keeper = Keeper()
+    Vigil.begin(keeper)
+    defer { Vigil.end(keeper) }
+    let word = SharedWord<UInt32>(0)
+    let now = isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
+    let end = now + 35_000_000
+    let deadline = isWall ? Deadline.wall(nanoseconds: end) : .monotonic(nanoseconds: end)
+    while futexWait(word.atomic, while: 0, until: deadline) != .timedOut {}
+    #expect((isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()) >= end)
+    #expect(keeper.isCalled)
+  }
+
+  @Test func `is kept once however often it is begun`() async {
+    await #expect(processExitsWith: .success) {
+      let keeper = Keeper()
+      Vigil.begin(keeper)
+      Vigil.begin(keeper)
+      let isKept = Vigil.isKept
+      Vigil.end(keeper)
+      let isOver = !Vigil.isKept
+      Vigil.end(keeper)
+      exit(isKept && isOver && !Vigil.isKept ? 0 : 1)
+    }
+  }
+
+  @Test func `is not kept by a thread that waits for a lock`() async {
+    await #expect(processExitsWith: .success) {
+      let keeper = Keeper()
+      Vigil.begin(keeper)
+      let mutual = SharedLock()
+      mutual.lock.lock()
+      let number = Box(UInt32(0))
+      let waiter = TestThread("waiter") {
+        number.value = UInt32(threadID())
+        mutual.lock.withLock {}
+      }
+      var isRight = eventually { number.value != 0 && isAsleep(number.value) }
+      // As long as several periods, for something that must not happen.
+      let word = SharedWord<UInt32>(0)
+      let end = Clock.monotonicNanoseconds() + 50_000_000
+      Vigil.end(keeper)
+      while futexWait(word.atomic, while: 0, until: .monotonic(nanoseconds: end)) != .timedOut {}
+      isRight = isRight && !keeper.isCalled
+      mutual.lock.unlock()
+      exit(isRight && waiter.join() ? 0 : 1)
+    }
+  }
+}
