@@ -4,11 +4,6 @@ import PackageDescription
 // The engine's modules see no language feature beyond Swift 6 and need no unsafe flags, so that any
 // package can depend on this one. Warnings are errors in this package's own builds only
 // (scripts/tidy.sh passes the flag): a manifest that did it would break users on newer compilers.
-let core: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .define("GRANDCENTRAL_MODEL", .when(traits: ["ModelCheck"])),
-]
-
 let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
 let package = Package(
@@ -17,28 +12,28 @@ let package = Package(
     .library(name: "GrandCentral", targets: ["GrandCentral"]),
     .executable(name: "tour", targets: ["tour"]),
   ],
-  traits: [
-    .trait(
-      name: "ModelCheck",
-      description: "Builds the engine on the model checker's primitives instead of the machine's.")
-  ],
   targets: [
     // The engine's only C: system calls that Glibc's Swift overlay cannot express, thread-locals.
     .target(name: "CLinux"),
     // The façade over atomics, parking and thread identity.
-    .target(name: "Primitives", dependencies: ["CLinux"], swiftSettings: core),
+    .target(name: "Primitives", dependencies: ["CLinux"], swiftSettings: language),
     // The engine and its Swift classes.
     .target(
-      name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: core),
+      name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: language),
     // What users import.
     .target(
-      name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: core),
+      name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
 
     // Runs small programs in every way that they can run. Knows nothing of the engine.
     .target(name: "CFibers"),
     .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
     .testTarget(
       name: "ModelCheckerTests", dependencies: ["ModelChecker"], swiftSettings: language),
+    // The models, and the engine's own sources compiled once more beside the checker's primitives: Core
+    // and some of the files in Primitives are symbolic links.
+    .executableTarget(
+      name: "model", dependencies: ["CLinux", "ModelChecker"], path: "Tests/Models",
+      swiftSettings: language + [.define("GRANDCENTRAL_MODEL")]),
 
     // The main job that a newcomer runs. TourJobDispatch is a symbolic link to TourJob: one source,
     // compiled against both engines.

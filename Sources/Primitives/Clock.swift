@@ -1,13 +1,5 @@
-// Room: Primitives/Clock. The two clocks the engine reads, and deadlines on them.
+// Room: Primitives/Clock. The clocks the engine reads.
 import CLinux
-
-/// A point in time at which a sleep ends, absolute on one of the kernel's clocks.
-public enum Deadline: Sendable, Equatable {
-  /// Nanoseconds on CLOCK_MONOTONIC, which stands still while the machine sleeps.
-  case monotonic(nanoseconds: UInt64)
-  /// Nanoseconds since 1970 on CLOCK_REALTIME, which follows changes of the wall clock.
-  case wall(nanoseconds: UInt64)
-}
 
 public enum Clock {
   /// Nanoseconds of CLOCK_MONOTONIC.

@@ -36,7 +36,7 @@ public struct Lock: ~Copyable, Sendable {
 
   @usableFromInline @inline(never)
   borrowing func lockSlowly() {
-    for _ in 0..<64 {
+    for _ in 0..<scaled(64, inModels: 0) {
       spinHint()
       // relaxed: a guess that the exchange re-checks.
       guard word.load(ordering: .relaxed) == 0 else { continue }

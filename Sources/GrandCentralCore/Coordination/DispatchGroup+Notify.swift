@@ -3,7 +3,6 @@
 // what is due, so notifications reach their queues in the order of their registration even if the
 // claimer of their generation has not come to it yet. Submitting under the lock is safe: it pushes,
 // it runs nothing.
-import Primitives
 
 extension DispatchGroup {
   /// Submits `work` to `queue` when the group becomes empty; at once if it is empty now.

@@ -2,7 +2,6 @@
 // Who keeps a group alive: whoever calls it, every async(group:) node, and the group itself while
 // notifications are registered. A group with members but without any of these can no longer be left
 // or waited for by anybody, so it may go; nothing else depends on it.
-public import Primitives
 
 /// A set of work whose completion can be waited for, or be told to a queue.
 ///
@@ -16,7 +15,7 @@ public import Primitives
 public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   @usableFromInline let word = Atomic<UInt64>(0)
   /// Registered notifications, in order. While there are any, the group holds itself.
-  var registered: [Notification] = []
+  @Cell var registered: [Notification] = []
   let lock = Lock()
   private let spinLimit: Int32
 

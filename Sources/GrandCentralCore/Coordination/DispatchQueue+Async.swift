@@ -2,7 +2,6 @@
 // The plain one, without group, QoS and flags, is told apart in the caller's module, where these
 // are constants; from there it is one call that moves the closure into a node and pushes it.
 import CLinux
-import Primitives
 
 extension DispatchQueue {
   /// Submits `work` and returns at once.

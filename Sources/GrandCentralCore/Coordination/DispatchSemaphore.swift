@@ -3,7 +3,6 @@
 // uncontended wait or signal is then one wrapping add, which cannot fail, where a word with fields
 // would need a loop of exchanges.
 import CLinux
-public import Primitives
 
 /// Counts permits. `wait()` takes one, or sleeps until there is one; `signal()` gives one.
 ///

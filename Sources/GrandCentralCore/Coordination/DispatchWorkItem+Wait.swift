@@ -1,5 +1,4 @@
 // Room: Coordination/DispatchWorkItem+Wait. Waiting for a work item, and being notified of its end.
-import Primitives
 
 extension DispatchWorkItem {
   /// Waits until the item's first execution is over.
@@ -191,8 +190,8 @@ extension DispatchWorkItem {
 
   /// For the last moment of an item: drops what was never submitted.
   func discardNotifications() {
-    if notifications.isEmpty { return }
+    if $notifications.isEmpty { return }
     let thread = currentThread()
-    for notification in notifications { notification.discard(on: thread) }
+    for notification in $notifications { notification.discard(on: thread) }
   }
 }

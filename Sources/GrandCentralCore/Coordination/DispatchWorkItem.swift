@@ -4,7 +4,6 @@
 // was last submitted to, as a retained reference in a word: whoever takes it out by an exchange
 // owns it. The end of an execution drops it, a waiter borrows it.
 import CLinux
-import Primitives
 
 /// Work with a handle: submit it, perform it, wait for it, be notified of its end, or cancel it.
 ///
@@ -22,7 +21,7 @@ public final class DispatchWorkItem: @unchecked Sendable {
   let runner = Atomic<UInt32>(0)
   private let submission = Atomic<UInt>(0)
   let lock = Lock()
-  var notifications: [Notification] = []
+  @Cell var notifications: [Notification] = []
   private let explicitQoS: PackedQoS
   let flags: DispatchWorkItemFlags
   private let block: () -> Void

@@ -1,5 +1,4 @@
 // Room: Coordination/Notification. Work that a group or a work item submits when it is done.
-import Primitives
 
 /// A node, ready to be submitted, and where to.
 struct Notification {

@@ -7,7 +7,6 @@
 //   0 ─begin→ running ─finish→ done;  running ─await→ running, somebody sleeps
 // "Done" is all ones because the C header inlines that comparison. A thread id fits its bits:
 // pid_max is at most 2^22, proc(5). Whoever waits sleeps on the low half.
-import Primitives
 
 struct OnceState: Hashable, Sendable {
   let rawValue: UInt64

@@ -8,5 +8,5 @@ import CLinux
 
 enum Spin {
   /// Looks before a sleep, a spin hint between two. None where the other side has no CPU to run on.
-  static let limit: Int = gc_affinity_count(gc_process_id()) == 1 ? 0 : 100
+  static let limit: Int = gc_affinity_count(gc_process_id()) == 1 ? 0 : scaled(100, inModels: 0)
 }

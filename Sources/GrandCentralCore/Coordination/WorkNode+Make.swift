@@ -7,7 +7,6 @@
 //   memberItemEntry   –         item      group        performs the item, then leaves the group
 // Context and companion are retained by the node. A member enters its group when it is made.
 import CLinux
-import Primitives
 
 extension WorkNode {
   /// A node that runs `work` once, submitted by `thread`.

@@ -1,6 +1,5 @@
 // Room: Kernel/Process. What /proc says of this process and its threads. proc(5).
 // Every read may fail (no /proc in a sandbox, no descriptor left); callers get nil or a plain default.
-import Primitives
 
 enum Process {
   /// The name of a thread of this process.

@@ -9,7 +9,6 @@
 // it that nothing was pushed meanwhile, so a push either finds the lane locked and is seen, or finds
 // it idle and sends an activation.
 import CLinux
-import Primitives
 
 extension Lane {
   /// What the owner found first in line.

@@ -1,5 +1,4 @@
 // Room: Lanes/Lane+Push. How work comes onto a lane: one exchange, and an activation if it was idle.
-import Primitives
 
 extension Lane {
   /// Sends `node` on its way. Consumes it. Any thread.
@@ -20,7 +19,7 @@ extension Lane {
     var seen = state.load(ordering: .relaxed)
     while true {
       let (next, action) = seen.pushed(node.raw, exclusive: exclusive)
-      node.raw.storeBytes(of: seen.pending, as: UnsafeMutableRawPointer?.self)
+      node.next = seen.pending.map(WorkNode.init)
       // releasing: the node's contents, for takePending(). acquiring: with .schedule and .admitted we
       // read the target that the last owner wrote.
       let (won, now) = state.weakCompareExchange(

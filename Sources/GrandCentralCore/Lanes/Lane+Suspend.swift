@@ -4,7 +4,6 @@
 // `attention`, which every change adds to *after* it changed the word. So: the change is in the word
 // before suspend() returns; a drainer that finishes an item after that reads a new number, looks at the
 // word, and gives the lane up.
-import Primitives
 
 extension Lane {
   final func suspendLane() {

@@ -8,7 +8,6 @@
 // first; leaving goes the other way. A hierarchy that ends in the main queue is entered by sending
 // the closure to the main thread instead.
 import CLinux
-public import Primitives
 
 extension Lane {
   /// Takes an idle lane whose target is a root. `token` is what its word becomes: `syncToken`, or locked
@@ -146,7 +145,7 @@ extension Lane {
       }
       // Never admitted: an item that may pass could have entered.
       let (next, action) = seen.pushed(node.raw, exclusive: exclusive)
-      node.raw.storeBytes(of: seen.pending, as: UnsafeMutableRawPointer?.self)
+      node.next = seen.pending.map(WorkNode.init)
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)

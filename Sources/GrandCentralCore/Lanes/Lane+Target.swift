@@ -4,7 +4,6 @@
 // the lane to its new target. An inactive lane is changed at once: nothing can be at work on it.
 // The hierarchy lock guards every write of any `target`, so that a walk under it is safe.
 import CLinux
-import Primitives
 
 extension Lane {
   static let hierarchyLock = HierarchyLock()

@@ -2,7 +2,6 @@
 // A frame is put on the thread by whoever runs an item of a lane or enters it by sync(). While the frame
 // stands the lane is held, so its target is fixed, and so on up to the root.
 import CLinux
-import Primitives
 
 extension Lane {
   /// Whether `thread` runs an item of this lane or of one that leads to it.

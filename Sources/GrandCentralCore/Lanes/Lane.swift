@@ -9,7 +9,6 @@
 //   suspension guarded by control
 // `state` stands a cache line away from what the drainer reads per item: submitters write the one
 // all the time, so the other stays in the drainer's cache.
-public import Primitives
 
 @usableFromInline typealias Lane = _Lane
 
@@ -29,11 +28,11 @@ public class _Lane: DispatchObject {
 
   final let attention = Atomic<UInt32>(0)
   final let control = Lock()
-  final var suspension = Suspension()
+  @Cell final var suspension = Suspension()
   /// The queue's own QoS, or unspecified: then each item's counts.
   final let ownQoS: PackedQoS
-  final var batch: WorkNode?
-  final var targetReference: Unmanaged<Lane>?
+  @Cell final var batch: WorkNode? = nil
+  @Cell final var targetReference: Unmanaged<Lane>? = nil
   final let laneLabel: String
   final let specifics = Atomic<UInt>(0)
   @usableFromInline final let owner = Atomic<UInt>(0)
@@ -68,9 +67,9 @@ public class _Lane: DispatchObject {
 
   deinit {
     Workplaces.willDie()
-    suspension.requireReleasable(label: laneLabel)
+    $suspension.requireReleasable(label: laneLabel)
     releaseSpecifics()
-    targetReference?.release()
+    $targetReference?.release()
   }
 
   /// For a root: gives the node to whatever runs it.

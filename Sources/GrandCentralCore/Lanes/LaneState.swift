@@ -23,7 +23,6 @@
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
 // Unit tests of every transition over every word of interest:
 // Tests/GrandCentralCoreTests/Lanes/LaneStateInvariantTests.swift.
-public import Primitives
 
 @usableFromInline
 struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {

@@ -2,11 +2,11 @@
 
 enum Tuning {
   /// How often a sync() looks at a busy lane before it sleeps. One look is a `pause`, some 25 ns.
-  static var syncSpins: Int { 40 }
+  static var syncSpins: Int { scaled(40, inModels: 0) }
   /// How often a thread whose turn must be granted looks for it before it sleeps.
-  static var grantSpins: Int { 80 }
+  static var grantSpins: Int { scaled(80, inModels: 0) }
   /// How often a woken sleeper may find the lane taken again before it gets in line.
-  static var mostLosses: Int { 3 }
+  static var mostLosses: Int { scaled(3, inModels: 1) }
   /// How long a wait lasts before it is worth looking for a cycle of waits.
   static var deadlockSuspicionNanoseconds: UInt64 { 50_000_000 }
 }

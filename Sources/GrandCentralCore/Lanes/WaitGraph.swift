@@ -8,7 +8,6 @@
 // before it under the same lock. Threads register after a wait of Tuning.deadlockSuspicionNanoseconds,
 // so that a wait which ends soon pays nothing.
 // Lanes in the walk stay alive: a thread that waits for one keeps it, and takes the lock to leave.
-import Primitives
 
 enum WaitGraph {
   /// Sleeps in `body` as registered. Stops the process if the wait closes a ring.

@@ -1,7 +1,6 @@
 // Room: Pool/Injector. Work of one band from outside the workers, and what their rings cannot hold.
 // Anybody pushes with one exchange, newest first. A taker, under the lock, moves the whole inbox behind
 // what was taken before, oldest first, and takes from the front.
-import Primitives
 
 final class Injector: @unchecked Sendable {
   /// Newest first.
@@ -10,8 +9,8 @@ final class Injector: @unchecked Sendable {
   private let hasFront = Atomic<Bool>(false)
   private let lock = Lock()
   /// Oldest first; guarded by `lock`, as is `back`.
-  private var front: WorkNode?
-  private var back: WorkNode?
+  @Cell private var front: WorkNode? = nil
+  @Cell private var back: WorkNode? = nil
 
   /// Any thread.
   func push(_ node: WorkNode) {

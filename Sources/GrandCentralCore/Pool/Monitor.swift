@@ -15,7 +15,6 @@
 // So items that wait in turn for a few permits do not get a thread each, and five hundred that wait for
 // each other do.
 import CLinux
-import Primitives
 
 final class Monitor: @unchecked Sendable {
   /// 0 no thread ─start→ 3 starting │ 1 watching │ 2 asleep
@@ -72,7 +71,7 @@ final class Monitor: @unchecked Sendable {
       { argument in
         // SAFETY: a pool lives as long as its process.
         let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue()
-        gc_thread_set_name("gc-monitor")
+        nameThread("gc-monitor")
         pool.monitor.run(pool)
       }, Unmanaged.passUnretained(pool).toOpaque(), stackBytes: 256 * 1024)
     if error == 0 { return Vigil.end(pool) }

@@ -1,7 +1,6 @@
 // Room: Pool/Pool+Blocked. What the pool does when the item of a worker sleeps.
 // Our own waits announce themselves: the worker is no longer counted active, and another one is woken if
 // there is work. When it goes on there may be one too many; whoever finishes an item next steps back.
-import Primitives
 
 /// The door through which every wait of the engine sleeps.
 enum Blocking {

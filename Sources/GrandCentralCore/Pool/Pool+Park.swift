@@ -10,7 +10,6 @@
 // and submitters stay away while anybody searches. When it finds work and was the last to search, it
 // wakes the next if there is more. After rayon's and tokio's sleep protocols.
 import CLinux
-import Primitives
 
 extension Pool {
   /// Work has been published: get somebody for it, if that helps. Never blocks for long.
@@ -124,9 +123,9 @@ extension Pool {
 
   func runWorker(_ worker: Worker, blocked: UInt64?) {
     let thread = currentThread()
-    gc_thread_set_name(worker.plainName)
+    nameThread(worker.plainName)
     // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
-    if let blocked { gc_thread_set_signal_mask(blocked) }
+    if let blocked { setBlockedSignals(blocked) }
     worker.thread = thread
     worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
     thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
@@ -246,7 +245,7 @@ extension Pool {
     if isIdle {
       enter(.unspecified, worker)
       if worker.isNamedAfterQueue.exchange(false, ordering: .relaxed) {
-        gc_thread_set_name(worker.plainName)
+        nameThread(worker.plainName)
       }
     } else {
       worker.status.store(.running, ordering: .relaxed)

@@ -15,7 +15,6 @@
 // program's: its system calls would return EINTR, its masks and handlers would be in our way.
 // Not: run the work on the thread that submits or waits. It may hold locks of the program's that the work
 // wants, and no program expects its closures there.
-import Primitives
 
 extension Pool: Vigilant {
   private static var refusalNanoseconds: UInt64 { 1_000_000 }

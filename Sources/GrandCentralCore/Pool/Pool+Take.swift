@@ -6,14 +6,13 @@
 //   as a searcher: the older half of somebody's ring, or an injector, the higher band first
 // Rings before injectors of the same band: what a worker submitted before it went to sleep may be what it
 // waits for.
-import Primitives
 
 extension Pool {
   /// Every how many picks a worker looks at the sources in turn. A prime, so that it does not beat with
   /// the powers of two in programs.
   private static var turnPeriod: UInt32 { 61 }
   /// How often a thief looks at a single node before it takes it; a look is some 25 ns.
-  private static var looksAtSingle: Int { 60 }
+  private static var looksAtSingle: Int { scaled(60, inModels: 0) }
   /// How many nodes an empty ring is filled with.
   private static var refill: Int { 64 }
 

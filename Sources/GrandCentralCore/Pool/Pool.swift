@@ -3,7 +3,6 @@
 // runs it. Files: +Take where work comes from, +Park how workers sleep and wake, +Blocked what happens
 // when items sleep, Monitor who notices when they do so in silence.
 import CLinux
-import Primitives
 
 final class Pool: @unchecked Sendable {
   struct Configuration {
@@ -20,13 +19,12 @@ final class Pool: @unchecked Sendable {
     /// How long a worker stays without work.
     var keepAliveNanoseconds: UInt64 = 5_000_000_000
     /// How often a searching worker looks again before it parks.
-    var searchRounds = 16
+    var searchRounds = scaled(16, inModels: 1)
     /// Starts a detached thread with that much stack (0: default); returns 0 or an errno. A parameter,
     /// so that a test or a model can refuse one.
-    var spawn: Spawn = { gc_thread_spawn($0, $1, $2) }
+    var spawn: Spawn = { startThread($0, $1, stackBytes: $2) }
   }
 
-  typealias ThreadBody = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   typealias Spawn = @Sendable (ThreadBody, UnsafeMutableRawPointer, _ stackBytes: Int) -> Int32
 
   let configuration: Configuration
@@ -50,8 +48,8 @@ final class Pool: @unchecked Sendable {
 
   let idleLock = Lock()
   /// Guarded by idleLock: idle workers, the last to park at the end, and records without a thread.
-  var idleStack: [Worker] = []
-  var freeWorkers: [Worker] = []
+  @Cell var idleStack: [Worker] = []
+  @Cell var freeWorkers: [Worker] = []
 
   /// All workers that ever were, by index; `workerCount` of them are filled.
   let workers: UnsafeMutablePointer<Unmanaged<Worker>?>

@@ -5,7 +5,6 @@
 //   15…0  active    taken to be using a CPU; blocked workers are in none of idle, searching, active
 // Invariant: searching ≤ active; active + idle ≤ threads.
 // Every change of idle happens under the pool's idle lock, together with the stack of idle workers.
-import Primitives
 
 struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   var rawValue: UInt64

@@ -9,11 +9,10 @@
 // releasing store of tail that ends that; a thief reads it after tail, and the exchange of head tells it
 // that the ring was not emptied since.
 // After the run queues of Go's scheduler (runtime/proc.go, runqput, runqgrab), which argue the same.
-import Primitives
 
 // A value of two pointers, so that passing rings around counts no references. Never freed, as workers are.
 struct Ring: @unchecked Sendable {
-  static var capacity: Int { 256 }
+  static var capacity: Int { scaled(256, inModels: 4) }
 
   private struct Words: ~Copyable {
     let head = Atomic<UInt32>(0)

@@ -1,7 +1,6 @@
 // Room: Pool/Worker. One thread of the pool, and what others may know of it.
 // Workers are never freed: the record of a thread that left is taken by the next one, so a thief or the
 // monitor may hold on to one at any time.
-import Primitives
 
 final class Worker: @unchecked Sendable {
   let index: Int
@@ -40,7 +39,7 @@ final class Worker: @unchecked Sendable {
   }
 
   /// Guarded by the pool's idle lock.
-  var isOnIdleStack = false
+  @Cell var isOnIdleStack = false
 
   /// Whether the monitor has named the thread after the queue it is on.
   let isNamedAfterQueue = Atomic<Bool>(false)
@@ -52,7 +51,7 @@ final class Worker: @unchecked Sendable {
 
   /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
   /// the idle stack, before the grant; read by the worker after it.
-  private var handed: (node: WorkNode, band: Band)?
+  @Cell private var handed: (node: WorkNode, band: Band)? = nil
 
   func hand(_ node: WorkNode, band: Band) { handed = (node, band) }
 

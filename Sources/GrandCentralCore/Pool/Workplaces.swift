@@ -5,7 +5,6 @@
 //   a death     reads `reader`; if another thread is, waits for it
 // All sequentially consistent: if the reader saw the address, the drainer's zero, and with it the death's
 // look at `reader`, came after it was set. Costs a drainer two stores an activation, a death a load.
-import Primitives
 
 /// Something that has a name and may be somebody's workplace.
 protocol Workplace: AnyObject {

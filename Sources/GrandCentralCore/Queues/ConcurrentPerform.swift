@@ -8,7 +8,6 @@
 // The caller's closure does not escape: a helper touches it only between a claim that succeeded and the
 // matching addition to `done`, and the caller returns only when `done` is complete. A helper that comes
 // later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block.
-public import Primitives
 
 /// The caller's closure as a field: see HeldClosure.
 @usableFromInline

@@ -1,7 +1,6 @@
 // Room: Queues/DispatchQueue+Sync. sync() and its kin: the caller runs the closure itself.
 // Inlined into the caller's module: on an idle queue one exchange in, the closure, one exchange out.
 public import CLinux
-public import Primitives
 
 extension DispatchQueue {
   /// Runs a closure on this queue and returns its value when it has run.

@@ -2,7 +2,6 @@
 // Its activation is a number instead of a node: `signal` is 1 while there is one, else 0, or 2 when the
 // main thread is to go round once for another reason. dispatchMain() sleeps on it; a run loop asks for a descriptor that becomes readable whenever it is set.
 import CLinux
-import Primitives
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
   private let signal = Atomic<UInt32>(0)

@@ -1,5 +1,4 @@
 // Room: Queues/Precondition. Says where code must, or must not, run.
-import Primitives
 
 /// A statement about the queue that the calling code is on.
 ///

@@ -1,7 +1,6 @@
 // Room: Queues/Runtime. One engine: its pool, its root queues, its main queue.
 // The public API speaks to `shared`. Everything that changes hangs here and nowhere else, so that a test
 // or a model can have an engine of its own.
-import Primitives
 
 final class Runtime: @unchecked Sendable {
   static let shared = Runtime(pool: Pool(.fromEnvironment()))

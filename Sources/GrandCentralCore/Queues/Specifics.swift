@@ -1,7 +1,6 @@
 // Room: Queues/Specifics. Values that code finds by asking the queue it runs on.
 // A lane's table is made at the first setSpecific() and lives as long as the lane. The key is kept with the
 // value, so that an address is not taken for another key's.
-import Primitives
 
 /// Names a value of type `T` on queues.
 ///

@@ -5,7 +5,6 @@
 //   all ones          for ever
 // The words between are other clocks' (see DispatchWallTime), so this type never holds one of them:
 // whatever would reach them is the distant future, and whatever would fall below 1 is 1.
-import Primitives
 
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 /// The C API's encoding of a point in time, of any clock.

@@ -1,7 +1,6 @@
 // Room: Time/TimeLimit. What a point in time means to a thread that is about to sleep.
 //   00…  uptime   10…  uptime with sleep   11…  wall clock, negated   0, ~0, ~1: now, for ever, now
 // The clock is read only where the answer depends on it.
-import Primitives
 
 /// How long a wait may last.
 enum TimeLimit: Equatable, Sendable {

@@ -4,17 +4,16 @@
 // thread that only submits and one that only runs meet at the depot once every 64 items.
 // Slabs are never returned: nodes are type-stable memory. The depot's lock is taken once a chain.
 public import CLinux
-import Primitives
 
 public enum NodeCache {
-  static let chainLength = 64
-  private static let depot = Depot()
+  @inlinable static var chainLength: Int { scaled(64, inModels: 2) }
+  private static let depot = NodeDepot()
 
   /// A node with undefined contents.
   @inlinable @inline(__always)
   static func take(_ thread: ThreadContext) -> WorkNode {
     guard let raw = thread.pointee.nodes else { return refill(thread) }
-    thread.pointee.nodes = raw.load(as: UnsafeMutableRawPointer?.self)
+    thread.pointee.nodes = WorkNode(raw).next?.raw
     thread.pointee.node_count &-= 1
     return WorkNode(raw)
   }
@@ -25,10 +24,10 @@ public enum NodeCache {
     #if DEBUG
       poison(node)
     #endif
-    node.raw.storeBytes(of: thread.pointee.nodes, as: UnsafeMutableRawPointer?.self)
+    node.next = thread.pointee.nodes.map(WorkNode.init)
     thread.pointee.nodes = node.raw
     thread.pointee.node_count &+= 1
-    if thread.pointee.node_count > 128 { spill(thread) }
+    if thread.pointee.node_count > 2 * chainLength { spill(thread) }
   }
 
   /// Gives all of a thread's nodes to the depot, at the thread's end.
@@ -71,10 +70,10 @@ public enum NodeCache {
 
 /// Chains of free nodes. Guarded by its lock, all of it. A chain's first node keeps the chain's length
 /// in its context and the next chain in its companion: both are unused in a free node.
-private final class Depot: @unchecked Sendable {
+final class NodeDepot: @unchecked Sendable {
   private let lock = Lock()
-  private var chains: WorkNode?
-  private static let slabNodes = 1024
+  @Cell private var chains: WorkNode? = nil
+  private static var slabNodes: Int { scaled(1024, inModels: 4) }
 
   func put(chain first: UnsafeMutableRawPointer, count: Int) {
     let node = WorkNode(first)

@@ -10,7 +10,6 @@
 // it back to the cache and only then calls out, so the client's own submissions reuse warm memory.
 // A pointer with offsets, not a struct behind one: nothing here may ever be read or written whole.
 public import CLinux
-@_exported public import Primitives
 
 @usableFromInline
 struct WorkNode: Equatable {
@@ -28,59 +27,68 @@ struct WorkNode: Equatable {
   @usableFromInline static let bytes = 64
 }
 
+// Each access names the whole node: it has one owner at a time.
 extension WorkNode {
   @inlinable @inline(__always)
+  func load<Field>(_ offset: Int, as type: Field.Type) -> Field {
+    willRead(raw)
+    return raw.load(fromByteOffset: offset, as: type)
+  }
+
+  @inlinable @inline(__always)
+  func store<Field: BitwiseCopyable>(_ value: Field, _ offset: Int) {
+    willWrite(raw)
+    raw.storeBytes(of: value, toByteOffset: offset, as: Field.self)
+  }
+
+  @inlinable @inline(__always)
   var next: WorkNode? {
-    get { raw.load(as: UnsafeMutableRawPointer?.self).map(WorkNode.init) }
-    nonmutating set { raw.storeBytes(of: newValue?.raw, as: UnsafeMutableRawPointer?.self) }
+    get { load(0, as: UnsafeMutableRawPointer?.self).map(WorkNode.init) }
+    nonmutating set { store(newValue?.raw, 0) }
   }
 
   @inlinable @inline(__always)
   var entry: Entry {
-    get { (raw + 8).load(as: Entry.self) }
-    nonmutating set { raw.storeBytes(of: newValue, toByteOffset: 8, as: Entry.self) }
+    get { load(8, as: Entry.self) }
+    nonmutating set { store(newValue, 8) }
   }
 
   @inlinable @inline(__always)
   var context: UnsafeMutableRawPointer? {
-    get { (raw + 32).load(as: UnsafeMutableRawPointer?.self) }
-    nonmutating set {
-      raw.storeBytes(of: newValue, toByteOffset: 32, as: UnsafeMutableRawPointer?.self)
-    }
+    get { load(32, as: UnsafeMutableRawPointer?.self) }
+    nonmutating set { store(newValue, 32) }
   }
 
   @inlinable @inline(__always)
   var companion: UnsafeMutableRawPointer? {
-    get { (raw + 40).load(as: UnsafeMutableRawPointer?.self) }
-    nonmutating set {
-      raw.storeBytes(of: newValue, toByteOffset: 40, as: UnsafeMutableRawPointer?.self)
-    }
+    get { load(40, as: UnsafeMutableRawPointer?.self) }
+    nonmutating set { store(newValue, 40) }
   }
 
   @inlinable @inline(__always)
   var carrier: UnsafeMutableRawPointer? {
-    get { (raw + 48).load(as: UnsafeMutableRawPointer?.self) }
-    nonmutating set {
-      raw.storeBytes(of: newValue, toByteOffset: 48, as: UnsafeMutableRawPointer?.self)
-    }
+    get { load(48, as: UnsafeMutableRawPointer?.self) }
+    nonmutating set { store(newValue, 48) }
   }
 
   @inlinable @inline(__always)
   var traits: WorkTraits {
-    get { WorkTraits(rawValue: (raw + 56).load(as: UInt64.self)) }
-    nonmutating set { raw.storeBytes(of: newValue.rawValue, toByteOffset: 56, as: UInt64.self) }
+    get { WorkTraits(rawValue: load(56, as: UInt64.self)) }
+    nonmutating set { store(newValue.rawValue, 56) }
   }
 
   /// Moves the client's closure in.
   @inlinable @inline(__always)
   func putClosure(_ work: consuming @escaping () -> Void) {
+    willWrite(raw)
     (raw + 16).initializeMemory(as: HeldClosure.self, to: HeldClosure(work: work))
   }
 
   /// Moves the client's closure out.
   @inlinable @inline(__always)
   func takeClosure() -> () -> Void {
-    (raw + 16).assumingMemoryBound(to: HeldClosure.self).move().work
+    willWrite(raw)
+    return (raw + 16).assumingMemoryBound(to: HeldClosure.self).move().work
   }
 
   /// Runs the node. Consumes it.

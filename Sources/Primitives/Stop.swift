@@ -1,0 +1,22 @@
+// Room: Primitives/Stop. The end of a process that must not go on, and lines that tell people why.
+import CLinux
+
+/// Writes `line` to standard error and traps, so that the stack still shows who called.
+public func stopProcess(_ line: String) -> Never {
+  writeReport(line)
+  gc_trap()
+}
+
+/// Writes one line to standard error, whole, without buffering.
+public func writeReport(_ line: String) {
+  var text = line + "\n"
+  text.withUTF8 { bytes in
+    var rest = UnsafeRawBufferPointer(bytes)
+    while rest.count > 0 {
+      let written = write(STDERR_FILENO, rest.baseAddress, rest.count)
+      if written < 0 && errno == EINTR { continue }
+      if written <= 0 { return }
+      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+    }
+  }
+}
