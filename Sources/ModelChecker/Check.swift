@@ -44,13 +44,49 @@ extension Model {
   }
 }
 
+/// A place that an execution came to, and the strongest ordering asked for there: 1 acquires, 2 releases,
+/// 4 is sequentially consistent.
+public struct Visit: Sendable {
+  public let site: Site
+  public let order: UInt8
+}
+
+extension Model {
+  /// Every place of an atomic operation that the model comes to within the options' limits.
+  public func visits(_ options: Options = Options()) -> [Visit] {
+    checkLock.withLock { _ in
+      let check = Check(self, options)
+      check.execution.visits = Visits()
+      _ = check.run()
+      return check.execution.visits?.all ?? []
+    }
+  }
+}
+
+/// Collects places while a model runs.
+final class Visits {
+  private struct Key: Hashable {
+    let file: UnsafeRawPointer
+    let line: UInt32
+  }
+  private var orders: [Key: Visit] = [:]
+
+  var all: [Visit] { Array(orders.values) }
+
+  func add(_ site: Site, _ order: Ordering) {
+    guard site.file.hasPointerRepresentation else { return }
+    let key = Key(file: UnsafeRawPointer(site.file.utf8Start), line: site.line)
+    orders[key] = Visit(site: site, order: order.rawValue | (orders[key]?.order ?? 0))
+  }
+}
+
 private let checkLock = Mutex(())
 
 private final class Check {
   private let model: Model
   private let options: Options
   private let search: Search
-  private let execution: Execution
+  let execution: Execution
   private var number: UInt64
 
   /// Never the same twice in a process: locations in globals tell executions apart by it.

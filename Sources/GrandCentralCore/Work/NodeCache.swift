@@ -6,7 +6,7 @@
 public import CLinux
 
 public enum NodeCache {
-  @inlinable static var chainLength: Int { scaled(64, inModels: 2) }
+  @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
   private static let depot = NodeDepot()
 
   /// A node with undefined contents.

@@ -56,6 +56,7 @@ extension Execution {
 
   func load(_ location: Word, _ asked: Ordering, _ site: Site) -> UInt64 {
     begin(.load, location, site)
+    visits?.add(site, asked)
     let change = change(at: site)
     let order = asked.changed(by: change)
     let latest = location.pointee.count - 1
@@ -74,6 +75,7 @@ extension Execution {
 
   func store(_ location: Word, _ value: UInt64, _ asked: Ordering, _ site: Site) {
     begin(.store, location, site)
+    visits?.add(site, asked)
     let change = change(at: site)
     trace?.store(self, location, value, site)
     if change != .skips {
@@ -100,6 +102,7 @@ extension Execution {
   func commit(
     _ location: Word, from old: UInt64, to value: UInt64, _ asked: Ordering, _ site: Site
   ) {
+    visits?.add(site, asked)
     let change = change(at: site)
     let order = asked.changed(by: change)
     trace?.update(self, location, from: old, to: value, site)
@@ -117,6 +120,7 @@ extension Execution {
     _ location: Word, expected: UInt64, desired: UInt64, isWeak: Bool,
     success: Ordering, failure: Ordering, _ site: Site
   ) -> (exchanged: Bool, original: UInt64) {
+    visits?.add(site, success.union(failure))
     let change = change(at: site)
     if change == .isBlind || change == .splits {
       return exchangeBlindly(location, expected, desired, success, isSplit: change == .splits, site)
@@ -244,7 +248,8 @@ extension Execution {
     reach(.local, nil, site)
     let refuses = search.choice(of: 2) == 1
     if refuses { threads[running].refusalsLeft -= 1 }
-    trace?.note("\(threads[running].name): a system call \(refuses ? "is refused" : "succeeds")", site)
+    trace?.note(
+      "\(threads[running].name): a system call \(refuses ? "is refused" : "succeeds")", site)
     search.record(.local, nil, in: self)
     return refuses
   }

@@ -9,7 +9,8 @@ final class Trace {
   private(set) var lines: [Line] = []
 
   private func add(_ execution: Execution, _ text: String, _ site: Site) {
-    lines.append(Line(thread: Report.name(of: execution.running, execution), text: text, site: site))
+    lines.append(
+      Line(thread: Report.name(of: execution.running, execution), text: text, site: site))
   }
 
   func note(_ text: String, _ site: Site) {

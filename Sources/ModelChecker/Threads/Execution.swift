@@ -17,7 +17,8 @@ final class Execution: @unchecked Sendable {
   }
 
   let options: Options
-  let search: Search
+  /// The check that runs this execution keeps it.
+  unowned(unsafe) let search: Search
   let mutations: MutationTable
   let threads: UnsafeMutablePointer<ModelThread>
   /// Threads that exist; number 0 is the stage, which sets the scene and judges.
@@ -40,6 +41,7 @@ final class Execution: @unchecked Sendable {
   private static var firstNanosecond: UInt64 { 1_000_000_000_000 }
   var failure: String?
   var trace: Trace?
+  var visits: Visits?
   private var sleepTurns: UInt64 = 0
   private var locationNumbers: Int32 = 0
 
@@ -159,10 +161,13 @@ final class Execution: @unchecked Sendable {
     thread.pointee.refusalsLeft = options.refusals
     thread.pointee.pending = Step(kind: .local, location: nil, site: .none)
     guard thread.pointee.needsNewStack else { return }
-    guard let stack = thread.pointee.stack else { fatalError("ModelChecker: no memory for a stack.") }
+    guard let stack = thread.pointee.stack else {
+      fatalError("ModelChecker: no memory for a stack.")
+    }
     gc_fiber_prepare(
       &thread.pointee.fiber, stack, Self.stackBytes,
-      { raw in Execution.live(on: Int(bitPattern: raw)) }, UnsafeMutableRawPointer(bitPattern: number))
+      { raw in Execution.live(on: Int(bitPattern: raw)) },
+      UnsafeMutableRawPointer(bitPattern: number))
     thread.pointee.needsNewStack = false
   }
 
@@ -303,7 +308,8 @@ final class Execution: @unchecked Sendable {
       guard let oldest else { return }
       search.noteWake(of: oldest, in: self)
       threads[oldest].state = .ready
-      threads[oldest].pending = Step(kind: .local, location: nil, site: threads[oldest].pending.site)
+      threads[oldest].pending = Step(
+        kind: .local, location: nil, site: threads[oldest].pending.site)
       // What the woken thread does comes after the wake-up, for the search; memory learns nothing by it.
       threads[oldest].order.join(threads[running].order)
       left -= 1

@@ -55,7 +55,8 @@ extension Step {
   @inline(__always)
   func isIndependent(of kind: Kind, _ place: UnsafeMutablePointer<Location>?) -> Bool {
     guard let location, location == place else { return true }
-    return !(self.kind.value.conflicts(with: kind.value)
+    return
+      !(self.kind.value.conflicts(with: kind.value)
       || self.kind.sleepers.conflicts(with: kind.sleepers))
   }
 }

@@ -1,8 +1,9 @@
 // Room: Primitives/Cell, the models' side. `Cell` itself is the checker's.
 
 @inlinable @inline(__always)
-public func willRead(_ address: UnsafeRawPointer, file: StaticString = #fileID, line: UInt32 = #line)
-{
+public func willRead(
+  _ address: UnsafeRawPointer, file: StaticString = #fileID, line: UInt32 = #line
+) {
   PlainMemory.willRead(address, Site(file, line))
 }
 

@@ -9,39 +9,55 @@ public func currentThread() -> ThreadContext { ModelThreads.context(Checker.thre
 public func spinHint() {}
 
 public enum ModelThreads {
-  static let nodesEach = 8
-  nonisolated(unsafe) private static let contexts: [ThreadContext] = (0..<8).map { number in
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
-    let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
-    thread.initialize(to: gc_thread())
-    thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
-    return thread
-  }
-  nonisolated(unsafe) private static let nodes: [[WorkNode]] = (0..<8).map { _ in
-    (0..<nodesEach).map { _ in
-      WorkNode(.allocate(byteCount: WorkNode.bytes, alignment: WorkNode.bytes))
+  static var count: Int { 8 }
+  static var nodesEach: Int { 8 }
+  nonisolated(unsafe) private static let contexts = makeContexts()
+  /// All nodes, thread by thread.
+  nonisolated(unsafe) private static let nodes = UnsafeMutableRawPointer.allocate(
+    byteCount: count * nodesEach * WorkNode.bytes, alignment: WorkNode.bytes)
+
+  private static func makeContexts() -> UnsafeMutablePointer<ThreadContext> {
+    let contexts = UnsafeMutablePointer<ThreadContext>.allocate(capacity: count)
+    for number in 0..<count {
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
+      let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
+      thread.initialize(to: gc_thread())
+      thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
+      (contexts + number).initialize(to: thread)
     }
+    return contexts
   }
 
+  @inline(__always)
   static func context(_ number: Int) -> ThreadContext { contexts[number] }
 
   /// Makes all threads as new. Before each execution's scene is set.
   static func reset() {
-    for number in 0..<contexts.count {
+    ThreadRegistry.mainThread = nil
+    for number in 0..<count {
       let thread = contexts[number]
       let shared = thread.pointee.shared
       thread.pointee = gc_thread()
       thread.pointee.shared = shared
       thread.pointee.tid = UInt32(1000 + number)
-      for node in nodes[number] { NodeCache.put(node, thread) }
+      // Linked by hand: nobody else has seen these nodes yet.
+      let first = nodes + number * nodesEach * WorkNode.bytes
+      for place in 0..<nodesEach {
+        let node = first + place * WorkNode.bytes
+        let next = place + 1 < nodesEach ? node + WorkNode.bytes : nil
+        node.storeBytes(of: next, as: UnsafeMutableRawPointer?.self)
+      }
+      thread.pointee.nodes = first
+      thread.pointee.node_count = UInt32(nodesEach)
     }
   }
 
   /// Fails unless every node is in some thread's cache.
   static func expectAllNodesBack() {
-    let count = contexts.reduce(0) { $0 + Int($1.pointee.node_count) }
-    let all = contexts.count * nodesEach
-    Checker.expect(count == all, "\(all - count) work node(s) were lost")
+    var found = 0
+    for number in 0..<count { found += Int(contexts[number].pointee.node_count) }
+    Checker.expect(
+      found == count * nodesEach, "\(count * nodesEach - found) work node(s) were lost")
   }
 }
 

@@ -1,0 +1,20 @@
+// Room: Models/Tally. What models count with.
+
+/// Counts things that several threads do, without ordering anything.
+final class Tally {
+  private let word = Atomic<Int>(0)
+
+  func one() { word.wrappingAdd(1, ordering: .relaxed) }
+  var count: Int { word.load(ordering: .relaxed) }
+}
+
+/// Plain memory whose every access must be ordered with every write.
+final class Plain {
+  @Cell var value = 0
+}
+
+/// Something that must be gone at the end of its execution, for what holds no atomics.
+final class Counted {
+  init() { Checker.count(made: 1) }
+  deinit { Checker.count(made: -1) }
+}
