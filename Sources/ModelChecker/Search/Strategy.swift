@@ -35,6 +35,8 @@ public struct Options: Sendable {
   /// Gives up after so many executions; the outcome is then not complete.
   public var mostExecutions = Int.max
   public var mostSeconds = Double.infinity
+  /// Whether an execution that fails with this message is as it should be: a fault that the model provokes.
+  public var tolerates: @Sendable (String) -> Bool = { _ in false }
   /// Changes to the program, for checking that they are found.
   public var mutations: [Mutation] = []
 

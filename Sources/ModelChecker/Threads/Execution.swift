@@ -361,7 +361,15 @@ final class Execution: @unchecked Sendable {
     return location
   }
 
+  /// Its object dies: a step like a store, so that every use is tried before and after it.
   func endLocation(_ location: UnsafeMutablePointer<Location>) {
+    if isScheduling {
+      check(location, location.pointee.site)
+      reach(.store, location, location.pointee.site)
+      trace?.end(self, location)
+      search.record(.store, location, in: self)
+      threads[running].memory[running] &+= 1
+    }
     location.pointee.isAlive = false
     liveLocations -= 1
     dead.append(location)

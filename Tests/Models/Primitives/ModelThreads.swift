@@ -10,7 +10,7 @@ public func spinHint() {}
 
 public enum ModelThreads {
   static var count: Int { 8 }
-  static var nodesEach: Int { 8 }
+  static var nodesEach: Int { 4 }
   nonisolated(unsafe) private static let contexts = makeContexts()
   /// All nodes, thread by thread.
   nonisolated(unsafe) private static let nodes = UnsafeMutableRawPointer.allocate(

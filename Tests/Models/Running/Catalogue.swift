@@ -3,6 +3,8 @@
 enum Catalogue {
   static let models: [EngineModel] =
     Self.groups
+    + Self.lanePushes + Self.laneSyncs
   static let mutants: [Mutant] =
     Self.groupMutants
+    + Self.lanePushMutants + Self.laneSyncMutants
 }
