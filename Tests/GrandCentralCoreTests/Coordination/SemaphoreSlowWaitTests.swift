@@ -31,6 +31,34 @@ import Testing
     #expect(semaphore.value.load(ordering: .relaxed) == 0)
   }
 
+  @Test(arguments: [0, 100])
+  func `takes the grant that was made while it registered`(spinLimit: Int) {
+    let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
+    semaphore.value.wrappingSubtract(1, ordering: .acquiring)
+    #expect(semaphore.signal() == 1)
+    let forever = DispatchTime.distantFuture.rawValue
+    #expect(semaphore.waitSlowly(forever, isRegistered: true) == .success)
+    #expect(semaphore.wait(timeout: .now()) == .timedOut, "the grant is gone")
+  }
+
+  /// A signal adds to the value first and grants then; in between a waiter's time passes.
+  @Test func `does not end in vain once a signal has counted it`() {
+    let semaphore = DispatchSemaphore(value: 0, spinLimit: 0)
+    let results = Log<DispatchTimeoutResult>()
+    let waiterID = Box<UInt32>(0)
+    semaphore.value.wrappingSubtract(1, ordering: .acquiring)
+    semaphore.value.wrappingAdd(1, ordering: .releasing)
+    let waiter = TestSupport.TestThread("semaphore") {
+      waiterID.value = currentThread().pointee.tid
+      results.append(semaphore.waitSlowly(1, isRegistered: true))
+    }
+    #expect(eventually { waiterID.value != 0 && Process.threadState(waiterID.value) == "S" })
+    #expect(results.count == 0)
+    #expect(semaphore.grant(SemaphoreValue(rawValue: -1)) == 1)
+    #expect(waiter.join())
+    #expect(results.all == [.success])
+  }
+
   /// 0 and all ones but one are the words for now, on either clock; the others have passed.
   @Test(arguments: [0, .max - 1, 1, .max - 7] as [dispatch_time_t])
   func `takes its registration back when there is no time to wait`(word: dispatch_time_t) {

@@ -42,3 +42,27 @@ import Testing
     #expect(says(result, "'vain.submitted'"))
   }
 }
+
+@Suite("A thread that sleeps until a work item has run") struct WorkItemSleepTests {
+  @Test(arguments: [false, true])
+  func `goes on when it has`(hasDeadline: Bool) {
+    let item = DispatchWorkItem {}
+    let results = Log<DispatchTimeoutResult>()
+    let waiterID = Box<UInt32>(0)
+    let shared = SharedBox(item)
+    let waiter = TestSupport.TestThread("item-waiter") {
+      waiterID.value = currentThread().pointee.tid
+      let limit = DispatchTime.now().advanced(by: .seconds(3600))
+      results.append(shared.value.wait(timeout: hasDeadline ? limit : .distantFuture))
+    }
+    let isAsleep = eventually {
+      WorkItemState(rawValue: item.state.load(ordering: .relaxed)).isSleeping
+        && Process.threadState(waiterID.value) == "S"
+    }
+    #expect(isAsleep)
+    #expect(results.count == 0)
+    item.perform()
+    #expect(waiter.join())
+    #expect(results.all == [.success])
+  }
+}
