@@ -64,7 +64,7 @@ private func expectEngineReport(
   }
 }
 
-@Suite("A report") struct ReportTests {
+@Suite("A report") struct FaultReportTests {
   @Test func `stops the process also where nobody can read it`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -33,7 +33,7 @@ private struct Refusal: Error, Equatable { let number: Int }
   }
 }
 
-@Suite("A precondition of a barrier") struct BarrierPreconditionTests {
+@Suite("A precondition of a barrier") struct BarrierPreconditionFaultTests {
   @Test func `fails off the queue, and says so`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -28,7 +28,7 @@ private final class Waiter: Sendable {
   func join() -> Bool { thread.value?.join() ?? false }
 }
 
-@Suite("A reader that waits") struct ReaderRingTests {
+@Suite("A reader that waits") struct ReaderDeadlockTests {
   @Test func `for one that waits behind a barrier for the reader is reported`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
