@@ -51,7 +51,7 @@ let package = Package(
       swiftSettings: language),
     // Programs for what cannot be tested inside the test process.
     .executableTarget(
-      name: "MainQueueProbe", dependencies: ["GrandCentral", "TestSupport"],
+      name: "MainQueueProbe", dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport"],
       path: "Tests/Probes/MainQueueProbe", swiftSettings: language),
     .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
