@@ -176,9 +176,11 @@ private final class Check {
       let left = execution.liveLocations - before
       let things = execution.liveThings - thingsBefore
       if things != 0 {
-        execution.recordFailure(Self.leak + "\(things) thing(s) that the model counts are not gone.")
+        execution.recordFailure(
+          Self.leak + "\(things) thing(s) that the model counts are not gone.")
       } else if left != 0 {
-        execution.recordFailure(Self.leak + "\(left) atomic(s) made in the execution are still there.")
+        execution.recordFailure(
+          Self.leak + "\(left) atomic(s) made in the execution are still there.")
       }
     }
     return execution.failure

@@ -187,10 +187,12 @@ extension Lane {
       // With items still at work the lane may die as soon as it is given up: see Workplaces.
       if next.isHeld && inside == thread.ownerWord { thread.setWorkplace(0) }
       // releasing: the private list and all that items wrote, for the next owner.
-      // acquiring: the last leaver's writes, should nobody else come before this object dies.
+      // acquiring: the last leaver's writes, should nobody else come before this object dies. On failure
+      // too: the caller then goes on with items that a resume() has just let run, which must see what was
+      // done before it.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
+        failureOrdering: .acquiring)
       if won { return seen.isHeld && !next.isHeld }
       seen = now
     }

@@ -261,6 +261,7 @@ final class Execution: @unchecked Sendable {
 
   /// Nobody can move, so time passes until the first deadline.
   private func threadWithNextDeadline() -> Int? {
+    guard options.timePasses else { return nil }
     var best: Int?
     for index in 1..<threadCount where threads[index].state == .asleep {
       guard let deadline = threads[index].deadline, !threads[index].isDaemon else { continue }

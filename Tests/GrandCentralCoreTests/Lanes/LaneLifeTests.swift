@@ -121,7 +121,7 @@ import Testing
       }
       let isWaiting = eventually {
         ThreadContext(bitPattern: context.value)
-          .map { $0.shared.waitingFor.load(ordering: .relaxed) != 0 } ?? false
+          .map { WaitGraph.isRegistered($0) } ?? false
       }
       #expect(isWaiting)
     }

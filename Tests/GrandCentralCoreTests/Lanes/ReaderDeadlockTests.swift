@@ -21,7 +21,7 @@ private final class Waiter: Sendable {
   var isRegistered: Bool {
     eventually {
       guard let thread = ThreadContext(bitPattern: context.value) else { return false }
-      return thread.shared.waitingFor.load(ordering: .relaxed) != 0
+      return WaitGraph.isRegistered(thread)
     }
   }
 
@@ -47,6 +47,38 @@ private final class Waiter: Sendable {
       guard isReading.wait() else { exit(0) }
       wide.async(flags: .barrier) {}
       holder.start("ring-holder") { narrow.sync { wide.sync {} } }
+      _ = holder.join() && reader.join()
+    }
+    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 thread(s)"))
+    for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
+      #expect(says(result, "'\(name)'"))
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `first, and is then waited for, is reported`(isBarrier: Bool) async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [isBarrier] in
+      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "ring.narrow")
+      let holder = Waiter()
+      let reader = Waiter()
+      let isHeld = Latch()
+      holder.start("ring-holder") {
+        narrow.sync {
+          isHeld.open()
+          guard reader.isRegistered else { return }
+          if isBarrier {
+            wide.sync(flags: .barrier) {}
+          } else {
+            wide.async(flags: .barrier) {}
+            wide.sync {}
+          }
+        }
+      }
+      guard isHeld.wait() else { exit(0) }
+      reader.start("ring-reader") { wide.sync { narrow.sync {} } }
       _ = holder.join() && reader.join()
     }
     #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 thread(s)"))

@@ -3,8 +3,9 @@
 enum Catalogue {
   static let models: [EngineModel] =
     Self.groups
-    + Self.lanePushes + Self.laneSyncs
+    + Self.lanePushes + Self.laneSyncs + Self.barriers + Self.suspensions + Self.targets
   static let mutants: [Mutant] =
     Self.groupMutants
-    + Self.lanePushMutants + Self.laneSyncMutants
+    + Self.lanePushMutants + Self.laneSyncMutants + Self.barrierMutants + Self.suspensionMutants
+    + Self.targetMutants
 }
