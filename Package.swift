@@ -75,6 +75,19 @@ let package = Package(
     .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
     .testTarget(
       name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
+    // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
+    // both engines.
+    .target(name: "FuzzKit", path: "Tests/Fuzzing/FuzzKit", swiftSettings: language),
+    .target(
+      name: "FuzzEngine", dependencies: ["GrandCentral", "FuzzKit"],
+      path: "Tests/Fuzzing/FuzzEngine",
+      swiftSettings: language + [.define("GRAND_CENTRAL")]),
+    .target(
+      name: "FuzzEngineDispatch", dependencies: ["FuzzKit"],
+      path: "Tests/Fuzzing/FuzzEngineDispatch", swiftSettings: language),
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch"],
+      path: "Tests/Fuzzing/fuzz", swiftSettings: language),
     .testTarget(
       name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
       swiftSettings: language),
