@@ -14,13 +14,14 @@ public enum ThisEngine: TestedEngine {
     public static let name = "ours"
     public static let module = "GrandCentral"
     public static let capabilities: Capabilities = [
-      .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere,
+      .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere, .suspendsConcurrentAtOnce,
     ]
   #else
     public static let name = "toolchain"
     public static let module = "Dispatch"
-    /// It traps when an active queue is retargeted, and adds one thread a second when those of its
-    /// concurrent queues block.
+    /// It traps when an active queue is retargeted, adds one thread a second when those of its
+    /// concurrent queues block, and now and then starts an item that was submitted to a suspended
+    /// concurrent queue.
     public static let capabilities: Capabilities = [.after, .mainQueue]
   #endif
 

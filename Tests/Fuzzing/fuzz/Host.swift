@@ -60,6 +60,10 @@ struct Host {
   }
 
   private func repeatedly(_ program: Program, index: Int?) -> Bool {
+    do { try program.check(against: capabilities) } catch {
+      say("fuzz: \(engine): cannot run this program: \(error)")
+      return true
+    }
     let reply = worker.ask(
       .program(program, times: options.times), hangMilliseconds: hangMilliseconds)
     guard case .broken(let time, let invariant, let text) = reply else {

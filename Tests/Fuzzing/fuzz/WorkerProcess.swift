@@ -13,6 +13,8 @@ final class WorkerProcess {
   private let note = WorkerProcess.temporaryFile()
 
   init(engine: String, fault: Fault?) {
+    // Its place is shared with the worker; after a truncation it must be the new end.
+    _ = fcntl(errors, F_SETFL, O_APPEND)
     arguments = ["fuzz", "--worker", engine, fault?.rawValue ?? "none"]
   }
 

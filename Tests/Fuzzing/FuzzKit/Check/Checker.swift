@@ -3,15 +3,18 @@
 public struct Checker {
   public let history: History
   let chains: Chains
+  /// What the engine promises beyond what all do.
+  let promises: Capabilities
   var facts: Facts { history.facts }
 
-  public init(_ history: History) {
+  public init(_ history: History, promises: Capabilities = .all) {
     self.history = history
+    self.promises = promises
     chains = Chains(history)
   }
 
-  public init(_ program: Program, _ events: [Event]) {
-    self.init(History(Facts(program), events))
+  public init(_ program: Program, _ events: [Event], promises: Capabilities = .all) {
+    self.init(History(Facts(program), events), promises: promises)
   }
 
   /// The first broken promise, the plainest first: an item that ran twice breaks others too.

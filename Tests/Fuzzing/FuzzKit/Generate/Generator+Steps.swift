@@ -66,7 +66,7 @@ extension Generator {
     case 13 where features.contains(.handshakes): return handshake(place)
     case 14...15 where features.contains(.suspension): return suspension(place)
     case 16 where features.contains(.retargets): return retarget()
-    case 17 where features.contains(.handles): return handleStep(&place)
+    case 16...17 where features.contains(.handles): return handleStep(&place)
     case 18 where features.contains(.specifics):
       return .readSpecific(id: newID(), key: dice.below(specificKeyCount))
     case 19 where features.contains(.cancels):
@@ -100,7 +100,7 @@ extension Generator {
     let isByHand = submission.membership?.isByHand ?? false
     if features.contains(.handles) && dice.chance(35) && !isByHand {
       submission.hasHandle = true
-      place.handles.append(submission.item.id)
+      place.handles.append((submission.item.id, program.queues[queue].level))
       if submission.way == .async && program.queues[queue].kind != .global {
         cancellable.append(submission.item.id)
       }
@@ -114,7 +114,7 @@ extension Generator {
     if features.contains(.barriers) { submission.isBarrier = dice.chance(25) }
     if features.contains(.handles) && dice.chance(25) {
       submission.hasHandle = true
-      place.handles.append(submission.item.id)
+      place.handles.append((submission.item.id, .max))
       cancellable.append(submission.item.id)
     }
     return .submit(submission)
@@ -134,12 +134,12 @@ extension Generator {
     let handle = place.handles[which]
     if dice.chance(50) {
       let queue = dice.below(program.queues.count)
-      return .notifyItem(of: handle, queue: queue, item(place, on: queue))
+      return .notifyItem(of: handle.item, queue: queue, item(place, on: queue))
     }
-    // Which queue it went to is not known here. Drivers wait for all; items for none.
-    guard place.floor < 0 else { return nil }
+    let returnsAtOnce = handle.level == .max
+    guard returnsAtOnce || handle.level > place.floor && mayWait(place) else { return nil }
     place.handles.remove(at: which)
-    return .waitItem(id: newID(), item: handle)
+    return .waitItem(id: newID(), item: handle.item)
   }
 
   private mutating func iterations(_ place: Place) -> Op {

@@ -8,8 +8,8 @@ public struct Generator {
     var queue: Int?
     var isOnSharedThread = false
     var depth = 0
-    /// Handles submitted, and not yet waited for, in this list of steps.
-    var handles: [Int] = []
+    /// Handles submitted, and not yet waited for, in this list of steps, and of which level they are.
+    var handles: [(item: Int, level: Int)] = []
   }
 
   var dice: Dice

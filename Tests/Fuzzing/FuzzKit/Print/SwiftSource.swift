@@ -26,13 +26,13 @@ public struct SwiftSource {
   }
 
   private mutating func block(
-    _ opening: String, _ closing: String = "}", _ body: (inout SwiftSource) -> Void
+    _ opening: String, _ closing: String? = "}", _ body: (inout SwiftSource) -> Void
   ) {
     put(opening)
     depth += 1
     body(&self)
     depth -= 1
-    put(closing)
+    if let closing { put(closing) }
   }
 
   // MARK: The frame
@@ -43,11 +43,11 @@ public struct SwiftSource {
     put("/// Entered by every driver and item of a round.")
     put("nonisolated(unsafe) var round = DispatchGroup()")
     put("")
-    block("func item(_ number: Int, _ body: () -> Void = {}) {") {
+    block("func item(_ number: Int, leaves: Bool = true, _ body: () -> Void = {}) {") {
       $0.put("print(\"item \\(number) started\")")
       $0.put("body()")
       $0.put("print(\"item \\(number) ended\")")
-      $0.put("round.leave()")
+      $0.put("if leaves { round.leave() }")
     }
     put("")
     block("func spin(_ amount: Int) {") {
@@ -98,7 +98,7 @@ public struct SwiftSource {
     for (number, semaphore) in program.semaphores.enumerated() {
       put("let semaphore\(number) = DispatchSemaphore(value: \(semaphore.value))")
     }
-    // Inner ones first, and an item that cancels another after it, wherever that is possible.
+    // Declared before any is made: a handle's closure may name every other.
     let handles = program.allOps.compactMap(\.submission).filter(\.hasHandle)
     if handles.isEmpty { return }
     for submission in handles {
@@ -146,10 +146,12 @@ public struct SwiftSource {
 
   /// The inside of a closure.
   private mutating func writeItem(_ item: Item) {
+    // Whether a cancelled item runs is not known; its notification leaves the round in its place.
+    let call = "item(\(item.id)" + (isCancelled(item.id) ? ", leaves: false)" : ")")
     if item.body.isEmpty {
-      put("item(\(item.id))")
+      put(call)
     } else {
-      block("item(\(item.id)) {") { $0.write(item.body) }
+      block("\(call) {") { $0.write(item.body) }
     }
   }
 
@@ -203,14 +205,13 @@ public struct SwiftSource {
   private mutating func writeIterations(_ items: [Item]) {
     put("for _ in 0..<\(items.count) { round.enter() }")
     block("DispatchQueue.concurrentPerform(iterations: \(items.count)) { index in") { source in
-      source.block("switch index {", "}") { source in
-        for (index, item) in items.enumerated() {
-          source.put(index == items.count - 1 ? "default:" : "case \(index):")
-          source.depth += 1
-          source.writeItem(item)
-          source.depth -= 1
+      source.put("switch index {")
+      for (index, item) in items.enumerated() {
+        source.block(index == items.count - 1 ? "default:" : "case \(index):", nil) {
+          $0.writeItem(item)
         }
       }
+      source.put("}")
     }
   }
 
@@ -261,7 +262,6 @@ public struct SwiftSource {
   }
 
   private mutating func writeHandle(_ submission: Submission, _ queue: String, _ id: Int) {
-    // A cancelled item does not leave the round itself; its notification comes in any case.
     switch submission.way {
     case .perform: put("handle\(id).perform()")
     case .after(let microseconds):
@@ -272,11 +272,10 @@ public struct SwiftSource {
       let group = submission.membership.map { "group: group\($0.group), " } ?? ""
       put("\(queue).\(submission.way)(\(group)execute: handle\(id))")
     }
-    let isCancelled = program.allOps.contains {
-      if case .cancel(_, id) = $0 { true } else { false }
-    }
-    if isCancelled {
-      put("handle\(id).notify(queue: .global()) { if handle\(id).isCancelled { round.leave() } }")
-    }
+    if isCancelled(id) { put("handle\(id).notify(queue: .global()) { round.leave() }") }
+  }
+
+  private func isCancelled(_ item: Int) -> Bool {
+    program.allOps.contains { if case .cancel(_, item) = $0 { true } else { false } }
   }
 }

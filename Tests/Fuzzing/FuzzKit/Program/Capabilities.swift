@@ -1,4 +1,4 @@
-// Purpose: what an engine can do beyond what every engine can.
+// Purpose: what an engine can do, or promises, beyond what every engine does.
 
 public struct Capabilities: OptionSet, Sendable {
   public let rawValue: Int
@@ -13,7 +13,11 @@ public struct Capabilities: OptionSet, Sendable {
   /// Items on concurrent queues may wait without holding up others for long.
   public static let blocksAnywhere = Capabilities(rawValue: 16)
 
+  /// What is submitted to a suspended concurrent queue does not start, even if the queue was at work
+  /// when it was suspended. For serial queues every engine promises that.
+  public static let suspendsConcurrentAtOnce = Capabilities(rawValue: 32)
+
   public static let all: Capabilities = [
-    .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere,
+    .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere, .suspendsConcurrentAtOnce,
   ]
 }

@@ -28,7 +28,8 @@ extension TestedEngine {
         .exactlyOnce, "there were \(log.count) events, more than the program can make", steps: [])
       return Verdict(log: log, events: events, violation: overflow)
     }
-    return Verdict(log: log, events: events, violation: Checker(program, events).violation)
+    let checker = Checker(program, events, promises: capabilities)
+    return Verdict(log: log, events: events, violation: checker.violation)
   }
 }
 

@@ -12,10 +12,13 @@ extension Checker {
       let end = history[suspension.id].released
       guard begin > 0, end > begin else { continue }
       let isAlone = isFromWithin(suspension)
+      let isConcurrent = facts.program.queues[suspension.object].kind == .concurrent
+      let holdsAtOnce = !isConcurrent || promises.contains(.suspendsConcurrentAtOnce)
       for (index, item) in facts.items.enumerated() {
         let moments = history[item.id]
         guard moments.started > begin, moments.started < end else { continue }
-        let isLater = item.queue == suspension.object && moments.called > begin
+        let isLater =
+          holdsAtOnce && item.queue == suspension.object && moments.called > begin
         let isThrough = chains.all[index] & 1 << UInt64(suspension.object) != 0
         if isLater || isAlone && isThrough {
           throw Violation(
