@@ -89,6 +89,10 @@ let package = Package(
       name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch"],
       path: "Tests/Fuzzing/fuzz", swiftSettings: language),
     .testTarget(
+      name: "FuzzTests",
+      dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", "TestSupport"],
+      swiftSettings: language),
+    .testTarget(
       name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
       swiftSettings: language),
   ]

@@ -26,7 +26,8 @@ enum Worker<Engine: TestedEngine> {
       put(
         Reply.broken(
           index: index, hang.invariant,
-          text: Report.describe(hang, events)).text)
+          text: Report.describe(hang, events)
+        ).text)
       _exit(3)
     }
     var hangMilliseconds = 20_000

@@ -4,9 +4,11 @@ public enum Invariant: String, CaseIterable, Sendable {
   case exactlyOnce = "every submitted item runs exactly once"
   case notBeforeCall = "nothing runs before it is submitted"
   case serialExclusion = "a serial queue, and all that targets it, runs one item at a time"
-  case barrierExclusion = "while a barrier runs, nothing else of its queue, or of those that target it, does"
+  case barrierExclusion =
+    "while a barrier runs, nothing else of its queue, or of those that target it, does"
   case serialOrder = "a serial queue starts items in the order of their submission"
-  case barrierOrder = "a barrier runs after all items submitted before it, and before all submitted after it"
+  case barrierOrder =
+    "a barrier runs after all items submitted before it, and before all submitted after it"
   case syncReturnsAfter = "sync returns after its item, and with its value"
   case iterationsComplete = "concurrentPerform returns after all its iterations"
   case groupWaits = "a group's wait returns after all members that were in it"

@@ -54,7 +54,9 @@ extension Generator {
     program.queues.indices.filter { program.queues[$0].level >= level }
   }
 
-  private var privateQueues: [Int] { program.queues.indices.filter { program.queues[$0].isPrivate } }
+  private var privateQueues: [Int] {
+    program.queues.indices.filter { program.queues[$0].isPrivate }
+  }
 
   private mutating func step(_ place: inout Place) -> Op? {
     budget -= 1

@@ -43,7 +43,8 @@ public enum Report {
     switch event.kind {
     case .called: "\(event.id) called"
     case .returned:
-      "\(event.id) returned" + (event.value == 0 || event.value == event.id ? "" : " \(event.value)")
+      "\(event.id) returned"
+        + (event.value == 0 || event.value == event.id ? "" : " \(event.value)")
     case .started: "\(event.id) started"
     case .ended: "\(event.id) ended"
     case .released: "\(event.id) takes back"

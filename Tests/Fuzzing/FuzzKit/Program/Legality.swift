@@ -42,6 +42,8 @@ struct LegalityChecker {
   let program: Program
   let capabilities: Capabilities
   let cancelled: Set<Int>
+  /// By item.
+  let handles: [Int: Submission]
   private var seen: Set<Int> = []
   private var activated: Set<Int> = []
   private var waited: Set<Int> = []
@@ -49,10 +51,14 @@ struct LegalityChecker {
   init(_ program: Program, _ capabilities: Capabilities) {
     self.program = program
     self.capabilities = capabilities
+    let ops = program.allOps
     cancelled = Set(
-      program.allOps.compactMap { op in
+      ops.compactMap { op in
         if case .cancel(_, let item) = op { item } else { nil }
       })
+    handles = Dictionary(
+      ops.compactMap(\.submission).filter(\.hasHandle).map { ($0.item.id, $0) }
+    ) { first, _ in first }
   }
 
   mutating func check() throws(Complaint) {
@@ -147,7 +153,9 @@ struct LegalityChecker {
       try demand(waited.insert(item).inserted, "waits for \(item) twice")
       try waitForItem(item, &place)
     case .notifyItem(_, let queue, let item): try checkItem(item, on: queue, from: place)
-    case .cancel, .readSpecific, .spin: break
+    case .cancel(_, let item):
+      try demand(handles[item] != nil, "cancels \(item), which has no handle")
+    case .readSpecific, .spin: break
     }
   }
 }
@@ -316,8 +324,7 @@ extension LegalityChecker {
   }
 
   private func waitForItem(_ item: Int, _ place: inout Place) throws(Complaint) {
-    let found = program.allOps.lazy.compactMap(\.submission).first { $0.item.id == item }
-    guard let found, found.hasHandle else { throw Complaint(description: "no handle \(item)") }
+    guard let found = handles[item] else { throw Complaint(description: "no handle \(item)") }
     if found.way.isInline { return }
     try wait(for: try level(of: found.queue), &place)
   }

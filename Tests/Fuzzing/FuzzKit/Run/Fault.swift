@@ -47,12 +47,14 @@ public enum Fault: String, CaseIterable, Sendable {
     case .extraPermit: [.permits]
     case .ignoresSuspension: [.suspension]
     case .ignoresInactivity: [.activation]
-    case .wrongSpecific, .ignoresRetargeting: [.specifics]
+    case .wrongSpecific: [.specifics]
+    case .ignoresRetargeting: [.specifics, .serialExclusion, .barrierExclusion]
     case .afterTooEarly: [.afterDeadline]
     case .iterationLater: [.iterationsComplete]
     case .itemWaitsShort: [.itemWaits]
     case .itemNotifiesEarly: [.itemNotifies]
-    case .runsAfterwards: [.nothingAfterwards]
+    // Which of the two depends on who is quicker: it, or whoever reads the log.
+    case .runsAfterwards: [.nothingAfterwards, .exactlyOnce]
     case .hangs: [.everythingEnds]
     case .crashes: [.noCrash]
     }

@@ -44,7 +44,9 @@ extension Program {
     for op in allOps {
       ids.add(op.id)
       if let submission = op.submission { ids.add(submission.item.id) }
-      if case .iterate(_, let items) = op { items.forEach { ids.add($0.id) } }
+      if case .iterate(_, let items) = op {
+        for item in items { ids.add(item.id) }
+      }
     }
     let renamer = Renamer(
       ids: ids, queues: queueNumbers, groups: groupNumbers, semaphores: semaphoreNumbers)
