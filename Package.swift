@@ -77,16 +77,18 @@ let package = Package(
       name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
     // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
     // both engines.
-    .target(name: "FuzzKit", path: "Tests/Fuzzing/FuzzKit", swiftSettings: language),
     .target(
-      name: "FuzzEngine", dependencies: ["GrandCentral", "FuzzKit"],
+      name: "FuzzKit", dependencies: ["TestSupport"], path: "Tests/Fuzzing/FuzzKit",
+      swiftSettings: language),
+    .target(
+      name: "FuzzEngine", dependencies: ["GrandCentral", "FuzzKit", "TestSupport"],
       path: "Tests/Fuzzing/FuzzEngine",
       swiftSettings: language + [.define("GRAND_CENTRAL")]),
     .target(
-      name: "FuzzEngineDispatch", dependencies: ["FuzzKit"],
+      name: "FuzzEngineDispatch", dependencies: ["FuzzKit", "TestSupport"],
       path: "Tests/Fuzzing/FuzzEngineDispatch", swiftSettings: language),
     .executableTarget(
-      name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch"],
+      name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "TestSupport"],
       path: "Tests/Fuzzing/fuzz", swiftSettings: language),
     .testTarget(
       name: "FuzzTests",

@@ -2,6 +2,7 @@
 
 import FuzzKit
 import Glibc
+import TestSupport
 
 #if GRAND_CENTRAL
   import GrandCentral
@@ -40,28 +41,12 @@ extension Run {
 
   /// A plain thread runs the item's shell again when the run is over.
   func runAfterwards(_ item: Item) {
-    let again = Unmanaged.passRetained(Again(run: self, item: item))
-    var thread = pthread_t()
-    pthread_create(
-      &thread, nil,
-      { raw in
-        let again = Unmanaged<Again>.fromOpaque(raw!).takeRetainedValue()
-        again.run.tally.waitForAll()
-        // The end of a run is noticed at once, and its log is looked at again some runs later.
-        usleep(300)
-        again.run.log.append(.started, again.item.id)
-        again.run.log.append(.ended, again.item.id)
-        return nil
-      }, again.toOpaque())
-    pthread_detach(thread)
-  }
-}
-
-private final class Again: Sendable {
-  let run: Run
-  let item: Item
-  init(run: Run, item: Item) {
-    self.run = run
-    self.item = item
+    _ = TestThread("afterwards") { [self] in
+      tally.waitForAll()
+      // The end of a run is noticed at once, and its log is looked at again some runs later.
+      usleep(300)
+      log.append(.started, item.id)
+      log.append(.ended, item.id)
+    }
   }
 }

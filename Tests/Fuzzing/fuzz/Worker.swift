@@ -2,19 +2,13 @@
 
 import FuzzKit
 import Glibc
+import TestSupport
 
 enum Worker<Engine: TestedEngine> {
   /// Serves requests from standard input until it ends.
   static func serve(fault: Fault?) -> Never {
     // The main thread belongs to the main queue.
-    let start = Unmanaged.passRetained(Start { serveRequests(fault) })
-    var thread = pthread_t()
-    pthread_create(
-      &thread, nil,
-      { raw in
-        Unmanaged<Start>.fromOpaque(raw!).takeRetainedValue().body()
-        return nil
-      }, start.toOpaque())
+    _ = TestThread("campaign") { serveRequests(fault) }
     Engine.drainMain()
   }
 
@@ -70,39 +64,26 @@ extension Reply {
   }
 }
 
-private final class Start: Sendable {
-  let body: @Sendable () -> Void
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}
-
 /// The run that is under way, for whoever looks in on it.
-// SAFETY: guarded by the lock.
+// SAFETY: guarded by the monitor.
 private final class Current: @unchecked Sendable {
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let monitor = Monitor()
   private var index = 0
   private var program = Program(queues: [], drivers: [])
   private var log: EventLog?
 
-  init() {
-    lock = .allocate(capacity: 1)
-    lock.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(lock, nil)
-  }
-
   func set(_ index: Int, _ program: Program, _ log: EventLog) {
-    pthread_mutex_lock(lock)
-    self.index = index
-    self.program = program
-    self.log = log
-    pthread_mutex_unlock(lock)
+    monitor.withLock {
+      self.index = index
+      self.program = program
+      self.log = log
+    }
     // For the host, should this process crash.
     var note = Int64(index)
     _ = pwrite(noteDescriptor, &note, 8, 0)
   }
 
   func snapshot() -> (Int, Program, [Event]) {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
-    return (index, program, log?.events ?? [])
+    monitor.withLock { (index, program, log?.events ?? []) }
   }
 }

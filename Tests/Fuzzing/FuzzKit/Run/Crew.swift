@@ -1,6 +1,6 @@
 // Purpose: the threads on which drivers run: plain ones outside all queues, kept from program to program
 // because making a thread costs as much as running a small program.
-import Glibc
+import TestSupport
 
 /// Use it from one thread.
 public final class Crew: Sendable {
@@ -22,34 +22,23 @@ private final class Member: @unchecked Sendable {
   private var job: (@Sendable () -> Void)?
 
   init() {
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, nil,
-      { raw in
-        // SAFETY: retained below. Members live as long as the process.
-        Unmanaged<Member>.fromOpaque(raw!).takeUnretainedValue().work()
-      }, Unmanaged.passRetained(self).toOpaque())
-    guard result == 0 else { fatalError("pthread_create: \(result)") }
-    pthread_detach(thread)
-  }
-
-  func post(_ job: @escaping @Sendable () -> Void) {
-    monitor.withLock {
-      // The last job is over, but its thread may not have come back yet.
-      self.job = job
-      monitor.signalAll()
+    // A member works as long as the process lives.
+    _ = TestThread("driver") { [self] in
+      while true { next()() }
     }
   }
 
-  private func work() -> Never {
-    while true { next()() }
-  }
+  /// The last job is over, but its thread may not have come back yet.
+  func post(_ job: @escaping @Sendable () -> Void) { monitor.change { self.job = job } }
 
   private func next() -> @Sendable () -> Void {
-    monitor.withLock {
-      while job == nil { monitor.wait() }
-      defer { job = nil }
-      return job.unsafelyUnwrapped
+    while true {
+      _ = monitor.wait(seconds: 3600) { job != nil }
+      let taken = monitor.withLock {
+        defer { job = nil }
+        return job
+      }
+      if let taken { return taken }
     }
   }
 }

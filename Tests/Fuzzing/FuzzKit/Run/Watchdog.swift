@@ -2,6 +2,7 @@
 // run, and the one that waits for it, may be what hangs.
 import Glibc
 import Synchronization
+import TestSupport
 
 public final class Watchdog: Sendable {
   /// When the run is overdue, in nanoseconds of the monotonic clock; 0 while none is watched.
@@ -10,15 +11,7 @@ public final class Watchdog: Sendable {
 
   public init(onHang: @escaping @Sendable () -> Void) {
     self.onHang = onHang
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, nil,
-      { raw in
-        // SAFETY: retained below; a watchdog lives as long as the process.
-        Unmanaged<Watchdog>.fromOpaque(raw!).takeUnretainedValue().look()
-      }, Unmanaged.passRetained(self).toOpaque())
-    guard result == 0 else { fatalError("pthread_create: \(result)") }
-    pthread_detach(thread)
+    _ = TestThread("watchdog") { [self] in look() }
   }
 
   public func begin(milliseconds: Int) {
@@ -31,7 +24,7 @@ public final class Watchdog: Sendable {
   private func look() -> Never {
     while true {
       // That something did not happen is no event to wait for.
-      usleep(50_000)
+      sleepMilliseconds(50)
       let overdue = deadline.load(ordering: .relaxed)
       if overdue > 0 && monotonicNanoseconds() > overdue {
         end()
