@@ -76,6 +76,25 @@ let package = Package(
     .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
     .testTarget(
       name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
+    // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
+    // both engines.
+    .target(
+      name: "FuzzKit", dependencies: ["TestSupport"], path: "Tests/Fuzzing/FuzzKit",
+      swiftSettings: language),
+    .target(
+      name: "FuzzEngine", dependencies: ["GrandCentral", "FuzzKit", "TestSupport"],
+      path: "Tests/Fuzzing/FuzzEngine",
+      swiftSettings: language + [.define("GRAND_CENTRAL")]),
+    .target(
+      name: "FuzzEngineDispatch", dependencies: ["FuzzKit", "TestSupport"],
+      path: "Tests/Fuzzing/FuzzEngineDispatch", swiftSettings: language),
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "TestSupport"],
+      path: "Tests/Fuzzing/fuzz", swiftSettings: language),
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", "TestSupport"],
+      swiftSettings: language),
     .testTarget(
       name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
       swiftSettings: language),

@@ -50,6 +50,39 @@ extension Catalogue {
           serial.expect()
         }
       },
+      EngineModel("suspend: what comes after it waits, whoever drains") { scene in
+        let serial = SerialScene(SpawningRoot())
+        let log = serial.log
+        let isResumed = Tally()
+        scene.thread("pushes") { serial.queue.async { log.value = log.value * 10 + 1 } }
+        scene.thread("suspends") {
+          serial.queue.suspend()
+          serial.queue.async {
+            Checker.expect(isResumed.count == 1, "an item ran on a suspended queue")
+            log.value = log.value * 10 + 2
+          }
+          isResumed.one()
+          serial.queue.resume()
+        }
+        scene.finally {
+          Checker.expect(log.value == 12 || log.value == 21, "an item was lost: \(log.value)")
+          serial.expect()
+        }
+      },
+      EngineModel("suspend: what comes after it waits, also on a concurrent queue") { scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        let isResumed = Tally()
+        scene.thread("pushes") { concurrent.asyncWrite() }
+        scene.thread("suspends") {
+          concurrent.queue.suspend()
+          concurrent.queue.async {
+            Checker.expect(isResumed.count == 1, "an item ran on a suspended queue")
+          }
+          isResumed.one()
+          concurrent.queue.resume()
+        }
+        scene.finally { concurrent.expect() }
+      },
       EngineModel("suspend: suspend and resume beside a push") { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("suspends") {
@@ -130,8 +163,8 @@ extension Catalogue {
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
         "a drainer that was about to stop goes on without seeing who resumed",
-        in: "Lane+Drain.swift", at: "let (won, now) = state.weakCompareExchange",
-        after: "if next.isHeld && inside", .dropsAcquire,
+        in: "Lane+Drain.swift", at: "var seen = state.load(ordering: .acquiring)",
+        .dropsAcquire,
         foundBy: "suspend: an item suspends its queue, another thread resumes it", isWeak: true),
       Mutant(
         "who resumes overwrites what was pushed", in: "Lane+Suspend.swift",

@@ -25,9 +25,9 @@ extension Catalogue {
         let log = below.log
         scene.thread("retargets") {
           queue.setTarget(queue: below.queue)
-          queue.async { log.value = log.value * 10 + 1 }
+          queue.sync { log.value = log.value * 10 + 1 }
         }
-        scene.thread("below") { below.queue.async { log.value = log.value * 10 + 2 } }
+        scene.thread("below") { below.queue.sync { log.value = log.value * 10 + 2 } }
         scene.finally {
           Checker.expect(log.value == 12 || log.value == 21, "lost or torn: \(log.value)")
           ModelThreads.expectAllNodesBack()
