@@ -154,7 +154,9 @@ extension Catalogue {
       Mutant(
         "a barrier that waits is forgotten", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
-        .clears(bits: LaneState.batch), foundBy: "barrier: two items, then a barrier"),
+        .clears(bits: LaneState.batch),
+        foundBy:
+          "barrier: a barrier, an item and a barrier, in this order"),
     ]
   }
 }

@@ -69,7 +69,9 @@ extension Catalogue {
           serial.expect()
         }
       },
-      EngineModel("suspend: what comes after it waits, also on a concurrent queue") { scene in
+      EngineModel(
+        "suspend: what comes after it waits, also on a concurrent queue", reach: .exhaustedStrong
+      ) { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         let isResumed = Tally()
         scene.thread("pushes") { concurrent.asyncWrite() }

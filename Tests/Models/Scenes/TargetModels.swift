@@ -25,8 +25,23 @@ extension Catalogue {
         let log = below.log
         scene.thread("retargets") {
           queue.setTarget(queue: below.queue)
-          queue.sync { log.value = log.value * 10 + 1 }
+          queue.async { log.value = log.value * 10 + 1 }
         }
+        scene.thread("below") { below.queue.async { log.value = log.value * 10 + 2 } }
+        scene.finally {
+          Checker.expect(log.value == 12 || log.value == 21, "lost or torn: \(log.value)")
+          ModelThreads.expectAllNodesBack()
+        }
+      },
+      EngineModel(
+        "retarget: sync() through a target that has just changed", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let root = SpawningRoot()
+        let below = SerialScene(root)
+        let queue = DispatchQueue(label: "upper", target: root)
+        let log = below.log
+        queue.setTarget(queue: below.queue)
+        scene.thread("above") { queue.sync { log.value = log.value * 10 + 1 } }
         scene.thread("below") { below.queue.sync { log.value = log.value * 10 + 2 } }
         scene.finally {
           Checker.expect(log.value == 12 || log.value == 21, "lost or torn: \(log.value)")
@@ -86,7 +101,7 @@ extension Catalogue {
       Mutant(
         "a lane with a lane for target lets sync() through", in: "LaneState.swift",
         at: "let (won, now) = weakCompareExchange", .clears(bits: LaneState.targeted),
-        foundBy: "retarget: to a lane whose items must not overlap"),
+        foundBy: "retarget: sync() through a target that has just changed"),
     ]
   }
 }
