@@ -55,6 +55,19 @@ let package = Package(
     .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
+    // What brings faults about: limits, refused system calls, signals, CPU masks; a wall clock to set.
+    .target(name: "CFaults", path: "Tests/CFaults"),
+    .target(name: "CClock", path: "Tests/CClock"),
+    .executableTarget(
+      name: "FaultProbe",
+      dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport", "CFaults"],
+      path: "Tests/Probes/FaultProbe", swiftSettings: language),
+    .executableTarget(
+      name: "ClockProbe", dependencies: ["GrandCentral", "TestSupport", "CClock"],
+      path: "Tests/Probes/ClockProbe", swiftSettings: language),
+    .testTarget(
+      name: "FaultTests", dependencies: ["TestSupport", "FaultProbe", "ClockProbe"],
+      swiftSettings: language),
     .testTarget(
       name: "GrandCentralTests",
       dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
