@@ -46,7 +46,7 @@ let package = Package(
       swiftSettings: language),
 
     .target(
-      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CLinux", "CFaults"], path: "Tests/TestSupport",
       swiftSettings: language),
     // Programs for what cannot be tested inside the test process.
     .executableTarget(
@@ -80,7 +80,9 @@ let package = Package(
       dependencies: ["GrandCentralCore", "GrandCentral", "CLinux", "Primitives", "TestSupport"],
       swiftSettings: language),
     .testTarget(
-      name: "StressTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+      name: "StressTests",
+      dependencies: ["GrandCentral", "GrandCentralCore", "Primitives", "TestSupport"],
+      swiftSettings: language),
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
