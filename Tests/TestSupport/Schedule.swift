@@ -45,8 +45,11 @@ public final class Schedule: Sendable {
     }
   }
 
-  /// Each thread's share of `total` operations, times GRANDCENTRAL_STRESS.
-  public func share(of total: Int) -> Int { max(1, stressed(total) / threads) }
+  /// Each thread's share of `total` operations, times GRANDCENTRAL_STRESS. Sanitizers take many times
+  /// as long for each.
+  public func share(of total: Int) -> Int {
+    max(1, stressed(total) / threads / (faults_is_sanitized() ? 6 : 1))
+  }
 
   /// Runs `body` on all client threads, each with its number and its own random numbers. False when they
   /// did not end in time.

@@ -151,6 +151,7 @@ func refusedLater(_ words: [String]) {
     work.group.notify(queue: .global()) { done.open() }
     check(done.wait(), "the workers that there were did the work")
     work.verify("under the limit")
+    refusal.end()
   case "items-wait":
     work.group.notify(queue: .global()) {
       mayGo.open()
@@ -163,6 +164,7 @@ func refusedLater(_ words: [String]) {
   default: exit(2)
   }
   check(mayGo.wait(), "nobody is left asleep")
+  check(Work.isDone(), "work runs as before")
 }
 
 /// No thread, for good: what needs none works, what needs one waits, and nothing crashes.
