@@ -47,7 +47,7 @@ let package = Package(
       swiftSettings: language),
 
     .target(
-      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CLinux", "CFaults"], path: "Tests/TestSupport",
       swiftSettings: language),
     // Programs for what cannot be tested inside the test process.
     .executableTarget(
@@ -56,6 +56,19 @@ let package = Package(
     .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
+    // What brings faults about: limits, refused system calls, signals, CPU masks; a wall clock to set.
+    .target(name: "CFaults", path: "Tests/CFaults"),
+    .target(name: "CClock", path: "Tests/CClock"),
+    .executableTarget(
+      name: "FaultProbe",
+      dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport", "CFaults"],
+      path: "Tests/Probes/FaultProbe", swiftSettings: language),
+    .executableTarget(
+      name: "ClockProbe", dependencies: ["GrandCentral", "TestSupport", "CClock"],
+      path: "Tests/Probes/ClockProbe", swiftSettings: language),
+    .testTarget(
+      name: "FaultTests", dependencies: ["TestSupport", "FaultProbe", "ClockProbe"],
+      swiftSettings: language),
     .testTarget(
       name: "GrandCentralTests",
       dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
@@ -68,7 +81,9 @@ let package = Package(
       dependencies: ["GrandCentralCore", "GrandCentral", "CLinux", "Primitives", "TestSupport"],
       swiftSettings: language),
     .testTarget(
-      name: "StressTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+      name: "StressTests",
+      dependencies: ["GrandCentral", "GrandCentralCore", "Primitives", "TestSupport"],
+      swiftSettings: language),
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
