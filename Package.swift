@@ -27,12 +27,18 @@ let package = Package(
     // Runs small programs in every way that they can run. Knows nothing of the engine.
     .target(name: "CFibers"),
     .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
+    // Checks the checker: its searches against each other, on random programs.
+    .target(
+      name: "ModelSelfTest", dependencies: ["ModelChecker"], path: "Tests/ModelSelfTest",
+      swiftSettings: language),
     .testTarget(
-      name: "ModelCheckerTests", dependencies: ["ModelChecker"], swiftSettings: language),
+      name: "ModelCheckerTests", dependencies: ["CFibers", "ModelChecker", "ModelSelfTest"],
+      swiftSettings: language),
     // The models, and the engine's own sources compiled once more beside the checker's primitives: Core
     // and some of the files in Primitives are symbolic links.
     .executableTarget(
-      name: "model", dependencies: ["CLinux", "ModelChecker"], path: "Tests/Models",
+      name: "model", dependencies: ["CLinux", "ModelChecker", "ModelSelfTest"],
+      path: "Tests/Models",
       swiftSettings: language + [.define("GRANDCENTRAL_MODEL")]),
 
     // The main job that a newcomer runs. TourJobDispatch is a symbolic link to TourJob: one source,

@@ -35,12 +35,16 @@ public struct TraceLine: Sendable {
 extension Model {
   /// Runs the model. One check runs at a time; other threads wait.
   public func check(_ options: Options = Options()) -> Outcome {
-    checkLock.withLock { _ in Check(self, options).run() }
+    checking { Check(self, options).run() }
   }
 
   /// Runs the model once, with the schedule of an earlier failure.
   public func replay(_ schedule: Schedule, _ options: Options = Options()) -> Failure? {
-    checkLock.withLock { _ in Check(self, options).replay(schedule, execution: 0) }
+    checking {
+      let check = Check(self, options)
+      check.warmUp()
+      return check.replay(schedule, execution: 0)
+    }
   }
 }
 
@@ -54,7 +58,7 @@ public struct Visit: Sendable {
 extension Model {
   /// Every place of an atomic operation that the model comes to within the options' limits.
   public func visits(_ options: Options = Options()) -> [Visit] {
-    checkLock.withLock { _ in
+    checking {
       let check = Check(self, options)
       check.execution.visits = Visits()
       _ = check.run()
@@ -81,6 +85,13 @@ final class Visits {
 }
 
 private let checkLock = Mutex(())
+
+private func checking<Result>(_ body: () -> Result) -> Result {
+  checkLock.withLock { _ in
+    defer { gc_fiber_release_signals() }
+    return body()
+  }
+}
 
 private final class Check {
   private static let leak = "Leak: "
@@ -122,7 +133,9 @@ private final class Check {
       executions += 1
       steps += execution.stepCount
       if search.isRedundant { redundant += 1 }
-      if let found, let story = explain(search.schedule, found, executions) {
+      if let tell = options.whenEnded {
+        tell(Ending(failure: found, preemptions: search.preemptions))
+      } else if let found, let story = explain(search.schedule, found, executions) {
         failure = story
         isComplete = false
         break
@@ -152,7 +165,7 @@ private final class Check {
   }
 
   /// Runs the model once for nothing: what it makes once for all, in globals, is no leak later.
-  private func warmUp() {
+  func warmUp() {
     search.beginExecution()
     _ = runOnce(judgesLeaks: false)
     search.forget()
@@ -171,6 +184,7 @@ private final class Check {
       execution.runThreads()
       if execution.failure == nil { scene.judge() }
     }
+    if search.isOffCourse { execution.recordFailure(Report.otherCourse) }
     if let failure = execution.failure { return options.tolerates(failure) ? nil : failure }
     if judgesLeaks {
       let left = execution.liveLocations - before

@@ -55,7 +55,7 @@ public enum Checker {
   public static var thread: Int { Execution.withCurrent { $0.running } }
 
   /// The virtual clock.
-  public static var nanoseconds: UInt64 { Execution.withCurrent { $0.nanoseconds } }
+  public static var nanoseconds: UInt64 { Execution.withCurrent { $0.readClock(.none) } }
 
   /// Starts a thread in the middle of an execution.
   public static func spawn(_ name: String, isDaemon: Bool = false, _ body: @escaping () -> Void) {

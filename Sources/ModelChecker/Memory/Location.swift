@@ -32,8 +32,10 @@ public struct Location {
   var execution: UInt64 = 0
   var initial: UInt64 = 0
   var isAlive = true
-  /// Where it was made.
+  /// Where it was made, by whom and when: that is no atomic operation, so all others must come after it.
   var site = Site.none
+  var maker: UInt8 = 0
+  var madeAt: UInt16 = 0
   /// Its name in reports, by order of first use.
   var number: Int32 = 0
 

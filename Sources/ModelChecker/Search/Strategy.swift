@@ -42,6 +42,14 @@ public struct Options: Sendable {
   public var tolerates: @Sendable (String) -> Bool = { _ in false }
   /// Changes to the program, for checking that they are found.
   public var mutations: [Mutation] = []
+  /// Is told how each execution ended. The search then goes on after failures.
+  package var whenEnded: (@Sendable (Ending) -> Void)?
 
   public init() {}
+}
+
+/// How one execution ended.
+package struct Ending: Sendable {
+  package let failure: String?
+  package let preemptions: Int
 }
