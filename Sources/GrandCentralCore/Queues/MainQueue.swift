@@ -18,7 +18,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees 1.
     signal.store(1, ordering: .sequentiallyConsistent)
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
-    if descriptor >= 0 { Self.ring(descriptor) }
+    if descriptor >= 0 { Doorbell.ring(descriptor) }
     futexWake(signal)
   }
 
@@ -66,17 +66,11 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     defer { descriptorLock.unlock() }
     let existing = descriptor.load(ordering: .relaxed)
     if existing >= 0 { return existing }
-    let made = gc_eventfd()
+    let made = Doorbell.make()
     guard made >= 0 else { throw SystemError(number: errno) }
     descriptor.store(made, ordering: .sequentiallyConsistent)
-    if signal.load(ordering: .sequentiallyConsistent) == 1 { Self.ring(made) }
+    if signal.load(ordering: .sequentiallyConsistent) == 1 { Doorbell.ring(made) }
     return made
-  }
-
-  private static func ring(_ descriptor: Int32) {
-    var one: UInt64 = 1
-    // EAGAIN: the counter is at its end, so the descriptor is readable as it is. eventfd(2).
-    _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 }
 

@@ -32,10 +32,10 @@ private struct SpecificEntry {
 private final class SpecificTable {
   let lock = Lock()
   /// Guarded by the lock. Few queues have more than a handful.
-  var entries: [SpecificEntry] = []
+  @Cell var entries: [SpecificEntry] = []
 
   deinit {
-    for entry in entries { entry.destroy(entry.value) }
+    for entry in $entries { entry.destroy(entry.value) }
   }
 
   /// Where the value of `key` is, with the lock held if there is one.

@@ -190,8 +190,11 @@ final class Execution: @unchecked Sendable {
   }
 
   private func bringToFirstStep(_ number: Int) {
+    // A thread may start another before its own first step.
+    let outer = starter
     starter = running
     run(number, insteadOf: running)
+    starter = outer
   }
 
   private func comeBack(to maker: Int, from number: Int) {

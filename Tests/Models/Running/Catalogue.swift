@@ -2,7 +2,21 @@
 
 enum Catalogue {
   static let models: [EngineModel] =
-    Self.groups
+    Self.primitives
+    + Self.onces
+    + Self.groups
+    + Self.semaphores
+    + Self.workItems
+    + Self.performs
+    + Self.specifics
+    + Self.mains
   static let mutants: [Mutant] =
-    Self.groupMutants
+    Self.primitiveMutants
+    + Self.onceMutants
+    + Self.groupMutants
+    + Self.semaphoreMutants
+    + Self.workItemMutants
+    + Self.performMutants
+    + Self.specificMutants
+    + Self.mainMutants
 }
