@@ -358,7 +358,7 @@ final class Execution: @unchecked Sendable {
     location.pointee.initial = value
     location.pointee.isAlive = true
     location.pointee.site = site
-    location.pointee.begin(in: number, value: value, by: threads[running].memory)
+    location.pointee.begin(in: number, value: value)
     locationNumbers += 1
     location.pointee.number = locationNumbers
     return location
@@ -380,7 +380,7 @@ final class Execution: @unchecked Sendable {
   @inline(never)
   private func refresh(_ location: UnsafeMutablePointer<Location>, _ site: Site) {
     if !location.pointee.isAlive { failUseAfterFree(location, site) }
-    location.pointee.begin(in: number, value: location.pointee.initial, by: .zero)
+    location.pointee.begin(in: number, value: location.pointee.initial)
     locationNumbers += 1
     location.pointee.number = locationNumbers
   }

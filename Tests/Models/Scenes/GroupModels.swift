@@ -282,7 +282,7 @@ extension Catalogue {
       Mutant(
         "a claim does not compare", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "private func claim()", .isBlind,
-        foundBy: "group: one waits, one is notified"),
+        foundBy: "group: one enters while the last leaves"),
       Mutant(
         "a watcher does not compare", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "func watch(", .isBlind,

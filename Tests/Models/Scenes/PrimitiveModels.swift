@@ -200,14 +200,14 @@ private enum Primitives {
 
   static func vigil(_ scene: Scene) {
     let keepers = Keepers()
+    let watched = Keeper()
+    keepers.change { $0.append(watched) }
     scene.thread("beginner") {
       let keeper = Keeper()
       keepers.change { $0.append(keeper) }
       Checker.expect(keepers.count.load(ordering: .relaxed) > 0, "the vigil is not seen")
       keepers.change { $0.removeAll { $0 === keeper } }
     }
-    let watched = Keeper()
-    keepers.change { $0.append(watched) }
     scene.thread("sleeper") {
       for keeper in keepers.current { keeper.attend() }
     }
