@@ -36,8 +36,8 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   }
 
   deinit {
-    // acquiring: as the last reference is gone nobody else is inside; this is for the message only.
-    let left = value.load(ordering: .acquiring)
+    // relaxed: whoever drops the last reference has all uses behind it.
+    let left = value.load(ordering: .relaxed)
     require(
       left >= original,
       """

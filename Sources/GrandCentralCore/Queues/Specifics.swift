@@ -130,9 +130,8 @@ extension Lane {
 
   /// At the lane's death.
   final func releaseSpecifics() {
-    guard let raw = UnsafeRawPointer(bitPattern: specifics.load(ordering: .acquiring)) else {
-      return
-    }
+    // relaxed: whoever drops the last reference has all uses behind it.
+    guard let raw = UnsafeRawPointer(bitPattern: specifics.load(ordering: .relaxed)) else { return }
     Unmanaged<SpecificTable>.fromOpaque(raw).release()
   }
 }

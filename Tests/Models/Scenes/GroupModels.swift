@@ -24,6 +24,8 @@ extension Catalogue {
       EngineModel("group: two register, one leaves", Groups.twoRegister),
       EngineModel(
         "group: notifications of two generations come in order", Groups.notificationsInOrder),
+      EngineModel(
+        "group: a claimer comes late and delivers for the next generation", Groups.lateClaimer),
       EngineModel("group: async with a group", Groups.asyncMember),
     ]
   }
@@ -250,6 +252,30 @@ private enum Groups {
     }
   }
 
+  /// The first generation's claimer may find that the second has ended, and deliver that one's notification
+  /// too, before its own claimer comes. It must then have seen what the second's members did.
+  static func lateClaimer(_ scene: Scene) {
+    let group = DispatchGroup(spinLimit: 0)
+    let root = SpawningRoot()
+    let done = Plain()
+    let told = Journal()
+    group.enter()
+    scene.thread("member") { group.leave() }
+    scene.thread("observer") {
+      group.notify(queue: root) {}
+      group.enter()
+      group.notify(queue: root) { told.add(done.value) }
+      Checker.spawn("second member") {
+        done.value = 1
+        group.leave()
+      }
+    }
+    scene.finally {
+      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the member")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
   static func asyncMember(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()
@@ -305,6 +331,10 @@ extension Catalogue {
         "a waiter sleeps without a look", in: "DispatchGroup.swift",
         at: "futexWait(lowHalfOf: word", .sleepsBlindly,
         foundBy: "group: two leave, one waits for both"),
+      Mutant(
+        "whoever delivers for another acquires nothing", in: "DispatchGroup+Notify.swift",
+        at: "word.load(ordering: .acquiring)", .dropsAcquire,
+        foundBy: "group: a claimer comes late and delivers for the next generation"),
       Mutant(
         "the generation stays", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "private func claim()",

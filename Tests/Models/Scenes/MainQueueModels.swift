@@ -12,6 +12,7 @@ extension Catalogue {
           $0.spuriousFailures = 1
         }, Mains.submit(threads: 1)),
       EngineModel("main queue: a vigil begins while one submits", Mains.lookAround),
+      EngineModel("main queue: a sleeper is called for a vigil", Mains.vigil),
       EngineModel("main queue: a run loop asks for its bell while one submits", Mains.bell),
     ]
   }
@@ -79,6 +80,26 @@ private enum Mains {
     scene.thread("keeper") { main.lookAround() }
     addMainThread(scene, number: 3, main)
     scene.finally { Checker.expect(sum.value == 1, "the item did not run") }
+  }
+
+  /// Whoever calls the main thread to a vigil has begun it, and the main thread must see that before it
+  /// sleeps again.
+  static func vigil(_ scene: Scene) {
+    let main = MainQueue()
+    let vigil = Tally()
+    ThreadRegistry.mainThread = ModelThreads.context(1)
+    scene.thread("main") {
+      main.drainOnce()
+      if vigil.count == 1 { return }
+      main.grandCentralMainIdle()
+      main.drainOnce()
+      Checker.expect(vigil.count == 1, "the vigil is not seen")
+    }
+    scene.thread("keeper") {
+      vigil.one()
+      main.lookAround()
+    }
+    scene.keep(main)
   }
 
   static func bell(_ scene: Scene) {

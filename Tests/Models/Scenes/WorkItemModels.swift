@@ -244,8 +244,8 @@ extension Catalogue {
         after: "private func register(", .dropsAcquire,
         foundBy: "work item: one performs, one registers"),
       Mutant(
-        "a submission is taken twice", in: file, at: "submission.exchange(0", .splits,
-        foundBy: "work item: one submits and waits"),
+        "a submission is lost", in: file, at: "submission.exchange(retained", .splits,
+        foundBy: "work item: two submit"),
     ]
   }
 }
