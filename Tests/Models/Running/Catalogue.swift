@@ -10,6 +10,7 @@ enum Catalogue {
     + Self.performs
     + Self.specifics
     + Self.mains
+    + Self.workplaces
   static let mutants: [Mutant] =
     Self.primitiveMutants
     + Self.onceMutants
@@ -19,4 +20,5 @@ enum Catalogue {
     + Self.performMutants
     + Self.specificMutants
     + Self.mainMutants
+    + Self.workplaceMutants
 }

@@ -59,6 +59,9 @@ extension Catalogue {
         "the last grant is still there", in: "Parker.swift",
         at: "$0.parker.store(0", .skips, foundBy: "parker: a grant, and one more"),
       Mutant(
+        "a vigil is not told of", in: "Vigil.swift", at: "count.store(list.count", .skips,
+        foundBy: "vigil: one begins and ends, one attends"),
+      Mutant(
         "a granted look acquires nothing", in: "Parker.swift",
         at: "$0.parker.load(ordering: .acquiring) == 1", .dropsAcquire,
         foundBy: "parker: a look first"),
