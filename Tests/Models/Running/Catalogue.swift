@@ -2,10 +2,33 @@
 
 enum Catalogue {
   static let models: [EngineModel] =
-    Self.groups
-    + Self.lanePushes + Self.laneSyncs + Self.barriers + Self.suspensions + Self.targets
+    Self.primitives
+    + Self.onces
+    + Self.groups
+    + Self.semaphores
+    + Self.workItems
+    + Self.performs
+    + Self.specifics
+    + Self.mains
+    + Self.workplaces
+    + Self.lanePushes
+    + Self.laneSyncs
+    + Self.barriers
+    + Self.suspensions
+    + Self.targets
   static let mutants: [Mutant] =
-    Self.groupMutants
-    + Self.lanePushMutants + Self.laneSyncMutants + Self.barrierMutants + Self.suspensionMutants
+    Self.primitiveMutants
+    + Self.onceMutants
+    + Self.groupMutants
+    + Self.semaphoreMutants
+    + Self.workItemMutants
+    + Self.performMutants
+    + Self.specificMutants
+    + Self.mainMutants
+    + Self.workplaceMutants
+    + Self.lanePushMutants
+    + Self.laneSyncMutants
+    + Self.barrierMutants
+    + Self.suspensionMutants
     + Self.targetMutants
 }
