@@ -168,6 +168,7 @@ private final class Check {
       model.body(scene)
       execution.runThreads()
       if execution.failure == nil { scene.judge() }
+      if execution.failure == nil { execution.windDown() }
     }
     if execution.failure == nil && judgesLeaks {
       let left = execution.liveLocations - before

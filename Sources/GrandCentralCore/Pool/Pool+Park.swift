@@ -88,7 +88,7 @@ extension Pool {
   }
 
   /// Under the idle lock.
-  private func makeWorker() -> Worker {
+  func makeWorker() -> Worker {
     let index = workerCount.load(ordering: .relaxed)
     let worker = Worker(index: index, pool: self)
     workers[index] = Unmanaged.passRetained(worker)
@@ -101,7 +101,7 @@ extension Pool {
   private func start(_ worker: Worker) {
     // Read here and not by the new thread: while a thread is made, its maker blocks every signal.
     let start = Unmanaged.passRetained(
-      WorkerStart(pool: self, worker: worker, blocked: Process.mainThreadBlockedSignals()))
+      WorkerStart(pool: self, worker: worker, blocked: configuration.readBlockedSignals()))
     let error = spawn(
       { argument in
         // SAFETY: the pair passed below, owned by this thread.

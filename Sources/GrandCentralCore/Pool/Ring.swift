@@ -10,23 +10,36 @@
 // that the ring was not emptied since.
 // After the run queues of Go's scheduler (runtime/proc.go, runqput, runqgrab), which argue the same.
 
-// A value of two pointers, so that passing rings around counts no references. Never freed, as workers are.
+// A value of two pointers, so that passing rings around counts no references. Its worker frees it.
 struct Ring: @unchecked Sendable {
   static var capacity: Int { scaled(256, inModels: 4) }
 
   private struct Words: ~Copyable {
-    let head = Atomic<UInt32>(0)
-    let tail = Atomic<UInt32>(0)
+    let head: Atomic<UInt32>
+    let tail: Atomic<UInt32>
     let band = Atomic<UInt8>(0)
+    init(first: UInt32) {
+      head = Atomic(first)
+      tail = Atomic(first)
+    }
   }
   private let words: UnsafeMutablePointer<Words>
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
 
-  init() {
+  /// `first`: where head and tail begin. They wrap around, and what is true at zero must be true there.
+  init(startingAt first: UInt32 = 0) {
     words = .allocate(capacity: 1)
-    words.initialize(to: Words())
+    words.initialize(to: Words(first: first))
     slots = .allocate(capacity: Self.capacity)
     for index in 0..<Self.capacity { (slots + index).initialize(to: Atomic(0)) }
+  }
+
+  /// When nobody uses it any more.
+  func dismantle() {
+    words.deinitialize(count: 1)
+    words.deallocate()
+    slots.deinitialize(count: Self.capacity)
+    slots.deallocate()
   }
 
   private func slot(_ index: UInt32) -> UnsafeMutablePointer<Atomic<UInt>> {

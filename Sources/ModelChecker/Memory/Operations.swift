@@ -201,6 +201,10 @@ extension Execution {
   func futexWait(
     _ location: Word, mask: UInt64, expected: UInt64, until deadline: UInt64?, _ site: Site
   ) -> Bool {
+    if isWindingDown {
+      let isSame = (location.pointee.latest ^ expected) & mask == 0
+      return isSame ? sleepWindingDown(until: deadline) : true
+    }
     guard isScheduling else {
       fatalError("ModelChecker: the stage of a model cannot sleep: \(Report.place(site)).")
     }

@@ -18,3 +18,8 @@ final class Counted {
   init() { Checker.count(made: 1) }
   deinit { Checker.count(made: -1) }
 }
+
+/// A number that threads change with whatever ordering they say.
+final class Number {
+  let word = Atomic<Int>(0)
+}

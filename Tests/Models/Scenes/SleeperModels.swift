@@ -1,0 +1,125 @@
+// Room: Models/Sleepers. Workers that sleep: in an item, without work until they leave, or not at all because
+// the system refuses them.
+
+extension Catalogue {
+  static var sleepers: [EngineModel] {
+    [
+      EngineModel(
+        "workers: one that leaves misses no submission", adjust: { $0.timeOuts = 1 }
+      ) { scene in
+        let pool = Pool.small()
+        let jobs = [Job(), Job()]
+        pool.submit(jobs[0])
+        scene.thread("submitter") { pool.submit(jobs[1]) }
+        scene.finally {
+          for job in jobs { job.expectDone() }
+          pool.expectAtRest()
+        }
+      },
+      EngineModel(
+        "workers: one that sleeps in an item is replaced, and one steps back",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let pool = Pool.small(threads: 2)
+        let number = Atomic32()
+        let first = Job {
+          Blocking.announced(currentThread()) {
+            while number.word.load(ordering: .acquiring) == 0 {
+              _ = futexWait(number.word, while: 0)
+            }
+          }
+        }
+        let second = Job {
+          number.word.store(1, ordering: .releasing)
+          futexWake(number.word)
+        }
+        pool.submit(first)
+        pool.submit(second)
+        scene.finally {
+          first.expectDone("the sleeper")
+          second.expectDone("what it waits for")
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("workers: an announced sleep and the monitor count it once") { scene in
+        let pool = Pool.small()
+        let worker = pool.makeWorker()
+        pool.change { $0.woken(width: 1, mostThreads: 1).0 }
+        pool.change { $0.searchEnded().0 }
+        worker.status.store(.running, ordering: .relaxed)
+        scene.thread("worker") {
+          currentThread().pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
+          Blocking.announced(currentThread()) {}
+        }
+        scene.thread("monitor") {
+          if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
+        }
+        scene.finally {
+          Checker.expect(worker.status.load(ordering: .relaxed) == .running, "it still sleeps")
+          let active = pool.state.load(ordering: .relaxed).active
+          Checker.expect(active == 1, "one worker is at work, and \(active) are counted")
+        }
+      },
+      EngineModel("workers: one that the monitor took for asleep goes idle") { scene in
+        let pool = Pool.small()
+        let job = Job()
+        pool.submit(job)
+        scene.thread("monitor") {
+          guard let worker = pool.worker(at: 0) else { return }
+          if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
+        }
+        scene.finally {
+          job.expectDone()
+          pool.expectAtRest()
+        }
+      },
+      EngineModel(
+        "workers: what was submitted to refused threads is looked after",
+        adjust: { $0.refusals = 2 }
+      ) { scene in
+        let pool = Pool.small(monitorMode: 0)
+        pool.reportedRefusal.store(true, ordering: .relaxed)
+        let jobs = [Job(), Job()]
+        scene.thread("first") { pool.submit(jobs[0]) }
+        scene.thread("second") { pool.submit(jobs[1]) }
+        scene.finally {
+          if pool.hasWork() {
+            Checker.expect(
+              Vigil.isKept || pool.monitor.mode.load(ordering: .relaxed) != 0,
+              "work waits, and nobody will ever look for it")
+          } else {
+            for job in jobs { job.expectDone() }
+            pool.expectAtRest()
+          }
+          pool.monitor.mode.store(2, ordering: .relaxed)
+          Vigil.end(pool)
+        }
+      },
+      EngineModel("workers: a vigil does not end while work waits") { scene in
+        let pool = Pool.small(threads: 0)
+        let job = Job()
+        Vigil.begin(pool)
+        scene.thread("submitter") {
+          pool.publish(job)
+          pool.keepVigil()
+        }
+        scene.thread("sleeper") {
+          if !pool.hasWork() { pool.attend() }
+        }
+        scene.finally {
+          Checker.expect(Vigil.isKept, "work waits, and the vigil has ended")
+          Vigil.end(pool)
+        }
+      },
+    ]
+  }
+
+  static var sleeperMutants: [Mutant] {
+    []
+  }
+}
+
+/// A word to sleep on.
+final class Atomic32 {
+  let word = Atomic<UInt32>(0)
+}
