@@ -23,7 +23,6 @@ extension Catalogue {
         adjust: { $0.refusals = 1 }
       ) { scene in
         let pool = Pool.small(monitorMode: 0)
-        pool.reportedRefusal.store(true, ordering: .relaxed)
         let job = Job()
         scene.thread("idle worker") { pool.monitor.prepare(pool) }
         scene.thread("submitter") {

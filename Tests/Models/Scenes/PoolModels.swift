@@ -5,6 +5,15 @@ extension Catalogue {
   static var pools: [EngineModel] {
     [
       EngineModel("pool: a worker that goes idle misses no submission") { scene in
+        let (pool, job) = (Pool.small(), Job())
+        pool.makeIdleWorker()
+        scene.thread("submitter") { pool.submit(job) }
+        scene.finally {
+          job.expectDone()
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("pool: nor does one that has just worked", reach: .exhaustedStrong) { scene in
         let pool = Pool.small()
         let jobs = [Job(), Job()]
         pool.submit(jobs[0])
@@ -14,7 +23,7 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
-      EngineModel("pool: an item's own submission runs", reach: .exhausted) { scene in
+      EngineModel("pool: an item's own submission runs", reach: .exhaustedStrong) { scene in
         let pool = Pool.small()
         let inner = Job()
         let outer = Job { pool.submit(inner) }

@@ -39,13 +39,15 @@ extension Source {
 extension Pool {
   /// Has one source of work, and a monitor that is asleep and has no thread: watch() leaves a mark on it.
   static func small(
-    width: Int = 1, threads: Int = 1, sources: [Source] = [.items], monitorMode: UInt32 = 2
+    width: Int = 1, threads: Int = 1, sources: [Source] = [.items], monitorMode: UInt32 = 2,
+    refusesAll: Bool = false
   ) -> Pool {
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, mostThreads: threads)
     configuration.readBlockedSignals = { nil }
     configuration.sources = sources.reduce(0) { $0 | $1.bit }
     configuration.spawn = { body, argument, stackBytes in
+      if refusesAll { return EAGAIN }
       // The monitor's thread, which never ends, is not made: it stays at "starting".
       guard stackBytes == 0 else {
         if Checker.mayRefuse() { return EAGAIN }
@@ -54,8 +56,13 @@ extension Pool {
       }
       return startThread(body, argument, stackBytes: stackBytes)
     }
-    return Pool(configuration, monitor: Monitor(mode: monitorMode))
+    let pool = Pool(configuration, monitor: Monitor(mode: monitorMode))
+    pool.reportedRefusal.store(true, ordering: .relaxed)
+    return pool
   }
+
+  /// Makes a worker, which finds nothing to do.
+  func makeIdleWorker() { wakeIfNeeded() }
 
   func submit(_ job: Job) { submit(job.node(), .items, band: .default, from: currentThread()) }
 
@@ -63,6 +70,22 @@ extension Pool {
   func publish(_ job: Job) {
     withInjector(.items) { $0.push(job.node()) }
     markWaiting(.items)
+  }
+
+  /// Fails unless the jobs ran, or somebody will look for them: a monitor that is being made or is there, or
+  /// whoever keeps the vigil. Ends that.
+  func expectLookedAfter(_ jobs: [Job]) {
+    if hasWork() {
+      Checker.expect(
+        Vigil.isKept || monitor.mode.load(ordering: .relaxed) != 0,
+        "work waits, and nobody will look for it")
+    } else {
+      for job in jobs { job.expectDone() }
+      expectAtRest()
+    }
+    // The last idle worker stays where there is no monitor.
+    monitor.mode.store(2, ordering: .relaxed)
+    Vigil.end(self)
   }
 
   /// Fails unless its books are those of a pool at rest.

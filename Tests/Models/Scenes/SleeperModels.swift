@@ -5,14 +5,14 @@ extension Catalogue {
   static var sleepers: [EngineModel] {
     [
       EngineModel(
-        "workers: one that leaves misses no submission", adjust: { $0.timeOuts = 1 }
+        "workers: one that leaves misses no submission", reach: .exhaustedStrong,
+        adjust: { $0.timeOuts = 1 }
       ) { scene in
-        let pool = Pool.small()
-        let jobs = [Job(), Job()]
-        pool.submit(jobs[0])
-        scene.thread("submitter") { pool.submit(jobs[1]) }
+        let (pool, job) = (Pool.small(), Job())
+        pool.makeIdleWorker()
+        scene.thread("submitter") { pool.submit(job) }
         scene.finally {
-          for job in jobs { job.expectDone() }
+          job.expectDone()
           pool.expectAtRest()
         }
       },
@@ -62,50 +62,40 @@ extension Catalogue {
       },
       EngineModel("workers: one that the monitor took for asleep goes idle") { scene in
         let pool = Pool.small()
-        let job = Job()
-        pool.submit(job)
+        pool.makeIdleWorker()
         scene.thread("monitor") {
           guard let worker = pool.worker(at: 0) else { return }
           if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
         }
-        scene.finally {
-          job.expectDone()
-          pool.expectAtRest()
-        }
+        scene.finally { pool.expectAtRest() }
       },
       EngineModel(
-        "workers: what was submitted to refused threads is looked after",
+        "workers: what is submitted to refused threads is looked after",
+        reach: .exhaustedStrong, adjust: { $0.refusals = 2 }
+      ) { scene in
+        let pool = Pool.small(monitorMode: 0)
+        let jobs = [Job(), Job()]
+        scene.thread("submitter") { for job in jobs { pool.submit(job) } }
+        scene.finally { pool.expectLookedAfter(jobs) }
+      },
+      EngineModel(
+        "workers: so is what two submit", reach: .bounded(preemptions: 2),
         adjust: { $0.refusals = 2 }
       ) { scene in
         let pool = Pool.small(monitorMode: 0)
-        pool.reportedRefusal.store(true, ordering: .relaxed)
         let jobs = [Job(), Job()]
         scene.thread("first") { pool.submit(jobs[0]) }
         scene.thread("second") { pool.submit(jobs[1]) }
-        scene.finally {
-          if pool.hasWork() {
-            Checker.expect(
-              Vigil.isKept || pool.monitor.mode.load(ordering: .relaxed) != 0,
-              "work waits, and nobody will ever look for it")
-          } else {
-            for job in jobs { job.expectDone() }
-            pool.expectAtRest()
-          }
-          pool.monitor.mode.store(2, ordering: .relaxed)
-          Vigil.end(pool)
-        }
+        scene.finally { pool.expectLookedAfter(jobs) }
       },
       EngineModel("workers: a vigil does not end while work waits") { scene in
-        let pool = Pool.small(threads: 0)
-        let job = Job()
+        let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
         Vigil.begin(pool)
         scene.thread("submitter") {
           pool.publish(job)
           pool.keepVigil()
         }
-        scene.thread("sleeper") {
-          if !pool.hasWork() { pool.attend() }
-        }
+        scene.thread("sleeper") { pool.attend() }
         scene.finally {
           Checker.expect(Vigil.isKept, "work waits, and the vigil has ended")
           Vigil.end(pool)
