@@ -183,6 +183,7 @@ private final class Check {
       model.body(scene)
       execution.runThreads()
       if execution.failure == nil { scene.judge() }
+      if execution.failure == nil { execution.windDown() }
     }
     if search.isOffCourse { execution.recordFailure(Report.otherCourse) }
     if let failure = execution.failure { return options.tolerates(failure) ? nil : failure }

@@ -7,7 +7,8 @@ public final class Scene {
 
   init() {}
 
-  /// Adds a thread. A daemon may be asleep when the others have finished.
+  /// Adds a thread. A daemon may be asleep when the others have finished. After the verdict its sleeps end
+  /// by their deadlines, if they have any, so that it comes to its end and lets go of what it holds.
   public func thread(
     _ name: String? = nil, isDaemon: Bool = false, _ body: @escaping () -> Void
   ) {

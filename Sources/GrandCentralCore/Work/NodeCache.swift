@@ -9,7 +9,7 @@ public enum NodeCache {
   @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
   /// How many nodes a thread keeps before it gives a chain away.
   @inlinable static var mostKept: Int { scaled(128, inModels: 16) }
-  private static let depot = NodeDepot()
+  static let depot = NodeDepot()
 
   /// A node with undefined contents.
   @inlinable @inline(__always)
@@ -74,7 +74,7 @@ public enum NodeCache {
 /// in its context and the next chain in its companion: both are unused in a free node.
 final class NodeDepot: @unchecked Sendable {
   private let lock = Lock()
-  @Cell private var chains: WorkNode? = nil
+  @Cell private(set) var chains: WorkNode? = nil
   private static var slabNodes: Int { scaled(1024, inModels: 4) }
 
   func put(chain first: UnsafeMutableRawPointer, count: Int) {
@@ -94,6 +94,9 @@ final class NodeDepot: @unchecked Sendable {
       return (first.raw, Int(bitPattern: first.context))
     }
   }
+
+  /// Gives up all that it holds. For a model, which begins anew each time and keeps its own account of nodes.
+  func forget() { lock.withLock { chains = nil } }
 
   private func carveSlab() {
     let slab = UnsafeMutableRawPointer.allocate(

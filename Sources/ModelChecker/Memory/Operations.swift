@@ -205,6 +205,10 @@ extension Execution {
   func futexWait(
     _ location: Word, mask: UInt64, expected: UInt64, until deadline: UInt64?, _ site: Site
   ) -> Bool {
+    if isWindingDown {
+      let isSame = (location.pointee.latest ^ expected) & mask == 0
+      return isSame ? sleepWindingDown(until: deadline) : true
+    }
     guard isScheduling else {
       fail("The stage of a model cannot sleep, and would: \(Report.place(site)).")
     }

@@ -55,6 +55,11 @@ public enum ModelThreads {
     }
   }
 
+  /// Whether a node is one of those that threads begin with.
+  static func owns(_ node: UnsafeMutableRawPointer) -> Bool {
+    node >= nodes && node < nodes + count * nodesEach * WorkNode.bytes
+  }
+
   /// Fails unless every node is in some thread's cache.
   static func expectAllNodesBack() {
     var found = 0

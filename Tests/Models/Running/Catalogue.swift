@@ -11,6 +11,12 @@ enum Catalogue {
     + Self.specifics
     + Self.mains
     + Self.workplaces
+    + Self.nodes
+    + Self.rings
+    + Self.injectors
+    + Self.pools
+    + Self.sleepers
+    + Self.monitors
     + Self.lanePushes
     + Self.laneSyncs
     + Self.barriers
@@ -26,6 +32,12 @@ enum Catalogue {
     + Self.specificMutants
     + Self.mainMutants
     + Self.workplaceMutants
+    + Self.nodeMutants
+    + Self.ringMutants
+    + Self.injectorMutants
+    + Self.poolMutants
+    + Self.sleeperMutants
+    + Self.monitorMutants
     + Self.lanePushMutants
     + Self.laneSyncMutants
     + Self.barrierMutants

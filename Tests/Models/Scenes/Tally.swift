@@ -30,3 +30,7 @@ final class Counted {
 
 /// A deadline that is still to come.
 var soon: UInt64 { Checker.nanoseconds + 1_000_000 }
+/// A number that threads change with whatever ordering they say.
+final class Number {
+  let word = Atomic<Int>(0)
+}
