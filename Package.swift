@@ -27,12 +27,15 @@ let package = Package(
     // Runs small programs in every way that they can run. Knows nothing of the engine.
     .target(name: "CFibers"),
     .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
+    .target(
+      name: "FiberTests", dependencies: ["CFibers"], path: "Tests/Fibers",
+      publicHeadersPath: "include"),
     // Checks the checker: its searches against each other, on random programs.
     .target(
       name: "ModelSelfTest", dependencies: ["ModelChecker"], path: "Tests/ModelSelfTest",
       swiftSettings: language),
     .testTarget(
-      name: "ModelCheckerTests", dependencies: ["CFibers", "ModelChecker", "ModelSelfTest"],
+      name: "ModelCheckerTests", dependencies: ["FiberTests", "ModelChecker", "ModelSelfTest"],
       swiftSettings: language),
     // The models, and the engine's own sources compiled once more beside the checker's primitives: Core
     // and some of the files in Primitives are symbolic links.

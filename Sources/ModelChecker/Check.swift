@@ -115,6 +115,7 @@ private final class Check {
   }
 
   deinit {
+    execution.end()
     Self.numbers = number
     Execution.current = nil
   }

@@ -160,20 +160,23 @@ extension Execution {
     let mayFail = isWeak && canSucceed && isScheduling && threads[running].spuriousFailuresLeft > 0
     guard isScheduling && (options.isWeak || mayFail) else { return canSucceed ? nil : last }
     // Outcomes: success or the latest value, then older values that differ, then failure for no reason.
-    var older: [Int] = []
-    if options.isWeak {
-      let oldest = location.pointee.oldestReadable(
-        by: threads[running].memory, isSequential: failure.contains(.isSequential))
-      if oldest < last {
-        for index in (oldest..<last).reversed()
-        where location.pointee.stores[index].value != expected {
-          older.append(index)
-        }
-      }
-    }
-    let chosen = search.choice(of: 1 + older.count + (mayFail ? 1 : 0))
+    let oldest =
+      options.isWeak
+      ? location.pointee.oldestReadable(
+        by: threads[running].memory, isSequential: failure.contains(.isSequential)) : last
+    let stores = location.pointee.stores
+    var older = 0
+    for index in oldest..<last where stores[index].value != expected { older += 1 }
+    var chosen = search.choice(of: 1 + older + (mayFail ? 1 : 0))
     if chosen == 0 { return canSucceed ? nil : last }
-    if chosen <= older.count { return older[chosen - 1] }
+    if chosen <= older {
+      var index = last
+      while chosen > 0 {
+        index -= 1
+        if stores[index].value != expected { chosen -= 1 }
+      }
+      return index
+    }
     threads[running].spuriousFailuresLeft -= 1
     return last
   }

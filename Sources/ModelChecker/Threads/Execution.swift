@@ -77,7 +77,9 @@ final class Execution: @unchecked Sendable {
       })
   }
 
-  deinit {
+  /// Gives back what it has. Its own memory is not the place for this: fibers that were abandoned in the middle
+  /// of a call may hold on to it for ever.
+  func end() {
     FiberStacks.takeBack(from: threads)
     threads.deinitialize(count: Threads.most)
     threads.deallocate()
