@@ -11,7 +11,7 @@ public func spinHint() {}
 public enum ModelThreads {
   static var count: Int { 8 }
   /// A thread may be left with twice NodeCache.chainLength before it gives some away: so many of others'.
-  static var nodesEach: Int { NodeCache.chainLength }
+  static var nodesEach: Int { 2 * NodeCache.chainLength }
   nonisolated(unsafe) private static let contexts = makeContexts()
   /// All nodes, thread by thread.
   nonisolated(unsafe) private static let nodes = UnsafeMutableRawPointer.allocate(

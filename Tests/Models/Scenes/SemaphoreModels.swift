@@ -23,7 +23,11 @@ extension Catalogue {
         Semaphores.deadline),
       EngineModel(
         "semaphore: two deadlines, one signal", reach: .exhaustedStrong,
-        adjust: { $0.timeOuts = 1 },
+        // Who came too late looks again after a while.
+        adjust: {
+          $0.timeOuts = 1
+          $0.timePasses = true
+        },
         Semaphores.twoDeadlines),
       EngineModel(
         "semaphore: one gives up, one does not", reach: .exhaustedStrong,
