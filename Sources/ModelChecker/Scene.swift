@@ -7,7 +7,8 @@ public final class Scene {
 
   init() {}
 
-  /// Adds a thread. A daemon may be asleep when the others have finished.
+  /// Adds a thread. A daemon may be asleep when the others have finished. After the verdict its sleeps end
+  /// by their deadlines, if they have any, so that it comes to its end and lets go of what it holds.
   public func thread(
     _ name: String? = nil, isDaemon: Bool = false, _ body: @escaping () -> Void
   ) {
@@ -18,6 +19,11 @@ public final class Scene {
 
   /// What is checked when all threads have finished. All they did has happened before.
   public func finally(_ verdict: @escaping () -> Void) { verdicts.append(verdict) }
+
+  /// Keeps an object until the verdict. A thread that drops the last reference to an object has all others'
+  /// uses of it behind it, by the reference count, which the checker does not see: a deinit that reads
+  /// atomics could find old values there.
+  public func keep(_ object: AnyObject) { finally { withExtendedLifetime(object) {} } }
 
   func judge() {
     for verdict in verdicts { verdict() }

@@ -38,10 +38,10 @@ public enum Vigil {
 }
 
 /// Guarded by its lock, but for the count.
-private final class Keepers: @unchecked Sendable {
+final class Keepers: @unchecked Sendable {
   let count = Atomic<Int>(0)
   private let lock = Lock()
-  private var list: [any Vigilant] = []
+  @Cell private var list: [any Vigilant] = []
 
   func change(_ body: (inout [any Vigilant]) -> Void) {
     lock.withLock {

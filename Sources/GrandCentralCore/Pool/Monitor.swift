@@ -19,7 +19,7 @@ import CLinux
 final class Monitor: @unchecked Sendable {
   /// 0 no thread ─start→ 3 starting │ 1 watching │ 2 asleep
   ///                      └─refused→ 0
-  private let mode = Atomic<UInt32>(0)
+  let mode: Atomic<UInt32>
   /// When prepare() may try again, on the monotonic clock.
   private let nextPreparation = Atomic<UInt64>(0)
   // The monitor thread's own.
@@ -35,9 +35,13 @@ final class Monitor: @unchecked Sendable {
   private static var stalledRoundsBeforeReport: Int { 20 }
   private static var silentRoundsBeforeAsleep: Int { 20 }
 
+  /// A model's monitor may begin asleep, with no thread.
+  init(mode: UInt32 = 0) { self.mode = Atomic(mode) }
+
   /// Whether the thread runs. It never ends.
   var isThere: Bool {
-    let seen = mode.load(ordering: .acquiring)
+    // relaxed: only the number counts. Who relies on the monitor reads it in watch().
+    let seen = mode.load(ordering: .relaxed)
     return seen == 1 || seen == 2
   }
 
@@ -48,7 +52,8 @@ final class Monitor: @unchecked Sendable {
     switch mode.load(ordering: .sequentiallyConsistent) {
     case 1, 3: return
     case 2:
-      if mode.exchange(1, ordering: .acquiringAndReleasing) == 2 { futexWake(mode) }
+      // relaxed: it will look at everything, each time, and before it rests again it looks as rest() argues.
+      if mode.exchange(1, ordering: .relaxed) == 2 { futexWake(mode) }
     default:
       if isUrgent || !pool.isRefused { start(pool) } else { pool.keepVigil() }
     }
@@ -67,14 +72,16 @@ final class Monitor: @unchecked Sendable {
     guard mode.compareExchange(expected: 0, desired: 3, ordering: .relaxed).exchanged else {
       return
     }
+    let argument = Unmanaged.passRetained(pool)
     let error = pool.spawn(
       { argument in
-        // SAFETY: a pool lives as long as its process.
-        let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue()
+        // SAFETY: the reference passed below, owned by this thread.
+        let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
         nameThread("gc-monitor")
         pool.monitor.run(pool)
-      }, Unmanaged.passUnretained(pool).toOpaque(), stackBytes: 256 * 1024)
+      }, argument.toOpaque(), stackBytes: 256 * 1024)
     if error == 0 { return Vigil.end(pool) }
+    argument.release()
     // sequentiallyConsistent: a submitter publishes work and reads the mode, we set the mode and look
     // for work. Either it sees that nobody watches, or we see what it relied on us for.
     mode.store(0, ordering: .sequentiallyConsistent)
@@ -85,7 +92,7 @@ final class Monitor: @unchecked Sendable {
   private func run(_ pool: Pool) -> Never {
     let never = Atomic<UInt32>(0)
     var period = Self.periodNanoseconds
-    mode.store(1, ordering: .releasing)
+    mode.store(1, ordering: .relaxed)
     while true {
       let next = Clock.monotonicNanoseconds() + period
       while futexWait(never, while: 0, until: .monotonic(nanoseconds: next)) != .timedOut {}
@@ -103,7 +110,7 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// Sleeps until watch() is called.
-  private func rest(_ pool: Pool) {
+  func rest(_ pool: Pool) {
     quietRounds = 0
     pool.threadAllowance.store(pool.configuration.firstThreads, ordering: .relaxed)
     pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
@@ -115,7 +122,7 @@ final class Monitor: @unchecked Sendable {
       _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)
       return
     }
-    while mode.load(ordering: .acquiring) == 2 { _ = futexWait(mode, while: 2) }
+    while mode.load(ordering: .relaxed) == 2 { _ = futexWait(mode, while: 2) }
   }
 
   /// What one look found.
@@ -229,14 +236,14 @@ final class Monitor: @unchecked Sendable {
     return state == "S" || state == "D"
   }
 
-  private func mark(_ worker: Worker, in pool: Pool) -> Bool {
+  func mark(_ worker: Worker, in pool: Pool) -> Bool {
     let (done, _) = worker.status.compareExchange(
       expected: .running, desired: .sampled, ordering: .relaxed)
     if done { pool.change { $0.blocked() } }
     return done
   }
 
-  private func unmark(_ worker: Worker, in pool: Pool) {
+  func unmark(_ worker: Worker, in pool: Pool) {
     // Counted first, so that a worker which announces itself in between is not taken from an active count
     // that has not got it back yet.
     pool.change { $0.unblocked() }

@@ -179,6 +179,7 @@ extension Pool {
   }
 
   private func takeInjected(_ source: Source, atMost most: Int, for worker: Worker) -> WorkNode? {
+    guard configuration.sources & source.bit != 0 else { return nil }
     let ring = worker.ring(source.kind)
     guard
       let node = withInjector(source, { $0.take(atMost: most, ring: ring, band: source.band) })

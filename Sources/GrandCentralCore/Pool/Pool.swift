@@ -23,6 +23,10 @@ final class Pool: @unchecked Sendable {
     /// Starts a detached thread with that much stack (0: default); returns 0 or an errno. A parameter,
     /// so that a test or a model can refuse one.
     var spawn: Spawn = { startThread($0, $1, stackBytes: $2) }
+    /// The signals that new workers block, as the program's main thread does; `nil`: not to be told.
+    var readBlockedSignals: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
+    /// The bits of those sources that work comes from. A model that uses one need not look at ten.
+    var sources = Source.all
   }
 
   typealias Spawn = @Sendable (ThreadBody, UnsafeMutableRawPointer, _ stackBytes: Int) -> Int32
@@ -44,7 +48,7 @@ final class Pool: @unchecked Sendable {
   /// The queue that each band's work is on when it is on no other, for frames.
   /// Written once, before any work; plain memory, so that reading it counts no references.
   let rootOfBand: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-  let monitor = Monitor()
+  let monitor: Monitor
 
   let idleLock = Lock()
   /// Guarded by idleLock: idle workers, the last to park at the end, and records without a thread.
@@ -66,8 +70,9 @@ final class Pool: @unchecked Sendable {
   /// Called when sleeping threads begin to keep watch. Written before any work.
   var whenVigilBegins: (@Sendable () -> Void)?
 
-  init(_ configuration: Configuration) {
+  init(_ configuration: Configuration, monitor: Monitor = Monitor()) {
     self.configuration = configuration
+    self.monitor = monitor
     allowance = Atomic(configuration.width)
     width = Atomic(configuration.width)
     firstThreads = configuration.firstThreads
@@ -75,7 +80,7 @@ final class Pool: @unchecked Sendable {
     rootOfBand = .allocate(capacity: Band.allCases.count)
     rootOfBand.initialize(repeating: nil, count: Band.allCases.count)
     injectors = .allocate(capacity: Source.count)
-    for index in 0..<Source.count {
+    for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
       (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))
     }
     workers = .allocate(capacity: configuration.mostThreads)
@@ -83,7 +88,17 @@ final class Pool: @unchecked Sendable {
     idleStack.reserveCapacity(configuration.mostThreads)
   }
 
-  // A pool lives as long as its process; its threads refer to it without counting.
+  // The pool of the process lives as long as that. Another one lives as long as somebody refers to it: each
+  // of its threads does.
+  deinit {
+    for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
+      injectors[index].release()
+    }
+    injectors.deallocate()
+    rootOfBand.deallocate()
+    for index in 0..<workerCount.load(ordering: .relaxed) { workers[index]?.release() }
+    workers.deallocate()
+  }
 
   /// Runs `node` on some worker. Consumes it. Any thread; never blocks.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
@@ -127,8 +142,8 @@ final class Pool: @unchecked Sendable {
   }
 
   /// Sets the hint of a source that has just been given work.
-  private func markWaiting(_ source: Source) {
-    let bit = UInt32(1) << UInt32(source.index)
+  func markWaiting(_ source: Source) {
+    let bit = source.bit
     // sequentiallyConsistent against unmarkIfEmpty(): either it sees our node, or we see its zero.
     if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
       sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
@@ -137,7 +152,7 @@ final class Pool: @unchecked Sendable {
 
   /// Clears the hint of a source whose injector was found empty.
   func unmarkIfEmpty(_ source: Source) {
-    let bit = UInt32(1) << UInt32(source.index)
+    let bit = source.bit
     guard sourcesWaiting.load(ordering: .relaxed) & bit != 0 else { return }
     sourcesWaiting.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
     if !withInjector(source, { $0.isEmpty }) {
@@ -152,7 +167,10 @@ final class Pool: @unchecked Sendable {
 
   /// Any work anywhere. Sequentially consistent: see Pool+Park.swift.
   func hasWork() -> Bool {
-    for index in 0..<Source.count {
+    var rest = configuration.sources
+    while rest != 0 {
+      let index = rest.trailingZeroBitCount
+      rest &= rest &- 1
       // SAFETY: as in withInjector().
       if !injectors[index]._withUnsafeGuaranteedRef({ $0.isEmpty }) { return true }
     }

@@ -27,4 +27,7 @@ struct Source: Equatable {
   /// Its place among the injectors, and its bit in `sourcesWaiting`.
   var index: Int { kind.rawValue * 8 + Int(band.rawValue) }
   static var count: Int { 16 }
+  var bit: UInt32 { 1 << UInt32(index) }
+  /// The bits of all that there can be: two kinds in five bands.
+  static var all: UInt32 { 0b0011_1110_0011_1110 }
 }

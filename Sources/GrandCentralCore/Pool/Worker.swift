@@ -1,6 +1,6 @@
 // Room: Pool/Worker. One thread of the pool, and what others may know of it.
-// Workers are never freed: the record of a thread that left is taken by the next one, so a thief or the
-// monitor may hold on to one at any time.
+// Workers live as long as their pool: the record of a thread that left is taken by the next one, so a thief
+// or the monitor may hold on to one at any time.
 
 final class Worker: @unchecked Sendable {
   let index: Int
@@ -27,7 +27,7 @@ final class Worker: @unchecked Sendable {
   let picks = Atomic<UInt32>(0)
   let threadID = Atomic<UInt32>(0)
 
-  /// The pool it belongs to, which lives as long as the process.
+  /// The pool it belongs to, which lives longer.
   unowned(unsafe) let pool: Pool
 
   /// The thread that has this record, as its context's address; set before it is first idle.
@@ -71,5 +71,10 @@ final class Worker: @unchecked Sendable {
   init(index: Int, pool: Pool) {
     self.index = index
     self.pool = pool
+  }
+
+  deinit {
+    items.dismantle()
+    lanes.dismantle()
   }
 }

@@ -7,7 +7,9 @@ public import CLinux
 
 public enum NodeCache {
   @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
-  private static let depot = NodeDepot()
+  /// How many nodes a thread keeps before it gives a chain away.
+  @inlinable static var mostKept: Int { scaled(128, inModels: 16) }
+  static let depot = NodeDepot()
 
   /// A node with undefined contents.
   @inlinable @inline(__always)
@@ -27,7 +29,7 @@ public enum NodeCache {
     node.next = thread.pointee.nodes.map(WorkNode.init)
     thread.pointee.nodes = node.raw
     thread.pointee.node_count &+= 1
-    if thread.pointee.node_count > 2 * chainLength { spill(thread) }
+    if thread.pointee.node_count > mostKept { spill(thread) }
   }
 
   /// Gives all of a thread's nodes to the depot, at the thread's end.
@@ -72,7 +74,7 @@ public enum NodeCache {
 /// in its context and the next chain in its companion: both are unused in a free node.
 final class NodeDepot: @unchecked Sendable {
   private let lock = Lock()
-  @Cell private var chains: WorkNode? = nil
+  @Cell private(set) var chains: WorkNode? = nil
   private static var slabNodes: Int { scaled(1024, inModels: 4) }
 
   func put(chain first: UnsafeMutableRawPointer, count: Int) {
@@ -92,6 +94,9 @@ final class NodeDepot: @unchecked Sendable {
       return (first.raw, Int(bitPattern: first.context))
     }
   }
+
+  /// Gives up all that it holds. For a model, which begins anew each time and keeps its own account of nodes.
+  func forget() { lock.withLock { chains = nil } }
 
   private func carveSlab() {
     let slab = UnsafeMutableRawPointer.allocate(

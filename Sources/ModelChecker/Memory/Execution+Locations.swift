@@ -13,7 +13,7 @@ extension Execution {
     location.pointee.initial = value
     location.pointee.isAlive = true
     location.pointee.site = site
-    location.pointee.begin(in: number, value: value, by: threads[running].memory)
+    location.pointee.begin(in: number, value: value)
     location.pointee.maker = UInt8(running)
     location.pointee.madeAt = threads[running].memory[running]
     locationNumbers += 1
@@ -43,7 +43,7 @@ extension Execution {
   @inline(never)
   private func refresh(_ location: UnsafeMutablePointer<Location>, _ site: Site) {
     if !location.pointee.isAlive { failUseAfterFree(location, site) }
-    location.pointee.begin(in: number, value: location.pointee.initial, by: .zero)
+    location.pointee.begin(in: number, value: location.pointee.initial)
     location.pointee.madeAt = 0
     locationNumbers += 1
     location.pointee.number = locationNumbers

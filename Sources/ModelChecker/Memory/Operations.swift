@@ -60,7 +60,7 @@ extension Execution {
 
   func load(_ location: Word, _ asked: Ordering, _ site: Site) -> UInt64 {
     begin(.load, location, site)
-    visits?.add(site, asked)
+    visits?.add(site, asked.subtracting(.releases))
     let change = change(at: site)
     let order = asked.changed(by: change)
     let latest = location.pointee.count - 1
@@ -79,7 +79,7 @@ extension Execution {
 
   func store(_ location: Word, _ value: UInt64, _ asked: Ordering, _ site: Site) {
     begin(.store, location, site)
-    visits?.add(site, asked)
+    visits?.add(site, asked.subtracting(.acquires))
     let change = change(at: site)
     trace?.store(self, location, value, site)
     if change != .skips {
@@ -208,6 +208,10 @@ extension Execution {
   func futexWait(
     _ location: Word, mask: UInt64, expected: UInt64, until deadline: UInt64?, _ site: Site
   ) -> Bool {
+    if isWindingDown {
+      let isSame = (location.pointee.latest ^ expected) & mask == 0
+      return isSame ? sleepWindingDown(until: deadline) : true
+    }
     guard isScheduling else {
       fail("The stage of a model cannot sleep, and would: \(Report.place(site)).")
     }

@@ -34,6 +34,9 @@ final class Execution: @unchecked Sendable {
   private var starter: Int?
   /// Whether threads take turns: from the end of the scene's setting to the end of its threads.
   private(set) var isScheduling = false
+  /// Whether daemons come to their ends, after the verdict.
+  var isWindingDown = false
+  var sleepsLeft = 0
 
   /// Numbers executions; locations that are older begin anew.
   private(set) var number: UInt64 = 0
@@ -115,6 +118,7 @@ final class Execution: @unchecked Sendable {
     stepCount = 0
     nanoseconds = Self.firstNanosecond
     failure = nil
+    isWindingDown = false
     sleepTurns = 0
     locationNumbers = 0
     for index in 0..<threadCount {
@@ -217,6 +221,7 @@ final class Execution: @unchecked Sendable {
     threads[number].state = .finished
     if number == 0 { return gc_fiber_switch(&threads[0].fiber, outside) }
     if let starter { return comeBack(to: starter, from: number) }
+    if isWindingDown { return run(0, insteadOf: number) }
     run(next(after: number) ?? 0, insteadOf: number)
   }
 
@@ -233,7 +238,7 @@ final class Execution: @unchecked Sendable {
     run(maker, insteadOf: number)
   }
 
-  private func run(_ next: Int, insteadOf last: Int) {
+  func run(_ next: Int, insteadOf last: Int) {
     running = next
     gc_fiber_switch(&threads[last].fiber, &threads[next].fiber)
   }
@@ -301,6 +306,7 @@ final class Execution: @unchecked Sendable {
 
   /// Nobody can move, so time passes until the first deadline.
   private func threadWithNextDeadline() -> Int? {
+    guard options.timePasses else { return nil }
     var best: Int?
     for index in 1..<threadCount where threads[index].state == .asleep {
       guard let deadline = threads[index].deadline else { continue }
@@ -321,6 +327,7 @@ final class Execution: @unchecked Sendable {
     threads[number].asleepSince = sleepTurns
     threads[number].pending = Step(kind: .timeOut, location: location, site: site)
     giveTurn(from: number)
+    if isWindingDown { return false }
     // Chosen: by a wake-up that came before, or to time out now.
     guard threads[number].state == .asleep else {
       record(threads[number].pending.kind, threads[number].pending.location)

@@ -2,7 +2,8 @@
 //   model [FILTER] [--share F] [--seed N]   checks every model whose name contains FILTER
 //   model list                              names them
 //   model mutants [FILTER]                  puts each mutant in and demands that its model finds it
-//   model orderings [FILTER]                weakens each ordering in turn and says which nobody misses
+//   model orderings [FILTER]                weakens each ordering in turn, in files whose names contain FILTER,
+//                                           and says which nobody misses
 //   model replay 'NAME|MEMORY|SCHEDULE'     runs one execution again, as a failure's report says
 //   model self-test [COUNT] [SEED]          compares the checker's searches on so many random programs
 import ModelSelfTest

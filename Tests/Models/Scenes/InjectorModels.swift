@@ -1,0 +1,132 @@
+// Room: Models/Injectors. Injector: anybody pushes, takers move the inbox to the front under a lock.
+
+extension Injector {
+  /// The oldest node and no further one.
+  fileprivate func takeOne(_ ring: OwnedRing) -> WorkNode? {
+    take(atMost: 1, ring: ring.ring, band: .default)
+  }
+}
+
+extension Catalogue {
+  static var injectors: [EngineModel] {
+    [
+      EngineModel("injector: two push, one takes") { scene in
+        let (injector, ring) = (Injector(), OwnedRing())
+        let parcels = Parcels(3)
+        scene.thread("first") { for number in 0..<2 { injector.push(parcels.send(number)) } }
+        scene.thread("second") { injector.push(parcels.send(2)) }
+        scene.thread("taker") {
+          var last = -1
+          while let node = injector.takeOne(ring) {
+            let number = parcels.receive(node)
+            Checker.expect(number == 2 || number > last, "node \(number) overtook node \(last)")
+            if number != 2 { last = number }
+          }
+        }
+        scene.finally {
+          parcels.receiveAll { injector.takeOne(ring) }
+          parcels.expectAllArrived()
+          Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
+        }
+      },
+      EngineModel("injector: two take what one pushes") { scene in
+        let (injector, rings) = (Injector(), [OwnedRing(), OwnedRing()])
+        let parcels = Parcels(3)
+        injector.push(parcels.send(0))
+        scene.thread("pusher") { injector.push(parcels.send(1)) }
+        for number in 0..<2 {
+          scene.thread("taker \(number)") {
+            let ring = rings[number]
+            if let node = injector.take(atMost: 4, ring: ring.ring, band: .default) {
+              parcels.receive(node)
+            }
+            parcels.receiveAll { ring.ring.take() }
+          }
+        }
+        scene.finally {
+          injector.push(parcels.send(2))
+          parcels.receiveAll { injector.takeOne(rings[0]) }
+          parcels.expectAllArrived()
+          Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
+        }
+      },
+      EngineModel("injector: it is never empty while something waits in it") { scene in
+        // One of the two always waits: in the inbox, or in front, or on its way.
+        let (injector, ring) = (Injector(), OwnedRing())
+        let parcels = Parcels(2)
+        for number in 0..<2 { injector.push(parcels.send(number)) }
+        scene.thread("taker") { injector.takeOne(ring).map { _ = parcels.receive($0) } }
+        scene.thread("observer") {
+          Checker.expect(!injector.isEmpty, "what waits is in neither of its places")
+        }
+        scene.finally {
+          parcels.receiveAll { injector.takeOne(ring) }
+          parcels.expectAllArrived()
+        }
+      },
+      EngineModel("injector: who pushed finds it empty only when another has taken") { scene in
+        let (injector, ring) = (Injector(), OwnedRing())
+        let parcels = Parcels(2)
+        let taken = Number()
+        injector.push(parcels.send(0))
+        scene.thread("pusher") {
+          injector.push(parcels.send(1))
+          if injector.isEmpty {
+            Checker.expect(
+              taken.word.load(ordering: .sequentiallyConsistent) == 2, "nobody has taken it")
+          }
+        }
+        scene.thread("taker") {
+          for _ in 0..<2 {
+            taken.word.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            if let node = injector.takeOne(ring) {
+              parcels.receive(node)
+            } else {
+              taken.word.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            }
+          }
+        }
+        scene.finally {
+          Checker.expect(
+            injector.isEmpty == (parcels.hasArrived(0) && parcels.hasArrived(1)),
+            "it is empty while something waits, or is not while nothing does")
+          parcels.receiveAll { injector.takeOne(ring) }
+          parcels.expectAllArrived()
+        }
+      },
+    ]
+  }
+
+  static var injectorMutants: [Mutant] {
+    let waits = "injector: it is never empty while something waits in it"
+    let twoPush = "injector: two push, one takes"
+    return [
+      Mutant(
+        "a push publishes nothing", in: "Injector.swift", at: "inbox.weakCompareExchange",
+        .dropsRelease, foundBy: twoPush),
+      Mutant(
+        "a push does not compare", in: "Injector.swift", at: "inbox.weakCompareExchange", .isBlind,
+        foundBy: twoPush),
+      Mutant(
+        "the inbox is read and then emptied", in: "Injector.swift", at: "inbox.exchange(0",
+        .splits, foundBy: twoPush),
+      Mutant(
+        "the inbox is emptied without acquiring", in: "Injector.swift", at: "inbox.exchange(0",
+        .dropsAcquire, foundBy: twoPush),
+      Mutant(
+        "the front is not announced", in: "Injector.swift", at: "hasFront.store(true", .skips,
+        foundBy: waits),
+      Mutant(
+        "the front is announced out of order", in: "Injector.swift", at: "inbox.exchange(0",
+        .dropsRelease, foundBy: waits, isWeak: true),
+      Mutant(
+        "an empty front is not told", in: "Injector.swift", at: "hasFront.store(false",
+        after: "back = nil", .skips,
+        foundBy: "injector: who pushed finds it empty only when another has taken"),
+      Mutant(
+        "two hold the injector's lock", in: "Lock.swift", at: "let (won, _)",
+        after: "func lock()", .isBlind,
+        foundBy: "injector: two take what one pushes"),
+    ]
+  }
+}

@@ -1,0 +1,63 @@
+// Room: Models/Monitors. The monitor's thread: when it sleeps, when it is made, when it is refused.
+
+extension Catalogue {
+  static var monitors: [EngineModel] {
+    [
+      EngineModel("monitor: it does not rest while work waits for it") { scene in
+        let pool = Pool.small(monitorMode: 1)
+        let job = Job()
+        // All that may be active are: a submitter relies on the monitor.
+        pool.allowance.store(0, ordering: .relaxed)
+        pool.width.store(0, ordering: .relaxed)
+        scene.thread("submitter") {
+          pool.publish(job)
+          pool.wakeIfNeeded()
+        }
+        scene.thread("monitor") { pool.monitor.rest(pool) }
+        scene.finally {
+          Checker.expect(pool.monitor.mode.load(ordering: .relaxed) == 1, "it rests")
+        }
+      },
+      EngineModel(
+        "monitor: work that came while its thread was refused is looked after",
+        adjust: { $0.refusals = 1 }
+      ) { scene in
+        let pool = Pool.small(monitorMode: 0)
+        let job = Job()
+        scene.thread("idle worker") { pool.monitor.prepare(pool) }
+        scene.thread("submitter") {
+          pool.publish(job)
+          pool.monitor.watch(pool)
+        }
+        scene.finally {
+          let isKept = pool.endVigil()
+          Checker.expect(
+            isKept || pool.monitor.mode.load(ordering: .relaxed) == 3,
+            "work waits, and nobody will look for it")
+        }
+      },
+    ]
+  }
+
+  static var monitorMutants: [Mutant] {
+    let rest = "monitor: it does not rest while work waits for it"
+    return [
+      Mutant(
+        "the monitor goes to sleep out of order", in: "Monitor.swift",
+        at: "mode.store(2, ordering: .sequentiallyConsistent)", .dropsSequential, foundBy: rest,
+        isWeak: true),
+      Mutant(
+        "the monitor is not woken", in: "Monitor.swift", at: "futexWake(mode)", .skips,
+        foundBy: rest),
+      Mutant(
+        "a submitter reads an old mode", in: "Monitor.swift",
+        at: "switch mode.load(ordering: .sequentiallyConsistent)", .relaxes, foundBy: rest,
+        isWeak: true),
+      Mutant(
+        "a refused monitor is given up out of order", in: "Monitor.swift",
+        at: "mode.store(0, ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: "monitor: work that came while its thread was refused is looked after",
+        isWeak: true),
+    ]
+  }
+}

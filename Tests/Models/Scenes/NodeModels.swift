@@ -1,0 +1,135 @@
+// Room: Models/Nodes. NodeCache and NodeDepot: chains of free nodes go from one thread's list to another's.
+
+/// The depot as of this execution, and an account of all nodes in it and in the threads' lists.
+private struct NodeAccount {
+  /// Threads whose lists are full, eight nodes each; the others' are empty.
+  init(full: Set<Int>) {
+    NodeCache.depot.forget()
+    for number in 1..<ModelThreads.count where !full.contains(number) {
+      ModelThreads.context(number).pointee.nodes = nil
+      ModelThreads.context(number).pointee.node_count = 0
+    }
+  }
+
+  /// Fails unless each node is in one place, and lists are as long as they say. `more`: nodes in use.
+  func expectSound(more: [WorkNode] = []) {
+    var seen = Set(more.map(\.raw))
+    Checker.expect(seen.count == more.count, "a node was given out twice")
+    func count(_ first: UnsafeMutableRawPointer?) -> Int {
+      var count = 0
+      var next = first.map(WorkNode.init)
+      while let node = next {
+        count += 1
+        Checker.expect(seen.insert(node.raw).inserted, "a node is in two places")
+        next = node.next
+      }
+      return count
+    }
+    for number in 0..<ModelThreads.count {
+      let thread = ModelThreads.context(number).pointee
+      Checker.expect(count(thread.nodes) == thread.node_count, "a list is not as long as it says")
+    }
+    var chain = NodeCache.depot.chains
+    while let first = chain {
+      chain = first.companion.map(WorkNode.init)
+      let length = Int(bitPattern: first.context)
+      Checker.expect(count(first.raw) == length, "a chain is not as long as it says")
+    }
+    NodeCache.depot.forget()
+    freeSlabs(seen)
+  }
+
+  /// Slabs are never returned, but by the models, which would otherwise make one each time.
+  private func freeSlabs(_ nodes: Set<UnsafeMutableRawPointer>) {
+    let own = nodes.filter { !ModelThreads.owns($0) }.sorted()
+    Checker.expect(own.count % NodeCache.chainLength == 0, "nodes of a slab are lost")
+    for first in stride(from: 0, to: own.count, by: NodeCache.chainLength) {
+      own[first].deallocate()
+    }
+  }
+}
+
+extension Catalogue {
+  static var nodes: [EngineModel] {
+    [
+      EngineModel("nodes: what one thread spills another takes") { scene in
+        let account = NodeAccount(full: [1])
+        let taken = Taken()
+        scene.thread("giver") {
+          let thread = currentThread()
+          let node = NodeCache.take(thread)
+          node.entry = { _, _ in }
+          NodeCache.spill(thread)
+          NodeCache.put(node, thread)
+        }
+        scene.thread("taker") {
+          let thread = currentThread()
+          for _ in 0..<2 {
+            let node = NodeCache.take(thread)
+            node.entry = { _, _ in }
+            taken.nodes.append(node)
+          }
+        }
+        scene.finally { account.expectSound(more: taken.nodes) }
+      },
+      EngineModel("nodes: two come to an empty depot") { scene in
+        let account = NodeAccount(full: [])
+        let taken = [Taken(), Taken()]
+        for number in 0..<2 {
+          scene.thread("taker \(number)") {
+            let node = NodeCache.take(currentThread())
+            node.entry = { _, _ in }
+            taken[number].nodes.append(node)
+          }
+        }
+        scene.finally { account.expectSound(more: taken[0].nodes + taken[1].nodes) }
+      },
+      EngineModel("nodes: a thread that ends gives all to others") { scene in
+        let account = NodeAccount(full: [1, 2])
+        let taken = Taken()
+        for name in ["first", "second"] {
+          scene.thread(name) {
+            let thread = currentThread()
+            let node = NodeCache.take(thread)
+            node.entry = { _, _ in }
+            NodeCache.put(node, thread)
+            NodeCache.drain(thread)
+          }
+        }
+        scene.thread("taker") {
+          let node = NodeCache.take(currentThread())
+          node.entry = { _, _ in }
+          taken.nodes.append(node)
+        }
+        scene.finally { account.expectSound(more: taken.nodes) }
+      },
+    ]
+  }
+
+  static var nodeMutants: [Mutant] {
+    let spill = "nodes: what one thread spills another takes"
+    return [
+      Mutant(
+        "the depot's lock hands nothing over", in: "Lock.swift", at: "word.exchange(0",
+        .dropsRelease,
+        foundBy: spill),
+      Mutant(
+        "the depot's lock takes nothing over", in: "Lock.swift", at: "let (won, _)",
+        after: "func lock()", .dropsAcquire, foundBy: spill),
+      Mutant(
+        "a sleeper on the depot's lock takes nothing over", in: "Lock.swift",
+        at: "word.exchange(2", .dropsAcquire, foundBy: "nodes: two come to an empty depot"),
+      Mutant(
+        "the depot's lock wakes nobody", in: "Lock.swift", at: "func wake()", .skips,
+        foundBy: "nodes: two come to an empty depot"),
+      Mutant(
+        "two are in the depot", in: "Lock.swift", at: "let (won, _)", after: "func lock()", .splits,
+        foundBy: "nodes: two come to an empty depot"),
+    ]
+  }
+}
+
+/// Nodes that a thread holds in the end.
+private final class Taken {
+  var nodes: [WorkNode] = []
+}

@@ -1,0 +1,67 @@
+// Room: Models/Workplaces. A queue's label is read by another thread while the queue dies.
+
+extension Catalogue {
+  static var workplaces: [EngineModel] {
+    [
+      EngineModel("workplaces: one reads while a queue dies", Places.dieWhileRead(readers: 1)),
+      EngineModel("workplaces: two read while a queue dies", Places.dieWhileRead(readers: 2)),
+    ]
+  }
+
+  static var workplaceMutants: [Mutant] {
+    let model = "workplaces: one reads while a queue dies"
+    let one = "reader.store(UInt(bitPattern: currentThread())"
+    return [
+      Mutant(
+        "a reader does not say so", in: "Workplaces.swift", at: one, .skips, foundBy: model),
+      Mutant(
+        "a reader says so too late", in: "Workplaces.swift", at: one, .dropsSequential,
+        foundBy: model, isWeak: true),
+      Mutant(
+        "a reader sees an old workplace", in: "Workplaces.swift",
+        at: "thread.shared.workingOn.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: model, isWeak: true),
+      Mutant(
+        "a drainer leaves too late", in: "Thread.swift",
+        at: "$0.workingOn.store(address, ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: model, isWeak: true),
+      Mutant(
+        "a dying queue sees no reader", in: "Workplaces.swift",
+        at: "reader.load(ordering: .sequentiallyConsistent)", .dropsSequential, foundBy: model,
+        isWeak: true),
+    ]
+  }
+}
+
+private enum Places {
+  /// Its death is a write, so that whoever reads too late or too early races with it.
+  private final class Place: Workplace {
+    @Cell private var contents = 1
+
+    var workplaceLabel: String {
+      Checker.expect(contents == 1, "a dead queue is read")
+      return ""
+    }
+
+    func die() {
+      Workplaces.willDie()
+      contents = 0
+    }
+  }
+
+  static func dieWhileRead(readers: Int) -> @Sendable (Scene) -> Void {
+    { scene in
+      let place = Place()
+      let drainer = ModelThreads.context(1)
+      scene.thread("drainer") {
+        drainer.setWorkplace(UInt(bitPattern: Unmanaged.passUnretained(place).toOpaque()))
+        drainer.setWorkplace(0)
+        place.die()
+      }
+      for _ in 0..<readers {
+        scene.thread("reader") { _ = Workplaces.label(of: drainer) }
+      }
+      scene.keep(place)
+    }
+  }
+}
