@@ -24,7 +24,7 @@ extension Execution {
   func endLocation(_ location: UnsafeMutablePointer<Location>) {
     location.pointee.isAlive = false
     if isScheduling && location.pointee.execution == number {
-      search.recordEnd(of: location, in: self)
+      withSearch { $0.recordEnd(of: location, in: self) }
     }
     liveLocations -= 1
     dead.append(location)

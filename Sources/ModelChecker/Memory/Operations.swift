@@ -13,7 +13,7 @@ extension Execution {
   @inline(__always)
   private func end(_ kind: Step.Kind, _ location: Word) {
     if isScheduling {
-      search.record(kind, location, in: self)
+      record(kind, location)
     } else if now > Threads.mostSteps {
       fail("The stage of a model makes more than \(Threads.mostSteps) steps.")
     }
@@ -68,7 +68,7 @@ extension Execution {
     if options.isWeak && isScheduling {
       let oldest = location.pointee.oldestReadable(
         by: threads[running].memory, isSequential: order.contains(.isSequential))
-      index -= search.choice(of: latest - oldest + 1)
+      index -= choice(of: latest - oldest + 1)
     }
     var value = read(location, index, order)
     if case .returns(let other) = change { value = other }
@@ -167,7 +167,7 @@ extension Execution {
     let stores = location.pointee.stores
     var older = 0
     for index in oldest..<last where stores[index].value != expected { older += 1 }
-    var chosen = search.choice(of: 1 + older + (mayFail ? 1 : 0))
+    var chosen = choice(of: 1 + older + (mayFail ? 1 : 0))
     if chosen == 0 { return canSucceed ? nil : last }
     if chosen <= older {
       var index = last
@@ -225,7 +225,7 @@ extension Execution {
       end(kind, location)
       return true
     }
-    if threads[running].spuriousWakesLeft > 0, search.choice(of: 2) == 1 {
+    if threads[running].spuriousWakesLeft > 0, choice(of: 2) == 1 {
       threads[running].spuriousWakesLeft -= 1
       trace?.note("\(threads[running].name): its sleep ends for no reason", site)
       end(kind, location)
@@ -260,7 +260,7 @@ extension Execution {
   func readClock(_ site: Site) -> UInt64 {
     if isScheduling && options.timeOuts > 0 {
       reach(.clock, nil, site)
-      search.record(.clock, nil, in: self)
+      record(.clock, nil)
     }
     return nanoseconds
   }
@@ -269,11 +269,11 @@ extension Execution {
   func mayRefuse(_ site: Site) -> Bool {
     guard isScheduling, threads[running].refusalsLeft > 0 else { return false }
     reach(.local, nil, site)
-    let refuses = search.choice(of: 2) == 1
+    let refuses = choice(of: 2) == 1
     if refuses { threads[running].refusalsLeft -= 1 }
     trace?.note(
       "\(threads[running].name): a system call \(refuses ? "is refused" : "succeeds")", site)
-    search.record(.local, nil, in: self)
+    record(.local, nil)
     return refuses
   }
 }

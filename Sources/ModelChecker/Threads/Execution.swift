@@ -18,7 +18,7 @@ final class Execution: @unchecked Sendable {
 
   let options: Options
   /// The check that runs this execution keeps it.
-  unowned(unsafe) let search: Search
+  private let search: Unmanaged<Search>
   let mutations: MutationTable
   /// As many as the options say, and no more than clocks can count.
   private let mostSteps: Int
@@ -61,7 +61,7 @@ final class Execution: @unchecked Sendable {
 
   init(options: Options, search: Search) {
     self.options = options
-    self.search = search
+    self.search = Unmanaged.passUnretained(search)
     mutations = MutationTable(options.mutations)
     mostSteps = min(options.mostSteps, Threads.mostSteps)
     outside.initialize(to: gc_fiber())
@@ -76,6 +76,22 @@ final class Execution: @unchecked Sendable {
         }
       })
   }
+
+  /// Asks the search without counting a reference to it.
+  @inline(__always)
+  func withSearch<Result>(_ body: (Search) -> Result) -> Result {
+    search._withUnsafeGuaranteedRef(body)
+  }
+
+  /// The step at work has been made.
+  @inline(__always)
+  func record(_ kind: Step.Kind, _ location: UnsafeMutablePointer<Location>?) {
+    withSearch { $0.record(kind, location, in: self) }
+  }
+
+  /// One of so many outcomes of the step at work.
+  @inline(__always)
+  func choice(of choices: Int) -> Int { withSearch { $0.choice(of: choices) } }
 
   /// Gives back what it has. Its own memory is not the place for this: fibers that were abandoned in the middle
   /// of a call may hold on to it for ever.
@@ -280,7 +296,7 @@ final class Execution: @unchecked Sendable {
         """)
       return nil
     }
-    return search.choose(among: enabled, dozing: dozing, after: last, in: self)
+    return withSearch { $0.choose(among: enabled, dozing: dozing, after: last, in: self) }
   }
 
   /// Whether the deadline of a sleeping thread may end its sleep at any time.
@@ -314,7 +330,7 @@ final class Execution: @unchecked Sendable {
     if isWindingDown { return false }
     // Chosen: by a wake-up that came before, or to time out now.
     guard threads[number].state == .asleep else {
-      search.record(threads[number].pending.kind, threads[number].pending.location, in: self)
+      record(threads[number].pending.kind, threads[number].pending.location)
       return true
     }
     threads[number].state = .ready
@@ -325,7 +341,7 @@ final class Execution: @unchecked Sendable {
       for index in 1..<threadCount { threads[number].order.join(threads[index].order) }
     }
     if let deadline { nanoseconds = max(nanoseconds, deadline) }
-    search.record(.timeOut, location, in: self)
+    record(.timeOut, location)
     trace?.note("\(threads[number].name): its deadline ends the sleep", site)
     return false
   }
