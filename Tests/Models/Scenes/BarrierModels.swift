@@ -2,7 +2,7 @@
 // Readers read plain memory that barriers write: a barrier that overlaps with anything, or is not ordered with
 // it, is a data race. That readers do overlap is for ordinary tests to show.
 
-final class ConcurrentScene {
+final class ConcurrentScene: @unchecked Sendable {
   let queue: DispatchQueue
   let log = Plain()
   private let submitted = Tally()

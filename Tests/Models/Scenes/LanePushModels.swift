@@ -3,7 +3,7 @@
 
 /// A serial queue and what its items touch: plain memory, so that two items that overlap, or are not ordered
 /// by the lane, are a data race.
-final class SerialScene {
+final class SerialScene: @unchecked Sendable {
   let queue: DispatchQueue
   let log = Plain()
   private let submitted = Tally()

@@ -1,7 +1,7 @@
 // Room: Models/Tally. What models count with.
 
 /// Counts things that several threads do, without ordering anything.
-final class Tally {
+final class Tally: @unchecked Sendable {
   private let word = Atomic<Int>(0)
 
   func one() { word.wrappingAdd(1, ordering: .relaxed) }
@@ -10,7 +10,7 @@ final class Tally {
 }
 
 /// Plain memory whose every access must be ordered with every write.
-final class Plain {
+final class Plain: @unchecked Sendable {
   @Cell var value = 0
 }
 
