@@ -30,8 +30,9 @@ final class Injector: @unchecked Sendable {
   var isEmpty: Bool {
     // sequentiallyConsistent: the other half of that pair. What is on its way from the inbox to `front`
     // is in neither, so `hasFront` is set before the inbox is emptied.
-    inbox.load(ordering: .sequentiallyConsistent) == 0
-      && !hasFront.load(ordering: .sequentiallyConsistent)
+    // relaxed for the second: whoever reads the zero of an emptied inbox has acquired with it the `true` that
+    // came before; and what leaves `front` is taken, or moved as Pool+Park.swift allows.
+    inbox.load(ordering: .sequentiallyConsistent) == 0 && !hasFront.load(ordering: .relaxed)
   }
 
   /// The oldest node; up to `most` - 1 further ones go to `ring`, which is the caller's.
@@ -40,7 +41,7 @@ final class Injector: @unchecked Sendable {
     return lock.withLock {
       if front == nil { collectInbox() }
       guard let first = front else {
-        hasFront.store(false, ordering: .sequentiallyConsistent)
+        hasFront.store(false, ordering: .relaxed)
         return nil
       }
       front = first.next
@@ -52,7 +53,7 @@ final class Injector: @unchecked Sendable {
       if front == nil {
         back = nil
         // A node that came meanwhile is in the inbox, which isEmpty reads as well.
-        hasFront.store(false, ordering: .sequentiallyConsistent)
+        hasFront.store(false, ordering: .relaxed)
       }
       return first
     }
@@ -61,8 +62,9 @@ final class Injector: @unchecked Sendable {
   private func collectInbox() {
     if inbox.load(ordering: .relaxed) == 0 { return }
     // Before the inbox is emptied: at no moment may isEmpty() miss what is between the two.
-    hasFront.store(true, ordering: .sequentiallyConsistent)
-    let taken = inbox.exchange(0, ordering: .sequentiallyConsistent)
+    hasFront.store(true, ordering: .relaxed)
+    // acquiring: the nodes, from push(). Releasing: `hasFront`, for isEmpty().
+    let taken = inbox.exchange(0, ordering: .acquiringAndReleasing)
     guard var newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
     back = newest
     var older = newest.next

@@ -40,7 +40,8 @@ final class Monitor: @unchecked Sendable {
 
   /// Whether the thread runs. It never ends.
   var isThere: Bool {
-    let seen = mode.load(ordering: .acquiring)
+    // relaxed: only the number counts. Who relies on the monitor reads it in watch().
+    let seen = mode.load(ordering: .relaxed)
     return seen == 1 || seen == 2
   }
 
@@ -51,7 +52,8 @@ final class Monitor: @unchecked Sendable {
     switch mode.load(ordering: .sequentiallyConsistent) {
     case 1, 3: return
     case 2:
-      if mode.exchange(1, ordering: .acquiringAndReleasing) == 2 { futexWake(mode) }
+      // relaxed: it will look at everything, each time, and before it rests again it looks as rest() argues.
+      if mode.exchange(1, ordering: .relaxed) == 2 { futexWake(mode) }
     default:
       if isUrgent || !pool.isRefused { start(pool) } else { pool.keepVigil() }
     }
@@ -90,7 +92,7 @@ final class Monitor: @unchecked Sendable {
   private func run(_ pool: Pool) -> Never {
     let never = Atomic<UInt32>(0)
     var period = Self.periodNanoseconds
-    mode.store(1, ordering: .releasing)
+    mode.store(1, ordering: .relaxed)
     while true {
       let next = Clock.monotonicNanoseconds() + period
       while futexWait(never, while: 0, until: .monotonic(nanoseconds: next)) != .timedOut {}
@@ -120,7 +122,7 @@ final class Monitor: @unchecked Sendable {
       _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)
       return
     }
-    while mode.load(ordering: .acquiring) == 2 { _ = futexWait(mode, while: 2) }
+    while mode.load(ordering: .relaxed) == 2 { _ = futexWait(mode, while: 2) }
   }
 
   /// What one look found.

@@ -6,6 +6,10 @@
 // it wakes somebody since nobody searches; or the worker's read comes after the node, and it takes
 // itself back. Without that order both could miss: the store and the load of one side are to different
 // words, which the hardware may swap.
+// Work that is moved while a worker looks, from an inbox or a ring that it has not come to yet to a ring that
+// it has passed, is missed whatever the orderings. Only searchers move more than they take, and a searcher
+// looks again when it stops (stopSearching): either the looker had left `searching` by then, and is woken, or
+// its own exchange comes later in the state word, and it sees all that was moved before.
 // At most one wake-up is under way: a woken worker counts as searching from the moment it is chosen,
 // and submitters stay away while anybody searches. When it finds work and was the last to search, it
 // wakes the next if there is more. After rayon's and tokio's sleep protocols.
@@ -199,7 +203,7 @@ extension Pool {
   }
 
   /// Goes to the idle stack as a searcher that found nothing. False: work came in the last moment.
-  private func park(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+  func park(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.isSearching = false
     _ = goIdle(worker, thread) { $0.parked() }
     // The worker's half of the pair at the top of this file.

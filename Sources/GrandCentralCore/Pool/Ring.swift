@@ -85,9 +85,9 @@ struct Ring: @unchecked Sendable {
       if first == last { return nil }
       let value = slot(first).pointee.load(ordering: .relaxed)
       // relaxed is enough for the node: the owner itself put it here, or copied it acquiring.
-      // acquiringAndReleasing: orders our read of the slot before its reuse.
+      // releasing: orders our read of the slot before its reuse, after accepts().
       let (won, now) = words.pointee.head.weakCompareExchange(
-        expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
+        expected: first, desired: first &+ 1, successOrdering: .releasing,
         failureOrdering: .relaxed)
       if won { return node(value) }
       first = now
@@ -99,13 +99,15 @@ struct Ring: @unchecked Sendable {
   /// Moves the older half of this ring to `other`, which is empty and the caller's, and returns the
   /// oldest of it.
   func steal(into other: Ring) -> WorkNode? {
-    var first = words.pointee.head.load(ordering: .acquiring)
+    // relaxed, and so where the exchange fails: a head newer than the tail that we see is noticed below.
+    var first = words.pointee.head.load(ordering: .relaxed)
     while true {
       // acquiring: pairs with the store in put(): slots, nodes and band below it are visible.
       let last = words.pointee.tail.load(ordering: .acquiring)
       let held = last &- first
       if held == 0 { return nil }
-      // More than the ring holds: head is stale.
+      // More than the ring holds: one of the two is stale. acquiring: whoever moved head had seen a tail
+      // beyond it, and now we do.
       guard held <= UInt32(Self.capacity) else {
         first = words.pointee.head.load(ordering: .acquiring)
         continue
@@ -114,21 +116,26 @@ struct Ring: @unchecked Sendable {
       let stolenBand = words.pointee.band.load(ordering: .relaxed)
       let oldest = slot(first).pointee.load(ordering: .relaxed)
       let start = other.words.pointee.tail.load(ordering: .relaxed)
+      // acquiring: pairs with the exchange of whoever emptied the slots that we write.
+      invariant(
+        other.words.pointee.head.load(ordering: .acquiring) == start,
+        "A thief's own ring is not empty.")
       for index in 1..<max(1, count) {
         other.slot(start &+ index &- 1).pointee.store(
           slot(first &+ index).pointee.load(ordering: .relaxed), ordering: .relaxed)
       }
       let (won, now) = words.pointee.head.weakCompareExchange(
-        expected: first, desired: first &+ count, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .acquiring)
+        expected: first, desired: first &+ count, successOrdering: .releasing,
+        failureOrdering: .relaxed)
       guard won else {
         first = now
         continue
       }
       other.words.pointee.band.store(stolenBand, ordering: .relaxed)
       if count > 1 {
-        // sequentiallyConsistent: as in put().
-        other.words.pointee.tail.store(start &+ count &- 1, ordering: .sequentiallyConsistent)
+        // releasing: publishes slots and nodes. Not in the single order, as put() is: a thief is a searcher,
+        // and looks again when it stops, see Pool+Park.swift.
+        other.words.pointee.tail.store(start &+ count &- 1, ordering: .releasing)
       }
       return node(oldest)
     }
@@ -150,7 +157,8 @@ struct Ring: @unchecked Sendable {
 
   /// The oldest node and its band. Any thread.
   func takeOldest() -> (node: WorkNode, band: Band)? {
-    var first = words.pointee.head.load(ordering: .acquiring)
+    // The orderings are those of steal(into:).
+    var first = words.pointee.head.load(ordering: .relaxed)
     while true {
       let last = words.pointee.tail.load(ordering: .acquiring)
       if last == first { return nil }
@@ -161,8 +169,8 @@ struct Ring: @unchecked Sendable {
       let value = slot(first).pointee.load(ordering: .relaxed)
       let itsBand = band
       let (won, now) = words.pointee.head.weakCompareExchange(
-        expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .acquiring)
+        expected: first, desired: first &+ 1, successOrdering: .releasing,
+        failureOrdering: .relaxed)
       if won { return (node(value), itsBand) }
       first = now
     }

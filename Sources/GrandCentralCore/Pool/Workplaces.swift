@@ -26,6 +26,7 @@ enum Workplaces {
       // SAFETY: by the protocol above the object cannot have died. It may die right here, if the drainer
       // lets go of it while this function has a reference: see willDie().
       let object = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
+      willRead(raw)
       return (object as? any Workplace)?.workplaceLabel
     }
   }

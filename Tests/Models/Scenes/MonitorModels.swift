@@ -30,10 +30,10 @@ extension Catalogue {
           pool.monitor.watch(pool)
         }
         scene.finally {
+          let isKept = pool.endVigil()
           Checker.expect(
-            Vigil.isKept || pool.monitor.mode.load(ordering: .relaxed) == 3,
+            isKept || pool.monitor.mode.load(ordering: .relaxed) == 3,
             "work waits, and nobody will look for it")
-          Vigil.end(pool)
         }
       },
     ]

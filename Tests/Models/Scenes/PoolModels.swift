@@ -59,6 +59,65 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
+      EngineModel("pool: a submission and a last look see each other") { scene in
+        let (pool, job) = (Pool.small(), Job())
+        let worker = pool.makeWorkers(1, searching: 1)[0]
+        scene.thread("submitter") { pool.submit(job) }
+        scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel("pool: so do a worker's own submission and another's last look") { scene in
+        let (pool, job) = (Pool.small(width: 2, threads: 2), Job())
+        let workers = pool.makeWorkers(2, searching: 1)
+        scene.thread("submitter") {
+          _ = pool.begin(workers[1])
+          pool.enter(.default, workers[1])
+          pool.submit(job)
+        }
+        scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel("pool: so does who moves work and who looks for it") { scene in
+        let pool = Pool.small(width: 3, threads: 3)
+        let jobs = [Job(), Job(), Job()]
+        let workers = pool.makeWorkers(3, searching: 2)
+        for job in jobs { workers[2].ring(.items).put(job.node(), band: .default) }
+        scene.thread("thief") {
+          _ = pool.begin(workers[0])
+          if pool.take(for: workers[0]) != nil { pool.stopSearching(workers[0]) }
+        }
+        scene.thread("worker") { _ = pool.park(workers[1], pool.begin(workers[1])) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel("pool: so does who empties an injector and who looks for work") { scene in
+        let pool = Pool.small(width: 2, threads: 2)
+        let jobs = [Job(), Job()]
+        let workers = pool.makeWorkers(2, searching: 2)
+        for job in jobs { pool.publish(job) }
+        scene.thread("taker") {
+          _ = pool.begin(workers[0])
+          if pool.take(for: workers[0]) != nil { pool.stopSearching(workers[0]) }
+        }
+        scene.thread("worker") { _ = pool.park(workers[1], pool.begin(workers[1])) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel("pool: a hint is its source's own") { scene in
+        let (pool, ring) = (Pool.small(sources: [.items, .lanes]), OwnedRing())
+        let job = Job()
+        pool.markWaiting(.items)
+        scene.thread("submitter") {
+          pool.withInjector(.lanes) { $0.push(job.node()) }
+          pool.markWaiting(.lanes)
+        }
+        scene.thread("taker") {
+          _ = pool.withInjector(.items) { $0.take(atMost: 1, ring: ring.ring, band: .default) }
+          pool.unmarkIfEmpty(.items)
+        }
+        scene.finally {
+          let hint = pool.sourcesWaiting.load(ordering: .relaxed)
+          Checker.expect(hint == Source.lanes.bit, "the hints are \(hint)")
+        }
+      },
       EngineModel("pool: the hint of a source is set while work waits there") { scene in
         let (pool, ring) = (Pool.small(), OwnedRing())
         let jobs = [Job(), Job()]
@@ -83,6 +142,8 @@ extension Catalogue {
 
   static var poolMutants: [Mutant] {
     let idle = "pool: a worker that goes idle misses no submission"
+    let look = "pool: a submission and a last look see each other"
+    let own = "pool: so do a worker's own submission and another's last look"
     let hint = "pool: the hint of a source is set while work waits there"
     return [
       Mutant(
@@ -90,24 +151,40 @@ extension Catalogue {
         after: "func unmarkIfEmpty", .skips, foundBy: hint),
       Mutant(
         "a hint is cleared in two steps", in: "Pool.swift", at: "sourcesWaiting.bitwiseAnd",
-        .splits, foundBy: hint),
+        .splits, foundBy: "pool: a hint is its source's own"),
       Mutant(
         "a submitter sets no hint", in: "Pool.swift", at: "sourcesWaiting.bitwiseOr",
         after: "func markWaiting", .skips, foundBy: hint),
       Mutant(
         "a change of the counts falls in two", in: "Pool.swift",
-        at: "let (won, now) = state.weakCompareExchange", .splits, foundBy: idle),
+        at: "let (won, now) = state.weakCompareExchange", .splits,
+        foundBy: "workers: an announced sleep and the monitor count it once"),
       Mutant(
         "a submitter reads an old state", in: "Pool+Park.swift",
         at: "let seen = state.load(ordering: .sequentiallyConsistent)", .dropsSequential,
-        foundBy: idle, isWeak: true),
+        foundBy: look, isWeak: true),
       Mutant(
         "a submission is not in the order of sleeps and wake-ups", in: "Injector.swift",
-        at: "inbox.weakCompareExchange", .dropsSequential, foundBy: idle, isWeak: true),
+        at: "inbox.weakCompareExchange", .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "a worker's last look may see the past", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: idle,
+        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
         isWeak: true),
+      Mutant(
+        "a worker's own submission is out of order", in: "Ring.swift", at: "tail.store(last &+ 1",
+        .dropsSequential, foundBy: own, isWeak: true),
+      Mutant(
+        "a last look at a ring may see the past", in: "Ring.swift",
+        at: "== words.pointee.tail.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: own, isWeak: true),
+      Mutant(
+        "a worker parks out of order", in: "Pool+Park.swift",
+        at: "let (won, now) = state.weakCompareExchange",
+        after: "func changeIfApplicable", .dropsSequential, foundBy: look,
+        isWeak: true),
+      Mutant(
+        "a last look passes the rings by", in: "Pool.swift",
+        at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0), foundBy: own),
       Mutant(
         "a worker's last look sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: idle),

@@ -42,6 +42,8 @@ extension Pool {
     width: Int = 1, threads: Int = 1, sources: [Source] = [.items], monitorMode: UInt32 = 2,
     refusesAll: Bool = false
   ) -> Pool {
+    // An execution that failed has left its own.
+    Vigil.keepers.change { $0.removeAll() }
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, mostThreads: threads)
     configuration.readBlockedSignals = { nil }
@@ -61,6 +63,26 @@ extension Pool {
     return pool
   }
 
+  /// Workers without threads, counted as active, the first `searching` of them as searchers.
+  func makeWorkers(_ count: Int, searching: Int) -> [Worker] {
+    let workers = (0..<count).map { _ in makeWorker() }
+    for (number, worker) in workers.enumerated() {
+      worker.status.store(.running, ordering: .relaxed)
+      worker.isSearching = number < searching
+    }
+    let (threads, active) = (UInt64(count) << 48, UInt64(count))
+    state.store(
+      PoolState(rawValue: threads | UInt64(searching) << 16 | active), ordering: .relaxed)
+    return workers
+  }
+
+  /// Makes the calling thread be that worker.
+  func begin(_ worker: Worker) -> ThreadContext {
+    worker.thread = currentThread()
+    currentThread().pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
+    return currentThread()
+  }
+
   /// Makes a worker, which finds nothing to do.
   func makeIdleWorker() { wakeIfNeeded() }
 
@@ -75,17 +97,33 @@ extension Pool {
   /// Fails unless the jobs ran, or somebody will look for them: a monitor that is being made or is there, or
   /// whoever keeps the vigil. Ends that.
   func expectLookedAfter(_ jobs: [Job]) {
+    let isLookedAfter = endVigil() || monitor.mode.load(ordering: .relaxed) != 0
+    // The last idle worker stays where there is no monitor.
+    monitor.mode.store(2, ordering: .relaxed)
     if hasWork() {
-      Checker.expect(
-        Vigil.isKept || monitor.mode.load(ordering: .relaxed) != 0,
-        "work waits, and nobody will look for it")
+      Checker.expect(isLookedAfter, "work waits, and nobody will look for it")
     } else {
       for job in jobs { job.expectDone() }
       expectAtRest()
     }
-    // The last idle worker stays where there is no monitor.
-    monitor.mode.store(2, ordering: .relaxed)
-    Vigil.end(self)
+  }
+
+  /// Whether a vigil was kept. It would keep the pool.
+  func endVigil() -> Bool {
+    defer { Vigil.end(self) }
+    return Vigil.isKept
+  }
+
+  /// Fails unless somebody searches for the work that waits: awake, or with a wake-up on its way.
+  func expectSearcher() {
+    let seen = state.load(ordering: .relaxed)
+    // Asked of the rings too, in case that it is the look itself that is wrong.
+    let indices = 0..<workerCount.load(ordering: .relaxed)
+    let hasRings = indices.contains { worker(at: $0)?.hasRings ?? false }
+    Checker.expect(
+      !(hasWork() || hasRings) || seen.searching > 0, "work waits, and nobody searches")
+    Checker.expect(seen.idle == idleStack.count, "the stack and the count differ")
+    for number in 0..<ModelThreads.count { ModelThreads.context(number).pointee.worker = nil }
   }
 
   /// Fails unless its books are those of a pool at rest.

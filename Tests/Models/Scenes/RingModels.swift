@@ -130,6 +130,21 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
+      EngineModel("ring: a thief that sees a new head and an old tail comes to an end") { scene in
+        let rings = (0..<2).map { _ in OwnedRing() }
+        let parcels = Parcels(1)
+        scene.thread("owner") {
+          rings[0].ring.put(parcels.send(0), band: .default)
+          if let node = rings[0].ring.take() { parcels.receive(node) }
+        }
+        scene.thread("thief") {
+          if let node = rings[0].ring.steal(into: rings[1].ring) { parcels.receive(node) }
+        }
+        scene.thread("picker") {
+          if let (node, _) = rings[0].ring.takeOldest() { parcels.receive(node) }
+        }
+        scene.finally { parcels.expectAllArrived() }
+      },
     ]
   }
 

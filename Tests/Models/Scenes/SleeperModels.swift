@@ -50,6 +50,8 @@ extension Catalogue {
         scene.thread("worker") {
           currentThread().pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
           Blocking.announced(currentThread()) {}
+          // As at the end of its item.
+          if worker.status.load(ordering: .relaxed) != .running { pool.comeBack(worker) }
         }
         scene.thread("monitor") {
           if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
@@ -97,15 +99,54 @@ extension Catalogue {
         }
         scene.thread("sleeper") { pool.attend() }
         scene.finally {
-          Checker.expect(Vigil.isKept, "work waits, and the vigil has ended")
-          Vigil.end(pool)
+          Checker.expect(pool.endVigil(), "work waits, and the vigil has ended")
         }
       },
     ]
   }
 
   static var sleeperMutants: [Mutant] {
-    []
+    let counts = "workers: an announced sleep and the monitor count it once"
+    let parks = "workers: one that the monitor took for asleep goes idle"
+    let idle = "pool: a worker that goes idle misses no submission"
+    let vigil = "workers: a vigil does not end while work waits"
+    return [
+      Mutant(
+        "an announcement falls in two", in: "Pool+Blocked.swift",
+        at: "worker.status.exchange(.announced", .splits, foundBy: counts),
+      Mutant(
+        "who comes back does not look at what it was", in: "Pool+Blocked.swift",
+        at: "worker.status.exchange(.running", .splits, foundBy: counts),
+      Mutant(
+        "the monitor marks a worker that announced itself", in: "Monitor.swift",
+        at: "let (done, _) = worker.status.compareExchange(", after: "func mark", .isBlind,
+        foundBy: counts),
+      Mutant(
+        "the monitor takes a mark back that is gone", in: "Monitor.swift",
+        at: "let (done, _) = worker.status.compareExchange(", after: "func unmark", .isBlind,
+        foundBy: counts),
+      Mutant(
+        "a worker goes idle without looking at its mark", in: "Pool+Park.swift",
+        at: "worker.status.exchange(.away", .splits, foundBy: parks),
+      Mutant(
+        "a grant wakes nobody", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
+        foundBy: idle),
+      Mutant(
+        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
+        .dropsRelease, foundBy: idle),
+      Mutant(
+        "a grant finds nobody asleep", in: "Parker.swift",
+        at: "let (first, seen) = shared.parker.compareExchange(", .isBlind, foundBy: idle),
+      Mutant(
+        "a worker forgets its last grant", in: "Parker.swift", at: "$0.parker.store(0", .skips,
+        foundBy: "pool: nor does one that has just worked"),
+      Mutant(
+        "sleepers are not told of a vigil", in: "Vigil.swift", at: "count.store(list.count", .skips,
+        foundBy: vigil),
+      Mutant(
+        "a vigil ends without a second look", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: vigil),
+    ]
   }
 }
 

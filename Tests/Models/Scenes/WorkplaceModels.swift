@@ -1,11 +1,12 @@
 // Room: Models/Workplaces. A queue dies while somebody reads its label.
 
-/// A queue, as far as it is a workplace. An atomic for a label: a use after its death is noticed.
+/// A queue, as far as it is a workplace. Its memory is written when it dies: a race for whoever reads it then.
 private final class Desk: Workplace {
   private let label = Atomic<Int>(7)
   init() { Checker.count(made: 1) }
   deinit {
     Workplaces.willDie()
+    willWrite(UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
     Checker.count(made: -1)
   }
   var workplaceLabel: String { label.load(ordering: .relaxed) == 7 ? "desk" : "nothing" }
