@@ -31,6 +31,12 @@ final class Job {
   var isDone: Bool { runs.value > 0 }
 }
 
+/// What may go wrong in a model besides its schedule, for each of its threads.
+enum Allow {
+  static func timeOuts(_ count: Int) -> (inout Options) -> Void { { $0.timeOuts = count } }
+  static func refusals(_ count: Int) -> (inout Options) -> Void { { $0.refusals = count } }
+}
+
 extension Source {
   static var items: Source { Source(kind: .items, band: .default) }
   static var lanes: Source { Source(kind: .lanes, band: .default) }
