@@ -27,12 +27,21 @@ let package = Package(
     // Runs small programs in every way that they can run. Knows nothing of the engine.
     .target(name: "CFibers"),
     .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
+    .target(
+      name: "FiberTests", dependencies: ["CFibers"], path: "Tests/Fibers",
+      publicHeadersPath: "include"),
+    // Checks the checker: its searches against each other, on random programs.
+    .target(
+      name: "ModelSelfTest", dependencies: ["ModelChecker"], path: "Tests/ModelSelfTest",
+      swiftSettings: language),
     .testTarget(
-      name: "ModelCheckerTests", dependencies: ["ModelChecker"], swiftSettings: language),
+      name: "ModelCheckerTests", dependencies: ["FiberTests", "ModelChecker", "ModelSelfTest"],
+      swiftSettings: language),
     // The models, and the engine's own sources compiled once more beside the checker's primitives: Core
     // and some of the files in Primitives are symbolic links.
     .executableTarget(
-      name: "model", dependencies: ["CLinux", "ModelChecker"], path: "Tests/Models",
+      name: "model", dependencies: ["CLinux", "ModelChecker", "ModelSelfTest"],
+      path: "Tests/Models",
       swiftSettings: language + [.define("GRANDCENTRAL_MODEL")]),
 
     // The main job that a newcomer runs. TourJobDispatch is a symbolic link to TourJob: one source,
@@ -47,15 +56,28 @@ let package = Package(
       swiftSettings: language),
 
     .target(
-      name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CLinux", "CFaults"], path: "Tests/TestSupport",
       swiftSettings: language),
     // Programs for what cannot be tested inside the test process.
     .executableTarget(
-      name: "MainQueueProbe", dependencies: ["GrandCentral", "TestSupport"],
+      name: "MainQueueProbe", dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport"],
       path: "Tests/Probes/MainQueueProbe", swiftSettings: language),
     .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
+    // What brings faults about: limits, refused system calls, signals, CPU masks; a wall clock to set.
+    .target(name: "CFaults", path: "Tests/CFaults"),
+    .target(name: "CClock", path: "Tests/CClock"),
+    .executableTarget(
+      name: "FaultProbe",
+      dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport", "CFaults"],
+      path: "Tests/Probes/FaultProbe", swiftSettings: language),
+    .executableTarget(
+      name: "ClockProbe", dependencies: ["GrandCentral", "TestSupport", "CClock"],
+      path: "Tests/Probes/ClockProbe", swiftSettings: language),
+    .testTarget(
+      name: "FaultTests", dependencies: ["TestSupport", "FaultProbe", "ClockProbe"],
+      swiftSettings: language),
     .testTarget(
       name: "GrandCentralTests",
       dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
@@ -68,7 +90,9 @@ let package = Package(
       dependencies: ["GrandCentralCore", "GrandCentral", "CLinux", "Primitives", "TestSupport"],
       swiftSettings: language),
     .testTarget(
-      name: "StressTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+      name: "StressTests",
+      dependencies: ["GrandCentral", "GrandCentralCore", "Primitives", "TestSupport"],
+      swiftSettings: language),
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
@@ -76,6 +100,25 @@ let package = Package(
     .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
     .testTarget(
       name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
+    // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
+    // both engines.
+    .target(
+      name: "FuzzKit", dependencies: ["TestSupport"], path: "Tests/Fuzzing/FuzzKit",
+      swiftSettings: language),
+    .target(
+      name: "FuzzEngine", dependencies: ["GrandCentral", "FuzzKit", "TestSupport"],
+      path: "Tests/Fuzzing/FuzzEngine",
+      swiftSettings: language + [.define("GRAND_CENTRAL")]),
+    .target(
+      name: "FuzzEngineDispatch", dependencies: ["FuzzKit", "TestSupport"],
+      path: "Tests/Fuzzing/FuzzEngineDispatch", swiftSettings: language),
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "TestSupport"],
+      path: "Tests/Fuzzing/fuzz", swiftSettings: language),
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", "TestSupport"],
+      swiftSettings: language),
     .testTarget(
       name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
       swiftSettings: language),

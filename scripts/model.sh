@@ -3,7 +3,9 @@
 #
 #   scripts/model.sh [FILTER]          checks the models whose names contain FILTER
 #   scripts/model.sh --share 1         with all the random schedules instead of a hundredth of them
-#   scripts/model.sh list | mutants | orderings | replay 'NAME|MEMORY|SCHEDULE'
+#   scripts/model.sh self-test [COUNT] [SEED]
+#                                      compares the checker's searches on so many random programs
+#   scripts/model.sh list | mutants | orderings [FILE] | replay 'NAME|MEMORY|SCHEDULE'
 #
 # Two at a time where there are two CPUs.
 set -euo pipefail

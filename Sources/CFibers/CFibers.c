@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CFibers.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
+// GRANDCENTRAL_UCONTEXT: the portable switch also where there is a faster one, so that it can be tested.
+#if defined(__x86_64__) && !defined(GRANDCENTRAL_UCONTEXT)
 
 // System V ABI: rbx, rbp, r12-r15 and the stack pointer survive a call. The floating-point control words
 // do too; nothing here changes them.
@@ -56,7 +58,7 @@ void gc_fiber_prepare(
   fiber->saved = top;
 }
 
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(GRANDCENTRAL_UCONTEXT)
 
 // AAPCS64: x19-x29, the link register, the stack pointer and d8-d15 survive a call.
 __asm__(
@@ -105,37 +107,41 @@ void gc_fiber_prepare(
 
 #else
 
+// What `saved` points at. It stays with its fiber for good.
+struct portable {
+  ucontext_t context;
+  void (*body)(void *);
+  void *argument;
+};
+
+static struct portable *portable_of(gc_fiber *fiber) {
+  if (!fiber->saved) fiber->saved = calloc(1, sizeof(struct portable));
+  if (!fiber->saved) abort();
+  return fiber->saved;
+}
+
 // makecontext(3) passes ints, so a pointer travels in two halves.
 static void begin(unsigned high, unsigned low) {
-  uintptr_t bits = (uintptr_t)((uint64_t)high << 32 | low);
-  void **call = (void **)bits;
-  void (*body)(void *) = (void (*)(void *))call[0];
-  void *argument = call[1];
-  free(call);
-  body(argument);
+  struct portable *own = (struct portable *)(uintptr_t)((uint64_t)high << 32 | low);
+  own->body(own->argument);
   abort();
 }
 
 void gc_fiber_prepare(
     gc_fiber *fiber, void *base, size_t bytes, void (*body)(void *), void *argument) {
-  ucontext_t *context = fiber->saved ? fiber->saved : calloc(1, sizeof *context);
-  void **call = malloc(2 * sizeof *call);
-  if (!context || !call) abort();
-  call[0] = (void *)body;
-  call[1] = argument;
-  getcontext(context);
-  context->uc_stack.ss_sp = base;
-  context->uc_stack.ss_size = bytes;
-  context->uc_link = NULL;
-  uint64_t bits = (uintptr_t)call;
-  makecontext(context, (void (*)(void))begin, 2, (unsigned)(bits >> 32), (unsigned)bits);
-  fiber->saved = context;
+  struct portable *own = portable_of(fiber);
+  own->body = body;
+  own->argument = argument;
+  getcontext(&own->context);
+  own->context.uc_stack.ss_sp = base;
+  own->context.uc_stack.ss_size = bytes;
+  own->context.uc_link = NULL;
+  uint64_t bits = (uintptr_t)own;
+  makecontext(&own->context, (void (*)(void))begin, 2, (unsigned)(bits >> 32), (unsigned)bits);
 }
 
 void gc_fiber_switch(gc_fiber *from, gc_fiber *to) {
-  if (!from->saved) from->saved = calloc(1, sizeof(ucontext_t));
-  if (!from->saved) abort();
-  swapcontext(from->saved, to->saved);
+  swapcontext(&portable_of(from)->context, &portable_of(to)->context);
 }
 
 #endif
@@ -145,7 +151,10 @@ void *gc_fiber_stack(size_t bytes) {
   char *memory = mmap(
       NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  if (mprotect(memory, page, PROT_NONE) != 0) return NULL;
+  if (mprotect(memory, page, PROT_NONE) != 0) {
+    munmap(memory, bytes + page);
+    return NULL;
+  }
   return memory + page;
 }
 
@@ -155,6 +164,10 @@ static void (*on_stopped)(int);
 static const int caught[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
 static struct sigaction before[sizeof caught / sizeof *caught];
 static volatile sig_atomic_t last_signal;
+// The thread whose fibers they are. Others may fail meanwhile, and that is none of ours.
+static pthread_t host;
+static stack_t before_stack;
+static _Atomic bool is_hosted;
 
 static void run_stopped(void) {
   on_stopped(last_signal);
@@ -164,7 +177,7 @@ static void run_stopped(void) {
 static void handle(int number, siginfo_t *info, void *raw) {
   (void)info;
   ucontext_t *context = raw;
-  if (!is_on_fiber()) {
+  if (!is_hosted || !pthread_equal(pthread_self(), host) || !is_on_fiber()) {
     // Not ours: put the old handler back and let the instruction fail again.
     for (size_t index = 0; index < sizeof caught / sizeof *caught; index++)
       if (caught[index] == number) sigaction(number, &before[index], NULL);
@@ -176,10 +189,10 @@ static void handle(int number, siginfo_t *info, void *raw) {
   // failed may be full.
   static char emergency[256 * 1024] __attribute__((aligned(16)));
   uintptr_t top = (uintptr_t)(emergency + sizeof emergency);
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(GRANDCENTRAL_UCONTEXT)
   context->uc_mcontext.gregs[REG_RSP] = (greg_t)(top - 8);
   context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)run_stopped;
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(GRANDCENTRAL_UCONTEXT)
   context->uc_mcontext.sp = top;
   context->uc_mcontext.pc = (uint64_t)(uintptr_t)run_stopped;
 #else
@@ -192,14 +205,24 @@ static void handle(int number, siginfo_t *info, void *raw) {
 void gc_fiber_catch_signals(bool (*isOnFiber)(void), void (*stopped)(int)) {
   is_on_fiber = isOnFiber;
   on_stopped = stopped;
+  // sigaltstack(2) is for the calling thread only, and each check may run on another.
+  static char alternate[64 * 1024];
+  stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+  if (is_hosted && pthread_equal(pthread_self(), host)) return;
+  host = pthread_self();
+  sigaltstack(&stack, &before_stack);
+  is_hosted = true;
   static bool is_installed;
   if (is_installed) return;
   is_installed = true;
-  static char alternate[64 * 1024];
-  stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
-  sigaltstack(&stack, NULL);
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
   sigemptyset(&action.sa_mask);
   for (size_t index = 0; index < sizeof caught / sizeof *caught; index++)
     sigaction(caught[index], &action, &before[index]);
+}
+
+void gc_fiber_release_signals(void) {
+  if (!is_hosted) return;
+  is_hosted = false;
+  sigaltstack(&before_stack, NULL);
 }

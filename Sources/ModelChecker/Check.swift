@@ -35,12 +35,16 @@ public struct TraceLine: Sendable {
 extension Model {
   /// Runs the model. One check runs at a time; other threads wait.
   public func check(_ options: Options = Options()) -> Outcome {
-    checkLock.withLock { _ in Check(self, options).run() }
+    checking { Check(self, options).run() }
   }
 
   /// Runs the model once, with the schedule of an earlier failure.
   public func replay(_ schedule: Schedule, _ options: Options = Options()) -> Failure? {
-    checkLock.withLock { _ in Check(self, options).replay(schedule, execution: 0) }
+    checking {
+      let check = Check(self, options)
+      check.warmUp()
+      return check.replay(schedule, execution: 0)
+    }
   }
 }
 
@@ -54,7 +58,7 @@ public struct Visit: Sendable {
 extension Model {
   /// Every place of an atomic operation that the model comes to within the options' limits.
   public func visits(_ options: Options = Options()) -> [Visit] {
-    checkLock.withLock { _ in
+    checking {
       let check = Check(self, options)
       check.execution.visits = Visits()
       _ = check.run()
@@ -82,7 +86,16 @@ final class Visits {
 
 private let checkLock = Mutex(())
 
+private func checking<Result>(_ body: () -> Result) -> Result {
+  checkLock.withLock { _ in
+    defer { gc_fiber_release_signals() }
+    return body()
+  }
+}
+
 private final class Check {
+  private static let leak = "Leak: "
+
   private let model: Model
   private let options: Options
   private let search: Search
@@ -102,6 +115,7 @@ private final class Check {
   }
 
   deinit {
+    execution.end()
     Self.numbers = number
     Execution.current = nil
   }
@@ -120,8 +134,10 @@ private final class Check {
       executions += 1
       steps += execution.stepCount
       if search.isRedundant { redundant += 1 }
-      if let found {
-        failure = explain(search.schedule, found, executions)
+      if let tell = options.whenEnded {
+        tell(Ending(failure: found, preemptions: search.preemptions))
+      } else if let found, let story = explain(search.schedule, found, executions) {
+        failure = story
         isComplete = false
         break
       }
@@ -150,7 +166,7 @@ private final class Check {
   }
 
   /// Runs the model once for nothing: what it makes once for all, in globals, is no leak later.
-  private func warmUp() {
+  func warmUp() {
     search.beginExecution()
     _ = runOnce(judgesLeaks: false)
     search.forget()
@@ -170,21 +186,28 @@ private final class Check {
       if execution.failure == nil { scene.judge() }
       if execution.failure == nil { execution.windDown() }
     }
-    if execution.failure == nil && judgesLeaks {
+    if search.isOffCourse { execution.recordFailure(Report.otherCourse) }
+    if let failure = execution.failure { return options.tolerates(failure) ? nil : failure }
+    if judgesLeaks {
       let left = execution.liveLocations - before
       let things = execution.liveThings - thingsBefore
       if things != 0 {
-        execution.recordFailure("Leak: \(things) thing(s) that the model counts are not gone.")
+        execution.recordFailure(
+          Self.leak + "\(things) thing(s) that the model counts are not gone.")
       } else if left != 0 {
-        execution.recordFailure("Leak: \(left) atomic(s) made in the execution are still there.")
+        execution.recordFailure(
+          Self.leak + "\(left) atomic(s) made in the execution are still there.")
       }
     }
     return execution.failure
   }
 
-  /// Runs the failing schedule again, to tell its story.
-  private func explain(_ schedule: Schedule, _ message: String, _ number: Int) -> Failure {
-    if let again = replay(schedule, execution: number), again.message == message { return again }
+  /// Runs the failing schedule again, to tell its story. `nil`: nothing has failed, the execution made
+  /// something that is made once for all, in a global.
+  private func explain(_ schedule: Schedule, _ message: String, _ number: Int) -> Failure? {
+    let again = replay(schedule, execution: number)
+    if let again, again.message == message { return again }
+    if again == nil && message.hasPrefix(Self.leak) { return nil }
     return Failure(
       message: message + "\n(It did not happen again with the same schedule.)",
       schedule: schedule, steps: [], execution: number)

@@ -9,8 +9,6 @@ public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 public final class ThreadShared: Sendable {
   /// What the thread sleeps on while it waits for one named hand-over: see Parker.
   public let parker = Atomic<UInt32>(0)
-  /// The lane that the thread waits for, as the address of its object, while it sleeps for one.
-  public let waitingFor = Atomic<UInt>(0)
   /// Whether what the thread waits for has begun to run on another thread.
   public let isServed = Atomic<Bool>(false)
   /// The queue that the thread works on as a worker, as the address of its object.

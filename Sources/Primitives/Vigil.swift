@@ -41,7 +41,7 @@ public enum Vigil {
 final class Keepers: @unchecked Sendable {
   let count = Atomic<Int>(0)
   private let lock = Lock()
-  private var list: [any Vigilant] = []
+  @Cell private var list: [any Vigilant] = []
 
   func change(_ body: (inout [any Vigilant]) -> Void) {
     lock.withLock {

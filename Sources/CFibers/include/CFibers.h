@@ -25,10 +25,14 @@ void gc_fiber_switch(gc_fiber *_Nonnull from, gc_fiber *_Nonnull to);
 // A stack with an inaccessible page below it, or NULL. `bytes` is a multiple of the page size.
 void *_Nullable gc_fiber_stack(size_t bytes);
 
-// From now on a trap or a bad memory access on a fiber does not end the process: once the signal's
-// handler has returned, `stopped(signal)` runs in its place, on a stack of its own. It must not return.
-// `isOnFiber` says whether the calling thread is on a fiber; elsewhere the signal has its old effect.
+// From now on a trap or a bad memory access on one of the calling thread's fibers does not end the process:
+// once the signal's handler has returned, `stopped(signal)` runs in its place, on a stack of its own. It
+// must not return. `isOnFiber` says whether that thread is on a fiber; elsewhere, and on other threads,
+// the signal has its old effect. One thread at a time.
 void gc_fiber_catch_signals(
     bool (*_Nonnull isOnFiber)(void), void (*_Nonnull stopped)(int signal));
+
+// The calling thread has no fibers any more.
+void gc_fiber_release_signals(void);
 
 #endif

@@ -55,8 +55,8 @@ extension DispatchGroup {
   /// With the lock held. Returns whether the list has become empty: the group no longer holds
   /// itself.
   private func submitDue(from thread: ThreadContext) -> Bool {
-    // acquiring: pairs with the leaves before each generation's end, which may be a later one than
-    // the caller's own.
+    // acquiring: pairs with the leaves before each generation's end, the caller's own and later ones, for
+    // the notified work.
     let current = GroupState(rawValue: word.load(ordering: .acquiring)).generation
     let due = registered.prefix { $0.generation != current }
     if due.isEmpty { return false }

@@ -52,7 +52,7 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   @inlinable
   public func leave() {
     // releasing: what this thread did is seen by whoever sees the group empty: the acquiring loads
-    // and exchanges in wait(), notify() and claim().
+    // and exchanges in wait(), watch() and submitDue().
     let was = GroupState(
       rawValue: word.wrappingSubtract(GroupState.oneMember, ordering: .releasing).oldValue)
     if !was.leavesQuietly { leaveSlowly(was) }
@@ -109,11 +109,10 @@ extension DispatchGroup {
     // relaxed: a guess that the exchange re-checks.
     var seen = GroupState(rawValue: word.load(ordering: .relaxed))
     while let next = seen.claimed() {
-      // acquiring: pairs with the releasing subtractions in leave(), for the notified work.
-      // releasing: this thread's own leave was not the last to change the word.
+      // relaxed: being a read-modify-write it passes on what the leaves before it released, to waiters and
+      // to submitDue(); this thread has done nothing since its own leave.
       let (won, now) = word.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue,
-        successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+        expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won {
         if seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
         if seen.hasNotifications { deliver() }
@@ -153,7 +152,7 @@ extension DispatchGroup {
   private func sleep(from watched: GroupState, until limit: TimeLimit) -> DispatchTimeoutResult {
     var isLate = false
     while true {
-      // acquiring: pairs with the exchange in claim(), and with all leaves before it.
+      // acquiring: pairs with the leaves before the exchange in claim(), which passes them on.
       let seen = GroupState(rawValue: word.load(ordering: .acquiring))
       if seen.generation != watched.generation { return .success }
       // The flag and the phantom stay: they cost the last leave a futile wake, and nothing else.

@@ -36,8 +36,8 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   }
 
   deinit {
-    // acquiring: as the last reference is gone nobody else is inside; this is for the message only.
-    let left = value.load(ordering: .acquiring)
+    // relaxed: whoever drops the last reference has all uses behind it.
+    let left = value.load(ordering: .relaxed)
     require(
       left >= original,
       """
@@ -175,25 +175,31 @@ extension DispatchSemaphore {
   }
 
   private func sleep(until limit: TimeLimit) -> DispatchTimeoutResult {
-    var limit = limit
+    var deadline = limit.deadline
     while !take(asSleeper: true) {
-      guard futexWait(lowHalfOf: handOff, while: 0, until: limit.deadline) == .timedOut else {
-        continue
-      }
+      guard futexWait(lowHalfOf: handOff, while: 0, until: deadline) == .timedOut else { continue }
       if withdraw() {
         // relaxed: as in doze().
         handOff.wrappingSubtract(SemaphoreHandOff.oneSleeper, ordering: .relaxed)
         return .timedOut
       }
-      // A signal has counted this thread: its grant is there or about to be.
-      limit = .forever
+      // Signals have counted everybody who is registered, and a grant for each is there or about to be. But
+      // a waiter that registers now may take this one's, and leaves it a place that can be taken back. No
+      // wake-up tells of that, so a late thread looks again until it has one or the other.
+      deadline = .monotonic(
+        nanoseconds: Clock.monotonicNanoseconds() + Self.lookAgainNanoseconds)
     }
     return .success
   }
 
+  /// How late a deadline may be told of when a signal comes with it: the time that the signaller needs
+  /// from one instruction to the next, if it keeps its CPU.
+  private static var lookAgainNanoseconds: UInt64 { 1_000_000 }
+
   /// Takes the registration back. False: a signal was faster, and will grant.
   private func withdraw() -> Bool {
-    var seen = SemaphoreValue(rawValue: value.load(ordering: .relaxed))
+    // An addition of nothing: unlike a load it sees the latest value, on which the answer depends.
+    var seen = SemaphoreValue(rawValue: value.wrappingAdd(0, ordering: .relaxed).newValue)
     while let next = seen.withdrawn() {
       // relaxed: nothing is handed over by giving up.
       let (won, now) = value.weakCompareExchange(

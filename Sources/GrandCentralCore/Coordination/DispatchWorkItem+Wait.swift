@@ -51,13 +51,15 @@ extension DispatchWorkItem {
 
   /// Claims the one wait that there may be, and returns the word as it was.
   private func beginWait() -> WorkItemState {
-    // acquiring: pairs with the releasing exchange in finish().
-    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    // relaxed: a guess that the exchange re-checks.
+    var seen = WorkItemState(rawValue: state.load(ordering: .relaxed))
     while true {
       let next: WorkItemState
       do throws(WorkItemState.WaitRefusal) { next = try seen.waiting() } catch { fail(error) }
+      // acquiring: pairs with the releasing exchange in finish().
       let (won, now) = state.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
+        expected: seen.rawValue, desired: next.rawValue, successOrdering: .acquiring,
+        failureOrdering: .relaxed)
       if won { return seen }
       seen = WorkItemState(rawValue: now)
     }

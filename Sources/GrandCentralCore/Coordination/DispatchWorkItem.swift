@@ -114,11 +114,11 @@ extension DispatchWorkItem {
           executed once, or use a DispatchGroup.
           """)
       }
-      // releasing: what the work wrote, for the acquiring load of the waiter.
-      // acquiring: what the registered notifications hold.
+      // releasing: what the work wrote, for the acquiring load of the waiter. Not acquiring: what the
+      // notifications hold comes with their lock.
       let (won, now) = state.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue,
-        successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+        expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
+        failureOrdering: .relaxed)
       if won { break }
       seen = WorkItemState(rawValue: now)
     }

@@ -9,8 +9,9 @@
 //   doze    sleepers + 1, only while grants = 0; the thread sleeps while the low half is 0
 //
 // Invariant: registered waiters = max(0, -value) + grants made or about to be made. So a waiter
-// that gives up may do so only by taking its -1 back from a negative value; if the value is no
-// longer negative, a signal has counted it and its grant is certain to come.
+// that gives up may do so only by taking its -1 back from a negative value. If the value is no
+// longer negative, there are as many grants as registered waiters, but a later one may be faster to
+// take one; it is then negative again.
 // No wake is lost: dozing and granting change one word, so either the doze sees the grant, or the
 // grant sees the sleeper; and the futex call compares the low half once more. Which waiter gets a
 // grant is open: a woken one that comes too late sleeps again, and a later grant wakes it.

@@ -112,6 +112,12 @@ extension Lane {
       if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }
     }
     while true {
+      if batch == nil && takePending() {
+        if let releases = giveUp(because: .suspended, on: thread) {
+          return .gone(releases: releases)
+        }
+        continue
+      }
       guard let node = nextNode() else {
         if let releases = giveUp(because: .nothingIsQueued, on: thread) {
           return .gone(releases: releases)
@@ -147,15 +153,20 @@ extension Lane {
   // MARK: The private list
 
   private final func nextNode() -> WorkNode? {
-    if let node = batch {
-      batch = node.next
-      return node
-    }
+    guard let node = batch else { return nil }
+    batch = node.next
+    return node
+  }
+
+  /// Fills the empty private list. Returns whether the lane was suspended in that very exchange: then
+  /// what was taken may have been pushed after suspend() returned, and must not start. What is on the
+  /// private list otherwise was pushed before, so for each of its items the look at `attention` will do.
+  private final func takePending() -> Bool {
     // relaxed: a guess that saves an exchange on an empty list; the one that gives up re-checks.
-    guard state.load(ordering: .relaxed).pending != nil else { return nil }
+    guard state.load(ordering: .relaxed).pending != nil else { return false }
     // acquiring: pairs with the releasing exchange in push().
-    let taken = state.clear(LaneState.pendingMask).pending
-    guard var newest = taken.map(WorkNode.init) else { return nil }
+    let seen = state.clear(LaneState.pendingMask)
+    guard var newest = seen.pending.map(WorkNode.init) else { return false }
     // Newest first becomes oldest first.
     var older = newest.next
     newest.next = nil
@@ -164,8 +175,8 @@ extension Lane {
       node.next = newest
       newest = node
     }
-    batch = newest.next
-    return newest
+    batch = newest
+    return seen.isSuspended
   }
 
   private final func putBack(_ node: WorkNode) {
@@ -180,7 +191,9 @@ extension Lane {
   private final func giveUp(because reason: Leaving, on thread: ThreadContext) -> Bool? {
     let inside = owner.load(ordering: .relaxed)
     if kind != .bound { owner.store(0, ordering: .relaxed) }
-    var seen = state.load(ordering: .relaxed)
+    // acquiring, here and in a lost race: if the reason no longer holds the caller goes on, with items that
+    // a resume() has just let run and that must see what was done before it.
+    var seen = state.load(ordering: .acquiring)
     while reason.holds(in: seen) {
       let next = seen.givenUp(
         hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive)
@@ -190,7 +203,7 @@ extension Lane {
       // acquiring: the last leaver's writes, should nobody else come before this object dies.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
+        failureOrdering: .acquiring)
       if won { return seen.isHeld && !next.isHeld }
       seen = now
     }
@@ -271,7 +284,8 @@ private enum Leaving {
 extension Lane {
   /// How many nodes wait, as far as the owner can see without locking submitters out.
   final func queuedForOwner() -> Int {
-    if batch == nil, let first = nextNode() { putBack(first) }
+    // Only the main lane is counted, and that one is never suspended.
+    if batch == nil { _ = takePending() }
     var count = 0
     var node = batch
     while let current = node {

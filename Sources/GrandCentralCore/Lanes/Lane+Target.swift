@@ -77,6 +77,8 @@ extension Lane {
 }
 
 /// One for the process: hierarchies are changed rarely and share their upper parts.
-final class HierarchyLock: Sendable {
+final class HierarchyLock: @unchecked Sendable {
   let lock = Lock()
+  /// Guarded by the lock: threads that have waited for long, and for which lane. See WaitGraph.
+  @Cell var waiters: [WaitGraph.Link] = []
 }

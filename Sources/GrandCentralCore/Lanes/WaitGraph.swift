@@ -1,78 +1,85 @@
 // Room: Lanes/WaitGraph. Finds threads that wait for each other in a ring, and says so.
 // A thread whose sync() has waited for a while registers what it waits for and walks:
-//   lane → the thread inside it → the lane that this one waits for → …
-// A lane that is on its way to its target has no thread inside; it waits for whoever is inside the
-// target. If the walk comes back to the thread that walks, nothing of it can ever move, because the last
-// one waits for a lane that the walker holds while it waits here; so the one before cannot move either,
-// and so on. The last thread to register finds every ring that it closes, since all others registered
-// before it under the same lock. Threads register after a wait of Tuning.deadlockSuspicionNanoseconds,
-// so that a wait which ends soon pays nothing.
-// Lanes in the walk stay alive: a thread that waits for one keeps it, and takes the lock to leave.
+//   lane → the threads that must go on before the lane can → the lanes that these wait for → …
+// A lane that one thread is inside waits for that thread. One that is on its way to its target has no thread
+// inside; it waits for whoever is inside the target. One whose first in line needs it alone waits for every
+// thread that shares it, so there the walk branches. If any branch comes back to the thread that walks,
+// nothing of it can ever move: the last one waits for a lane that the walker holds while it waits here, so
+// the one before cannot move either, and so on. The last thread to register finds every ring that it
+// closes, since all others registered before it under the same lock. Threads register after a wait of
+// Tuning.deadlockSuspicionNanoseconds, so that a wait which ends soon pays nothing.
+// Lanes in the walk stay alive: a thread that waits for one keeps it, and takes the lock to leave. So do the
+// frames of a registered thread stand, and what it shares can be read off them.
 
 enum WaitGraph {
-  /// Sleeps in `body` as registered. Stops the process if the wait closes a ring.
-  static func registered(
-    _ thread: ThreadContext, waitingFor lane: Lane, _ body: () -> Void
-  ) {
-    Lane.hierarchyLock.lock.withLock {
-      thread.shared.waitingFor.store(UInt(bitPattern: lane.address), ordering: .relaxed)
-      failOnRing(from: thread, waitingFor: lane)
-    }
-    body()
-    Lane.hierarchyLock.lock.withLock {
-      thread.shared.waitingFor.store(0, ordering: .relaxed)
-    }
-  }
-
-  private struct Link {
+  /// A thread, and the lane that it waits for.
+  struct Link {
     let thread: ThreadContext
     let lane: Lane
   }
 
-  private static func failOnRing(from walker: ThreadContext, waitingFor first: Lane) {
-    var links = [Link(thread: walker, lane: first)]
-    var lane = first
-    var waiter = walker
-    while let inside = threadThatStops(lane, waiter: waiter, unlessItIs: walker) {
-      if inside == walker { fail(links) }
-      // A ring that does not lead through the walker was reported by one of its own.
-      if links.contains(where: { $0.thread == inside }) { return }
-      // A thread that was granted goes on as soon as it gets a CPU, whatever its record still says.
-      guard !Parker.isGranted(inside),
-        let waited = UnsafeRawPointer(
-          bitPattern: inside.shared.waitingFor.load(ordering: .relaxed))
-      else { return }
-      // SAFETY: registered waiters keep their lane; the lock keeps them registered.
-      lane = Unmanaged<Lane>.fromOpaque(waited).takeUnretainedValue()
-      links.append(Link(thread: inside, lane: lane))
-      waiter = inside
+  /// Sleeps in `body` as registered. Stops the process if the wait closes a ring.
+  static func registered(
+    _ thread: ThreadContext, waitingFor lane: Lane, _ body: () -> Void
+  ) {
+    let hierarchy = Lane.hierarchyLock
+    let link = Link(thread: thread, lane: lane)
+    hierarchy.lock.withLock {
+      hierarchy.waiters.append(link)
+      var path = [link]
+      if comesBack(&path) { fail(path) }
     }
+    body()
+    hierarchy.lock.withLock { hierarchy.waiters.removeAll { $0.thread == thread } }
   }
 
-  /// The thread that has to go on before `lane` can: inside it, or inside a target that it waits for.
-  private static func threadThatStops(
-    _ lane: Lane, waiter: ThreadContext, unlessItIs walker: ThreadContext
-  ) -> ThreadContext? {
-    var next: Lane? = lane
+  /// Whether `thread` is registered.
+  static func isRegistered(_ thread: ThreadContext) -> Bool {
+    let hierarchy = Lane.hierarchyLock
+    return hierarchy.lock.withLock { hierarchy.waiters.contains { $0.thread == thread } }
+  }
+
+  /// Whether the end of `path` waits for its beginning, however far. `path` is then the ring.
+  private static func comesBack(_ path: inout [Link]) -> Bool {
+    guard let walker = path.first?.thread, let last = path.last else { return false }
+    for inside in threadsThatStop(last) {
+      if inside == walker { return true }
+      // A ring that does not lead through the walker was reported by one of its own.
+      if path.contains(where: { $0.thread == inside }) { continue }
+      // A thread that was granted goes on as soon as it gets a CPU, whatever its record still says.
+      guard !Parker.isGranted(inside),
+        let next = Lane.hierarchyLock.waiters.first(where: { $0.thread == inside })
+      else { continue }
+      path.append(next)
+      if comesBack(&path) { return true }
+      path.removeLast()
+    }
+    return false
+  }
+
+  /// The threads that have to go on before the waiter can, as far as they can be known: inside its lane, or
+  /// inside a target that the lane waits for.
+  private static func threadsThatStop(_ waiter: Link) -> [ThreadContext] {
+    var next: Lane? = waiter.lane
     while let lane = next, lane.kind != .root {
-      if lane.kind == .bound { return ThreadRegistry.mainThread }
+      if lane.kind == .bound { return ThreadRegistry.mainThread.map { [$0] } ?? [] }
       if let inside = ThreadContext(bitPattern: lane.owner.load(ordering: .relaxed)) {
-        return inside
+        return [inside]
       }
       let seen = lane.state.load(ordering: .relaxed)
-      // A barrier that is first in line waits for the walker to leave the lane, and the waiter stands
-      // behind it; unless its turn has come, and it waits for its closure to return.
+      // A barrier that is first in line waits for those who share the lane, and the waiter stands behind
+      // it, or is it; unless its turn has come, and it waits for its closure to return.
       if lane.kind == .concurrent && !seen.isSuspended && seen.awaitsBarrier
-        && !waiter.shared.isServed.load(ordering: .relaxed) && lane.isHeldShared(by: walker)
+        && !waiter.thread.shared.isServed.load(ordering: .relaxed)
       {
-        return walker
+        return Lane.hierarchyLock.waiters.map(\.thread).filter { lane.isHeldShared(by: $0) }
       }
       // Only an activation waits for the target; a lane that nobody works on, or a suspended one,
       // waits for something that no walk can know.
-      guard seen.isLocked && seen.isHeld && !seen.isSuspended else { return nil }
+      guard seen.isLocked && seen.isHeld && !seen.isSuspended else { return [] }
       next = lane.target
     }
-    return nil
+    return []
   }
 
   private static func fail(_ links: [Link]) -> Never {

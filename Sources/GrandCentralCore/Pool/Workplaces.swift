@@ -3,8 +3,9 @@
 //   a drainer   stores the queue's address; when it is done, zero, before it lets go of the queue
 //   a reader    sets `reader`, then reads addresses, and may use what they name until it clears it
 //   a death     reads `reader`; if another thread is, waits for it
-// All sequentially consistent: if the reader saw the address, the drainer's zero, and with it the death's
-// look at `reader`, came after it was set. Costs a drainer two stores an activation, a death a load.
+// All sequentially consistent but the clearing: if the reader saw the address, the drainer's zero, and
+// with it the death's look at `reader`, came after it was set. Costs a drainer two stores an activation,
+// a death a load.
 
 /// Something that has a name and may be somebody's workplace.
 protocol Workplace: AnyObject {
@@ -20,7 +21,8 @@ enum Workplaces {
   static func label(of thread: ThreadContext) -> String? {
     lock.withLock {
       reader.store(UInt(bitPattern: currentThread()), ordering: .sequentiallyConsistent)
-      defer { reader.store(0, ordering: .sequentiallyConsistent) }
+      // releasing: a death that sees it has the reading behind it. Nobody needs to see it soon.
+      defer { reader.store(0, ordering: .releasing) }
       let address = thread.shared.workingOn.load(ordering: .sequentiallyConsistent)
       guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
       // SAFETY: by the protocol above the object cannot have died. It may die right here, if the drainer

@@ -33,6 +33,9 @@ final class PerformState: @unchecked Sendable {
     self.threads = threads
     self.waiter = waiter
     self.body = body
+    // Before any helper knows of it: for a caller that comes too late to claim anything, and so calls
+    // nothing that could wait.
+    Parker.prepare(waiter)
   }
 
   /// The next chunk, empty when all are claimed.
@@ -104,8 +107,6 @@ final class PerformState: @unchecked Sendable {
     let state = PerformState(
       iterations: iterations, threads: threads, waiter: thread, body: body)
     let qos = PackedQoS(rawValue: thread.pointee.qos)
-    // For a caller that comes too late to claim anything, and so calls nothing that could wait.
-    Parker.prepare(thread)
     for _ in 1..<max(1, threads) {
       let node = NodeCache.take(thread)
       node.context = Unmanaged.passRetained(state).toOpaque()

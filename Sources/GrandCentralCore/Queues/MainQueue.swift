@@ -18,7 +18,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees 1.
     signal.store(1, ordering: .sequentiallyConsistent)
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
-    if descriptor >= 0 { Self.ring(descriptor) }
+    if descriptor >= 0 { Doorbell.ring(descriptor) }
     futexWake(signal)
   }
 
@@ -28,7 +28,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   func drainOnce() -> Bool {
     let thread = currentThread()
     guard !Frames(thread: thread).contains(where: { $0 === self }),
-      // acquiring: pairs with wakeBoundThread(); the lane is ours.
+      // acquiring: pairs with lookAround(). What wakeBoundThread() tells of comes with the lane's own word.
       signal.exchange(0, ordering: .acquiring) == 1
     else { return false }
     if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
@@ -48,14 +48,13 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // A main thread that has work is awake. releasing: pairs with the exchange in drainOnce(), after
     // which the vigil is seen. The change of the word also stops a sleep that is about to begin.
     let (isAsleep, _) = signal.compareExchange(
-      expected: 0, desired: 2, successOrdering: .acquiringAndReleasing,
-      failureOrdering: .relaxed)
+      expected: 0, desired: 2, successOrdering: .releasing, failureOrdering: .relaxed)
     if isAsleep { futexWake(signal) }
   }
 
   /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.
   @inline(never)
-  private func grandCentralMainIdle() {
+  func grandCentralMainIdle() {
     _ = futexWait(signal, while: 0)
   }
 
@@ -66,17 +65,11 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     defer { descriptorLock.unlock() }
     let existing = descriptor.load(ordering: .relaxed)
     if existing >= 0 { return existing }
-    let made = gc_eventfd()
+    let made = Doorbell.make()
     guard made >= 0 else { throw SystemError(number: errno) }
     descriptor.store(made, ordering: .sequentiallyConsistent)
-    if signal.load(ordering: .sequentiallyConsistent) == 1 { Self.ring(made) }
+    if signal.load(ordering: .sequentiallyConsistent) == 1 { Doorbell.ring(made) }
     return made
-  }
-
-  private static func ring(_ descriptor: Int32) {
-    var one: UInt64 = 1
-    // EAGAIN: the counter is at its end, so the descriptor is readable as it is. eventfd(2).
-    _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 }
 

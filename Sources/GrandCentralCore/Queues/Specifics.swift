@@ -32,10 +32,10 @@ private struct SpecificEntry {
 private final class SpecificTable {
   let lock = Lock()
   /// Guarded by the lock. Few queues have more than a handful.
-  var entries: [SpecificEntry] = []
+  @Cell var entries: [SpecificEntry] = []
 
   deinit {
-    for entry in entries { entry.destroy(entry.value) }
+    for entry in $entries { entry.destroy(entry.value) }
   }
 
   /// Where the value of `key` is, with the lock held if there is one.
@@ -130,9 +130,8 @@ extension Lane {
 
   /// At the lane's death.
   final func releaseSpecifics() {
-    guard let raw = UnsafeRawPointer(bitPattern: specifics.load(ordering: .acquiring)) else {
-      return
-    }
+    // relaxed: whoever drops the last reference has all uses behind it.
+    guard let raw = UnsafeRawPointer(bitPattern: specifics.load(ordering: .relaxed)) else { return }
     Unmanaged<SpecificTable>.fromOpaque(raw).release()
   }
 }

@@ -27,9 +27,15 @@ extension TimeLimit {
     }
   }
 
-  /// For `futexWait`.
+  /// For `futexWait`: `nil` for ever.
   var deadline: Deadline? {
-    if case .at(let deadline) = self { deadline } else { nil }
+    switch self {
+    // Long ago. A waiter that must not wait may yet come to sleep, when what it saw was taken by
+    // another before it was registered.
+    case .now: .monotonic(nanoseconds: 0)
+    case .at(let deadline): deadline
+    case .forever: nil
+    }
   }
 
   /// Whether there is no time left. Reads a clock only for `.at`.

@@ -7,6 +7,8 @@ public import CLinux
 
 public enum NodeCache {
   @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
+  /// How many nodes a thread keeps before it gives a chain away.
+  @inlinable static var mostKept: Int { scaled(128, inModels: 16) }
   static let depot = NodeDepot()
 
   /// A node with undefined contents.
@@ -27,7 +29,7 @@ public enum NodeCache {
     node.next = thread.pointee.nodes.map(WorkNode.init)
     thread.pointee.nodes = node.raw
     thread.pointee.node_count &+= 1
-    if thread.pointee.node_count > 2 * chainLength { spill(thread) }
+    if thread.pointee.node_count > mostKept { spill(thread) }
   }
 
   /// Gives all of a thread's nodes to the depot, at the thread's end.

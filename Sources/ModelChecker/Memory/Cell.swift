@@ -10,7 +10,7 @@ public final class Shadow {
   private var writeTime: UInt16 = 0
   private var writeSite = Site.none
   private var reads = VectorClock.zero
-  private var readSite = Site.none
+  private var readSites = InlineArray<8, Site>(repeating: .none)
 
   public init() {}
 
@@ -23,7 +23,7 @@ public final class Shadow {
         fail("reads", site, "written", by: writer, at: writeSite, execution)
       }
       reads[thread] = clock[thread]
-      readSite = site
+      readSites[thread] = site
     }
   }
 
@@ -37,7 +37,7 @@ public final class Shadow {
       }
       if any(clock .< reads) {
         let reader = (0..<Threads.most).first { clock[$0] < reads[$0] } ?? 0
-        fail("writes", site, "read", by: reader, at: readSite, execution)
+        fail("writes", site, "read", by: reader, at: readSites[reader], execution)
       }
       writer = thread
       writeTime = clock[thread]

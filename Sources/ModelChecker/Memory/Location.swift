@@ -32,8 +32,10 @@ public struct Location {
   var execution: UInt64 = 0
   var initial: UInt64 = 0
   var isAlive = true
-  /// Where it was made.
+  /// Where it was made, by whom and when: that is no atomic operation, so all others must come after it.
   var site = Site.none
+  var maker: UInt8 = 0
+  var madeAt: UInt16 = 0
   /// Its name in reports, by order of first use.
   var number: Int32 = 0
 
@@ -52,14 +54,15 @@ public struct Location {
 
   var latest: UInt64 { stores[count - 1].value }
 
-  mutating func begin(in execution: UInt64, value: UInt64, by clock: VectorClock) {
+  mutating func begin(in execution: UInt64, value: UInt64) {
     self.execution = execution
     count = 0
     self.value = Footprint()
     sleepers = Footprint()
     number = 0
-    // Seen by all from the start: whoever knows the word's address knows its first value.
-    append(Store(value: value, seen: .zero, message: clock, isSequential: false))
+    // Seen by all from the start: whoever knows the word's address knows its first value. But to make an
+    // atomic releases nothing: what hands its address over must.
+    append(Store(value: value, seen: .zero, message: .zero, isSequential: false))
   }
 
   mutating func append(_ store: Store) {

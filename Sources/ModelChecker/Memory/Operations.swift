@@ -12,7 +12,11 @@ extension Execution {
   /// The running thread has made its step.
   @inline(__always)
   private func end(_ kind: Step.Kind, _ location: Word) {
-    if isScheduling { search.record(kind, location, in: self) }
+    if isScheduling {
+      search.record(kind, location, in: self)
+    } else if now > Threads.mostSteps {
+      fail("The stage of a model makes more than \(Threads.mostSteps) steps.")
+    }
     threads[running].memory[running] &+= 1
   }
 
@@ -56,7 +60,7 @@ extension Execution {
 
   func load(_ location: Word, _ asked: Ordering, _ site: Site) -> UInt64 {
     begin(.load, location, site)
-    visits?.add(site, asked)
+    visits?.add(site, asked.subtracting(.releases))
     let change = change(at: site)
     let order = asked.changed(by: change)
     let latest = location.pointee.count - 1
@@ -75,7 +79,7 @@ extension Execution {
 
   func store(_ location: Word, _ value: UInt64, _ asked: Ordering, _ site: Site) {
     begin(.store, location, site)
-    visits?.add(site, asked)
+    visits?.add(site, asked.subtracting(.acquires))
     let change = change(at: site)
     trace?.store(self, location, value, site)
     if change != .skips {
@@ -156,20 +160,23 @@ extension Execution {
     let mayFail = isWeak && canSucceed && isScheduling && threads[running].spuriousFailuresLeft > 0
     guard isScheduling && (options.isWeak || mayFail) else { return canSucceed ? nil : last }
     // Outcomes: success or the latest value, then older values that differ, then failure for no reason.
-    var older: [Int] = []
-    if options.isWeak {
-      let oldest = location.pointee.oldestReadable(
-        by: threads[running].memory, isSequential: failure.contains(.isSequential))
-      if oldest < last {
-        for index in (oldest..<last).reversed()
-        where location.pointee.stores[index].value != expected {
-          older.append(index)
-        }
-      }
-    }
-    let chosen = search.choice(of: 1 + older.count + (mayFail ? 1 : 0))
+    let oldest =
+      options.isWeak
+      ? location.pointee.oldestReadable(
+        by: threads[running].memory, isSequential: failure.contains(.isSequential)) : last
+    let stores = location.pointee.stores
+    var older = 0
+    for index in oldest..<last where stores[index].value != expected { older += 1 }
+    var chosen = search.choice(of: 1 + older + (mayFail ? 1 : 0))
     if chosen == 0 { return canSucceed ? nil : last }
-    if chosen <= older.count { return older[chosen - 1] }
+    if chosen <= older {
+      var index = last
+      while chosen > 0 {
+        index -= 1
+        if stores[index].value != expected { chosen -= 1 }
+      }
+      return index
+    }
     threads[running].spuriousFailuresLeft -= 1
     return last
   }
@@ -206,36 +213,38 @@ extension Execution {
       return isSame ? sleepWindingDown(until: deadline) : true
     }
     guard isScheduling else {
-      fatalError("ModelChecker: the stage of a model cannot sleep: \(Report.place(site)).")
+      fail("The stage of a model cannot sleep, and would: \(Report.place(site)).")
     }
-    begin(.sleep, location, site)
+    let kind: Step.Kind = deadline == nil ? .sleep : .sleepUntil
+    begin(kind, location, site)
     let change = change(at: site)
     // The kernel compares under a lock of its own, so it reads the latest value.
     let value = read(location, location.pointee.count - 1, .relaxed)
     if (value ^ expected) & mask != 0 && change != .sleepsBlindly {
       trace?.note("\(threads[running].name): does not sleep, the word has changed", site)
-      end(.sleep, location)
+      end(kind, location)
       return true
     }
     if threads[running].spuriousWakesLeft > 0, search.choice(of: 2) == 1 {
       threads[running].spuriousWakesLeft -= 1
       trace?.note("\(threads[running].name): its sleep ends for no reason", site)
-      end(.sleep, location)
+      end(kind, location)
       return true
     }
     if let deadline, deadline <= nanoseconds {
       trace?.note("\(threads[running].name): does not sleep, its deadline has passed", site)
-      end(.sleep, location)
+      end(kind, location)
       return false
     }
     trace?.note("\(threads[running].name): falls asleep", site)
-    end(.sleep, location)
+    end(kind, location)
     return sleep(on: location, until: deadline, site)
   }
 
   func futexWake(_ location: Word, count: Int, _ site: Site) {
     // A word that is gone has no sleepers that matter: futex(2) takes any address.
     guard isScheduling, location.pointee.isAlive else { return }
+    check(location, site)
     reach(.wake, location, site)
     let change = change(at: site)
     trace?.note("\(threads[running].name): wakes \(count == .max ? "all" : "\(count)")", site)
@@ -244,7 +253,17 @@ extension Execution {
     wake(location, count: change == .wakesOne ? 1 : count)
   }
 
-  // MARK: Other things that may go either way
+  // MARK: The clock, and what may go either way
+
+  /// Reads the clock. It moves when a deadline ends a sleep: where that may happen at any time a reading is a
+  /// step, and where it happens only when nobody else can move there is nobody to read it meanwhile.
+  func readClock(_ site: Site) -> UInt64 {
+    if isScheduling && options.timeOuts > 0 {
+      reach(.clock, nil, site)
+      search.record(.clock, nil, in: self)
+    }
+    return nanoseconds
+  }
 
   /// Whether a system call is refused here: both are tried while the thread's allowance lasts.
   func mayRefuse(_ site: Site) -> Bool {

@@ -7,6 +7,8 @@
 enum Threads {
   /// Threads of one execution, thread 0 included: the one that sets the scene and judges the end.
   static let most = VectorClock.scalarCount
+  /// Steps of one execution. What the stage does on its own counts up to the same limit.
+  static let mostSteps = 65_000
 }
 
 extension VectorClock {

@@ -10,6 +10,13 @@ enum Report {
     thread == 0 ? "the stage" : execution.threads[thread].name
   }
 
+  static var otherCourse: String {
+    """
+    The program took another course although the schedule was the same. It depends on something that the \
+    checker does not control: an address, a clock, a global that survives executions.
+    """
+  }
+
   static func deadlock(_ execution: Execution) -> String {
     var lines = ["Deadlock: nobody can move, and somebody has not finished."]
     for index in 1..<execution.threadCount where execution.threads[index].state == .asleep {

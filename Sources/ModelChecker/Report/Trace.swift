@@ -33,6 +33,10 @@ final class Trace {
     add(execution, "\(word(location)) := \(bits(value))", site)
   }
 
+  func end(_ execution: Execution, _ location: Word) {
+    add(execution, "\(word(location)) is gone", location.pointee.site)
+  }
+
   func update(
     _ execution: Execution, _ location: Word, from old: UInt64, to new: UInt64, _ site: Site
   ) {

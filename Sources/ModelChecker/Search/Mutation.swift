@@ -52,10 +52,15 @@ struct MutationTable {
 
   func change(at site: Site) -> Mutation.Change? {
     for mutation in mutations
-    where mutation.line == site.line && site.file.description.hasSuffix(mutation.file) {
+    where mutation.line == site.line && isFile(site.file.description, mutation.file) {
       return mutation.change
     }
     return nil
+  }
+
+  /// Whether whole names at the end of `path` are those of `file`.
+  private func isFile(_ path: String, _ file: String) -> Bool {
+    path == file || path.hasSuffix("/" + file)
   }
 }
 

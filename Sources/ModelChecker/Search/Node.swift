@@ -6,6 +6,8 @@ typealias ThreadSet = UInt8
 struct Node {
   /// Threads that could have moved here.
   var enabled: ThreadSet = 0
+  /// Those of them that sleep and would time out.
+  var dozing: ThreadSet = 0
   /// Those that must be tried, those that have been, and those whose steps lead nowhere new from here.
   var backtrack: ThreadSet = 0
   var done: ThreadSet = 0
@@ -21,6 +23,9 @@ struct Node {
   var kind = Step.Kind.local
   var location: UnsafeMutablePointer<Location>?
   var clock = VectorClock.zero
+
+  /// Those who would be interrupted if another thread moved.
+  var ready: ThreadSet { enabled & ~dozing }
 }
 
 extension ThreadSet {

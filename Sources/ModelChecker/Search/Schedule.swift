@@ -13,11 +13,13 @@ public struct Schedule: Sendable, Equatable, CustomStringConvertible {
   /// `nil` when `text` is no schedule.
   public init?(_ text: String) {
     steps = []
-    for part in text.split(separator: ".") {
-      let repeated = part.split(separator: "x")
-      let chosen = repeated[0].split(separator: ":")
-      guard let thread = UInt8(chosen[0]), Int(thread) < Threads.most, repeated.count <= 2,
-        chosen.count <= 2, let times = repeated.count == 2 ? Int(repeated[1]) : 1,
+    if text.isEmpty { return }
+    for part in text.split(separator: ".", omittingEmptySubsequences: false) {
+      let repeated = part.split(separator: "x", omittingEmptySubsequences: false)
+      let chosen = repeated[0].split(separator: ":", omittingEmptySubsequences: false)
+      guard repeated.count <= 2, chosen.count <= 2, let thread = UInt8(chosen[0]),
+        Int(thread) < Threads.most, let times = repeated.count == 2 ? Int(repeated[1]) : 1,
+        (1...Threads.mostSteps).contains(steps.count + times), times > 0,
         let choice = chosen.count == 2 ? UInt16(chosen[1]) : 0
       else { return nil }
       steps.append(contentsOf: Array(repeating: Step(thread: thread, choice: choice), count: times))

@@ -11,17 +11,21 @@
 
 final class Search {
   let strategy: Strategy
-  private(set) var nodes: UnsafeMutablePointer<Node>
+  var nodes: UnsafeMutablePointer<Node>
   private var capacity = 4096
   /// Steps of the schedule; `depth` of them have been made in this execution.
   private(set) var count = 0
   private(set) var depth = 0
   /// From here on races have not been looked for.
-  private var firstNew = 0
+  private(set) var firstNew = 0
   /// All that can move was tried before: this execution only runs to its end.
   private(set) var isRedundant = false
   /// A schedule that is repeated as it is.
   private var isReplay = false
+  /// A step had fewer outcomes than it had before at the same place of the same schedule.
+  private(set) var isOffCourse = false
+  /// Who touched the clock last.
+  var clock = ClockFootprint()
   private var random: Random
   /// For `priorities`: each thread's, and the steps at which the runner falls behind all others.
   private var priorities = [Int](repeating: 0, count: Threads.most)
@@ -66,6 +70,8 @@ final class Search {
     depth = 0
     firstNew = max(0, count - 1)
     isRedundant = false
+    isOffCourse = false
+    clock = ClockFootprint()
     if case .priorities(let changes, _, _) = strategy, !isReplay {
       for index in 0..<Threads.most {
         priorities[index] = changes + Int(truncatingIfNeeded: random.next() >> 16)
@@ -76,30 +82,34 @@ final class Search {
 
   // MARK: Who moves
 
+  /// Of the threads in `enabled`, those in `dozing` sleep and would time out.
   @inline(__always)
-  func choose(among enabled: ThreadSet, after last: Int, in execution: Execution) -> Int? {
-    defer { depth += 1 }
+  func choose(
+    among enabled: ThreadSet, dozing: ThreadSet, after last: Int, in execution: Execution
+  ) -> Int? {
     if depth < count {
       let chosen = Int(nodes[depth].chosen)
       guard enabled.contains(thread: chosen) else {
-        execution.recordFailure(
-          """
-          The program took another course although the schedule was the same: thread \(chosen) could not \
-          move at step \(depth). It depends on something that the checker does not control: an address, \
-          a clock, a global that survives executions.
-          """)
+        execution.recordFailure(Report.otherCourse)
         return nil
       }
       nodes[depth].enabled = enabled
+      nodes[depth].dozing = dozing
+      depth += 1
       return chosen
     }
-    return extend(enabled, after: last, in: execution)
+    let chosen = extend(enabled, dozing, after: last, in: execution)
+    depth += 1
+    return chosen
   }
 
-  private func extend(_ enabled: ThreadSet, after last: Int, in execution: Execution) -> Int? {
+  private func extend(
+    _ enabled: ThreadSet, _ dozing: ThreadSet, after last: Int, in execution: Execution
+  ) -> Int {
     if depth >= capacity { grow() }
     var node = Node()
     node.enabled = enabled
+    node.dozing = dozing
     switch strategy {
     case .exhaustive:
       node.sleep = isRedundant ? 0 : sleepSet(in: execution)
@@ -120,7 +130,7 @@ final class Search {
     case .priorities:
       node.chosen = UInt8(isReplay ? preferred(of: enabled, last) : mostUrgent(of: enabled))
     }
-    node.preemptions = preemptions(of: Int(node.chosen), at: depth, enabled)
+    node.preemptions = preemptions(of: Int(node.chosen), at: depth, node.ready)
     nodes[depth] = node
     if !isRedundant { count = depth + 1 }
     return Int(node.chosen)
@@ -161,13 +171,16 @@ final class Search {
     return asleep
   }
 
-  private func preemptions(of chosen: Int, at depth: Int, _ enabled: ThreadSet) -> UInt16 {
+  /// How many preemptions there are up to `depth` if `chosen` moves there. Who sleeps is not interrupted.
+  func preemptions(of chosen: Int, at depth: Int, _ ready: ThreadSet) -> UInt16 {
     guard depth > 0 else { return 0 }
     let before = nodes[depth - 1]
-    let interrupts =
-      chosen != Int(before.chosen) && enabled.contains(thread: Int(before.chosen))
+    let interrupts = chosen != Int(before.chosen) && ready.contains(thread: Int(before.chosen))
     return before.preemptions + (interrupts ? 1 : 0)
   }
+
+  /// Preemptions in the execution.
+  var preemptions: Int { depth == 0 ? 0 : Int(nodes[depth - 1].preemptions) }
 
   // MARK: Which outcome
 
@@ -177,7 +190,9 @@ final class Search {
     if choices <= 1 { return 0 }
     let place = depth - 1
     if place < firstNew || (isReplay && place < count) || nodes[place].choices > 1 {
-      return Int(nodes[place].choice)
+      let known = Int(nodes[place].choice)
+      if known >= choices { isOffCourse = true }
+      return min(known, choices - 1)
     }
     switch strategy {
     case .random, .priorities:
@@ -213,7 +228,7 @@ final class Search {
         last.pointee.choice = 0
         last.pointee.choices = 1
         last.pointee.preemptions = preemptions(
-          of: Int(last.pointee.chosen), at: count - 1, last.pointee.enabled)
+          of: Int(last.pointee.chosen), at: count - 1, last.pointee.ready)
         return true
       }
       count -= 1
@@ -228,154 +243,5 @@ final class Search {
     nodes.deallocate()
     nodes = more
     capacity *= 2
-  }
-}
-
-// MARK: Races
-
-extension Search {
-  /// The step at work has been made: orders it among the others, and finds those with which it races.
-  @inline(__always)
-  func record(
-    _ kind: Step.Kind, _ location: UnsafeMutablePointer<Location>?, in execution: Execution
-  ) {
-    let place = depth - 1
-    let thread = execution.running
-    let before = execution.threads[thread].order
-    var clock = before
-    var partners = Partners()
-    if let location {
-      if kind.value != .nothing {
-        collect(&location.pointee.value, kind.value, place, thread, &clock, &partners)
-      }
-      if kind.sleepers != .nothing {
-        collect(&location.pointee.sleepers, kind.sleepers, place, thread, &clock, &partners)
-      }
-    }
-    clock[thread] = before[thread] &+ 1
-    execution.threads[thread].order = clock
-    nodes[place].kind = kind
-    nodes[place].location = location
-    nodes[place].clock = clock
-    if partners.count > 0 && place >= firstNew && !isRedundant && isReduced {
-      considerRaces(partners, before, place)
-    }
-  }
-
-  private var isReduced: Bool {
-    switch strategy {
-    case .exhaustive, .bounded: true
-    case .naive, .random, .priorities: false
-    }
-  }
-
-  /// The steps of other threads on which the one at work depends.
-  private struct Partners {
-    var steps = SIMD32<Int32>(repeating: Footprint.nobody)
-    var count = 0
-    @inline(__always)
-    mutating func add(_ step: Int32) {
-      steps[count] = step
-      count += 1
-    }
-  }
-
-  @inline(__always)
-  private func collect(
-    _ footprint: inout Footprint, _ access: Access, _ place: Int, _ thread: Int,
-    _ clock: inout VectorClock, _ partners: inout Partners
-  ) {
-    if footprint.lastWrite != Footprint.nobody {
-      let node = nodes + Int(footprint.lastWrite)
-      clock.join(node.pointee.clock)
-      if Int(node.pointee.chosen) != thread { partners.add(footprint.lastWrite) }
-    }
-    guard access == .write else {
-      footprint.reads[thread] = Int32(place)
-      return
-    }
-    if footprint.reads != SIMD8(repeating: Footprint.nobody) {
-      for other in 0..<Threads.most where footprint.reads[other] != Footprint.nobody {
-        clock.join(nodes[Int(footprint.reads[other])].clock)
-        if other != thread { partners.add(footprint.reads[other]) }
-      }
-      footprint.reads = SIMD8(repeating: Footprint.nobody)
-    }
-    footprint.lastWrite = Int32(place)
-  }
-
-  @inline(never)
-  private func considerRaces(_ partners: Partners, _ before: VectorClock, _ place: Int) {
-    for index in 0..<partners.count {
-      let earlier = Int(partners.steps[index])
-      let node = nodes[earlier]
-      let other = Int(node.chosen)
-      let time = node.clock[other]
-      // The thread knew of it before this step, so the two cannot be swapped.
-      if before[other] >= time { continue }
-      // Another partner stands between the two.
-      var isBetween = false
-      for third in 0..<partners.count where Int(partners.steps[third]) != earlier {
-        if nodes[Int(partners.steps[third])].clock[other] >= time { isBetween = true }
-      }
-      if !isBetween { reverse(earlier, place) }
-    }
-  }
-
-  /// Sees to it that the step at `later` is tried before the one at `earlier`: by itself, or after steps in
-  /// between that it needs. One of the threads that can begin such a sequence is enough.
-  private func reverse(_ earlier: Int, _ later: Int) {
-    let other = Int(nodes[earlier].chosen)
-    let time = nodes[earlier].clock[other]
-    var firstTimes = VectorClock.never
-    var initials: ThreadSet = 0
-    for index in earlier + 1...later {
-      let node = nodes + index
-      // What depends on the earlier step is no part of the sequence, but for the later step itself.
-      if index != later && node.pointee.clock[other] >= time { continue }
-      let thread = Int(node.pointee.chosen)
-      if !node.pointee.clock.reachesAny(of: firstTimes) { initials |= .one(thread) }
-      if firstTimes[thread] == .max { firstTimes[thread] = node.pointee.clock[thread] }
-    }
-    let wanted = Int(nodes[later].chosen)
-    if case .bounded(let most) = strategy { return addBounded(earlier, wanted, most: most) }
-    if nodes[earlier].backtrack & initials != 0 { return }
-    let possible = initials & nodes[earlier].enabled
-    if possible == 0 {
-      nodes[earlier].backtrack |= nodes[earlier].enabled
-    } else {
-      nodes[earlier].backtrack |= .one(possible.contains(thread: wanted) ? wanted : possible.first)
-    }
-  }
-
-  /// With a bound the thread must also be tried where a switch to it is free: at the beginning of the
-  /// interrupted thread's turn. Katherine Coons, Madan Musuvathi, Kathryn McKinley, "Bounded Partial-Order
-  /// Reduction" (2013).
-  private func addBounded(_ place: Int, _ wanted: Int, most: Int) {
-    add(wanted, at: place, most: most)
-    var begin = place
-    while begin > 0 && nodes[begin - 1].chosen == nodes[place].chosen { begin -= 1 }
-    add(wanted, at: begin, most: most)
-  }
-
-  private func add(_ wanted: Int, at place: Int, most: Int) {
-    let enabled = nodes[place].enabled
-    let threads = enabled.contains(thread: wanted) ? ThreadSet.one(wanted) : enabled
-    var rest = threads
-    while rest != 0 {
-      let thread = rest.first
-      rest &= rest &- 1
-      if preemptions(of: thread, at: place, enabled) <= UInt16(most) {
-        nodes[place].backtrack |= .one(thread)
-      }
-    }
-  }
-
-  /// The step at work has woken a thread whose deadline might have come first.
-  func noteWake(of thread: Int, in execution: Execution) {
-    let place = depth - 1
-    if nodes[place].enabled.contains(thread: thread) && !isRedundant {
-      nodes[place].backtrack |= .one(thread)
-    }
   }
 }

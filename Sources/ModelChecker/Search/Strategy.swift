@@ -22,6 +22,9 @@ public struct Options: Sendable {
   public var isWeak = false
   /// For each thread: sleeps with a deadline that may end before anybody wakes it.
   public var timeOuts = 0
+  /// Whether a deadline ends a sleep when nobody can move otherwise. Without it that is a deadlock, so that a
+  /// lost wake-up cannot hide behind a deadline.
+  public var timePasses = true
   /// For each thread: sleeps that may end for no reason.
   public var spuriousWakes = 0
   /// For each thread: weak exchanges that may fail for no reason.
@@ -35,8 +38,18 @@ public struct Options: Sendable {
   /// Gives up after so many executions; the outcome is then not complete.
   public var mostExecutions = Int.max
   public var mostSeconds = Double.infinity
+  /// Whether an execution that fails with this message is as it should be: a fault that the model provokes.
+  public var tolerates: @Sendable (String) -> Bool = { _ in false }
   /// Changes to the program, for checking that they are found.
   public var mutations: [Mutation] = []
+  /// Is told how each execution ended. The search then goes on after failures.
+  package var whenEnded: (@Sendable (Ending) -> Void)?
 
   public init() {}
+}
+
+/// How one execution ended.
+package struct Ending: Sendable {
+  package let failure: String?
+  package let preemptions: Int
 }

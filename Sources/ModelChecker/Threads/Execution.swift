@@ -20,6 +20,8 @@ final class Execution: @unchecked Sendable {
   /// The check that runs this execution keeps it.
   unowned(unsafe) let search: Search
   let mutations: MutationTable
+  /// As many as the options say, and no more than clocks can count.
+  private let mostSteps: Int
   let threads: UnsafeMutablePointer<ModelThread>
   /// Threads that exist; number 0 is the stage, which sets the scene and judges.
   var threadCount = 1
@@ -46,11 +48,11 @@ final class Execution: @unchecked Sendable {
   var trace: Trace?
   var visits: Visits?
   private var sleepTurns: UInt64 = 0
-  private var locationNumbers: Int32 = 0
+  var locationNumbers: Int32 = 0
 
   /// Locations that no object has any more, kept so that a late use of one is noticed.
-  private var dead: [UnsafeMutablePointer<Location>] = []
-  private var spare: [UnsafeMutablePointer<Location>] = []
+  var dead: [UnsafeMutablePointer<Location>] = []
+  var spare: [UnsafeMutablePointer<Location>] = []
   var liveLocations = 0
   /// What models count themselves.
   var liveThings = 0
@@ -61,6 +63,7 @@ final class Execution: @unchecked Sendable {
     self.options = options
     self.search = search
     mutations = MutationTable(options.mutations)
+    mostSteps = min(options.mostSteps, Threads.mostSteps)
     outside.initialize(to: gc_fiber())
     threads = .allocate(capacity: Threads.most)
     for index in 0..<Threads.most { (threads + index).initialize(to: ModelThread()) }
@@ -74,7 +77,9 @@ final class Execution: @unchecked Sendable {
       })
   }
 
-  deinit {
+  /// Gives back what it has. Its own memory is not the place for this: fibers that were abandoned in the middle
+  /// of a call may hold on to it for ever.
+  func end() {
     FiberStacks.takeBack(from: threads)
     threads.deinitialize(count: Threads.most)
     threads.deallocate()
@@ -125,11 +130,19 @@ final class Execution: @unchecked Sendable {
 
   /// Runs all threads to their ends, as the search wants them. On the stage.
   func runThreads() {
+    // The threads begin after all that the stage has done, also after they were made.
+    for thread in 1..<max(1, threadCount) {
+      threads[thread].memory.join(threads[0].memory)
+    }
+    threads[0].memory[0] &+= 1
     isScheduling = true
     for thread in 1..<max(1, threadCount) where failure == nil { bringToFirstStep(thread) }
     if failure == nil, let first = next(after: 0) { run(first, insteadOf: 0) }
     isScheduling = false
     running = 0
+    for thread in 1..<max(1, threadCount) where threads[thread].state == .finished {
+      threads[thread].body = nil
+    }
     // What the threads did has happened before the verdict.
     for thread in 1..<max(1, threadCount) { threads[0].memory.join(threads[thread].memory) }
     threads[0].memory[0] &+= 1
@@ -179,8 +192,10 @@ final class Execution: @unchecked Sendable {
   private static func live(on number: Int) -> Never {
     while true {
       withCurrent { execution in
+        // The body is kept until all threads have ended. Which of several threads lets go of what they share
+        // last is up to reference counts, which are no steps: were it let go of here, its end would
+        // depend on every use of it by the others.
         execution.threads[number].body?()
-        execution.threads[number].body = nil
         execution.finish(number)
       }
     }
@@ -195,8 +210,11 @@ final class Execution: @unchecked Sendable {
   }
 
   private func bringToFirstStep(_ number: Int) {
+    // A thread that is being brought there may itself make another one on its way.
+    let outer = starter
     starter = running
     run(number, insteadOf: running)
+    starter = outer
   }
 
   private func comeBack(to maker: Int, from number: Int) {
@@ -232,18 +250,18 @@ final class Execution: @unchecked Sendable {
   /// Who moves next; `nil` when nobody can.
   private func next(after last: Int) -> Int? {
     var enabled: ThreadSet = 0
+    var dozing: ThreadSet = 0
     var isUnfinished = false
     for index in 1..<threadCount {
       switch threads[index].state {
       case .ready: enabled |= .one(index)
       case .asleep:
-        if threads[index].deadline != nil && threads[index].timeOutsLeft > 0 {
-          enabled |= .one(index)
-        }
+        if mayTimeOut(index) { dozing |= .one(index) }
         if !threads[index].isDaemon { isUnfinished = true }
       case .unused, .finished: break
       }
     }
+    enabled |= dozing
     if enabled == 0 {
       guard isUnfinished else { return nil }
       guard let late = threadWithNextDeadline() else {
@@ -251,24 +269,31 @@ final class Execution: @unchecked Sendable {
         return nil
       }
       enabled = .one(late)
+      dozing = enabled
     }
     stepCount += 1
-    if stepCount > options.mostSteps {
+    if stepCount > mostSteps {
       recordFailure(
         """
-        Livelock: \(options.mostSteps) steps and no end. Either threads keep each other busy for ever, or \
+        Livelock: \(mostSteps) steps and no end. Either threads keep each other busy for ever, or \
         the model is larger than its limit on steps.
         """)
       return nil
     }
-    return search.choose(among: enabled, after: last, in: self)
+    return search.choose(among: enabled, dozing: dozing, after: last, in: self)
+  }
+
+  /// Whether the deadline of a sleeping thread may end its sleep at any time.
+  private func mayTimeOut(_ number: Int) -> Bool {
+    threads[number].deadline != nil && threads[number].timeOutsLeft > 0
   }
 
   /// Nobody can move, so time passes until the first deadline.
   private func threadWithNextDeadline() -> Int? {
+    guard options.timePasses else { return nil }
     var best: Int?
     for index in 1..<threadCount where threads[index].state == .asleep {
-      guard let deadline = threads[index].deadline, !threads[index].isDaemon else { continue }
+      guard let deadline = threads[index].deadline else { continue }
       if let known = best, threads[known].deadline.map({ $0 <= deadline }) ?? false { continue }
       best = index
     }
@@ -283,18 +308,22 @@ final class Execution: @unchecked Sendable {
     sleepTurns += 1
     threads[number].state = .asleep
     threads[number].deadline = deadline
-    threads[number].timedOut = false
     threads[number].asleepSince = sleepTurns
     threads[number].pending = Step(kind: .timeOut, location: location, site: site)
     giveTurn(from: number)
     if isWindingDown { return false }
     // Chosen: by a wake-up that came before, or to time out now.
     guard threads[number].state == .asleep else {
-      search.record(.local, nil, in: self)
+      search.record(threads[number].pending.kind, threads[number].pending.location, in: self)
       return true
     }
     threads[number].state = .ready
-    threads[number].timeOutsLeft -= 1
+    if threads[number].timeOutsLeft > 0 {
+      threads[number].timeOutsLeft -= 1
+    } else {
+      // Time passed because nobody else could move: this comes after all that anybody did.
+      for index in 1..<threadCount { threads[number].order.join(threads[index].order) }
+    }
     if let deadline { nanoseconds = max(nanoseconds, deadline) }
     search.record(.timeOut, location, in: self)
     trace?.note("\(threads[number].name): its deadline ends the sleep", site)
@@ -312,12 +341,15 @@ final class Execution: @unchecked Sendable {
         oldest = index
       }
       guard let oldest else { return }
-      search.noteWake(of: oldest, in: self)
       threads[oldest].state = .ready
-      threads[oldest].pending = Step(
-        kind: .local, location: nil, site: threads[oldest].pending.site)
-      // What the woken thread does comes after the wake-up, for the search; memory learns nothing by it.
-      threads[oldest].order.join(threads[running].order)
+      // Where its deadline might have come first, its next step was there to be chosen all the time: it races
+      // with this one.
+      if !mayTimeOut(oldest) {
+        threads[oldest].pending = Step(
+          kind: .local, location: nil, site: threads[oldest].pending.site)
+        // What the woken thread does comes after the wake-up, for the search; memory learns nothing by it.
+        threads[oldest].order.join(threads[running].order)
+      }
       left -= 1
     }
   }
@@ -332,68 +364,17 @@ final class Execution: @unchecked Sendable {
   func fail(_ message: String) -> Never {
     recordFailure(message)
     isScheduling = false
-    var lost = gc_fiber()
-    gc_fiber_switch(&lost, outside)
+    // Never continued: abandon() has the fiber begin anew.
+    gc_fiber_switch(&threads[running].fiber, outside)
     fatalError("ModelChecker: an execution that has failed went on.")
   }
 
   /// Threads that have not finished will not go on: their stacks are used anew.
   func abandon() {
     starter = nil
-    for index in 0..<threadCount
-    where threads[index].state != .finished && threads[index].state != .unused {
-      threads[index].needsNewStack = true
+    for index in 0..<threadCount where threads[index].state != .unused {
+      if threads[index].state != .finished { threads[index].needsNewStack = true }
       threads[index].body = nil
     }
-  }
-
-  // MARK: Locations
-
-  func makeLocation(_ value: UInt64, _ site: Site) -> UnsafeMutablePointer<Location> {
-    let location: UnsafeMutablePointer<Location>
-    if let used = spare.popLast() {
-      location = used
-    } else {
-      location = .allocate(capacity: 1)
-      location.initialize(to: Location())
-    }
-    liveLocations += 1
-    location.pointee.initial = value
-    location.pointee.isAlive = true
-    location.pointee.site = site
-    location.pointee.begin(in: number, value: value, by: threads[running].memory)
-    locationNumbers += 1
-    location.pointee.number = locationNumbers
-    return location
-  }
-
-  func endLocation(_ location: UnsafeMutablePointer<Location>) {
-    location.pointee.isAlive = false
-    liveLocations -= 1
-    dead.append(location)
-  }
-
-  /// Before each use: a location from an earlier execution begins anew.
-  @inline(__always)
-  func check(_ location: UnsafeMutablePointer<Location>, _ site: Site) {
-    if location.pointee.execution != number { refresh(location, site) }
-    if !location.pointee.isAlive { failUseAfterFree(location, site) }
-  }
-
-  @inline(never)
-  private func refresh(_ location: UnsafeMutablePointer<Location>, _ site: Site) {
-    if !location.pointee.isAlive { failUseAfterFree(location, site) }
-    location.pointee.begin(in: number, value: location.pointee.initial, by: .zero)
-    locationNumbers += 1
-    location.pointee.number = locationNumbers
-  }
-
-  @inline(never)
-  private func failUseAfterFree(_ location: UnsafeMutablePointer<Location>, _ site: Site) -> Never {
-    fail(
-      """
-      Use after free: \(Report.place(site)) touches an atomic that was made at \
-      \(Report.place(location.pointee.site)) and is gone.
-      """)
   }
 }

@@ -28,8 +28,6 @@ struct ModelThread {
 
   /// When its sleep ends by itself; `nil`: never.
   var deadline: UInt64?
-  /// Whether the sleep ended by its deadline.
-  var timedOut = false
   /// Its place in the queue of sleepers, by time of falling asleep.
   var asleepSince: UInt64 = 0
 

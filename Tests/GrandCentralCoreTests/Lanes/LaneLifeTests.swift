@@ -46,6 +46,26 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
+  @Test func `starts nothing that came after a suspension in the middle of its turn`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.suspended", attributes: .concurrent, target: root)
+    let log = Log<String>()
+    queue.suspend()
+    queue.async { log.append("before") }
+    // The lane is at work on its list, and has looked at its suspension already.
+    root.atNextSubmission {
+      queue.suspend()
+      queue.async { log.append("after") }
+    }
+    queue.resume()
+    root.runAll()
+    #expect(log.all == ["before"])
+    queue.resume()
+    root.runAll()
+    #expect(log.all == ["before", "after"])
+    #expect(word(queue) == LaneState(0))
+  }
+
   @Test func `hands itself to a sync that waits behind its items`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.handover", target: root)
@@ -121,7 +141,7 @@ import Testing
       }
       let isWaiting = eventually {
         ThreadContext(bitPattern: context.value)
-          .map { $0.shared.waitingFor.load(ordering: .relaxed) != 0 } ?? false
+          .map { WaitGraph.isRegistered($0) } ?? false
       }
       #expect(isWaiting)
     }

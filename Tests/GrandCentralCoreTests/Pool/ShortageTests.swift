@@ -60,16 +60,18 @@ private final class Gate: Sendable {
       #expect(ran.now == 0)
       gate.set(.allow)
     }
-    switch waiter {
-    case .semaphore: semaphore.wait()
-    case .group: group.wait()
-    case .sync: queue.sync {}
-    case .item: item.wait()
-    case .deadline: #expect(group.wait(timeout: inPatience()) == .success)
+    let waiting = TestSupport.TestThread("waiting") {
+      switch waiter {
+      case .semaphore: semaphore.wait()
+      case .group: group.wait()
+      case .sync: queue.sync {}
+      case .item: item.wait()
+      case .deadline: #expect(group.wait(timeout: inPatience()) == .success)
+      }
     }
-    #expect(opener.join())
-    #expect(ran.now == 100)
-    if waiter != .semaphore { semaphore.wait() }
+    #expect(opener.join() && waiting.join())
+    #expect(eventually { ran.now == 100 })
+    if waiter != .semaphore { #expect(semaphore.wait(timeout: inPatience()) == .success) }
     #expect(pool.faultsAtRest() == [])
     withExtendedLifetime(runtime) {}
   }
@@ -179,7 +181,7 @@ private final class Gate: Sendable {
     gate.set(.allow)
     let all = DispatchSemaphore(value: 0)
     pool.submit { all.signal() }
-    all.wait()
+    #expect(all.wait(timeout: inPatience()) == .success)
     #expect(eventually { ran.now == count })
   }
 

@@ -10,7 +10,8 @@ public func spinHint() {}
 
 public enum ModelThreads {
   static var count: Int { 8 }
-  static var nodesEach: Int { 8 }
+  /// A thread may be left with twice NodeCache.chainLength before it gives some away: so many of others'.
+  static var nodesEach: Int { NodeCache.chainLength }
   nonisolated(unsafe) private static let contexts = makeContexts()
   /// All nodes, thread by thread.
   nonisolated(unsafe) private static let nodes = UnsafeMutableRawPointer.allocate(
@@ -34,6 +35,8 @@ public enum ModelThreads {
   /// Makes all threads as new. Before each execution's scene is set.
   static func reset() {
     ThreadRegistry.mainThread = nil
+    // An execution that ended in a deadlock left its threads there.
+    Lane.hierarchyLock.waiters = []
     for number in 0..<count {
       let thread = contexts[number]
       let shared = thread.pointee.shared

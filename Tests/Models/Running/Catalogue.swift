@@ -2,21 +2,45 @@
 
 enum Catalogue {
   static let models: [EngineModel] =
-    Self.groups
+    Self.primitives
+    + Self.onces
+    + Self.groups
+    + Self.semaphores
+    + Self.workItems
+    + Self.performs
+    + Self.specifics
+    + Self.mains
+    + Self.workplaces
+    + Self.nodes
     + Self.rings
     + Self.injectors
-    + Self.nodes
     + Self.pools
     + Self.sleepers
     + Self.monitors
-    + Self.workplaces
+    + Self.lanePushes
+    + Self.laneSyncs
+    + Self.barriers
+    + Self.suspensions
+    + Self.targets
   static let mutants: [Mutant] =
-    Self.groupMutants
+    Self.primitiveMutants
+    + Self.onceMutants
+    + Self.groupMutants
+    + Self.semaphoreMutants
+    + Self.workItemMutants
+    + Self.performMutants
+    + Self.specificMutants
+    + Self.mainMutants
+    + Self.workplaceMutants
+    + Self.nodeMutants
     + Self.ringMutants
     + Self.injectorMutants
-    + Self.nodeMutants
     + Self.poolMutants
     + Self.sleeperMutants
     + Self.monitorMutants
-    + Self.workplaceMutants
+    + Self.lanePushMutants
+    + Self.laneSyncMutants
+    + Self.barrierMutants
+    + Self.suspensionMutants
+    + Self.targetMutants
 }

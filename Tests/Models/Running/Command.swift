@@ -2,8 +2,11 @@
 //   model [FILTER] [--share F] [--seed N]   checks every model whose name contains FILTER
 //   model list                              names them
 //   model mutants [FILTER]                  puts each mutant in and demands that its model finds it
-//   model orderings [FILTER]                weakens each ordering in turn and says which nobody misses
+//   model orderings [FILTER]                weakens each ordering in turn, in files whose names contain FILTER,
+//                                           and says which nobody misses
 //   model replay 'NAME|MEMORY|SCHEDULE'     runs one execution again, as a failure's report says
+//   model self-test [COUNT] [SEED]          compares the checker's searches on so many random programs
+import ModelSelfTest
 
 struct Command {
   private var words: [String] = []
@@ -46,6 +49,7 @@ struct Command {
       return true
     case "mutants": return Mutants.run(filter: words.dropFirst().first ?? "", part)
     case "orderings": return Orderings.run(filter: words.dropFirst().first ?? "")
+    case "self-test": return selfTest()
     case "replay": return replay(words.dropFirst().first ?? "")
     default: return check(filter: words.first ?? "")
     }
@@ -79,6 +83,25 @@ struct Command {
     )
     if chosen.isEmpty { print("model: no model has '\(filter)' in its name") }
     return failures == 0 && !chosen.isEmpty
+  }
+
+  private func selfTest() -> Bool {
+    let count = words.count > 1 ? UInt64(words[1]) : 5_000
+    let first = words.count > 2 ? UInt64(words[2]) : 1
+    guard let count, let first else { Self.misused("self-test") }
+    let start = ContinuousClock.now
+    var comparison = Comparison()
+    for seed in first..<first + count where seed % UInt64(part.of) == UInt64(part.number) {
+      comparison.compare(seed: seed)
+    }
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    for fault in comparison.faults { print("FAILED: \(fault)") }
+    print(
+      "\(Report.grouped(comparison.compared)) random programs, \(comparison.skipped) too long; "
+        + "executions: \(Report.grouped(comparison.naiveExecutions)) unreduced, "
+        + "\(Report.grouped(comparison.reducedExecutions)) reduced; "
+        + "\(Report.milliseconds(seconds)), \(comparison.faults.count) faults")
+    return comparison.faults.isEmpty
   }
 
   private func replay(_ text: String) -> Bool {

@@ -35,6 +35,8 @@ struct EngineModel {
     }
     self.reach = reach
     var options = Options()
+    // A model whose subject is a deadline says so.
+    options.timePasses = false
     adjust(&options)
     self.options = options
   }

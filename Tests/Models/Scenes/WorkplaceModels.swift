@@ -1,65 +1,67 @@
-// Room: Models/Workplaces. A queue dies while somebody reads its label.
-
-/// A queue, as far as it is a workplace. Its memory is written when it dies: a race for whoever reads it then.
-private final class Desk: Workplace {
-  private let label = Atomic<Int>(7)
-  init() { Checker.count(made: 1) }
-  deinit {
-    Workplaces.willDie()
-    willWrite(UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
-    Checker.count(made: -1)
-  }
-  var workplaceLabel: String { label.load(ordering: .relaxed) == 7 ? "desk" : "nothing" }
-}
+// Room: Models/Workplaces. A queue's label is read by another thread while the queue dies.
 
 extension Catalogue {
   static var workplaces: [EngineModel] {
     [
-      EngineModel("workplace: a queue that dies is not read") { scene in
-        scene.thread("drainer") {
-          let desk = Unmanaged.passRetained(Desk())
-          currentThread().setWorkplace(UInt(bitPattern: desk.toOpaque()))
-          currentThread().setWorkplace(0)
-          desk.release()
-        }
-        scene.thread("reader") {
-          let label = Workplaces.label(of: ModelThreads.context(1))
-          Checker.expect(label == nil || label == "desk", "a label of nothing")
-        }
-      },
-      EngineModel("workplace: two read what dies") { scene in
-        scene.thread("drainer") {
-          let desk = Unmanaged.passRetained(Desk())
-          currentThread().setWorkplace(UInt(bitPattern: desk.toOpaque()))
-          currentThread().setWorkplace(0)
-          desk.release()
-        }
-        for name in ["reader", "second reader"] {
-          scene.thread(name) {
-            let label = Workplaces.label(of: ModelThreads.context(1))
-            Checker.expect(label == nil || label == "desk", "a label of nothing")
-          }
-        }
-      },
+      EngineModel("workplaces: one reads while a queue dies", Places.dieWhileRead(readers: 1)),
+      EngineModel("workplaces: two read while a queue dies", Places.dieWhileRead(readers: 2)),
     ]
   }
 
   static var workplaceMutants: [Mutant] {
-    let dies = "workplace: a queue that dies is not read"
+    let model = "workplaces: one reads while a queue dies"
+    let one = "reader.store(UInt(bitPattern: currentThread())"
     return [
       Mutant(
-        "a reader does not say that it reads", in: "Workplaces.swift",
-        at: "reader.store(UInt(bitPattern: currentThread())", .skips, foundBy: dies),
+        "a reader does not say so", in: "Workplaces.swift", at: one, .skips, foundBy: model),
       Mutant(
-        "a death does not look for readers", in: "Workplaces.swift",
-        at: "let reading = reader.load", .returns(0), foundBy: dies),
+        "a reader says so too late", in: "Workplaces.swift", at: one, .dropsSequential,
+        foundBy: model, isWeak: true),
       Mutant(
-        "a reader says so out of order", in: "Workplaces.swift",
-        at: "reader.store(UInt(bitPattern: currentThread())", .dropsSequential, foundBy: dies,
+        "a reader sees an old workplace", in: "Workplaces.swift",
+        at: "thread.shared.workingOn.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: model, isWeak: true),
+      Mutant(
+        "a drainer leaves too late", in: "Thread.swift",
+        at: "$0.workingOn.store(address, ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: model, isWeak: true),
+      Mutant(
+        "a dying queue sees no reader", in: "Workplaces.swift",
+        at: "reader.load(ordering: .sequentiallyConsistent)", .dropsSequential, foundBy: model,
         isWeak: true),
-      Mutant(
-        "a death looks for readers out of order", in: "Workplaces.swift",
-        at: "let reading = reader.load", .dropsSequential, foundBy: dies, isWeak: true),
     ]
+  }
+}
+
+private enum Places {
+  /// Its death is a write, so that whoever reads too late or too early races with it.
+  private final class Place: Workplace {
+    @Cell private var contents = 1
+
+    var workplaceLabel: String {
+      Checker.expect(contents == 1, "a dead queue is read")
+      return ""
+    }
+
+    func die() {
+      Workplaces.willDie()
+      contents = 0
+    }
+  }
+
+  static func dieWhileRead(readers: Int) -> @Sendable (Scene) -> Void {
+    { scene in
+      let place = Place()
+      let drainer = ModelThreads.context(1)
+      scene.thread("drainer") {
+        drainer.setWorkplace(UInt(bitPattern: Unmanaged.passUnretained(place).toOpaque()))
+        drainer.setWorkplace(0)
+        place.die()
+      }
+      for _ in 0..<readers {
+        scene.thread("reader") { _ = Workplaces.label(of: drainer) }
+      }
+      scene.keep(place)
+    }
   }
 }

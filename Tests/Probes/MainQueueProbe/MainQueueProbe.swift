@@ -7,8 +7,9 @@ import TestSupport
 @main struct MainQueueProbe {
   static func main() {
     let scenario = CommandLine.arguments.dropFirst().first ?? ""
-    guard let start = scenarios[scenario] else {
-      print("unknown scenario; there are: \(scenarios.keys.sorted().joined(separator: " "))")
+    guard let start = scenarios[scenario] ?? mainThreadScenarios[scenario] else {
+      let names = [String](scenarios.keys) + mainThreadScenarios.keys
+      print("unknown scenario; there are: \(names.sorted().joined(separator: " "))")
       exit(2)
     }
     start()
@@ -23,7 +24,7 @@ import TestSupport
   ]
 }
 
-private func finish(_ values: KeyValuePairs<String, Any>) -> Never {
+func finish(_ values: KeyValuePairs<String, Any>) -> Never {
   for (name, value) in values { print("\(name)=\(value)") }
   fflush(nil)
   exit(0)

@@ -1,0 +1,163 @@
+#define _GNU_SOURCE
+#include "CFaults.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static int result(long returned) { return returned == -1 ? errno : 0; }
+
+int faults_become_nobody(void) {
+  if (geteuid() != 0) return 0;
+  const id_t nobody = 65534;
+  if (setgroups(0, NULL) || setresgid(nobody, nobody, nobody) || setresuid(nobody, nobody, nobody))
+    return errno;
+  // Without this /proc/self belongs to root from here on.
+  return result(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
+}
+
+int faults_limit(faults_resource resource, int64_t limit) {
+  const __rlimit_resource_t kinds[] = {RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_AS};
+  struct rlimit now;
+  if (getrlimit(kinds[resource], &now)) return errno;
+  now.rlim_cur = limit < 0 || (rlim_t)limit > now.rlim_max ? now.rlim_max : (rlim_t)limit;
+  return result(setrlimit(kinds[resource], &now));
+}
+
+int64_t faults_address_space(void) {
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (!file) return -1;
+  long long pages = -1;
+  if (fscanf(file, "%lld", &pages) != 1) pages = -1;
+  fclose(file);
+  return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
+}
+
+int64_t faults_stack_bytes(void) {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  if (pthread_attr_init(&attributes)) return -1;
+  int error = pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_destroy(&attributes);
+  return error ? -1 : (int64_t)bytes;
+}
+
+int faults_refuse(const faults_call *calls, size_t count, int error) {
+  const int numbers[] = {SYS_clone,  SYS_clone3,   SYS_openat,
+                         SYS_prctl,  SYS_eventfd2, SYS_sched_getaffinity};
+  // Load the number, compare it with each, refuse or allow.
+  struct sock_filter filter[32];
+  size_t length = 0;
+  filter[length++] =
+      (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  for (size_t index = 0; index < count && length + 3 < 32; index++) {
+    filter[length++] = (struct sock_filter)BPF_JUMP(
+        BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)numbers[calls[index]], 0, 1);
+    filter[length++] = (struct sock_filter)BPF_STMT(
+        BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA));
+  }
+  filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_fprog program = {.len = (unsigned short)length, .filter = filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return errno;
+  // TSYNC: for the threads that there are already, too.
+  return result(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
+}
+
+static void *nothing(void *argument) { return argument; }
+
+int faults_try_thread(void) {
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, nothing, NULL);
+  if (!error) pthread_join(thread, NULL);
+  return error;
+}
+
+static _Atomic uint64_t signals;
+static void count_signal(int number) {
+  (void)number;
+  atomic_fetch_add_explicit(&signals, 1, memory_order_relaxed);
+}
+
+int faults_count_signal(int number) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = count_signal;
+  sigemptyset(&action.sa_mask);
+  return result(sigaction(number, &action, NULL));
+}
+
+uint64_t faults_signals(void) { return atomic_load_explicit(&signals, memory_order_relaxed); }
+
+// Calls `visit` for each thread of the process; returns for how many it gave 0, or -1.
+static int each_thread(int (*visit)(pid_t thread, const void *argument), const void *argument) {
+  DIR *folder = opendir("/proc/self/task");
+  if (!folder) return -1;
+  int count = 0;
+  struct dirent *entry;
+  while ((entry = readdir(folder)))
+    if (entry->d_name[0] != '.' && visit((pid_t)atoi(entry->d_name), argument) == 0) count++;
+  closedir(folder);
+  return count;
+}
+
+static int signal_other(pid_t thread, const void *number) {
+  if (thread == (pid_t)syscall(SYS_gettid)) return -1;
+  return (int)syscall(SYS_tgkill, getpid(), thread, *(const int *)number);
+}
+
+int faults_signal_others(int number) { return each_thread(signal_other, &number); }
+
+int faults_set_alarm(int microseconds) {
+  struct itimerval timer = {{0, microseconds}, {0, microseconds}};
+  return result(setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+uint64_t faults_cpus(void) {
+  cpu_set_t set;
+  uint64_t cpus = 0;
+  if (sched_getaffinity(0, sizeof set, &set)) return 0;
+  for (int cpu = 0; cpu < 64; cpu++)
+    if (CPU_ISSET(cpu, &set)) cpus |= (uint64_t)1 << cpu;
+  return cpus;
+}
+
+static int bind_one(pid_t thread, const void *set) {
+  return sched_setaffinity(thread, sizeof(cpu_set_t), set);
+}
+
+int faults_bind(int thread, uint64_t cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int cpu = 0; cpu < 64; cpu++)
+    if (cpus >> cpu & 1) CPU_SET(cpu, &set);
+  if (thread != 0) return result(bind_one(thread, &set));
+  return each_thread(bind_one, &set) > 0 ? 0 : EAGAIN;
+}
+
+int faults_schedule(int thread, faults_policy policy) {
+  const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE};
+  struct sched_param parameters = {.sched_priority = 0};
+  return result(sched_setscheduler(thread, policies[policy], &parameters));
+}
+
+bool faults_is_sanitized(void) {
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+  return true;
+#else
+  return false;
+#endif
+}

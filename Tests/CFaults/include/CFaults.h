@@ -1,0 +1,54 @@
+// What a process can do to itself to see how the engine bears it: limits, refused system calls, signals,
+// scheduling. Test support in C: filters, handlers and CPU masks that Swift cannot express.
+#ifndef GRANDCENTRAL_CFAULTS_H
+#define GRANDCENTRAL_CFAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Each returns 0 or an errno, unless it says otherwise.
+
+// Gives up root, which no limit on processes holds; nothing where there is none to give up.
+int faults_become_nobody(void);
+
+typedef enum { FAULTS_PROCESSES, FAULTS_DESCRIPTORS, FAULTS_ADDRESS_SPACE } faults_resource;
+// Sets the soft limit, or lifts it to the hard one where `limit` is negative.
+int faults_limit(faults_resource resource, int64_t limit);
+// Bytes of address space in use, and of a thread's stack by default; -1 where they cannot be told.
+int64_t faults_address_space(void);
+int64_t faults_stack_bytes(void);
+
+typedef enum {
+  FAULTS_CLONE,
+  FAULTS_CLONE3,
+  FAULTS_OPENAT,
+  FAULTS_PRCTL,
+  FAULTS_EVENTFD2,
+  FAULTS_SCHED_GETAFFINITY,
+} faults_call;
+// From now on these system calls of this process fail with `error`, for good: seccomp(2).
+int faults_refuse(const faults_call *_Nonnull calls, size_t count, int error);
+
+// Makes and joins a thread.
+int faults_try_thread(void);
+
+// Counts deliveries of a signal, which interrupts every system call that can be: no SA_RESTART.
+int faults_count_signal(int number);
+uint64_t faults_signals(void);
+// Sends the signal to every thread but the caller. Returns how many.
+int faults_signal_others(int number);
+// Sends SIGALRM to the process every so many microseconds; 0 ends it.
+int faults_set_alarm(int microseconds);
+
+// CPUs of the calling process's mask, up to 64, as bits.
+uint64_t faults_cpus(void);
+// Binds a thread, or with 0 every thread of the process, to these CPUs.
+int faults_bind(int thread, uint64_t cpus);
+typedef enum { FAULTS_NORMAL, FAULTS_BATCH, FAULTS_IDLE } faults_policy;
+int faults_schedule(int thread, faults_policy policy);
+
+// Whether this build runs under a sanitizer, which needs the address space to itself.
+bool faults_is_sanitized(void);
+
+#endif

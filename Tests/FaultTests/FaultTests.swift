@@ -1,0 +1,118 @@
+// Faults of the machine, each in a process of its own: see Tests/Probes/FaultProbe, which looks at what
+// became of the work. No crash, no lost work, async() never waits; a report where the engine can do
+// less, with the fix; and all is well when the fault is gone.
+import TestSupport
+import Testing
+
+/// Runs one scenario. Whatever it looked at must be right; what this machine cannot do it says.
+@discardableResult
+private func run(
+  _ scenario: String, probe: String = "FaultProbe", launcher: [String] = [],
+  environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+) -> ChildResult {
+  let result = runProbe(
+    probe, scenario, environment: environment, launcher: launcher, seconds: 2 * patienceSeconds)
+  #expect(
+    result.status == 0 && result.lines.contains { $0.hasPrefix("ok ") || isSkip($0) },
+    "\(scenario): signal \(result.signal ?? 0): \(result.output)\(result.errors)",
+    sourceLocation: sourceLocation)
+  for line in result.lines where isSkip(line) { print("\(scenario): \(line)") }
+  return result
+}
+
+private func isSkip(_ line: String) -> Bool { line.hasPrefix("skipped ") }
+
+/// Whether the shortage of threads was told once, with what to do.
+private func expectReport(
+  of result: ChildResult, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  if result.lines.contains(where: isSkip) { return }
+  let reports = result.errors.split(separator: "\n").filter {
+    $0.hasPrefix("GRAND CENTRAL: The system refused a thread")
+  }
+  #expect(reports.count == 1, "\(result.errors)", sourceLocation: sourceLocation)
+  for word in ["errno 11", "ulimit -u", "pids.max", "ulimit -v", "GRANDCENTRAL_THREADS"] {
+    #expect(result.errors.contains(word), "\(result.errors)", sourceLocation: sourceLocation)
+  }
+}
+
+@Suite("Without threads", .serialized) struct ThreadFaultTests {
+  /// With glibc's cache of stacks a thread that ended would leave one for the next, whatever the limit.
+  private let noStackCache = ["GLIBC_TUNABLES": "glibc.pthread.stack_cache_size=0"]
+
+  @Test(
+    arguments: ["processes", "memory"],
+    ["group", "semaphore", "sync", "item", "deadline", "main", "asleep"])
+  func `queued work runs once a thread may be made, whoever waits`(
+    _ limit: String, _ waiter: String
+  ) {
+    expectReport(of: run("refused:\(limit):\(waiter)", environment: noStackCache))
+  }
+
+  @Test(arguments: ["processes", "memory"], [1, 2, 5])
+  func `the workers that there are do the work`(_ limit: String, _ count: Int) {
+    var environment = noStackCache
+    environment["GRANDCENTRAL_WIDTH"] = "2"
+    expectReport(of: run("refused-later:\(limit):\(count):items-end", environment: environment))
+  }
+
+  @Test(arguments: ["processes", "memory"], [1, 2, 5])
+  func `more are made when they may be, though all sleep and nobody waits`(
+    _ limit: String, _ count: Int
+  ) {
+    var environment = noStackCache
+    environment["GRANDCENTRAL_WIDTH"] = "2"
+    expectReport(of: run("refused-later:\(limit):\(count):items-wait", environment: environment))
+  }
+
+  @Test func `what needs no thread works, and what does waits`() {
+    // The leak checker would need a thread.
+    expectReport(of: run("never", environment: ["ASAN_OPTIONS": "detect_leaks=0"]))
+  }
+}
+
+@Suite("Under the machine's faults", .serialized) struct MachineFaultTests {
+  @Test func `work runs without a descriptor to be had`() {
+    run("descriptors", environment: ["GRANDCENTRAL_WIDTH": "1"])
+  }
+
+  @Test func `work runs in a sandbox that knows little`() {
+    run("sandbox", environment: ["GRANDCENTRAL_WIDTH": "1"])
+  }
+
+  @Test func `signals end no wait early and lose no wake-up`() { run("signals") }
+
+  @Test func `the process may be stopped and continued`() { run("stopped") }
+
+  @Test func `a worker that hardly runs keeps nobody else from working`() { run("slow-worker") }
+
+  @Test func `the width follows the CPU mask while work runs`() { run("cpus") }
+
+  @Test func `one CPU is enough`() {
+    let cpus = contents(of: "/proc/self/status") ?? ""
+    let line = cpus.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
+    let first = line.drop { !$0.isNumber }.prefix { $0.isNumber }
+    run("one-cpu", launcher: ["taskset", "-c", String(first)])
+  }
+
+  @Test func `waits follow the wall clock when it is set, or do not, as they say`() {
+    run("step", probe: "ClockProbe")
+  }
+
+  @Test(
+    .enabled(if: timeNamespaces, "needs a time namespace: unshare(1) with --time, and root"))
+  func `deadlines hold where the clock began at another time`() {
+    run("deadlines", launcher: ["unshare", "--time", "--monotonic", "10000000", "--fork"])
+  }
+
+  @Test(
+    .enabled(if: QuotaGroup.isWritable, "needs a writable control group of version 1, and root"))
+  func `the width follows the quota of a control group`() throws {
+    let group = try #require(QuotaGroup())
+    defer { group.remove() }
+    run("quota", environment: ["FAULTS_GROUP": group.folder])
+  }
+}
+
+private let timeNamespaces =
+  runChild(["unshare", "--time", "--monotonic", "1000", "--fork", "true"]).status == 0

@@ -1,0 +1,108 @@
+import FuzzKit
+import Testing
+
+@Suite("The generator") struct GeneratorTests {
+  static let capabilities: [Capabilities] = [
+    [], [.after, .mainQueue], [.blocksAnywhere], .all,
+  ]
+
+  @Test(arguments: capabilities) func `makes legal programs`(_ capabilities: Capabilities) throws {
+    for index in 0..<3000 {
+      let program = Generator.program(seed: 1, index: index, capabilities: capabilities)
+      do { try program.check(against: capabilities) } catch {
+        Issue.record("program \(index): \(error)")
+        return
+      }
+    }
+  }
+
+  @Test func `makes the same program of the same seed`() {
+    for index in 0..<50 {
+      #expect(Generator.program(seed: 9, index: index) == Generator.program(seed: 9, index: index))
+    }
+    let seeds = (0..<50).map { Generator.program(seed: $0, index: 0) }
+    #expect(Set(seeds).count > 40)
+  }
+
+  @Test func `uses every kind of step and submission`() {
+    var counts: [String: Int] = [:]
+    for index in 0..<2000 {
+      for op in Generator.program(seed: 3, index: index).allOps {
+        counts[String("\(op)".prefix { $0 != "(" }), default: 0] += 1
+        guard let submission = op.submission else { continue }
+        counts[String("\(submission.way)".prefix { $0 != "(" }), default: 0] += 1
+        if submission.isBarrier { counts["barrier", default: 0] += 1 }
+        if submission.hasHandle { counts["handle", default: 0] += 1 }
+        if submission.membership != nil { counts["member", default: 0] += 1 }
+      }
+    }
+    let wanted = [
+      "submit", "iterate", "notify", "waitGroup", "permit", "handshake", "suspended",
+      "suspendUntil", "activate", "retarget", "cancel", "waitItem", "notifyItem", "readSpecific",
+      "spin", "async", "sync", "asyncAndWait", "after", "perform", "barrier", "handle", "member",
+    ]
+    for kind in wanted {
+      #expect(counts[kind, default: 0] > 20, "\(kind) \(counts[kind, default: 0])")
+    }
+  }
+
+  @Test func `writes programs that can be read again`() {
+    for index in 0..<500 {
+      let program = Generator.program(seed: 4, index: index)
+      #expect(Program(text: program.text) == program)
+    }
+    #expect(Program(text: "1 2") == nil)
+    #expect(Program(text: Generator.program(seed: 4, index: 0).text + " 1") == nil)
+  }
+}
+
+/// What must be refused, because an engine could hang or stop for it and be right.
+@Suite("A legal program") struct LegalityTests {
+  private let low = QueueSpec(.serial, level: 0)
+  private let high = QueueSpec(.serial, level: 1)
+
+  @Test func `waits only upwards`() {
+    #expect(program(low, high, do: [async(0, on: 0, sync(1, on: 1))]).isLegal)
+    #expect(!program(low, high, do: [async(0, on: 1, sync(1, on: 0))]).isLegal)
+    #expect(!program(low, do: [sync(0, sync(1))]).isLegal)
+  }
+
+  @Test func `keeps targets in their level, later ones`() {
+    #expect(program(QueueSpec(.serial, target: 1), low, do: []).isLegal)
+    #expect(!program(QueueSpec(.serial, target: 1), high, do: []).isLegal)
+    #expect(!program(low, QueueSpec(.serial, target: 0), do: []).isLegal)
+  }
+
+  @Test func `activates every inactive queue without its help`() {
+    let inactive = QueueSpec(.serial, isInactive: true)
+    let activate = Op.activate(id: 9, queue: 0, target: nil)
+    #expect(program(inactive, do: [activate, sync(0)]).isLegal)
+    #expect(!program(inactive, do: [async(0)]).isLegal)
+    #expect(!program(inactive, do: [sync(0), activate]).isLegal)
+    #expect(!program(inactive, do: [async(0, activate)]).isLegal)
+    #expect(program(inactive, high, do: [async(0, on: 1, activate)]).isLegal)
+  }
+
+  @Test func `resumes from elsewhere only above`() {
+    func until(_ queue: Int) -> Op {
+      .suspendUntil(id: 0, queue: 0, Submission(Item(1), queue: queue))
+    }
+    #expect(program(low, high, do: [until(1)]).isLegal)
+    #expect(!program(low, high, do: [until(0)]).isLegal)
+    #expect(!program(low, high, do: [.suspended(id: 0, queue: 0, body: [sync(1, on: 0)])]).isLegal)
+  }
+
+  @Test func `waits for a handle once, after its submission`() {
+    let wait = Op.waitItem(id: 5, item: 0)
+    #expect(program(low, do: [handle(0), wait]).isLegal)
+    #expect(!program(low, do: [wait, handle(0)]).isLegal)
+    #expect(!program(low, do: [handle(0), wait, .waitItem(id: 6, item: 0)]).isLegal)
+    #expect(!program(low, do: [async(0), wait]).isLegal)
+  }
+
+  @Test func `cancels no item that must run`() {
+    let signals = Op.handshake(id: 0, semaphore: 0, Submission(Item(1), queue: 0, hasHandle: true))
+    #expect(!program(low, semaphores: [0], do: [signals]).isLegal)
+    #expect(!program(low, do: [async(0), .cancel(id: 1, item: 0)]).isLegal)
+  }
+}

@@ -1,0 +1,64 @@
+// Purpose: logs by hand, and the engines without the main queue, which belongs to the test process.
+import FuzzEngine
+import FuzzEngineDispatch
+import FuzzKit
+import TestSupport
+
+/// A log in short: `c0 r0 s0 e0` is 0 called, returned, started, ended; `x` takes back; `r1=1` has a
+/// value.
+func log(_ text: String) -> [Event] {
+  text.split(separator: " ").map { word in
+    let parts = word.dropFirst().split(separator: "=")
+    let kinds: [Character: Event.Kind] = [
+      "c": .called, "r": .returned, "s": .started, "e": .ended, "x": .released,
+    ]
+    return Event(kinds[word.first!]!, Int(parts[0])!, value: parts.count > 1 ? Int(parts[1])! : 0)
+  }
+}
+
+/// What the checker says of a program with this log.
+func judge(_ program: Program, _ text: String, promises: Capabilities = .all) -> Invariant? {
+  Checker(program, log(text), promises: promises).violation?.invariant
+}
+
+func async(_ id: Int, on queue: Int = 0, barrier: Bool = false, _ body: Op...) -> Op {
+  .submit(Submission(Item(id, body), queue: queue, isBarrier: barrier))
+}
+
+func sync(_ id: Int, on queue: Int = 0, barrier: Bool = false, _ body: Op...) -> Op {
+  .submit(Submission(Item(id, body), queue: queue, way: .sync, isBarrier: barrier))
+}
+
+func handle(_ id: Int, on queue: Int = 0, way: Submission.Way = .async, _ body: Op...) -> Op {
+  .submit(Submission(Item(id, body), queue: queue, way: way, hasHandle: true))
+}
+
+func member(_ id: Int, of group: Int = 0, on queue: Int = 0) -> Op {
+  .submit(Submission(Item(id), queue: queue, membership: .init(group)))
+}
+
+/// A program of one driver.
+func program(_ queues: QueueSpec..., groups: Int = 0, semaphores: [Int] = [], do ops: [Op])
+  -> Program
+{
+  Program(
+    queues: queues, groups: (0..<groups).map { _ in GroupSpec() },
+    semaphores: semaphores.map { SemaphoreSpec(value: $0) }, drivers: [ops])
+}
+
+enum EngineName: String, CaseIterable, Sendable {
+  case ours, toolchain
+
+  var capabilities: Capabilities {
+    switch self {
+    case .ours: FuzzEngine.ThisEngine.capabilities
+    case .toolchain: FuzzEngineDispatch.ThisEngine.capabilities
+    }
+  }
+
+  /// Runs the command in a process of its own. In this one the toolchain's Dispatch also runs the tests,
+  /// and lends its threads to nobody else while they wait.
+  func fuzz(_ arguments: String...) -> ChildResult {
+    runChild(["\(buildFolder)/fuzz", "--engine", rawValue] + arguments)
+  }
+}

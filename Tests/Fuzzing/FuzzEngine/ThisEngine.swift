@@ -1,0 +1,38 @@
+// Purpose: the engine that this module is compiled against, as a campaign sees it. FuzzEngineDispatch is a
+// symbolic link to this folder: one source, two engines; nothing below the imports knows which.
+
+import FuzzKit
+
+#if GRAND_CENTRAL
+  import GrandCentral
+#else
+  import Dispatch
+#endif
+
+public enum ThisEngine: TestedEngine {
+  #if GRAND_CENTRAL
+    public static let name = "ours"
+    public static let module = "GrandCentral"
+    public static let capabilities: Capabilities = [
+      .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere, .suspendsConcurrentAtOnce,
+    ]
+  #else
+    public static let name = "toolchain"
+    public static let module = "Dispatch"
+    /// It traps when an active queue is retargeted, adds one thread a second when those of its
+    /// concurrent queues block, and now and then starts an item that was submitted to a suspended
+    /// concurrent queue.
+    public static let capabilities: Capabilities = [.after, .mainQueue]
+  #endif
+
+  public static func run(
+    _ program: Program, fault: Fault?, crew: Crew, watch: (EventLog) -> Void
+  ) -> EventLog {
+    let run = Run(program, fault: fault)
+    watch(run.log)
+    run.runToEnd(crew)
+    return run.log
+  }
+
+  public static func drainMain() -> Never { dispatchMain() }
+}

@@ -1,0 +1,36 @@
+// Rule: two items do not overlap where one of them has a queue to itself that the other runs through too.
+
+extension Checker {
+  func checkExclusion() throws(Violation) {
+    let ran = facts.items.indices.filter {
+      facts.items[$0].queue != nil && history[facts.items[$0].id].started > 0
+    }
+    for (position, one) in ran.enumerated() {
+      for other in ran[(position + 1)...] {
+        let shared =
+          chains.exclusive[one] & chains.all[other] | chains.all[one] & chains.exclusive[other]
+        if shared != 0 && overlap(one, other) { throw overlapViolation(one, other, shared) }
+      }
+    }
+  }
+
+  private func overlap(_ one: Int, _ other: Int) -> Bool {
+    let first = history[facts.items[one].id]
+    let second = history[facts.items[other].id]
+    return first.started < end(second) && second.started < end(first)
+  }
+
+  /// One that never ended still runs.
+  private func end(_ moments: Moments) -> Int { moments.ended > 0 ? moments.ended : .max }
+
+  private func overlapViolation(_ one: Int, _ other: Int, _ shared: UInt64) -> Violation {
+    let queue = shared.trailingZeroBitCount
+    let items = [facts.items[one].id, facts.items[other].id]
+    let isSerial = facts.program.queues[queue].isSerial
+    return Violation(
+      isSerial ? .serialExclusion : .barrierExclusion,
+      "items \(items[0]) and \(items[1]) overlapped, and "
+        + (isSerial ? "both run" : "a barrier runs") + " on \(name(queue))",
+      steps: items)
+  }
+}

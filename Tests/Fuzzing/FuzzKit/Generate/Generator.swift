@@ -1,0 +1,147 @@
+// Purpose: makes a legal random program from a seed: first the queues, then what the drivers do, then the
+// activations of the queues that start inactive. The rules that it keeps are those of Legality.swift.
+
+public struct Generator {
+  /// Where the next step would stand; see LegalityChecker.Place.
+  struct Place {
+    var floor = -1
+    var queue: Int?
+    var isOnSharedThread = false
+    var depth = 0
+    /// Handles submitted, and not yet waited for, in this list of steps, and of which level they are.
+    var handles: [(item: Int, level: Int)] = []
+  }
+
+  var dice: Dice
+  let capabilities: Capabilities
+  let features: Features
+  var program = Program(queues: [], drivers: [])
+  var nextID = 0
+  /// Steps that may still be made.
+  var budget: Int
+  /// Every handle so far that may be cancelled: cancelling one may come anywhere.
+  var cancellable: [Int] = []
+  let levels: Int
+
+  /// The program number `index` of the campaign `seed`.
+  public static func program(
+    seed: UInt64, index: Int, capabilities: Capabilities = .all
+  ) -> Program {
+    var generator = Generator(seed: seed, index: index, capabilities: capabilities)
+    return generator.make()
+  }
+
+  init(seed: UInt64, index: Int, capabilities: Capabilities) {
+    var dice = Dice(seed: seed, index: index)
+    features = Features(&dice, capabilities)
+    self.capabilities = capabilities
+    levels = dice.within(1...3)
+    // Mostly small ones: they are quick to run and quick to understand.
+    budget = dice.chance(15) ? dice.within(30...70) : dice.within(4...28)
+    self.dice = dice
+  }
+
+  mutating func make() -> Program {
+    makeQueues()
+    for _ in 0..<dice.within(1...2) { program.groups.append(GroupSpec(level: dice.below(levels))) }
+    for _ in 0..<dice.within(1...2) {
+      program.semaphores.append(
+        SemaphoreSpec(value: dice.within(0...2), level: dice.below(levels)))
+    }
+    let drivers = dice.within(1...3)
+    let share = budget
+    for number in 0..<drivers {
+      budget = share * (number + 1) / drivers - share * number / drivers
+      var place = Place()
+      program.drivers.append(steps(atMost: budget, &place))
+    }
+    insertActivations()
+    return program
+  }
+
+  private mutating func makeQueues() {
+    let count = dice.within(1...7)
+    for number in 0..<count { program.queues.append(queue(number)) }
+    if features.contains(.mainQueue) {
+      program.queues[count - 1] = QueueSpec(.main, level: dice.below(levels))
+    }
+    for number in 0..<count where program.queues[number].isPrivate && dice.chance(60) {
+      program.queues[number].target = dice.pick(targets(of: number))
+    }
+  }
+
+  private mutating func queue(_ number: Int) -> QueueSpec {
+    let kind: QueueSpec.Kind =
+      dice.chance(8) ? .global : dice.chance(55) ? .serial : .concurrent
+    var spec = QueueSpec(kind, level: dice.below(levels))
+    if spec.isPrivate {
+      spec.isInactive = features.contains(.inactive) && dice.chance(25)
+      if features.contains(.qos) && dice.chance(30) { spec.qos = dice.below(6) }
+      if features.contains(.specifics) { spec.specifics = dice.below(1 << specificKeyCount) }
+    } else if features.contains(.qos) {
+      spec.qos = dice.within(1...5)
+    }
+    return spec
+  }
+
+  /// The queues that `number` may target.
+  func targets(of number: Int) -> [Int] {
+    let level = program.queues[number].level
+    return (number + 1..<max(number + 1, program.queues.count)).filter {
+      program.queues[$0].level == level
+    }
+  }
+
+  mutating func newID() -> Int {
+    nextID += 1
+    return nextID - 1
+  }
+
+  // MARK: Activations
+
+  private mutating func insertActivations() {
+    for number in program.queues.indices where program.queues[number].isInactive {
+      let level = program.queues[number].level
+      let driver = dice.below(program.drivers.count)
+      let last = lastPlace(above: level, in: program.drivers[driver])
+      let position = dice.below(last + 1)
+      var target = program.queues[number].target
+      if dice.chance(30) { target = dice.pick(targets(of: number)) }
+      var op = Op.activate(id: newID(), queue: number, target: target)
+      let higher = program.queues.indices.filter { program.queues[$0].level > level }
+      if dice.chance(30), let queue = dice.pick(higher) {
+        op = .submit(Submission(Item(newID(), [op]), queue: queue))
+      }
+      program.drivers[driver].insert(op, at: position)
+    }
+  }
+
+  /// How many steps of a driver can be done without anything of `level` or below.
+  private func lastPlace(above level: Int, in ops: [Op]) -> Int {
+    for (index, op) in ops.enumerated() where lowestWait(op) <= level { return index }
+    return ops.count
+  }
+
+  /// The lowest level that the driver waits for in this step.
+  private func lowestWait(_ op: Op) -> Int {
+    switch op {
+    case .submit(let submission):
+      guard submission.way.isInline else { return .max }
+      let own =
+        submission.way == .perform ? .max : program.queues[submission.queue].level
+      return min(own, lowestWait(submission.item.body))
+    case .waitGroup(_, let group, nil): return program.groups[group].level
+    case .permit(_, let semaphore, let patience, let body):
+      let own = patience == nil ? program.semaphores[semaphore].level : .max
+      return min(own, lowestWait(body))
+    case .handshake(_, let semaphore, _): return program.semaphores[semaphore].level
+    case .suspended(_, _, let body): return lowestWait(body)
+    case .iterate(_, let items): return items.map { lowestWait($0.body) }.min() ?? .max
+    // Its queue is known to the generator only through its submission; the lowest level is safe.
+    case .waitItem: return 0
+    default: return .max
+    }
+  }
+
+  private func lowestWait(_ ops: [Op]) -> Int { ops.map { lowestWait($0) }.min() ?? .max }
+}

@@ -1,0 +1,105 @@
+// Purpose: one way through the tree of a program, for whoever only needs to see or change every step.
+
+extension Op {
+  /// The lists of steps inside this one.
+  public var bodies: [[Op]] {
+    switch self {
+    case .submit(let submission), .handshake(_, _, let submission),
+      .suspendUntil(_, _, let submission):
+      [submission.item.body]
+    case .iterate(_, let items): items.map(\.body)
+    case .notify(_, _, let item), .notifyItem(_, _, let item): [item.body]
+    case .permit(_, _, _, let body), .suspended(_, _, let body): [body]
+    case .waitGroup, .activate, .retarget, .cancel, .waitItem, .readSpecific, .spin: []
+    }
+  }
+
+  public var submission: Submission? {
+    switch self {
+    case .submit(let submission), .handshake(_, _, let submission),
+      .suspendUntil(_, _, let submission):
+      submission
+    default: nil
+    }
+  }
+
+  /// The same step with every list inside it changed.
+  public func mapBodies(_ change: ([Op]) -> [Op]) -> Op {
+    switch self {
+    case .submit(let submission): .submit(submission.mapBody(change))
+    case .handshake(let id, let semaphore, let submission):
+      .handshake(id: id, semaphore: semaphore, submission.mapBody(change))
+    case .suspendUntil(let id, let queue, let submission):
+      .suspendUntil(id: id, queue: queue, submission.mapBody(change))
+    case .iterate(let id, let items): .iterate(id: id, items.map { $0.mapBody(change) })
+    case .notify(let group, let queue, let item):
+      .notify(group: group, queue: queue, item.mapBody(change))
+    case .notifyItem(let other, let queue, let item):
+      .notifyItem(of: other, queue: queue, item.mapBody(change))
+    case .permit(let id, let semaphore, let patience, let body):
+      .permit(id: id, semaphore: semaphore, patience: patience, body: change(body))
+    case .suspended(let id, let queue, let body):
+      .suspended(id: id, queue: queue, body: change(body))
+    case .waitGroup, .activate, .retarget, .cancel, .waitItem, .readSpecific, .spin: self
+    }
+  }
+
+  /// The same step with its submission changed, if it has one.
+  public func mapSubmission(_ change: (Submission) -> Submission) -> Op {
+    switch self {
+    case .submit(let submission): .submit(change(submission))
+    case .handshake(let id, let semaphore, let submission):
+      .handshake(id: id, semaphore: semaphore, change(submission))
+    case .suspendUntil(let id, let queue, let submission):
+      .suspendUntil(id: id, queue: queue, change(submission))
+    default: self
+    }
+  }
+}
+
+extension Item {
+  func mapBody(_ change: ([Op]) -> [Op]) -> Item { Item(id, change(body)) }
+}
+
+extension Submission {
+  func mapBody(_ change: ([Op]) -> [Op]) -> Submission {
+    var changed = self
+    changed.item.body = change(item.body)
+    return changed
+  }
+}
+
+extension Program {
+  /// All steps, outermost first.
+  public var allOps: [Op] {
+    var found: [Op] = []
+    func visit(_ ops: [Op]) {
+      for op in ops {
+        found.append(op)
+        op.bodies.forEach(visit)
+      }
+    }
+    drivers.forEach(visit)
+    return found
+  }
+
+  /// The same program with every step changed, left out, or replaced by several; inner ones first.
+  public func flatMapOps(_ change: (Op) -> [Op]) -> Program {
+    func visit(_ ops: [Op]) -> [Op] { ops.flatMap { change($0.mapBodies(visit)) } }
+    var changed = self
+    changed.drivers = drivers.map(visit)
+    return changed
+  }
+
+  /// One more than the highest number of a step or item.
+  public var idLimit: Int {
+    var highest = -1
+    for op in allOps {
+      highest = max(highest, op.id, op.submission?.item.id ?? -1)
+      if case .iterate(_, let items) = op {
+        for item in items { highest = max(highest, item.id) }
+      }
+    }
+    return highest + 1
+  }
+}

@@ -1,0 +1,73 @@
+// Purpose: runs program after program in this process, until one breaks a promise.
+
+public struct Campaign<Engine: TestedEngine> {
+  public struct Finding: Sendable {
+    public let index: Int
+    public let program: Program
+    public let events: [Event]
+    public let violation: Violation
+  }
+
+  private let fault: Fault?
+  private let crew: Crew
+  /// Called before each run, with the run's log.
+  private let watch: (Int, Program, EventLog) -> Void
+  /// The last runs, which must stay over.
+  private var recent: [(index: Int, program: Program, verdict: Verdict)] = []
+  private let remembered = 8
+
+  public init(
+    fault: Fault? = nil, crew: Crew,
+    watch: @escaping (Int, Program, EventLog) -> Void = { _, _, _ in }
+  ) {
+    self.fault = fault
+    self.crew = crew
+    self.watch = watch
+  }
+
+  /// Runs programs from the campaign `seed`; returns the first that fails.
+  public mutating func run(
+    seed: UInt64, _ indices: Range<Int>, capabilities: Capabilities = Engine.capabilities
+  ) -> Finding? {
+    for index in indices {
+      let program = Generator.program(seed: seed, index: index, capabilities: capabilities)
+      if let finding = runOnce(program, index) { return finding }
+    }
+    return lateFinding(keeping: 0)
+  }
+
+  /// Runs one program again and again.
+  public mutating func run(_ program: Program, times: Int) -> Finding? {
+    for time in 0..<times {
+      if let finding = runOnce(program, time) { return finding }
+    }
+    return lateFinding(keeping: 0)
+  }
+
+  private mutating func runOnce(_ program: Program, _ index: Int) -> Finding? {
+    let verdict = Engine.judge(program, fault: fault, crew: crew) { watch(index, program, $0) }
+    if let violation = verdict.violation {
+      recent = []
+      return Finding(
+        index: index, program: program, events: verdict.events, violation: violation)
+    }
+    recent.append((index, program, verdict))
+    return lateFinding(keeping: remembered)
+  }
+
+  /// Lets go of older runs, if nothing was added to their logs since they were over.
+  private mutating func lateFinding(keeping count: Int) -> Finding? {
+    while recent.count > count {
+      let run = recent.removeFirst()
+      if run.verdict.log.count == run.verdict.events.count { continue }
+      let events = run.verdict.log.events
+      let late = events.dropFirst(run.verdict.events.count).map(\.id)
+      recent = []
+      return Finding(
+        index: run.index, program: run.program, events: events,
+        violation: Violation(
+          .nothingAfterwards, "after the end of the run there were events of \(late)", steps: late))
+    }
+    return nil
+  }
+}

@@ -1,0 +1,113 @@
+// Purpose: taking pieces out of a program, and closing the gaps.
+
+extension Program {
+  /// Without these steps, what stands in them, and what makes no sense without them.
+  func removing(_ ids: Set<Int>) -> Program {
+    let shorter = flatMapOps { ids.contains($0.id) ? [] : [$0] }
+    let handles = Set(
+      shorter.allOps.compactMap(\.submission).filter(\.hasHandle).map(\.item.id))
+    var smaller = shorter.flatMapOps { op in
+      switch op {
+      case .cancel(_, let item), .waitItem(_, let item), .notifyItem(let item, _, _):
+        handles.contains(item) ? [op] : []
+      default: [op]
+      }
+    }
+    // A queue whose activation is gone starts active.
+    let activated = Set(
+      smaller.allOps.compactMap { op in
+        if case .activate(_, let queue, _) = op { queue } else { nil }
+      })
+    for number in smaller.queues.indices where !activated.contains(number) {
+      smaller.queues[number].isInactive = false
+    }
+    return smaller
+  }
+
+  /// The same program without unused queues, groups and semaphores, its steps numbered from 0.
+  public func compacted() -> Program {
+    var program = self
+    let used = usedQueues()
+    var queueNumbers: [Int: Int] = [:]
+    for (new, old) in used.sorted().enumerated() { queueNumbers[old] = new }
+    program.queues = used.sorted().map { old in
+      var spec = queues[old]
+      spec.target = spec.target.map { queueNumbers[$0]! }
+      return spec
+    }
+    var ids = Numbering()
+    let groupNumbers = Numbering(usedGroups())
+    let semaphoreNumbers = Numbering(usedSemaphores())
+    program.groups = groupNumbers.inOrder.map { groups[$0] }
+    program.semaphores = semaphoreNumbers.inOrder.map { semaphores[$0] }
+    // Numbers are given in the order of the text, outermost first.
+    for op in allOps {
+      ids.add(op.id)
+      if let submission = op.submission { ids.add(submission.item.id) }
+      if case .iterate(_, let items) = op {
+        for item in items { ids.add(item.id) }
+      }
+    }
+    let renamer = Renamer(
+      ids: ids, queues: queueNumbers, groups: groupNumbers, semaphores: semaphoreNumbers)
+    program.drivers = drivers.map { $0.map(renamer.rename) }
+    return program
+  }
+
+  private func usedQueues() -> Set<Int> {
+    var used: Set<Int> = []
+    for op in allOps {
+      switch op {
+      case .notify(_, let queue, _), .notifyItem(_, let queue, _), .suspended(_, let queue, _):
+        used.insert(queue)
+      case .suspendUntil(_, let queue, _): used.insert(queue)
+      case .activate(_, let queue, let target), .retarget(_, let queue, let target):
+        used.insert(queue)
+        if let target { used.insert(target) }
+      default: break
+      }
+      if let submission = op.submission, submission.way != .perform {
+        used.insert(submission.queue)
+      }
+    }
+    for (number, queue) in queues.enumerated() where used.contains(number) {
+      if let target = queue.target { used.insert(target) }
+    }
+    return used
+  }
+
+  private func usedGroups() -> [Int] {
+    allOps.compactMap { op in
+      switch op {
+      case .notify(let group, _, _), .waitGroup(_, let group, _): group
+      default: op.submission?.membership?.group
+      }
+    }
+  }
+
+  private func usedSemaphores() -> [Int] {
+    allOps.compactMap { op in
+      switch op {
+      case .permit(_, let semaphore, _, _), .handshake(_, let semaphore, _): semaphore
+      default: nil
+      }
+    }
+  }
+}
+
+/// New numbers for old ones, in the order in which they come.
+struct Numbering {
+  private(set) var inOrder: [Int] = []
+  private var new: [Int: Int] = [:]
+
+  init(_ olds: [Int] = []) { for old in olds { add(old) } }
+
+  mutating func add(_ old: Int) {
+    if new[old] != nil { return }
+    new[old] = inOrder.count
+    inOrder.append(old)
+  }
+
+  /// A number that stands for nothing keeps its value.
+  subscript(old: Int) -> Int { new[old] ?? old }
+}

@@ -1,0 +1,70 @@
+// Purpose: what the host and the process that runs programs say to each other: one line each way, and
+// after a finding its text.
+
+import FuzzKit
+
+enum Request {
+  /// Programs of a seed.
+  case range(seed: UInt64, Range<Int>)
+  /// One program, so many times.
+  case program(Program, times: Int)
+
+  func line(hangMilliseconds: Int) -> String {
+    switch self {
+    case .range(let seed, let indices):
+      "range \(hangMilliseconds) \(seed) \(indices.lowerBound) \(indices.count)"
+    case .program(let program, let times):
+      "program \(hangMilliseconds) \(times) \(program.text)"
+    }
+  }
+
+  init?(line: Substring, hangMilliseconds: inout Int) {
+    let words = line.split(separator: " ", maxSplits: 3)
+    guard words.count == 4, let limit = Int(words[1]) else { return nil }
+    hangMilliseconds = limit
+    switch words[0] {
+    case "range":
+      let numbers = words[3].split(separator: " ").compactMap { Int($0) }
+      guard let seed = UInt64(words[2]), numbers.count == 2 else { return nil }
+      self = .range(seed: seed, numbers[0]..<numbers[0] + numbers[1])
+    case "program":
+      guard let times = Int(words[2]), let program = Program(text: words[3]) else { return nil }
+      self = .program(program, times: times)
+    default: return nil
+    }
+  }
+}
+
+enum Reply {
+  case clean
+  /// `index` is the program's, or which of the repetitions it was.
+  case broken(index: Int, Invariant, text: String)
+
+  var text: String {
+    switch self {
+    case .clean: return "clean\n"
+    case .broken(let index, let invariant, let text):
+      let place = Invariant.allCases.firstIndex(of: invariant)!
+      return "broken \(index) \(place) \(text.utf8.count)\n\(text)"
+    }
+  }
+
+  /// `nil`: not whole yet.
+  init?(bytes: [UInt8]) {
+    guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
+    if words.first == "clean" {
+      self = .clean
+      return
+    }
+    let numbers = words.dropFirst().compactMap { Int($0) }
+    let rest = bytes[(end + 1)...]
+    guard numbers.count == 3, rest.count >= numbers[2] else { return nil }
+    self = .broken(
+      index: numbers[0], Invariant.allCases[numbers[1]],
+      text: String(decoding: rest.prefix(numbers[2]), as: UTF8.self))
+  }
+}
+
+/// The descriptor on which a worker notes the number of the program that it runs.
+let noteDescriptor: Int32 = 3

@@ -1,0 +1,44 @@
+// What others do while something that happens once is under way: with everybody where they must be,
+// not by chance.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("Something under way") struct OnceWaitTests {
+  @Test(arguments: [0, 100])
+  func `lets all others sleep until it is done`(spinLimit: Int) throws {
+    let word = SharedBox(Atomic<UInt64>(0))
+    let hasBegun = Latch()
+    let mayEnd = Latch()
+    let value = Unguarded(0)
+    let runner = TestSupport.TestThread("once.runner") {
+      Once.run(word.value, spinLimit: spinLimit) {
+        hasBegun.open()
+        _ = mayEnd.wait()
+        value.value = 42
+      }
+    }
+    #expect(hasBegun.wait())
+    let seen = Log<Int>()
+    let sleepers = (0..<3).map { number in
+      TestSupport.TestThread("once-\(spinLimit)-\(number)") {
+        Once.run(word.value, spinLimit: spinLimit) { value.value = -1 }
+        seen.append(value.value)
+      }
+    }
+    #expect(eventually { OnceState(rawValue: word.value.load(ordering: .relaxed)).hasWaiters })
+    let asleep = eventually {
+      processThreads().filter {
+        $0.name.hasPrefix("once-\(spinLimit)-") && Process.threadState(UInt32($0.id)) == "S"
+      }.count == 3
+    }
+    #expect(asleep)
+    #expect(seen.count == 0)
+    mayEnd.open()
+    #expect(runner.join())
+    #expect(sleepers.allSatisfy { $0.join() })
+    #expect(seen.all == [42, 42, 42])
+    #expect(word.value.load(ordering: .relaxed) == .max)
+  }
+}

@@ -1,0 +1,80 @@
+// The slow half of a wait with a deadline, entered as the inlined half enters it when others change
+// the value in between.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A semaphore's wait with a deadline") struct SemaphoreSlowWaitTests {
+  @Test func `takes the permit that came after it had seen none`() {
+    let semaphore = DispatchSemaphore(value: 1)
+    #expect(
+      semaphore.waitSlowly(DispatchTime.distantFuture.rawValue, isRegistered: false) == .success)
+    #expect(semaphore.wait(timeout: .now()) == .timedOut, "the permit is gone")
+    semaphore.signal()
+  }
+
+  @Test(arguments: [0, 100])
+  func `waits for its turn when the permit it had seen was taken by another`(spinLimit: Int) {
+    let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
+    let results = Log<DispatchTimeoutResult>()
+    let waiter = TestSupport.TestThread("semaphore") {
+      // As the inlined half leaves it: registered, and no permit.
+      semaphore.value.wrappingSubtract(1, ordering: .acquiring)
+      results.append(
+        semaphore.waitSlowly(DispatchTime.distantFuture.rawValue, isRegistered: true))
+    }
+    #expect(eventually { semaphore.value.load(ordering: .relaxed) == -1 })
+    #expect(semaphore.signal() == 1)
+    #expect(waiter.join())
+    #expect(results.all == [.success])
+    #expect(semaphore.value.load(ordering: .relaxed) == 0)
+  }
+
+  @Test(arguments: [0, 100])
+  func `takes the grant that was made while it registered`(spinLimit: Int) {
+    let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
+    semaphore.value.wrappingSubtract(1, ordering: .acquiring)
+    #expect(semaphore.signal() == 1)
+    let forever = DispatchTime.distantFuture.rawValue
+    #expect(semaphore.waitSlowly(forever, isRegistered: true) == .success)
+    #expect(semaphore.wait(timeout: .now()) == .timedOut, "the grant is gone")
+  }
+
+  /// A signal adds to the value first and grants then; in between a waiter's time passes.
+  @Test func `does not end in vain once a signal has counted it`() {
+    let semaphore = DispatchSemaphore(value: 0, spinLimit: 0)
+    let results = Log<DispatchTimeoutResult>()
+    let waiterID = Box<UInt32>(0)
+    semaphore.value.wrappingSubtract(1, ordering: .acquiring)
+    semaphore.value.wrappingAdd(1, ordering: .releasing)
+    let waiter = TestSupport.TestThread("semaphore") {
+      waiterID.value = currentThread().pointee.tid
+      results.append(semaphore.waitSlowly(1, isRegistered: true))
+    }
+    #expect(eventually { waiterID.value != 0 && Process.threadState(waiterID.value) == "S" })
+    #expect(results.count == 0)
+    #expect(semaphore.grant(SemaphoreValue(rawValue: -1)) == 1)
+    #expect(waiter.join())
+    #expect(results.all == [.success])
+  }
+
+  /// 0 and all ones but one are the words for now, on either clock; the others have passed.
+  @Test(arguments: [0, .max - 1, 1, .max - 7] as [dispatch_time_t])
+  func `takes its registration back when there is no time to wait`(word: dispatch_time_t) {
+    let semaphore = DispatchSemaphore(value: 0)
+    let results = Log<DispatchTimeoutResult>()
+    let waiter = TestSupport.TestThread("semaphore") {
+      semaphore.value.wrappingSubtract(1, ordering: .acquiring)
+      results.append(semaphore.waitSlowly(word, isRegistered: true))
+    }
+    let hasEnded = waiter.join(seconds: min(10, patienceSeconds))
+    #expect(hasEnded, "sleeps until somebody signals")
+    if !hasEnded {
+      semaphore.signal()
+      _ = waiter.join()
+    }
+    #expect(results.all == [.timedOut])
+    #expect(semaphore.value.load(ordering: .relaxed) == 0)
+  }
+}

@@ -1,0 +1,117 @@
+// The engine's own mistakes, made on purpose: what only a bug inside could do is told as one, names
+// the object, and stops the process.
+import Glibc
+import Testing
+
+@testable import GrandCentralCore
+
+/// Checks that an exit test ended with one report of the engine's own mistake.
+private func expectEngineReport(
+  _ result: ExitTest.Result?, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(says(result, "BUG IN GRAND CENTRAL: " + text), sourceLocation: sourceLocation)
+  #expect(!says(result, "BUG IN CLIENT"), "blames the client", sourceLocation: sourceLocation)
+}
+
+@Suite("The engine's own mistake is reported") struct EngineFaultTests {
+  @Test func `when an invariant does not hold`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      invariant(true, "not told")
+      invariant(1 + 1 == 3, "One and one are not three.")
+    }
+    expectEngineReport(result, "One and one are not three.")
+    #expect(!says(result, "not told"))
+  }
+
+  @Test func `when work is sent to a root that is none`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { submit(to: Lane(label: "fault.root", kind: .root, qos: .unspecified, target: nil)) }
+    expectEngineReport(result, "Queue 'fault.root' is no root.")
+  }
+
+  @Test func `when a bound queue has no thread to wake`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { submit(to: Lane(label: "fault.bound", kind: .bound, qos: .unspecified, target: nil)) }
+    expectEngineReport(result, "Queue 'fault.bound' is bound to no thread.")
+  }
+
+  @Test func `when a queue of unknown kind should go back to its default target`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let lane = Lane(label: "fault.target", kind: .serial, qos: .unspecified, target: nil)
+      lane.setTarget(queue: nil)
+    }
+    expectEngineReport(result, "Queue 'fault.target' has no default target.")
+  }
+
+  @Test func `when an object that counts nothing should count a node off`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let thread = currentThread()
+      let group = DispatchGroup()
+      let node = NodeCache.take(thread)
+      node.traits = .carried
+      node.carrier = Unmanaged.passUnretained(group).toOpaque()
+      node.run(on: thread)
+    }
+    expectEngineReport(result, "A node is carried by an object that carries none.")
+  }
+}
+
+@Suite("A report") struct FaultReportTests {
+  @Test func `stops the process also where nobody can read it`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      close(STDERR_FILENO)
+      clientFault("unheard")
+    }
+    #expect(!says(result, "unheard"))
+  }
+
+  @Test func `comes whole, however long it is`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      // More than a pipe holds, so that it takes several writes.
+      clientFault(String(repeating: "x", count: 300_000) + ".")
+    }
+    #expect(
+      says(
+        result, "BUG IN CLIENT OF GRAND CENTRAL: " + String(repeating: "x", count: 300_000) + ".\n")
+    )
+  }
+}
+
+@Suite("A queue that is suspended too often") struct SuspensionFaultTests {
+  @Test func `is reported, with its name`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let queue = DispatchQueue(label: "fault.suspended")
+      // As after four thousand million calls, which would take a minute.
+      queue.control.withLock { queue.suspension = Suspension(count: .max - 1) }
+      queue.suspend()
+      queue.suspend()
+    }
+    #expect(
+      says(
+        result, "BUG IN CLIENT OF GRAND CENTRAL: Queue 'fault.suspended' was suspended too often."))
+    #expect(says(result, "Balance suspend() with resume()."))
+  }
+}
+
+private func submit(to lane: Lane) {
+  let thread = currentThread()
+  let node = NodeCache.take(thread)
+  node.putClosure {}
+  node.entry = WorkNode.closureEntry
+  node.traits = WorkTraits(qos: .unspecified)
+  lane.submit(node, from: thread)
+}

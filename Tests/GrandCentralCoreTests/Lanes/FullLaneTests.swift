@@ -1,0 +1,58 @@
+// A concurrent lane lets no more than LaneState.mostRunning in at a time. On a root that runs nothing
+// by itself, so that they all stay in.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A full lane") struct FullLaneTests {
+  private static let most = LaneState.mostRunning
+  private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
+
+  @Test func `keeps further items until one leaves, and then lets in one for each`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.full", attributes: .concurrent, target: root)
+    let log = Log<Int>()
+    for number in 0..<Self.most + 3 { queue.async { log.append(number) } }
+    #expect(root.count == Self.most)
+    #expect(word(queue).running == Self.most && word(queue).hasWork)
+    for left in 1...3 {
+      root.runOldest()
+      #expect(root.count == Self.most, "one left, one came, \(left) times")
+      #expect(word(queue).running == Self.most)
+    }
+    #expect(!word(queue).hasWork)
+    root.runAll()
+    #expect(log.all == Array(0..<Self.most + 3))
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test func `lets in no more than it can when it is activated with too many`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(
+      label: "test.full.inactive", attributes: [.concurrent, .initiallyInactive], target: root)
+    let log = Log<Int>()
+    for number in 0..<Self.most + 5 { queue.async { log.append(number) } }
+    queue.activate()
+    #expect(root.count == Self.most)
+    #expect(word(queue).running == Self.most && word(queue).hasBatch && !word(queue).isLocked)
+    root.runAll()
+    #expect(log.all == Array(0..<Self.most + 5))
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test func `lets a sync in as soon as one has left`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.full.sync", attributes: .concurrent, target: root)
+    let log = Log<String>()
+    for _ in 0..<Self.most { queue.async {} }
+    let reader = TestSupport.TestThread("reader") { queue.sync { log.append("sync") } }
+    #expect(eventually { word(queue).hasWork }, "the reader gets in line")
+    #expect(log.count == 0)
+    root.runOldest()
+    #expect(reader.join())
+    #expect(log.all == ["sync"])
+    root.runAll()
+    #expect(word(queue) == LaneState(0))
+  }
+}

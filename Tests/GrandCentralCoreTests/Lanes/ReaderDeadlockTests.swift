@@ -1,0 +1,125 @@
+// Rings of waits that lead through a reader: who waits behind a barrier waits for the readers before
+// it. In processes of their own, since a report ends the process.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+/// A thread that says when it waits for a lane and has registered that: see WaitGraph.
+private final class Waiter: Sendable {
+  private let context = Box<UInt>(0)
+  private let thread = Box<TestSupport.TestThread?>(nil)
+
+  func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    thread.value = TestSupport.TestThread(name) { [context] in
+      context.value = UInt(bitPattern: currentThread())
+      body()
+    }
+  }
+
+  var isRegistered: Bool {
+    eventually {
+      guard let thread = ThreadContext(bitPattern: context.value) else { return false }
+      return WaitGraph.isRegistered(thread)
+    }
+  }
+
+  func join() -> Bool { thread.value?.join() ?? false }
+}
+
+@Suite("A reader that waits") struct ReaderDeadlockTests {
+  @Test func `for one that waits behind a barrier for the reader is reported`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "ring.narrow")
+      let holder = Waiter()
+      let reader = Waiter()
+      let isReading = Latch()
+      reader.start("ring-reader") {
+        wide.sync {
+          isReading.open()
+          if holder.isRegistered { narrow.sync {} }
+        }
+      }
+      guard isReading.wait() else { exit(0) }
+      wide.async(flags: .barrier) {}
+      holder.start("ring-holder") { narrow.sync { wide.sync {} } }
+      _ = holder.join() && reader.join()
+    }
+    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 thread(s)"))
+    for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
+      #expect(says(result, "'\(name)'"))
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `first, and is then waited for, is reported`(isBarrier: Bool) async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [isBarrier] in
+      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "ring.narrow")
+      let holder = Waiter()
+      let reader = Waiter()
+      let isHeld = Latch()
+      holder.start("ring-holder") {
+        narrow.sync {
+          isHeld.open()
+          guard reader.isRegistered else { return }
+          if isBarrier {
+            wide.sync(flags: .barrier) {}
+          } else {
+            wide.async(flags: .barrier) {}
+            wide.sync {}
+          }
+        }
+      }
+      guard isHeld.wait() else { exit(0) }
+      reader.start("ring-reader") { wide.sync { narrow.sync {} } }
+      _ = holder.join() && reader.join()
+    }
+    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 thread(s)"))
+    for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
+      #expect(says(result, "'\(name)'"))
+    }
+  }
+
+  @Test func `for one whose own turn beside it has come is not taken for a ring`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "noring.narrow")
+      let holder = Waiter()
+      let reader = Waiter()
+      let isServed = Latch()
+      let gate = Latch()
+      // Work is queued, so asyncAndWait() sends its closure to another thread instead of running it.
+      wide.suspend()
+      wide.async {}
+      let last = wide.state.load(ordering: .relaxed).pending
+      holder.start("noring-holder") {
+        narrow.sync {
+          wide.asyncAndWait {
+            isServed.open()
+            _ = gate.wait()
+          }
+        }
+      }
+      guard eventually({ wide.state.load(ordering: .relaxed).pending != last }) else { exit(1) }
+      wide.resume()
+      guard isServed.wait() else { exit(2) }
+      reader.start("noring-reader") {
+        wide.sync {
+          wide.async(flags: .barrier) {}
+          if holder.isRegistered { narrow.sync {} }
+        }
+      }
+      // The reader has looked for a ring once it has registered.
+      guard reader.isRegistered else { exit(3) }
+      gate.open()
+      exit(holder.join() && reader.join() ? 0 : 4)
+    }
+  }
+}

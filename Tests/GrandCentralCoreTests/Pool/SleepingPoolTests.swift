@@ -1,0 +1,172 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A pool whose items sleep") struct SleepingPoolTests {
+  /// Nobody goes on before all of them have begun, and the pool makes four threads by itself.
+  @Test(arguments: [false, true])
+  func `grows beyond its soft limit when nothing else would move`(announced: Bool) {
+    let pool = kept(
+      Pool(
+        Pool.Configuration(
+          width: 2, readWidth: nil, softThreads: 4, mostThreads: 40)))
+    let count = 22
+    let all = Latch(count)
+    let ended = Latch(count)
+    for _ in 0..<count {
+      pool.submit {
+        all.open()
+        let haveMet =
+          announced ? Blocking.announced(currentThread()) { all.wait() } : all.wait()
+        if haveMet { ended.open() }
+      }
+    }
+    #expect(ended.wait())
+    #expect(pool.state.load(ordering: .relaxed).threads >= count)
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `counts one once that waits inside a wait`() {
+    let pool = Pool.own(width: 1, threads: 2)
+    let active = Log<Int>()
+    pool.submit {
+      let thread = currentThread()
+      func look() { active.append(pool.state.load(ordering: .relaxed).active) }
+      look()
+      Blocking.announced(thread) {
+        Blocking.announced(thread) { look() }
+        look()
+      }
+      look()
+    }
+    #expect(active.waitForCount(4))
+    #expect(active.all == [1, 0, 0, 1])
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `counts one once that was found asleep and then says so`() throws {
+    let pool = Pool.own(width: 1, threads: 1)
+    let seen = Log<Worker.Status>()
+    let active = Log<Int>()
+    // The monitor may see that the item is awake before it can say that it waits: then again.
+    for round in 1...100 where !seen.all.contains(.sampled) {
+      let wakeUp = Latch()
+      let isUp = Latch()
+      pool.submit {
+        isUp.open()
+        _ = wakeUp.wait()
+        seen.append(pool.worker(at: 0)?.status.load(ordering: .relaxed) ?? .away)
+        Blocking.announced(currentThread()) {
+          active.append(pool.state.load(ordering: .relaxed).active)
+        }
+        active.append(pool.state.load(ordering: .relaxed).active)
+      }
+      #expect(isUp.wait())
+      // The monitor looks only while work waits.
+      let ranAfterwards = Latch()
+      pool.submit { ranAfterwards.open() }
+      let worker = try #require(pool.worker(at: 0))
+      #expect(eventually { worker.status.load(ordering: .relaxed) == .sampled })
+      #expect(pool.state.load(ordering: .relaxed).active == 0)
+      wakeUp.open()
+      #expect(ranAfterwards.wait(), "round \(round)")
+      #expect(active.all.suffix(2) == [0, 1], "round \(round)")
+    }
+    #expect(seen.all.contains(.sampled))
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `says once who sleeps when there can be no more threads`() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardErrorContent]
+    ) {
+      let pool = Pool.own(width: 2, threads: 2)
+      let areIn = Latch(2)
+      let gate = Latch()
+      for _ in 0..<2 {
+        pool.submit {
+          areIn.open()
+          _ = gate.wait()
+        }
+      }
+      let haveBegun = areIn.wait()
+      for _ in 0..<2 { pool.reportLimit() }
+      gate.open()
+      exit(haveBegun ? 0 : 1)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("GRAND CENTRAL: 2 threads are asleep in items"))
+    #expect(text.contains("  2 × 'a global queue'\n"))
+    #expect(text.split(separator: "asleep in items", omittingEmptySubsequences: false).count == 2)
+  }
+}
+
+@Suite("A pool whose workers leave") struct LeavingPoolTests {
+  /// Workers give up at about the time when the next item comes, so that both happen at once.
+  @Test func `loses nothing meanwhile`() {
+    let pool = Pool.own(width: 1, threads: 2, keepAliveNanoseconds: 30_000)
+    for round in 0..<stressed(4000) {
+      let ran = Latch()
+      pool.submit { ran.open() }
+      guard ran.wait(seconds: min(10, patienceSeconds)) else {
+        Issue.record("round \(round): work is left, and nobody for it")
+        return
+      }
+      for _ in 0..<(round % 100 * 80) { spinHint() }
+    }
+    #expect(eventually { pool.state.load(ordering: .relaxed) == PoolState(rawValue: 0) })
+    #expect(pool.faultsAtRest() == [])
+  }
+}
+
+@Suite("A pool in a process that has nothing left") struct NeedyPoolTests {
+  @Test func `keeps its work until it can have a thread`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let pool = Pool.own(width: 1, threads: 2)
+      let ran = Latch()
+      let waits = under(.noStacks) {
+        pool.submit { ran.open() }
+        // The monitor goes on trying: for a moment at a time there seems to be a thread.
+        return eventually {
+          let isNobody = pool.state.load(ordering: .relaxed) == PoolState(rawValue: 0)
+          return isNobody && pool.hasWork() && !ran.isOpen
+            && pool.idleLock.withLock { pool.freeWorkers.count == 1 }
+        }
+      }
+      guard waits else { exit(1) }
+      exit(ran.wait() && pool.faultsAtRest() == [] ? 0 : 2)
+    }
+  }
+
+  @Test func `works without descriptors, and says less`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let isRight = under(.noDescriptors) {
+        let ran = Latch(2)
+        DispatchQueue.global().async { ran.open() }
+        DispatchQueue(label: "needy").async { ran.open() }
+        guard ran.wait() else { return false }
+        let own = currentThread().pointee.tid
+        Process.setThreadName(own, "nobody hears it")
+        return Process.mainThreadBlockedSignals() == nil && Process.threadState(own) == nil
+          && Process.threadName(own) == "?" && CPULimits.machine.quota() == nil
+          && CPULimits.machine.width() >= 1
+      }
+      let name = Process.threadName(currentThread().pointee.tid)
+      exit(isRight && name != "nobody hears it" ? 0 : 1)
+    }
+  }
+
+  @Test func `has no descriptor for run loops, and says why`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let main = MainQueue()
+      let refused = under(.noDescriptors) {
+        Result<Int32, SystemError> { () throws(SystemError) in try main.runLoopDescriptor() }
+      }
+      // It is had as soon as there can be one.
+      let descriptor = try main.runLoopDescriptor()
+      exit(refused == .failure(SystemError(number: EMFILE)) && descriptor >= 0 ? 0 : 1)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// Times and lengths at the ends of what there is.
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("The distant future") struct FarTimeTests {
+  @Test func `is never away from any time, and no time away from itself`() {
+    let now = DispatchTime(uptimeNanoseconds: 1000)
+    #expect(now.distance(to: .distantFuture) == .never)
+    #expect(DispatchTime.distantFuture.distance(to: now) == .nanoseconds(.min))
+    #expect(DispatchTime.distantFuture.distance(to: .distantFuture) == .nanoseconds(0))
+    #expect(DispatchWallTime.now().distance(to: .distantFuture) == .never)
+    #expect(DispatchWallTime.distantFuture.distance(to: .now()) == .nanoseconds(.min))
+    #expect(DispatchWallTime.distantFuture.distance(to: .distantFuture) == .nanoseconds(0))
+  }
+
+  @Test func `is where a sum that exceeds the clock ends`() {
+    let late = DispatchTime(uptimeNanoseconds: 1 << 61)
+    #expect(late.advanced(by: .nanoseconds(.max - 1)) == .distantFuture)
+    #expect(late.advanced(by: .nanoseconds(1 << 61)) == .distantFuture)
+    #expect(late.advanced(by: .nanoseconds((1 << 61) - 1)) != .distantFuture)
+    let date = DispatchWallTime(nanoseconds: 1 << 61)
+    #expect(date.advanced(by: .nanoseconds(.max - 1)) == .distantFuture)
+    #expect(date.advanced(by: .nanoseconds(1 << 61)) != .distantFuture)
+  }
+
+  @Test func `is not left again`() {
+    #expect(DispatchTime.distantFuture.advanced(by: .seconds(-1)) == .distantFuture)
+    #expect(DispatchWallTime.distantFuture.advanced(by: .seconds(-1)) == .distantFuture)
+  }
+}
+
+@Suite("A word that is no class") struct UnknownBandTests {
+  @Test(arguments: [6, 7, 0x7f, 0xff] as [UInt32])
+  func `is unspecified, whatever else it says`(band: UInt32) {
+    let qos = PackedQoS(rawValue: 1 << 16 | 3 << 8 | band)
+    #expect(qos.band == .unspecified)
+    #expect(qos.relativePriority == -3 && qos.isEnforced)
+  }
+}

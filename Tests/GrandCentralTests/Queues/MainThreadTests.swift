@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+/// In child processes: see Tests/Probes/MainQueueProbe.
+@Suite("The main thread") struct MainThreadTests {
+  private func run(
+    _ scenario: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) -> ChildResult {
+    let result = runProbe("MainQueueProbe", scenario)
+    #expect(
+      result.status == 0, "signal \(result.signal ?? 0): \(result.output)\(result.errors)",
+      sourceLocation: sourceLocation)
+    return result
+  }
+
+  private func expectReport(
+    _ scenario: String, says text: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let result = runProbe("MainQueueProbe", scenario)
+    #expect(result.status != 0, "did not stop", sourceLocation: sourceLocation)
+    #expect(
+      result.errors.contains("BUG IN CLIENT OF GRAND CENTRAL: " + text),
+      "said: \(result.errors)", sourceLocation: sourceLocation)
+  }
+
+  @Test func `can be a run loop that drains the main queue`() {
+    let result = run("run-loop")
+    #expect(result.value("quiet") == "true")
+    #expect(result.value("same") == "true")
+    #expect(result.value("onMain") == "true")
+    #expect(result.value("order") == "first,second,sync")
+    #expect(result.value("joined") == "true")
+  }
+
+  @Test func `is told why a run loop can have no descriptor`() {
+    let result = run("no-descriptor")
+    #expect(result.number("descriptor") == -1)
+    #expect(result.value("isFull") == "true")
+  }
+
+  @Test func `is the only one that drains the main queue`() {
+    expectReport("drain-elsewhere", says: "The main queue can be drained on the main thread only.")
+  }
+
+  @Test func `throws back what a sync from elsewhere throws there`() {
+    #expect(run("throws").value("caught") == "true")
+  }
+
+  @Test func `finds the main queue's values between its items, and nobody else does`() {
+    let result = run("between")
+    #expect(result.value("main") == "main")
+    #expect(result.value("other") == "nothing")
+    #expect(result.value("thread") == "nothing")
+  }
+
+  @Test func `cannot enter dispatchMain again from an item`() {
+    expectReport(
+      "nested-main", says: "dispatchMain() was called from an item of the main queue")
+  }
+
+  @Test func `is named when a precondition fails on it`() {
+    let outside = "on the main thread, outside every other queue."
+    let result = runProbe("MainQueueProbe", "outside")
+    #expect(result.status != 0)
+    #expect(result.errors.contains("'expected.queue', but runs " + outside), "\(result.errors)")
+  }
+}

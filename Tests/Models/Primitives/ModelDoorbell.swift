@@ -1,0 +1,17 @@
+// Room: Primitives/Doorbell, the models' side: one bell, which orders nothing, as if no system call did.
+
+public enum Doorbell {
+  private static let rings = Atomic<UInt32>(0)
+
+  public static func make() -> Int32 { Checker.mayRefuse() ? -1 : 3 }
+
+  public static func ring(_ descriptor: Int32) {
+    rings.wrappingAdd(1, ordering: .relaxed)
+    futexWake(rings)
+  }
+
+  /// Sleeps until it has been rung.
+  static func hear(_ descriptor: Int32) {
+    while rings.exchange(0, ordering: .relaxed) == 0 { _ = futexWaitPlainly(rings, while: 0) }
+  }
+}

@@ -1,0 +1,134 @@
+// Room: Models/Lanes. Push, drain, idle: what comes onto a lane runs once, alone, in order, and is found by a
+// drainer that is just giving the lane up.
+
+/// A serial queue and what its items touch: plain memory, so that two items that overlap, or are not ordered
+/// by the lane, are a data race.
+final class SerialScene {
+  let queue: DispatchQueue
+  let log = Plain()
+  private let submitted = Tally()
+
+  init(_ root: DispatchQueue, attributes: DispatchQueue.Attributes = []) {
+    queue = DispatchQueue(label: "serial", attributes: attributes, target: root)
+  }
+
+  /// Submits an item that appends a digit to the log.
+  func async(_ digit: Int) {
+    submitted.one()
+    queue.async { [log] in log.value = log.value * 10 + digit }
+  }
+
+  func sync(_ digit: Int) {
+    submitted.one()
+    queue.sync { log.value = log.value * 10 + digit }
+  }
+
+  /// Fails unless every item ran once and these pairs in this order.
+  func expect(ordered pairs: [(Int, Int)] = []) {
+    let digits = Array(String(log.value))
+    Checker.expect(
+      digits.count == submitted.count || submitted.count == 0,
+      "\(submitted.count) items, but \(log.value) was logged")
+    for (first, second) in pairs {
+      let places = [first, second].map { digit in
+        digits.firstIndex(of: Character(String(digit))) ?? -1
+      }
+      Checker.expect(places[0] < places[1], "\(second) before \(first): \(log.value)")
+    }
+    ModelThreads.expectAllNodesBack()
+  }
+}
+
+extension Catalogue {
+  static var lanePushes: [EngineModel] {
+    [
+      EngineModel("lane: two threads push an item each") { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") { serial.async(1) }
+        scene.thread("second") { serial.async(2) }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("lane: one pushes two, another one", reach: .exhaustedStrong) { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") {
+          serial.async(1)
+          serial.async(2)
+        }
+        scene.thread("second") { serial.async(3) }
+        scene.finally { serial.expect(ordered: [(1, 2)]) }
+      },
+      EngineModel("lane: three threads push", reach: .exhaustedStrong) { scene in
+        let serial = SerialScene(SpawningRoot())
+        for digit in 1...3 { scene.thread { serial.async(digit) } }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("lane: an item pushes another while one comes") { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") {
+          serial.queue.async {
+            serial.log.value = serial.log.value * 10 + 1
+            serial.queue.async { serial.log.value = serial.log.value * 10 + 2 }
+          }
+        }
+        scene.thread("second") {
+          serial.queue.async { serial.log.value = serial.log.value * 10 + 3 }
+        }
+        scene.finally {
+          Checker.expect(serial.log.value > 99, "an item was lost: \(serial.log.value)")
+          serial.expect(ordered: [(1, 2)])
+        }
+      },
+      EngineModel("lane: the last reference goes while an item is on its way") { scene in
+        let root = SpawningRoot()
+        let done = Tally()
+        for name in ["first", "second"] {
+          let queue = DispatchQueue(label: name, target: root)
+          scene.thread(name) { queue.async { done.one() } }
+        }
+        scene.finally { Checker.expect(done.count == 2, "an item was lost") }
+      },
+      EngineModel("lane: it works through a lane below", reach: .exhaustedStrong) { scene in
+        let serial = SerialScene(SpawningRoot())
+        let upper = DispatchQueue(label: "upper", target: serial.queue)
+        let log = serial.log
+        scene.thread("above") { upper.async { log.value = log.value * 10 + 1 } }
+        scene.thread("below") { serial.queue.async { log.value = log.value * 10 + 2 } }
+        scene.finally {
+          Checker.expect(log.value == 12 || log.value == 21, "an item was lost")
+          serial.expect()
+        }
+      },
+    ]
+  }
+
+  static var lanePushMutants: [Mutant] {
+    [
+      Mutant(
+        "a push publishes nothing", in: "Lane+Push.swift", at: "weakCompareExchange",
+        .dropsRelease, foundBy: "lane: two threads push an item each"),
+      Mutant(
+        "a drainer takes a list without looking at who filled it", in: "LaneState.swift",
+        at: "let (won, now) = weakCompareExchange", .dropsAcquire,
+        foundBy: "lane: two threads push an item each"),
+      Mutant(
+        "a lane is given up although work has come", in: "Lane+Drain.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
+        .isBlind, foundBy: "lane: two threads push an item each"),
+      Mutant(
+        "a push overwrites what another has pushed", in: "Lane+Push.swift",
+        at: "weakCompareExchange", .isBlind, foundBy: "lane: two threads push an item each"),
+      Mutant(
+        "a push takes the lane without locking it", in: "Lane+Push.swift",
+        at: "weakCompareExchange", .clears(bits: LaneState.locked),
+        foundBy: "lane: two threads push an item each"),
+      Mutant(
+        "a lane with work does not hold itself", in: "Lane+Push.swift",
+        at: "weakCompareExchange", .clears(bits: LaneState.held),
+        foundBy: "lane: the last reference goes while an item is on its way"),
+      Mutant(
+        "a lane that is given up stays locked", in: "Lane+Drain.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
+        .sets(bits: LaneState.locked), foundBy: "lane: two threads push an item each"),
+    ]
+  }
+}

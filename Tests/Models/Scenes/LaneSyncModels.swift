@@ -1,0 +1,126 @@
+// Room: Models/Lanes. sync(): threads enter a lane themselves, barge, sleep, get in line, and are handed the
+// lane by name.
+
+extension Catalogue {
+  static var laneSyncs: [EngineModel] {
+    [
+      EngineModel("sync: two threads enter") { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") { serial.sync(1) }
+        scene.thread("second") { serial.sync(2) }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("sync: three threads enter", reach: .exhaustedStrong) { scene in
+        let serial = SerialScene(SpawningRoot())
+        for digit in 1...3 { scene.thread { serial.sync(digit) } }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("sync: one enters twice, another once") { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") {
+          serial.sync(1)
+          serial.sync(2)
+        }
+        scene.thread("second") { serial.sync(3) }
+        scene.finally { serial.expect(ordered: [(1, 2)]) }
+      },
+      EngineModel("sync: one enters while another pushes") { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("enters") { serial.sync(1) }
+        scene.thread("pushes") { serial.async(2) }
+        scene.finally { serial.expect() }
+      },
+      EngineModel(
+        "sync: it comes after what the thread pushed before", reach: .exhaustedStrong
+      ) { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") {
+          serial.async(1)
+          serial.sync(2)
+        }
+        scene.thread("second") { serial.async(3) }
+        scene.finally { serial.expect(ordered: [(1, 2)]) }
+      },
+      EngineModel("sync: two enter while one pushes", reach: .bounded(preemptions: 3)) { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") { serial.sync(1) }
+        scene.thread("second") { serial.sync(2) }
+        scene.thread("pushes") { serial.async(3) }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("sync: wake-ups and weak exchanges fail for no reason") {
+        $0.spuriousWakes = 1
+        $0.spuriousFailures = 1
+      } _: { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") { serial.sync(1) }
+        scene.thread("second") { serial.sync(2) }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("sync: a long wait looks for a ring that is not there") {
+        $0.timeOuts = 1
+        $0.timePasses = true
+      } _: { scene in
+        let serial = SerialScene(SpawningRoot())
+        scene.thread("first") { serial.sync(1) }
+        scene.thread("second") { serial.sync(2) }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("sync: through a lane to the one below", reach: .exhaustedStrong) { scene in
+        let serial = SerialScene(SpawningRoot())
+        let upper = DispatchQueue(label: "upper", target: serial.queue)
+        let log = serial.log
+        scene.thread("above") { upper.sync { log.value = log.value * 10 + 1 } }
+        scene.thread("below") { serial.queue.sync { log.value = log.value * 10 + 2 } }
+        scene.finally { serial.expect() }
+      },
+      EngineModel("sync: asyncAndWait runs where the items before it run") { scene in
+        let serial = SerialScene(SpawningRoot())
+        let log = serial.log
+        scene.thread("pushes") { serial.queue.async { log.value = log.value * 10 + 1 } }
+        scene.thread("waits") {
+          serial.queue.asyncAndWait { log.value = log.value * 10 + 2 }
+        }
+        scene.finally { serial.expect() }
+      },
+    ]
+  }
+
+  static var laneSyncMutants: [Mutant] {
+    [
+      Mutant(
+        "an idle lane is entered without seeing what the last one did", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange", after: "func enterIdle", .dropsAcquire,
+        foundBy: "sync: two threads enter"),
+      Mutant(
+        "an idle lane is left without showing what was done", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange", after: "func leave(", .dropsRelease,
+        foundBy: "sync: two threads enter"),
+      Mutant(
+        "a busy lane is entered without looking", in: "Lane+Sync.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "losses > 0 ? next.withSleepers",
+        .dropsAcquire, foundBy: "sync: two threads enter"),
+      Mutant(
+        "a lane is left to the slow path without showing what was done", in: "Lane+Sync.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "func leaveExclusive",
+        .dropsRelease, foundBy: "sync: two threads enter"),
+      Mutant(
+        "who leaves wakes nobody", in: "Lane+Sync.swift", at: "case .wakeOne: futexWake", .skips,
+        foundBy: "sync: two threads enter"),
+      Mutant(
+        "who leaves wakes only one of several", in: "Lane+Sync.swift",
+        at: "case .wakeAll: futexWake", .skips, foundBy: "sync: two enter while one pushes"),
+      Mutant(
+        "a woken sleeper leaves no trace of the others", in: "Lane+Sync.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "losses > 0 ? next.withSleepers",
+        .clears(bits: LaneState.sleepers), foundBy: "sync: three threads enter"),
+      Mutant(
+        "a waiter in line overwrites the line", in: "Lane+Sync.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "Never admitted", .isBlind,
+        foundBy: "sync: one enters while another pushes"),
+      Mutant(
+        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
+        .relaxes, foundBy: "sync: one enters while another pushes"),
+    ]
+  }
+}

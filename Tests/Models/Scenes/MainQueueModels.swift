@@ -1,0 +1,117 @@
+// Room: Models/Mains. The main queue: its number that says that there is work, and the bell of a run loop.
+
+extension Catalogue {
+  static var mains: [EngineModel] {
+    [
+      EngineModel("main queue: one submits, the main thread sleeps", Mains.submit(threads: 1)),
+      EngineModel("main queue: two submit, the main thread sleeps", Mains.submit(threads: 2)),
+      EngineModel(
+        "main queue: one submits, and exchanges and sleeps fail",
+        adjust: {
+          $0.spuriousWakes = 1
+          $0.spuriousFailures = 1
+        }, Mains.submit(threads: 1)),
+      EngineModel("main queue: a vigil begins while one submits", Mains.lookAround),
+      EngineModel("main queue: a sleeper is called for a vigil", Mains.vigil),
+      EngineModel("main queue: a run loop asks for its bell while one submits", Mains.bell),
+    ]
+  }
+
+  static var mainMutants: [Mutant] {
+    [
+      Mutant(
+        "whoever submits rings before it tells", in: "MainQueue.swift", at: "signal.store(1",
+        .dropsSequential,
+        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+      Mutant(
+        "whoever submits sees an old bell", in: "MainQueue.swift",
+        at: "descriptor.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+      Mutant(
+        "a run loop hangs its bell too late", in: "MainQueue.swift", at: "descriptor.store(made",
+        .dropsSequential,
+        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+      Mutant(
+        "a run loop sees an old signal", in: "MainQueue.swift",
+        at: "signal.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+      Mutant(
+        "whoever submits wakes nobody", in: "MainQueue.swift", at: "futexWake(signal)",
+        after: "wakeBoundThread", .skips,
+        foundBy: "main queue: one submits, the main thread sleeps"),
+      Mutant(
+        "the main thread clears a signal that it has not seen", in: "MainQueue.swift",
+        at: "signal.exchange(0", .splits, foundBy: "main queue: two submit, the main thread sleeps"),
+    ]
+  }
+}
+
+private enum Mains {
+  /// The main thread never ends: it must be asleep when all has run.
+  private static func addMainThread(_ scene: Scene, number: Int, _ main: MainQueue) {
+    ThreadRegistry.mainThread = ModelThreads.context(number)
+    scene.keep(main)
+    // Its stack is lost in the end, with all references on it.
+    let main = Unmanaged.passUnretained(main)
+    scene.thread("main", isDaemon: true) {
+      main._withUnsafeGuaranteedRef { (main: MainQueue) -> Void in main.drainForEver() }
+    }
+  }
+
+  static func submit(threads: Int) -> @Sendable (Scene) -> Void {
+    { scene in
+      let main = MainQueue()
+      let sum = Plain()
+      for _ in 0..<threads {
+        scene.thread("submitter") { main.asyncUnsafe { sum.value += 1 } }
+      }
+      addMainThread(scene, number: threads + 1, main)
+      scene.finally {
+        Checker.expect(sum.value == threads, "\(sum.value) of \(threads) items ran")
+        ModelThreads.expectAllNodesBack()
+      }
+    }
+  }
+
+  static func lookAround(_ scene: Scene) {
+    let main = MainQueue()
+    let sum = Plain()
+    scene.thread("submitter") { main.asyncUnsafe { sum.value += 1 } }
+    scene.thread("keeper") { main.lookAround() }
+    addMainThread(scene, number: 3, main)
+    scene.finally { Checker.expect(sum.value == 1, "the item did not run") }
+  }
+
+  /// Whoever calls the main thread to a vigil has begun it, and the main thread must see that before it
+  /// sleeps again.
+  static func vigil(_ scene: Scene) {
+    let main = MainQueue()
+    let vigil = Tally()
+    ThreadRegistry.mainThread = ModelThreads.context(1)
+    scene.thread("main") {
+      main.drainOnce()
+      if vigil.count == 1 { return }
+      main.grandCentralMainIdle()
+      main.drainOnce()
+      Checker.expect(vigil.count == 1, "the vigil is not seen")
+    }
+    scene.thread("keeper") {
+      vigil.one()
+      main.lookAround()
+    }
+    scene.keep(main)
+  }
+
+  static func bell(_ scene: Scene) {
+    let main = MainQueue()
+    let sum = Plain()
+    ThreadRegistry.mainThread = ModelThreads.context(1)
+    scene.thread("main") {
+      guard let bell = try? main.runLoopDescriptor() else { return }
+      Doorbell.hear(bell)
+      main.drainOnce()
+      Checker.expect(sum.value == 1, "the bell rang for nothing")
+    }
+    scene.thread("submitter") { main.asyncUnsafe { sum.value += 1 } }
+  }
+}

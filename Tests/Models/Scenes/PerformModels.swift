@@ -1,0 +1,91 @@
+// Room: Models/Performs. The state of concurrentPerform: claims, the count of what is done, the one grant.
+
+extension Catalogue {
+  static var performs: [EngineModel] {
+    [
+      EngineModel("perform: a helper comes", Performs.run(iterations: 2, helpers: 1)),
+      EngineModel(
+        "perform: a helper comes, and exchanges and sleeps fail",
+        adjust: {
+          $0.spuriousWakes = 1
+          $0.spuriousFailures = 1
+        }, Performs.run(iterations: 2, helpers: 1)),
+      EngineModel("perform: two helpers come", Performs.run(iterations: 3, helpers: 2)),
+      EngineModel("perform: a helper may be left from the loop before", Performs.runTwice),
+      EngineModel("perform: the caller waits in an iteration", Performs.waitInside),
+    ]
+  }
+
+  static var performMutants: [Mutant] {
+    [
+      Mutant(
+        "a count of iterations hands nothing over", in: "ConcurrentPerform.swift",
+        at: "done.wrappingAdd(", .dropsRelease, foundBy: "perform: a helper comes"),
+      Mutant(
+        "a count of iterations acquires nothing", in: "ConcurrentPerform.swift",
+        at: "done.wrappingAdd(", .dropsAcquire, foundBy: "perform: a helper comes"),
+      Mutant(
+        "a count of iterations is a load and a store", in: "ConcurrentPerform.swift",
+        at: "done.wrappingAdd(", .splits, foundBy: "perform: a helper comes"),
+      Mutant(
+        "a claim does not compare", in: "ConcurrentPerform.swift",
+        at: "next.weakCompareExchange(", .isBlind, foundBy: "perform: a helper comes"),
+    ]
+  }
+}
+
+private enum Performs {
+  static func run(iterations: Int, helpers: Int) -> @Sendable (Scene) -> Void {
+    { scene in
+      scene.thread("caller") { loop(iterations: iterations, helpers: helpers) {} }
+    }
+  }
+
+  static func runTwice(_ scene: Scene) {
+    scene.thread("caller") {
+      loop(iterations: 2, helpers: 1) {}
+      loop(iterations: 2, helpers: 1) {}
+    }
+  }
+
+  /// The caller's own iterations use its parker for something else.
+  static func waitInside(_ scene: Scene) {
+    scene.thread("caller") {
+      let thread = currentThread()
+      loop(iterations: 2, helpers: 1) {
+        guard currentThread() == thread else { return }
+        Parker.prepare(thread)
+        Checker.spawn("granter") { Parker.grant(thread) }
+        _ = Parker.sleep(thread)
+      }
+    }
+  }
+
+  /// What concurrentPerform does, with helpers that come when the schedule wants.
+  private static func loop(iterations: Int, helpers: Int, _ work: @escaping () -> Void) {
+    let thread = currentThread()
+    let runs = (0..<iterations).map { _ in Plain() }
+    let call: (Int) -> Void = { index in
+      runs[index].value += 1
+      work()
+    }
+    withUnsafePointer(to: PerformBody(call: call)) { body in
+      let state = PerformState(
+        iterations: iterations, threads: helpers + 1, waiter: thread, body: body)
+      for _ in 0..<helpers { Checker.spawn("helper") { state.help() } }
+      var count = 0
+      var range = state.claim()
+      while !range.isEmpty {
+        for index in range { call(index) }
+        count += range.count
+        range = state.claim()
+      }
+      state.finishAndWait(count, thread)
+    }
+    for run in runs {
+      // A write: it would race with an iteration that still runs.
+      run.value += 1
+      Checker.expect(run.value == 2, "an iteration ran \(run.value - 1) times, not once")
+    }
+  }
+}

@@ -1,0 +1,224 @@
+// Room: Models/Primitives. Lock, Parker and the keepers of Vigil.
+
+extension Catalogue {
+  static var primitives: [EngineModel] {
+    [
+      EngineModel("lock: two add", Primitives.lock(threads: 2, times: 1)),
+      EngineModel("lock: two add twice", Primitives.lock(threads: 2, times: 2)),
+      EngineModel("lock: three add", Primitives.lock(threads: 3, times: 1)),
+      EngineModel(
+        "lock: two add, and sleeps fail", adjust: { $0.spuriousWakes = 1 },
+        Primitives.lock(threads: 2, times: 1)),
+      EngineModel("parker: a grant comes", Primitives.grant),
+      EngineModel("parker: a grant, and one more", Primitives.grantTwice),
+      EngineModel(
+        "parker: a grant, and one more, and sleeps fail", adjust: { $0.spuriousWakes = 1 },
+        Primitives.grantTwice),
+      EngineModel(
+        "parker: a grant comes with the deadline", adjust: { $0.timeOuts = 1 },
+        Primitives.deadline),
+      EngineModel("parker: a look first", Primitives.look),
+      EngineModel("vigil: one begins and ends, one attends", Primitives.vigil),
+    ]
+  }
+
+  static var primitiveMutants: [Mutant] {
+    [
+      Mutant(
+        "an unlock hands nothing over", in: "Lock.swift", at: "word.exchange(0", .dropsRelease,
+        foundBy: "lock: two add"),
+      Mutant(
+        "a lock acquires nothing", in: "Lock.swift", at: "let (won, _) = word.compareExchange(",
+        after: "public borrowing func lock()", .dropsAcquire, foundBy: "lock: two add"),
+      Mutant(
+        "a late lock acquires nothing", in: "Lock.swift", at: "word.exchange(2", .dropsAcquire,
+        foundBy: "lock: two add"),
+      Mutant(
+        "a lock does not compare", in: "Lock.swift", at: "let (won, _) = word.compareExchange(",
+        after: "public borrowing func lock()", .splits, foundBy: "lock: two add"),
+      Mutant(
+        "an unlock wakes nobody", in: "Lock.swift", at: "futexWake(word)", .skips,
+        foundBy: "lock: two add"),
+      Mutant(
+        "a woken thread forgets the others that sleep", in: "Lock.swift", at: "word.exchange(2",
+        .clears(bits: 3), foundBy: "lock: two add"),
+      Mutant(
+        "a lock's sleeper sleeps without a look", in: "Lock.swift", at: "futexWaitPlainly(word",
+        .sleepsBlindly, foundBy: "lock: two add"),
+      Mutant(
+        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
+        .dropsRelease, foundBy: "parker: a grant comes"),
+      Mutant(
+        "a grant wakes nobody", in: "Parker.swift", at: "shared.parker.exchange(1", .splits,
+        foundBy: "parker: a grant comes"),
+      Mutant(
+        "a sleeper overwrites its grant", in: "Parker.swift",
+        at: "let (first, seen) = shared.parker.compareExchange(", .isBlind,
+        foundBy: "parker: a grant comes"),
+      Mutant(
+        "the last grant is still there", in: "Parker.swift",
+        at: "$0.parker.store(0", .skips, foundBy: "parker: a grant, and one more"),
+      Mutant(
+        "a vigil is not told of", in: "Vigil.swift", at: "count.store(list.count", .skips,
+        foundBy: "vigil: one begins and ends, one attends"),
+      Mutant(
+        "a granted look acquires nothing", in: "Parker.swift",
+        at: "$0.parker.load(ordering: .acquiring) == 1", .dropsAcquire,
+        foundBy: "parker: a look first"),
+    ]
+  }
+}
+
+private enum Primitives {
+  private final class Guard {
+    let lock = Lock()
+  }
+
+  static func lock(threads: Int, times: Int) -> @Sendable (Scene) -> Void {
+    { scene in
+      let guarded = Guard()
+      let sum = Plain()
+      for _ in 0..<threads {
+        scene.thread {
+          for _ in 0..<times { guarded.lock.withLock { sum.value += 1 } }
+        }
+      }
+      scene.finally {
+        Checker.expect(sum.value == threads * times, "an addition was lost")
+      }
+    }
+  }
+
+  /// Where a waiter publishes itself, and whoever grants takes it away.
+  private final class Slot {
+    private let word = Atomic<UInt>(0)
+
+    func publish(_ thread: ThreadContext) {
+      word.store(UInt(bitPattern: thread), ordering: .releasing)
+    }
+
+    /// The waiter that was published, once.
+    func take() -> ThreadContext? {
+      ThreadContext(bitPattern: word.exchange(0, ordering: .acquiring))
+    }
+  }
+
+  /// Two of them: whoever comes second finds the other. Grants only if it came second itself.
+  private final class Meeting {
+    private let word = Atomic<UInt>(0)
+
+    /// The waiter: false when the granter was here already and will not come again.
+    func isFirst(_ thread: ThreadContext) -> Bool {
+      word.exchange(UInt(bitPattern: thread), ordering: .acquiringAndReleasing) == 0
+    }
+
+    func grantIfThere() {
+      if let waiter = ThreadContext(
+        bitPattern: word.exchange(1, ordering: .acquiringAndReleasing))
+      {
+        Parker.grant(waiter)
+      }
+    }
+  }
+
+  private static func sleep(in meeting: Meeting) {
+    let thread = currentThread()
+    Parker.prepare(thread)
+    if meeting.isFirst(thread) {
+      Checker.expect(Parker.sleep(thread), "a sleep without a deadline ended in vain")
+    }
+  }
+
+  static func grant(_ scene: Scene) {
+    let meeting = Meeting()
+    let given = Plain()
+    scene.thread("waiter") {
+      sleep(in: meeting)
+      Checker.expect(given.value == 1, "the sleep ended before the grant")
+    }
+    scene.thread("granter") {
+      given.value = 1
+      meeting.grantIfThere()
+    }
+  }
+
+  /// The first grant's wake-up may come during the second sleep.
+  static func grantTwice(_ scene: Scene) {
+    let (first, second) = (Meeting(), Meeting())
+    let (given, givenThen) = (Plain(), Plain())
+    scene.thread("waiter") {
+      sleep(in: first)
+      Checker.expect(given.value == 1, "the sleep ended before the first grant")
+      sleep(in: second)
+      Checker.expect(givenThen.value == 1, "the sleep ended before the second grant")
+    }
+    scene.thread("granter") {
+      given.value = 1
+      first.grantIfThere()
+    }
+    scene.thread("other granter") {
+      givenThen.value = 1
+      second.grantIfThere()
+    }
+  }
+
+  /// A waiter that gives up takes its name away; if somebody has it, the grant is certain to come.
+  static func deadline(_ scene: Scene) {
+    let slot = Slot()
+    let given = Plain()
+    let thread = ModelThreads.context(1)
+    Parker.prepare(thread)
+    slot.publish(thread)
+    scene.thread("waiter") {
+      var isGranted = Parker.sleep(thread, until: .monotonic(nanoseconds: soon))
+      if !isGranted && slot.take() == nil { isGranted = Parker.sleep(thread) }
+      if isGranted {
+        Checker.expect(given.value == 1, "the sleep ended before the grant")
+      }
+    }
+    scene.thread("granter") {
+      given.value = 1
+      if let waiter = slot.take() { Parker.grant(waiter) }
+    }
+  }
+
+  static func look(_ scene: Scene) {
+    let given = Plain()
+    let thread = ModelThreads.context(1)
+    Parker.prepare(thread)
+    scene.thread("waiter") {
+      if !Parker.isGranted(thread) { _ = Parker.sleep(thread) }
+      Checker.expect(given.value == 1, "the wait ended before the grant")
+    }
+    scene.thread("granter") {
+      given.value = 1
+      Parker.grant(thread)
+    }
+  }
+
+  private final class Keeper: Vigilant, @unchecked Sendable {
+    let attended = Journal()
+    func attend() { attended.add(1) }
+  }
+
+  static func vigil(_ scene: Scene) {
+    let keepers = Keepers()
+    let watched = Keeper()
+    keepers.change { $0.append(watched) }
+    scene.thread("beginner") {
+      let keeper = Keeper()
+      keepers.change { $0.append(keeper) }
+      Checker.expect(keepers.count.load(ordering: .relaxed) > 0, "the vigil is not seen")
+      keepers.change { $0.removeAll { $0 === keeper } }
+    }
+    scene.thread("sleeper") {
+      for keeper in keepers.current { keeper.attend() }
+    }
+    scene.finally {
+      Checker.expect(watched.attended.entries == [1], "the keeper was not attended")
+      keepers.change { $0.removeAll { $0 === watched } }
+      Checker.expect(keepers.count.load(ordering: .relaxed) == 0, "a vigil is left")
+      Checker.expect(keepers.current.isEmpty, "a keeper is left")
+    }
+  }
+}

@@ -1,0 +1,251 @@
+// Room: Models/WorkItems. DispatchWorkItem: executions, the one wait, notifications, cancelling.
+
+extension Catalogue {
+  static var workItems: [EngineModel] {
+    [
+      EngineModel("work item: one performs, one waits", WorkItems.performAndWait),
+      EngineModel(
+        "work item: one performs, one waits, and exchanges and sleeps fail",
+        adjust: {
+          $0.spuriousWakes = 1
+          $0.spuriousFailures = 1
+        }, WorkItems.performAndWait),
+      EngineModel(
+        "work item: a wait with a deadline", adjust: { $0.timeOuts = 1 },
+        WorkItems.waitWithDeadline),
+      EngineModel("work item: one cancels, one performs, one waits", WorkItems.cancel),
+      EngineModel("work item: one performs, one registers", WorkItems.notify),
+      EngineModel("work item: one performs, two register", WorkItems.twoRegister),
+      EngineModel(
+        "work item: one waits, one registers", reach: .exhaustedStrong, WorkItems.waitAndNotify),
+      EngineModel("work item: notifications come in order", WorkItems.notificationsInOrder),
+      EngineModel("work item: two perform, one registers", WorkItems.performTwice),
+      EngineModel("work item: one submits and waits", WorkItems.submitAndWait),
+      EngineModel(
+        "work item: one submits and waits with a deadline", adjust: { $0.timeOuts = 1 },
+        WorkItems.submitAndWaitWithDeadline),
+      EngineModel("work item: two submit", WorkItems.submitTwice),
+      EngineModel("work item: dies with its notifications", WorkItems.die),
+    ]
+  }
+}
+
+private enum WorkItems {
+  static func performAndWait(_ scene: Scene) {
+    let done = Plain()
+    let item = DispatchWorkItem { done.value = 1 }
+    scene.thread("performer") { item.perform() }
+    scene.thread("waiter") {
+      item.wait()
+      Checker.expect(done.value == 1, "the wait ended before the execution")
+    }
+  }
+
+  static func waitWithDeadline(_ scene: Scene) {
+    let done = Plain()
+    let item = DispatchWorkItem { done.value = 1 }
+    scene.thread("performer") { item.perform() }
+    scene.thread("waiter") {
+      let limit = TimeLimit.at(.monotonic(nanoseconds: soon))
+      if item.wait(limit: limit) == .timedOut { item.wait() }
+      Checker.expect(done.value == 1, "the wait ended before the execution")
+    }
+  }
+
+  /// Waits end whether or not the block ran, and `isCancelled` never goes back.
+  static func cancel(_ scene: Scene) {
+    let runs = Journal()
+    let item = DispatchWorkItem { runs.add(1) }
+    scene.thread("canceller") {
+      item.cancel()
+      Checker.expect(item.isCancelled, "the cancellation is lost")
+    }
+    scene.thread("performer") { item.perform() }
+    scene.thread("waiter") { item.wait() }
+    scene.finally {
+      Checker.expect(item.isCancelled, "the cancellation is lost")
+      Checker.expect(runs.entries.count <= 1, "it ran twice")
+    }
+  }
+
+  static func notify(_ scene: Scene) {
+    let root = SpawningRoot()
+    let done = Plain()
+    let told = Journal()
+    let item = DispatchWorkItem { done.value = 1 }
+    scene.thread("performer") { item.perform() }
+    scene.thread("observer") {
+      let captured = Counted()
+      item.notify(queue: root) { withExtendedLifetime(captured) { told.add(done.value) } }
+    }
+    scene.finally {
+      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the work")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  static func twoRegister(_ scene: Scene) {
+    let root = SpawningRoot()
+    let done = Plain()
+    let told = Journal()
+    let item = DispatchWorkItem { done.value = 1 }
+    scene.thread("performer") { item.perform() }
+    for name in ["observer", "other observer"] {
+      scene.thread(name) { item.notify(queue: root) { told.add(done.value) } }
+    }
+    scene.finally {
+      Checker.expect(told.entries == [1, 1], "notified \(told.entries), not twice")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  static func waitAndNotify(_ scene: Scene) {
+    let root = SpawningRoot()
+    let done = Plain()
+    let told = Journal()
+    let item = DispatchWorkItem { done.value = 1 }
+    scene.thread("performer") { item.perform() }
+    scene.thread("waiter") {
+      item.wait()
+      Checker.expect(done.value == 1, "the wait ended before the execution")
+    }
+    scene.thread("observer") { item.notify(queue: root) { told.add(done.value) } }
+    scene.finally {
+      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the work")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  static func notificationsInOrder(_ scene: Scene) {
+    let root = KeepingRoot()
+    let told = Journal()
+    let item = DispatchWorkItem {}
+    scene.thread("performer") { item.perform() }
+    scene.thread("observer") {
+      item.notify(queue: root) { told.add(1) }
+      item.notify(queue: root) { told.add(2) }
+    }
+    scene.finally {
+      root.runAll()
+      Checker.expect(told.entries == [1, 2], "notified in the order \(told.entries)")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  /// Two executions; only the end of the first is told.
+  static func performTwice(_ scene: Scene) {
+    let root = SpawningRoot()
+    let (runs, told) = (Journal(), Journal())
+    let item = DispatchWorkItem { runs.add(1) }
+    scene.thread("performer") { item.perform() }
+    scene.thread("other performer") { item.perform() }
+    scene.thread("observer") { item.notify(queue: root) { told.add(1) } }
+    scene.finally {
+      Checker.expect(runs.entries.count == 2, "it ran \(runs.entries.count) times, not twice")
+      Checker.expect(told.entries == [1], "notified \(told.entries.count) times, not once")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  static func submitAndWait(_ scene: Scene) {
+    let root = SpawningRoot()
+    let done = Plain()
+    scene.thread("submitter") {
+      let captured = Counted()
+      let item = DispatchWorkItem { withExtendedLifetime(captured) { done.value = 1 } }
+      root.async(execute: item)
+      item.wait()
+      Checker.expect(done.value == 1, "the wait ended before the execution")
+    }
+    scene.finally { ModelThreads.expectAllNodesBack() }
+  }
+
+  static func submitAndWaitWithDeadline(_ scene: Scene) {
+    let root = SpawningRoot()
+    let done = Plain()
+    scene.thread("submitter") {
+      let item = DispatchWorkItem { done.value = 1 }
+      root.async(execute: item)
+      let limit = TimeLimit.at(.monotonic(nanoseconds: soon))
+      if item.wait(limit: limit) == .timedOut { item.wait() }
+      Checker.expect(done.value == 1, "the wait ended before the execution")
+    }
+    scene.finally { ModelThreads.expectAllNodesBack() }
+  }
+
+  /// Each submission keeps its queue until an execution ends.
+  static func submitTwice(_ scene: Scene) {
+    let runs = Journal()
+    let item = DispatchWorkItem { runs.add(1) }
+    for name in ["submitter", "other submitter"] {
+      scene.thread(name) { SpawningRoot().async(execute: item) }
+    }
+    scene.finally {
+      Checker.expect(runs.entries.count == 2, "it ran \(runs.entries.count) times, not twice")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  static func die(_ scene: Scene) {
+    let root = KeepingRoot()
+    scene.thread("owner") {
+      let captured = Counted()
+      let other = DispatchWorkItem {}
+      let item = DispatchWorkItem {}
+      item.notify(queue: root) { withExtendedLifetime(captured) {} }
+      item.notify(queue: root, execute: other)
+    }
+    scene.finally {
+      Checker.expect(root.runAll() == 0, "a notification of an item that never ran")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+}
+
+extension Catalogue {
+  static var workItemMutants: [Mutant] {
+    let file = "DispatchWorkItem.swift"
+    let wait = "DispatchWorkItem+Wait.swift"
+    let exchange = "state.weakCompareExchange("
+    return [
+      Mutant(
+        "an execution hands nothing over", in: file, at: exchange,
+        after: "private func finish(", .dropsRelease, foundBy: "work item: one performs, one waits"),
+      Mutant(
+        "an execution's end does not compare", in: file, at: exchange,
+        after: "private func finish(", .isBlind, foundBy: "work item: one performs, one waits"),
+      Mutant(
+        "an execution's end wakes nobody", in: file, at: "futexWake(state", .skips,
+        foundBy: "work item: one performs, one waits"),
+      Mutant(
+        "a cancellation is a load and a store", in: file, at: "state.bitwiseOr(", .splits,
+        foundBy: "work item: one cancels, one performs, one waits"),
+      Mutant(
+        "a waiter sleeps without a look", in: wait, at: "futexWait(state", .sleepsBlindly,
+        foundBy: "work item: one performs, one waits"),
+      Mutant(
+        "a sleeper is not told of", in: wait, at: exchange, after: "private func sleep(",
+        .clears(bits: 16), foundBy: "work item: one performs, one waits"),
+      Mutant(
+        "a waiter that gives up does not compare", in: wait, at: exchange,
+        after: "private func endInVain(", .isBlind, foundBy: "work item: a wait with a deadline"),
+      Mutant(
+        "a waiter that gives up leaves its mark", in: wait, at: exchange,
+        after: "private func endInVain(", .sets(bits: 8),
+        foundBy: "work item: a wait with a deadline"),
+      Mutant(
+        "an observer does not compare", in: wait, at: exchange, after: "private func register(",
+        .isBlind, foundBy: "work item: one performs, one registers"),
+      Mutant(
+        "an observer's flag is lost", in: wait, at: exchange, after: "private func register(",
+        .clears(bits: 32), foundBy: "work item: one performs, one registers"),
+      Mutant(
+        "a late observer acquires nothing", in: wait, at: "state.load(ordering: .acquiring)",
+        after: "private func register(", .dropsAcquire,
+        foundBy: "work item: one performs, one registers"),
+      Mutant(
+        "a submission is lost", in: file, at: "submission.exchange(retained", .splits,
+        foundBy: "work item: two submit"),
+    ]
+  }
+}

@@ -1,0 +1,70 @@
+// Sets its wall clock forward and back while threads wait by it, and by the other clock. Prints what
+// it looked at, like FaultProbe. In a program of its own, since all of it runs by the clock of CClock.
+import CClock
+import Glibc
+import GrandCentral
+import TestSupport
+
+/// One wait with a deadline, on a thread of its own.
+private final class Wait: Sendable {
+  private let ended = Latch()
+  private let result = Box<DispatchTimeoutResult?>(nil)
+
+  init(_ wait: @escaping @Sendable () -> DispatchTimeoutResult) {
+    _ = TestThread("waiter") { [ended, result] in
+      result.value = wait()
+      ended.open()
+    }
+  }
+
+  var isWaiting: Bool { !ended.isOpen }
+  var timedOut: Bool { ended.wait() && result.value == .timedOut }
+  var succeeded: Bool { ended.wait() && result.value == .success }
+}
+
+@main struct ClockProbe {
+  private static let hour = 3600.0
+  nonisolated(unsafe) private static var isRight = true
+
+  private static func check(_ isTrue: Bool, _ what: String) {
+    print(isTrue ? "ok \(what)" : "FAILED \(what)")
+    isRight = isRight && isTrue
+  }
+
+  static func main() {
+    let semaphore = DispatchSemaphore(value: 0)
+    let group = DispatchGroup()
+    group.enter()
+    let date = DispatchWallTime.now() + hour
+    let wall = [
+      Wait { semaphore.wait(wallTimeout: date) }, Wait { group.wait(wallTimeout: date) },
+    ]
+    let time = DispatchTime.now() + hour
+    let uptime = [Wait { semaphore.wait(timeout: time) }, Wait { group.wait(timeout: time) }]
+    check(eventually { cclock_sleeps() >= 2 }, "two threads sleep by the wall clock")
+
+    let before = DispatchTime.now()
+    cclock_step(-2 * 3600)
+    check(DispatchWallTime.now() < date, "the clock was set back")
+    // Each has to look at its deadline anew, and go back to sleep.
+    check(eventually { cclock_sleeps() >= 4 }, "the sleepers look again")
+    check((wall + uptime).allSatisfy(\.isWaiting), "nobody times out")
+
+    cclock_step(4 * 3600)
+    check(DispatchWallTime.now() > date, "the clock was set forward")
+    check(wall.allSatisfy(\.timedOut), "waits by the wall clock end with it")
+    check(uptime.allSatisfy(\.isWaiting), "waits by the other clock do not")
+    check(DispatchTime.now() < before + hour, "which did not move")
+
+    group.leave()
+    semaphore.signal()
+    check(uptime.allSatisfy(\.succeeded), "and go on when what they wait for comes")
+    let past = DispatchWallTime.now() - 1.0
+    check(semaphore.wait(wallTimeout: past) == .timedOut, "a deadline may lie in the past")
+    cclock_step(-2 * 3600)
+    let soon = DispatchWallTime.now() + 0.02
+    check(semaphore.wait(wallTimeout: soon) == .timedOut, "and in a clock that was set back")
+    check(DispatchWallTime.now() >= soon, "and is not early")
+    exit(isRight ? 0 : 1)
+  }
+}

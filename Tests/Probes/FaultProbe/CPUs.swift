@@ -1,0 +1,106 @@
+import CFaults
+import Glibc
+import GrandCentral
+import TestSupport
+
+private func firstCPU(of mask: UInt64) -> UInt64 { mask & (~mask &+ 1) }
+
+/// How many items are at work at a time when all of them only compute.
+private func peakOfComputing() -> Int {
+  let inside = Counter()
+  let done = Latch(12)
+  for _ in 0..<12 {
+    DispatchQueue.global().async {
+      inside.add()
+      let end = monotonicSeconds() + 0.01
+      spin { monotonicSeconds() >= end }
+      inside.add(-1)
+      done.open()
+    }
+  }
+  _ = done.wait()
+  return inside.peak
+}
+
+/// The CPU mask of the process changes while it works; the width follows, down and up again.
+func changingCPUs(_ words: [String]) {
+  let all = faults_cpus()
+  let one = firstCPU(of: all)
+  if all == one { skip("this process has one CPU only") }
+  if faults_bind(0, one) != 0 { skip("the CPU mask cannot be changed") }
+  check(eventually { peakOfComputing() == 1 }, "one CPU: one item at a time")
+  check(Work.isDone(), "work runs")
+  check(faults_bind(0, all) == 0, "all CPUs again")
+  check(eventually { peakOfComputing() >= 2 }, "several items at a time")
+  check(Work.isDone(), "work runs")
+  let stop = Box(false)
+  let binder = TestThread("binder") {
+    var mask = one
+    while !stop.value {
+      mask = mask == one ? all : one
+      _ = faults_bind(0, mask)
+      usleep(500)
+    }
+  }
+  var rounds = 0
+  while rounds < 20, Work.isDone() { rounds += 1 }
+  stop.value = true
+  check(binder.join() && rounds == 20, "work runs while the mask changes all the time")
+}
+
+/// Started with one CPU: everybody waits for a turn on it.
+func oneCPU(_ words: [String]) {
+  let mask = faults_cpus()
+  check(mask == firstCPU(of: mask), "there is one CPU")
+  check(peakOfComputing() == 1, "one item at a time")
+  var rounds = 0
+  while rounds < 20, Work.isDone() { rounds += 1 }
+  check(rounds == 20, "all of the work ran, each once")
+}
+
+/// One worker hardly gets any time: SCHED_IDLE, on a CPU that somebody else computes on.
+func slowWorker(_ words: [String]) {
+  let one = firstCPU(of: faults_cpus())
+  let isOver = Box(false)
+  let hog = TestThread("hog") {
+    _ = faults_bind(Int32(threadID()), one)
+    spin { isOver.value }
+  }
+  let slowed = Latch()
+  DispatchQueue.global().async {
+    let thread = Int32(threadID())
+    let isSlow = faults_schedule(thread, FAULTS_IDLE) == 0 && faults_bind(thread, one) == 0
+    check(isSlow, "a worker is starved")
+    slowed.open()
+  }
+  _ = slowed.wait()
+  var rounds = 0
+  while rounds < 5, Work.isDone() { rounds += 1 }
+  check(rounds == 5, "all of the work ran, each once")
+  isOver.value = true
+  _ = hog.join()
+}
+
+/// A control group with a quota of half a CPU: the width follows when the process comes under it, and
+/// when the quota is lifted.
+func quota(_ words: [String]) {
+  guard let folder = variable("FAULTS_GROUP") else { exit(2) }
+  let all = faults_cpus()
+  if all == firstCPU(of: all) { skip("this process has one CPU only") }
+  check(eventually { peakOfComputing() >= 2 }, "several items at a time")
+  check(write("50000", to: folder + "/cpu.cfs_quota_us"), "a quota of half a CPU")
+  check(write("\(getpid())", to: folder + "/cgroup.procs"), "the process comes under it")
+  check(eventually { peakOfComputing() == 1 }, "one item at a time")
+  check(Work.isDone(), "work runs though it is throttled")
+  check(write("-1", to: folder + "/cpu.cfs_quota_us"), "no quota any more")
+  check(eventually { peakOfComputing() >= 2 }, "several items at a time")
+}
+
+private func write(_ text: String, to path: String) -> Bool {
+  let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return false }
+  defer { close(descriptor) }
+  return text.utf8.withContiguousStorageIfAvailable {
+    Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count
+  } ?? false
+}

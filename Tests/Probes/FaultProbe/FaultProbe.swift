@@ -1,0 +1,45 @@
+// Brings one fault upon itself and says what became of the work: "ok …" or "FAILED …" for each thing
+// looked at, and "skipped …" where this machine does not let it have the fault. FaultTests reads it.
+// Here sleeping, stopped and starved threads are the subject.
+import CFaults
+import Glibc
+import GrandCentral
+import TestSupport
+
+@main struct FaultProbe {
+  static func main() {
+    let words = (CommandLine.arguments.dropFirst().first ?? "").split(separator: ":")
+    guard let name = words.first, let run = scenarios[String(name)] else {
+      print("unknown scenario; there are: \(scenarios.keys.sorted().joined(separator: " "))")
+      exit(2)
+    }
+    run(words.dropFirst().map(String.init))
+    finish()
+  }
+
+  nonisolated(unsafe) private static let scenarios: [String: ([String]) -> Void] = [
+    "refused": refusedFromTheStart, "refused-later": refusedLater, "never": neverAThread,
+    "descriptors": noDescriptors, "sandbox": sandbox, "signals": signalStorm,
+    "stopped": stoppedAndContinued, "slow-worker": slowWorker, "cpus": changingCPUs,
+    "one-cpu": oneCPU, "quota": quota, "deadlines": deadlines,
+  ]
+}
+
+private let failures = Counter()
+
+func check(_ isTrue: Bool, _ what: String) {
+  print(isTrue ? "ok \(what)" : "FAILED \(what)")
+  if !isTrue { failures.add() }
+}
+
+func finish() -> Never {
+  fflush(nil)
+  exit(failures.value == 0 ? 0 : 1)
+}
+
+/// Ends the probe: the fault cannot be had here.
+func skip(_ why: String) -> Never {
+  print("skipped \(why)")
+  fflush(nil)
+  exit(0)
+}

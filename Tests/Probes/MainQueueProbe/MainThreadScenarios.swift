@@ -1,0 +1,86 @@
+// What only the main thread can do: be a run loop of its own, and make mistakes.
+import Glibc
+import GrandCentral
+import TestSupport
+
+@_spi(RunLoop) import enum GrandCentralCore.MainQueueRunLoop
+
+nonisolated(unsafe) let mainThreadScenarios: [String: () -> Void] = [
+  "run-loop": runLoop, "no-descriptor": noDescriptor, "drain-elsewhere": drainElsewhere,
+  "throws": throwingSync, "between": betweenItems, "nested-main": nestedMain,
+  "outside": outsideEveryQueue,
+]
+
+private func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+  var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  return poll(&entry, 1, milliseconds) == 1
+}
+
+/// A run loop as one is written: sleep on the descriptor, drain, again.
+private func runLoop() {
+  let descriptor = MainQueueRunLoop.descriptor()
+  let isQuiet = !isReadable(descriptor, milliseconds: 0)
+  let order = Unguarded<[String]>([])
+  let onMain = Unguarded(true)
+  let thread = TestThread("elsewhere") {
+    for name in ["first", "second"] {
+      DispatchQueue.main.async {
+        order.value.append(name)
+        onMain.value = onMain.value && isMainThread()
+      }
+    }
+    DispatchQueue.main.sync { order.value.append("sync") }
+  }
+  while order.value.last != "sync" {
+    guard isReadable(descriptor, milliseconds: Int32(patienceSeconds * 1000)) else { break }
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    MainQueueRunLoop.drain()
+  }
+  let hasJoined = thread.join()
+  finish([
+    "quiet": isQuiet, "same": MainQueueRunLoop.descriptor() == descriptor, "onMain": onMain.value,
+    "order": order.value.joined(separator: ","), "joined": hasJoined,
+  ])
+}
+
+private func noDescriptor() {
+  let (result, number) = under(.noDescriptors) { (MainQueueRunLoop.descriptor(), errno) }
+  finish(["descriptor": result, "isFull": number == EMFILE])
+}
+
+private func drainElsewhere() { _ = TestThread("elsewhere") { MainQueueRunLoop.drain() } }
+
+private struct Refusal: Error {}
+
+private func throwingSync() {
+  _ = TestThread("elsewhere") {
+    do {
+      try DispatchQueue.main.sync { throw Refusal() }
+      finish(["caught": false])
+    } catch { finish(["caught": error is Refusal]) }
+  }
+}
+
+/// Between two items the main thread is on the main queue, and finds its values.
+private func betweenItems() {
+  let key = DispatchSpecificKey<String>()
+  DispatchQueue.main.setSpecific(key: key, value: "main")
+  let other = DispatchQueue(label: "other")
+  let onOther = other.sync { DispatchQueue.getSpecific(key: key) ?? "nothing" }
+  let onThread = Box("")
+  let thread = TestThread("elsewhere") {
+    onThread.value = DispatchQueue.getSpecific(key: key) ?? "nothing"
+  }
+  _ = thread.join()
+  finish([
+    "main": DispatchQueue.getSpecific(key: key) ?? "nothing", "other": onOther,
+    "thread": onThread.value,
+  ])
+}
+
+private func nestedMain() { DispatchQueue.main.async { dispatchMain() } }
+
+private func outsideEveryQueue() {
+  dispatchPrecondition(condition: .onQueue(DispatchQueue(label: "expected.queue")))
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Prints a table of line coverage by room and file: coverage.py LCOV-FILE THRESHOLD.
+
+A line counts when the compiler maps it to code; empty lines and those of comments or brackets alone do
+not: the compiler maps the bracket that ends a function also where no way leads there. Exits with 1 when
+less than THRESHOLD per cent of all lines ran. See scripts/coverage.sh.
+"""
+import os
+import re
+import sys
+
+
+def read_counts(path):
+    """How often each line of each file ran: {file: {line: count}}."""
+    counts, lines = {}, {}
+    with open(path, encoding="utf-8") as file:
+        for text in file:
+            kind, _, value = text.rstrip("\n").partition(":")
+            if kind == "SF":
+                lines = counts.setdefault(os.path.relpath(value), {})
+            elif kind == "DA":
+                number, count = value.split(",")[:2]
+                lines[int(number)] = max(int(count), lines.get(int(number), 0))
+    return counts
+
+
+def only_code(path, lines):
+    """The lines that say more than a comment or a bracket."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read().split("\n")
+    return {n: count for n, count in lines.items() if re.match(r"\W*\w", text[n - 1].split("//")[0])}
+
+
+def ranges(numbers, counted):
+    """17, 19–22: neighbours among the counted lines are one range."""
+    order = {number: place for place, number in enumerate(sorted(counted))}
+    found = []
+    for number in sorted(numbers):
+        if found and order[number] == order[found[-1][1]] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in found)
+
+
+def room(path):
+    """Sources/GrandCentralCore/Pool/Ring.swift is in Pool; Sources/Primitives/Lock.swift in Primitives."""
+    return os.path.basename(os.path.dirname(path))
+
+
+def row(name, ran, lines, note=""):
+    print(f"{name:<44} {ran:>5} / {lines:<5} {100 * ran / max(1, lines):6.1f} %  {note}".rstrip())
+
+
+def main():
+    counts = {p: only_code(p, lines) for p, lines in read_counts(sys.argv[1]).items()}
+    threshold = float(sys.argv[2])
+    all_ran = all_lines = 0
+    for each in sorted({room(path) for path in counts}):
+        paths = sorted(path for path in counts if room(path) == each)
+        lines = sum(len(counts[path]) for path in paths)
+        ran = sum(sum(map(bool, counts[path].values())) for path in paths)
+        row(each, ran, lines)
+        for path in paths:
+            missed = [number for number, count in counts[path].items() if count == 0]
+            total = len(counts[path])
+            name = "  " + os.path.basename(path)
+            row(name, total - len(missed), total, ranges(missed, counts[path]))
+        all_ran += ran
+        all_lines += lines
+    row("All", all_ran, all_lines)
+    if all_lines == 0:
+        sys.exit("coverage: the profile knows no line of the engine")
+    if 100 * all_ran < threshold * all_lines:
+        sys.exit(f"coverage: below the threshold of {threshold:g} %")
+
+
+main()
