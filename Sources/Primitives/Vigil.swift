@@ -15,7 +15,7 @@ public protocol Vigilant: AnyObject, Sendable {
 public enum Vigil {
   /// How long a thread sleeps at a time.
   static var periodNanoseconds: UInt64 { 10_000_000 }
-  private static let keepers = Keepers()
+  static let keepers = Keepers()
 
   /// Begins a vigil, if none is kept for `keeper`.
   public static func begin(_ keeper: any Vigilant) {

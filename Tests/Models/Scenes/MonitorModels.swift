@@ -20,7 +20,7 @@ extension Catalogue {
       },
       EngineModel(
         "monitor: work that came while its thread was refused is looked after",
-        adjust: { $0.refusals = 1 }
+        adjust: Allow.refusals(1)
       ) { scene in
         let pool = Pool.small(monitorMode: 0)
         let job = Job()

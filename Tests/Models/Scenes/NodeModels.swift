@@ -2,10 +2,10 @@
 
 /// The depot as of this execution, and an account of all nodes in it and in the threads' lists.
 private struct NodeAccount {
-  /// Threads whose lists are full, eight nodes each; the others' are empty.
-  init(full: Set<Int>) {
+  /// Threads whose lists hold a chain; the others' are empty.
+  init(withChain numbers: Set<Int>) {
     NodeCache.depot.forget()
-    for number in 1..<ModelThreads.count where !full.contains(number) {
+    for number in 1..<ModelThreads.count where !numbers.contains(number) {
       ModelThreads.context(number).pointee.nodes = nil
       ModelThreads.context(number).pointee.node_count = 0
     }
@@ -53,14 +53,14 @@ extension Catalogue {
   static var nodes: [EngineModel] {
     [
       EngineModel("nodes: what one thread spills another takes") { scene in
-        let account = NodeAccount(full: [1])
+        let account = NodeAccount(withChain: [1])
         let taken = Taken()
         scene.thread("giver") {
           let thread = currentThread()
           let node = NodeCache.take(thread)
           node.entry = { _, _ in }
-          NodeCache.spill(thread)
           NodeCache.put(node, thread)
+          NodeCache.spill(thread)
         }
         scene.thread("taker") {
           let thread = currentThread()
@@ -73,7 +73,7 @@ extension Catalogue {
         scene.finally { account.expectSound(more: taken.nodes) }
       },
       EngineModel("nodes: two come to an empty depot") { scene in
-        let account = NodeAccount(full: [])
+        let account = NodeAccount(withChain: [])
         let taken = [Taken(), Taken()]
         for number in 0..<2 {
           scene.thread("taker \(number)") {
@@ -85,7 +85,7 @@ extension Catalogue {
         scene.finally { account.expectSound(more: taken[0].nodes + taken[1].nodes) }
       },
       EngineModel("nodes: a thread that ends gives all to others") { scene in
-        let account = NodeAccount(full: [1, 2])
+        let account = NodeAccount(withChain: [1, 2])
         let taken = Taken()
         for name in ["first", "second"] {
           scene.thread(name) {

@@ -31,6 +31,12 @@ final class Job {
   var isDone: Bool { runs.value > 0 }
 }
 
+/// What may go wrong in a model besides its schedule, for each of its threads.
+enum Allow {
+  static func timeOuts(_ count: Int) -> (inout Options) -> Void { { $0.timeOuts = count } }
+  static func refusals(_ count: Int) -> (inout Options) -> Void { { $0.refusals = count } }
+}
+
 extension Source {
   static var items: Source { Source(kind: .items, band: .default) }
   static var lanes: Source { Source(kind: .lanes, band: .default) }
@@ -42,6 +48,8 @@ extension Pool {
     width: Int = 1, threads: Int = 1, sources: [Source] = [.items], monitorMode: UInt32 = 2,
     refusesAll: Bool = false
   ) -> Pool {
+    // An execution that failed has left its own.
+    Vigil.keepers.change { $0.removeAll() }
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, mostThreads: threads)
     configuration.readBlockedSignals = { nil }
@@ -106,7 +114,7 @@ extension Pool {
     }
   }
 
-  /// Whether a vigil was kept. Its keepers outlive executions, so it must end before a verdict fails.
+  /// Whether a vigil was kept. It would keep the pool.
   func endVigil() -> Bool {
     defer { Vigil.end(self) }
     return Vigil.isKept
@@ -115,7 +123,11 @@ extension Pool {
   /// Fails unless somebody searches for the work that waits: awake, or with a wake-up on its way.
   func expectSearcher() {
     let seen = state.load(ordering: .relaxed)
-    Checker.expect(!hasWork() || seen.searching > 0, "work waits, and nobody searches")
+    // Asked of the rings too, in case that it is the look itself that is wrong.
+    let indices = 0..<workerCount.load(ordering: .relaxed)
+    let hasRings = indices.contains { worker(at: $0)?.hasRings ?? false }
+    Checker.expect(
+      !(hasWork() || hasRings) || seen.searching > 0, "work waits, and nobody searches")
     Checker.expect(seen.idle == idleStack.count, "the stack and the count differ")
     for number in 0..<ModelThreads.count { ModelThreads.context(number).pointee.worker = nil }
   }

@@ -6,7 +6,7 @@ extension Catalogue {
     [
       EngineModel(
         "workers: one that leaves misses no submission", reach: .exhaustedStrong,
-        adjust: { $0.timeOuts = 1 }
+        adjust: Allow.timeOuts(1)
       ) { scene in
         let (pool, job) = (Pool.small(), Job())
         pool.makeIdleWorker()
@@ -73,7 +73,7 @@ extension Catalogue {
       },
       EngineModel(
         "workers: what is submitted to refused threads is looked after",
-        reach: .exhaustedStrong, adjust: { $0.refusals = 2 }
+        reach: .exhaustedStrong, adjust: Allow.refusals(2)
       ) { scene in
         let pool = Pool.small(monitorMode: 0)
         let jobs = [Job(), Job()]
@@ -82,7 +82,7 @@ extension Catalogue {
       },
       EngineModel(
         "workers: so is what two submit", reach: .bounded(preemptions: 2),
-        adjust: { $0.refusals = 2 }
+        adjust: Allow.refusals(2)
       ) { scene in
         let pool = Pool.small(monitorMode: 0)
         let jobs = [Job(), Job()]
