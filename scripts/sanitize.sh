@@ -9,7 +9,7 @@ shift
 # Not the tests that start other builds of the engine or read object files, nor those of the door into
 # the toolchain's Dispatch; exit tests end in traps on purpose, which sanitizers report at length.
 filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
-skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip 'PoolTests')
+skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests')
 
 export SWIFT_BACKTRACE=enable=no
 export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
