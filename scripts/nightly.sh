@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Hours of what .ci/run does for minutes: scripts/nightly.sh [HOURS] [SEED]. Eight hours unless given.
+# The seed is the day's date unless given; everything random takes it and prints it. What fails is said at
+# the end and does not stop the rest; each step's output is in .build/nightly.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+hours=${1:-8}
+seed=${2:-$(date +%Y%m%d)}
+logs=.build/nightly
+mkdir -p "$logs"
+failures=()
+
+# step NAME COMMAND…
+step() {
+  local name=$1 begin=$SECONDS
+  shift
+  echo "── $name: $*"
+  if "$@" >"$logs/$name.log" 2>&1; then
+    echo "── $name took $((SECONDS - begin)) s"
+  else
+    failures+=("$name")
+    echo "── $name FAILED after $((SECONDS - begin)) s: $logs/$name.log"
+  fi
+}
+
+# What is left of the hours goes to the fuzzer and the stress tests in turn, half an hour each.
+finish=$((SECONDS + hours * 3600))
+
+step models scripts/model.sh --share 1 --seed "$seed"
+step mutants scripts/model.sh mutants
+step orderings scripts/model.sh orderings
+step self-test scripts/model.sh self-test 100000 "$seed"
+step fibers scripts/fibers.sh
+step thread-sanitizer env GRANDCENTRAL_STRESS=10 scripts/tsan.sh
+step thread-sanitizer-faults scripts/tsan.sh '^FaultTests\.'
+step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/asan.sh
+step address-sanitizer-faults scripts/asan.sh '^FaultTests\.'
+step coverage scripts/coverage.sh
+step toolchain scripts/fuzz.sh 1200 "$seed" --engine toolchain
+step fuzz-thread-sanitizer env SANITIZER=thread scripts/fuzz.sh 1200 "$seed"
+round=0
+while ((SECONDS < finish)); do
+  round=$((round + 1))
+  step "fuzz-$round" scripts/fuzz.sh 1800 $((seed + round)) --engine ours
+  ((SECONDS < finish)) && step "stress-$round" scripts/stress.sh 1800 $((seed + round))
+done
+
+if ((${#failures[@]} > 0)); then
+  echo "── FAILED: ${failures[*]}"
+  exit 1
+fi
+echo "── nothing found in $SECONDS s, seed $seed"
