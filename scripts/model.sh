@@ -17,7 +17,7 @@ build=(swift build -c release --product model -Xswiftc -enforce-exclusivity=unch
 program="$("${build[@]}" --show-bin-path)/model"
 
 case ${1:-} in
-  list | orderings | replay) exec "$program" "$@" ;;
+  list | replay) exec "$program" "$@" ;;
 esac
 
 jobs=$(nproc)

@@ -48,7 +48,7 @@ struct Command {
       for model in Catalogue.models { print(model.name) }
       return true
     case "mutants": return Mutants.run(filter: words.dropFirst().first ?? "", part)
-    case "orderings": return Orderings.run(filter: words.dropFirst().first ?? "")
+    case "orderings": return Orderings.run(filter: words.dropFirst().first ?? "", part)
     case "self-test": return selfTest()
     case "replay": return replay(words.dropFirst().first ?? "")
     default: return check(filter: words.first ?? "")
