@@ -22,7 +22,8 @@ extension Catalogue {
   static var mainMutants: [Mutant] {
     [
       Mutant(
-        "whoever submits rings before it tells", in: "MainQueue.swift", at: "signal.bitwiseOr(Self.work",
+        "whoever submits rings before it tells", in: "MainQueue.swift",
+        at: "signal.bitwiseOr(Self.work",
         .dropsSequential,
         foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
       Mutant(
