@@ -99,7 +99,9 @@ extension KeptOrdering {
         KeptOrdering(
           in: "Pool+Park.swift", at: "workerCount.store(index + 1", change, why: workers),
         KeptOrdering(
-          in: "Pool.swift", at: "for index in 0..<workerCount.load", change, why: workers),
+          in: "Pool.swift", at: "for index in 0..<workerCount.load", after: "func hasWork()",
+          change,
+          why: workers),
       ]
     }
     return list + [
