@@ -49,7 +49,6 @@ import Testing
   @Test func `counts one once that was found asleep and then says so`() throws {
     let pool = Pool.own(width: 1, threads: 1)
     let seen = Log<Worker.Status>()
-    let active = Log<Int>()
     // The monitor may see that the item is awake before it can say that it waits: then again.
     for round in 1...100 where !seen.all.contains(.sampled) {
       let wakeUp = Latch()
@@ -58,10 +57,7 @@ import Testing
         isUp.open()
         _ = wakeUp.wait()
         seen.append(pool.worker(at: 0)?.status.load(ordering: .relaxed) ?? .away)
-        Blocking.announced(currentThread()) {
-          active.append(pool.state.load(ordering: .relaxed).active)
-        }
-        active.append(pool.state.load(ordering: .relaxed).active)
+        Blocking.announced(currentThread()) {}
       }
       #expect(isUp.wait())
       // The monitor looks only while work waits.
@@ -72,7 +68,10 @@ import Testing
       #expect(pool.state.load(ordering: .relaxed).active == 0)
       wakeUp.open()
       #expect(ranAfterwards.wait(), "round \(round)")
-      #expect(active.all.suffix(2) == [0, 1], "round \(round)")
+      // Counted twice, or not taken off, it would be active for ever. In between the monitor, which counts
+      // it back first and asks then, may have it one too many for a moment.
+      #expect(
+        eventually { pool.state.load(ordering: .relaxed).active == 0 }, "round \(round)")
     }
     #expect(seen.all.contains(.sampled))
     #expect(pool.faultsAtRest() == [])
