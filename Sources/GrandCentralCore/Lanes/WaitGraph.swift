@@ -27,7 +27,8 @@ enum WaitGraph {
     hierarchy.lock.withLock {
       hierarchy.waiters.append(link)
       var path = [link]
-      if comesBack(&path) { fail(path) }
+      var seen: Set<ThreadContext> = []
+      if comesBack(&path, &seen) { fail(path) }
     }
     body()
     hierarchy.lock.withLock { hierarchy.waiters.removeAll { $0.thread == thread } }
@@ -39,19 +40,20 @@ enum WaitGraph {
     return hierarchy.lock.withLock { hierarchy.waiters.contains { $0.thread == thread } }
   }
 
-  /// Whether the end of `path` waits for its beginning, however far. `path` is then the ring.
-  private static func comesBack(_ path: inout [Link]) -> Bool {
+  /// Whether the end of `path` waits for its beginning, however far. `path` is then the ring. Each thread is
+  /// walked once, or readers of readers would make a walk of every way through them.
+  private static func comesBack(_ path: inout [Link], _ seen: inout Set<ThreadContext>) -> Bool {
     guard let walker = path.first?.thread, let last = path.last else { return false }
     for inside in threadsThatStop(last) {
       if inside == walker { return true }
       // A ring that does not lead through the walker was reported by one of its own.
-      if path.contains(where: { $0.thread == inside }) { continue }
+      guard seen.insert(inside).inserted else { continue }
       // A thread that was granted goes on as soon as it gets a CPU, whatever its record still says.
       guard !Parker.isGranted(inside),
         let next = Lane.hierarchyLock.waiters.first(where: { $0.thread == inside })
       else { continue }
       path.append(next)
-      if comesBack(&path) { return true }
+      if comesBack(&path, &seen) { return true }
       path.removeLast()
     }
     return false
@@ -66,12 +68,15 @@ enum WaitGraph {
       if let inside = ThreadContext(bitPattern: lane.owner.load(ordering: .relaxed)) {
         return [inside]
       }
-      let seen = lane.state.load(ordering: .relaxed)
+      // acquiring: a grant that was given before the barrier came first is seen below.
+      let seen = lane.state.load(ordering: .acquiring)
       // A barrier that is first in line waits for those who share the lane, and the waiter stands behind
-      // it, or is it; unless its turn has come, and it waits for its closure to return.
-      if lane.kind == .concurrent && !seen.isSuspended && seen.awaitsBarrier
-        && !waiter.thread.shared.isServed.load(ordering: .relaxed)
-      {
+      // it, or is it; unless its turn has come: it was let in, or its closure was, and needs a CPU only. The
+      // same may be true of another lane's activation, so this is said of the waiter's own lane alone.
+      if lane.kind == .concurrent && !seen.isSuspended && seen.awaitsBarrier {
+        guard lane === waiter.lane, !waiter.thread.shared.isServed.load(ordering: .relaxed),
+          !Parker.isGranted(waiter.thread)
+        else { return [] }
         return Lane.hierarchyLock.waiters.map(\.thread).filter { lane.isHeldShared(by: $0) }
       }
       // Only an activation waits for the target; a lane that nobody works on, or a suspended one,

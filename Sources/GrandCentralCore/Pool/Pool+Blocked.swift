@@ -8,7 +8,7 @@ enum Blocking {
   @inline(never)
   static func announced<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
     guard let raw = thread.pointee.worker else { return body() }
-    // SAFETY: workers are never freed, nor is their pool.
+    // SAFETY: the thread of a worker keeps its pool, which keeps its workers.
     let worker = Unmanaged<Worker>.fromOpaque(raw).takeUnretainedValue()
     // An announced wait inside another one is part of it.
     guard worker.pool.announce(worker) else { return body() }

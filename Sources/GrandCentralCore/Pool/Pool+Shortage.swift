@@ -48,8 +48,9 @@ extension Pool: Vigilant {
     if isRefused { return }
     guard hasWork() else {
       Vigil.end(self)
-      // Whoever published work and then began the vigil anew did so before this look, or after it.
-      if hasWork() { Vigil.begin(self) }
+      // Whoever published work and then began the vigil anew did so before this look, or after it. If
+      // before, a main thread that was called to the vigil may have found none: it is called again.
+      if hasWork() { keepVigil() }
       return
     }
     // A worker before the monitor: one thread that may be had is of more use as a worker.

@@ -135,7 +135,7 @@ extension Pool {
     _ kind: WorkKind, from victim: Unmanaged<Worker>, for worker: Worker
   ) -> WorkNode? {
     let ring = worker.ring(kind)
-    // SAFETY: workers are never freed.
+    // SAFETY: workers live as long as their pool.
     let robbed = victim._withUnsafeGuaranteedRef { $0.ring(kind) }
     guard robbed.isWorthStealing(after: Self.looksAtSingle), let node = robbed.steal(into: ring)
     else { return nil }
@@ -150,7 +150,7 @@ extension Pool {
     var bestBand = Band.unspecified
     for step in 1..<max(1, count) {
       guard let victim = workers[(worker.index + step) % count] else { continue }
-      // SAFETY: workers are never freed.
+      // SAFETY: workers live as long as their pool.
       let band = victim._withUnsafeGuaranteedRef { $0.bandInRing(kind) }
       if band > bestBand {
         best = victim

@@ -122,7 +122,7 @@ final class Pool: @unchecked Sendable {
   @inline(__always)
   private func putLocally(_ node: WorkNode, _ source: Source, on thread: ThreadContext) -> Bool {
     guard let worker = thread.pointee.worker else { return false }
-    // SAFETY: workers are never freed.
+    // SAFETY: as in Blocking.announced().
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // A worker of another pool is no different from any other thread.
       guard worker.pool === self, worker.band == source.band, !hasWorkersBelow(source.band),

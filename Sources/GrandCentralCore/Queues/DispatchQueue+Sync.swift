@@ -142,7 +142,9 @@ private final class RemoteCall: @unchecked Sendable {
       let waiter = call._withUnsafeGuaranteedRef { $0.run(on: thread) }
       Parker.grant(waiter)
     }
-    thread.shared.isServed.store(false, ordering: .relaxed)
+    // What a concurrent lane lets in beside others waits for a CPU, and nobody can tell: no ring is seen
+    // through it, rather than one that is none.
+    thread.shared.isServed.store(lane.kind == .concurrent && !barrier, ordering: .relaxed)
     Parker.prepare(thread)
     lane.submit(node, from: thread)
   }

@@ -1,9 +1,12 @@
 // Room: Queues/MainQueue. The serial lane that only the main thread drains.
-// Its activation is a number instead of a node: `signal` is 1 while there is one, else 0, or 2 when the
-// main thread is to go round once for another reason. dispatchMain() sleeps on it; a run loop asks for a descriptor that becomes readable whenever it is set.
+// Its activation is a bit instead of a node: bit 0 of `signal` is set while there is one. Bit 1 says that the
+// main thread is to go round once for another reason. dispatchMain() sleeps while it is 0; a run loop asks
+// for a descriptor that becomes readable whenever bit 0 is set.
 import CLinux
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
+  private static let work: UInt32 = 1
+  private static let vigil: UInt32 = 2
   private let signal = Atomic<UInt32>(0)
   /// An eventfd for run loops, -1 until one asks.
   private let descriptor = Atomic<Int32>(-1)
@@ -15,8 +18,9 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   }
 
   override func wakeBoundThread() {
-    // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees 1.
-    signal.store(1, ordering: .sequentiallyConsistent)
+    // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees the bit.
+    // A read-modify-write, so that it passes on what lookAround() released.
+    signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent)
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
     if descriptor >= 0 { Doorbell.ring(descriptor) }
     futexWake(signal)
@@ -29,7 +33,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     let thread = currentThread()
     guard !Frames(thread: thread).contains(where: { $0 === self }),
       // acquiring: pairs with lookAround(). What wakeBoundThread() tells of comes with the lane's own word.
-      signal.exchange(0, ordering: .acquiring) == 1
+      signal.exchange(0, ordering: .acquiring) & Self.work != 0
     else { return false }
     if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
     return true
@@ -45,11 +49,11 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   /// Ends the main thread's sleep in dispatchMain(), from which it goes back to one that keeps the vigil
   /// which has just begun. Any thread.
   func lookAround() {
-    // A main thread that has work is awake. releasing: pairs with the exchange in drainOnce(), after
-    // which the vigil is seen. The change of the word also stops a sleep that is about to begin.
-    let (isAsleep, _) = signal.compareExchange(
-      expected: 0, desired: 2, successOrdering: .releasing, failureOrdering: .relaxed)
-    if isAsleep { futexWake(signal) }
+    // releasing: pairs with the exchange in drainOnce(), after which the vigil is seen. The change of the
+    // word also stops a sleep that is about to begin. A change even where there is work and the main thread
+    // must be awake: a look alone would order nothing, and it might go to sleep without having seen the vigil.
+    let before = signal.bitwiseOr(Self.vigil, ordering: .releasing).oldValue
+    if before == 0 { futexWake(signal) }
   }
 
   /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.
@@ -68,7 +72,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     let made = Doorbell.make()
     guard made >= 0 else { throw SystemError(number: errno) }
     descriptor.store(made, ordering: .sequentiallyConsistent)
-    if signal.load(ordering: .sequentiallyConsistent) == 1 { Doorbell.ring(made) }
+    if signal.load(ordering: .sequentiallyConsistent) & Self.work != 0 { Doorbell.ring(made) }
     return made
   }
 }

@@ -122,4 +122,39 @@ private final class Waiter: Sendable {
       exit(holder.join() && reader.join() ? 0 : 4)
     }
   }
+
+  @Test func `for one that was let in and waits for a CPU is not taken for a ring`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "noring.narrow")
+      let holder = Waiter()
+      let reader = Waiter()
+      let isFree = Atomic<Bool>(false)
+      let atWork = Atomic<Int>(0)
+      let width = Runtime.shared.pool.width.load(ordering: .relaxed)
+      for _ in 0..<width {
+        DispatchQueue.global().async {
+          atWork.wrappingAdd(1, ordering: .relaxed)
+          while !isFree.load(ordering: .relaxed) {}
+        }
+      }
+      guard eventually({ atWork.load(ordering: .relaxed) == width }) else { exit(2) }
+      wide.suspend()
+      wide.async {}
+      let last = wide.state.load(ordering: .relaxed).pending
+      holder.start("noring-holder") { narrow.sync { wide.asyncAndWait {} } }
+      guard eventually({ wide.state.load(ordering: .relaxed).pending != last }) else { exit(1) }
+      wide.resume()
+      reader.start("noring-reader") {
+        wide.sync {
+          wide.async(flags: .barrier) {}
+          if holder.isRegistered { narrow.sync {} }
+        }
+      }
+      // The reader has looked for a ring once it has registered.
+      guard reader.isRegistered else { exit(3) }
+      isFree.store(true, ordering: .relaxed)
+      exit(holder.join() && reader.join() ? 0 : 4)
+    }
+  }
 }

@@ -27,7 +27,9 @@ struct KeptOrdering {
 }
 
 extension KeptOrdering {
-  static var all: [KeptOrdering] { Self.workItems }
+  static var all: [KeptOrdering] {
+    Self.workItems + Self.lanes + Self.pools + Self.rings
+  }
 
   private static var workItems: [KeptOrdering] {
     let why = "hands over the queue's constants, such as its kind, which are no modelled memory"
@@ -36,6 +38,96 @@ extension KeptOrdering {
       KeptOrdering(in: file, at: "submission.exchange(retained", .dropsAcquire, why: why),
       KeptOrdering(in: file, at: "submission.exchange(retained", .dropsRelease, why: why),
       KeptOrdering(in: file, at: "submission.exchange(0", .dropsAcquire, why: why),
+    ]
+  }
+
+  private static var lanes: [KeptOrdering] {
+    let prompt =
+      "for promptness: a drainer that sees the number then sees the suspension; nothing says which item is "
+      + "the last before another thread's suspend()"
+    let again = "advance() reads the word again, acquiring, before it comes to the list"
+    let exchange = "let (won, now) = state.weakCompareExchange"
+    return [
+      KeptOrdering(
+        in: "Lane+Drain.swift", at: "var noticed = attention.load", .dropsAcquire, why: prompt),
+      KeptOrdering(
+        in: "Lane+Drain.swift", at: "let now = attention.load", .dropsAcquire, why: prompt),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: "attention.wrappingAdd", .dropsRelease, why: prompt),
+      KeptOrdering(in: "Lane+Suspend.swift", at: exchange, .dropsAcquire, why: again),
+      KeptOrdering(
+        in: "Lane+Sync.swift", at: exchange, after: "func leaveExclusive", .dropsAcquire,
+        why: again),
+      KeptOrdering(
+        in: "Lane+Sync.swift", at: exchange, after: "func leaveShared", .dropsAcquire, why: again),
+      KeptOrdering(
+        in: "Lane+Sync.swift", at: exchange, after: "Never admitted", .dropsAcquire,
+        why: "one exchange for both kinds of push; this one only queues"),
+      KeptOrdering(
+        in: "LaneState.swift", at: "let (won, now) = weakCompareExchange", .dropsRelease,
+        why: "rare moves share one loop; setting `suspended` tells of what its caller did"),
+    ]
+  }
+
+  /// Where Swift has no weaker form, or the pair that needs the ordering takes a larger pool than the models'.
+  private static var pools: [KeptOrdering] {
+    let hint =
+      "the hint only spares looks: a searcher's last look goes without it, so a wrong one costs time and "
+      + "loses nothing"
+    let counts =
+      "one of two: the counts change under the idle lock too, which orders what the models can reach; "
+      + "stepping back and announcing change them without it"
+    let workers =
+      "a worker beyond the first few appears while another parks: more threads than the models have"
+    let record =
+      "the record is reached under the idle lock in the models; the monitor reads it without"
+    let changes: [Mutation.Change] = [.dropsSequential, .dropsAcquire, .dropsRelease]
+    var list: [KeptOrdering] = []
+    for change in changes {
+      list += [
+        KeptOrdering(
+          in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", change,
+          why: hint),
+        KeptOrdering(
+          in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty", change,
+          why: hint),
+        KeptOrdering(
+          in: "Pool.swift", at: "let (won, now) = state.weakCompareExchange", change, why: counts),
+        KeptOrdering(
+          in: "Pool+Park.swift", at: "let (won, now) = state.weakCompareExchange",
+          after: "private func wake(width", change, why: counts),
+        KeptOrdering(
+          in: "Pool+Park.swift", at: "workerCount.store(index + 1", change, why: workers),
+        KeptOrdering(
+          in: "Pool.swift", at: "for index in 0..<workerCount.load", change, why: workers),
+      ]
+    }
+    return list + [
+      KeptOrdering(
+        in: "Pool+Take.swift", at: "let count = workerCount.load",
+        after: "func mostUrgentRing", .dropsAcquire, why: workers),
+      KeptOrdering(in: "Worker.swift", at: "threadWord.load", .dropsAcquire, why: record),
+      KeptOrdering(in: "Worker.swift", at: "threadWord.store", .dropsRelease, why: record),
+    ]
+  }
+
+  private static var rings: [KeptOrdering] {
+    let reuse =
+      "keeps a slot from being filled again before it was read: a load that comes after a later store, "
+      + "which the checker does not model"
+    return [
+      KeptOrdering(
+        in: "Ring.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        .dropsSequential, why: "tail decides the pair; both ends are read in one order"),
+      KeptOrdering(
+        in: "Ring.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        .dropsAcquire, why: "comes with the single order"),
+      KeptOrdering(
+        in: "Ring.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",
+        after: "func accepts", .dropsAcquire, why: reuse),
+      KeptOrdering(
+        in: "Ring.swift", at: "other.words.pointee.head.load(ordering: .acquiring)", .dropsAcquire,
+        why: reuse),
     ]
   }
 }

@@ -13,6 +13,8 @@ extension Catalogue {
         }, Mains.submit(threads: 1)),
       EngineModel("main queue: a vigil begins while one submits", Mains.lookAround),
       EngineModel("main queue: a sleeper is called for a vigil", Mains.vigil),
+      EngineModel("main queue: at work it is called for a vigil", Mains.vigilAtWork),
+      EngineModel("main queue: a vigil that ends and begins calls it", Mains.vigilAgain),
       EngineModel("main queue: a run loop asks for its bell while one submits", Mains.bell),
     ]
   }
@@ -20,7 +22,8 @@ extension Catalogue {
   static var mainMutants: [Mutant] {
     [
       Mutant(
-        "whoever submits rings before it tells", in: "MainQueue.swift", at: "signal.store(1",
+        "whoever submits rings before it tells", in: "MainQueue.swift",
+        at: "signal.bitwiseOr(Self.work",
         .dropsSequential,
         foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
       Mutant(
@@ -100,6 +103,51 @@ private enum Mains {
       main.lookAround()
     }
     scene.keep(main)
+  }
+
+  /// Nor may it miss the vigil when it has work at the moment of the call.
+  static func vigilAtWork(_ scene: Scene) {
+    let main = MainQueue()
+    let vigil = Tally()
+    ThreadRegistry.mainThread = ModelThreads.context(1)
+    main.asyncUnsafe {}
+    scene.thread("main") {
+      while main.drainOnce() {}
+      if vigil.count == 1 { return }
+      main.grandCentralMainIdle()
+      while main.drainOnce() {}
+      Checker.expect(vigil.count == 1, "the vigil is not seen")
+    }
+    scene.thread("keeper") {
+      vigil.one()
+      main.lookAround()
+    }
+    scene.keep(main)
+  }
+
+  /// Who ends a vigil and begins it again at once calls whoever looked between the two.
+  static func vigilAgain(_ scene: Scene) {
+    let main = MainQueue()
+    let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
+    pool.whenVigilBegins = { main.lookAround() }
+    ThreadRegistry.mainThread = ModelThreads.context(1)
+    Vigil.begin(pool)
+    scene.thread("main") {
+      while true {
+        while main.drainOnce() {}
+        if Vigil.isKept { return }
+        main.grandCentralMainIdle()
+      }
+    }
+    scene.thread("submitter") {
+      pool.publish(job)
+      pool.keepVigil()
+    }
+    scene.thread("sleeper") { pool.attend() }
+    scene.keep(main)
+    scene.finally {
+      Checker.expect(pool.endVigil(), "work waits, and the vigil has ended")
+    }
   }
 
   static func bell(_ scene: Scene) {

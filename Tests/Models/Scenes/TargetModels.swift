@@ -80,6 +80,35 @@ extension Catalogue {
         scene.thread("reads") { wide.sync { narrow.sync {} } }
         scene.thread("writes") { narrow.sync { wide.sync(flags: .barrier) {} } }
       },
+      EngineModel(
+        "ring: a reader that has just been let in closes none", reach: .bounded(preemptions: 2)
+      ) {
+        $0.timePasses = true
+        $0.timeOuts = 1
+      } _: { scene in
+        let root = SpawningRoot()
+        let wide = DispatchQueue(label: "wide", attributes: .concurrent, target: root)
+        let narrow = DispatchQueue(label: "narrow", target: root)
+        let inside = Atomic32()
+        scene.thread("reads") {
+          wide.sync {
+            wide.suspend()
+            inside.word.store(1, ordering: .releasing)
+            futexWake(inside.word)
+            narrow.sync {}
+          }
+        }
+        scene.thread("holds") { narrow.sync { wide.sync {} } }
+        scene.thread("resumes") {
+          while inside.word.load(ordering: .acquiring) == 0 {
+            _ = futexWait(inside.word, while: 0)
+          }
+          // Behind the holder, which is in line: before it there would be a ring.
+          let isInLine = wide.state.load(ordering: .acquiring).pending != nil
+          if isInLine { wide.async(flags: .barrier) {} }
+          wide.resume()
+        }
+      },
       EngineModel("ring: nested in the same order is no ring") {
         $0.timePasses = true
         $0.timeOuts = 1
