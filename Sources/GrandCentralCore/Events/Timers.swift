@@ -102,7 +102,8 @@ final class Timers: @unchecked Sendable {
   }
 
   private func start() {
-    guard thread.compareExchange(expected: 0, desired: 1, ordering: .acquiringAndReleasing).exchanged
+    guard
+      thread.compareExchange(expected: 0, desired: 1, ordering: .acquiringAndReleasing).exchanged
     else { return futexWake(news) }
     let error = pool.spawn(
       { argument in
@@ -137,7 +138,9 @@ final class Timers: @unchecked Sendable {
       guard let latest = byLatest.first else { return (due, nil) }
       let now = clock.nanoseconds
       guard latest <= now else { return (due, latest) }
-      while due.count < 256, let first = byTarget.first, first <= now, let entry = byTarget.firstEntry {
+      while due.count < 256, let first = byTarget.first, first <= now,
+        let entry = byTarget.firstEntry
+      {
         byTarget.remove(entry)
         byLatest.remove(entry)
         entry.state = .fired

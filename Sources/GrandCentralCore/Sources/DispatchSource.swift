@@ -89,7 +89,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   final func signal(from thread: ThreadContext) {
     // releasing: what the caller has merged; acquiring pairs with the clearing in runEvent().
     let was = SourceState(
-      rawValue: sourceState.bitwiseOr(SourceState.queued, ordering: .acquiringAndReleasing).oldValue)
+      rawValue: sourceState.bitwiseOr(SourceState.queued, ordering: .acquiringAndReleasing).oldValue
+    )
     if was.isQueued || was.isCancelled { return }
     submitRetained(from: thread) { raw, thread in
       // SAFETY: the node's reference, which this takes.
@@ -102,7 +103,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   private func runEvent(on thread: ThreadContext) {
     // Before the data is taken: see SourceState.
     let seen = SourceState(
-      rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing).oldValue)
+      rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing)
+        .oldValue)
     if seen.isCancelled { return }
     let data = takeData()
     if data == 0 { return }

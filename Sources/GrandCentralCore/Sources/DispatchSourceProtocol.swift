@@ -3,14 +3,16 @@
 /// A source of events.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceProtocol`.
-public protocol DispatchSourceProtocol {
+public protocol DispatchSourceProtocol: Sendable {
   /// Sets what runs on the source's queue when something has happened; `nil` takes it away. A handler
   /// counts from the next event on. It never runs twice at once.
-  func setEventHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
+  func setEventHandler(
+    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
   /// Sets the event handler to a work item.
   func setEventHandler(handler: DispatchWorkItem)
   /// Sets what runs once, last, on the source's queue when the source has been cancelled.
-  func setCancelHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
+  func setCancelHandler(
+    qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
   /// Sets the cancel handler to a work item.
   func setCancelHandler(handler: DispatchWorkItem)
   /// Sets what runs once, first, on the source's queue when the source has begun to watch.

@@ -4,7 +4,29 @@
 ///
 /// In the event handler `data` is the number of times that the timer has fired since the last event.
 /// - Source: Apple, Dispatch, `DispatchSourceTimer`.
-public protocol DispatchSourceTimer: DispatchSourceProtocol {}
+public protocol DispatchSourceTimer: DispatchSourceProtocol {
+  /// Fires once, at `deadline`.
+  @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
+  func scheduleOneshot(deadline: DispatchTime, leeway: DispatchTimeInterval)
+  /// Fires once, at `wallDeadline`.
+  @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
+  func scheduleOneshot(wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval)
+  /// Fires at `deadline`, and then every `interval`.
+  @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
+  func scheduleRepeating(
+    deadline: DispatchTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
+  /// Fires at `deadline`, and then every `interval` seconds.
+  @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
+  func scheduleRepeating(deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval)
+  /// Fires at `wallDeadline`, and then every `interval`.
+  @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
+  func scheduleRepeating(
+    wallDeadline: DispatchWallTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
+  /// Fires at `wallDeadline`, and then every `interval` seconds.
+  @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
+  func scheduleRepeating(
+    wallDeadline: DispatchWallTime, interval: Double, leeway: DispatchTimeInterval)
+}
 
 extension DispatchSourceTimer {
   /// Fires at `deadline`, and then every `interval`.

@@ -71,7 +71,8 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
       next = Settings(timers: .monotonic, target: .max, interval: 0, leeway: 0)
     case .now:
       next = Settings(
-        timers: .monotonic, target: Clock.monotonicNanoseconds(), interval: interval, leeway: leeway)
+        timers: .monotonic, target: Clock.monotonicNanoseconds(), interval: interval, leeway: leeway
+      )
     case .at(.monotonic(let target)):
       next = Settings(timers: .monotonic, target: target, interval: interval, leeway: leeway)
     case .at(.wall(let target)):

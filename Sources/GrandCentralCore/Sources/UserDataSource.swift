@@ -13,7 +13,8 @@ private final class UserDataSource: DispatchSource, @unchecked Sendable {
     let name = "\(merge)"
     require(
       asked == name,
-      "\(asked)(data:) on a source that was made to \(name). Call \(name)(data:), or make another source.")
+      "\(asked)(data:) on a source that was made to \(name). Call \(name)(data:), or make another source."
+    )
     if data == 0 { return }
     let value = UInt64(data)
     // releasing: what the caller did before is seen by the handler.

@@ -125,7 +125,8 @@ import Testing
         isOver.value = true
         done.open()
       }
-      timer.schedule(deadline: .now(), repeating: .microseconds(Int.random(in: 1...50, using: &random)))
+      timer.schedule(
+        deadline: .now(), repeating: .microseconds(Int.random(in: 1...50, using: &random)))
       timer.activate()
       let canceller = TestThread("canceller") {
         timer.schedule(deadline: .now(), repeating: .microseconds(10))
