@@ -17,10 +17,12 @@ extension Lane {
     }
   }
 
-  final func resumeLane() {
+  /// `activates`: on an object that was never activated this is its activation, as on sources.
+  final func resumeLane(activates: Bool = false) {
     guard kind != .root && kind != .bound else { return }
     let owns = control.withLock {
-      guard let next = suspension.resumed() else {
+      let activated = activates && suspension.isInactive ? suspension.activated() : nil
+      guard let next = suspension.resumed() ?? activated else {
         let fix =
           suspension.isInactive
           ? "Call activate() to start it." : "Call resume() once per suspend()."

@@ -93,7 +93,7 @@ public class _Lane: DispatchObject {
   override final func resetTarget() { retarget(to: defaultTarget) }
   override public final func activate() { activateLane() }
   override public final func suspend() { suspendLane() }
-  override public final func resume() { resumeLane() }
+  override public func resume() { resumeLane() }
 }
 
 extension Lane {

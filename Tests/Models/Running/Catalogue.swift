@@ -22,6 +22,7 @@ enum Catalogue {
     + Self.barriers
     + Self.suspensions
     + Self.targets
+    + Self.sources
   static let mutants: [Mutant] =
     Self.primitiveMutants
     + Self.onceMutants
@@ -43,4 +44,5 @@ enum Catalogue {
     + Self.barrierMutants
     + Self.suspensionMutants
     + Self.targetMutants
+    + Self.sourceMutants
 }

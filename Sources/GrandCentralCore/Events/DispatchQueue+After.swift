@@ -1,0 +1,78 @@
+// Room: Events/DispatchQueue+After. Work that is submitted later.
+
+/// A node that goes to a queue when its time has come.
+private final class LaterWork: TimerEntry, @unchecked Sendable {
+  private let node: WorkNode
+  private let queue: DispatchQueue
+
+  init(_ node: WorkNode, to queue: DispatchQueue) {
+    self.node = node
+    self.queue = queue
+  }
+
+  override func fire(on thread: ThreadContext) { queue.submit(node, from: thread) }
+}
+
+extension DispatchQueue {
+  /// Submits `work` when `deadline` has come; at once if it has passed; never for `.distantFuture`.
+  ///
+  /// Call from any thread. The work never starts before the deadline. It may come up to a tenth of the delay
+  /// later, at least a millisecond and at most a minute, so that one wake-up can serve several deadlines; use a
+  /// timer source with `.strict` for less.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to submit the work, on the clock that stands still while the machine sleeps.
+  ///   - qos: the work's QoS; by default that of the caller.
+  ///   - flags: what is special about the work.
+  ///   - work: runs once.
+  /// - Source: `dispatch_after(3)`.
+  @preconcurrency
+  public func asyncAfter(
+    deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+    execute work: @escaping @Sendable () -> Void
+  ) {
+    submit(at: deadline.limit) { .closure(work, qos: qos, flags: flags, on: $0) }
+  }
+
+  /// Submits `work` when `wallDeadline` has come by the wall clock, which follows when that is set.
+  ///
+  /// - Source: `dispatch_after(3)`.
+  @preconcurrency
+  public func asyncAfter(
+    wallDeadline: DispatchWallTime, qos: DispatchQoS = .unspecified,
+    flags: DispatchWorkItemFlags = [], execute work: @escaping @Sendable () -> Void
+  ) {
+    submit(at: wallDeadline.limit) { .closure(work, qos: qos, flags: flags, on: $0) }
+  }
+
+  /// Submits the item when `deadline` has come. A cancelled item runs empty.
+  ///
+  /// - Source: `dispatch_after(3)`.
+  public func asyncAfter(deadline: DispatchTime, execute: DispatchWorkItem) {
+    submit(at: deadline.limit) { .item(execute, queue: self, on: $0) }
+  }
+
+  /// Submits the item when `wallDeadline` has come by the wall clock. A cancelled item runs empty.
+  ///
+  /// - Source: `dispatch_after(3)`.
+  public func asyncAfter(wallDeadline: DispatchWallTime, execute: DispatchWorkItem) {
+    submit(at: wallDeadline.limit) { .item(execute, queue: self, on: $0) }
+  }
+
+  private func submit(at limit: TimeLimit, _ makeNode: (ThreadContext) -> WorkNode) {
+    let thread = currentThread()
+    let (timers, target): (Timers, UInt64)
+    switch limit {
+    case .forever: return
+    case .now: return submit(makeNode(thread), from: thread)
+    case .at(.monotonic(let nanoseconds)):
+      (timers, target) = (.monotonic, nanoseconds)
+    case .at(.wall(let nanoseconds)):
+      (timers, target) = (.wall, nanoseconds)
+    }
+    let now = timers.clock.nanoseconds
+    guard target > now else { return submit(makeNode(thread), from: thread) }
+    let leeway = min(max((target - now) / 10, 1_000_000), 60_000_000_000)
+    timers.arm(LaterWork(makeNode(thread), to: self), at: target, leeway: leeway)
+  }
+}

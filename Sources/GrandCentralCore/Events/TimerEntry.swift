@@ -1,0 +1,22 @@
+// Room: Events/TimerEntry. Something that is due at a time: a timer source, or work for later.
+//   idle ─arm→ armed ─its time comes→ fired ─arm→ armed        armed, fired ─disarm→ idle
+// All of it is guarded by the lock of the Timers that it belongs to, but for fire().
+
+class TimerEntry: @unchecked Sendable {
+  enum State { case idle, armed, fired }
+
+  @Cell final var state = State.idle
+  /// Not before.
+  @Cell final var target: UInt64 = 0
+  /// Not much after: between the two it may wait for others, so that one wake-up serves them all.
+  @Cell final var latest: UInt64 = 0
+  /// Where it is in the two heaps.
+  @Cell final var placeByTarget = 0
+  @Cell final var placeByLatest = 0
+
+  /// Under the lock, when its time has come: makes sure of what fire() needs.
+  func prepare() {}
+
+  /// Outside of the lock, after prepare().
+  func fire(on thread: ThreadContext) {}
+}

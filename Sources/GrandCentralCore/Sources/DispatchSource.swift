@@ -1,0 +1,165 @@
+// Room: Sources/DispatchSource. Something that happens outside of the queues, as work on a queue.
+// A source is a serial lane of its own that targets the queue it was made with. So it has all that lanes have:
+// its handlers never overlap, it is made inactive, can be suspended, gets another target in order with its
+// events, and its place in deadlock messages. What comes to the lane:
+//   the registration  queued when the source is made, so it is the first thing to run once it is active
+//   an event          one node at a time, however much has happened: see SourceState
+//   the cancellation  one node, the last thing that calls a handler
+// Whoever holds the last reference to a source that is not cancelled ends it: no handler is called any more,
+// the cancel handler neither. Nodes on the lane hold the source, but for the registration's: an inactive source
+// whose last reference goes is a client's mistake, which the lane reports.
+
+/// Runs handlers on a queue when something happens: a timer fires, data is merged, …
+///
+/// Sources are made inactive. Set the handlers, then call `activate()`.
+///
+/// ```swift
+/// let timer = DispatchSource.makeTimerSource(queue: .main)
+/// timer.setEventHandler { print("tick") }
+/// timer.schedule(deadline: .now(), repeating: .seconds(1))
+/// timer.activate()
+/// ```
+/// - Source: `dispatch/source.h` of the public reference.
+// SAFETY: the state is atomic, handlers and the timer's settings have locks.
+public class DispatchSource: _Lane, @unchecked Sendable {
+  private let sourceState = Atomic<UInt32>(0)
+  /// What has happened since the last event.
+  let pending = Atomic<UInt64>(0)
+  /// What the event handler that runs, or ran last, is told.
+  private let current = Atomic<UInt64>(0)
+  let handlers = SourceHandlers()
+
+  init(kind label: String, queue: DispatchQueue?) {
+    super.init(
+      label: label, kind: .serial, qos: .unspecified,
+      target: queue ?? Runtime.shared.root(.unspecified), isInactive: true)
+    queueRegistration()
+  }
+
+  override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
+
+  /// Starts the source if it was never active; otherwise takes back one `suspend()`.
+  override public final func resume() { resumeLane(activates: true) }
+
+  // MARK: What kinds of sources do
+
+  /// On the lane, once the source is active.
+  func startMonitoring() {}
+  /// Any thread: nothing more is to be signalled. May be called more than once, and before the start.
+  func stopMonitoring() {}
+  /// On the lane: what an event is told. Zero: nothing has happened after all, and no handler is called.
+  func takeData() -> UInt64 { pending.exchange(0, ordering: .acquiringAndReleasing) }
+  /// User data.
+  func mergeData(_ data: UInt, as asked: String) {
+    clientFault("\(asked)(data:) on a \(laneLabel). Only sources of user data take any.")
+  }
+  /// Timers.
+  func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
+    clientFault("schedule() on a \(laneLabel). Only timer sources have a schedule.")
+  }
+  var handleValue: UInt { 0 }
+  var maskValue: UInt { 0 }
+
+  // MARK: On the lane
+
+  private func queueRegistration() {
+    let thread = currentThread()
+    let node = NodeCache.take(thread)
+    node.context = address
+    node.traits = WorkTraits(qos: .unspecified)
+    node.entry = { raw, thread in
+      let node = WorkNode(raw)
+      let source = Unmanaged<DispatchSource>.fromOpaque(node.context.unsafelyUnwrapped)
+      NodeCache.put(node, thread)
+      // SAFETY: a lane that runs an item is held.
+      source._withUnsafeGuaranteedRef { $0.register(on: thread) }
+    }
+    submit(node, from: thread)
+  }
+
+  private func register(on thread: ThreadContext) {
+    if isCancelled { return }
+    startMonitoring()
+    // Between the two looks cancel() may have stopped what had not begun.
+    if isCancelled { return stopMonitoring() }
+    handlers.takeRegistration()?.run(on: thread)
+  }
+
+  /// Something has happened, and is in `pending` or will be found by takeData(). Any thread.
+  final func signal(from thread: ThreadContext) {
+    // releasing: what the caller has merged; acquiring pairs with the clearing in runEvent().
+    let was = SourceState(
+      rawValue: sourceState.bitwiseOr(SourceState.queued, ordering: .acquiringAndReleasing).oldValue
+    )
+    if was.isQueued || was.isCancelled { return }
+    submitRetained(from: thread) { raw, thread in
+      // SAFETY: the node's reference, which this takes.
+      let source = DispatchSource.taken(from: raw, thread)
+      source._withUnsafeGuaranteedRef { $0.runEvent(on: thread) }
+      source.release()
+    }
+  }
+
+  private func runEvent(on thread: ThreadContext) {
+    // Before the data is taken: see SourceState.
+    let seen = SourceState(
+      rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing)
+        .oldValue)
+    if seen.isCancelled { return }
+    let data = takeData()
+    if data == 0 { return }
+    // relaxed: for the handler on this thread; others see some value.
+    current.store(data, ordering: .relaxed)
+    handlers.forEvent?.run(on: thread)
+  }
+
+  private func runCancellation(on thread: ThreadContext) {
+    let (cancel, _) = handlers.end()
+    cancel?.run(on: thread)
+  }
+
+  private func submitRetained(from thread: ThreadContext, _ entry: @escaping WorkNode.Entry) {
+    let node = NodeCache.take(thread)
+    node.context = Unmanaged.passRetained(self).toOpaque()
+    node.traits = WorkTraits(qos: .unspecified)
+    node.entry = entry
+    submit(node, from: thread)
+  }
+
+  private static func taken(
+    from raw: UnsafeMutableRawPointer, _ thread: ThreadContext
+  ) -> Unmanaged<DispatchSource> {
+    let node = WorkNode(raw)
+    let source = Unmanaged<DispatchSource>.fromOpaque(node.context.unsafelyUnwrapped)
+    NodeCache.put(node, thread)
+    return source
+  }
+}
+
+// MARK: What every source can do
+
+extension DispatchSource: DispatchSourceProtocol {
+  public final func cancel() {
+    // releasing: what the caller did before is seen by the cancel handler, which the lane's push orders too.
+    let was = SourceState(
+      rawValue: sourceState.bitwiseOr(
+        SourceState.cancelled, ordering: .acquiringAndReleasing
+      ).oldValue)
+    if was.isCancelled { return }
+    stopMonitoring()
+    submitRetained(from: currentThread()) { raw, thread in
+      let source = DispatchSource.taken(from: raw, thread)
+      // SAFETY: the node's reference, which this takes.
+      source._withUnsafeGuaranteedRef { $0.runCancellation(on: thread) }
+      source.release()
+    }
+  }
+
+  public final var isCancelled: Bool {
+    SourceState(rawValue: sourceState.load(ordering: .acquiring)).isCancelled
+  }
+
+  public final var data: UInt { UInt(truncatingIfNeeded: current.load(ordering: .relaxed)) }
+  public final var handle: UInt { handleValue }
+  public final var mask: UInt { maskValue }
+}

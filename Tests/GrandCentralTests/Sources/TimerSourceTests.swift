@@ -1,0 +1,141 @@
+// Timers: contract row S6. No test demands that a timer be punctual, only that it is never early.
+import GrandCentral
+import TestSupport
+import Testing
+
+@Suite("A timer") struct TimerSourceTests {
+  private let queue = DispatchQueue(label: "timers")
+
+  @Test func `fires once, not early`() {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let log = Log<Bool>()
+    let deadline = DispatchTime.now() + .milliseconds(10)
+    timer.setEventHandler { log.append(DispatchTime.now() >= deadline && timer.data == 1) }
+    timer.schedule(deadline: deadline)
+    timer.activate()
+    #expect(log.waitForCount(1))
+    settle()
+    #expect(log.all == [true])
+    timer.cancel()
+  }
+
+  @Test func `repeats on the grid of its first deadline`() {
+    let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
+    let start = DispatchTime.now()
+    let sum = Box(0)
+    let early = Counter()
+    let done = Latch(20)
+    timer.setEventHandler {
+      sum.value += Int(timer.data)
+      // The nth firing is due at start + n × 2 ms.
+      let elapsed = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
+      if elapsed < UInt64(sum.value) * 2_000_000 { early.add() }
+      done.open()
+    }
+    timer.schedule(deadline: start + .milliseconds(2), repeating: .milliseconds(2))
+    timer.activate()
+    #expect(done.wait())
+    #expect(early.value == 0)
+    timer.cancel()
+  }
+
+  @Test func `tells how many times it fired while it was suspended`() {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let log = Log<UInt>()
+    timer.setEventHandler { log.append(timer.data) }
+    timer.schedule(deadline: .now(), repeating: .milliseconds(1))
+    timer.suspend()
+    timer.activate()
+    let later = Latch()
+    queue.asyncAfter(deadline: .now() + .milliseconds(30)) { later.open() }
+    #expect(later.wait())
+    #expect(log.count == 0)
+    timer.resume()
+    #expect(log.waitForCount(1))
+    #expect((log.all.first ?? 0) >= 29)
+    timer.cancel()
+  }
+
+  @Test func `fires at once for a time that has passed, and never for the distant future`() {
+    let past = DispatchSource.makeTimerSource(queue: queue)
+    let future = DispatchSource.makeTimerSource(queue: queue)
+    let fired = Latch()
+    let never = Counter()
+    past.setEventHandler { fired.open() }
+    past.schedule(deadline: .now() - .seconds(10))
+    future.setEventHandler { never.add() }
+    future.schedule(deadline: .distantFuture)
+    past.activate()
+    future.activate()
+    #expect(fired.wait())
+    settle()
+    #expect(never.value == 0)
+    past.cancel()
+    future.cancel()
+  }
+
+  @Test func `that is scheduled anew forgets what it was to do`() {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let log = Log<UInt64>()
+    timer.setEventHandler { log.append(DispatchTime.now().uptimeNanoseconds) }
+    timer.schedule(deadline: .now() + .seconds(3600), repeating: .seconds(1))
+    timer.activate()
+    queue.sync {}
+    let soon = DispatchTime.now() + .milliseconds(5)
+    timer.schedule(deadline: soon)
+    #expect(log.waitForCount(1))
+    #expect((log.all.first ?? 0) >= soon.uptimeNanoseconds)
+    timer.cancel()
+  }
+
+  @Test func `is scheduled anew from its own handler`() {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let done = Latch(5)
+    timer.setEventHandler {
+      done.open()
+      if !done.isOpen { timer.schedule(deadline: .now() + .milliseconds(1)) }
+    }
+    timer.schedule(deadline: .now())
+    timer.activate()
+    #expect(done.wait())
+    timer.cancel()
+  }
+
+  @Test func `goes by the wall clock where its deadline does`() {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let log = Log<Bool>()
+    let deadline = DispatchWallTime.now() + .milliseconds(10)
+    timer.setEventHandler { log.append(DispatchWallTime.now() >= deadline) }
+    timer.schedule(wallDeadline: deadline, repeating: 0.001)
+    timer.activate()
+    #expect(log.waitForCount(3))
+    #expect(log.all.allSatisfy { $0 })
+    timer.cancel()
+  }
+
+  @Test func `says nothing more once it is cancelled, in storms of both`() {
+    var random = SeededGenerator(for: "timer storm")
+    for _ in 0..<stressed(300) {
+      let timer = DispatchSource.makeTimerSource(queue: .global())
+      let isOver = Box(false)
+      let late = Counter()
+      let done = Latch()
+      timer.setEventHandler { if isOver.value { late.add() } }
+      timer.setCancelHandler {
+        isOver.value = true
+        done.open()
+      }
+      timer.schedule(
+        deadline: .now(), repeating: .microseconds(Int.random(in: 1...50, using: &random)))
+      timer.activate()
+      let canceller = TestThread("canceller") {
+        timer.schedule(deadline: .now(), repeating: .microseconds(10))
+        timer.cancel()
+      }
+      timer.suspend()
+      timer.resume()
+      #expect(canceller.join() && done.wait())
+      #expect(late.value == 0)
+    }
+  }
+}

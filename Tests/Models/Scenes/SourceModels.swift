@@ -1,0 +1,77 @@
+// Room: Models/Sources. What a source is told reaches its handler, once; and nothing comes after its end.
+
+extension Catalogue {
+  static var sources: [EngineModel] {
+    [
+      EngineModel("source: what two threads add is told", reach: .bounded(preemptions: 3)) {
+        scene in
+        let scenery = SourceScene()
+        scene.thread("first") { scenery.source.add(data: 1) }
+        scene.thread("second") { scenery.source.add(data: 2) }
+        scene.finally {
+          Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) told")
+        }
+      },
+      EngineModel("source: what is added while the handler runs is told") { scene in
+        let scenery = SourceScene()
+        scene.thread("adds") {
+          scenery.source.add(data: 1)
+          scenery.source.add(data: 2)
+        }
+        scene.finally {
+          Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) told")
+        }
+      },
+      EngineModel("source: cancelled beside an event", reach: .bounded(preemptions: 3)) { scene in
+        let scenery = SourceScene()
+        scene.thread("adds") { scenery.source.add(data: 1) }
+        scene.thread("cancels") { scenery.source.cancel() }
+        scene.finally { scenery.expectCancelledOnce() }
+      },
+      EngineModel("source: cancelled by two threads") { scene in
+        let scenery = SourceScene()
+        for _ in 0..<2 { scene.thread { scenery.source.cancel() } }
+        scene.finally { scenery.expectCancelledOnce() }
+      },
+    ]
+  }
+
+  static var sourceMutants: [Mutant] {
+    let told = "source: what is added while the handler runs is told"
+    return [
+      Mutant(
+        "an event is not queued again", in: "DispatchSource.swift",
+        at: "rawValue: sourceState.bitwiseAnd(~SourceState.queued",
+        .sets(bits: UInt64(SourceState.queued)),
+        foundBy: told),
+      Mutant(
+        "one addition overwrites another", in: "UserDataSource.swift",
+        at: "pending.wrappingAdd(value", .splits, foundBy: "source: what two threads add is told"),
+    ]
+  }
+}
+
+/// A source of user data that is active, or about to be, and what its handlers were told.
+private final class SourceScene: @unchecked Sendable {
+  let source: DispatchSource
+  let sum = Plain()
+  private let cancelled = Plain()
+
+  init() {
+    guard
+      let made = DispatchSource.makeUserDataAddSource(queue: SpawningRoot()) as? DispatchSource
+    else { Checker.fail("no source") }
+    source = made
+    let (sum, cancelled) = (sum, cancelled)
+    source.setEventHandler { [unowned made] in
+      Checker.expect(cancelled.value == 0, "an event after the cancellation")
+      sum.value += Int(made.data)
+    }
+    source.setCancelHandler { cancelled.value += 1 }
+    source.activate()
+  }
+
+  func expectCancelledOnce() {
+    Checker.expect(cancelled.value == 1, "the cancel handler ran \(cancelled.value) times")
+  }
+}
