@@ -1,7 +1,7 @@
 // Room: Events/DispatchQueue+After. Work that is submitted later.
 
 /// A node that goes to a queue when its time has come.
-private final class LaterWork: TimerEntry, @unchecked Sendable {
+private final class LaterWork: TimerEntry, TimerReceiver, @unchecked Sendable {
   private let node: WorkNode
   private let queue: DispatchQueue
 
@@ -10,7 +10,9 @@ private final class LaterWork: TimerEntry, @unchecked Sendable {
     self.queue = queue
   }
 
-  override func fire(on thread: ThreadContext) { queue.submit(node, from: thread) }
+  override func receiver() -> (any TimerReceiver)? { self }
+
+  func timerFired(on thread: ThreadContext) { queue.submit(node, from: thread) }
 }
 
 extension DispatchQueue {

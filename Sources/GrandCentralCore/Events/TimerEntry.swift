@@ -1,6 +1,12 @@
 // Room: Events/TimerEntry. Something that is due at a time: a timer source, or work for later.
 //   idle ─arm→ armed ─its time comes→ fired ─arm→ armed        armed, fired ─disarm→ idle
-// All of it is guarded by the lock of the Timers that it belongs to, but for fire().
+// All of it is guarded by the lock of the Timers that it is with.
+
+/// Who is told that its time has come.
+protocol TimerReceiver: AnyObject {
+  /// On the timers' thread, outside of their lock.
+  func timerFired(on thread: ThreadContext)
+}
 
 class TimerEntry: @unchecked Sendable {
   enum State { case idle, armed, fired }
@@ -14,9 +20,6 @@ class TimerEntry: @unchecked Sendable {
   @Cell final var placeByTarget = 0
   @Cell final var placeByLatest = 0
 
-  /// Under the lock, when its time has come: makes sure of what fire() needs.
-  func prepare() {}
-
-  /// Outside of the lock, after prepare().
-  func fire(on thread: ThreadContext) {}
+  /// Under the lock, when its time has come. `nil`: nobody is left to be told.
+  func receiver() -> (any TimerReceiver)? { nil }
 }

@@ -15,9 +15,6 @@ struct TimerHeap {
 
   init(_ order: Order) { self.order = order }
 
-  var isEmpty: Bool { slots.isEmpty }
-  var count: Int { slots.count }
-
   /// The earliest time.
   var first: UInt64? { slots.first?.time }
 

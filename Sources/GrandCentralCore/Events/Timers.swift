@@ -41,8 +41,6 @@ final class Timers: @unchecked Sendable {
     self.pool = pool
   }
 
-  var armedCount: Int { lock.withLock { byTarget.count } }
-
   /// Arms `entry`, or changes when it is due. Any thread.
   func arm(_ entry: TimerEntry, at target: UInt64, leeway: UInt64) {
     let isFirst = lock.withLock { insert(entry, at: target, leeway: leeway) }
@@ -98,7 +96,9 @@ final class Timers: @unchecked Sendable {
   private func wakeThread() {
     // releasing: the heaps are read under the lock; this is for order among counts only.
     news.wrappingAdd(1, ordering: .releasing)
-    if thread.load(ordering: .acquiring) == 0 { start() } else { futexWake(news) }
+    guard thread.load(ordering: .acquiring) == 0 else { return futexWake(news) }
+    // Asking in vain costs tens of microseconds: see Pool+Shortage.
+    if pool.isRefused { pool.keepVigil(for: self) } else { start() }
   }
 
   private func start() {
@@ -114,7 +114,7 @@ final class Timers: @unchecked Sendable {
     if error == 0 { return Vigil.end(self) }
     Unmanaged.passUnretained(self).release()
     thread.store(0, ordering: .releasing)
-    Vigil.begin(self)
+    pool.keepVigil(for: self)
     pool.reportRefusal(error)
   }
 
@@ -124,17 +124,18 @@ final class Timers: @unchecked Sendable {
       // acquiring: before the heaps are looked at.
       let seen = news.load(ordering: .acquiring)
       let (due, latest) = takeDue()
-      for entry in due { entry.fire(on: thread) }
+      for receiver in due { receiver.timerFired(on: thread) }
       // What came due while these were fired is not waited for.
       if !due.isEmpty { continue }
       _ = futexWait(news, while: seen, until: latest.map { clock.deadline($0) })
     }
   }
 
-  /// Entries whose time has come, at most so many at once, and else when to look again.
-  private func takeDue() -> (due: [TimerEntry], latest: UInt64?) {
+  /// Whose time has come, at most so many at once; and if nobody's, when to look again. Kept, so that nobody
+  /// dies under the lock.
+  private func takeDue() -> (due: [any TimerReceiver], latest: UInt64?) {
     lock.withLock {
-      var due: [TimerEntry] = []
+      var due: [any TimerReceiver] = []
       guard let latest = byLatest.first else { return (due, nil) }
       let now = clock.nanoseconds
       guard latest <= now else { return (due, latest) }
@@ -144,8 +145,7 @@ final class Timers: @unchecked Sendable {
         byTarget.remove(entry)
         byLatest.remove(entry)
         entry.state = .fired
-        entry.prepare()
-        due.append(entry)
+        if let receiver = entry.receiver() { due.append(receiver) }
         Unmanaged.passUnretained(entry).release()
       }
       return (due, nil)
@@ -161,6 +161,7 @@ extension Timers {
 
 extension Timers: Vigilant {
   func attend() {
-    if thread.load(ordering: .acquiring) == 0 { start() }
+    guard thread.load(ordering: .acquiring) == 0 else { return Vigil.end(self) }
+    if !pool.isRefused { start() }
   }
 }

@@ -2,9 +2,9 @@
 // usleep(3).
 // A thread of its own, asleep without a timer unless work finds every CPU or thread taken. It is started
 // when that is first so, or when a worker first has nothing to do: by the time that it is needed the system
-// may refuse it (Pool+Shortage). While it watches it looks once a millisecond at each worker that took nothing since the
-// last look: if its thread used no CPU time and the kernel says that it sleeps, the worker is no longer
-// counted active, and another takes its place.
+// may refuse it (Pool+Shortage). While it watches it looks once a millisecond at each worker that took
+// nothing since the last look: if its thread used no CPU time and the kernel says that it sleeps, the worker
+// is no longer counted active, and another takes its place.
 // How many threads that may make:
 //   a handful (firstThreads) at once, by whoever submits or goes to sleep
 //   up to softThreads   as many again as are asleep, each millisecond: 2, 4, 8 … after 1, 2, 3 … ms

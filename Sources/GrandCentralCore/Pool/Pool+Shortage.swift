@@ -39,8 +39,11 @@ extension Pool: Vigilant {
   }
 
   /// Work waits, and there is no monitor to look after it.
-  func keepVigil() {
-    Vigil.begin(self)
+  func keepVigil() { keepVigil(for: self) }
+
+  /// Sleeping threads look after `keeper`, which could not get a thread of its own; the main thread too.
+  func keepVigil(for keeper: any Vigilant) {
+    Vigil.begin(keeper)
     whenVigilBegins?()
   }
 

@@ -50,7 +50,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   /// On the lane: what an event is told. Zero: nothing has happened after all, and no handler is called.
   func takeData() -> UInt64 { pending.exchange(0, ordering: .acquiringAndReleasing) }
   /// User data.
-  func mergeData(_ data: UInt, as asked: String) {
+  func mergeData(_ data: UInt, as asked: DataMerge) {
     clientFault("\(asked)(data:) on a \(laneLabel). Only sources of user data take any.")
   }
   /// Timers.

@@ -6,7 +6,7 @@
 // The settings have a lock; under it, and before that of Timers, a change takes the entry off one clock and puts it
 // on the other.
 
-private final class TimerSource: DispatchSource, @unchecked Sendable {
+private final class TimerSource: DispatchSource, TimerReceiver, @unchecked Sendable {
   private struct Settings {
     var timers: Timers
     var target: UInt64
@@ -23,15 +23,11 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 
   private final class Entry: TimerEntry, @unchecked Sendable {
     weak var source: TimerSource?
-    private var firing: TimerSource?
 
-    override func prepare() { firing = source }
-
-    override func fire(on thread: ThreadContext) {
-      firing?.signal(from: thread)
-      firing = nil
-    }
+    override func receiver() -> (any TimerReceiver)? { source }
   }
+
+  func timerFired(on thread: ThreadContext) { signal(from: thread) }
 
   init(queue: DispatchQueue?) {
     super.init(kind: "timer source", queue: queue)
@@ -108,14 +104,14 @@ extension DispatchSource {
   public struct TimerFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// The leeway is as asked for, however small.
+    /// The leeway is as asked for, however small. So it is here without the flag, which is accepted.
     public static let strict = TimerFlags(rawValue: 1)
   }
 
   /// Makes a timer, which fires nothing before `schedule` and `activate()`.
   ///
   /// - Parameters:
-  ///   - flags: `.strict` where the leeway must not be widened.
+  ///   - flags: `.strict` where the leeway must not be widened; here it never is.
   ///   - queue: where the handlers run; `nil`: the default global queue.
   /// - Source: `DISPATCH_SOURCE_TYPE_TIMER`, `dispatch_source_create(3)`.
   public class func makeTimerSource(

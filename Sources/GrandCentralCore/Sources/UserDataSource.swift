@@ -1,19 +1,20 @@
 // Room: Sources/UserDataSource. Events that the program makes itself.
 
-private final class UserDataSource: DispatchSource, @unchecked Sendable {
-  enum Merge { case add, or, replace }
-  let merge: Merge
+/// What becomes of data that comes before the last has been told.
+enum DataMerge { case add, or, replace }
 
-  init(_ merge: Merge, queue: DispatchQueue?) {
+private final class UserDataSource: DispatchSource, @unchecked Sendable {
+  private let merge: DataMerge
+
+  init(_ merge: DataMerge, queue: DispatchQueue?) {
     self.merge = merge
     super.init(kind: "source of user data", queue: queue)
   }
 
-  override func mergeData(_ data: UInt, as asked: String) {
-    let name = "\(merge)"
+  override func mergeData(_ data: UInt, as asked: DataMerge) {
     require(
-      asked == name,
-      "\(asked)(data:) on a source that was made to \(name). Call \(name)(data:), or make another source."
+      asked == merge,
+      "\(asked)(data:) on a source that was made to \(merge). Call \(merge)(data:), or make another."
     )
     if data == 0 { return }
     let value = UInt64(data)
@@ -30,9 +31,9 @@ private final class UserDataSource: DispatchSource, @unchecked Sendable {
 extension DispatchSource: DispatchSourceUserDataAdd, DispatchSourceUserDataOr,
   DispatchSourceUserDataReplace
 {
-  public final func add(data: UInt) { mergeData(data, as: "add") }
-  public final func or(data: UInt) { mergeData(data, as: "or") }
-  public final func replace(data: UInt) { mergeData(data, as: "replace") }
+  public final func add(data: UInt) { mergeData(data, as: .add) }
+  public final func or(data: UInt) { mergeData(data, as: .or) }
+  public final func replace(data: UInt) { mergeData(data, as: .replace) }
 
   /// Makes a source whose data is added up: see `DispatchSourceUserDataAdd`.
   ///
