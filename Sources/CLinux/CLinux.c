@@ -1,14 +1,20 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 __thread gc_thread *gc_thread_self __attribute__((tls_model("initial-exec")));
@@ -86,6 +92,59 @@ void gc_futex_wake(const void *word, int count) {
 }
 
 int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int gc_epoll_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static int epoll_control(int set, int operation, int descriptor, uint32_t events, uint64_t key) {
+  struct epoll_event event = {.events = events, .data.u64 = key};
+  return epoll_ctl(set, operation, descriptor, &event) == 0 ? 0 : errno;
+}
+
+int gc_epoll_add(int set, int descriptor, uint32_t events, uint64_t key) {
+  return epoll_control(set, EPOLL_CTL_ADD, descriptor, events, key);
+}
+
+int gc_epoll_change(int set, int descriptor, uint32_t events, uint64_t key) {
+  return epoll_control(set, EPOLL_CTL_MOD, descriptor, events, key);
+}
+
+int gc_epoll_remove(int set, int descriptor) {
+  return epoll_control(set, EPOLL_CTL_DEL, descriptor, 0, 0);
+}
+
+int gc_epoll_wait(int set, gc_readiness *ready, int timeout_milliseconds) {
+  struct epoll_event events[GC_READINESS_BATCH];
+  int count = epoll_wait(set, events, GC_READINESS_BATCH, timeout_milliseconds);
+  for (int index = 0; index < count; index++)
+    ready[index] = (gc_readiness){.key = events[index].data.u64, .events = events[index].events};
+  return count;
+}
+
+int gc_poll_now(int descriptor, int events) {
+  struct pollfd entry = {.fd = descriptor, .events = (short)events};
+  return poll(&entry, 1, 0) < 0 ? -1 : entry.revents;
+}
+
+int gc_timer_make(bool realtime) {
+  return timerfd_create(
+      realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+void gc_timer_set(int timer, uint64_t nanoseconds) {
+  struct itimerspec when = {
+      .it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000),
+                   .tv_nsec = (long)(nanoseconds % 1000000000)}};
+  timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static int control_number(int descriptor, unsigned long request) {
+  int number = 0;
+  return ioctl(descriptor, request, &number) < 0 ? -1 : number;
+}
+
+int gc_readable_bytes(int descriptor) { return control_number(descriptor, FIONREAD); }
+int gc_unsent_bytes(int descriptor) { return control_number(descriptor, SIOCOUTQ); }
+int gc_pipe_bytes(int descriptor) { return fcntl(descriptor, F_GETPIPE_SZ); }
 
 int gc_affinity_count(uint32_t thread) {
   // The kernel refuses a mask smaller than its own with EINVAL, so grow until it fits.

@@ -66,6 +66,36 @@ void gc_futex_wake(const void *_Nonnull word, int count);
 
 // A close-on-exec, non-blocking eventfd(2), or -1 with errno set.
 int gc_eventfd(void);
+
+// What epoll(7) says of one descriptor, without the packing that its own record has on some machines.
+typedef struct gc_readiness {
+  uint64_t key;
+  uint32_t events;
+} gc_readiness;
+
+enum { GC_READINESS_BATCH = 64 };
+
+// A close-on-exec epoll(7) set, or -1 with errno set.
+int gc_epoll_make(void);
+// epoll_ctl(2): each returns 0 or an errno.
+int gc_epoll_add(int set, int descriptor, uint32_t events, uint64_t key);
+int gc_epoll_change(int set, int descriptor, uint32_t events, uint64_t key);
+int gc_epoll_remove(int set, int descriptor);
+// epoll_wait(2) for up to GC_READINESS_BATCH events; timeout -1: for ever. Returns their number, or -1
+// with errno set.
+int gc_epoll_wait(int set, gc_readiness *_Nonnull ready, int timeout_milliseconds);
+// What poll(2) says of one descriptor now; 0: none of `events`; -1 with errno set.
+int gc_poll_now(int descriptor, int events);
+
+// A close-on-exec, non-blocking timerfd_create(2) on CLOCK_REALTIME or CLOCK_MONOTONIC; -1: errno.
+int gc_timer_make(bool realtime);
+// Lets it expire once, at an absolute time of its clock.
+void gc_timer_set(int timer, uint64_t nanoseconds);
+
+// ioctl(2) FIONREAD and SIOCOUTQ, and fcntl(2) F_GETPIPE_SZ: a number, or -1 with errno set.
+int gc_readable_bytes(int descriptor);
+int gc_unsent_bytes(int descriptor);
+int gc_pipe_bytes(int descriptor);
 // Number of CPUs in the affinity mask of a thread, or -1.
 int gc_affinity_count(uint32_t thread);
 // CPU time of thread `tid` of this process in nanoseconds, or -1 when it is gone.

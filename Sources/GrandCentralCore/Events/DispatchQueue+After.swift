@@ -68,9 +68,9 @@ extension DispatchQueue {
     case .forever: return
     case .now: return submit(makeNode(thread), from: thread)
     case .at(.monotonic(let nanoseconds)):
-      (timers, target) = (.monotonic, nanoseconds)
+      (timers, target) = (Events.shared.monotonic, nanoseconds)
     case .at(.wall(let nanoseconds)):
-      (timers, target) = (.wall, nanoseconds)
+      (timers, target) = (Events.shared.wall, nanoseconds)
     }
     let now = timers.clock.nanoseconds
     guard target > now else { return submit(makeNode(thread), from: thread) }

@@ -4,7 +4,7 @@
 
 /// Who is told that its time has come.
 protocol TimerReceiver: AnyObject {
-  /// On the timers' thread, outside of their lock.
+  /// On a thread of the poller, outside of the timers' lock. Must not sleep.
   func timerFired(on thread: ThreadContext)
 }
 
@@ -16,6 +16,8 @@ class TimerEntry: @unchecked Sendable {
   @Cell final var target: UInt64 = 0
   /// Not much after: between the two it may wait for others, so that one wake-up serves them all.
   @Cell final var latest: UInt64 = 0
+  /// Whether it can wait for others; in both heaps only then.
+  final var hasLeeway: Bool { latest > target }
   /// Where it is in the two heaps.
   @Cell final var placeByTarget = 0
   @Cell final var placeByLatest = 0

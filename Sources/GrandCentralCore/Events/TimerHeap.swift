@@ -18,8 +18,11 @@ struct TimerHeap {
   /// The earliest time.
   var first: UInt64? { slots.first?.time }
 
-  /// The entry with the earliest time.
-  var firstEntry: TimerEntry? { slots.first?.entry.takeUnretainedValue() }
+  /// The earliest entry, if its time has come by `now`.
+  func entry(until now: UInt64) -> TimerEntry? {
+    guard let slot = slots.first, slot.time <= now else { return nil }
+    return slot.entry.takeUnretainedValue()
+  }
 
   /// Whoever inserts keeps the entry alive until it is removed.
   mutating func insert(_ entry: TimerEntry, at time: UInt64) {

@@ -24,13 +24,13 @@ extension Lane {
     let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
     NodeCache.put(node, thread)
     // SAFETY: the lane holds itself (held) until drain() says that it no longer does.
-    let releases = lane._withUnsafeGuaranteedRef { $0.drain(on: thread) }
+    let releases = lane._withUnsafeGuaranteedRef { $0.drain(on: thread, atMost: $0.drainQuota) }
     if releases { lane.release() }
   }
 
   /// Drains the lane as its activation. Returns whether the lane stopped holding itself, which the
   /// caller must then release.
-  final func drain(on thread: ThreadContext, atMost quota: Int = 1024) -> Bool {
+  final func drain(on thread: ThreadContext, atMost quota: Int) -> Bool {
     let isBound = kind == .bound
     var frame = gc_frame(previous: thread.pointee.frame, queue: address)
     let outerQoS = thread.pointee.qos

@@ -80,6 +80,9 @@ public class _Lane: DispatchObject {
   /// The target of a lane that asks for none.
   var defaultTarget: Lane { engineFault("Queue '\(laneLabel)' has no default target.") }
 
+  /// How many items an activation runs before what else waits on the target has its turn.
+  var drainQuota: Int { 1024 }
+
   /// For a bound lane: tells its thread that there is work.
   func wakeBoundThread() {
     engineFault("Queue '\(laneLabel)' is bound to no thread.")

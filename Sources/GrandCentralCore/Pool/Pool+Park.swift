@@ -92,9 +92,9 @@ extension Pool {
   }
 
   /// Under the idle lock.
-  func makeWorker() -> Worker {
+  func makeWorker(guest: String? = nil) -> Worker {
     let index = workerCount.load(ordering: .relaxed)
-    let worker = Worker(index: index, pool: self)
+    let worker = Worker(index: index, pool: self, guest: guest)
     workers[index] = Unmanaged.passRetained(worker)
     // releasing: pairs with the acquiring loads of those who walk the workers. sequentiallyConsistent:
     // a worker that looks for work before it parks must not miss the rings of a new one.
@@ -165,7 +165,7 @@ extension Pool {
 
   /// Runs one node. Not inlined: this frame in a backtrace says that the worker is at work.
   @inline(never)
-  private func grandCentralWorkerActive(
+  func grandCentralWorkerActive(
     _ node: WorkNode, _ worker: Worker, _ thread: ThreadContext
   ) {
     thread.pointee.qos = node.traits.qos.rawValue
@@ -258,7 +258,7 @@ extension Pool {
   }
 
   /// As change(), for a transition that may not apply. Returns whether it did.
-  private func changeIfApplicable(_ transition: (PoolState) -> PoolState?) -> Bool {
+  func changeIfApplicable(_ transition: (PoolState) -> PoolState?) -> Bool {
     var seen = state.load(ordering: .relaxed)
     while let next = transition(seen) {
       let (won, now) = state.weakCompareExchange(

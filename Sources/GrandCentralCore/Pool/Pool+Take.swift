@@ -111,10 +111,12 @@ extension Pool {
       change { $0.searchBegan() }
       worker.isSearching = true
     }
-    for round in 1...configuration.searchRounds {
+    // A guest has something better to do than to look again: to wait where events come.
+    let rounds = worker.isGuest ? 1 : configuration.searchRounds
+    for round in 1...rounds {
       // The hint may be late for a node that has just come, so the last round goes without it.
       let waiting =
-        round < configuration.searchRounds
+        round < rounds
         ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
       let victim = mostUrgentRing(first: first, for: worker)
       let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified

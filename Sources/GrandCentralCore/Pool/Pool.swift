@@ -83,8 +83,9 @@ final class Pool: @unchecked Sendable {
     for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
       (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))
     }
-    workers = .allocate(capacity: configuration.mostThreads)
-    workers.initialize(repeating: nil, count: configuration.mostThreads)
+    let mostWorkers = configuration.mostThreads + Self.mostGuests
+    workers = .allocate(capacity: mostWorkers)
+    workers.initialize(repeating: nil, count: mostWorkers)
     idleStack.reserveCapacity(configuration.mostThreads)
   }
 
@@ -125,9 +126,14 @@ final class Pool: @unchecked Sendable {
     // SAFETY: as in Blocking.announced().
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // A worker of another pool is no different from any other thread.
-      guard worker.pool === self, worker.band == source.band, !hasWorkersBelow(source.band),
+      guard worker.pool === self, !hasWorkersBelow(source.band),
         source.kind == .items || !isStressed
       else { return false }
+      if worker.band != source.band {
+        // A guest has no band until it has brought something.
+        guard worker.band == .unspecified else { return false }
+        enter(source.band, worker)
+      }
       let ring = worker.ring(source.kind)
       guard ring.accepts(source.band) else { return false }
       ring.put(node, band: source.band)

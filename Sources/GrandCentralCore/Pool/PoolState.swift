@@ -72,6 +72,22 @@ extension PoolState {
   /// A parked worker was not needed for long; its thread ends.
   func retired() -> PoolState { PoolState(rawValue: rawValue - Self.oneIdle - Self.oneThread) }
 
+  /// A guest has brought work, and goes searching for more. `nil`: as many are active as may be.
+  func joined(width: Int) -> PoolState? {
+    if active >= width { return nil }
+    return PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching + Self.oneThread)
+  }
+
+  /// A guest that searches found nothing, and goes back to where it waits.
+  func left() -> PoolState {
+    PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching - Self.oneThread)
+  }
+
+  /// A guest goes because there are more active workers than the width allows. `nil`: there are not.
+  func steppedOut(width: Int) -> PoolState? {
+    active > width ? PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread) : nil
+  }
+
   /// The item of an active worker sleeps.
   func blocked() -> PoolState { PoolState(rawValue: rawValue - Self.oneActive) }
 

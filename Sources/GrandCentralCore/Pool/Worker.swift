@@ -43,7 +43,10 @@ final class Worker: @unchecked Sendable {
 
   /// Whether the monitor has named the thread after the queue it is on.
   let isNamedAfterQueue = Atomic<Bool>(false)
-  var plainName: String { "gc-worker-\(index)" }
+  let plainName: String
+
+  /// Waits elsewhere than on the idle stack: see Pool+Guest.swift.
+  let isGuest: Bool
 
   // Owner only.
   var band = Band.unspecified
@@ -68,9 +71,12 @@ final class Worker: @unchecked Sendable {
   /// Looks at which it had used no CPU time and its state could not be read.
   var silentRounds = 0
 
-  init(index: Int, pool: Pool) {
+  /// `guest`: what a guest's thread is called.
+  init(index: Int, pool: Pool, guest: String? = nil) {
     self.index = index
     self.pool = pool
+    isGuest = guest != nil
+    plainName = guest ?? "gc-worker-\(index)"
   }
 
   deinit {

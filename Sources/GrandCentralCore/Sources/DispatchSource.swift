@@ -36,6 +36,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     queueRegistration()
   }
 
+  /// An event that is ready again at once must not keep the other items of the queue waiting.
+  override final var drainQuota: Int { 1 }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
   /// Starts the source if it was never active; otherwise takes back one `suspend()`.
@@ -47,8 +49,13 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func startMonitoring() {}
   /// Any thread: nothing more is to be signalled. May be called more than once, and before the start.
   func stopMonitoring() {}
-  /// On the lane: what an event is told. Zero: nothing has happened after all, and no handler is called.
-  func takeData() -> UInt64 { pending.exchange(0, ordering: .acquiringAndReleasing) }
+  /// On the lane: what an event is told. `nil`: nothing has happened after all, and no handler is called.
+  func takeData() -> UInt64? {
+    let data = pending.exchange(0, ordering: .acquiringAndReleasing)
+    return data == 0 ? nil : data
+  }
+  /// On the lane: the handler of an event has returned.
+  func eventWasHandled(on thread: ThreadContext) {}
   /// User data.
   func mergeData(_ data: UInt, as asked: DataMerge) {
     clientFault("\(asked)(data:) on a \(laneLabel). Only sources of user data take any.")
@@ -106,11 +113,11 @@ public class DispatchSource: _Lane, @unchecked Sendable {
       rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing)
         .oldValue)
     if seen.isCancelled { return }
-    let data = takeData()
-    if data == 0 { return }
+    guard let data = takeData() else { return }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
     handlers.forEvent?.run(on: thread)
+    eventWasHandled(on: thread)
   }
 
   private func runCancellation(on thread: ThreadContext) {

@@ -64,15 +64,18 @@ private final class TimerSource: DispatchSource, TimerReceiver, @unchecked Senda
     let next: Settings
     switch limit {
     case .forever:
-      next = Settings(timers: .monotonic, target: .max, interval: 0, leeway: 0)
+      next = Settings(timers: Events.shared.monotonic, target: .max, interval: 0, leeway: 0)
     case .now:
       next = Settings(
-        timers: .monotonic, target: Clock.monotonicNanoseconds(), interval: interval, leeway: leeway
+        timers: Events.shared.monotonic, target: Clock.monotonicNanoseconds(), interval: interval,
+        leeway: leeway
       )
     case .at(.monotonic(let target)):
-      next = Settings(timers: .monotonic, target: target, interval: interval, leeway: leeway)
+      next = Settings(
+        timers: Events.shared.monotonic, target: target, interval: interval, leeway: leeway)
     case .at(.wall(let target)):
-      next = Settings(timers: .wall, target: target, interval: interval, leeway: leeway)
+      next = Settings(
+        timers: Events.shared.wall, target: target, interval: interval, leeway: leeway)
     }
     lock.withLock {
       settings?.timers.disarm(entry)
@@ -82,9 +85,9 @@ private final class TimerSource: DispatchSource, TimerReceiver, @unchecked Senda
   }
 
   /// How many times the timer has fired since the last event; arms it for the next time.
-  override func takeData() -> UInt64 {
+  override func takeData() -> UInt64? {
     lock.withLock {
-      guard isMonitoring, let settings else { return 0 }
+      guard isMonitoring, let settings else { return nil }
       var count: UInt64 = 1
       let hasFired = settings.timers.answer(entry, leeway: settings.leeway) { target in
         if settings.interval == 0 { return nil }
@@ -94,7 +97,7 @@ private final class TimerSource: DispatchSource, TimerReceiver, @unchecked Senda
         let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
         return overflows || overflowsToo ? nil : next
       }
-      return hasFired ? count : 0
+      return hasFired ? count : nil
     }
   }
 }

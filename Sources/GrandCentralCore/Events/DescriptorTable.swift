@@ -1,0 +1,49 @@
+// Room: Events/DescriptorTable. Which descriptors are listened to, by number.
+
+final class DescriptorTable: @unchecked Sendable {
+  let poller: Poller
+  private let lock = Lock()
+  /// Guarded by the lock.
+  @Cell private var shared: [Int32: SharedDescriptor] = [:]
+  private let losses = Atomic<Int>(0)
+  /// A server that makes this mistake makes it for each connection.
+  private static var mostReports: Int { 10 }
+
+  init(poller: Poller) { self.poller = poller }
+
+  /// `entry` waits for `descriptor` from now on. Any thread. Returns whom to leave.
+  func join(
+    _ entry: DescriptorEntry, to descriptor: Int32, on thread: ThreadContext
+  ) -> SharedDescriptor {
+    while true {
+      let candidate = lock.withLock {
+        if let known = shared[descriptor] { return known }
+        let made = SharedDescriptor(descriptor, in: self)
+        shared[descriptor] = made
+        return made
+      }
+      if candidate.join(entry, on: thread) == .yes { return candidate }
+      forget(candidate)
+    }
+  }
+
+  /// Nobody is to join it any more.
+  func forget(_ gone: SharedDescriptor) {
+    lock.withLock {
+      if shared[gone.descriptor] === gone { shared[gone.descriptor] = nil }
+    }
+  }
+
+  /// Says that a descriptor was closed under its source.
+  func reportLoss(of listener: String) {
+    let number = losses.wrappingAdd(1, ordering: .relaxed).newValue
+    guard number <= Self.mostReports else { return }
+    let rest = number < Self.mostReports ? "" : " Further ones are not reported."
+    report(
+      """
+      BUG IN CLIENT OF GRAND CENTRAL: The descriptor of a \(listener) was closed before the source was \
+      cancelled, or was never open. The source hears no more. Call cancel() first, and close the \
+      descriptor in the cancel handler.\(rest)
+      """)
+  }
+}

@@ -1,0 +1,18 @@
+// Room: Events/Events. What the engine listens to, of one runtime.
+
+final class Events: @unchecked Sendable {
+  /// What the public API speaks to.
+  static let shared = Events(pool: Runtime.shared.pool)
+
+  let poller: Poller
+  let monotonic: Timers
+  let wall: Timers
+  let descriptors: DescriptorTable
+
+  init(pool: Pool) {
+    poller = Poller(pool: pool)
+    monotonic = Timers(clock: .monotonic, poller: poller)
+    wall = Timers(clock: .wall, poller: poller)
+    descriptors = DescriptorTable(poller: poller)
+  }
+}

@@ -1,0 +1,142 @@
+// Room: Events/Poller. Where the engine waits for descriptors and clocks: one epoll(7) set for all of them.
+// Two threads wait in it side by side. The kernel gives an event to one of them, and that one runs what the event
+// makes ready itself, as a guest of the pool (Pool+Guest), so no other thread has to wake up for it. Meanwhile the
+// other goes on waiting: however long a handler takes, events are received. So
+//   whoever leaves the other behind in the wait may run what has come
+//   whoever is the last to wait must not: it hands everything to the pool's workers, and waits again
+// While events come faster than handlers end, the second thread would be woken for each of them, only to find that
+// the first is about to wait again anyway. So, once it has been woken while the first was at work, it stands by: it
+// sleeps for a millisecond at a time, until the first sits in a handler for longer than that, or has become idle.
+// Then it goes back to wait. That is the only periodic wake-up, and it ends when the events do.
+// Times are descriptors too (Alarm), so one that comes is an event like any other.
+// A system that refuses descriptors, memory or threads is asked again: see Poller+Shortage.
+
+final class Poller: @unchecked Sendable {
+  let pool: Pool
+  let lock = Lock()
+  /// Guarded by the lock.
+  @Cell private var table = RegistrationTable()
+  /// The epoll set; -1 before there is one. Written once, under the lock; releasing and acquiring.
+  let set = Atomic<Int32>(-1)
+
+  /// Threads that are in the wait, or on their way there.
+  private let waiting = Atomic<Int32>(0)
+  let first = PollerThread()
+  let second = PollerThread()
+
+  // See Poller+Shortage.swift.
+  /// Threads that there are, or are being made.
+  let threads = Atomic<UInt32>(0)
+  /// Guarded by the lock: who is to be tried again; the set's bell.
+  @Cell var lacking: [any Lacking] = []
+  @Cell var bell: Int32 = -1
+  /// Whether anything is, the set included.
+  let isShort = Atomic<Bool>(false)
+  let hasReported = Atomic<Bool>(false)
+  /// Nobody changes it: for sleeps that end by the clock.
+  private let never = Atomic<UInt32>(0)
+
+  static var mostThreads: UInt32 { 2 }
+  /// No registration's: a table has fewer places.
+  static var bellKey: UInt64 { .max }
+  private static var standbyNanoseconds: UInt64 { 1_000_000 }
+  /// Turns in that time up to which the other is taken to be idle.
+  private static var idleTurns: UInt32 { 4 }
+
+  init(pool: Pool) { self.pool = pool }
+
+  // MARK: Registrations
+
+  /// Makes a place for `receiver`, who is kept until `unregister`. Nothing is told before the kernel has been given
+  /// that key. Any thread.
+  func register(_ receiver: any ReadinessReceiver) -> Registration {
+    lock.withLock { table.insert(receiver) }
+  }
+
+  /// Nothing is told by that key any more, but for what a thread is just about to tell. Any thread.
+  func unregister(_ registration: Registration) {
+    // Let go of outside the lock: whoever dies with it may take it.
+    _ = lock.withLock { table.remove(registration) }
+  }
+
+  // MARK: The threads
+
+  func run(_ own: PollerThread, as guest: Worker) -> Never {
+    let thread = currentThread()
+    let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
+    while true {
+      let count = wait(own, into: events)
+      // acquiringAndReleasing: of two threads that leave at a time, one sees that it is the last.
+      let isLast = waiting.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+      if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
+      let told = receivers(of: UnsafeBufferPointer(start: events, count: count))
+      if told.isEmpty { continue }
+      let tell = {
+        for (receiver, readiness) in told { receiver.becameReady(readiness, on: thread) }
+      }
+      if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
+      guard isLast else { continue }
+      if threads.load(ordering: .relaxed) < Self.mostThreads {
+        startThread()
+      } else {
+        standBy(own)
+      }
+    }
+  }
+
+  private func wait(
+    _ own: PollerThread, into events: UnsafeMutablePointer<ReadinessSet.Event>
+  ) -> Int {
+    waiting.wrappingAdd(1, ordering: .relaxed)
+    own.turns.wrappingAdd(1, ordering: .relaxed)
+    let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
+    let set = set.load(ordering: .acquiring)
+    if set >= 0 { return ReadinessSet.wait(set, into: events, milliseconds: period) }
+    sleep(nanoseconds: UInt64(Self.retryMilliseconds) * 1_000_000)
+    return 0
+  }
+
+  /// Whom a batch is for; what is out of date is dropped. One lock for all of them.
+  private func receivers(
+    of events: UnsafeBufferPointer<ReadinessSet.Event>
+  ) -> [(any ReadinessReceiver, Readiness)] {
+    if events.isEmpty { return [] }
+    return lock.withLock {
+      events.compactMap { event in
+        table[Registration(key: event.key)].map { ($0, Readiness(rawValue: event.events)) }
+      }
+    }
+  }
+
+  /// Stays out of the wait while the other thread comes back to it again and again. If it did not since it was last
+  /// looked at, it sits in a handler, and waiting is all up to this one.
+  // relaxed, all of it: whoever stands by for too long, or not at all, costs time and nothing else. That it goes back
+  // within bounds is all that is relied upon.
+  private func standBy(_ own: PollerThread) {
+    let other = own === first ? second : first
+    while true {
+      let before = other.turns.load(ordering: .relaxed)
+      if before == own.otherTurns { return }
+      own.otherTurns = before
+      sleep(nanoseconds: Self.standbyNanoseconds)
+      let now = other.turns.load(ordering: .relaxed)
+      // None: it sits in a handler. Few: it waits most of the time.
+      if now &- before <= Self.idleTurns { return }
+    }
+  }
+
+  private func sleep(nanoseconds: UInt64) {
+    let end = Clock.monotonicNanoseconds() + nanoseconds
+    while futexWait(never, while: 0, until: .monotonic(nanoseconds: end)) != .timedOut {}
+  }
+}
+
+/// What one thread of the poller keeps.
+final class PollerThread: @unchecked Sendable {
+  /// How often it has come back to the wait.
+  let turns = Atomic<UInt32>(0)
+  /// Its own: the other's turns when it last looked.
+  @Cell var otherTurns: UInt32 = 0
+  /// Its record in the pool, made with the first attempt to start it. Guarded by the poller's lock.
+  @Cell var guest: Worker?
+}

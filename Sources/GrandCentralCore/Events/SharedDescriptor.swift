@@ -1,0 +1,231 @@
+// Room: Events/SharedDescriptor. One descriptor that sources listen to: any number of them, for either direction.
+// The kernel takes a descriptor into a set only once, so they share a registration. It tells once what is asked for,
+// and then is silent until it is asked anew; it is asked for what those want that are waiting. So a source that is
+// suspended, or whose handler takes its time, costs no wake-ups, and what is left unread is told again.
+// Once the other side has hung up, the kernel would tell that for ever. A source hears it once; then it has ended, and
+// is watched by edges, in case that somebody comes back, as to a FIFO.
+// Kinds of descriptor that the kernel does not take, because they are always ready (epoll_ctl(2), EPERM), are told of
+// by us: at once, and again after each answer.
+// A descriptor that is closed before its sources are cancelled shows when it is asked for next: the kernel no longer
+// knows it, or knows another file by its number. That is reported, and its sources hear no more. What listens to the
+// number from then on has a SharedDescriptor of its own.
+
+final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
+  enum Kind { case polled, alwaysReady, lost }
+  /// What the kernel was last asked for.
+  private enum Asked: Equatable {
+    case nothing
+    case once(Readiness)
+    case edges(Readiness)
+  }
+
+  let descriptor: Int32
+  private let table: DescriptorTable
+  private let lock = Lock()
+  /// Guarded by the lock.
+  @Cell private var entries: [DescriptorEntry] = []
+  @Cell private var kind = Kind.polled
+  @Cell private var registration: Registration?
+  @Cell private var asked = Asked.nothing
+  /// Its last entry has left: whoever comes now makes another one.
+  @Cell private var isOver = false
+
+  private var poller: Poller { table.poller }
+
+  init(_ descriptor: Int32, in table: DescriptorTable) {
+    self.descriptor = descriptor
+    self.table = table
+  }
+
+  // MARK: Entries
+
+  enum Joined { case yes, isOver, isLost }
+
+  /// `entry` waits from now on. Any thread.
+  func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Joined {
+    var after = Aftermath()
+    let joined: Joined = lock.withLock {
+      if isOver || kind == .lost { return .isOver }
+      entry.state = .waiting
+      guard registration != nil else {
+        entries.append(entry)
+        after = askForAll()
+        return .yes
+      }
+      // Whoever is here already may listen to a file that is gone. Only asking shows it.
+      after = ask(.once(wanted().union(entry.interest)), anew: true)
+      if kind == .lost { return .isLost }
+      entries.append(entry)
+      return .yes
+    }
+    conclude(after, on: thread)
+    return joined
+  }
+
+  /// `entry` is told nothing any more. Any thread, any number of times.
+  func leave(_ entry: DescriptorEntry) {
+    var after = Aftermath()
+    let isLast = lock.withLock {
+      guard let place = entries.firstIndex(where: { $0 === entry }) else { return false }
+      entries.remove(at: place)
+      guard entries.isEmpty else { return false }
+      isOver = true
+      guard kind == .polled, registration != nil else { return true }
+      let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
+      if error == ENOENT || error == EBADF { after.lost = [entry] }
+      return true
+    }
+    guard isLast else { return }
+    // Nobody writes it any more.
+    if let registration { poller.unregister(registration) }
+    table.forget(self)
+    conclude(after, on: currentThread())
+  }
+
+  /// What `entry` was told and has not answered.
+  func told(_ entry: DescriptorEntry) -> Readiness? {
+    lock.withLock { entry.state == .told ? entry.seen : nil }
+  }
+
+  /// For an entry that was told: it has been dealt with.
+  func answer(_ entry: DescriptorEntry, _ answer: Answer, on thread: ThreadContext) {
+    if answer == .mayBeReady, let readiness = look(again: entry) {
+      // Told anew, and by nobody else: a told entry is its listener's.
+      entry.seen = readiness
+      entry.listener?.descriptorIsReady(on: thread)
+      return
+    }
+    let after = lock.withLock {
+      guard entry.state == .told else { return Aftermath() }
+      entry.state = answer == .hasEnded ? .ended : .waiting
+      return askForAll()
+    }
+    conclude(after, on: thread)
+  }
+
+  enum Answer {
+    case waits
+    /// Much was to be read, or room was to be had: it is worth to look before the kernel is asked. What it tells may
+    /// go to another thread, and this one is the one that is awake.
+    case mayBeReady
+    /// There is no more to come, as far as can be told.
+    case hasEnded
+  }
+
+  /// What the entry is ready for now. Not for ever: only the kernel's set knows whether the descriptor still stands
+  /// for the same file.
+  private func look(again entry: DescriptorEntry) -> Readiness? {
+    guard entry.looks < DescriptorEntry.mostLooks else {
+      entry.looks = 0
+      return nil
+    }
+    entry.looks += 1
+    let readiness = ReadinessSet.now(descriptor, entry.interest)
+    return readiness.isDisjoint(with: entry.interest) ? nil : readiness
+  }
+
+  // MARK: With the lock held
+
+  /// What is to be done once the lock is free.
+  private struct Aftermath {
+    var told: [DescriptorEntry] = []
+    var lost: [DescriptorEntry] = []
+    var shortage: Int32 = 0
+
+    mutating func join(_ other: Aftermath) {
+      told += other.told
+      lost += other.lost
+      if other.shortage != 0 { shortage = other.shortage }
+    }
+  }
+
+  /// Asks the kernel for what those want that are waiting; or watches for edges, if some have ended.
+  private func askForAll() -> Aftermath {
+    if kind == .alwaysReady { return tell([.readable, .writable]) }
+    let wanted = wanted()
+    if !wanted.isEmpty { return ask(.once(wanted), anew: false) }
+    let ended = entries.filter { $0.state == .ended }.reduce(into: Readiness()) {
+      $0.formUnion($1.interest)
+    }
+    return ended.isEmpty ? Aftermath() : ask(.edges(ended), anew: false)
+  }
+
+  private func wanted() -> Readiness {
+    entries.reduce(into: []) { if $1.state == .waiting { $0.formUnion($1.interest) } }
+  }
+
+  private func ask(_ wanted: Asked, anew: Bool) -> Aftermath {
+    var after = Aftermath()
+    if kind == .lost || (asked == wanted && !anew) { return after }
+    let set = poller.prepare()
+    guard set >= 0 else {
+      after.shortage = errno
+      return after
+    }
+    let (interest, mode): (Readiness, ReadinessSet.Mode) =
+      switch wanted {
+      case .nothing: ([], .once)
+      case .once(let readiness): (readiness, .once)
+      case .edges(let readiness): (readiness, .edge)
+      }
+    let isNew = registration == nil
+    let own = registration ?? poller.register(self)
+    let error =
+      isNew
+      ? ReadinessSet.add(set, descriptor, interest, mode, key: own.key)
+      : ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
+    if isNew && error != 0 { poller.unregister(own) }
+    switch error {
+    case 0:
+      registration = own
+      asked = wanted
+    case EPERM where isNew:
+      kind = .alwaysReady
+      return tell([.readable, .writable])
+    case EBADF, ENOENT:
+      kind = .lost
+      after.lost = entries
+      for entry in entries { entry.state = .lost }
+    default: after.shortage = error
+    }
+    return after
+  }
+
+  private func tell(_ readiness: Readiness) -> Aftermath {
+    var after = Aftermath()
+    for entry in entries where entry.cares(for: readiness, isAlwaysReady: kind == .alwaysReady) {
+      entry.state = .told
+      entry.seen = readiness
+      after.told.append(entry)
+    }
+    return after
+  }
+
+  // MARK: Outside of it
+
+  private func conclude(_ after: Aftermath, on thread: ThreadContext) {
+    for entry in after.lost {
+      if let listener = entry.listener { table.reportLoss(of: listener.listenerDescription) }
+    }
+    for entry in after.told { entry.listener?.descriptorIsReady(on: thread) }
+    if after.shortage != 0 { poller.lack(self, error: after.shortage) }
+  }
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    let after = lock.withLock {
+      if case .once = asked { asked = .nothing }
+      var after = tell(readiness)
+      after.join(askForAll())
+      return after
+    }
+    conclude(after, on: thread)
+  }
+
+  func tryAgain(on thread: ThreadContext) -> Bool {
+    var after = lock.withLock { askForAll() }
+    let isDone = after.shortage == 0
+    after.shortage = 0
+    conclude(after, on: thread)
+    return isDone
+  }
+}

@@ -1,0 +1,153 @@
+// Room: Sources/DescriptorSource. Events of a descriptor: something to read, room to write.
+// What the handler is told is asked of the kernel when the handler is about to run. If there turns out to be nothing,
+// since another source of the same descriptor has read it, the handler is not called. Only when it has returned is
+// the descriptor waited for again.
+
+private final class DescriptorSource: DispatchSource, DescriptorListener, @unchecked Sendable {
+  private let descriptor: Int32
+  private let queueLabel: String
+  private let entry: DescriptorEntry
+  private let lock = Lock()
+  /// Guarded by the lock: with whom the entry is, and whether it is to be anywhere.
+  @Cell private var shared: SharedDescriptor?
+  @Cell private var isStopped = false
+  /// The lane's: how the event that is being handled is to be answered.
+  @Cell private var answer = SharedDescriptor.Answer.waits
+
+  /// From here on it is worth to look for more before the kernel is asked.
+  private static var muchBytes: Int { 16384 }
+
+  init(_ direction: DescriptorEntry.Direction, _ descriptor: Int32, queue: DispatchQueue?) {
+    require(
+      descriptor >= 0,
+      "A source was made for descriptor \(descriptor), which is none. Check what open() or socket() returned."
+    )
+    self.descriptor = descriptor
+    queueLabel = queue?.label ?? "the default global queue"
+    entry = DescriptorEntry(direction)
+    super.init(kind: direction == .read ? "read source" : "write source", queue: queue)
+    entry.listener = self
+  }
+
+  deinit { stop() }
+
+  override var handleValue: UInt { UInt(descriptor) }
+  var listenerDescription: String {
+    "\(laneLabel) of descriptor \(descriptor) on queue '\(queueLabel)'"
+  }
+
+  override func startMonitoring() {
+    let joined = Events.shared.descriptors.join(entry, to: descriptor, on: currentThread())
+    let isLate = lock.withLock {
+      if !isStopped { shared = joined }
+      return isStopped
+    }
+    if isLate { joined.leave(entry) }
+  }
+
+  override func stopMonitoring() { stop() }
+
+  private func stop() {
+    let left = lock.withLock {
+      isStopped = true
+      defer { shared = nil }
+      return shared
+    }
+    left?.leave(entry)
+  }
+
+  func descriptorIsReady(on thread: ThreadContext) { signal(from: thread) }
+
+  // MARK: On the lane
+
+  override func takeData() -> UInt64? {
+    guard let seen = lock.withLock({ shared })?.told(entry) else { return nil }
+    let taken = entry.direction == .read ? takeReadable(seen) : takeWritable(seen)
+    if taken == nil { answerEvent() }
+    return taken
+  }
+
+  private func takeReadable(_ seen: Readiness) -> UInt64? {
+    let count = DescriptorSpace.readable(descriptor)
+    if let count, count > 0 {
+      answer = count >= Self.muchBytes ? .mayBeReady : .waits
+      return UInt64(count)
+    }
+    answer = .waits
+    if !seen.isDisjoint(with: [.readHangUp, .hangUp, .error]) {
+      answer = .hasEnded
+      return 0
+    }
+    // It was read by somebody else; or it is of a kind that has no number of bytes; or an empty datagram waits.
+    let now = ReadinessSet.now(descriptor, [.readable, .readHangUp])
+    if now.isEmpty { return nil }
+    if !now.isDisjoint(with: [.readHangUp, .hangUp, .error]) { answer = .hasEnded }
+    if count == 0, DescriptorSpace.isRegular(descriptor) { answer = .hasEnded }
+    if count == nil, DescriptorSpace.isDirectory(descriptor) { answer = .hasEnded }
+    return count == nil ? 1 : 0
+  }
+
+  private func takeWritable(_ seen: Readiness) -> UInt64? {
+    guard seen.isDisjoint(with: [.hangUp, .error]) else {
+      answer = .hasEnded
+      return 0
+    }
+    answer = .mayBeReady
+    return UInt64(DescriptorSpace.writable(descriptor))
+  }
+
+  override func eventWasHandled(on thread: ThreadContext) { answerEvent() }
+
+  private func answerEvent() {
+    let thread = currentThread()
+    lock.withLock { shared }?.answer(entry, answer, on: thread)
+  }
+}
+
+/// A source whose events are that a descriptor can be read.
+///
+/// In the event handler `data` is the number of bytes that can be read without waiting, as far as the kernel tells;
+/// 1 for descriptors without bytes to count, as sockets that listen. It is 0 when the other side has hung up or an
+/// error has come: that is told once, and then again only if something new comes. Regular files and others that can
+/// always be read are told of until their end is reached.
+/// - Source: Apple, Dispatch, `DispatchSourceRead`.
+public protocol DispatchSourceRead: DispatchSourceProtocol {}
+
+/// A source whose events are that a descriptor can be written.
+///
+/// In the event handler `data` is about the number of bytes that can be written without waiting; 0 when the other side
+/// has hung up or an error has come, which is told once. As long as there is room the handler runs again and again:
+/// suspend the source while there is nothing to write.
+/// - Source: Apple, Dispatch, `DispatchSourceWrite`.
+public protocol DispatchSourceWrite: DispatchSourceProtocol {}
+
+extension DispatchSource: DispatchSourceRead, DispatchSourceWrite {
+  /// Makes a source that watches a descriptor for something to read: see `DispatchSourceRead`.
+  ///
+  /// Any number of sources may watch one descriptor. Cancel them before it is closed, and close it in the cancel
+  /// handler: a descriptor that is closed earlier is reported on standard error when that is noticed, and its sources
+  /// hear no more.
+  ///
+  /// - Parameters:
+  ///   - fileDescriptor: not negative, or the process stops with a message. Make it non-blocking.
+  ///   - queue: where the handlers run; `nil`: the default global queue.
+  /// - Source: `DISPATCH_SOURCE_TYPE_READ`, `dispatch_source_create(3)`; `epoll(7)`.
+  public class func makeReadSource(
+    fileDescriptor: Int32, queue: DispatchQueue? = nil
+  ) -> any DispatchSourceRead {
+    DescriptorSource(.read, fileDescriptor, queue: queue)
+  }
+
+  /// Makes a source that watches a descriptor for room to write: see `DispatchSourceWrite`, and `makeReadSource`
+  /// for what holds of descriptors.
+  ///
+  /// - Parameters:
+  ///   - fileDescriptor: not negative, or the process stops with a message. Make it non-blocking.
+  ///   - queue: where the handlers run; `nil`: the default global queue.
+  /// - Source: `DISPATCH_SOURCE_TYPE_WRITE`, `dispatch_source_create(3)`; `epoll(7)`.
+  public class func makeWriteSource(
+    fileDescriptor: Int32, queue: DispatchQueue? = nil
+  ) -> any DispatchSourceWrite {
+    DescriptorSource(.write, fileDescriptor, queue: queue)
+  }
+}
