@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -160,4 +161,20 @@ bool faults_is_sanitized(void) {
 #else
   return false;
 #endif
+}
+
+int faults_open_terminal(int *main_end, int *terminal) {
+  int made = posix_openpt(O_RDWR | O_NOCTTY);
+  if (made < 0) return errno;
+  char name[64];
+  int error = grantpt(made) || unlockpt(made) ? errno : ptsname_r(made, name, sizeof name);
+  int other = error ? -1 : open(name, O_RDWR | O_NOCTTY | O_NONBLOCK);
+  if (other < 0) {
+    if (!error) error = errno;
+    close(made);
+    return error;
+  }
+  *main_end = made;
+  *terminal = other;
+  return 0;
 }

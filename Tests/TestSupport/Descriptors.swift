@@ -1,4 +1,6 @@
 // Descriptors for tests: pipes, sockets, files. Each closes what it opened unless told that it is closed.
+import CFaults
+import CLinux
 import Glibc
 
 /// Two ends that are connected: what is written to `output` comes out of `input`.
@@ -28,6 +30,14 @@ public struct DescriptorPair: Sendable {
     return DescriptorPair(input: ends[0], output: ends[1])
   }
 
+  /// A terminal as `input`, and the end that stands for the keyboard as `output`.
+  public static func terminal() -> DescriptorPair {
+    var (keyboard, terminal): (Int32, Int32) = (-1, -1)
+    let error = faults_open_terminal(&keyboard, &terminal)
+    guard error == 0 else { fatalError("posix_openpt: errno \(error)") }
+    return DescriptorPair(input: terminal, output: keyboard)
+  }
+
   public func closeBoth() {
     close(input)
     close(output)
@@ -50,6 +60,9 @@ public func readBytes(_ descriptor: Int32, atMost most: Int = 65536) -> Int {
   }
 }
 
+/// An eventfd(2).
+public func makeEventDescriptor() -> Int32 { gc_eventfd() }
+
 /// How many descriptors the process has open, as /proc says.
 public func openDescriptors() -> Int {
   guard let folder = opendir("/proc/self/fd") else { return -1 }
@@ -59,4 +72,104 @@ public func openDescriptors() -> Int {
     if entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
   }
   return count
+}
+
+/// What poll(2) says.
+public enum ReadinessNow {
+  /// Whether nothing can be written.
+  public static func isFull(_ descriptor: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) == 0
+  }
+}
+
+extension sockaddr_in {
+  fileprivate static func loopback(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return address
+  }
+
+  fileprivate mutating func withPointer<Result>(
+    _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return withUnsafeMutablePointer(to: &self) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
+    }
+  }
+}
+
+private func makeSocket(_ kind: __socket_type) -> Int32 {
+  let made = socket(AF_INET, Int32(kind.rawValue | SOCK_NONBLOCK.rawValue), 0)
+  var address = sockaddr_in.loopback(port: 0)
+  guard made >= 0, address.withPointer({ bind(made, $0, $1) }) == 0 else {
+    fatalError("socket: errno \(errno)")
+  }
+  return made
+}
+
+private func address(of descriptor: Int32) -> sockaddr_in {
+  var address = sockaddr_in()
+  _ = address.withPointer { pointer, size in
+    var size = size
+    return getsockname(descriptor, pointer, &size)
+  }
+  return address
+}
+
+/// A socket that listens on a free port of the loopback interface.
+public struct LoopbackServer: Sendable {
+  public let descriptor: Int32
+
+  public init(backlog: Int32) {
+    descriptor = makeSocket(SOCK_STREAM)
+    listen(descriptor, backlog)
+  }
+
+  public var port: UInt16 { UInt16(bigEndian: address(of: descriptor).sin_port) }
+
+  /// A new connection to it, blocking.
+  public func connect() -> Int32 {
+    let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = address(of: descriptor)
+    guard address.withPointer({ Glibc.connect(made, $0, $1) }) == 0 else {
+      fatalError("connect: errno \(errno)")
+    }
+    return made
+  }
+}
+
+/// Two UDP sockets on the loopback interface: `input` can be sent to, and can send to where nobody listens.
+public struct UDPPair: Sendable {
+  public let input: Int32
+  private let output: Int32
+
+  public init() {
+    input = makeSocket(SOCK_DGRAM)
+    output = makeSocket(SOCK_DGRAM)
+    // Refusals are told to connected sockets only. The number of a socket that is gone is nobody's.
+    let gone = makeSocket(SOCK_DGRAM)
+    var nobody = address(of: gone)
+    close(gone)
+    _ = nobody.withPointer { Glibc.connect(input, $0, $1) }
+  }
+
+  public func sendIntoNothing() { send(input, [1], 1, 0) }
+
+  /// From now on the two are connected.
+  public func sendToInput(_ count: Int) {
+    var other = address(of: output)
+    _ = other.withPointer { Glibc.connect(input, $0, $1) }
+    var target = address(of: input)
+    let bytes = [UInt8](repeating: 1, count: count)
+    _ = target.withPointer { sendto(output, bytes, count, 0, $0, $1) }
+  }
+
+  public func closeAll() {
+    close(input)
+    close(output)
+  }
 }

@@ -72,7 +72,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       isOver = true
       guard kind == .polled, registration != nil else { return true }
       let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
-      if error == ENOENT || error == EBADF { after.lost = [entry] }
+      if error != 0 { after.lost = [entry] }
       return true
     }
     guard isLast else { return }
@@ -182,7 +182,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     case EPERM where isNew:
       kind = .alwaysReady
       return tell([.readable, .writable])
-    case EBADF, ENOENT:
+    // EINVAL, ELOOP: its number has become that of the set itself, or of one that the set is in.
+    case EBADF, ENOENT, EINVAL, ELOOP:
       kind = .lost
       after.lost = entries
       for entry in entries { entry.state = .lost }

@@ -51,4 +51,7 @@ int faults_schedule(int thread, faults_policy policy);
 // Whether this build runs under a sanitizer, which needs the address space to itself.
 bool faults_is_sanitized(void);
 
+// A pseudoterminal: its two ends, the second non-blocking. Returns 0 or an errno.
+int faults_open_terminal(int *_Nonnull main_end, int *_Nonnull terminal);
+
 #endif

@@ -1,0 +1,150 @@
+// Sources of descriptors and timers while threads make, write, suspend, cancel and close: S5 and S7.
+import Glibc
+import GrandCentral
+import TestSupport
+import Testing
+
+@Suite("Sources under stress", .serialized) struct SourceStress {
+  /// One source, and what it saw.
+  private final class Watched: @unchecked Sendable {
+    let ends: DescriptorPair
+    let source: any DispatchSourceRead
+    let bytes = Counter()
+    let cancels = Counter()
+    let late = Counter()
+    let overlaps = Counter()
+    private let inside = Counter()
+
+    init(_ ends: DescriptorPair, queue: DispatchQueue, done: Latch) {
+      self.ends = ends
+      source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
+      source.setEventHandler { [unowned self] in
+        if inside.add() != 1 { overlaps.add() }
+        if cancels.value != 0 { late.add() }
+        bytes.add(max(0, readBytes(ends.input, atMost: 100)))
+        inside.add(-1)
+      }
+      source.setCancelHandler { [self] in
+        cancels.add()
+        close(ends.input)
+        done.open()
+      }
+    }
+  }
+
+  @Test(arguments: Schedule.Shape.allCases)
+  func `no handler runs after its cancel handler, which runs once`(shape: Schedule.Shape) {
+    let schedule = Schedule(shape, for: "descriptor storm")
+    let rounds = schedule.share(of: 8000)
+    let faults = Counter()
+    let queues = [
+      DispatchQueue(label: "storm"), DispatchQueue(label: "crowd", attributes: .concurrent),
+      DispatchQueue.global(),
+    ]
+    #expect(
+      schedule.run { _, random in
+        for _ in 0..<rounds {
+          let done = Latch()
+          let ends = random.next() % 2 == 0 ? DescriptorPair.pipe() : DescriptorPair.sockets()
+          let watched = Watched(ends, queue: queues[Int(random.next() % 3)], done: done)
+          watched.source.activate()
+          var suspensions = 0
+          for _ in 0..<random.next() % 6 {
+            schedule.step(&random)
+            switch random.next() % 4 {
+            case 0: writeBytes(ends.output, Int(random.next() % 300))
+            case 1:
+              watched.source.suspend()
+              suspensions += 1
+            case 2 where suspensions > 0:
+              watched.source.resume()
+              suspensions -= 1
+            default: readBytes(ends.input, atMost: 10)
+            }
+          }
+          let isClosed = random.next() % 2 == 0
+          if isClosed { close(ends.output) }
+          watched.source.cancel()
+          schedule.step(&random)
+          watched.source.cancel()
+          for _ in 0..<suspensions { watched.source.resume() }
+          if !done.wait() { faults.add() }
+          if watched.cancels.value != 1 || watched.late.value + watched.overlaps.value != 0 {
+            faults.add()
+          }
+          if !isClosed { close(ends.output) }
+        }
+      })
+    schedule.end()
+    #expect(faults.value == 0)
+  }
+
+  @Test func `descriptors and memory stay flat over many life cycles`() {
+    let queue = DispatchQueue(label: "cycles")
+    func cycle(_ count: Int) {
+      for number in 0..<count {
+        let ends = DescriptorPair.pipe()
+        let source =
+          number % 2 == 0
+          ? DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
+            as any DispatchSourceProtocol
+          : DispatchSource.makeWriteSource(fileDescriptor: ends.output, queue: queue)
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let done = Latch(2)
+        source.setEventHandler { readBytes(ends.input) }
+        source.setCancelHandler { done.open() }
+        timer.setCancelHandler { done.open() }
+        timer.schedule(deadline: .now() + .seconds(100))
+        source.activate()
+        timer.activate()
+        writeBytes(ends.output, 1)
+        source.cancel()
+        timer.cancel()
+        #expect(done.wait())
+        ends.closeBoth()
+      }
+    }
+    cycle(200)
+    let descriptors = openDescriptors()
+    let pages = residentPages()
+    cycle(stressed(5000))
+    #expect(openDescriptors() <= descriptors)
+    #expect(residentPages() - pages < 1024, "4 MiB more than before")
+  }
+
+  @Test func `every byte is read, whoever writes and however many pairs there are`() {
+    let pairs = (0..<64).map { _ in DescriptorPair.sockets() }
+    let each = stressed(64)
+    let done = Latch(pairs.count)
+    let sources = pairs.enumerated().map { number, ends in
+      let source = DispatchSource.makeReadSource(
+        fileDescriptor: ends.input,
+        queue: number % 2 == 0 ? nil : DispatchQueue(label: "pair \(number)"))
+      let got = Counter()
+      source.setEventHandler {
+        if got.add(max(0, readBytes(ends.input, atMost: 1 + number))) == each * 16 { done.open() }
+      }
+      source.activate()
+      return source
+    }
+    #expect(
+      onThreads(4) { thread in
+        for _ in 0..<each {
+          for ends in pairs where Int(ends.input) % 4 == thread { writeBytes(ends.output, 16) }
+        }
+      })
+    #expect(done.wait())
+    let cancelled = Latch(pairs.count)
+    for source in sources {
+      source.setCancelHandler { cancelled.open() }
+      source.cancel()
+    }
+    #expect(cancelled.wait())
+    for ends in pairs { ends.closeBoth() }
+  }
+}
+
+/// Pages in memory: proc(5), statm.
+private func residentPages() -> Int {
+  contents(of: "/proc/self/statm")?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+}
