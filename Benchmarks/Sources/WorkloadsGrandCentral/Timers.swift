@@ -29,6 +29,7 @@ let timerWorkloads: [Workload] = [
   },
   lateness,
   wakeUps,
+  firing,
   later,
 ]
 
@@ -170,7 +171,7 @@ private let wakeUps = Workload(
   return Sample(time, figures: [Double(asleep) * 1e9 / Double(time)])
 }
 
-// MARK: asyncAfter
+// MARK: Many that come due
 
 /// Each item writes its own element.
 private final class Later: @unchecked Sendable {
@@ -178,11 +179,14 @@ private final class Later: @unchecked Sendable {
   let ranAt: UnsafeMutablePointer<UInt64>
   let countdown: Countdown
 
-  init(_ due: [UInt64]) {
-    self.due = due
-    ranAt = .allocate(capacity: due.count)
-    ranAt.initialize(repeating: 0, count: due.count)
-    countdown = Countdown(due.count)
+  /// `count` times in random order within one second, which begins in `lead` milliseconds.
+  init(_ count: Int, lead: UInt64) {
+    var random = Random(seed: 3)
+    let start = DispatchTime.now().uptimeNanoseconds + lead * 1_000_000
+    due = (0..<count).map { _ in start + UInt64.random(in: 0..<1_000_000_000, using: &random) }
+    ranAt = .allocate(capacity: count)
+    ranAt.initialize(repeating: 0, count: count)
+    countdown = Countdown(count)
   }
 
   deinit { ranAt.deallocate() }
@@ -192,40 +196,67 @@ private final class Later: @unchecked Sendable {
     countdown.arrive()
   }
 
-  var delays: [Double] {
-    due.indices.map { index in
-      expect(ranAt[index] >= due[index], "an item ran before its deadline")
-      return Double(ranAt[index] - due[index]) / 1e3
-    }
+  func deadline(_ index: Int) -> DispatchTime { DispatchTime(uptimeNanoseconds: due[index]) }
+
+  /// In microseconds.
+  var delays: Distribution {
+    Distribution(
+      due.indices.map { index in
+        expect(ranAt[index] >= due[index], "one ran before its deadline")
+        return Double(ranAt[index] - due[index]) / 1e3
+      })
+  }
+
+  static func rows(_ name: String) -> [Workload.Row] {
+    [
+      Workload.Row("\(name)/cpu", unit: "ms"), Workload.Row("\(name)/late/median", unit: "µs"),
+      Workload.Row("\(name)/late/p99", unit: "µs"),
+    ]
+  }
+
+  /// Waits for all of them.
+  func sample(from start: UInt64, processorTime before: UInt64) -> Sample {
+    countdown.wait()
+    let used = processorTime() - before
+    let delays = delays
+    return Sample(
+      now() - start, figures: [Double(used) / 1e6, delays.median, delays.quantile(0.99)])
   }
 }
 
-/// A hundred thousand items, due in random order over one second. Processor time, since the time
-/// itself is given; the lateness says what was won by letting items wait for each other.
-private let later = Workload(
-  "after/100k",
-  rows: [
-    Workload.Row("after/100k/cpu", unit: "ms"), Workload.Row("after/100k/late/median", unit: "µs"),
-    Workload.Row("after/100k/late/p99", unit: "µs"),
-  ], .exact(100_000), .child
-) { count in
+/// Processor time, from the first call on, since the time itself is given. The lateness says what
+/// was won by letting items wait for each other.
+private let later = Workload("after/100k", rows: Later.rows("after/100k"), .exact(100_000), .child)
+{ count in
   let queue = DispatchQueue(label: "bench.later")
-  var random = Random(seed: 3)
-  let offsets = (0..<count).map { _ in UInt64.random(in: 0..<1_000_000_000, using: &random) }
   // Late enough that all have been submitted before the first is due.
-  let start = DispatchTime.now().uptimeNanoseconds + 500_000_000
-  let later = Later(offsets.map { start + $0 })
-  let before = processorTime()
-  let time = elapsed {
-    for index in 0..<count {
-      let deadline = DispatchTime(uptimeNanoseconds: later.due[index])
-      queue.asyncAfter(deadline: deadline) { later.run(index) }
-    }
-    later.countdown.wait()
+  let later = Later(count, lead: 500)
+  let (start, before) = (now(), processorTime())
+  for index in 0..<count {
+    queue.asyncAfter(deadline: later.deadline(index)) { later.run(index) }
   }
-  let used = processorTime() - before
-  let delay = Distribution(later.delays)
-  return Sample(time, figures: [Double(used) / 1e6, delay.median, delay.quantile(0.99)])
+  return later.sample(from: start, processorTime: before)
+}
+
+/// The same with timers that have no leeway and are already armed: nothing may wait for another.
+private let firing = Workload(
+  "timers/firing", rows: Later.rows("timers/firing"), .exact(100_000), .child
+) { count in
+  let queue = DispatchQueue(label: "bench.timers")
+  let later = Later(count, lead: 2_000)
+  let timers = (0..<count).map { index in
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { later.run(index) }
+    timer.schedule(deadline: later.deadline(index))
+    timer.activate()
+    return timer
+  }
+  let last = DispatchSource.makeTimerSource(queue: queue)
+  last.schedule(deadline: .distantFuture)
+  activateAndWait(last)
+  let sample = later.sample(from: now(), processorTime: processorTime())
+  for timer in timers { timer.cancel() }
+  return sample
 }
 
 // MARK: Memory

@@ -95,6 +95,7 @@ extension Reach {
     "timers/1ms/late/median": .ratio(0.8, libuv: 1),
     "timers/1ms/late/p99": .ratio(0.8, libuv: 1),
     "timers/leeway/wake-ups": .ratio(0.8),
+    "timers/firing/cpu": .ratio(0.8),
     "after/100k/cpu": .ratio(0.8),
     // Within the leeway that the call allows, so lateness is what the processor time was saved for.
     "after/100k/late/median": .reference,

@@ -15,7 +15,8 @@ let pairings = Pairing.all().filter { $0.matches(options.filter) }
 if pairings.isEmpty { fail("no workload matches '\(options.filter)'; try --list") }
 let table = Table(
   rows: pairings.flatMap(\.rows),
-  hasLibuv: pairings.contains { $0.workload(of: .libuv) != nil })
+  hasLibuv: options.engines.contains(.libuv)
+    && pairings.contains { $0.workload(of: .libuv) != nil })
 
 if options.list {
   for row in pairings.flatMap(\.rows) { emit(table.listing(row)) }
