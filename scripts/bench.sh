@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures Grand Central beside the toolchain's Dispatch.
+# Measures Grand Central beside the toolchain's Dispatch, and beside libuv where that is installed
+# and the job is the same (scripts/setup.sh --benchmarks installs it).
 #
 #   scripts/bench.sh [FILTER] [OPTION…]     e.g. scripts/bench.sh sync/idle --rounds 15
 #
@@ -14,6 +15,13 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   shift
 fi
 arguments+=("$@")
+
+# Without libuv there is one column less.
+if echo '#include <uv.h>' | clang -E - >/dev/null 2>&1; then
+  export BENCHMARKS_LIBUV=1
+else
+  echo "bench: no libuv here; scripts/setup.sh --benchmarks installs it" >&2
+fi
 
 build=(swift build -c release --package-path "$folder" --product bench)
 # The build's own output goes to standard error, so that the table can be piped.

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests use beside the Swift toolchain: binutils (nm), util-linux (taskset) and
 # coreutils (timeout). Does nothing where they are there. Needs root only to install.
+#
+#   scripts/setup.sh [--benchmarks]     also libuv, beside which the benchmarks measure
 set -euo pipefail
 
 packages=()
@@ -8,6 +10,9 @@ command -v nm >/dev/null || packages+=(binutils)
 command -v taskset >/dev/null || packages+=(util-linux)
 command -v timeout >/dev/null || packages+=(coreutils)
 command -v python3 >/dev/null || packages+=(python3)
+if [[ ${1:-} == --benchmarks ]] && ! echo '#include <uv.h>' | clang -E - >/dev/null 2>&1; then
+  packages+=(libuv1-dev)
+fi
 command -v swift >/dev/null || {
   echo "setup: no swift on PATH. Install Swift 6.2 or later: https://www.swift.org/install/linux" >&2
   exit 1

@@ -41,6 +41,21 @@ public func bytesEach(of count: Int, _ body: () -> Void) -> Double {
   return Double(growth) / Double(count)
 }
 
+/// Nanoseconds of processor time that all threads of this process have used, in the kernel too.
+public func processorTime() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// How often threads of this process, also those that have ended, went to sleep: each time,
+/// something had to wake them up.
+public func sleeps() -> Int {
+  var usage = rusage()
+  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+  return Int(usage.ru_nvcsw)
+}
+
 /// Runs `body` and returns how many threads more than before lived at the worst moment, read twice
 /// a millisecond by a thread of its own, which is not counted.
 public func peakThreads(_ body: () -> Void) -> Int {

@@ -71,3 +71,20 @@ public final class Arrivals: @unchecked Sendable {
     expect(seen == expected, "\(seen) items ran of \(expected)")
   }
 }
+
+/// Counts down; the one waiter sleeps in the kernel until the last.
+public final class Countdown: Sendable {
+  private let left: Atomic<Int>
+  private let ended = Signal()
+
+  public init(_ count: Int) { left = Atomic(count) }
+
+  public func arrive() {
+    // both: what every arrival did before is seen by the last, and so by the waiter.
+    let now = left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+    if now == 0 { ended.post() }
+    expect(now >= 0, "more arrivals than expected")
+  }
+
+  public func wait() { ended.wait() }
+}

@@ -3,7 +3,7 @@
 /// One thing to measure. The body is compiled once against each engine; everything else is equal.
 public struct Workload: Sendable {
   /// How much work one sample does.
-  public enum Size: Sendable {
+  public enum Size: Sendable, Equatable {
     /// The runner grows the count, for each engine by itself, until a sample lasts long enough.
     case timed
     /// The same count for both engines: the work's shape depends on it (a backlog, a tree).
@@ -21,7 +21,7 @@ public struct Workload: Sendable {
   }
 
   /// One figure of a sample: a row of the table.
-  public struct Row: Sendable {
+  public struct Row: Sendable, Equatable {
     public let name: String
     public let unit: String
 

@@ -56,7 +56,7 @@ let memoryWorkloads: [Workload] = [
   },
 ]
 
-private func memory(
+func memory(
   _ name: String, count: Int, bytes: @escaping @Sendable (Int) -> Double
 ) -> Workload {
   Workload(name, rows: [Workload.Row(name, unit: "bytes")], .exact(count), .child) { count in

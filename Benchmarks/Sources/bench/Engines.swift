@@ -1,43 +1,77 @@
-// The two compilations of the workloads, side by side.
+// The compilations of the workloads, side by side, and libuv's.
 
 import Metrics
 import WorkloadsDispatch
 import WorkloadsGrandCentral
 
+#if LIBUV
+  import WorkloadsLibuv
+#endif
+
 enum Engine: String, CaseIterable {
   case ours
+  /// The toolchain's Dispatch.
   case peer
+  case libuv
 
-  /// This engine's workloads, in the order of the table.
+  /// This engine's workloads, in the order of the table; none of libuv's where it is not installed.
   var workloads: [Workload] {
     switch self {
-    case .ours: WorkloadsGrandCentral.allWorkloads()
-    case .peer: WorkloadsDispatch.allWorkloads()
+    case .ours: return WorkloadsGrandCentral.allWorkloads()
+    case .peer: return WorkloadsDispatch.allWorkloads()
+    case .libuv:
+      #if LIBUV
+        return WorkloadsLibuv.allWorkloads()
+      #else
+        return []
+      #endif
     }
   }
 }
 
-/// One workload under both engines.
+/// One workload under all engines that have it.
 struct Pairing {
-  let ours: Workload
+  /// The toolchain's: it has all of them.
   let peer: Workload
+  private let others: [Engine: Workload]
 
-  var name: String { ours.name }
-  var rows: [Workload.Row] { ours.rows }
+  var name: String { peer.name }
+  var rows: [Workload.Row] { peer.rows }
+  var place: Workload.Place { peer.place }
 
-  func workload(of engine: Engine) -> Workload { engine == .ours ? ours : peer }
+  func workload(of engine: Engine) -> Workload? { engine == .peer ? peer : others[engine] }
 
-  /// All workloads, paired. The sources are the same, so the lists cannot differ, and a limit for a
-  /// row that no workload has is a misspelling.
+  /// All workloads, paired by name. The same name has to mean the same job, and a limit for a row
+  /// that no workload has is a misspelling.
   static func all() -> [Pairing] {
-    let pairings = zip(Engine.ours.workloads, Engine.peer.workloads).map {
-      Pairing(ours: $0, peer: $1)
+    let byName = [Engine.ours, .libuv].map { engine in
+      (engine, Dictionary(uniqueKeysWithValues: engine.workloads.map { ($0.name, $0) }))
+    }
+    let pairings = Engine.peer.workloads.map { peer in
+      var others: [Engine: Workload] = [:]
+      for (engine, workloads) in byName { others[engine] = workloads[peer.name] }
+      return Pairing(peer: peer, others: others)
+    }
+    check(pairings, counts: byName.map { ($0, $1.count) })
+    return pairings
+  }
+
+  private static func check(_ pairings: [Pairing], counts: [(Engine, Int)]) {
+    for (engine, count) in counts {
+      let paired = pairings.compactMap { $0.others[engine] == nil ? nil : $0 }
+      if paired.count != count { fail("\(engine) has a workload that the toolchain's has not") }
+      for pairing in paired {
+        guard let other = pairing.others[engine] else { continue }
+        let peer = pairing.peer
+        if (other.rows, other.size, other.place) != (peer.rows, peer.size, peer.place) {
+          fail("\(engine)'s '\(other.name)' is not the toolchain's")
+        }
+      }
     }
     let known = Set(pairings.flatMap { $0.rows.map(\.name) })
     for row in Reach.table.keys where !known.contains(row) {
       fail("the table of limits names '\(row)', which no workload measures")
     }
-    return pairings
   }
 
   /// Whether `text` is part of the workload's name or of one of its rows' names.

@@ -27,6 +27,7 @@ enum JSON {
     let reach = Reach.of(measurement.row.name)
     let ours = measurement.distribution(of: .ours)
     let peer = measurement.distribution(of: .peer)
+    let libuv = measurement.distribution(of: .libuv)
     let verdict = reach.verdict(of: measurement)
     let judged = verdict == .unjudged ? "null" : "\"\(verdict.rawValue)\""
     let fields = [
@@ -34,12 +35,16 @@ enum JSON {
       "\"unit\": \"\(measurement.row.unit)\"",
       "\"ours\": \(spread(ours))",
       "\"peer\": \(spread(peer))",
-      "\"ratio\": \(spread(measurement.ratios))",
+      "\"libuv\": \(spread(libuv))",
+      "\"ratio\": \(spread(measurement.ratios(to: .peer)))",
       "\"ratioLimit\": \(number(reach.ratio))",
+      "\"libuvRatio\": \(spread(measurement.ratios(to: .libuv)))",
+      "\"libuvRatioLimit\": \(number(reach.libuv))",
       "\"ceiling\": \(number(reach.ceiling))",
       "\"verdict\": \(judged)",
       "\"oursRounds\": \(numbers(measurement.figures[.ours]))",
       "\"peerRounds\": \(numbers(measurement.figures[.peer]))",
+      "\"libuvRounds\": \(numbers(measurement.figures[.libuv]))",
     ]
     return "{" + fields.joined(separator: ", ") + "}"
   }

@@ -16,14 +16,14 @@ struct Options {
   var child: (workload: String, engine: Engine, count: Int)?
 
   static let usage = """
-    usage: bench [--filter SUBSTRING] [--rounds N] [--quick] [--only ours|peer]
+    usage: bench [--filter SUBSTRING] [--rounds N] [--quick] [--only ours|peer|libuv]
                  [--json FILE] [--strict] [--list]
 
       --filter SUBSTRING  only workloads whose name, or one of whose rows, contains it
       --rounds N          samples of each engine (11; at most 5 where each takes a process);
                           up to three times as many where the rounds disagree
       --quick             3 rounds of samples a quarter as long: a look, not a measurement
-      --only ours|peer    one engine, so no ratios
+      --only ENGINE       one engine, so no ratios
       --json FILE         also write the figures to FILE
       --strict            leave with status 1 when a row is over its limit
       --list              print the rows and their limits, run nothing
@@ -70,7 +70,9 @@ struct Options {
 
   private static func engine(of option: String, _ rest: inout ArraySlice<String>) -> Engine {
     let text = value(of: option, &rest)
-    guard let engine = Engine(rawValue: text) else { reject("\(option) needs 'ours' or 'peer'") }
+    guard let engine = Engine(rawValue: text) else {
+      reject("\(option) needs 'ours', 'peer' or 'libuv'")
+    }
     return engine
   }
 

@@ -1,4 +1,4 @@
-// Runs one workload under both engines by turns and gathers the figures of each round.
+// Runs one workload under all engines by turns and gathers the figures of each round.
 
 import Metrics
 
@@ -13,21 +13,22 @@ struct Measurement {
     return Distribution(values)
   }
 
-  /// Ours ÷ peer of every round. What disturbs the machine for longer than a sample disturbs both
-  /// figures of a round, so these ratios are steadier than the figures.
-  var ratios: Distribution? {
-    guard let ours = figures[.ours], let peer = figures[.peer], !ours.isEmpty else { return nil }
+  /// Ours ÷ the other's of every round. What disturbs the machine for longer than a sample disturbs
+  /// all figures of a round, so these ratios are steadier than the figures.
+  func ratios(to other: Engine) -> Distribution? {
+    guard let ours = figures[.ours], let theirs = figures[other], !ours.isEmpty else { return nil }
     return Distribution(
-      zip(ours, peer).map { ours, peer in
+      zip(ours, theirs).map { ours, theirs in
         // Two counts of zero are equal.
-        peer == 0 ? (ours == 0 ? 1 : .infinity) : ours / peer
+        theirs == 0 ? (ours == 0 ? 1 : .infinity) : ours / theirs
       })
   }
 
   /// Whether the rounds disagree so much that their median says little.
   var isScattered: Bool {
-    guard let ratios else { return false }
-    return ratios.quantile(0.9) - ratios.quantile(0.1) > 0.4 * ratios.median
+    [Engine.peer, .libuv].compactMap { ratios(to: $0) }.contains { ratios in
+      ratios.quantile(0.9) - ratios.quantile(0.1) > 0.4 * ratios.median
+    }
   }
 }
 
@@ -36,18 +37,19 @@ struct Runner {
   private var targetNanoseconds: Double { options.quick ? 10e6 : 40e6 }
 
   func measure(_ pairing: Pairing) -> [Measurement] {
+    let engines = options.engines.filter { pairing.workload(of: $0) != nil }
     var counts: [Engine: Int] = [:]
-    for engine in options.engines { counts[engine] = count(for: pairing, engine) }
-    let isShared = pairing.ours.place == .shared
+    for engine in engines { counts[engine] = count(for: pairing, engine) }
+    let isShared = pairing.place == .shared
     let rounds = isShared ? options.rounds : min(options.rounds, 5)
     // Contention and wake-ups have moods, each lasting a sample: only more samples help.
     let mostRounds = isShared && !options.quick ? 3 * rounds : rounds
     var measurements = pairing.rows.map { Measurement(row: $0, figures: [:]) }
     for round in 0..<mostRounds {
       if round >= rounds && !measurements.contains(where: \.isScattered) { break }
-      // Each engine goes first in every other round.
-      let order = round % 2 == 0 ? options.engines : options.engines.reversed()
-      for engine in order {
+      // Each engine goes first in its turn.
+      for index in engines.indices {
+        let engine = engines[(index + round) % engines.count]
         let figures = sample(pairing, engine, count: counts[engine] ?? 1)
         for (index, figure) in figures.enumerated() {
           measurements[index].figures[engine, default: []].append(figure)
@@ -58,7 +60,7 @@ struct Runner {
   }
 
   private func sample(_ pairing: Pairing, _ engine: Engine, count: Int) -> [Double] {
-    let workload = pairing.workload(of: engine)
+    guard let workload = pairing.workload(of: engine) else { return [] }
     let figures =
       workload.place == .child
       ? Child.run(workload.name, engine, count: count)
@@ -77,9 +79,11 @@ struct Runner {
 
   /// The count for `workload.body`; also warms the engine up.
   private func count(for pairing: Pairing, _ engine: Engine) -> Int {
-    let workload = pairing.workload(of: engine)
+    guard let workload = pairing.workload(of: engine) else { return 1 }
     switch workload.size {
     case .exact(let count):
+      // In a process of its own every sample is the first.
+      if workload.place == .shared { _ = run(workload, engine, count: count) }
       return count
     case .fixed(let whole):
       let count = options.quick ? max(1, whole / 4) : whole

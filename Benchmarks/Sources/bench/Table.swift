@@ -4,35 +4,47 @@ import Metrics
 
 struct Table {
   private let nameWidth: Int
-  private static let widths = [8, 11, 11, 7, 15, 17]
+  /// Whether any row has a figure of libuv's to show.
+  private let hasLibuv: Bool
+  private static let widths = [8, 11, 11, 7, 15, 17, 11, 7, 15, 7]
 
-  init(rows: [Workload.Row]) {
+  init(rows: [Workload.Row], hasLibuv: Bool) {
     nameWidth = max(8, rows.map(\.name.count).max() ?? 0)
+    self.hasLibuv = hasLibuv
   }
 
   var header: String {
-    let titles = ["unit", "ours", "peer", "ratio", "p10…p90", "reach"]
+    var titles = ["unit", "ours", "peer", "ratio", "p10…p90", "reach"]
+    if hasLibuv { titles += ["libuv", "ratio", "p10…p90", "reach"] }
     let line = padded("workload", nameWidth) + cells(titles) + "  verdict\n"
     return line + String(repeating: "-", count: line.count - 1) + "\n"
   }
 
   func line(_ measurement: Measurement) -> String {
     let reach = Reach.of(measurement.row.name)
-    let ours = measurement.distribution(of: .ours)?.median
-    let peer = measurement.distribution(of: .peer)?.median
-    let ratios = measurement.ratios
-    let spread = ratios.map { "\(ratioText($0.quantile(0.1)))…\(ratioText($0.quantile(0.9)))" }
-    let columns = [
-      measurement.row.unit, figureText(ours), figureText(peer),
-      ratios.map { ratioText($0.median) } ?? "-", spread ?? "-", reach.text,
-    ]
+    let figures = [Engine.ours, .peer, .libuv].map {
+      figureText(measurement.distribution(of: $0)?.median)
+    }
+    var columns = [measurement.row.unit, figures[0], figures[1]]
+    columns += ratioTexts(measurement.ratios(to: .peer)) + [reach.text]
+    if hasLibuv {
+      columns += [figures[2]] + ratioTexts(measurement.ratios(to: .libuv)) + [reach.libuvText]
+    }
     let verdict = reach.verdict(of: measurement)
     return padded(measurement.row.name, nameWidth) + cells(columns) + "  \(verdict.rawValue)\n"
   }
 
+  private func ratioTexts(_ ratios: Distribution?) -> [String] {
+    guard let ratios else { return ["-", "-"] }
+    let spread = "\(ratioText(ratios.quantile(0.1)))…\(ratioText(ratios.quantile(0.9)))"
+    return [ratioText(ratios.median), spread]
+  }
+
   /// A line for `--list`.
   func listing(_ row: Workload.Row) -> String {
-    padded(row.name, nameWidth) + "  " + padded(row.unit, 8) + Reach.of(row.name).text + "\n"
+    let reach = Reach.of(row.name)
+    let libuv = reach.libuv == nil ? "" : ", libuv \(reach.libuvText)"
+    return padded(row.name, nameWidth) + "  " + padded(row.unit, 9) + reach.text + libuv + "\n"
   }
 
   private func cells(_ texts: [String]) -> String {

@@ -1,5 +1,5 @@
 // Measures Grand Central beside the toolchain's Dispatch: the same workloads, compiled against
-// each, run by turns in one process.
+// each, run by turns in one process. Where libuv can do the same job, it stands beside both.
 
 import Glibc
 import Metrics
@@ -13,7 +13,10 @@ if let child = options.child {
 
 let pairings = Pairing.all().filter { $0.matches(options.filter) }
 if pairings.isEmpty { fail("no workload matches '\(options.filter)'; try --list") }
-let table = Table(rows: pairings.flatMap(\.rows))
+let table = Table(
+  rows: pairings.flatMap(\.rows),
+  hasLibuv: options.engines.contains(.libuv)
+    && pairings.contains { $0.workload(of: .libuv) != nil })
 
 if options.list {
   for row in pairings.flatMap(\.rows) { emit(table.listing(row)) }
@@ -24,7 +27,8 @@ let more = options.quick ? "" : ", up to three times as many where they disagree
 emit(
   """
   Medians of \(options.rounds) rounds\(more).
-  Ratio: the median, and the 10th to 90th percentile, of the rounds' own ratios, ours ÷ peer.
+  Ratio: the median, and the 10th to 90th percentile, of the rounds' own ratios, ours ÷ peer
+  (the toolchain's) and ours ÷ libuv.
   Smaller is better in every row.
 
 
