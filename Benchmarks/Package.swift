@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
 /// The workloads on descriptors need makeReadSource and makeWriteSource. Add the define here when
 /// Grand Central has them.
-let ours: [SwiftSetting] = [.define("GRAND_CENTRAL")]
+let ours: [SwiftSetting] = [.define("GRAND_CENTRAL"), .define("DESCRIPTOR_SOURCES")]
 let toolchains: [SwiftSetting] = [.define("DESCRIPTOR_SOURCES")]
 
 // libuv stands beside both where the job is the same. scripts/bench.sh asks for it where it is

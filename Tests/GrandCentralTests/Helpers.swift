@@ -1,5 +1,6 @@
 import GrandCentral
 import TestSupport
+import Testing
 
 /// The two kinds of queue that a program makes, as a test argument.
 enum QueueKind: CaseIterable, Sendable {
@@ -25,4 +26,12 @@ func isSleeping(_ threadID: Int) -> Bool {
     let end = line.lastIndex(of: ")")
   else { return false }
   return line[end...].dropFirst(2).first == "S"
+}
+
+/// Cancels, and waits for the cancel handler.
+func cancelAndWait(_ source: any DispatchSourceProtocol) {
+  let done = Latch()
+  source.setCancelHandler { done.open() }
+  source.cancel()
+  #expect(done.wait())
 }

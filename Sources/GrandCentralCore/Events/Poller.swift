@@ -1,13 +1,14 @@
 // Room: Events/Poller. Where the engine waits for descriptors and clocks: one epoll(7) set for all of them.
 // Two threads wait in it side by side. The kernel gives an event to one of them, and that one runs what the event
 // makes ready itself, as a guest of the pool (Pool+Guest), so no other thread has to wake up for it. Meanwhile the
-// other goes on waiting: however long a handler takes, events are received. So
-//   whoever leaves the other behind in the wait may run what has come
-//   whoever is the last to wait must not: it hands everything to the pool's workers, and waits again
-// While events come faster than handlers end, the second thread would be woken for each of them, only to find that
-// the first is about to wait again anyway. So, once it has been woken while the first was at work, it stands by: it
-// sleeps for a millisecond at a time, until the first sits in a handler for longer than that, or has become idle.
-// Then it goes back to wait. That is the only periodic wake-up, and it ends when the events do.
+// other is there: however long a handler takes, events are received. So
+//   whoever leaves the other behind may run what has come
+//   whoever leaves nobody behind must not: it hands everything to the pool's workers, and comes back
+// While events come as fast as handlers end, the second thread would be woken for each other one of them, only to find
+// that the first is about to come back anyway. So a thread that was woken while the other was at work, or the second
+// when the two take turns for long, stands by: it sleeps for a millisecond at a time, until the other sits in a handler
+// for longer than that, or is idle most of the time; then it goes back to wait. It counts as there while it stands by,
+// so the other goes on running what comes. That is the only periodic wake-up, and it ends when the events do.
 // Times are descriptors too (Alarm), so one that comes is an event like any other.
 // A system that refuses descriptors, memory or threads is asked again: see Poller+Shortage.
 
@@ -19,8 +20,8 @@ final class Poller: @unchecked Sendable {
   /// The epoll set; -1 before there is one. Written once, under the lock; releasing and acquiring.
   let set = Atomic<Int32>(-1)
 
-  /// Threads that are in the wait, or on their way there.
-  private let waiting = Atomic<Int32>(0)
+  /// Threads that are in the wait, or will be there within a bounded time: on their way, or standing by.
+  private let present = Atomic<Int32>(0)
   let first = PollerThread()
   let second = PollerThread()
 
@@ -39,6 +40,7 @@ final class Poller: @unchecked Sendable {
   static var mostThreads: UInt32 { 2 }
   /// No registration's: a table has fewer places.
   static var bellKey: UInt64 { .max }
+  private static var shortNanoseconds: UInt64 { 250_000 }
   private static var standbyNanoseconds: UInt64 { 1_000_000 }
   /// Turns in that time up to which the other is taken to be idle.
   private static var idleTurns: UInt32 { 4 }
@@ -64,21 +66,22 @@ final class Poller: @unchecked Sendable {
   func run(_ own: PollerThread, as guest: Worker) -> Never {
     let thread = currentThread()
     let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
+    present.wrappingAdd(1, ordering: .relaxed)
     while true {
       let count = wait(own, into: events)
-      // acquiringAndReleasing: of two threads that leave at a time, one sees that it is the last.
-      let isLast = waiting.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
       let told = receivers(of: UnsafeBufferPointer(start: events, count: count))
       if told.isEmpty { continue }
       let tell = {
         for (receiver, readiness) in told { receiver.becameReady(readiness, on: thread) }
       }
+      // relaxed: of two threads that leave at a time the order of this word alone says which is the last.
+      let isLast = present.wrappingSubtract(1, ordering: .relaxed).newValue == 0
       if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
-      guard isLast else { continue }
+      present.wrappingAdd(1, ordering: .relaxed)
       if threads.load(ordering: .relaxed) < Self.mostThreads {
-        startThread()
-      } else {
+        if isLast { startThread() }
+      } else if isLast || (own === second && takesTurns(own)) {
         standBy(own)
       }
     }
@@ -87,7 +90,6 @@ final class Poller: @unchecked Sendable {
   private func wait(
     _ own: PollerThread, into events: UnsafeMutablePointer<ReadinessSet.Event>
   ) -> Int {
-    waiting.wrappingAdd(1, ordering: .relaxed)
     own.turns.wrappingAdd(1, ordering: .relaxed)
     let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
     let set = set.load(ordering: .acquiring)
@@ -106,6 +108,21 @@ final class Poller: @unchecked Sendable {
         table[Registration(key: event.key)].map { ($0, Readiness(rawValue: event.events)) }
       }
     }
+  }
+
+  /// Whether the two threads have taken turns a few times in a row, at short intervals.
+  private func takesTurns(_ own: PollerThread) -> Bool {
+    let now = Clock.monotonicNanoseconds()
+    let other = first.turns.load(ordering: .relaxed)
+    let isTurn = other != own.otherTurns && now - own.lastTurn < Self.shortNanoseconds
+    own.turnsTaken = isTurn ? own.turnsTaken + 1 : 0
+    own.otherTurns = other
+    own.lastTurn = now
+    guard own.turnsTaken >= Self.idleTurns else { return false }
+    own.turnsTaken = 0
+    // What standBy() compares with is of its own last look, not of this one.
+    own.otherTurns = other &- 1
+    return true
   }
 
   /// Stays out of the wait while the other thread comes back to it again and again. If it did not since it was last
@@ -137,6 +154,9 @@ final class PollerThread: @unchecked Sendable {
   let turns = Atomic<UInt32>(0)
   /// Its own: the other's turns when it last looked.
   @Cell var otherTurns: UInt32 = 0
+  /// Its own: how often the two have taken turns, and when it last had one.
+  @Cell var turnsTaken: UInt32 = 0
+  @Cell var lastTurn: UInt64 = 0
   /// Its record in the pool, made with the first attempt to start it. Guarded by the poller's lock.
   @Cell var guest: Worker?
 }

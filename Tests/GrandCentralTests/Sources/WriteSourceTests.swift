@@ -1,0 +1,153 @@
+// Write sources, and what becomes of sources whose descriptor is closed: contract rows S1, S5, S7.
+import Glibc
+import GrandCentral
+import TestSupport
+import Testing
+
+@Suite("A write source") struct WriteSourceTests {
+  private let queue = DispatchQueue(label: "writes")
+
+  @Test(arguments: [true, false])
+  func `runs while there is room, and again when room is made`(isPipe: Bool) {
+    let ends = isPipe ? DescriptorPair.pipe() : DescriptorPair.sockets()
+    let source = DispatchSource.makeWriteSource(fileDescriptor: ends.output, queue: queue)
+    let written = Counter()
+    let rooms = Log<UInt>()
+    source.setEventHandler {
+      rooms.append(source.data)
+      written.add(max(0, writeBytes(ends.output, 4096)))
+    }
+    source.activate()
+    // Full: the handler no longer runs.
+    #expect(eventually { written.value > 0 && ReadinessNow.isFull(ends.output) })
+    settle()
+    let full = written.value
+    let runs = rooms.count
+    settle()
+    #expect(rooms.count == runs)
+    #expect(rooms.all.allSatisfy { $0 > 0 })
+    var emptied = 0
+    while emptied < full { emptied += max(0, readBytes(ends.input)) }
+    #expect(eventually { written.value > full })
+    cancelAndWait(source)
+    ends.closeBoth()
+  }
+
+  @Test(arguments: [true, false])
+  func `tells once that nobody reads any more`(isPipe: Bool) {
+    let ends = isPipe ? DescriptorPair.pipe() : DescriptorPair.sockets()
+    while !ReadinessNow.isFull(ends.output) { writeBytes(ends.output, 4096) }
+    let source = DispatchSource.makeWriteSource(fileDescriptor: ends.output, queue: queue)
+    let log = Log<UInt>()
+    source.setEventHandler { log.append(source.data) }
+    source.activate()
+    settle()
+    #expect(log.count == 0)
+    close(ends.input)
+    #expect(log.waitForCount(1))
+    settle()
+    #expect(log.all == [0])
+    cancelAndWait(source)
+    close(ends.output)
+  }
+
+  @Test func `finds a regular file always ready`() throws {
+    let file = try #require(tmpfile())
+    let source = DispatchSource.makeWriteSource(fileDescriptor: fileno(file), queue: queue)
+    let written = Latch(3)
+    source.setEventHandler {
+      writeBytes(source.handleOfDescriptor, 100)
+      written.open()
+    }
+    source.activate()
+    #expect(written.wait())
+    cancelAndWait(source)
+    fclose(file)
+  }
+}
+
+@Suite("A descriptor source") struct DescriptorLifeTests {
+  @Test func `hears nothing of the file that has its descriptor's number next`() {
+    let queue = DispatchQueue(label: "reuse")
+    for _ in 0..<200 {
+      let old = DescriptorPair.pipe()
+      let source = DispatchSource.makeReadSource(fileDescriptor: old.input, queue: queue)
+      let cancelled = Latch()
+      let late = Counter()
+      source.setEventHandler { late.add() }
+      source.setCancelHandler {
+        close(old.input)
+        cancelled.open()
+      }
+      source.activate()
+      writeBytes(old.output, 1)
+      source.cancel()
+      #expect(cancelled.wait())
+      let before = late.value
+      let new = DescriptorPair.pipe()
+      writeBytes(new.output, 1)
+      queue.sync {}
+      #expect(late.value == before)
+      new.closeBoth()
+      close(old.output)
+    }
+  }
+
+  @Test func `made for a negative descriptor stops the process and says so`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = DispatchSource.makeReadSource(fileDescriptor: -1)
+    }
+    expectReport(result, names: ["-1"], says: ["open()"])
+  }
+
+  @Test(arguments: ["never open", "closed", "closed and reused"])
+  func `whose descriptor is closed too early is reported`(how: String) async {
+    let result = await #expect(
+      processExitsWith: .success,
+      observing: [\.standardErrorContent, \.standardOutputContent]
+    ) { [how] in
+      let queue = DispatchQueue(label: "early")
+      // The engine's own descriptors come first, so that none of them takes the number that is closed.
+      let first = Latch()
+      queue.asyncAfter(deadline: .now() + .milliseconds(1)) { first.open() }
+      if !first.wait() { exit(1) }
+      let ends = DescriptorPair.pipe()
+      let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
+      let wrong = Counter()
+      let cancelled = Latch()
+      source.setEventHandler { wrong.add() }
+      source.setCancelHandler { cancelled.open() }
+      if how == "never open" { close(ends.input) }
+      source.activate()
+      queue.sync {}
+      if how != "never open" { close(ends.input) }
+      if how == "closed and reused" {
+        let new = DescriptorPair.pipe()
+        let number = new.input == ends.input ? new.input : dup2(new.input, ends.input)
+        let right = Latch()
+        let second = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
+        second.setEventHandler {
+          readBytes(number)
+          right.open()
+        }
+        second.activate()
+        writeBytes(new.output, 1)
+        if !right.wait() { exit(2) }
+        second.cancel()
+      }
+      source.cancel()
+      if !cancelled.wait() || wrong.value != 0 { exit(3) }
+      exit(0)
+    }
+    let report = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(report.contains("BUG IN CLIENT OF GRAND CENTRAL"))
+    #expect(report.contains("read source of descriptor") && report.contains("queue 'early'"))
+    #expect(report.contains("cancel handler"))
+  }
+}
+
+extension DispatchSourceProtocol {
+  fileprivate var handleOfDescriptor: Int32 { Int32(truncatingIfNeeded: handle) }
+}
