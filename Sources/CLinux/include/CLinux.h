@@ -101,6 +101,10 @@ int gc_affinity_count(uint32_t thread);
 // CPU time of thread `tid` of this process in nanoseconds, or -1 when it is gone.
 int64_t gc_thread_cpu_nanoseconds(uint32_t tid);
 
+// The Swift runtime's own: retains an object unless its deinit has begun, and returns it or NULL. What a
+// weak reference does, without the side table that each object with one has.
+void *_Nullable swift_tryRetain(void *_Nonnull object);
+
 // Ends the process where it stands, so that the stack still shows who called.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }
 

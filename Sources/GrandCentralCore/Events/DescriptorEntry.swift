@@ -3,31 +3,29 @@
 //   waiting, told, ended ─lost→ lost
 // Guarded by the lock of the SharedDescriptor that it is with. While it is told, its listener's own.
 
-/// Who listens: a source.
-protocol DescriptorListener: AnyObject, Sendable {
-  /// Outside of all locks; any thread. Must not sleep.
-  func descriptorIsReady(on thread: ThreadContext)
-  /// For messages: "read source of descriptor 7 on queue 'x'".
-  var listenerDescription: String { get }
-}
-
 final class DescriptorEntry: @unchecked Sendable {
   enum Direction { case read, write }
   enum State { case waiting, told, ended, lost }
 
   let direction: Direction
-  /// Weakly: a source that nobody holds any more is not kept by its descriptor.
-  weak var listener: (any DescriptorListener)?
+  /// For messages.
+  let description: String
+  /// The source, not retained: it leaves before it dies, under the lock. So while that is held its memory is there, and
+  /// `tryRetain` says whether it still lives.
+  /// Set once, before anybody else knows the entry.
+  @Cell var listener: Unmanaged<Lane>?
   @Cell var state = State.waiting
   /// What it was told.
   @Cell var seen: Readiness = []
-
   /// How often its listener has looked itself since the kernel was last asked. Whose it is told.
   @Cell var looks = 0
 
   static var mostLooks: Int { 16 }
 
-  init(_ direction: Direction) { self.direction = direction }
+  init(_ direction: Direction, description: String) {
+    self.direction = direction
+    self.description = description
+  }
 
   /// What the kernel is asked for.
   var interest: Readiness {

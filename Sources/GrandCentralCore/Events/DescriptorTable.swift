@@ -11,19 +11,13 @@ final class DescriptorTable: @unchecked Sendable {
 
   init(poller: Poller) { self.poller = poller }
 
-  /// `entry` waits for `descriptor` from now on. Any thread. Returns whom to leave.
-  func join(
-    _ entry: DescriptorEntry, to descriptor: Int32, on thread: ThreadContext
-  ) -> SharedDescriptor {
-    while true {
-      let candidate = lock.withLock {
-        if let known = shared[descriptor] { return known }
-        let made = SharedDescriptor(descriptor, in: self)
-        shared[descriptor] = made
-        return made
-      }
-      if candidate.join(entry, on: thread) == .yes { return candidate }
-      forget(candidate)
+  /// What those share that listen to `descriptor`. Whoever may not join it any more forgets it, and asks again.
+  func shared(_ descriptor: Int32) -> SharedDescriptor {
+    lock.withLock {
+      if let known = shared[descriptor] { return known }
+      let made = SharedDescriptor(descriptor, in: self)
+      shared[descriptor] = made
+      return made
     }
   }
 

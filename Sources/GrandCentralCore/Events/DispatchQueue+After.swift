@@ -1,20 +1,5 @@
 // Room: Events/DispatchQueue+After. Work that is submitted later.
 
-/// A node that goes to a queue when its time has come.
-private final class LaterWork: TimerEntry, TimerReceiver, @unchecked Sendable {
-  private let node: WorkNode
-  private let queue: DispatchQueue
-
-  init(_ node: WorkNode, to queue: DispatchQueue) {
-    self.node = node
-    self.queue = queue
-  }
-
-  override func receiver() -> (any TimerReceiver)? { self }
-
-  func timerFired(on thread: ThreadContext) { queue.submit(node, from: thread) }
-}
-
 extension DispatchQueue {
   /// Submits `work` when `deadline` has come; at once if it has passed; never for `.distantFuture`.
   ///
@@ -75,6 +60,6 @@ extension DispatchQueue {
     let now = timers.clock.nanoseconds
     guard target > now else { return submit(makeNode(thread), from: thread) }
     let leeway = min(max((target - now) / 10, 1_000_000), 60_000_000_000)
-    timers.arm(LaterWork(makeNode(thread), to: self), at: target, leeway: leeway)
+    timers.submit(makeNode(thread), to: self, at: target, leeway: leeway)
   }
 }

@@ -39,27 +39,25 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   // MARK: Entries
 
-  enum Joined { case yes, isOver, isLost }
-
-  /// `entry` waits from now on. Any thread.
-  func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Joined {
+  /// `entry` waits from now on. Any thread. False: nobody may join any more.
+  func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Bool {
     var after = Aftermath()
-    let joined: Joined = lock.withLock {
-      if isOver || kind == .lost { return .isOver }
+    let hasJoined = lock.withLock {
+      if isOver || kind == .lost { return false }
       entry.state = .waiting
       guard registration != nil else {
         entries.append(entry)
         after = askForAll()
-        return .yes
+        return true
       }
       // Whoever is here already may listen to a file that is gone. Only asking shows it.
       after = ask(.once(wanted().union(entry.interest)), anew: true)
-      if kind == .lost { return .isLost }
+      if kind == .lost { return false }
       entries.append(entry)
-      return .yes
+      return true
     }
     conclude(after, on: thread)
-    return joined
+    return hasJoined
   }
 
   /// `entry` is told nothing any more. Any thread, any number of times.
@@ -72,7 +70,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       isOver = true
       guard kind == .polled, registration != nil else { return true }
       let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
-      if error != 0 { after.lost = [entry] }
+      if error != 0 { after.lost = [entry.description] }
       return true
     }
     guard isLast else { return }
@@ -92,7 +90,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     if answer == .mayBeReady, let readiness = look(again: entry) {
       // Told anew, and by nobody else: a told entry is its listener's.
       entry.seen = readiness
-      entry.listener?.descriptorIsReady(on: thread)
+      // SAFETY: it is on its listener's behalf that this is called.
+      entry.listener?._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
       return
     }
     let after = lock.withLock {
@@ -128,8 +127,9 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   /// What is to be done once the lock is free.
   private struct Aftermath {
-    var told: [DescriptorEntry] = []
-    var lost: [DescriptorEntry] = []
+    /// Retained.
+    var told: [Unmanaged<Lane>] = []
+    var lost: [String] = []
     var shortage: Int32 = 0
 
     mutating func join(_ other: Aftermath) {
@@ -185,8 +185,10 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     // EINVAL, ELOOP: its number has become that of the set itself, or of one that the set is in.
     case EBADF, ENOENT, EINVAL, ELOOP:
       kind = .lost
-      after.lost = entries
-      for entry in entries { entry.state = .lost }
+      for entry in entries {
+        entry.state = .lost
+        after.lost.append(entry.description)
+      }
     default: after.shortage = error
     }
     return after
@@ -197,7 +199,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     for entry in entries where entry.cares(for: readiness, isAlwaysReady: kind == .alwaysReady) {
       entry.state = .told
       entry.seen = readiness
-      after.told.append(entry)
+      if let listener = entry.listener, listener.tryRetain() { after.told.append(listener) }
     }
     return after
   }
@@ -205,10 +207,12 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   // MARK: Outside of it
 
   private func conclude(_ after: Aftermath, on thread: ThreadContext) {
-    for entry in after.lost {
-      if let listener = entry.listener { table.reportLoss(of: listener.listenerDescription) }
+    for description in after.lost { table.reportLoss(of: description) }
+    for listener in after.told {
+      // SAFETY: tell() has retained it.
+      listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
+      listener.release()
     }
-    for entry in after.told { entry.listener?.descriptorIsReady(on: thread) }
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
   }
 

@@ -1,27 +1,65 @@
-// Room: Events/TimerEntry. Something that is due at a time: a timer source, or work for later.
+// Room: Events/TimerEntry. Something that is due at a time: a lane that waits for it, or work for later.
 //   idle ─arm→ armed ─its time comes→ fired ─arm→ armed        armed, fired ─disarm→ idle
-// All of it is guarded by the lock of the Timers that it is with.
+// Memory of its own, 40 bytes from the store of the Timers that it is with, and all of it guarded by their lock. Not an
+// object: a timeout is made for each request, and most of what that would cost is the object.
 
-/// Who is told that its time has come.
-protocol TimerReceiver: AnyObject {
-  /// On a thread of the poller, outside of the timers' lock. Must not sleep.
-  func timerFired(on thread: ThreadContext)
+struct TimerEntry {
+  enum State: UInt8 { case idle, armed, fired }
+  enum Kind: UInt8 {
+    /// A lane, not retained: it takes its entry back before it dies, under the lock. So while that is held the lane's
+    /// memory is there, and `tryRetain` says whether it still lives.
+    case lane
+    /// A node, with the queue it goes to, retained, for its carrier.
+    case work
+  }
+
+  /// Not before.
+  var target: UInt64
+  /// Not much after: between the two it may wait for others, so that one wake-up serves them all.
+  var latest: UInt64
+  /// A lane or a node. In an entry that is not in use: the next one of those.
+  var receiver: UnsafeMutableRawPointer?
+  /// Where it is in the two heaps.
+  var placeByTarget: UInt32 = 0
+  var placeByLatest: UInt32 = 0
+  var state = State.idle
+  var kind: Kind
+
+  /// Whether it can wait for others; in both heaps only then.
+  var hasLeeway: Bool { latest > target }
 }
 
-class TimerEntry: @unchecked Sendable {
-  enum State { case idle, armed, fired }
+typealias TimerHandle = UnsafeMutablePointer<TimerEntry>
 
-  @Cell final var state = State.idle
-  /// Not before.
-  @Cell final var target: UInt64 = 0
-  /// Not much after: between the two it may wait for others, so that one wake-up serves them all.
-  @Cell final var latest: UInt64 = 0
-  /// Whether it can wait for others; in both heaps only then.
-  final var hasLeeway: Bool { latest > target }
-  /// Where it is in the two heaps.
-  @Cell final var placeByTarget = 0
-  @Cell final var placeByLatest = 0
+/// Where entries come from. Guarded by the lock of its Timers. What was ever needed is kept.
+struct TimerStore {
+  private var free: TimerHandle?
+  private var blocks: [TimerHandle] = []
+  private static var blockCount: Int { scaled(256, inModels: 4) }
 
-  /// Under the lock, when its time has come. `nil`: nobody is left to be told.
-  func receiver() -> (any TimerReceiver)? { nil }
+  mutating func take(_ receiver: UnsafeMutableRawPointer, _ kind: TimerEntry.Kind) -> TimerHandle {
+    if free == nil { addBlock() }
+    let taken = free.unsafelyUnwrapped
+    free = taken.pointee.receiver?.assumingMemoryBound(to: TimerEntry.self)
+    taken.pointee = TimerEntry(target: .max, latest: .max, receiver: receiver, kind: kind)
+    return taken
+  }
+
+  mutating func put(_ entry: TimerHandle) {
+    entry.pointee.receiver = UnsafeMutableRawPointer(free)
+    free = entry
+  }
+
+  private mutating func addBlock() {
+    let block = TimerHandle.allocate(capacity: Self.blockCount)
+    blocks.append(block)
+    for index in (0..<Self.blockCount).reversed() {
+      (block + index).initialize(
+        to: TimerEntry(target: .max, latest: .max, receiver: nil, kind: .lane))
+      put(block + index)
+    }
+  }
+
+  /// For the last reference to the owner.
+  func dismantle() { for block in blocks { block.deallocate() } }
 }

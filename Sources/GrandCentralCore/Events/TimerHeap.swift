@@ -5,7 +5,7 @@
 struct TimerHeap {
   private struct Slot {
     var time: UInt64
-    var entry: Unmanaged<TimerEntry>
+    var entry: TimerHandle
   }
   private var slots: [Slot] = []
   private let order: Order
@@ -19,23 +19,24 @@ struct TimerHeap {
   var first: UInt64? { slots.first?.time }
 
   /// The earliest entry, if its time has come by `now`.
-  func entry(until now: UInt64) -> TimerEntry? {
+  func entry(until now: UInt64) -> TimerHandle? {
     guard let slot = slots.first, slot.time <= now else { return nil }
-    return slot.entry.takeUnretainedValue()
+    return slot.entry
   }
 
-  /// Whoever inserts keeps the entry alive until it is removed.
-  mutating func insert(_ entry: TimerEntry, at time: UInt64) {
-    slots.append(Slot(time: time, entry: Unmanaged.passUnretained(entry)))
+  /// Whoever inserts keeps the entry until it is removed.
+  mutating func insert(_ entry: TimerHandle, at time: UInt64) {
+    slots.append(Slot(time: time, entry: entry))
     rise(from: slots.count - 1)
   }
 
-  mutating func remove(_ entry: TimerEntry) {
+  mutating func remove(_ entry: TimerHandle) {
     let hole = place(of: entry)
     guard let last = slots.popLast(), hole < slots.count else { return }
+    // Most that leave were not first, and what comes from the end belongs near it.
+    let time = slots[hole].time
     put(last, at: hole)
-    rise(from: hole)
-    sink(from: last.entry._withUnsafeGuaranteedRef { place(of: $0) })
+    if last.time < time { rise(from: hole) } else { sink(from: hole) }
   }
 
   private mutating func rise(from start: Int) {
@@ -70,18 +71,18 @@ struct TimerHeap {
 
   private mutating func put(_ slot: Slot, at index: Int) {
     slots[index] = slot
-    slot.entry._withUnsafeGuaranteedRef { entry in
-      switch order {
-      case .byTarget: entry.placeByTarget = index
-      case .byLatest: entry.placeByLatest = index
-      }
+    // Four thousand million timers would be a quarter of a terabyte.
+    let place = UInt32(truncatingIfNeeded: index)
+    switch order {
+    case .byTarget: slot.entry.pointee.placeByTarget = place
+    case .byLatest: slot.entry.pointee.placeByLatest = place
     }
   }
 
-  private func place(of entry: TimerEntry) -> Int {
+  private func place(of entry: TimerHandle) -> Int {
     switch order {
-    case .byTarget: entry.placeByTarget
-    case .byLatest: entry.placeByLatest
+    case .byTarget: Int(entry.pointee.placeByTarget)
+    case .byLatest: Int(entry.pointee.placeByLatest)
     }
   }
 }

@@ -28,6 +28,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   /// Guarded by the lock.
   @Cell private var byLatest = TimerHeap(.byLatest)
   @Cell private var byTarget = TimerHeap(.byTarget)
+  @Cell private var store = TimerStore()
   /// The descriptor; -1 before there is one.
   @Cell private var alarm: Int32 = -1
   /// When the alarm rings; `.max`: it does not.
@@ -41,57 +42,106 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     self.poller = poller
   }
 
-  /// Arms `entry`, or changes when it is due. Any thread.
-  func arm(_ entry: TimerEntry, at target: UInt64, leeway: UInt64) {
+  // For the pool's own models, which come and go.
+  deinit { $store.dismantle() }
+
+  // MARK: Timers of lanes
+
+  /// An entry by which `lane` hears that a time has come. It must be put back before the lane dies.
+  func makeEntry(for lane: Lane) -> TimerHandle {
+    lock.withLock { store.take(lane.address, .lane) }
+  }
+
+  /// Any thread, once for each entry.
+  func putBack(_ entry: TimerHandle) {
+    lock.withLock {
+      withdraw(entry)
+      store.put(entry)
+    }
+  }
+
+  /// Says when `entry` is due; `.max`: never. Replaces what was said before, and takes back that it has fired. Any
+  /// thread.
+  func schedule(_ entry: TimerHandle, at target: UInt64, leeway: UInt64, arms: Bool) {
     let isReady = lock.withLock {
-      insert(entry, at: target, leeway: leeway)
+      withdraw(entry)
+      entry.pointee.target = target
+      let (latest, overflows) = target.addingReportingOverflow(leeway)
+      entry.pointee.latest = overflows ? .max : latest
+      if arms { insert(entry) }
+      return alarm >= 0 || !arms
+    }
+    if !isReady { makeAlarm() }
+  }
+
+  /// Arms `entry` for when it is due. Any thread.
+  func arm(_ entry: TimerHandle) {
+    let isReady = lock.withLock {
+      withdraw(entry)
+      insert(entry)
       return alarm >= 0
     }
     if !isReady { makeAlarm() }
   }
 
   /// What was armed, or has fired and was not answered, no longer counts. Any thread.
-  func disarm(_ entry: TimerEntry) { lock.withLock { withdraw(entry) } }
+  func disarm(_ entry: TimerHandle) { lock.withLock { withdraw(entry) } }
 
-  /// For an entry that has fired: `next` says when it is due again, if at all. Returns whether it had fired:
-  /// it has not if it was armed anew or disarmed since.
-  func answer(_ entry: TimerEntry, leeway: UInt64, next: (UInt64) -> UInt64?) -> Bool {
+  /// For an entry that has fired, which is due every `interval`; 0: once. Arms it for the next time and returns how many
+  /// times have come by now; `nil` if it has not fired, since it was scheduled anew or disarmed since.
+  func answer(_ entry: TimerHandle, interval: UInt64) -> UInt64? {
     lock.withLock {
-      guard entry.state == .fired else { return false }
-      if let target = next(entry.target) {
-        insert(entry, at: target, leeway: leeway)
-      } else {
-        entry.state = .idle
-      }
-      return true
+      guard entry.pointee.state == .fired else { return nil }
+      entry.pointee.state = .idle
+      if interval == 0 { return 1 }
+      let (target, leeway) = (entry.pointee.target, entry.pointee.latest - entry.pointee.target)
+      let now = clock.nanoseconds
+      let count = (now > target ? (now - target) / interval : 0) + 1
+      let (elapsed, overflows) = count.multipliedReportingOverflow(by: interval)
+      let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
+      if overflows || overflowsToo { return count }
+      entry.pointee.target = next
+      let (latest, overflowsLast) = next.addingReportingOverflow(leeway)
+      entry.pointee.latest = overflowsLast ? .max : latest
+      insert(entry)
+      return count
     }
+  }
+
+  // MARK: Work for later
+
+  /// Submits `node` to `queue` when its time has come. Consumes it. Any thread.
+  func submit(_ node: WorkNode, to queue: Lane, at target: UInt64, leeway: UInt64) {
+    node.carrier = Unmanaged.passRetained(queue).toOpaque()
+    let isReady = lock.withLock {
+      let entry = store.take(node.raw, .work)
+      entry.pointee.target = target
+      let (latest, overflows) = target.addingReportingOverflow(leeway)
+      entry.pointee.latest = overflows ? .max : latest
+      insert(entry)
+      return alarm >= 0
+    }
+    if !isReady { makeAlarm() }
   }
 
   // MARK: With the lock held
 
-  private func insert(_ entry: TimerEntry, at target: UInt64, leeway: UInt64) {
-    withdraw(entry)
-    let (latest, overflows) = target.addingReportingOverflow(leeway)
-    entry.target = target
-    entry.latest = overflows ? .max : latest
-    entry.state = .armed
-    _ = Unmanaged.passRetained(entry)
-    byLatest.insert(entry, at: entry.latest)
-    if entry.hasLeeway { byTarget.insert(entry, at: target) }
+  private func insert(_ entry: TimerHandle) {
+    guard entry.pointee.target != .max else { return }
+    entry.pointee.state = .armed
+    byLatest.insert(entry, at: entry.pointee.latest)
+    if entry.pointee.hasLeeway { byTarget.insert(entry, at: entry.pointee.target) }
     setAlarm()
   }
 
-  private func withdraw(_ entry: TimerEntry) {
-    if entry.state == .armed {
-      remove(entry)
-      Unmanaged.passUnretained(entry).release()
-    }
-    entry.state = .idle
+  private func withdraw(_ entry: TimerHandle) {
+    if entry.pointee.state == .armed { remove(entry) }
+    entry.pointee.state = .idle
   }
 
-  private func remove(_ entry: TimerEntry) {
+  private func remove(_ entry: TimerHandle) {
     byLatest.remove(entry)
-    if entry.hasLeeway { byTarget.remove(entry) }
+    if entry.pointee.hasLeeway { byTarget.remove(entry) }
   }
 
   /// Sees to it that the alarm rings in time.
@@ -101,22 +151,34 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     Alarm.set(alarm, at: max(1, latest))
   }
 
+  /// Who is to be told, or what to be submitted.
+  private enum Due {
+    case lane(Unmanaged<Lane>)
+    case work(WorkNode)
+  }
+
   /// Whose time has come; a batch at most.
-  private func takeDue() -> [any TimerReceiver] {
-    var due: [any TimerReceiver] = []
-    guard let latest = byLatest.first else { return due }
+  private func takeDue(into due: inout [Due]) {
+    guard let latest = byLatest.first else { return }
     let now = clock.nanoseconds
-    guard latest <= now else { return due }
-    // Those first that can wait no longer, then those that came along.
-    while due.count < Self.batch,
-      let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now)
-    {
+    guard latest <= now else { return }
+    var left = Self.batch
+    // Those first that can wait no longer, then those that come along.
+    while left > 0, let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now) {
+      left -= 1
       remove(entry)
-      entry.state = .fired
-      if let receiver = entry.receiver() { due.append(receiver) }
-      Unmanaged.passUnretained(entry).release()
+      guard let receiver = entry.pointee.receiver else { continue }
+      switch entry.pointee.kind {
+      case .work:
+        due.append(.work(WorkNode(receiver)))
+        store.put(entry)
+      case .lane:
+        entry.pointee.state = .fired
+        // SAFETY: see TimerEntry.Kind.
+        let lane = Unmanaged<Lane>.fromOpaque(receiver)
+        if lane.tryRetain() { due.append(.lane(lane)) }
+      }
     }
-    return due
   }
 
   // MARK: The poller's threads
@@ -124,20 +186,35 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { fire(on: thread) }
 
   private func fire(on thread: ThreadContext) {
+    var due: [Due] = []
     while true {
-      let due = lock.withLock {
-        let due = takeDue()
-        if due.isEmpty {
-          // It has rung, or soon will for nothing.
-          alarmTime = .max
-          setAlarm()
-        }
-        return due
+      lock.withLock {
+        takeDue(into: &due)
+        guard due.isEmpty else { return }
+        // It has rung, or soon will for nothing.
+        alarmTime = .max
+        setAlarm()
       }
-      // Receivers are let go of outside the lock, since they may die with it.
       if due.isEmpty { return }
-      for receiver in due { receiver.timerFired(on: thread) }
+      for one in due {
+        switch one {
+        case .work(let node): submit(node, on: thread)
+        case .lane(let lane):
+          // SAFETY: takeDue() has retained it.
+          lane._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
+          lane.release()
+        }
+      }
+      due.removeAll(keepingCapacity: true)
     }
+  }
+
+  private func submit(_ node: WorkNode, on thread: ThreadContext) {
+    let queue = Unmanaged<Lane>.fromOpaque(node.carrier.unsafelyUnwrapped)
+    node.carrier = nil
+    // SAFETY: the node's reference, which this takes.
+    queue._withUnsafeGuaranteedRef { $0.submit(node, from: thread) }
+    queue.release()
   }
 }
 

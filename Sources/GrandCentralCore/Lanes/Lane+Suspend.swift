@@ -17,11 +17,14 @@ extension Lane {
     }
   }
 
-  /// `activates`: on an object that was never activated this is its activation, as on sources.
-  final func resumeLane(activates: Bool = false) {
-    guard kind != .root && kind != .bound else { return }
+  /// `activates`: on an object that was never activated this is its activation, as on sources. Returns whether it was.
+  @discardableResult
+  final func resumeLane(activates: Bool = false) -> Bool {
+    guard kind != .root && kind != .bound else { return false }
+    var isActivation = false
     let owns = control.withLock {
       let activated = activates && suspension.isInactive ? suspension.activated() : nil
+      isActivation = activated != nil && suspension.count == 0
       guard let next = suspension.resumed() ?? activated else {
         let fix =
           suspension.isInactive
@@ -31,6 +34,7 @@ extension Lane {
       return setSuspension(next, from: currentThread())
     }
     if owns { advance(on: currentThread()) }
+    return isActivation
   }
 
   final func activateLane() {

@@ -80,6 +80,11 @@ public class _Lane: DispatchObject {
   /// The target of a lane that asks for none.
   var defaultTarget: Lane { engineFault("Queue '\(laneLabel)' has no default target.") }
 
+  /// For a lane that waits for events: one has come. Any thread.
+  func eventCame(on thread: ThreadContext) {
+    engineFault("Queue '\(laneLabel)' waits for no event.")
+  }
+
   /// How many items an activation runs before what else waits on the target has its turn.
   var drainQuota: Int { 1024 }
 
@@ -94,7 +99,7 @@ public class _Lane: DispatchObject {
 
   override public final func setTarget(queue: DispatchQueue) { retarget(to: queue) }
   override final func resetTarget() { retarget(to: defaultTarget) }
-  override public final func activate() { activateLane() }
+  override public func activate() { activateLane() }
   override public final func suspend() { suspendLane() }
   override public func resume() { resumeLane() }
 }

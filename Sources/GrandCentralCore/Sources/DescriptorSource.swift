@@ -3,11 +3,9 @@
 // since another source of the same descriptor has read it, the handler is not called. Only when it has returned is
 // the descriptor waited for again.
 
-private final class DescriptorSource: DispatchSource, DescriptorListener, @unchecked Sendable {
+private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   private let descriptor: Int32
-  private let queueLabel: String
   private let entry: DescriptorEntry
-  private let lock = Lock()
   /// Guarded by the lock: with whom the entry is, and whether it is to be anywhere.
   @Cell private var shared: SharedDescriptor?
   @Cell private var isStopped = false
@@ -23,26 +21,37 @@ private final class DescriptorSource: DispatchSource, DescriptorListener, @unche
       "A source was made for descriptor \(descriptor), which is none. Check what open() or socket() returned."
     )
     self.descriptor = descriptor
-    queueLabel = queue?.label ?? "the default global queue"
-    entry = DescriptorEntry(direction)
-    super.init(kind: direction == .read ? "read source" : "write source", queue: queue)
-    entry.listener = self
+    let kind = direction == .read ? "read source" : "write source"
+    let label = queue?.label ?? "the default global queue"
+    entry = DescriptorEntry(
+      direction, description: "\(kind) of descriptor \(descriptor) on queue '\(label)'")
+    super.init(kind: kind, queue: queue)
+    entry.listener = Unmanaged.passUnretained(self)
   }
 
   deinit { stop() }
 
   override var handleValue: UInt { UInt(descriptor) }
-  var listenerDescription: String {
-    "\(laneLabel) of descriptor \(descriptor) on queue '\(queueLabel)'"
-  }
 
   override func startMonitoring() {
-    let joined = Events.shared.descriptors.join(entry, to: descriptor, on: currentThread())
-    let isLate = lock.withLock {
-      if !isStopped { shared = joined }
-      return isStopped
+    let thread = currentThread()
+    let table = Events.shared.descriptors
+    while true {
+      let candidate = table.shared(descriptor)
+      let isLate = lock.withLock {
+        // Before the entry is told anything: what it is told is taken from there.
+        if !isStopped { shared = candidate }
+        return isStopped
+      }
+      if isLate { return }
+      guard candidate.join(entry, on: thread) else {
+        table.forget(candidate)
+        continue
+      }
+      // stop() may have come before the entry had joined.
+      if lock.withLock({ isStopped }) { candidate.leave(entry) }
+      return
     }
-    if isLate { joined.leave(entry) }
   }
 
   override func stopMonitoring() { stop() }
@@ -56,7 +65,7 @@ private final class DescriptorSource: DispatchSource, DescriptorListener, @unche
     left?.leave(entry)
   }
 
-  func descriptorIsReady(on thread: ThreadContext) { signal(from: thread) }
+  override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
   // MARK: On the lane
 

@@ -2,12 +2,13 @@
 // A source is a serial lane of its own that targets the queue it was made with. So it has all that lanes have:
 // its handlers never overlap, it is made inactive, can be suspended, gets another target in order with its
 // events, and its place in deadlock messages. What comes to the lane:
-//   the registration  queued when the source is made, so it is the first thing to run once it is active
+//   the registration  if there is a handler for it: the first thing to run once the source is active. Without one the
+//                     thread that activates the source begins to watch itself
 //   an event          one node at a time, however much has happened: see SourceState
 //   the cancellation  one node, the last thing that calls a handler
 // Whoever holds the last reference to a source that is not cancelled ends it: no handler is called any more,
-// the cancel handler neither. Nodes on the lane hold the source, but for the registration's: an inactive source
-// whose last reference goes is a client's mistake, which the lane reports.
+// the cancel handler neither. Nodes on the lane hold the source. An inactive source whose last reference goes is a
+// client's mistake, which the lane reports.
 
 /// Runs handlers on a queue when something happens: a timer fires, data is merged, …
 ///
@@ -22,18 +23,21 @@
 /// - Source: `dispatch/source.h` of the public reference.
 // SAFETY: the state is atomic, handlers and the timer's settings have locks.
 public class DispatchSource: _Lane, @unchecked Sendable {
-  private let sourceState = Atomic<UInt32>(0)
-  /// What has happened since the last event.
-  let pending = Atomic<UInt64>(0)
   /// What the event handler that runs, or ran last, is told.
   private let current = Atomic<UInt64>(0)
-  let handlers = SourceHandlers()
+  @Cell final var rare: RareHandlers?
+  private let sourceState = Atomic<UInt32>(0)
+  /// Guards the handlers, and what kinds of sources add.
+  final let lock = Lock()
+  @Cell final var eventHandler: SourceHandler?
+  /// The source has been cancelled and its cancel handler taken: nothing is called any more.
+  @Cell final var isOver = false
+  // In the order of their sizes: there may be a timer for each request.
 
   init(kind label: String, queue: DispatchQueue?) {
     super.init(
       label: label, kind: .serial, qos: .unspecified,
       target: queue ?? Runtime.shared.root(.unspecified), isInactive: true)
-    queueRegistration()
   }
 
   /// An event that is ready again at once must not keep the other items of the queue waiting.
@@ -41,19 +45,23 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
   /// Starts the source if it was never active; otherwise takes back one `suspend()`.
-  override public final func resume() { resumeLane(activates: true) }
+  override public final func resume() {
+    if resumeLane(activates: true) { start() }
+  }
+
+  override public final func activate() {
+    activateLane()
+    start()
+  }
 
   // MARK: What kinds of sources do
 
-  /// On the lane, once the source is active.
+  /// Once, when the source is active; any thread.
   func startMonitoring() {}
   /// Any thread: nothing more is to be signalled. May be called more than once, and before the start.
   func stopMonitoring() {}
   /// On the lane: what an event is told. `nil`: nothing has happened after all, and no handler is called.
-  func takeData() -> UInt64? {
-    let data = pending.exchange(0, ordering: .acquiringAndReleasing)
-    return data == 0 ? nil : data
-  }
+  func takeData() -> UInt64? { nil }
   /// On the lane: the handler of an event has returned.
   func eventWasHandled(on thread: ThreadContext) {}
   /// User data.
@@ -67,38 +75,75 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   var handleValue: UInt { 0 }
   var maskValue: UInt { 0 }
 
-  // MARK: On the lane
+  // MARK: The beginning
 
-  private func queueRegistration() {
-    let thread = currentThread()
-    let node = NodeCache.take(thread)
-    node.context = address
-    node.traits = WorkTraits(qos: .unspecified)
-    node.entry = { raw, thread in
-      let node = WorkNode(raw)
-      let source = Unmanaged<DispatchSource>.fromOpaque(node.context.unsafelyUnwrapped)
-      NodeCache.put(node, thread)
-      // SAFETY: a lane that runs an item is held.
-      source._withUnsafeGuaranteedRef { $0.register(on: thread) }
-    }
-    submit(node, from: thread)
+  private func start() {
+    // acquiringAndReleasing: with cancel(): one of the two sees the other.
+    let was = SourceState(
+      rawValue: sourceState.bitwiseOr(SourceState.started, ordering: .acquiringAndReleasing)
+        .oldValue)
+    if was.isStarted || was.isCancelled { return }
+    if hasRegistrationHandler { queueRegistration() } else { watch() }
+    if was.isQueued { queueEvent(from: currentThread()) }
   }
 
-  private func register(on thread: ThreadContext) {
+  private func watch() {
     if isCancelled { return }
     startMonitoring()
     // Between the two looks cancel() may have stopped what had not begun.
-    if isCancelled { return stopMonitoring() }
-    handlers.takeRegistration()?.run(on: thread)
+    if isCancelled { stopMonitoring() }
   }
 
-  /// Something has happened, and is in `pending` or will be found by takeData(). Any thread.
+  private func queueRegistration() {
+    submitRetained(from: currentThread()) { raw, thread in
+      // SAFETY: the node's reference, which this takes.
+      let source = DispatchSource.taken(from: raw, thread)
+      source._withUnsafeGuaranteedRef {
+        $0.watch()
+        $0.runRegistration(on: thread)
+      }
+      source.release()
+    }
+  }
+
+  /// For a handler that is set when the source has begun to watch.
+  private func queueLateRegistration() {
+    submitRetained(from: currentThread()) { raw, thread in
+      // SAFETY: as above.
+      let source = DispatchSource.taken(from: raw, thread)
+      source._withUnsafeGuaranteedRef { $0.runRegistration(on: thread) }
+      source.release()
+    }
+  }
+
+  private func runRegistration(on thread: ThreadContext) {
+    if !isCancelled { takeRegistrationHandler()?.run(on: thread) }
+  }
+
+  /// A handler came to a source that had none. Any thread.
+  final func handlerWasAdded(_ role: SourceRole) {
+    // As for a source that begins to watch just then; and what has happened before counts as having happened now.
+    guard SourceState(rawValue: sourceState.load(ordering: .acquiring)).isStarted else { return }
+    switch role {
+    case .registration: queueLateRegistration()
+    case .event: signal(from: currentThread())
+    case .cancel: break
+    }
+  }
+
+  // MARK: Events
+
+  /// Something has happened, and is there to be found by takeData(). Any thread.
   final func signal(from thread: ThreadContext) {
     // releasing: what the caller has merged; acquiring pairs with the clearing in runEvent().
     let was = SourceState(
       rawValue: sourceState.bitwiseOr(SourceState.queued, ordering: .acquiringAndReleasing).oldValue
     )
-    if was.isQueued || was.isCancelled { return }
+    if was.isQueued || was.isCancelled || !was.isStarted { return }
+    queueEvent(from: thread)
+  }
+
+  private func queueEvent(from thread: ThreadContext) {
     submitRetained(from: thread) { raw, thread in
       // SAFETY: the node's reference, which this takes.
       let source = DispatchSource.taken(from: raw, thread)
@@ -113,15 +158,16 @@ public class DispatchSource: _Lane, @unchecked Sendable {
       rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing)
         .oldValue)
     if seen.isCancelled { return }
-    guard let data = takeData() else { return }
+    // Without one, what has happened stays where it is until there is one.
+    guard let handler = forEvent, let data = takeData() else { return }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
-    handlers.forEvent?.run(on: thread)
+    handler.run(on: thread)
     eventWasHandled(on: thread)
   }
 
   private func runCancellation(on thread: ThreadContext) {
-    let (cancel, _) = handlers.end()
+    let (cancel, _, _) = endHandlers()
     cancel?.run(on: thread)
   }
 

@@ -71,6 +71,18 @@ extension DispatchSourceProtocol {
     return source
   }
 
+  private func set(
+    _ role: SourceRole, to handler: DispatchSourceHandler?, qos: DispatchQoS,
+    flags: DispatchWorkItemFlags
+  ) {
+    // Not map(): a closure that goes through a generic is wrapped twice, with an allocation each time.
+    if let handler {
+      source.setHandler(role, to: SourceHandler(handler, qos: qos, flags: flags))
+    } else {
+      source.setHandler(role, to: nil)
+    }
+  }
+
   /// Sets what runs on the source's queue when something has happened; `nil` takes it away.
   ///
   /// - Parameters:
@@ -82,12 +94,12 @@ extension DispatchSourceProtocol {
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
     handler: DispatchSourceHandler?
   ) {
-    source.handlers.set(.event, to: handler.map { SourceHandler($0, qos: qos, flags: flags) })
+    set(.event, to: handler, qos: qos, flags: flags)
   }
 
   /// Sets the event handler to a work item.
   public func setEventHandler(handler: DispatchWorkItem) {
-    source.handlers.set(.event, to: .item(handler))
+    source.setHandler(.event, to: .item(handler))
   }
 
   /// Sets what runs once, last, on the source's queue when the source has been cancelled.
@@ -97,12 +109,12 @@ extension DispatchSourceProtocol {
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
     handler: DispatchSourceHandler?
   ) {
-    source.handlers.set(.cancel, to: handler.map { SourceHandler($0, qos: qos, flags: flags) })
+    set(.cancel, to: handler, qos: qos, flags: flags)
   }
 
   /// Sets the cancel handler to a work item.
   public func setCancelHandler(handler: DispatchWorkItem) {
-    source.handlers.set(.cancel, to: .item(handler))
+    source.setHandler(.cancel, to: .item(handler))
   }
 
   /// Sets what runs once, first, on the source's queue when the source has begun to watch.
@@ -112,12 +124,11 @@ extension DispatchSourceProtocol {
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
     handler: DispatchSourceHandler?
   ) {
-    source.handlers.set(
-      .registration, to: handler.map { SourceHandler($0, qos: qos, flags: flags) })
+    set(.registration, to: handler, qos: qos, flags: flags)
   }
 
   /// Sets the registration handler to a work item.
   public func setRegistrationHandler(handler: DispatchWorkItem) {
-    source.handlers.set(.registration, to: .item(handler))
+    source.setHandler(.registration, to: .item(handler))
   }
 }

@@ -30,50 +30,10 @@ enum SourceHandler {
   }
 }
 
-/// A source's handlers. Set from any thread; a new one counts from the next call on.
-final class SourceHandlers: @unchecked Sendable {
-  enum Role { case event, cancel, registration }
-
-  private let lock = Lock()
-  /// Guarded by the lock.
-  @Cell private var event: SourceHandler?
-  @Cell private var cancel: SourceHandler?
-  @Cell private var registration: SourceHandler?
-  /// The source has been cancelled and its cancel handler taken: nothing is called any more.
-  @Cell private var isOver = false
-
-  /// Sets, or with `nil` takes away. What was there before is let go of outside the lock.
-  func set(_ role: Role, to handler: SourceHandler?) {
-    var old = handler
-    lock.withLock {
-      if isOver { return }
-      switch role {
-      case .event: swap(&event, &old)
-      case .cancel: swap(&cancel, &old)
-      case .registration: swap(&registration, &old)
-      }
-    }
-  }
-
-  var forEvent: SourceHandler? { lock.withLock { event } }
-
-  /// Called once at most.
-  func takeRegistration() -> SourceHandler? {
-    lock.withLock {
-      defer { registration = nil }
-      return registration
-    }
-  }
-
-  /// The cancel handler, and the end of all of them.
-  func end() -> (cancel: SourceHandler?, others: [SourceHandler]) {
-    lock.withLock {
-      let taken = (cancel, [event, registration].compactMap { $0 })
-      isOver = true
-      event = nil
-      cancel = nil
-      registration = nil
-      return taken
-    }
-  }
+/// The handlers that most sources do not have, or have for a moment. Guarded by their source's lock.
+final class RareHandlers: @unchecked Sendable {
+  @Cell var cancel: SourceHandler?
+  @Cell var registration: SourceHandler?
 }
+
+enum SourceRole { case event, cancel, registration }

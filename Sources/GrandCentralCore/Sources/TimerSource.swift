@@ -1,103 +1,70 @@
 // Room: Sources/TimerSource. Events by the clock.
-// The timer's entry belongs to the source and refers back to it weakly, so that a source which nobody holds any
-// more is not kept by its timer. When the time has come the entry waits, fired, until the handler is about to run:
-// only then is it armed again, by the clock as it is then. So a source that is suspended, or whose handler takes
-// its time, costs no wake-ups, is told how many intervals have gone by, and never drifts.
-// The settings have a lock; under it, and before that of Timers, a change takes the entry off one clock and puts it
-// on the other.
+// The timer's entry is taken back before the source dies, so a source that nobody holds is not kept by its timer. When
+// the time has come the entry waits, fired, until the handler is about to run: only then is it armed again, by the
+// clock as it is then. So a source that is suspended, or whose handler takes its time, costs no wake-ups, is told how
+// many intervals have gone by, and never drifts.
+// What the entry does not say is guarded by the source's lock; under it, and before that of Timers, a change takes the
+// entry off one clock and puts another on the other.
 
-private final class TimerSource: DispatchSource, TimerReceiver, @unchecked Sendable {
-  private struct Settings {
-    var timers: Timers
-    var target: UInt64
-    /// 0: once.
-    var interval: UInt64
-    var leeway: UInt64
-  }
-
-  private let lock = Lock()
+private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Guarded by the lock.
-  @Cell private var settings: Settings?
+  @Cell private var isWall = false
   @Cell private var isMonitoring = false
-  private let entry = Entry()
+  @Cell private var entry: TimerHandle?
+  /// 0: once.
+  @Cell private var interval: UInt64 = 0
 
-  private final class Entry: TimerEntry, @unchecked Sendable {
-    weak var source: TimerSource?
+  init(queue: DispatchQueue?) { super.init(kind: "timer source", queue: queue) }
 
-    override func receiver() -> (any TimerReceiver)? { source }
+  deinit {
+    if let entry { timers.putBack(entry) }
   }
 
-  func timerFired(on thread: ThreadContext) { signal(from: thread) }
+  private var timers: Timers { isWall ? Events.shared.wall : Events.shared.monotonic }
 
-  init(queue: DispatchQueue?) {
-    super.init(kind: "timer source", queue: queue)
-    entry.source = self
-  }
-
-  deinit { stop() }
+  override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
   override func startMonitoring() {
     lock.withLock {
       isMonitoring = true
-      arm()
+      if let entry { timers.arm(entry) }
     }
   }
 
-  override func stopMonitoring() { stop() }
-
-  private func stop() {
+  override func stopMonitoring() {
     lock.withLock {
       isMonitoring = false
-      settings?.timers.disarm(entry)
+      if let entry { timers.disarm(entry) }
     }
   }
 
-  /// With the lock held.
-  private func arm() {
-    guard isMonitoring, let settings, settings.target != .max else { return }
-    settings.timers.arm(entry, at: settings.target, leeway: settings.leeway)
-  }
-
-  override func schedule(
-    _ limit: TimeLimit, interval: UInt64, leeway: UInt64
-  ) {
-    let next: Settings
+  override func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
+    let target: UInt64
+    var isOnWall = false
     switch limit {
-    case .forever:
-      next = Settings(timers: Events.shared.monotonic, target: .max, interval: 0, leeway: 0)
-    case .now:
-      next = Settings(
-        timers: Events.shared.monotonic, target: Clock.monotonicNanoseconds(), interval: interval,
-        leeway: leeway
-      )
-    case .at(.monotonic(let target)):
-      next = Settings(
-        timers: Events.shared.monotonic, target: target, interval: interval, leeway: leeway)
-    case .at(.wall(let target)):
-      next = Settings(
-        timers: Events.shared.wall, target: target, interval: interval, leeway: leeway)
+    case .forever: target = .max
+    case .now: target = Clock.monotonicNanoseconds()
+    case .at(.monotonic(let nanoseconds)): target = nanoseconds
+    case .at(.wall(let nanoseconds)): (target, isOnWall) = (nanoseconds, true)
     }
     lock.withLock {
-      settings?.timers.disarm(entry)
-      settings = next
-      arm()
+      if isOnWall != isWall {
+        if let entry { timers.putBack(entry) }
+        entry = nil
+        isWall = isOnWall
+      }
+      let entry = entry ?? timers.makeEntry(for: self)
+      self.entry = entry
+      self.interval = interval
+      timers.schedule(entry, at: target, leeway: leeway, arms: isMonitoring)
     }
   }
 
   /// How many times the timer has fired since the last event; arms it for the next time.
   override func takeData() -> UInt64? {
     lock.withLock {
-      guard isMonitoring, let settings else { return nil }
-      var count: UInt64 = 1
-      let hasFired = settings.timers.answer(entry, leeway: settings.leeway) { target in
-        if settings.interval == 0 { return nil }
-        let now = settings.timers.clock.nanoseconds
-        count = (now > target ? (now - target) / settings.interval : 0) + 1
-        let (elapsed, overflows) = count.multipliedReportingOverflow(by: settings.interval)
-        let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
-        return overflows || overflowsToo ? nil : next
-      }
-      return hasFired ? count : nil
+      guard isMonitoring, let entry else { return nil }
+      return timers.answer(entry, interval: interval)
     }
   }
 }

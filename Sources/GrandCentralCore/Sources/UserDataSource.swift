@@ -3,7 +3,7 @@
 /// What becomes of data that comes before the last has been told.
 enum DataMerge { case add, or, replace }
 
-private final class UserDataSource: DispatchSource, @unchecked Sendable {
+private final class UserDataSource: MergingSource, @unchecked Sendable {
   private let merge: DataMerge
 
   init(_ merge: DataMerge, queue: DispatchQueue?) {

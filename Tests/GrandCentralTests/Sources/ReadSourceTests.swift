@@ -99,12 +99,14 @@ import Testing
     writeBytes(ends.output, 1)
     #expect(reads.wait())
     #expect(writes.wait())
-    for reader in readers {
-      reader.resume()
-      cancelAndWait(reader)
+    let cancelled = Latch(4)
+    for source in readers as [any DispatchSourceProtocol] + [writer] {
+      source.setCancelHandler { cancelled.open() }
+      // First, or the handler might run once more, and suspend the source again.
+      source.cancel()
+      source.resume()
     }
-    writer.resume()
-    cancelAndWait(writer)
+    #expect(cancelled.wait())
     ends.closeBoth()
   }
 

@@ -1,0 +1,55 @@
+// Room: Sources/DispatchSource+Handlers. Setting what a source calls, and taking it to be called.
+// Handlers are set from any thread, and guarded by the source's lock. A new one counts from the next call on. What is
+// replaced is let go of outside the lock, since it may be the last reference to something of the program's.
+
+extension DispatchSource {
+  /// Sets, or with `nil` takes away. Without effect once the source is over.
+  func setHandler(_ role: SourceRole, to handler: SourceHandler?) {
+    var old = handler
+    let wasAdded = lock.withLock {
+      if isOver { return false }
+      switch role {
+      case .event: swap(&eventHandler, &old)
+      case .cancel: swapRare(\.cancel, &old)
+      case .registration: swapRare(\.registration, &old)
+      }
+      return old == nil && handler != nil
+    }
+    if wasAdded { handlerWasAdded(role) }
+  }
+
+  private func swapRare(
+    _ place: ReferenceWritableKeyPath<RareHandlers, SourceHandler?>, _ handler: inout SourceHandler?
+  ) {
+    if rare == nil {
+      if handler == nil { return }
+      rare = RareHandlers()
+    }
+    guard let rare else { return }
+    swap(&rare[keyPath: place], &handler)
+  }
+
+  var forEvent: SourceHandler? { lock.withLock { eventHandler } }
+
+  var hasRegistrationHandler: Bool { lock.withLock { rare?.registration != nil } }
+
+  /// Called once at most.
+  func takeRegistrationHandler() -> SourceHandler? {
+    lock.withLock {
+      guard let rare else { return nil }
+      defer { rare.registration = nil }
+      return rare.registration
+    }
+  }
+
+  /// The cancel handler, and the end of all of them. The others are for the caller to let go of.
+  func endHandlers() -> (cancel: SourceHandler?, event: SourceHandler?, rare: RareHandlers?) {
+    lock.withLock {
+      let taken = (rare?.cancel, eventHandler, rare)
+      isOver = true
+      eventHandler = nil
+      rare = nil
+      return taken
+    }
+  }
+}
