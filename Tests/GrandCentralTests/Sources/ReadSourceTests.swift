@@ -12,8 +12,9 @@ import Testing
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<UInt>()
     source.setEventHandler {
-      log.append(source.data)
+      let data = source.data
       readBytes(ends.input)
+      log.append(data)
     }
     source.activate()
     writeBytes(ends.output, 5)
@@ -232,8 +233,9 @@ import Testing
     let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
     let log = Log<UInt>()
     source.setEventHandler {
-      log.append(source.data)
+      let data = source.data
       readBytes(input)
+      log.append(data)
     }
     source.activate()
     for round in 1...3 {
@@ -275,8 +277,9 @@ import Testing
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<UInt>()
     source.setEventHandler {
-      log.append(source.data)
+      let data = source.data
       readBytes(ends.input)
+      log.append(data)
     }
     source.activate()
     source.suspend()
