@@ -58,7 +58,8 @@ int64_t faults_stack_bytes(void) {
 
 int faults_refuse(const faults_call *calls, size_t count, int error) {
   const int numbers[] = {SYS_clone,  SYS_clone3,   SYS_openat,
-                         SYS_prctl,  SYS_eventfd2, SYS_sched_getaffinity};
+                         SYS_prctl,  SYS_eventfd2, SYS_sched_getaffinity,
+                         SYS_pidfd_open};
   // Load the number, compare it with each, refuse or allow.
   struct sock_filter filter[32];
   size_t length = 0;
@@ -156,6 +157,14 @@ int faults_schedule(int thread, faults_policy policy) {
 
 bool faults_is_sanitized(void) {
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+  return true;
+#else
+  return false;
+#endif
+}
+
+bool faults_is_thread_sanitized(void) {
+#if __has_feature(thread_sanitizer)
   return true;
 #else
   return false;

@@ -80,6 +80,10 @@ private func expectReport(
     run("sandbox", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
 
+  @Test func `a process source tells the exit in a sandbox without pidfd_open`() {
+    run("sandboxed-processes")
+  }
+
   @Test func `signals end no wait early and lose no wake-up`() { run("signals") }
 
   @Test func `the process may be stopped and continued`() { run("stopped") }
@@ -106,6 +110,17 @@ private func expectReport(
   }
 
   @Test(
+    .enabled(
+      if: processNamespaces, "needs a namespace of processes: unshare(1) with --pid, and root"))
+  func `a process source tells the exit where forks are not to be known, and says so`() {
+    let result = run("changes", launcher: ["unshare", "--pid", "--fork"])
+    let reports = result.errors.split(separator: "\n").filter {
+      $0.hasPrefix("GRAND CENTRAL: A process source asks for forks or execs")
+    }
+    #expect(reports.count == 1, "\(result.errors)")
+  }
+
+  @Test(
     .enabled(if: QuotaGroup.isWritable, "needs a writable control group of version 1, and root"))
   func `the width follows the quota of a control group`() throws {
     let group = try #require(QuotaGroup())
@@ -116,3 +131,5 @@ private func expectReport(
 
 private let timeNamespaces =
   runChild(["unshare", "--time", "--monotonic", "1000", "--fork", "true"]).status == 0
+
+private let processNamespaces = runChild(["unshare", "--pid", "--fork", "true"]).status == 0

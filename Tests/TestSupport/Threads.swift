@@ -37,6 +37,10 @@ private final class Start: Sendable {
   }
 }
 
+/// Lets the calling thread receive every signal. The threads of the toolchain's Dispatch, on which tests run and from
+/// which others inherit their masks, block most.
+public func unblockSignals() { gc_thread_set_signal_mask(0) }
+
 /// Runs `body` on `count` threads at once and waits for all. False when they did not end in time.
 public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Bool {
   let threads = (0..<count).map { number in TestThread("test-\(number)") { body(number) } }
