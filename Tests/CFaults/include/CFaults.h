@@ -58,7 +58,7 @@ faults_action faults_action_of(int number);
 int faults_action_flags(int number);
 uint64_t faults_deliveries(int number);
 int64_t faults_values(int number);
-// Sends a signal with a value to this process: EAGAIN when too many wait.
+// Sends a signal with a value to this process, from a thread that does not block it: EAGAIN when too many wait.
 int faults_queue(int number, int value);
 // Raises a signal in a forked child. Returns what waitpid(2) says of it.
 int faults_fork_and_raise(int number);

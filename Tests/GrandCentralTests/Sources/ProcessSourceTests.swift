@@ -261,6 +261,16 @@ import Testing
     await #expect(processExitsWith: .success) { watchWithoutDescriptors() }
   }
 
+  @Test func `keeps no descriptor`() async {
+    await #expect(processExitsWith: .success) {
+      watchAndCancel(1)
+      let before = openDescriptors()
+      watchAndCancel(100)
+      // The pool reads /proc now and then.
+      guard eventually({ openDescriptors() <= before }) else { Glibc.exit(1) }
+    }
+  }
+
   @Test(arguments: [0, -1])
   func `for what is no process stops the process and names the fix`(_ number: pid_t) async {
     let result = await #expect(
@@ -311,6 +321,25 @@ private let mayKnowOfOthers: Bool = {
   }
   return isFirst
 }()
+
+/// Every other one is cancelled before the exit, the others after it.
+private func watchAndCancel(_ count: Int) {
+  for number in 0..<count {
+    let child = startChild(["sleep", "1000"])
+    let told = Latch()
+    let cancelled = Latch()
+    let source = DispatchSource.makeProcessSource(
+      identifier: child, eventMask: number % 3 == 0 ? [.exit, .fork] : .exit)
+    source.setEventHandler { told.open() }
+    source.setCancelHandler { cancelled.open() }
+    source.activate()
+    if number % 2 == 1 { source.cancel() }
+    kill(child, SIGKILL)
+    guard waitFor(child).signal == SIGKILL, number % 2 == 1 || told.wait() else { exit(2) }
+    source.cancel()
+    guard cancelled.wait() else { exit(3) }
+  }
+}
 
 private func watchWithoutDescriptors() {
   let child = startChild(["sleep", "1000"])
