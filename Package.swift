@@ -80,7 +80,7 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "GrandCentralTests",
-      dependencies: ["GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
+      dependencies: ["CFaults", "GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
       swiftSettings: language),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "CLinux", "TestSupport"],

@@ -58,8 +58,8 @@ int64_t faults_stack_bytes(void) {
 }
 
 int faults_refuse(const faults_call *calls, size_t count, int error) {
-  const int numbers[] = {SYS_clone,  SYS_clone3,   SYS_openat,
-                         SYS_prctl,  SYS_eventfd2, SYS_sched_getaffinity};
+  const int numbers[] = {SYS_clone,         SYS_clone3,    SYS_openat,         SYS_prctl, SYS_eventfd2,
+                         SYS_epoll_create1, SYS_epoll_ctl, SYS_timerfd_create, SYS_sched_getaffinity};
   // Load the number, compare it with each, refuse or allow.
   struct sock_filter filter[32];
   size_t length = 0;
@@ -177,4 +177,12 @@ int faults_open_terminal(int *main_end, int *terminal) {
   *main_end = made;
   *terminal = other;
   return 0;
+}
+
+bool faults_is_thread_sanitized(void) {
+#if __has_feature(thread_sanitizer)
+  return true;
+#else
+  return false;
+#endif
 }

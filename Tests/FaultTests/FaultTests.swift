@@ -71,6 +71,28 @@ private func expectReport(
   }
 }
 
+@Suite("Events under the machine's faults", .serialized) struct EventFaultTests {
+  @Test func `wait for descriptors to be had, and timers do not`() {
+    let result = run("events-descriptors")
+    #expect(result.errors.contains("The system refused what events need (errno 24"))
+    #expect(result.errors.contains("ulimit -n"))
+  }
+
+  @Test(arguments: ["create", "control", "timer", "bell"])
+  func `go on as far as they can where a call is refused for good`(call: String) {
+    let result = run("events-refused:\(call)")
+    if call != "control" && !result.lines.contains(where: isSkip) {
+      #expect(result.errors.contains("The system refused what events need"))
+    }
+  }
+
+  @Test func `wait for a thread to be had`() {
+    run("events-threads", environment: ["GLIBC_TUNABLES": "glibc.pthread.stack_cache_size=0"])
+  }
+
+  @Test func `are not disturbed by signals`() { run("events-signals") }
+}
+
 @Suite("Under the machine's faults", .serialized) struct MachineFaultTests {
   @Test func `work runs without a descriptor to be had`() {
     run("descriptors", environment: ["GRANDCENTRAL_WIDTH": "1"])
@@ -78,6 +100,10 @@ private func expectReport(
 
   @Test func `work runs in a sandbox that knows little`() {
     run("sandbox", environment: ["GRANDCENTRAL_WIDTH": "1"])
+  }
+
+  @Test func `a process source tells the exit in a sandbox without pidfd_open`() {
+    run("sandboxed-processes")
   }
 
   @Test func `signals end no wait early and lose no wake-up`() { run("signals") }
@@ -106,6 +132,17 @@ private func expectReport(
   }
 
   @Test(
+    .enabled(
+      if: processNamespaces, "needs a namespace of processes: unshare(1) with --pid, and root"))
+  func `a process source tells the exit where forks are not to be known, and says so`() {
+    let result = run("changes", launcher: ["unshare", "--pid", "--fork"])
+    let reports = result.errors.split(separator: "\n").filter {
+      $0.hasPrefix("GRAND CENTRAL: A process source asks for forks or execs")
+    }
+    #expect(reports.count == 1, "\(result.errors)")
+  }
+
+  @Test(
     .enabled(if: QuotaGroup.isWritable, "needs a writable control group of version 1, and root"))
   func `the width follows the quota of a control group`() throws {
     let group = try #require(QuotaGroup())
@@ -116,3 +153,5 @@ private func expectReport(
 
 private let timeNamespaces =
   runChild(["unshare", "--time", "--monotonic", "1000", "--fork", "true"]).status == 0
+
+private let processNamespaces = runChild(["unshare", "--pid", "--fork", "true"]).status == 0

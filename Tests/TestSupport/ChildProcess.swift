@@ -80,6 +80,42 @@ public func runChild(
   return collect(process, output: output.read, errors: errors.read, seconds: seconds)
 }
 
+/// Starts a program, which reads `input` and writes to `output`, and with no signal blocked. Whoever starts it waits
+/// for it.
+public func startChild(
+  _ arguments: [String], input: Int32? = nil, output: Int32? = nil
+) -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+  if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var none = sigset_t()
+  sigemptyset(&none)
+  posix_spawnattr_setsigmask(&attributes, &none)
+  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+  var process = pid_t()
+  var argv = arguments.map { strdup($0) } + [nil]
+  var envp = childEnvironment([:]).map { strdup($0) } + [nil]
+  let error = posix_spawnp(&process, arguments[0], &actions, &attributes, &argv, &envp)
+  for pointer in argv + envp { free(pointer) }
+  guard error == 0 else { fatalError("posix_spawnp \(arguments[0]): \(error)") }
+  return process
+}
+
+/// Waits for a child. Its exit status, or the number of the signal that ended it.
+public func waitFor(_ child: pid_t) -> (status: Int32?, signal: Int32?) {
+  var state: Int32 = 0
+  var result: pid_t
+  repeat { result = waitpid(child, &state, 0) } while result < 0 && errno == EINTR
+  guard result == child else { return (nil, nil) }
+  let signal = state & 0x7f
+  return signal == 0 ? (state >> 8 & 0xff, nil) : (nil, signal)
+}
+
 private func collect(
   _ process: pid_t, output: Int32, errors: Int32, seconds: Int
 ) -> ChildResult {

@@ -1,4 +1,5 @@
 // Plain POSIX threads for the tests, and what /proc tells of the threads of this process.
+import CFaults
 import CLinux
 import Glibc
 
@@ -35,6 +36,25 @@ private final class Start: Sendable {
     self.finished = finished
     self.body = body
   }
+}
+
+/// Lets the calling thread receive every signal. The threads of the toolchain's Dispatch, on which tests run and from
+/// which others inherit their masks, block most.
+public func unblockSignals() { gc_thread_set_signal_mask(0) }
+
+/// Sends a signal to the process, and so to the main thread, if that blocks it not. The thread sanitizer keeps signals
+/// back until the thread calls something that it knows, which the main thread of a test run may never do; under it,
+/// a thread of its own is sent the signal.
+public func signalProcess(_ number: Int32) {
+  guard faults_is_thread_sanitized() else {
+    kill(getpid(), number)
+    return
+  }
+  let thread = TestThread("signalled") {
+    unblockSignals()
+    raise(number)
+  }
+  _ = thread.join()
 }
 
 /// Runs `body` on `count` threads at once and waits for all. False when they did not end in time.

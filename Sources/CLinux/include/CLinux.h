@@ -1,5 +1,5 @@
 // The engine's only C: what Swift cannot say. Thread-locals with a one-instruction accessor, the
-// futex call, the spin hint, and thread creation with an explicit signal mask. Each function is one
+// futex call, the spin hint, thread creation with an explicit signal mask, signal handlers. Most functions are one
 // system call or one instruction; policy (retry, fault, fallback) lives in Swift, in the rooms.
 #ifndef GRANDCENTRAL_CLINUX_H
 #define GRANDCENTRAL_CLINUX_H
@@ -104,6 +104,36 @@ int64_t gc_thread_cpu_nanoseconds(uint32_t tid);
 // The Swift runtime's own: retains an object unless its deinit has begun, and returns it or NULL. What a
 // weak reference does, without the side table that each object with one has.
 void *_Nullable swift_tryRetain(void *_Nonnull object);
+// Signals.c. Deliveries of a signal are counted by a handler, on whatever thread it runs, which then rings a
+// descriptor by eventfd(2). One caller at a time for install and uninstall of one signal.
+// Whether a program can have a handler for it: no for SIGKILL, SIGSTOP, those of the C library, and what is none.
+bool gc_signal_can_be_caught(int number);
+// Counts from now on, in the place of what the program had installed: a handler of its own is called too, as it was
+// set up. Returns 0 or an errno (ENOMEM).
+int gc_signal_install(int number);
+// Puts back what was there, unless the program has put something above; then that stays.
+void gc_signal_uninstall(int number);
+// The deliveries since it was last asked.
+uint64_t gc_signal_take(int number);
+// Rung after each delivery. For good: a handler may be about to ring it at any time.
+void gc_signal_set_bell(int descriptor);
+
+// Processes.c. A close-on-exec pidfd_open(2), readable when the process has exited; or -1 with errno set.
+int gc_process_descriptor(int32_t process);
+// Whether it has exited, as far as can be seen without a descriptor. Takes no status away.
+bool gc_process_has_exited(int32_t process);
+
+typedef enum { GC_PROCESS_FORKED, GC_PROCESS_EXECUTED } gc_process_change;
+typedef struct gc_process_event {
+  int32_t process;
+  gc_process_change change;
+} gc_process_event;
+// A close-on-exec, non-blocking descriptor of what all processes of the machine do; or -1 with errno set: EPERM,
+// EPROTONOSUPPORT or EOPNOTSUPP where this process is not to know.
+int gc_process_events_open(void);
+void gc_process_events_close(int connector);
+// The next one. Returns 1; 0: there is none for now; -1 with errno set.
+int gc_process_events_next(int connector, gc_process_event *_Nonnull next);
 
 // Ends the process where it stands, so that the stack still shows who called.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }

@@ -8,11 +8,15 @@ final class Events: @unchecked Sendable {
   let monotonic: Timers
   let wall: Timers
   let descriptors: DescriptorTable
+  let signals: Signals
+  let processChanges: ProcessChanges
 
   init(pool: Pool) {
     poller = Poller(pool: pool)
     monotonic = Timers(clock: .monotonic, poller: poller)
     wall = Timers(clock: .wall, poller: poller)
     descriptors = DescriptorTable(poller: poller)
+    signals = Signals(poller: poller)
+    processChanges = ProcessChanges(poller: poller)
   }
 }

@@ -75,7 +75,7 @@ extension Poller {
     report(
       """
       GRAND CENTRAL: The system refused what events need (errno \(error); epoll_create(2), epoll_ctl(2), \
-      timerfd_create(2), inotify_add_watch(2)). It is asked again every \(Self.retryMilliseconds) ms; \
+      timerfd_create(2), eventfd(2), pidfd_open(2), inotify_add_watch(2)). It is asked again every \(Self.retryMilliseconds) ms; \
       until then events come late.
       Raise the limit on open files (ulimit -n), /proc/sys/fs/epoll/max_user_watches or \
       /proc/sys/fs/inotify/max_user_watches, or close what is not needed.

@@ -25,7 +25,11 @@ typedef enum {
   FAULTS_OPENAT,
   FAULTS_PRCTL,
   FAULTS_EVENTFD2,
+  FAULTS_EPOLL_CREATE1,
+  FAULTS_EPOLL_CTL,
+  FAULTS_TIMERFD_CREATE,
   FAULTS_SCHED_GETAFFINITY,
+  FAULTS_PIDFD_OPEN,
 } faults_call;
 // From now on these system calls of this process fail with `error`, for good: seccomp(2).
 int faults_refuse(const faults_call *_Nonnull calls, size_t count, int error);
@@ -41,6 +45,31 @@ int faults_signal_others(int number);
 // Sends SIGALRM to the process every so many microseconds; 0 ends it.
 int faults_set_alarm(int microseconds);
 
+// Actions.c. What a program may have installed for a signal. The counted ones count deliveries, one with the values
+// that came along, and one passes the signal on to what it found.
+typedef enum {
+  FAULTS_DEFAULT,
+  FAULTS_IGNORED,
+  FAULTS_COUNTED,
+  FAULTS_COUNTED_WITH_VALUE,
+  FAULTS_PASSED_ON,
+  FAULTS_OTHER,
+} faults_action;
+int faults_set_action(int number, faults_action action, int flags);
+faults_action faults_action_of(int number);
+// Those of sigaction(2) that say how system calls, the handler itself and children are affected.
+int faults_action_flags(int number);
+uint64_t faults_deliveries(int number);
+int64_t faults_values(int number);
+// Sends a signal with a value to this process, from a thread that does not block it: EAGAIN when too many wait.
+int faults_queue(int number, int value);
+// Raises a signal in a forked child. Returns what waitpid(2) says of it.
+int faults_fork_and_raise(int number);
+// Waits until a child has exited, and leaves its status.
+bool faults_has_exited(int process);
+// A fault of the running thread: SIGSEGV.
+void faults_touch_nothing(void);
+
 // CPUs of the calling process's mask, up to 64, as bits.
 uint64_t faults_cpus(void);
 // Binds a thread, or with 0 every thread of the process, to these CPUs.
@@ -50,6 +79,7 @@ int faults_schedule(int thread, faults_policy policy);
 
 // Whether this build runs under a sanitizer, which needs the address space to itself.
 bool faults_is_sanitized(void);
+bool faults_is_thread_sanitized(void);
 
 // A pseudoterminal: its two ends, the second non-blocking. Returns 0 or an errno.
 int faults_open_terminal(int *_Nonnull main_end, int *_Nonnull terminal);

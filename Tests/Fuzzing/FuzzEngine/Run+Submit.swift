@@ -140,14 +140,10 @@ extension Run {
     _ item: Item, _ work: @escaping @Sendable () -> Void, to queue: DispatchQueue,
     at deadline: DispatchTime
   ) {
-    #if GRAND_CENTRAL
-      fatalError("asyncAfter in a program for an engine without it")
-    #else
-      if handles.indices.contains(item.id), let handle = handles[item.id] {
-        queue.asyncAfter(deadline: deadline, execute: handle)
-      } else {
-        queue.asyncAfter(deadline: deadline, execute: work)
-      }
-    #endif
+    if handles.indices.contains(item.id), let handle = handles[item.id] {
+      queue.asyncAfter(deadline: deadline, execute: handle)
+    } else {
+      queue.asyncAfter(deadline: deadline, execute: work)
+    }
   }
 }

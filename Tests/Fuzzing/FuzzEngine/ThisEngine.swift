@@ -14,7 +14,8 @@ public enum ThisEngine: TestedEngine {
     public static let name = "ours"
     public static let module = "GrandCentral"
     public static let capabilities: Capabilities = [
-      .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere, .suspendsConcurrentAtOnce,
+      .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere,
+      .suspendsConcurrentAtOnce,
     ]
   #else
     public static let name = "toolchain"

@@ -22,6 +22,9 @@ import TestSupport
     "descriptors": noDescriptors, "sandbox": sandbox, "signals": signalStorm,
     "stopped": stoppedAndContinued, "slow-worker": slowWorker, "cpus": changingCPUs,
     "one-cpu": oneCPU, "quota": quota, "deadlines": deadlines,
+    "events-descriptors": eventsWithoutDescriptors, "events-refused": eventsRefused,
+    "events-threads": eventsWithoutThreads, "events-signals": eventsUnderSignals,
+    "changes": unknownChanges, "sandboxed-processes": sandboxedProcesses,
   ]
 }
 

@@ -19,7 +19,8 @@ import TestSupport
     "queues": queues, "reuse": reuse, "idle": idle, "leave": leave, "width": width,
     "perform-width": performWidth, "compensation": compensation, "sleepers": sleepers,
     "blocked": blockedQueues, "chain": chain, "limit": limit, "names": names,
-    "signals": signals, "crash": crash, "priority": priority, "background": background,
+    "signals": signals, "signal-source": signalSource, "crash": crash, "priority": priority,
+    "background": background,
   ]
 }
 
@@ -248,6 +249,21 @@ private func signals() {
     let child = runChild(["grep", "SigBlk", "/proc/self/status"], inheritsSignalMask: true)
     blocked.append(child.output.split(separator: "\t").last.map(String.init) ?? "none")
   }
+  _ = blocked.waitForCount(1)
+  say("blocked", blocked.all[0].filter { $0 != "\n" })
+}
+
+/// The same of one that the handler of a signal source starts.
+private func signalSource() {
+  signal(SIGTERM, SIG_IGN)
+  let blocked = Log<String>()
+  let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
+  source.setRegistrationHandler { kill(getpid(), SIGTERM) }
+  source.setEventHandler {
+    let child = runChild(["grep", "SigBlk", "/proc/self/status"], inheritsSignalMask: true)
+    blocked.append(child.output.split(separator: "\t").last.map(String.init) ?? "none")
+  }
+  source.activate()
   _ = blocked.waitForCount(1)
   say("blocked", blocked.all[0].filter { $0 != "\n" })
 }

@@ -1,0 +1,105 @@
+// Signal actions of a program's own, as sources find them and must leave them.
+#define _GNU_SOURCE
+#include "CFaults.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SIGNALS = 65 };
+
+static _Atomic uint64_t deliveries[SIGNALS];
+static _Atomic int64_t values[SIGNALS];
+static struct sigaction below[SIGNALS];
+
+static void count(int number) { atomic_fetch_add(&deliveries[number], 1); }
+
+static void count_value(int number, siginfo_t *info, void *context) {
+  (void)context;
+  count(number);
+  atomic_fetch_add(&values[number], info->si_value.sival_int);
+}
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+  count(number);
+  if (below[number].sa_flags & SA_SIGINFO)
+    below[number].sa_sigaction(number, info, context);
+  else if (below[number].sa_handler != SIG_DFL && below[number].sa_handler != SIG_IGN)
+    below[number].sa_handler(number);
+}
+
+int faults_set_action(int number, faults_action action, int flags) {
+  struct sigaction next;
+  memset(&next, 0, sizeof next);
+  next.sa_flags = flags;
+  sigemptyset(&next.sa_mask);
+  switch (action) {
+  case FAULTS_IGNORED: next.sa_handler = SIG_IGN; break;
+  case FAULTS_COUNTED: next.sa_handler = count; break;
+  case FAULTS_COUNTED_WITH_VALUE:
+    next.sa_sigaction = count_value;
+    next.sa_flags |= SA_SIGINFO;
+    break;
+  case FAULTS_PASSED_ON:
+    next.sa_sigaction = pass_on;
+    next.sa_flags |= SA_SIGINFO;
+    if (sigaction(number, NULL, &below[number])) return errno;
+    break;
+  default: next.sa_handler = SIG_DFL;
+  }
+  return sigaction(number, &next, NULL) ? errno : 0;
+}
+
+faults_action faults_action_of(int number) {
+  struct sigaction now;
+  if (sigaction(number, NULL, &now)) return FAULTS_OTHER;
+  if (now.sa_flags & SA_SIGINFO) {
+    if (now.sa_sigaction == count_value) return FAULTS_COUNTED_WITH_VALUE;
+    return now.sa_sigaction == pass_on ? FAULTS_PASSED_ON : FAULTS_OTHER;
+  }
+  if (now.sa_handler == SIG_DFL) return FAULTS_DEFAULT;
+  if (now.sa_handler == SIG_IGN) return FAULTS_IGNORED;
+  return now.sa_handler == count ? FAULTS_COUNTED : FAULTS_OTHER;
+}
+
+int faults_action_flags(int number) {
+  struct sigaction now;
+  if (sigaction(number, NULL, &now)) return -1;
+  return now.sa_flags & (int)(SA_RESTART | SA_NODEFER | SA_RESETHAND | SA_ONSTACK | SA_NOCLDWAIT);
+}
+
+uint64_t faults_deliveries(int number) { return atomic_load(&deliveries[number]); }
+int64_t faults_values(int number) { return atomic_load(&values[number]); }
+
+int faults_queue(int number, int value) {
+  union sigval sent = {.sival_int = value};
+  // The thread sanitizer keeps signals back until their thread calls something that it knows.
+  if (faults_is_thread_sanitized()) return pthread_sigqueue(pthread_self(), number, sent);
+  return sigqueue(getpid(), number, sent) ? errno : 0;
+}
+
+int faults_fork_and_raise(int number) {
+  pid_t child = fork();
+  if (child == 0) {
+    raise(number);
+    _exit(0);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return status;
+}
+
+bool faults_has_exited(int process) {
+  siginfo_t info;
+  return waitid(P_PID, (id_t)process, &info, WEXITED | WNOWAIT) == 0;
+}
+
+void faults_touch_nothing(void) {
+  volatile int *nothing = (volatile int *)(uintptr_t)64;
+  *nothing = 1;
+}
