@@ -7,7 +7,7 @@ public func allWorkloads() -> [Workload] {
   syncWorkloads + mutexWorkloads + asyncWorkloads + wakeWorkloads + poolWorkloads
     + barrierWorkloads + targetWorkloads + groupWorkloads + semaphoreWorkloads
     + workItemWorkloads + specificWorkloads + performWorkloads + queueWorkloads + memoryWorkloads
-    + blockingWorkloads
+    + blockingWorkloads + dataWorkloads
 }
 
 /// A plain number that the workload itself protects: by a serial queue, or by a barrier.

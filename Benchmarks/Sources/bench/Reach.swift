@@ -71,6 +71,23 @@ extension Reach {
     // Fewer threads than blocked queues cannot all block at once, so the time is only shown.
     "blocked-queues/time": .reference,
     "blocked-queues/threads": .ceiling(299),
+
+    "data/create/64": .ratio(0.5),
+    "data/append-bytes/100k": Reach(ratio: 0.5, ceiling: 100),
+    "data/append-data/20k": Reach(ratio: 0.5, ceiling: 100),
+    "data/concat/2": .ratio(0.5),
+    "data/drop/20k": .ratio(0.5),
+    "data/byte/flat": .ratio(0.5),
+    "data/byte/20k-pieces": .ratio(0.5),
+    "data/region/20k-pieces": .ratio(0.5),
+    "data/subdata/flat": .ratio(0.5),
+    "data/subdata/10-pieces": .ratio(0.5),
+    "data/subdata/20k-pieces": .ratio(0.5),
+    "data/enumerate/1k-pieces": .ratio(0.5),
+    "data/iterate/1k-pieces": .ratio(0.5),
+    "data/copy/1k-pieces": .ratio(0.5),
+    "data/map/1k-pieces": .ratio(0.5),
+    "data/map-again/1k-pieces": .ratio(0.5),
   ]
 }
 
