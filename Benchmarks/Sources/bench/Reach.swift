@@ -73,10 +73,10 @@ extension Reach {
     "blocked-queues/threads": .ceiling(299),
 
     "data/create/64": .ratio(0.5),
-    "data/append-bytes/100k": Reach(ratio: 0.5, ceiling: 100),
-    "data/append-data/20k": Reach(ratio: 0.5, ceiling: 100),
+    "data/append-bytes/10k": Reach(ratio: 0.5, ceiling: 100),
+    "data/append-data/10k": Reach(ratio: 0.5, ceiling: 100),
     "data/concat/2": .ratio(0.5),
-    "data/drop/20k": .ratio(0.5),
+    "data/drop/10k": .ratio(0.5),
     "data/byte/flat": .ratio(0.5),
     "data/byte/20k-pieces": .ratio(0.5),
     "data/region/20k-pieces": .ratio(0.5),

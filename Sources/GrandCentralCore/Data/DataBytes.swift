@@ -37,10 +37,13 @@ final class OwnBytes: ManagedBuffer<OwnBytesHeader, UInt8> {
   static func spareRoom(
     _ count: Int, behind end: UnsafePointer<UInt8>, of owner: UnsafeMutablePointer<AnyObject>
   ) -> UnsafeMutablePointer<UInt8>? {
-    guard isOwn(owner.pointee), isKnownUniquelyReferenced(&owner.pointee) else { return nil }
+    guard isOwn(owner.pointee) else { return nil }
     // SAFETY: the class was just compared.
-    let last = unsafeDowncast(owner.pointee, to: OwnBytes.self).end
-    return end + count <= UnsafePointer(last) ? UnsafeMutablePointer(mutating: end) : nil
+    return owner.withMemoryRebound(to: OwnBytes.self, capacity: 1) { own in
+      guard isKnownUniquelyReferenced(&own.pointee) else { return nil }
+      let last = UnsafePointer(own.pointee.end)
+      return end + count <= last ? UnsafeMutablePointer(mutating: end) : nil
+    }
   }
 }
 

@@ -4,13 +4,25 @@
 // so on up; at the root a new root takes both. Each step touches one node of a level, so each operation costs
 // O(log n), with copies of at most 32 slots a level where nodes are shared.
 
+extension DataNode {
+  /// Whether the reference at `place`, of a node, is the only one.
+  @inline(__always)
+  static func isUnique(_ place: UnsafeMutablePointer<AnyObject>) -> Bool {
+    // SAFETY: only nodes stand at such places. By its class: asked as AnyObject the answer is always no where
+    // nothing is optimised.
+    place.withMemoryRebound(to: DataNode.self, capacity: 1) {
+      isKnownUniquelyReferenced(&$0.pointee)
+    }
+  }
+}
+
 /// Where a tree is added to.
 enum DataEdge { case front, back }
 
 extension DataNode {
   /// Makes sure that nobody else sees the node at `place` and that it has room for `room` slots.
   static func own(_ place: UnsafeMutablePointer<AnyObject>, room: Int) -> NodeReference {
-    let isUnique = isKnownUniquelyReferenced(&place.pointee)
+    let isUnique = isUnique(place)
     let node = NodeReference(at: place)
     if isUnique && node.room >= room {
       node.dropFlat()

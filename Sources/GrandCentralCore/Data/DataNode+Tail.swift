@@ -6,7 +6,7 @@ extension DataNode {
   static func extend(
     _ place: UnsafeMutablePointer<AnyObject>, by source: UnsafePointer<UInt8>, _ count: Int
   ) -> Bool {
-    guard isKnownUniquelyReferenced(&place.pointee) else { return false }
+    guard isUnique(place) else { return false }
     let node = NodeReference(at: place)
     let index = node.count - 1
     if node.height > 0 {
@@ -19,6 +19,23 @@ extension DataNode {
       room.initialize(from: source, count: count)
     }
     node.slots[index].end += count
+    node.dropFlat()
+    return true
+  }
+
+  /// Adds a piece to the tree at `place`, if nobody else sees the nodes on the way and the leaf has room: what
+  /// add() does, for the way that most pieces take.
+  static func append(_ slot: DataSlot, inPlaceOf place: UnsafeMutablePointer<AnyObject>) -> Bool {
+    guard isUnique(place) else { return false }
+    let node = NodeReference(at: place)
+    if node.height == 0 {
+      guard node.count < node.room else { return false }
+      node.append(slot)
+    } else {
+      let index = node.count - 1
+      guard append(slot, inPlaceOf: node.place(of: index)) else { return false }
+      node.slots[index].end += slot.end
+    }
     node.dropFlat()
     return true
   }

@@ -148,12 +148,16 @@ extension DispatchData {
       return
     }
     let total = length + other.length
-    switch (root?.height, other.root?.height) {
+    // Not in the switch itself, which would keep a copy of this value to its end.
+    let heights = (root?.height, other.root?.height)
+    switch heights {
     case (nil, nil):
       self = DispatchData(root: DataNode.make(height: 0, slots: slot, other.slot))
     case (.some, nil):
       let slot = other.slot
-      withPlace { DataNode.add(slot, to: .back, of: $0) }
+      withPlace {
+        if !DataNode.append(slot, inPlaceOf: $0) { DataNode.add(slot, to: .back, of: $0) }
+      }
     case (nil, .some):
       let slot = slot
       self = other

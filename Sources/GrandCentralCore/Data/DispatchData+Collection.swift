@@ -17,7 +17,9 @@ extension DispatchData {
   public subscript(index: Index) -> UInt8 {
     if UInt(bitPattern: index) >= UInt(bitPattern: length) { failIndex(index) }
     guard let base else { return byteInTree(index) }
-    return withExtendedLifetime(owner) { base[index] }
+    let byte = base[index]
+    _fixLifetime(owner)
+    return byte
   }
 
   /// A view of the bytes in a range, which must lie within the value: others stop the process.
@@ -70,7 +72,9 @@ extension DispatchData {
     let (leaf, start) = root.unsafelyUnwrapped.leaf(at: index)
     let slot = leaf.index(at: index - start)
     let bytes = leaf.piece(slot)
-    return withExtendedLifetime(owner) { bytes[index - start - leaf.start(of: slot)] }
+    let byte = bytes[index - start - leaf.start(of: slot)]
+    _fixLifetime(owner)
+    return byte
   }
 
   @usableFromInline @inline(never)
@@ -110,13 +114,13 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
 
   /// The next byte; `nil` at the end.
   @inlinable
-  public mutating func next() -> UInt8? {
+  public mutating func next() -> DispatchData.Element? {
     if position == end && !findPiece() { return nil }
-    return withExtendedLifetime(data) {
-      let byte = position.unsafelyUnwrapped.pointee
-      position = position.unsafelyUnwrapped + 1
-      return byte
-    }
+    let byte = position.unsafelyUnwrapped.pointee
+    position = position.unsafelyUnwrapped + 1
+    // Not around the load: a closure would take a reference for each byte.
+    _fixLifetime(data)
+    return byte
   }
 
   @usableFromInline @inline(never)
