@@ -8,8 +8,8 @@ extension DataNode {
   /// Whether the reference at `place`, of a node, is the only one.
   @inline(__always)
   static func isUnique(_ place: UnsafeMutablePointer<AnyObject>) -> Bool {
-    // SAFETY: only nodes stand at such places. By its class: asked as AnyObject the answer is always no where
-    // nothing is optimised.
+    // SAFETY: only nodes stand at such places. By its class: asked as AnyObject the answer is no in a
+    // build that is not optimised.
     place.withMemoryRebound(to: DataNode.self, capacity: 1) {
       isKnownUniquelyReferenced(&$0.pointee)
     }
@@ -160,10 +160,11 @@ extension NodeReference {
   }
 
   func append(_ other: NodeReference, _ range: Range<Int>) {
-    for index in range {
-      let slot = other.slots[index]
-      append(DataSlot(object: slot.object, base: slot.base, end: other.size(of: index)))
-    }
+    let change = bytes - other.start(of: range.lowerBound)
+    let first = count
+    (slots + first).initialize(from: other.slots + range.lowerBound, count: range.count)
+    header.pointee.count += range.count
+    for index in first..<count { slots[index].end += change }
   }
 
   func prepend(_ slot: DataSlot) {

@@ -45,15 +45,6 @@ extension DispatchData {
     }
   }
 
-  /// Calls `block` with each contiguous stretch of bytes.
-  // Disfavoured, or a trailing closure could mean either.
-  @available(swift, deprecated: 4, renamed: "enumerateBytes(_:)") @_disfavoredOverload
-  public func enumerateBytes(
-    block: (_ buffer: UnsafeBufferPointer<UInt8>, _ byteIndex: Int, _ stop: inout Bool) -> Void
-  ) {
-    enumerateBytes(block)
-  }
-
   /// Calls `body` with each contiguous stretch of the bytes in `range`, which are all there, and the index
   /// of its first byte, until it says `false`. Returns whether all were seen.
   func forEachRegion(
@@ -101,6 +92,19 @@ extension DispatchData {
   private func existing(_ range: Range<Int>) -> Range<Int> {
     guard range.lowerBound >= 0 && range.lowerBound < length else { return 0..<0 }
     return range.lowerBound..<Swift.min(range.upperBound, length)
+  }
+}
+
+// MARK: An older name
+
+extension DispatchData {
+  /// Calls `block` with each contiguous stretch of bytes.
+  // Disfavoured, or a trailing closure could mean either.
+  @available(swift, deprecated: 4, renamed: "enumerateBytes(_:)") @_disfavoredOverload
+  public func enumerateBytes(
+    block: (_ buffer: UnsafeBufferPointer<UInt8>, _ byteIndex: Int, _ stop: inout Bool) -> Void
+  ) {
+    enumerateBytes(block)
   }
 }
 
