@@ -125,10 +125,11 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
 
   @usableFromInline @inline(never)
   mutating func findPiece() -> Bool {
-    guard offset < data.length, let root = data.root else { return false }
+    guard offset < data.length else { return false }
     var skipped = 0
     if slotsLeft == 0 {
-      let (leaf, start) = root.leaf(at: offset)
+      // Of a flat value nothing is left after its only piece.
+      let (leaf, start) = data.root.unsafelyUnwrapped.leaf(at: offset)
       let index = leaf.index(at: offset - start)
       slots = leaf.slots + index
       slotsLeft = leaf.count - index
