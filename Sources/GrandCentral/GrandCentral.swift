@@ -4,6 +4,8 @@
 // of a name ambiguous.
 
 @_exported import class GrandCentralCore.DispatchConcurrentQueue
+@_exported import struct GrandCentralCore.DispatchData
+@_exported import struct GrandCentralCore.DispatchDataIterator
 @_exported import class GrandCentralCore.DispatchGroup
 @_exported import class GrandCentralCore.DispatchObject
 @_exported import enum GrandCentralCore.DispatchPredicate

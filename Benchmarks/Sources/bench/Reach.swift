@@ -102,6 +102,22 @@ extension Reach {
     "after/100k/late/p99": .reference,
     "memory/armed-timer": Reach(ratio: 1.05, ceiling: 256),
     "memory/pending-after": Reach(ratio: 1.05, ceiling: 232),
+    "data/create/64": .ratio(0.5),
+    "data/append-bytes/10k": Reach(ratio: 0.5, ceiling: 100),
+    "data/append-data/10k": Reach(ratio: 0.5, ceiling: 100),
+    "data/concat/2": .ratio(0.5),
+    "data/drop/10k": .ratio(0.5),
+    "data/byte/flat": .ratio(0.5),
+    "data/byte/20k-pieces": .ratio(0.5),
+    "data/region/20k-pieces": .ratio(0.5),
+    "data/subdata/flat": .ratio(0.5),
+    "data/subdata/10-pieces": .ratio(0.5),
+    "data/subdata/20k-pieces": .ratio(0.5),
+    "data/enumerate/1k-pieces": .ratio(0.5),
+    "data/iterate/1k-pieces": .ratio(0.5),
+    "data/copy/1k-pieces": .ratio(0.5),
+    "data/map/1k-pieces": .ratio(0.5),
+    "data/map-again/1k-pieces": .ratio(0.5),
   ]
 }
 

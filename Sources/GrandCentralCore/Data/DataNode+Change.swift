@@ -1,0 +1,241 @@
+// Room: Data/DataNode+Change. Adding to a tree at either edge, joining two trees, cutting one.
+// Whatever is added meets its like: a piece meets a leaf, a node meets a node of its own height, on the edge
+// where the two touch. A node that overflows splits off a sibling on that edge, which its parent takes in, and
+// so on up; at the root a new root takes both. Each step touches one node of a level, so each operation costs
+// O(log n), with copies of at most 32 slots a level where nodes are shared.
+
+extension DataNode {
+  /// Whether the reference at `place`, of a node, is the only one.
+  @inline(__always)
+  static func isUnique(_ place: UnsafeMutablePointer<AnyObject>) -> Bool {
+    // SAFETY: only nodes stand at such places. By its class: asked as AnyObject the answer is no in a
+    // build that is not optimised.
+    place.withMemoryRebound(to: DataNode.self, capacity: 1) {
+      isKnownUniquelyReferenced(&$0.pointee)
+    }
+  }
+}
+
+/// Where a tree is added to.
+enum DataEdge { case front, back }
+
+extension DataNode {
+  /// Makes sure that nobody else sees the node at `place` and that it has room for `room` slots.
+  static func own(_ place: UnsafeMutablePointer<AnyObject>, room: Int) -> NodeReference {
+    let isUnique = isUnique(place)
+    let node = NodeReference(at: place)
+    if isUnique && node.room >= room {
+      node.dropFlat()
+      return node
+    }
+    let made = make(height: node.height, room: max(room, node.count))
+    let copy = NodeReference(made)
+    copy.header.pointee.count = node.count
+    if isUnique {
+      // Moved, not copied: no reference count changes.
+      copy.slots.moveInitialize(from: node.slots, count: node.count)
+      node.header.pointee.count = 0
+    } else {
+      copy.slots.initialize(from: node.slots, count: node.count)
+    }
+    place.pointee = made
+    return copy
+  }
+
+  /// Adds `slot` to the tree at `root`, at `edge`: a piece, or a node with `height` as its own, plus one.
+  static func add(
+    _ slot: DataSlot, to edge: DataEdge, of root: UnsafeMutablePointer<AnyObject>
+  ) {
+    let overflow = descend(edge, of: root, to: 0) { insert(slot, at: edge, of: $0) }
+    if let overflow { grow(root, by: overflow, at: edge) }
+  }
+
+  /// Joins the tree `other`, which is not higher, to the one at `root`.
+  static func join(
+    _ other: AnyObject, to edge: DataEdge, of root: UnsafeMutablePointer<AnyObject>
+  ) {
+    // SAFETY: both are nodes.
+    let other = unsafeDowncast(other, to: DataNode.self)
+    let overflow = descend(edge, of: root, to: NodeReference(other).height) {
+      meet(other, at: edge, of: $0)
+    }
+    if let overflow { grow(root, by: overflow, at: edge) }
+  }
+
+  /// A root over the tree at `place` and its new sibling.
+  private static func grow(
+    _ place: UnsafeMutablePointer<AnyObject>, by sibling: DataSlot, at edge: DataEdge
+  ) {
+    // SAFETY: a node stands there.
+    let node = unsafeDowncast(place.pointee, to: DataNode.self)
+    let pair = edge == .back ? [DataSlot(node), sibling] : [sibling, DataSlot(node)]
+    place.pointee = make(height: NodeReference(node).height + 1, slots: pair[0], pair[1])
+  }
+
+  static func make(height: Int, slots first: DataSlot, _ second: DataSlot) -> DataNode {
+    let made = make(height: height, room: 2)
+    let node = NodeReference(made)
+    node.append(first)
+    node.append(second)
+    return made
+  }
+
+  /// Owns the nodes along an edge down to `height`, runs `act` on the last of them, and takes in what
+  /// overflows on the way back. Returns what overflows from the first.
+  private static func descend(
+    _ edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>, to height: Int,
+    _ act: (UnsafeMutablePointer<AnyObject>) -> DataSlot?
+  ) -> DataSlot? {
+    if NodeReference(at: place).height == height { return act(place) }
+    let node = own(place, room: 0)
+    let index = edge == .back ? node.count - 1 : 0
+    let overflow = descend(edge, of: node.place(of: index), to: height, act)
+    node.resize(index, to: node.child(index).bytes)
+    guard let overflow else { return nil }
+    return insert(overflow, at: edge, of: place)
+  }
+
+  /// Puts `slot` into the node at `place`. If that is full, returns a sibling with the slots nearest to the
+  /// edge; it holds few, because more is likely to come there.
+  private static func insert(
+    _ slot: DataSlot, at edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>
+  ) -> DataSlot? {
+    let count = NodeReference(at: place).count
+    if count < mostSlots {
+      let node = own(place, room: count + 1)
+      if edge == .back { node.append(slot) } else { node.prepend(slot) }
+      return nil
+    }
+    let node = own(place, room: count)
+    let made = make(height: node.height, room: mostSlots)
+    let sibling = NodeReference(made)
+    let moved = leastSlots - 1
+    switch edge {
+    case .back:
+      sibling.append(node, count - moved..<count)
+      sibling.append(slot)
+      node.removeLast(moved)
+    case .front:
+      sibling.append(slot)
+      sibling.append(node, 0..<moved)
+      node.removeFirst(moved)
+    }
+    return DataSlot(made)
+  }
+
+  /// Brings `other` and the node at `place`, of one height, to at most two nodes that are full enough.
+  private static func meet(
+    _ other: DataNode, at edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>
+  ) -> DataSlot? {
+    // SAFETY: a node stands there.
+    let there = unsafeDowncast(place.pointee, to: DataNode.self)
+    let (left, right) = edge == .back ? (there, other) : (other, there)
+    let (first, second) = (NodeReference(left), NodeReference(right))
+    let total = first.count + second.count
+    if total > mostSlots && min(first.count, second.count) >= leastSlots { return DataSlot(other) }
+    let half = total <= mostSlots ? total : total / 2
+    let lower = make(height: first.height, room: half)
+    let fromFirst = min(half, first.count)
+    NodeReference(lower).append(first, 0..<fromFirst)
+    NodeReference(lower).append(second, 0..<half - fromFirst)
+    guard half < total else {
+      place.pointee = lower
+      return nil
+    }
+    let upper = make(height: first.height, room: total - half)
+    NodeReference(upper).append(first, fromFirst..<first.count)
+    NodeReference(upper).append(second, half - fromFirst..<second.count)
+    place.pointee = edge == .back ? lower : upper
+    return DataSlot(edge == .back ? upper : lower)
+  }
+}
+
+// MARK: The slots of one node that has no other user
+
+extension NodeReference {
+  func append(_ slot: DataSlot) {
+    let end = bytes + slot.end
+    (slots + count).initialize(to: DataSlot(object: slot.object, base: slot.base, end: end))
+    header.pointee.count += 1
+  }
+
+  func append(_ other: NodeReference, _ range: Range<Int>) {
+    let change = bytes - other.start(of: range.lowerBound)
+    let first = count
+    (slots + first).initialize(from: other.slots + range.lowerBound, count: range.count)
+    header.pointee.count += range.count
+    for index in first..<count { slots[index].end += change }
+  }
+
+  func prepend(_ slot: DataSlot) {
+    (slots + 1).moveInitialize(from: slots, count: count)
+    slots.initialize(to: slot)
+    header.pointee.count += 1
+    for index in 1..<count { slots[index].end += slot.end }
+  }
+
+  func removeLast(_ number: Int) {
+    header.pointee.count -= number
+    (slots + count).deinitialize(count: number)
+  }
+
+  func removeFirst(_ number: Int) {
+    let gone = start(of: number)
+    slots.deinitialize(count: number)
+    header.pointee.count -= number
+    slots.moveInitialize(from: slots + number, count: count)
+    for index in 0..<count { slots[index].end -= gone }
+  }
+
+  /// Gives the slot at `index` another number of bytes.
+  @inline(__always)
+  func resize(_ index: Int, to size: Int) {
+    let change = size - self.size(of: index)
+    for later in index..<count { slots[later].end += change }
+  }
+}
+
+// MARK: Cutting
+
+extension NodeReference {
+  /// The bytes in `range`, which is not empty: shares every piece, and every node that lies within.
+  func cut(_ range: Range<Int>) -> DispatchData {
+    let first = index(at: range.lowerBound)
+    let last = index(at: range.upperBound - 1)
+    if first == last { return cut(range, of: first) }
+    if height == 0 { return cutLeaf(range, first, last) }
+    var result = cut(range.lowerBound..<slots[first].end, of: first)
+    if last - first == 2 {
+      result.join(child: slots[first + 1].object)
+    } else if last - first > 2 {
+      let made = DataNode.make(height: height, room: last - first - 1)
+      NodeReference(made).append(self, first + 1..<last)
+      result.join(child: made)
+    }
+    result.join(cut(start(of: last)..<range.upperBound, of: last))
+    return result
+  }
+
+  /// The bytes in `range`, which lies in one slot.
+  private func cut(_ range: Range<Int>, of index: Int) -> DispatchData {
+    let start = start(of: index)
+    let inside = range.lowerBound - start..<range.upperBound - start
+    if height == 0 {
+      let base = slots[index].base.unsafelyUnwrapped + inside.lowerBound
+      return DispatchData(owner: slots[index].object, base: base, count: inside.count)
+    }
+    if inside.count == size(of: index) { return DispatchData(root: slots[index].object) }
+    return child(index).cut(inside)
+  }
+
+  private func cutLeaf(_ range: Range<Int>, _ first: Int, _ last: Int) -> DispatchData {
+    let made = DataNode.make(height: 0, room: last - first + 1)
+    let node = NodeReference(made)
+    node.append(self, first..<last + 1)
+    let skipped = range.lowerBound - start(of: first)
+    node.slots[0].base = node.slots[0].base.unsafelyUnwrapped + skipped
+    for index in 0..<node.count { node.slots[index].end -= skipped }
+    node.slots[node.count - 1].end = range.count
+    return DispatchData(root: made)
+  }
+}

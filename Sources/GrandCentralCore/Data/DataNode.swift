@@ -1,0 +1,220 @@
+// Room: Data/DataNode. The tree under data of more than one piece.
+// A B-tree by position: a leaf (height 0) lists pieces of buffers, a branch lists nodes one lower, and each
+// slot says where it ends, counted from its node's first byte. So a look-up is a search by halves in each of a
+// few nodes, and appending at the right edge changes the last slot's end on each level and nothing else.
+//
+//   slot = object │ first byte, or nil in a branch │ end
+//   node = header: height, slots in use, room │ word: a flat copy of all bytes, or 0 │ slots…
+//
+// Invariant: every node has at most 32 slots; every node but the root at least 8, the root at least 2; no slot
+// is empty; all leaves have the same depth. So n pieces are at most log8(n) + 1 high, and the deinit of a value
+// goes that deep and no deeper, however many pieces die.
+//
+// Nodes are shared between values. One that is uniquely referenced, all the way from its root, is changed in
+// place; others are copied first. Everything that changes nodes therefore works on the place where a reference
+// stands, and nobody reads a node without holding its root.
+//
+// At least a quarter full, not half: appending at an edge then leaves nodes behind that are three quarters full.
+// Rejected: a balanced binary tree (a node for each piece, five times the depth), and keeping the window of a
+// subrange instead of cutting the tree (a byte of a value would keep all its buffers).
+
+/// One entry of a node.
+struct DataSlot {
+  /// What owns the piece's bytes, or the child. First, so that a slot's place is its object's.
+  var object: AnyObject
+  var base: UnsafePointer<UInt8>?
+  /// Outside of a node: how many bytes. In a node: where they end in it.
+  var end: Int
+
+  init(object: AnyObject, base: UnsafePointer<UInt8>?, end: Int) {
+    self.object = object
+    self.base = base
+    self.end = end
+  }
+
+  /// A child, not yet in a node.
+  init(_ node: DataNode) {
+    self.init(object: node, base: nil, end: NodeReference(node).bytes)
+  }
+}
+
+struct DataNodeHeader {
+  var height: Int
+  var count: Int
+  var room: Int
+}
+
+/// The word before the slots; also the unit in which a node's tail is counted.
+struct DataNodeWord: ~Copyable {
+  /// An owned reference to OwnBytes, or 0.
+  let flat = Atomic<UInt>(0)
+}
+
+final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
+  static var mostSlots: Int { 32 }
+  static var leastSlots: Int { 8 }
+
+  /// A node without slots, and with room for at least `room`.
+  static func make(height: Int, room: Int) -> DataNode {
+    var rounded = 4
+    while rounded < room { rounded *= 2 }
+    let words = 1 + rounded * MemoryLayout<DataSlot>.stride / MemoryLayout<UInt>.stride
+    let made = create(minimumCapacity: words) { _ in
+      DataNodeHeader(height: height, count: 0, room: rounded)
+    }
+    made.withUnsafeMutablePointerToElements { $0.initialize(to: DataNodeWord()) }
+    // SAFETY: create() makes an instance of the class that it is called on.
+    return unsafeDowncast(made, to: DataNode.self)
+  }
+
+  deinit {
+    let node = NodeReference(self)
+    node.dropFlat()
+    node.slots.deinitialize(count: node.count)
+    withUnsafeMutablePointerToElements { _ = $0.deinitialize(count: 1) }
+  }
+}
+
+/// A node without a reference count. Valid while its root is held and not changed.
+struct NodeReference {
+  let header: UnsafeMutablePointer<DataNodeHeader>
+  private let word: UnsafeMutablePointer<DataNodeWord>
+
+  init(_ node: DataNode) {
+    (header, word) = node.withUnsafeMutablePointers { ($0, $1) }
+  }
+
+  /// The node whose reference stands at `place`.
+  @inline(__always)
+  init(at place: UnsafeMutablePointer<AnyObject>) {
+    // SAFETY: read as the pointer that it is, which takes no reference; only nodes stand at such places.
+    let raw = UnsafeRawPointer(place).load(as: UnsafeRawPointer.self)
+    self = Unmanaged<DataNode>.fromOpaque(raw)._withUnsafeGuaranteedRef { NodeReference($0) }
+  }
+
+  // SAFETY: the tail behind the first word was allocated for slots, whose alignment is a word's.
+  var slots: UnsafeMutablePointer<DataSlot> {
+    UnsafeMutableRawPointer(word + 1).assumingMemoryBound(to: DataSlot.self)
+  }
+
+  var height: Int { header.pointee.height }
+  var count: Int { header.pointee.count }
+  var room: Int { header.pointee.room }
+  var bytes: Int { count == 0 ? 0 : slots[count - 1].end }
+
+  @inline(__always)
+  func start(of index: Int) -> Int { index == 0 ? 0 : slots[index - 1].end }
+
+  @inline(__always)
+  func size(of index: Int) -> Int { slots[index].end - start(of: index) }
+
+  /// Where the reference of a child, or of a piece's owner, stands.
+  @inline(__always)
+  func place(of index: Int) -> UnsafeMutablePointer<AnyObject> {
+    // SAFETY: the object is a slot's first field.
+    UnsafeMutableRawPointer(slots + index).assumingMemoryBound(to: AnyObject.self)
+  }
+
+  @inline(__always)
+  func child(_ index: Int) -> NodeReference { NodeReference(at: place(of: index)) }
+
+  /// A leaf's piece.
+  @inline(__always)
+  func piece(_ index: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: slots[index].base, count: size(of: index))
+  }
+
+  /// The slot with the byte at `offset`, which is one of the node's.
+  @inline(__always)
+  func index(at offset: Int) -> Int {
+    var low = 0
+    var length = count
+    while length > 1 {
+      let half = length / 2
+      // A conditional move: where a random offset falls cannot be predicted.
+      low = slots[low + half - 1].end <= offset ? low + half : low
+      length -= half
+    }
+    return low
+  }
+
+  /// The leaf with the byte at `offset`, and where that leaf starts.
+  @inline(__always)
+  func leaf(at offset: Int) -> (leaf: NodeReference, start: Int) {
+    var node = self
+    var start = 0
+    while node.height > 0 {
+      let index = node.index(at: offset - start)
+      start += node.start(of: index)
+      node = node.child(index)
+    }
+    return (node, start)
+  }
+
+  /// Calls `body` with each stretch of the node's bytes in `range`, in order, and with the place of its first
+  /// byte, until it says `false`. `origin` is where the node starts. Returns whether all were seen.
+  func forEachPiece(
+    in range: Range<Int>, origin: Int, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Bool
+  ) -> Bool {
+    var index = index(at: range.lowerBound)
+    var start = start(of: index)
+    while index < count && start < range.upperBound {
+      let end = slots[index].end
+      let from = max(range.lowerBound, start)
+      let upTo = min(range.upperBound, end)
+      if height > 0 {
+        let goesOn = child(index).forEachPiece(
+          in: from - start..<upTo - start, origin: origin + start, body)
+        if !goesOn { return false }
+      } else {
+        let bytes = UnsafeBufferPointer(
+          start: slots[index].base.unsafelyUnwrapped + (from - start), count: upTo - from)
+        if !body(bytes, origin + from) { return false }
+      }
+      start = end
+      index += 1
+    }
+    return true
+  }
+}
+
+// MARK: The flat copy
+
+extension NodeReference {
+  /// All bytes in one stretch: copied at the first call and kept for the next, as long as the node is neither
+  /// changed nor dies. Threads may call this at once; of two copies one is kept.
+  func flattened() -> OwnBytes {
+    // acquiring: pairs with the releasing exchange below, so that the copied bytes are seen.
+    if let kept = Self.flat(word.pointee.flat.load(ordering: .acquiring)) {
+      return kept.takeUnretainedValue()
+    }
+    let total = bytes
+    let made = OwnBytes.make(room: total)
+    let target = made.start
+    _ = forEachPiece(in: 0..<total, origin: 0) { piece, offset in
+      (target + offset).initialize(from: piece.baseAddress.unsafelyUnwrapped, count: piece.count)
+      return true
+    }
+    let reference = Unmanaged.passRetained(made)
+    let (won, other) = word.pointee.flat.compareExchange(
+      expected: 0, desired: UInt(bitPattern: reference.toOpaque()),
+      successOrdering: .releasing, failureOrdering: .acquiring)
+    if won { return made }
+    reference.release()
+    // SAFETY: not zero, or the exchange had won.
+    return Self.flat(other).unsafelyUnwrapped.takeUnretainedValue()
+  }
+
+  /// For the node's only user.
+  func dropFlat() {
+    // relaxed: whoever is alone with the node has all other uses behind it.
+    let kept = word.pointee.flat.load(ordering: .relaxed)
+    if kept == 0 { return }
+    word.pointee.flat.store(0, ordering: .relaxed)
+    Self.flat(kept)?.release()
+  }
+
+  private static func flat(_ word: UInt) -> Unmanaged<OwnBytes>? {
+    UnsafeRawPointer(bitPattern: word).map { Unmanaged.fromOpaque($0) }
+  }
+}
