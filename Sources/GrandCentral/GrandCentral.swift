@@ -12,6 +12,7 @@
 @_exported import class GrandCentralCore.DispatchSemaphore
 @_exported import class GrandCentralCore.DispatchSerialQueue
 @_exported import class GrandCentralCore.DispatchSource
+@_exported import protocol GrandCentralCore.DispatchSourceFileSystemObject
 @_exported import typealias GrandCentralCore.DispatchSourceHandler
 @_exported import protocol GrandCentralCore.DispatchSourceProtocol
 @_exported import protocol GrandCentralCore.DispatchSourceRead

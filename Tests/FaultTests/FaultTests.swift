@@ -76,6 +76,20 @@ private func expectReport(
     run("descriptors", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
 
+  @Test func `files are watched when there is a descriptor for it, and tell what they missed`() {
+    let result = run("files:descriptors")
+    #expect(result.errors.contains("errno 24") && result.errors.contains("ulimit -n"))
+  }
+
+  @Test(
+    .enabled(if: userNamespaces, "needs a user namespace: unshare(1) with --user"))
+  func `files are watched when there are watches for it, and tell what they missed`() {
+    let result = run("files:watches", launcher: ["unshare", "--user", "--map-root-user"])
+    let isSkipped = result.lines.contains(where: isSkip)
+    #expect(isSkipped || result.errors.contains("errno 28"), "\(result.errors)")
+    #expect(isSkipped || result.errors.contains("max_user_watches"), "\(result.errors)")
+  }
+
   @Test func `work runs in a sandbox that knows little`() {
     run("sandbox", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
@@ -116,3 +130,6 @@ private func expectReport(
 
 private let timeNamespaces =
   runChild(["unshare", "--time", "--monotonic", "1000", "--fork", "true"]).status == 0
+
+private let userNamespaces =
+  runChild(["unshare", "--user", "--map-root-user", "true"]).status == 0

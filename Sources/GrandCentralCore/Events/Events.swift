@@ -8,11 +8,13 @@ final class Events: @unchecked Sendable {
   let monotonic: Timers
   let wall: Timers
   let descriptors: DescriptorTable
+  let files: FileWatches
 
   init(pool: Pool) {
     poller = Poller(pool: pool)
     monotonic = Timers(clock: .monotonic, poller: poller)
     wall = Timers(clock: .wall, poller: poller)
     descriptors = DescriptorTable(poller: poller)
+    files = FileWatches(poller: poller, descriptors: descriptors)
   }
 }

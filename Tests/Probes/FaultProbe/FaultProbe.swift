@@ -21,7 +21,7 @@ import TestSupport
     "refused": refusedFromTheStart, "refused-later": refusedLater, "never": neverAThread,
     "descriptors": noDescriptors, "sandbox": sandbox, "signals": signalStorm,
     "stopped": stoppedAndContinued, "slow-worker": slowWorker, "cpus": changingCPUs,
-    "one-cpu": oneCPU, "quota": quota, "deadlines": deadlines,
+    "one-cpu": oneCPU, "quota": quota, "deadlines": deadlines, "files": filesRefused,
   ]
 }
 
