@@ -14,6 +14,7 @@
 @_exported import class GrandCentralCore.DispatchSource
 @_exported import protocol GrandCentralCore.DispatchSourceFileSystemObject
 @_exported import typealias GrandCentralCore.DispatchSourceHandler
+@_exported import protocol GrandCentralCore.DispatchSourceMemoryPressure
 @_exported import protocol GrandCentralCore.DispatchSourceProtocol
 @_exported import protocol GrandCentralCore.DispatchSourceRead
 @_exported import protocol GrandCentralCore.DispatchSourceTimer

@@ -9,6 +9,7 @@ final class Events: @unchecked Sendable {
   let wall: Timers
   let descriptors: DescriptorTable
   let files: FileWatches
+  let memory: MemoryPressure
 
   init(pool: Pool) {
     poller = Poller(pool: pool)
@@ -16,5 +17,6 @@ final class Events: @unchecked Sendable {
     wall = Timers(clock: .wall, poller: poller)
     descriptors = DescriptorTable(poller: poller)
     files = FileWatches(poller: poller, descriptors: descriptors)
+    memory = MemoryPressure(poller: poller, timers: monotonic)
   }
 }
