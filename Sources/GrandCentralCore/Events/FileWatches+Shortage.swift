@@ -18,6 +18,7 @@ extension FileWatches: Lacking {
         return error
       }
       instance = made
+      self.registration = registration
       return 0
     }
   }
@@ -35,6 +36,7 @@ extension FileWatches: Lacking {
     }
     after.shortage = 0
     conclude(after, on: thread)
+    becameReady(.readable, on: thread)
     return isDone
   }
 }

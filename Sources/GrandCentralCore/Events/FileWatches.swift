@@ -15,6 +15,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   let lock = Lock()
   /// Guarded by the lock, as all that follows. The inotify instance; -1 before there is one.
   @Cell var instance: Int32 = -1
+  @Cell var registration: Registration?
   @Cell private var watches: [Int32: FileWatch] = [:]
   /// Who waits for a watch that the system has refused for now.
   @Cell var lacking: [FileEntry] = []
@@ -22,7 +23,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   @Cell var parentless: Set<Int32> = []
   private let reports = Atomic<Int>(0)
 
-  /// How much is read while others wait for the lock.
+  /// How much is read at a time, while others wait for the lock or the poller for its thread.
   private static var mostReads: Int { 16 }
   private static var mostReports: Int { 10 }
 
@@ -73,12 +74,19 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   // MARK: What the kernel tells
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
-    var isEmpty = false
-    while !isEmpty {
+    for _ in 0..<Self.mostReads {
       var after = Aftermath()
-      lock.withLock { isEmpty = receive(into: &after) }
+      let isEmpty = lock.withLock { receive(into: &after) }
       conclude(after, on: thread)
+      if isEmpty { return }
     }
+    // There is no end to it, and the thread may be the last to wait for other descriptors. To be told again.
+    let error = lock.withLock {
+      guard let registration else { return Int32(0) }
+      let set = poller.set.load(ordering: .acquiring)
+      return ReadinessSet.change(set, instance, .readable, .edge, key: registration.key)
+    }
+    if error != 0 { poller.lack(self, error: error) }
   }
 
   /// What is to be done once the lock is free.

@@ -132,6 +132,19 @@ import Testing
     #expect(errors.split(separator: "\n").filter { $0.contains("was closed before") }.count == 2)
   }
 
+  @Test func `of a descriptor that was never open are reported`() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let never = FileWatcher(1000, .write, closes: false)
+      never.end()
+      exit(0)
+    }
+    let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(errors.contains("file system source of descriptor 1000"), "\(errors)")
+    #expect(errors.contains("never open"), "\(errors)")
+  }
+
   @Test func `of no descriptor stops the process and names the fix`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
