@@ -120,11 +120,21 @@ private func expectReport(
   }
 
   @Test(
-    .enabled(if: QuotaGroup.isWritable, "needs a writable control group of version 1, and root"))
+    .enabled(
+      if: QuotaGroup.isWritable(.cpu), "needs a writable control group of version 1, and root"))
   func `the width follows the quota of a control group`() throws {
-    let group = try #require(QuotaGroup())
+    let group = try #require(QuotaGroup(.cpu))
     defer { group.remove() }
     run("quota", environment: ["FAULTS_GROUP": group.folder])
+  }
+
+  @Test(
+    .enabled(
+      if: QuotaGroup.isWritable(.memory), "needs a writable control group of version 1, and root"))
+  func `memory pressure follows the use of a control group's limit`() throws {
+    let group = try #require(QuotaGroup(.memory))
+    defer { group.remove() }
+    run("memory", environment: ["FAULTS_GROUP": group.folder])
   }
 }
 

@@ -15,8 +15,11 @@ extension MemoryLevel {
   ) -> MemoryLevel {
     let usage = now.usage ?? 0
     if now.kills > before.kills { return .critical }
-    var reached: MemoryLevel = usage >= 0.95 ? .critical : usage >= 0.85 ? .warning : .normal
-    var kept: MemoryLevel = usage >= 0.90 ? .critical : usage >= 0.80 ? .warning : .normal
+    var reached: MemoryLevel =
+      usage >= Self.criticalShare ? .critical : usage >= Self.warningShare ? .warning : .normal
+    var kept: MemoryLevel =
+      usage >= Self.criticalShare - 0.05
+      ? .critical : usage >= Self.warningShare - 0.05 ? .warning : .normal
     if nanoseconds < max(1, shortestSpan) {
       kept = .critical
     } else {

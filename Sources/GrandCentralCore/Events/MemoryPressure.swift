@@ -141,7 +141,7 @@ final class MemoryPressure: @unchecked Sendable {
 
   /// Returns 0, or the errno that a descriptor was refused with for now.
   private func openTriggers(_ set: Int32) -> Int32 {
-    let wanted = lacking.isEmpty ? places.triggers : lacking
+    let wanted = lacking.isEmpty ? places.triggers(kernel) : lacking
     lacking = []
     for (place, trigger) in wanted.enumerated() {
       let descriptor = set >= 0 ? kernel.open(trigger) : -EMFILE

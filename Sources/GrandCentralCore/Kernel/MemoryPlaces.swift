@@ -62,7 +62,7 @@ struct MemoryPlaces: Equatable, Sendable {
   }
 
   /// What is to be listened to.
-  var triggers: [MemoryTrigger] {
+  func triggers(_ kernel: MemoryKernel) -> [MemoryTrigger] {
     var triggers: [MemoryTrigger] = []
     if let pressureFile {
       triggers += [.stall(pressureFile, .warning), .stall(pressureFile, .critical)]
@@ -72,6 +72,12 @@ struct MemoryPlaces: Equatable, Sendable {
     }
     if let own = groups.last(where: { !$0.isVersion2 }) {
       triggers += [.reclaim(own.folder, .warning), .reclaim(own.folder, .critical)]
+    }
+    for group in groups where !group.isVersion2 {
+      guard let limit = Self.limitV1(group, kernel) else { continue }
+      triggers += [MemoryLevel.warningShare, MemoryLevel.criticalShare].map {
+        .crossing(group.folder, bytes: UInt64(Double(limit) * $0))
+      }
     }
     return triggers
   }
@@ -108,12 +114,15 @@ struct MemoryPlaces: Equatable, Sendable {
   }
 
   private func usageV1(_ group: Group, _ kernel: MemoryKernel) -> Double? {
-    // Without a limit it is the largest number of pages, in bytes.
-    guard let limit = Self.number(kernel.read(group.folder + "/memory.limit_in_bytes")),
-      limit < 1 << 62,
+    guard let limit = Self.limitV1(group, kernel),
       let used = Self.number(kernel.read(group.folder + "/memory.usage_in_bytes"))
     else { return nil }
     return share(of: limit, used, in: group, idle: "total_inactive_file", kernel)
+  }
+
+  private static func limitV1(_ group: Group, _ kernel: MemoryKernel) -> UInt64? {
+    // Without a limit it is the largest number of pages, in bytes.
+    number(kernel.read(group.folder + "/memory.limit_in_bytes")).flatMap { $0 < 1 << 62 ? $0 : nil }
   }
 
   private func share(

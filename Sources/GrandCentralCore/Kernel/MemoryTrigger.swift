@@ -6,6 +6,10 @@ enum MemoryLevel: UInt64, Comparable, Sendable {
   case warning = 2
   case critical = 4
 
+  /// How much of a limit is in use from that level on.
+  static var warningShare: Double { 0.85 }
+  static var criticalShare: Double { 0.95 }
+
   static func < (left: MemoryLevel, right: MemoryLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -16,6 +20,8 @@ enum MemoryTrigger: Hashable, Sendable {
   case change(String)
   /// A control group of version 1, by its folder, is being reclaimed from with that much effort.
   case reclaim(String, MemoryLevel)
+  /// The use of a control group of version 1 has come to so many bytes, from below or above.
+  case crossing(String, bytes: UInt64)
 
   /// In microseconds. Who is not privileged may have windows of whole 2 s only, Documentation/accounting/psi.rst, so
   /// these are for everybody.
@@ -26,7 +32,7 @@ enum MemoryTrigger: Hashable, Sendable {
   var readiness: Readiness {
     switch self {
     case .stall, .change: .priority
-    case .reclaim: .readable
+    case .reclaim, .crossing: .readable
     }
   }
 
@@ -34,7 +40,7 @@ enum MemoryTrigger: Hashable, Sendable {
   var level: MemoryLevel {
     switch self {
     case .stall(_, let level), .reclaim(_, let level): level
-    case .change: .normal
+    case .change, .crossing: .normal
     }
   }
 
@@ -44,6 +50,7 @@ enum MemoryTrigger: Hashable, Sendable {
     case .stall(_, let level):
       "\(level == .critical ? "full" : "some") \(Self.stallMicroseconds) \(Self.windowMicroseconds)"
     case .reclaim(_, let level): level == .critical ? "critical" : "medium"
+    case .crossing(_, let bytes): "\(bytes)"
     case .change: ""
     }
   }
@@ -53,7 +60,8 @@ enum MemoryTrigger: Hashable, Sendable {
     switch self {
     case .stall(let file, _): Self.openStall(file, request)
     case .change(let file): Self.openChange(file)
-    case .reclaim(let folder, _): Self.openReclaim(folder, request)
+    case .reclaim(let folder, _): Self.openNotification(folder, "memory.pressure_level", request)
+    case .crossing(let folder, _): Self.openNotification(folder, "memory.usage_in_bytes", request)
     }
   }
 
@@ -75,17 +83,20 @@ enum MemoryTrigger: Hashable, Sendable {
     return descriptor
   }
 
-  /// Documentation/admin-guide/cgroup-v1/memory.rst, "Memory Pressure": an eventfd is registered with the group.
-  private static func openReclaim(_ folder: String, _ request: String) -> Int32 {
+  /// Documentation/admin-guide/cgroup-v1/memory.rst, "Memory thresholds", "Memory Pressure": an eventfd is registered
+  /// with the group, for one of its files.
+  private static func openNotification(
+    _ folder: String, _ file: String, _ request: String
+  ) -> Int32 {
     let bell = Doorbell.make()
     guard bell >= 0 else { return -errno }
-    let level = Process.openToRead(folder + "/memory.pressure_level")
+    let subject = Process.openToRead(folder + "/" + file)
     let control =
-      level < 0
+      subject < 0
       ? -1 : retrying { open(folder + "/cgroup.event_control", O_WRONLY | O_CLOEXEC) }
-    let isRegistered = control >= 0 && send("\(bell) \(level) \(request)", to: control)
+    let isRegistered = control >= 0 && send("\(bell) \(subject) \(request)", to: control)
     let error = errno
-    for descriptor in [level, control] where descriptor >= 0 { close(descriptor) }
+    for descriptor in [subject, control] where descriptor >= 0 { close(descriptor) }
     if isRegistered { return bell }
     close(bell)
     return -error

@@ -105,8 +105,8 @@ extension DispatchSource: DispatchSourceMemoryPressure {
   ///
   /// What the kernel refuses is done without: stall information (`/proc/pressure/memory`, or `memory.pressure` of the
   /// process's own control group), the group's limits (`memory.events`, `memory.max`, `memory.high`), notifications of
-  /// version 1 (`memory.pressure_level`). A group's use alone, without any of these telling, is only looked at when the
-  /// first source is activated. Where all are refused that is reported once on standard error, and the source is valid
+  /// version 1 (`memory.pressure_level`, `memory.usage_in_bytes`). A group of version 2 tells of its use only when it
+  /// comes to a limit; before that its use is looked at with each of the others, and when the first source is activated. Where all are refused that is reported once on standard error, and the source is valid
   /// and silent.
   ///
   /// - Parameters:

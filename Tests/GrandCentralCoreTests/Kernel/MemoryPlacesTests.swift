@@ -44,7 +44,7 @@ import Testing
     #expect(places.groups.map { $0.folder } == ["/cg", "/cg/a", "/cg/a/b"])
     #expect(places.pressureFile == "/cg/a/b/memory.pressure")
     #expect(
-      places.triggers == [
+      places.triggers(kernel) == [
         .stall("/cg/a/b/memory.pressure", .warning), .stall("/cg/a/b/memory.pressure", .critical),
         .change("/cg/a/b/memory.events"),
       ])
@@ -57,9 +57,10 @@ import Testing
     #expect(places.groups.map { $0.folder } == ["/cg/memory", "/cg/memory/g"])
     #expect(places.pressureFile == "/proc/pressure/memory")
     #expect(
-      places.triggers == [
+      places.triggers(kernel) == [
         .stall("/proc/pressure/memory", .warning), .stall("/proc/pressure/memory", .critical),
         .reclaim("/cg/memory/g", .warning), .reclaim("/cg/memory/g", .critical),
+        .crossing("/cg/memory/g", bytes: 850), .crossing("/cg/memory/g", bytes: 950),
       ])
     #expect(places.sample(kernel) == MemorySample(some: 300, full: 200, usage: 0.9, kills: 7))
   }
@@ -67,7 +68,7 @@ import Testing
   @Test func `is nothing where the kernel says nothing`() {
     let kernel = kernel([:])
     let places = MemoryPlaces.find(kernel)
-    #expect(places == MemoryPlaces() && places.triggers.isEmpty)
+    #expect(places == MemoryPlaces() && places.triggers(kernel).isEmpty)
     #expect(places.sample(kernel) == MemorySample())
     #expect(MemoryPlaces.stalled("some", in: "some avg10=0.00\n") == nil)
     #expect(MemoryPlaces.stalled("full", in: Self.stalls) == 200)
@@ -79,13 +80,16 @@ import Testing
     #expect(MemoryTrigger.stall("f", .critical).request == "full 200000 2000000")
     #expect(MemoryTrigger.reclaim("f", .warning).request == "medium")
     #expect(MemoryTrigger.reclaim("f", .critical).request == "critical")
+    #expect(MemoryTrigger.crossing("f", bytes: 5).request == "5")
+    #expect(MemoryTrigger.crossing("f", bytes: 5).readiness == .readable)
+    #expect(MemoryTrigger.crossing("f", bytes: 5).level == .normal)
     #expect(MemoryTrigger.stall("f", .warning).readiness == .priority)
     #expect(MemoryTrigger.reclaim("f", .warning).readiness == .readable)
     #expect(MemoryTrigger.change("f").level == .normal)
   }
 
   @Test func `is asked of this machine, or refused with an errno`() {
-    for trigger in MemoryPlaces.find(.machine).triggers {
+    for trigger in MemoryPlaces.find(.machine).triggers(.machine) {
       let descriptor = trigger.makeDescriptor()
       print("\(trigger): \(descriptor)")
       #expect(descriptor >= 0 || -descriptor < 200)

@@ -22,6 +22,7 @@ import TestSupport
     "descriptors": noDescriptors, "sandbox": sandbox, "signals": signalStorm,
     "stopped": stoppedAndContinued, "slow-worker": slowWorker, "cpus": changingCPUs,
     "one-cpu": oneCPU, "quota": quota, "deadlines": deadlines, "files": filesRefused,
+    "memory": memoryLimit,
   ]
 }
 
