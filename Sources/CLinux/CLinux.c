@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -135,6 +136,17 @@ void gc_timer_set(int timer, uint64_t nanoseconds) {
       .it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000),
                    .tv_nsec = (long)(nanoseconds % 1000000000)}};
   timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+int gc_inotify_make(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+
+int gc_inotify_watch(int instance, const char *path, uint32_t mask) {
+  int number = inotify_add_watch(instance, path, mask);
+  return number < 0 ? -errno : number;
+}
+
+int gc_inotify_unwatch(int instance, int number) {
+  return inotify_rm_watch(instance, number) == 0 ? 0 : errno;
 }
 
 static int control_number(int descriptor, unsigned long request) {

@@ -98,6 +98,20 @@ private func expectReport(
     run("descriptors", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
 
+  @Test func `files are watched when there is a descriptor for it, and tell what they missed`() {
+    let result = run("files:descriptors")
+    #expect(result.errors.contains("errno 24") && result.errors.contains("ulimit -n"))
+  }
+
+  @Test(
+    .enabled(if: userNamespaces, "needs a user namespace: unshare(1) with --user"))
+  func `files are watched when there are watches for it, and tell what they missed`() {
+    let result = run("files:watches", launcher: ["unshare", "--user", "--map-root-user"])
+    let isSkipped = result.lines.contains(where: isSkip)
+    #expect(isSkipped || result.errors.contains("errno 28"), "\(result.errors)")
+    #expect(isSkipped || result.errors.contains("max_user_watches"), "\(result.errors)")
+  }
+
   @Test func `work runs in a sandbox that knows little`() {
     run("sandbox", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
@@ -143,11 +157,21 @@ private func expectReport(
   }
 
   @Test(
-    .enabled(if: QuotaGroup.isWritable, "needs a writable control group of version 1, and root"))
+    .enabled(
+      if: QuotaGroup.isWritable(.cpu), "needs a writable control group of version 1, and root"))
   func `the width follows the quota of a control group`() throws {
-    let group = try #require(QuotaGroup())
+    let group = try #require(QuotaGroup(.cpu))
     defer { group.remove() }
     run("quota", environment: ["FAULTS_GROUP": group.folder])
+  }
+
+  @Test(
+    .enabled(
+      if: QuotaGroup.isWritable(.memory), "needs a writable control group of version 1, and root"))
+  func `memory pressure follows the use of a control group's limit`() throws {
+    let group = try #require(QuotaGroup(.memory))
+    defer { group.remove() }
+    run("memory", environment: ["FAULTS_GROUP": group.folder])
   }
 }
 
@@ -155,3 +179,6 @@ private let timeNamespaces =
   runChild(["unshare", "--time", "--monotonic", "1000", "--fork", "true"]).status == 0
 
 private let processNamespaces = runChild(["unshare", "--pid", "--fork", "true"]).status == 0
+
+private let userNamespaces =
+  runChild(["unshare", "--user", "--map-root-user", "true"]).status == 0

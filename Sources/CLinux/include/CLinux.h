@@ -92,6 +92,12 @@ int gc_timer_make(bool realtime);
 // Lets it expire once, at an absolute time of its clock.
 void gc_timer_set(int timer, uint64_t nanoseconds);
 
+// A close-on-exec, non-blocking inotify(7) instance, or -1 with errno set.
+int gc_inotify_make(void);
+// inotify_add_watch(2): a watch's number, or an errno, negative. inotify_rm_watch(2): 0 or an errno.
+int gc_inotify_watch(int instance, const char *_Nonnull path, uint32_t mask);
+int gc_inotify_unwatch(int instance, int number);
+
 // ioctl(2) FIONREAD and SIOCOUTQ, and fcntl(2) F_GETPIPE_SZ: a number, or -1 with errno set.
 int gc_readable_bytes(int descriptor);
 int gc_unsent_bytes(int descriptor);

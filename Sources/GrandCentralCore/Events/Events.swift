@@ -10,6 +10,8 @@ final class Events: @unchecked Sendable {
   let descriptors: DescriptorTable
   let signals: Signals
   let processChanges: ProcessChanges
+  let files: FileWatches
+  let memory: MemoryPressure
 
   init(pool: Pool) {
     poller = Poller(pool: pool)
@@ -18,5 +20,7 @@ final class Events: @unchecked Sendable {
     descriptors = DescriptorTable(poller: poller)
     signals = Signals(poller: poller)
     processChanges = ProcessChanges(poller: poller)
+    files = FileWatches(poller: poller, descriptors: descriptors)
+    memory = MemoryPressure(poller: poller, timers: monotonic)
   }
 }

@@ -52,15 +52,15 @@ struct CPULimits: Sendable {
   }
 
   /// proc(5), /proc/pid/mountinfo: "… root point options… - type source superoptions".
-  static func controlGroupMounts(_ mountinfo: String) -> [Mount] {
+  static func controlGroupMounts(_ mountinfo: String, controller: String = "cpu") -> [Mount] {
     mountinfo.split(separator: "\n").compactMap { line in
       let fields = line.split(separator: " ")
       guard let dash = fields.firstIndex(of: "-"), dash >= 5, fields.count > dash + 3 else {
         return nil
       }
       let type = fields[dash + 1]
-      let isCPU = fields[dash + 3].split(separator: ",").contains("cpu")
-      guard type == "cgroup2" || type == "cgroup" && isCPU else { return nil }
+      let isWanted = fields[dash + 3].split(separator: ",").contains(Substring(controller))
+      guard type == "cgroup2" || type == "cgroup" && isWanted else { return nil }
       return Mount(
         point: String(fields[4]), root: String(fields[3]), isVersion2: type == "cgroup2")
     }
@@ -68,13 +68,16 @@ struct CPULimits: Sendable {
 
   /// cgroups(7), /proc/pid/cgroup: "number:controllers:path"; version 2 has neither number nor
   /// controllers.
-  static func group(in membership: String, version2: Bool) -> String? {
+  static func group(
+    in membership: String, version2: Bool, controller: String = "cpu"
+  ) -> String? {
     for line in membership.split(separator: "\n") {
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
       guard fields.count == 3 else { continue }
       let isWanted =
         version2
-        ? fields[1].isEmpty && fields[0] == "0" : fields[1].split(separator: ",").contains("cpu")
+        ? fields[1].isEmpty && fields[0] == "0"
+        : fields[1].split(separator: ",").contains(Substring(controller))
       if isWanted { return String(fields[2]) }
     }
     return nil

@@ -39,10 +39,16 @@ enum Process {
     return nil
   }
 
-  /// The first `atMost` bytes of a file.
-  static func readText(_ path: String, atMost limit: Int) -> String? {
+  /// A descriptor, or -1 with errno set.
+  static func openToRead(_ path: String) -> Int32 {
     var descriptor: Int32
     repeat { descriptor = open(path, O_RDONLY | O_CLOEXEC) } while descriptor < 0 && errno == EINTR
+    return descriptor
+  }
+
+  /// The first `atMost` bytes of a file.
+  static func readText(_ path: String, atMost limit: Int) -> String? {
+    let descriptor = openToRead(path)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     return withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
@@ -55,6 +61,21 @@ enum Process {
         filled += count
       }
       return String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<filled]), as: UTF8.self)
+    }
+  }
+
+  /// All of a file of /proc, from its start. What has been read is not told of by its readiness again.
+  static func readText(from descriptor: Int32) -> String? {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
+    var bytes: [UInt8] = []
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { return nil }
+        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes.append(contentsOf: buffer[..<count])
+      }
     }
   }
 

@@ -119,6 +119,10 @@ extension DispatchSourceProcess {
 }
 
 extension DispatchSource: DispatchSourceProcess {
+  // A file's handle has the same type, so the compiler must be told which is whose.
+  @_implements(DispatchSourceProcess,handle)
+  public final var _processHandle: pid_t { pid_t(truncatingIfNeeded: handleValue) }
+
   /// Makes a source that watches a process: see `DispatchSourceProcess`.
   ///
   /// The process need not be a child of this one. Its exit is told once, when all its threads have ended, and at once

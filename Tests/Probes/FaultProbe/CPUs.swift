@@ -96,7 +96,7 @@ func quota(_ words: [String]) {
   check(eventually { peakOfComputing() >= 2 }, "several items at a time")
 }
 
-private func write(_ text: String, to path: String) -> Bool {
+func write(_ text: String, to path: String) -> Bool {
   let descriptor = open(path, O_WRONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return false }
   defer { close(descriptor) }

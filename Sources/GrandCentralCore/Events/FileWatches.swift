@@ -1,0 +1,364 @@
+// Room: Events/FileWatches. Which files are watched, through one inotify(7) instance in the poller.
+// The kernel has one watch for a file, however many descriptors and names there are of it; sources of the same file
+// share it, and it is asked for what any of them wants. Events are read under the lock, so they are told in the order
+// in which they came, and before somebody joins those are told to the others that came until then.
+// A removed file shows in its link count. A removed directory that is still open does not: of that its parent tells,
+// so directories whose end somebody wants to hear of have their parents watched as well, the new one after a move.
+// A descriptor that was closed too early shows when its file's status is read after an event: it is no descriptor any
+// more, or one of another file. That is reported, and its source hears no more. As long as a source is joined its
+// descriptor is the engine's to use; sources leave under the lock, so nothing is asked of it from then on.
+
+final class FileWatches: ReadinessReceiver, @unchecked Sendable {
+  let poller: Poller
+  let descriptors: DescriptorTable
+  let mounts: Mounts
+  let lock = Lock()
+  /// Guarded by the lock, as all that follows. The inotify instance; -1 before there is one.
+  @Cell var instance: Int32 = -1
+  @Cell var registration: Registration?
+  @Cell private var watches: [Int32: FileWatch] = [:]
+  /// Who waits for a watch that the system has refused for now.
+  @Cell var lacking: [FileEntry] = []
+  /// Directories whose parents cannot be watched for now.
+  @Cell var parentless: Set<Int32> = []
+  private let reports = Atomic<Int>(0)
+
+  /// How much is read at a time, while others wait for the lock or the poller for its thread.
+  private static var mostReads: Int { 16 }
+  private static var mostReports: Int { 10 }
+
+  init(poller: Poller, descriptors: DescriptorTable) {
+    self.poller = poller
+    self.descriptors = descriptors
+    mounts = Mounts(poller: poller)
+  }
+
+  // MARK: Entries
+
+  /// `entry` is told of its file's changes from now on. Any thread.
+  func join(_ entry: FileEntry, on thread: ThreadContext) {
+    let error = prepare()
+    var after = Aftermath()
+    let mount = entry.wanted.contains(.revoke) ? mounts.mount(of: entry.descriptor) : nil
+    lock.withLock {
+      // What has come is for those who are here already.
+      for _ in 0..<Self.mostReads { if receive(into: &after) { break } }
+      entry.mount = mount
+      after.shortage = error
+      place(entry, &after)
+    }
+    if let mount { mounts.join(entry, mount, of: self, on: thread) }
+    conclude(after, on: thread)
+  }
+
+  /// `entry` is told nothing any more. Any thread, any number of times.
+  func leave(_ entry: FileEntry) {
+    let hadMount = lock.withLock {
+      let hadMount = entry.mount != nil
+      entry.mount = nil
+      remove(entry)
+      return hadMount
+    }
+    if hadMount { mounts.leave(entry) }
+  }
+
+  /// The file's mount is gone. Any thread.
+  func revoke(_ entry: FileEntry, on thread: ThreadContext) {
+    let isToldOf = lock.withLock {
+      defer { entry.mount = nil }
+      return entry.mount != nil && entry.state != .over
+    }
+    if isToldOf { entry.listener?.fileHasChanged(.revoke, on: thread) }
+  }
+
+  // MARK: What the kernel tells
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    for _ in 0..<Self.mostReads {
+      var after = Aftermath()
+      let isEmpty = lock.withLock { receive(into: &after) }
+      conclude(after, on: thread)
+      if isEmpty { return }
+    }
+    // There is no end to it, and the thread may be the last to wait for other descriptors. To be told again.
+    let error = lock.withLock {
+      guard let registration else { return Int32(0) }
+      let set = poller.set.load(ordering: .acquiring)
+      return ReadinessSet.change(set, instance, .readable, .edge, key: registration.key)
+    }
+    if error != 0 { poller.lack(self, error: error) }
+  }
+
+  /// What is to be done once the lock is free.
+  struct Aftermath {
+    var told: [(entry: FileEntry, events: FileEvents)] = []
+    var lost: [FileEntry] = []
+    var refused: [(entry: FileEntry, error: Int32)] = []
+    var shortage: Int32 = 0
+    var hasOverflowed = false
+  }
+
+  func conclude(_ after: Aftermath, on thread: ThreadContext) {
+    if after.hasOverflowed { reportOverflow() }
+    for entry in after.lost {
+      if let listener = entry.listener { descriptors.reportLoss(of: listener.listenerDescription) }
+    }
+    for (entry, error) in after.refused {
+      if let listener = entry.listener { reportRefusal(error, of: listener.listenerDescription) }
+    }
+    for (entry, events) in after.told {
+      entry.listener?.fileHasChanged(events.intersection(entry.wanted), on: thread)
+    }
+    if after.shortage != 0 { poller.lack(self, error: after.shortage) }
+  }
+
+  // MARK: With the lock held: events
+
+  /// Reads what waits, as much as fits into one buffer. Returns whether there was nothing.
+  private func receive(into after: inout Aftermath) -> Bool {
+    guard instance >= 0 else { return true }
+    let events = Inotify.next(instance)
+    var changed: [FileWatch] = []
+    var hasOverflowed = false
+    for event in events {
+      if event.mask.contains(.overflow) { hasOverflowed = true }
+      // What is left of a watch that has been taken away is for nobody.
+      guard let watch = watches[event.number] else { continue }
+      if event.isNamed && event.mask.contains(.attributes) { continue }
+      if watch.seen.isEmpty { changed.append(watch) }
+      watch.seen.formUnion(event.mask)
+    }
+    for watch in changed { settle(watch, &after) }
+    if hasOverflowed {
+      after.hasOverflowed = true
+      settleAll(&after)
+    }
+    return events.isEmpty
+  }
+
+  /// Finds out what has become of a file of which something was seen.
+  private func settle(_ watch: FileWatch, _ after: inout Aftermath) {
+    let seen = watch.seen
+    watch.seen = []
+    if let before = watch.status {
+      if seen.contains(.unmounted) {
+        // Descriptors keep a file system mounted: those of this one are closed.
+        tell(watch, .revoke, &after)
+      }
+      if let now = status(of: watch, &after) {
+        tell(watch, FileEvents.told(by: seen, before: before, now: now), &after)
+        watch.status = before.updated(to: now, by: seen)
+      }
+    }
+    if seen.contains(.deleted) {
+      for number in watch.children {
+        if let child = watches[number] { checkRemoved(child, &after) }
+      }
+    }
+    if seen.contains(.ignored) { return end(watch) }
+    if seen.contains(.movedSelf) && watch.needsParent {
+      place(parentOf: watch, &after)
+    }
+  }
+
+  private func settleAll(_ after: inout Aftermath) {
+    for watch in watches.values {
+      guard let before = watch.status, let now = status(of: watch, &after) else { continue }
+      tell(watch, FileEvents.missed(before, now), &after)
+      watch.status = now
+      // It may have moved.
+      if watch.needsParent { place(parentOf: watch, &after) }
+    }
+  }
+
+  private func checkRemoved(_ watch: FileWatch, _ after: inout Aftermath) {
+    guard let before = watch.status, let now = status(of: watch, &after), now.links == 0,
+      before.links > 0
+    else { return }
+    watch.status?.links = 0
+    tell(watch, [.delete, .link], &after)
+  }
+
+  private func tell(_ watch: FileWatch, _ events: FileEvents, _ after: inout Aftermath) {
+    for entry in watch.entries where !entry.wanted.isDisjoint(with: events) {
+      after.told.append((entry, events))
+    }
+  }
+
+  /// What the file is like now, by the first of its descriptors that is still one of it.
+  private func status(of watch: FileWatch, _ after: inout Aftermath) -> FileStatus? {
+    guard let known = watch.status else { return nil }
+    for entry in watch.entries {
+      switch FileStatus.of(entry.descriptor) {
+      case .status(let now) where now.isSameFile(as: known): return now
+      case .unknown: return known
+      case .status, .closed:
+        after.lost.append(entry)
+        remove(entry)
+      }
+    }
+    return nil
+  }
+
+  // MARK: With the lock held: watches
+
+  /// Sees to it that the entry's file is watched. Returns whether that is settled, one way or the other.
+  @discardableResult
+  func place(_ entry: FileEntry, _ after: inout Aftermath) -> Bool {
+    guard entry.state == .new || entry.state == .lacking else { return true }
+    guard let before = entry.first ?? status(of: entry) else { return lose(entry, &after) }
+    entry.first = before
+    let asked = entry.wanted.interest(isDirectory: before.isDirectory)
+    let number = instance < 0 ? -EMFILE : Inotify.watch(instance, of: entry.descriptor, for: asked)
+    // After the watch was placed: from here on events tell.
+    guard let now = status(of: entry), now.isSameFile(as: before) else {
+      if number >= 0 && watches[number] == nil { Inotify.unwatch(instance, number) }
+      return lose(entry, &after)
+    }
+    if number < 0 { return refuse(entry, error: -number, &after) }
+    let watch = watch(number, asked)
+    if watch.status == nil { watch.status = now }
+    // Of what was not asked for until now the last status is old.
+    watch.status = watch.status?.updated(to: now, by: asked.subtracting(watch.asked))
+    watch.asked.formUnion(asked)
+    watch.entries.append(entry)
+    entry.number = number
+    entry.state = .watched
+    let missed = FileEvents.between(before, now)
+    if !missed.isEmpty { after.told.append((entry, missed)) }
+    if watch.needsParent && watch.parent == nil { place(parentOf: watch, &after) }
+    return true
+  }
+
+  private func status(of entry: FileEntry) -> FileStatus? {
+    guard case .status(let status) = FileStatus.of(entry.descriptor) else { return nil }
+    return status
+  }
+
+  private func lose(_ entry: FileEntry, _ after: inout Aftermath) -> Bool {
+    entry.state = .over
+    after.lost.append(entry)
+    return true
+  }
+
+  /// Returns whether it is for good.
+  private func refuse(_ entry: FileEntry, error: Int32, _ after: inout Aftermath) -> Bool {
+    switch error {
+    case EMFILE, ENFILE, ENOMEM, ENOSPC:
+      if entry.state != .lacking { lacking.append(entry) }
+      entry.state = .lacking
+      if after.shortage == 0 { after.shortage = error }
+      return false
+    default:
+      entry.state = .over
+      after.refused.append((entry, error))
+      return true
+    }
+  }
+
+  private func watch(_ number: Int32, _ asked: Inotify.Mask) -> FileWatch {
+    if let known = watches[number] { return known }
+    let made = FileWatch(number, asked: asked)
+    watches[number] = made
+    return made
+  }
+
+  /// Watches the directory that a directory is in by now.
+  func place(parentOf watch: FileWatch, _ after: inout Aftermath) {
+    guard let entry = watch.entries.first else { return }
+    let number = Inotify.watch(instance, .above, of: entry.descriptor, for: .deleted)
+    if number < 0 {
+      // No permission, or no /proc: see the documentation of file system sources.
+      guard [ENOSPC, ENOMEM].contains(-number) else { return }
+      parentless.insert(watch.number)
+      if after.shortage == 0 { after.shortage = -number }
+      return
+    }
+    parentless.remove(watch.number)
+    let parent = self.watch(number, .deleted)
+    parent.asked.formUnion(.deleted)
+    if parent === watch || watch.parent === parent { return }
+    detach(watch)
+    watch.parent = parent
+    parent.children.insert(watch.number)
+    // It may have been removed before its parent was watched.
+    checkRemoved(watch, &after)
+  }
+
+  /// A directory whose parent was to be watched again.
+  func placeParent(_ number: Int32, _ after: inout Aftermath) {
+    parentless.remove(number)
+    if let watch = watches[number], watch.needsParent { place(parentOf: watch, &after) }
+  }
+
+  private func detach(_ watch: FileWatch) {
+    guard let parent = watch.parent else { return }
+    watch.parent = nil
+    parent.children.remove(watch.number)
+    if !parent.isNeeded { end(parent) }
+  }
+
+  private func remove(_ entry: FileEntry) {
+    if entry.state == .lacking { lacking.removeAll { $0 === entry } }
+    guard entry.state == .watched, let watch = watches[entry.number] else {
+      entry.state = .over
+      return
+    }
+    entry.state = .over
+    watch.entries.removeAll { $0 === entry }
+    if !watch.needsParent { detach(watch) }
+    if watch.entries.isEmpty { watch.status = nil }
+    if watch.isNeeded { askForLess(watch) } else { end(watch) }
+  }
+
+  /// Of what nobody wants any more the kernel need not tell.
+  private func askForLess(_ watch: FileWatch) {
+    guard let entry = watch.entries.first, let status = watch.status else { return }
+    var needed = watch.wanted.interest(isDirectory: status.isDirectory)
+    if !watch.children.isEmpty { needed.formUnion(.deleted) }
+    guard needed != watch.asked, case .status(let now) = FileStatus.of(entry.descriptor),
+      now.isSameFile(as: status)
+    else { return }
+    let number = Inotify.watch(instance, of: entry.descriptor, for: needed, replacing: true)
+    if number == watch.number { watch.asked = needed }
+  }
+
+  private func end(_ watch: FileWatch) {
+    guard watches.removeValue(forKey: watch.number) != nil else { return }
+    parentless.remove(watch.number)
+    for entry in watch.entries { entry.state = .over }
+    watch.entries = []
+    for number in watch.children { watches[number]?.parent = nil }
+    watch.children = []
+    detach(watch)
+    Inotify.unwatch(instance, watch.number)
+  }
+
+  /// How many the kernel has been asked for.
+  var count: Int { lock.withLock { watches.count } }
+
+  // MARK: Reports
+
+  private func reportOverflow() {
+    reportFew(
+      """
+      GRAND CENTRAL: More happened to files than the kernel keeps until it is read (IN_Q_OVERFLOW, \
+      inotify(7)). Every file system source is told of all that it may have missed. \
+      Raise /proc/sys/fs/inotify/max_queued_events, or watch less.
+      """)
+  }
+
+  private func reportRefusal(_ error: Int32, of listener: String) {
+    reportFew(
+      """
+      GRAND CENTRAL: The file of a \(listener) cannot be watched (errno \(error), \
+      inotify_add_watch(2)). The source hears nothing. Watching needs /proc, and permission to read the file.
+      """)
+  }
+
+  private func reportFew(_ message: String) {
+    let number = reports.wrappingAdd(1, ordering: .relaxed).newValue
+    guard number <= Self.mostReports else { return }
+    report(message + (number < Self.mostReports ? "" : " Further ones are not reported."))
+  }
+}

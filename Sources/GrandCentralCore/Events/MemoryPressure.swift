@@ -1,0 +1,249 @@
+// Room: Events/MemoryPressure. How scarce memory is, for those that want to know.
+//   no listener: nothing is open        the first joins: triggers are made, a first look
+//   normal ─a trigger, by what it says or what is seen then→ warning, critical ─a look every two seconds→ normal
+// The kernel tells when memory becomes scarce, never that it no longer is: so while it is scarce, and only then, a timer
+// looks. Looks are a second apart at least, unless a trigger says more than is known: a program that works at its
+// limit's edge would be told of that a hundred times a second.
+// What the kernel refuses is done without; descriptors that cannot be had are asked for again (Poller+Shortage).
+
+/// Who listens: a source.
+protocol MemoryListener: AnyObject, Sendable {
+  /// Outside of all locks; any thread. Must not sleep.
+  func memoryPressureIs(_ level: MemoryLevel, on thread: ThreadContext)
+}
+
+final class MemoryEntry: @unchecked Sendable {
+  /// Weakly: a source that nobody holds any more is not kept.
+  weak var listener: (any MemoryListener)?
+}
+
+final class MemoryPressure: @unchecked Sendable {
+  /// How far apart looks are, and what makes a look.
+  struct Pace: Sendable {
+    var shortest: UInt64 = MemoryLevel.shortestSpan
+    var whileScarce: UInt64 = 2_000_000_000
+  }
+
+  private let poller: Poller
+  private let timers: Timers
+  private let kernel: MemoryKernel
+  private let pace: Pace
+  private let looker = LookTimer()
+  private let timer: TimerHandle
+  private let hasReported = Atomic<Bool>(false)
+  private let lock = Lock()
+  /// Guarded by the lock, as all that follows.
+  @Cell private var entries: [MemoryEntry] = []
+  @Cell private var triggers: [TriggerWatch] = []
+  /// Those that the system has no descriptor for at present.
+  @Cell private var lacking: [MemoryTrigger] = []
+  @Cell private var places = MemoryPlaces()
+  @Cell private var level = MemoryLevel.normal
+  /// What stalls are counted from.
+  @Cell private var base: (sample: MemorySample, time: UInt64) = (MemorySample(), 0)
+  @Cell private var lastLook: UInt64 = 0
+  @Cell private var willLook = false
+
+  init(
+    poller: Poller, timers: Timers, kernel: MemoryKernel = .machine, pace: Pace = Pace()
+  ) {
+    self.poller = poller
+    self.timers = timers
+    self.kernel = kernel
+    self.pace = pace
+    timer = timers.makeEntry(for: looker)
+    looker.pressure = self
+  }
+
+  deinit { timers.putBack(timer) }
+
+  // MARK: Entries
+
+  /// `entry` is told of each change of the level from now on, and at once if it is not normal. Any thread.
+  func join(_ entry: MemoryEntry, on thread: ThreadContext) {
+    let set = poller.prepare()
+    var error: Int32 = 0
+    var isDeaf = false
+    let reached: MemoryLevel = lock.withLock {
+      entries.append(entry)
+      if entries.count == 1 {
+        start()
+        error = openTriggers(set)
+        look(atLeast: .normal, at: base.time)
+      }
+      isDeaf = triggers.isEmpty && lacking.isEmpty
+      return level
+    }
+    if isDeaf { reportDeafness() }
+    if error != 0 { poller.lack(self, error: error) }
+    if reached != .normal { entry.listener?.memoryPressureIs(reached, on: thread) }
+  }
+
+  /// `entry` is told nothing any more. Any thread, any number of times.
+  func leave(_ entry: MemoryEntry) {
+    let ended: [TriggerWatch] = lock.withLock {
+      guard let place = entries.firstIndex(where: { $0 === entry }) else { return [] }
+      entries.remove(at: place)
+      return entries.isEmpty ? stop() : []
+    }
+    for trigger in ended { poller.unregister(trigger.registration) }
+  }
+
+  // MARK: What the kernel tells
+
+  fileprivate func fired(
+    _ trigger: MemoryTrigger, _ readiness: Readiness, on thread: ThreadContext
+  ) {
+    // The control group is gone, and the trigger with it.
+    if case .stall = trigger, readiness.contains(.error) { return }
+    update(atLeast: trigger.level, on: thread)
+  }
+
+  private func update(atLeast least: MemoryLevel, on thread: ThreadContext) {
+    let told = lock.withLock { () -> (level: MemoryLevel, entries: [MemoryEntry]) in
+      guard !entries.isEmpty else { return (.normal, []) }
+      let now = timers.clock.nanoseconds
+      if least <= level && now < lastLook + pace.shortest {
+        if !willLook { armTimer(at: lastLook + pace.shortest) }
+        return (level, [])
+      }
+      let before = level
+      look(atLeast: least, at: now)
+      return (level, level == before ? [] : entries)
+    }
+    for entry in told.entries { entry.listener?.memoryPressureIs(told.level, on: thread) }
+  }
+
+  // MARK: With the lock held
+
+  private func start() {
+    places = MemoryPlaces.find(kernel)
+    level = .normal
+    base = (places.sample(kernel), timers.clock.nanoseconds)
+  }
+
+  private func look(atLeast least: MemoryLevel, at now: UInt64) {
+    let sample = places.sample(kernel)
+    let span = now - min(now, base.time)
+    level = max(
+      least,
+      level.next(from: base.sample, to: sample, nanoseconds: span, shortestSpan: pace.shortest))
+    if span >= pace.shortest || sample.kills != base.sample.kills { base = (sample, now) }
+    lastLook = now
+    if level == .normal { disarmTimer() } else { armTimer(at: now + pace.whileScarce) }
+  }
+
+  private func armTimer(at time: UInt64) {
+    willLook = true
+    timers.schedule(timer, at: time, leeway: pace.shortest / 10, arms: true)
+  }
+
+  private func disarmTimer() {
+    willLook = false
+    timers.disarm(timer)
+  }
+
+  /// Returns 0, or the errno that a descriptor was refused with for now.
+  private func openTriggers(_ set: Int32) -> Int32 {
+    let wanted = lacking.isEmpty ? places.triggers(kernel) : lacking
+    lacking = []
+    for (place, trigger) in wanted.enumerated() {
+      let descriptor = set >= 0 ? kernel.open(trigger) : -EMFILE
+      if descriptor >= 0 {
+        let error = add(trigger, descriptor, to: set)
+        if error == 0 { continue }
+        close(descriptor)
+        // A file that tells nothing by its readiness: epoll_ctl(2).
+        if error == EPERM { continue }
+        lacking = Array(wanted[place...])
+        return error
+      }
+      // All else is a refusal for good: no such file, no permission, not compiled in.
+      guard [EMFILE, ENFILE, ENOMEM].contains(-descriptor) else { continue }
+      lacking = Array(wanted[place...])
+      return -descriptor
+    }
+    return 0
+  }
+
+  private func add(_ trigger: MemoryTrigger, _ descriptor: Int32, to set: Int32) -> Int32 {
+    let watch = TriggerWatch(trigger, descriptor, of: self)
+    let registration = poller.register(watch)
+    watch.registration = registration
+    let error = ReadinessSet.add(
+      set, descriptor, trigger.readiness, .edge, key: registration.key)
+    if error == 0 { triggers.append(watch) } else { poller.unregister(registration) }
+    return error
+  }
+
+  /// Returns what is to be unregistered.
+  private func stop() -> [TriggerWatch] {
+    defer { triggers = [] }
+    let set = poller.set.load(ordering: .acquiring)
+    for trigger in triggers {
+      _ = ReadinessSet.remove(set, trigger.descriptor)
+      close(trigger.descriptor)
+    }
+    disarmTimer()
+    lacking = []
+    level = .normal
+    return triggers
+  }
+
+  // MARK: Reports
+
+  private func reportDeafness() {
+    guard !hasReported.exchange(true, ordering: .relaxed) else { return }
+    report(
+      """
+      GRAND CENTRAL: The kernel does not tell of memory pressure here: /proc/pressure/memory, memory.pressure, \
+      memory.events and memory.pressure_level of the control group are missing or refused. Sources of memory \
+      pressure hear nothing. Boot with psi=1, and let the process write these files.
+      """)
+  }
+}
+
+extension MemoryPressure: Lacking {
+  func tryAgain(on thread: ThreadContext) -> Bool {
+    let set = poller.prepare()
+    return lock.withLock {
+      if lacking.isEmpty { return true }
+      return openTriggers(set) == 0
+    }
+  }
+}
+
+extension MemoryPressure {
+  fileprivate func lookAgain(on thread: ThreadContext) {
+    lock.withLock { willLook = false }
+    update(atLeast: .normal, on: thread)
+  }
+}
+
+/// Looks again while memory is scarce. A lane, since those are what timers tell; nothing is ever queued on it.
+private final class LookTimer: Lane, @unchecked Sendable {
+  weak var pressure: MemoryPressure?
+
+  init() { super.init(label: "memory pressure", kind: .root, qos: .unspecified, target: nil) }
+
+  override func eventCame(on thread: ThreadContext) { pressure?.lookAgain(on: thread) }
+}
+
+/// One of the kernel's descriptors.
+private final class TriggerWatch: ReadinessReceiver, @unchecked Sendable {
+  let trigger: MemoryTrigger
+  let descriptor: Int32
+  private let pressure: MemoryPressure
+  /// Written once, before the kernel knows it.
+  @Cell var registration = Registration(key: .max)
+
+  init(_ trigger: MemoryTrigger, _ descriptor: Int32, of pressure: MemoryPressure) {
+    self.trigger = trigger
+    self.descriptor = descriptor
+    self.pressure = pressure
+  }
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    pressure.fired(trigger, readiness, on: thread)
+  }
+}

@@ -1,0 +1,102 @@
+// Room: Events/Mounts. Whether the file systems of watched files are still mounted.
+// A file system with open files is only unmounted lazily, umount(2) MNT_DETACH, and inotify(7) says nothing of that.
+// But /proc/self/mountinfo becomes ready when a mount changes, and no longer lists it: proc(5). It is opened with the
+// first source that wants to hear, and always read through the same descriptor, since that stands for the same mount
+// namespace even after the process has gone to another one.
+
+final class Mounts: ReadinessReceiver, @unchecked Sendable {
+  private struct Listener {
+    let entry: FileEntry
+    let files: FileWatches
+    let mount: Int
+  }
+
+  private let poller: Poller
+  private let lock = Lock()
+  /// Guarded by the lock. -1: there is none, and if that is settled, it is not to be had.
+  @Cell private var descriptor: Int32 = -1
+  @Cell private var isSettled = false
+  @Cell private var known: Set<Int> = []
+  @Cell private var listeners: [ObjectIdentifier: Listener] = [:]
+
+  init(poller: Poller) { self.poller = poller }
+
+  /// By which number the mount of an open file is listed; `nil` where it is not.
+  func mount(of file: Int32) -> Int? {
+    guard let info = Process.readText("/proc/self/fdinfo/\(file)", atMost: 1024),
+      let mount = Self.mount(inInfo: info)
+    else { return nil }
+    return lock.withLock {
+      open()
+      if !known.contains(mount) { readKnown() }
+      return known.contains(mount) ? mount : nil
+    }
+  }
+
+  /// `entry`, whose file is mounted as `mount`, is told when that is gone.
+  func join(_ entry: FileEntry, _ mount: Int, of files: FileWatches, on thread: ThreadContext) {
+    let isGone = lock.withLock {
+      guard known.contains(mount) else { return true }
+      listeners[ObjectIdentifier(entry)] = Listener(entry: entry, files: files, mount: mount)
+      return false
+    }
+    if isGone { files.revoke(entry, on: thread) }
+  }
+
+  func leave(_ entry: FileEntry) {
+    // Let go of outside the lock.
+    _ = lock.withLock { listeners.removeValue(forKey: ObjectIdentifier(entry)) }
+  }
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    let gone = lock.withLock {
+      readKnown()
+      let gone = listeners.values.filter { !known.contains($0.mount) }
+      for listener in gone { listeners[ObjectIdentifier(listener.entry)] = nil }
+      return gone
+    }
+    for listener in gone { listener.files.revoke(listener.entry, on: thread) }
+  }
+
+  // MARK: With the lock held
+
+  private func open() {
+    let set = poller.prepare()
+    guard !isSettled, set >= 0 else { return }
+    let made = Process.openToRead("/proc/self/mountinfo")
+    guard made >= 0 else {
+      // Descriptors may be had again later.
+      isSettled = errno != EMFILE && errno != ENFILE
+      return
+    }
+    let registration = poller.register(self)
+    // Its first readiness comes at once, if mounts have changed since it was opened.
+    if ReadinessSet.add(set, made, .priority, .edge, key: registration.key) != 0 {
+      poller.unregister(registration)
+      close(made)
+      return
+    }
+    isSettled = true
+    descriptor = made
+  }
+
+  private func readKnown() {
+    guard descriptor >= 0, let text = Process.readText(from: descriptor) else { return }
+    known = Self.mounts(in: text)
+  }
+
+  // MARK: What the files say
+
+  /// proc(5), /proc/pid/fdinfo.
+  static func mount(inInfo text: String) -> Int? {
+    for line in text.split(separator: "\n") where line.hasPrefix("mnt_id:") {
+      return Int(line.dropFirst(7).drop { $0 == "\t" || $0 == " " })
+    }
+    return nil
+  }
+
+  /// proc(5), /proc/pid/mountinfo: each line begins with the mount's number.
+  static func mounts(in text: String) -> Set<Int> {
+    Set(text.split(separator: "\n").compactMap { Int($0.prefix { $0 != " " }) })
+  }
+}

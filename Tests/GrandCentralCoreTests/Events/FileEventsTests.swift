@@ -1,0 +1,120 @@
+// What sources are told of what the kernel says: pure functions.
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("File events") struct FileEventsTests {
+  private let file = FileStatus(
+    device: 1, inode: 2, isDirectory: false, links: 2, size: 10, mode: 0o100644, user: 0, group: 0,
+    modified: .init(seconds: 1, nanoseconds: 1), changed: .init(seconds: 1, nanoseconds: 1))
+
+  private func with(_ change: (inout FileStatus) -> Void) -> FileStatus {
+    var status = file
+    change(&status)
+    return status
+  }
+
+  @Test func `of attributes and link counts are told apart by the status`() {
+    #expect(FileEvents.told(by: .attributes, before: file, now: file) == .attrib)
+    let linked = with { $0.links = 3 }
+    #expect(FileEvents.told(by: .attributes, before: file, now: linked) == .link)
+    let gone = with { $0.links = 0 }
+    #expect(FileEvents.told(by: .attributes, before: file, now: gone) == [.link, .delete])
+    // Both at a time: the kernel merges the two.
+    let both = with {
+      $0.links = 0
+      $0.mode = 0o100600
+    }
+    #expect(FileEvents.told(by: .attributes, before: file, now: both) == [.link, .delete, .attrib])
+  }
+
+  @Test func `of growth need a larger file`() {
+    #expect(FileEvents.told(by: .modified, before: file, now: file) == .write)
+    #expect(FileEvents.told(by: .modified, before: file, now: with { $0.size = 9 }) == .write)
+    let larger = with { $0.size = 11 }
+    #expect(FileEvents.told(by: .modified, before: file, now: larger) == [.write, .extend])
+  }
+
+  @Test func `are told once though the status runs ahead of them`() {
+    // The file was written, and unlinked before its status was read.
+    let now = with {
+      $0.size = 20
+      $0.links = 1
+    }
+    #expect(FileEvents.told(by: .modified, before: file, now: now) == [.write, .extend])
+    let next = file.updated(to: now, by: .modified)
+    #expect(next.size == 20 && next.links == 2)
+    #expect(FileEvents.told(by: .attributes, before: next, now: now) == .link)
+    #expect(next.updated(to: now, by: .attributes) == now)
+  }
+
+  @Test func `of directories come from their contents`() {
+    let folder = with { $0.isDirectory = true }
+    let more = with {
+      $0.isDirectory = true
+      $0.links = 3
+      $0.mode = 0o100600
+    }
+    for seen in [Inotify.Mask.created, .deleted, .movedFrom, .movedTo] {
+      #expect(FileEvents.told(by: seen, before: folder, now: folder) == .write)
+      #expect(FileEvents.told(by: seen, before: folder, now: more) == [.write, .link])
+    }
+    // Another's subdirectory came between.
+    #expect(FileEvents.told(by: .attributes, before: folder, now: more) == [.link, .attrib])
+    #expect(FileEvents.told(by: .modified, before: folder, now: folder) == [])
+  }
+
+  @Test func `of its own place and end are the kernel's`() {
+    let seen: Inotify.Mask = [.movedSelf, .unmounted, .deletedSelf]
+    #expect(FileEvents.told(by: seen, before: file, now: file) == [.rename, .revoke, .delete])
+    #expect(FileEvents.told(by: .ignored, before: file, now: file) == [])
+  }
+
+  @Test func `without the kernel's word follow from the status alone`() {
+    #expect(FileEvents.between(file, file) == [])
+    let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
+    #expect(FileEvents.between(file, with { $0.modified = later }) == .write)
+    #expect(FileEvents.between(file, with { $0.size = 11 }) == [.write, .extend])
+    #expect(FileEvents.between(file, with { $0.links = 0 }) == [.link, .delete])
+    #expect(FileEvents.between(with { $0.links = 0 }, with { $0.links = 1 }) == .link)
+    #expect(FileEvents.between(file, with { $0.user = 7 }) == .attrib)
+    #expect(FileEvents.between(file, with { $0.changed = later }) == [.attrib, .rename])
+    let missed: FileEvents = [.write, .extend, .attrib, .link, .rename]
+    #expect(FileEvents.missed(file, file) == missed)
+    #expect(FileEvents.missed(file, with { $0.links = 0 }) == missed.union(.delete))
+  }
+
+  @Test func `ask the kernel for what they need and no more`() {
+    #expect(FileEvents.write.interest(isDirectory: false) == [.modified, .deletedSelf])
+    #expect(FileEvents.delete.interest(isDirectory: false) == [.attributes, .deletedSelf])
+    #expect(FileEvents.rename.interest(isDirectory: false) == [.movedSelf, .deletedSelf])
+    #expect(FileEvents.revoke.interest(isDirectory: false) == .deletedSelf)
+    #expect(
+      FileEvents.write.interest(isDirectory: true) == Inotify.Mask.contents.union(.deletedSelf))
+    #expect(
+      FileEvents.delete.interest(isDirectory: true) == [.attributes, .movedSelf, .deletedSelf])
+  }
+
+  @Test func `are read from the kernel's records, names and all`() {
+    var bytes: [UInt8] = []
+    func put(_ number: Int32, _ mask: UInt32, name: [UInt8]) {
+      withUnsafeBytes(of: number) { bytes += $0 }
+      for word in [mask, 0, UInt32(name.count)] { withUnsafeBytes(of: word) { bytes += $0 } }
+      bytes += name
+    }
+    put(3, 0x2, name: [])
+    put(4, 0x4000_0200, name: [65, 0, 0, 0, 0, 0, 0, 0])
+    put(-1, 0x4000, name: [])
+    let events = bytes.withUnsafeBytes { Inotify.events(in: $0) }
+    #expect(events.map { $0.number } == [3, 4, -1])
+    #expect(events.map { $0.isNamed } == [false, true, false])
+    #expect(events[1].mask.contains(.deleted) && events[2].mask == .overflow)
+    #expect(bytes.withUnsafeBytes { Inotify.events(in: .init(rebasing: $0[..<10])) }.isEmpty)
+  }
+
+  @Test func `of mounts are read from proc`() {
+    #expect(Mounts.mount(inInfo: "pos:\t0\nflags:\t02\nmnt_id:\t42\nino:\t2\n") == 42)
+    #expect(Mounts.mount(inInfo: "pos:\t0\n") == nil)
+    #expect(Mounts.mounts(in: "31 23 0:28 / /sys rw - a b c\n108 1 0:2 / / rw\n") == [31, 108])
+  }
+}
