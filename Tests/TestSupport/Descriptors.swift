@@ -63,6 +63,9 @@ public func readBytes(_ descriptor: Int32, atMost most: Int = 65536) -> Int {
 /// An eventfd(2).
 public func makeEventDescriptor() -> Int32 { gc_eventfd() }
 
+/// Whether a sanitizer is at work, which keeps what was freed.
+public var isSanitized: Bool { faults_is_sanitized() }
+
 /// How many descriptors the process has open, as /proc says.
 public func openDescriptors() -> Int {
   guard let folder = opendir("/proc/self/fd") else { return -1 }

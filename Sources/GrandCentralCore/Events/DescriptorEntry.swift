@@ -8,8 +8,9 @@ final class DescriptorEntry: @unchecked Sendable {
   enum State { case waiting, told, ended, lost }
 
   let direction: Direction
+  let descriptor: Int32
   /// For messages.
-  let description: String
+  private let queueLabel: String
   /// The source, not retained: it leaves before it dies, under the lock. So while that is held its memory is there, and
   /// `tryRetain` says whether it still lives.
   /// Set once, before anybody else knows the entry.
@@ -22,9 +23,15 @@ final class DescriptorEntry: @unchecked Sendable {
 
   static var mostLooks: Int { 16 }
 
-  init(_ direction: Direction, description: String) {
+  init(_ direction: Direction, of descriptor: Int32, queueLabel: String) {
     self.direction = direction
-    self.description = description
+    self.descriptor = descriptor
+    self.queueLabel = queueLabel
+  }
+
+  /// For messages.
+  var description: String {
+    "\(direction) source of descriptor \(descriptor) on queue '\(queueLabel)'"
   }
 
   /// What the kernel is asked for.

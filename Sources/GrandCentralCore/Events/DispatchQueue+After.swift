@@ -4,8 +4,8 @@ extension DispatchQueue {
   /// Submits `work` when `deadline` has come; at once if it has passed; never for `.distantFuture`.
   ///
   /// Call from any thread. The work never starts before the deadline. It may come up to a tenth of the delay
-  /// later, at least a millisecond and at most a minute, so that one wake-up can serve several deadlines; use a
-  /// timer source with `.strict` for less.
+  /// later, but no more than ten milliseconds, so that one wake-up can serve several deadlines; use a timer source for
+  /// another leeway, or none.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stands still while the machine sleeps.
@@ -59,7 +59,9 @@ extension DispatchQueue {
     }
     let now = timers.clock.nanoseconds
     guard target > now else { return submit(makeNode(thread), from: thread) }
-    let leeway = min(max((target - now) / 10, 1_000_000), 60_000_000_000)
+    // Not the minute that Apple's allows: there the kernel knows what else is due and mostly comes in time; here a lone
+    // timer would always be as late as it may.
+    let leeway = min((target - now) / 10, 10_000_000)
     timers.submit(makeNode(thread), to: self, at: target, leeway: leeway)
   }
 }

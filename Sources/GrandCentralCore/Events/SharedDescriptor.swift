@@ -80,9 +80,12 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     conclude(after, on: currentThread())
   }
 
-  /// What `entry` was told and has not answered.
-  func told(_ entry: DescriptorEntry) -> Readiness? {
-    lock.withLock { entry.state == .told ? entry.seen : nil }
+  /// What `entry` was told and has not answered. `isSure`: by the kernel, and nobody else was told with it who may have
+  /// read what there was.
+  func told(_ entry: DescriptorEntry) -> (seen: Readiness, isSure: Bool)? {
+    lock.withLock {
+      entry.state == .told ? (entry.seen, kind == .polled && entries.count == 1) : nil
+    }
   }
 
   /// For an entry that was told: it has been dealt with.
@@ -104,8 +107,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   enum Answer {
     case waits
-    /// Much was to be read, or room was to be had: it is worth to look before the kernel is asked. What it tells may
-    /// go to another thread, and this one is the one that is awake.
+    /// There was room, and most often there still is: it is worth to look before the kernel is asked.
     case mayBeReady
     /// There is no more to come, as far as can be told.
     case hasEnded

@@ -1,31 +1,26 @@
 // Room: Sources/DescriptorSource. Events of a descriptor: something to read, room to write.
-// What the handler is told is asked of the kernel when the handler is about to run. If there turns out to be nothing,
-// since another source of the same descriptor has read it, the handler is not called. Only when it has returned is
-// the descriptor waited for again.
+// How much there is to read is asked of the kernel when the handler asks for it: a system call, and most handlers just
+// read. Only where the answer decides whether the handler is to be called at all is it asked for before: when the other
+// side has hung up, or another source of the same descriptor may have read it all. When the handler has returned the
+// descriptor is waited for again.
 
 private final class DescriptorSource: DispatchSource, @unchecked Sendable {
-  private let descriptor: Int32
   private let entry: DescriptorEntry
+  private var descriptor: Int32 { entry.descriptor }
   /// Guarded by the lock: with whom the entry is, and whether it is to be anywhere.
   @Cell private var shared: SharedDescriptor?
   @Cell private var isStopped = false
   /// The lane's: how the event that is being handled is to be answered.
   @Cell private var answer = SharedDescriptor.Answer.waits
 
-  /// From here on it is worth to look for more before the kernel is asked.
-  private static var muchBytes: Int { 16384 }
-
   init(_ direction: DescriptorEntry.Direction, _ descriptor: Int32, queue: DispatchQueue?) {
     require(
       descriptor >= 0,
       "A source was made for descriptor \(descriptor), which is none. Check what open() or socket() returned."
     )
-    self.descriptor = descriptor
-    let kind = direction == .read ? "read source" : "write source"
-    let label = queue?.label ?? "the default global queue"
     entry = DescriptorEntry(
-      direction, description: "\(kind) of descriptor \(descriptor) on queue '\(label)'")
-    super.init(kind: kind, queue: queue)
+      direction, of: descriptor, queueLabel: queue?.label ?? "the default global queue")
+    super.init(kind: direction == .read ? "read source" : "write source", queue: queue)
     entry.listener = Unmanaged.passUnretained(self)
   }
 
@@ -70,20 +65,21 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   // MARK: On the lane
 
   override func takeData() -> UInt64? {
-    guard let seen = lock.withLock({ shared })?.told(entry) else { return nil }
-    let taken = entry.direction == .read ? takeReadable(seen) : takeWritable(seen)
+    guard let told = lock.withLock({ shared })?.told(entry) else { return nil }
+    let isRead = entry.direction == .read
+    let taken =
+      isRead ? takeReadable(told.seen, isSure: told.isSure) : takeWritable(told.seen)
     if taken == nil { answerEvent() }
     return taken
   }
 
-  private func takeReadable(_ seen: Readiness) -> UInt64? {
-    let count = DescriptorSpace.readable(descriptor)
-    if let count, count > 0 {
-      answer = count >= Self.muchBytes ? .mayBeReady : .waits
-      return UInt64(count)
-    }
+  private func takeReadable(_ seen: Readiness, isSure: Bool) -> UInt64? {
     answer = .waits
-    if !seen.isDisjoint(with: [.readHangUp, .hangUp, .error]) {
+    let hasHungUp = !seen.isDisjoint(with: [.readHangUp, .hangUp, .error])
+    if isSure && !hasHungUp { return Self.toBeAsked }
+    let count = DescriptorSpace.readable(descriptor)
+    if let count, count > 0 { return UInt64(count) }
+    if hasHungUp {
       answer = .hasEnded
       return 0
     }
@@ -102,7 +98,14 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
       return 0
     }
     answer = .mayBeReady
-    return UInt64(DescriptorSpace.writable(descriptor))
+    return Self.toBeAsked
+  }
+
+  override func askForData() -> UInt64 {
+    switch entry.direction {
+    case .read: UInt64(DescriptorSpace.readable(descriptor) ?? 1)
+    case .write: UInt64(DescriptorSpace.writable(descriptor))
+    }
   }
 
   override func eventWasHandled(on thread: ThreadContext) { answerEvent() }

@@ -10,23 +10,19 @@ extension DispatchSource {
       if isOver { return false }
       switch role {
       case .event: swap(&eventHandler, &old)
-      case .cancel: swapRare(\.cancel, &old)
-      case .registration: swapRare(\.registration, &old)
+      case .cancel where rare != nil || handler != nil: swap(&madeRare().cancel, &old)
+      case .registration where rare != nil || handler != nil: swap(&madeRare().registration, &old)
+      case .cancel, .registration: break
       }
       return old == nil && handler != nil
     }
     if wasAdded { handlerWasAdded(role) }
   }
 
-  private func swapRare(
-    _ place: ReferenceWritableKeyPath<RareHandlers, SourceHandler?>, _ handler: inout SourceHandler?
-  ) {
-    if rare == nil {
-      if handler == nil { return }
-      rare = RareHandlers()
-    }
-    guard let rare else { return }
-    swap(&rare[keyPath: place], &handler)
+  private func madeRare() -> RareHandlers {
+    let made = rare ?? RareHandlers()
+    rare = made
+    return made
   }
 
   var forEvent: SourceHandler? { lock.withLock { eventHandler } }

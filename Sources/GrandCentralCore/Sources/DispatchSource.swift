@@ -62,6 +62,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func stopMonitoring() {}
   /// On the lane: what an event is told. `nil`: nothing has happened after all, and no handler is called.
   func takeData() -> UInt64? { nil }
+  /// In the place of data that `askForData` gives when somebody wants to know. Where it is data like any other, it is
+  /// what is given.
+  static var toBeAsked: UInt64 { .max }
+  func askForData() -> UInt64 { Self.toBeAsked }
   /// On the lane: the handler of an event has returned.
   func eventWasHandled(on thread: ThreadContext) {}
   /// User data.
@@ -208,11 +212,20 @@ extension DispatchSource: DispatchSourceProtocol {
     }
   }
 
+  public final var _source: DispatchSource { self }
+
   public final var isCancelled: Bool {
     SourceState(rawValue: sourceState.load(ordering: .acquiring)).isCancelled
   }
 
-  public final var data: UInt { UInt(truncatingIfNeeded: current.load(ordering: .relaxed)) }
+  public final var data: UInt {
+    let seen = current.load(ordering: .relaxed)
+    guard seen == Self.toBeAsked else { return UInt(truncatingIfNeeded: seen) }
+    let asked = askForData()
+    // relaxed: as in runEvent(). Once for each event, so that it does not change while the handler reads.
+    current.store(asked, ordering: .relaxed)
+    return UInt(truncatingIfNeeded: asked)
+  }
   public final var handle: UInt { handleValue }
   public final var mask: UInt { maskValue }
 }

@@ -39,6 +39,9 @@ public protocol DispatchSourceProtocol: Sendable {
   var data: UInt { get }
   /// Whether `cancel()` was called.
   var isCancelled: Bool { get }
+
+  /// The engine's source, which this is. Not for programs.
+  var _source: DispatchSource { get }
 }
 
 /// A source whose events are numbers that the program adds up.
@@ -62,14 +65,13 @@ public protocol DispatchSourceUserDataReplace: DispatchSourceProtocol {
 // MARK: As every source of this package does it
 
 extension DispatchSourceProtocol {
-  var source: DispatchSource {
-    guard let source = self as? DispatchSource else {
-      clientFault(
-        "\(type(of: self)) conforms to DispatchSourceProtocol but is no DispatchSource. Make sources with "
-          + "DispatchSource's functions.")
-    }
-    return source
+  public var _source: DispatchSource {
+    clientFault(
+      "\(type(of: self)) conforms to DispatchSourceProtocol but is no DispatchSource. Make sources with "
+        + "DispatchSource's functions.")
   }
+
+  var source: DispatchSource { _source }
 
   private func set(
     _ role: SourceRole, to handler: DispatchSourceHandler?, qos: DispatchQoS,
