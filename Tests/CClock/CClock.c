@@ -5,12 +5,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,10 +56,61 @@ long syscall(long number, ...) {
   return real_syscall(number, a, b, c, d, e, f);
 }
 
+// Timers on the wall clock, and when they are due by the clock of this file: the kernel sets them anew when the
+// clock is set, which here is for us to do.
+enum { MOST_TIMERS = 16 };
+static struct wall_timer {
+  int descriptor;
+  int flags;
+  struct itimerspec when;
+} timers[MOST_TIMERS];
+static _Atomic int timer_count;
+static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int timerfd_create(clockid_t clock, int flags) {
+  int made = (int)real_syscall(SYS_timerfd_create, clock, flags, 0, 0, 0, 0);
+  if (made < 0 || clock != CLOCK_REALTIME) return made;
+  pthread_mutex_lock(&timer_lock);
+  if (timer_count < MOST_TIMERS) timers[timer_count++] = (struct wall_timer){.descriptor = made};
+  pthread_mutex_unlock(&timer_lock);
+  return made;
+}
+
+static int set_timer(const struct wall_timer *timer) {
+  struct itimerspec when = timer->when;
+  if (when.it_value.tv_sec > 0) {
+    when.it_value.tv_sec -= atomic_load(&offset);
+    // Due before 1970 is due; 0 would disarm.
+    if (when.it_value.tv_sec < 1) when.it_value.tv_sec = 1;
+  }
+  return (int)real_syscall(
+      SYS_timerfd_settime, timer->descriptor, timer->flags, (long)&when, 0, 0, 0);
+}
+
+int timerfd_settime(
+    int descriptor, int flags, const struct itimerspec *when, struct itimerspec *before) {
+  pthread_mutex_lock(&timer_lock);
+  int result = -1;
+  for (int index = 0; index < timer_count; index++)
+    if (timers[index].descriptor == descriptor) {
+      timers[index].flags = flags;
+      timers[index].when = *when;
+      result = set_timer(&timers[index]);
+      pthread_mutex_unlock(&timer_lock);
+      return result;
+    }
+  pthread_mutex_unlock(&timer_lock);
+  return (int)real_syscall(
+      SYS_timerfd_settime, descriptor, flags, (long)when, (long)before, 0, 0);
+}
+
 uint64_t cclock_sleeps(void) { return atomic_load(&sleeps); }
 
 void cclock_step(int64_t seconds) {
   atomic_fetch_add(&offset, seconds);
+  pthread_mutex_lock(&timer_lock);
+  for (int index = 0; index < timer_count; index++) set_timer(&timers[index]);
+  pthread_mutex_unlock(&timer_lock);
   // The kernel looks at its sleepers anew when the clock is set. Here a signal makes them look.
   struct sigaction action;
   memset(&action, 0, sizeof action);

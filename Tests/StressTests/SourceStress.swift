@@ -112,6 +112,44 @@ import Testing
     if !isSanitized { #expect(residentPages() - pages < 1024, "4 MiB more than before") }
   }
 
+  @Test
+  func `as many timers as there is memory for are armed, moved, cancelled, and fire once each`() {
+    let queue = DispatchQueue(label: "timers")
+    let count = stressed(50_000)
+    let fired = Counter()
+    let twice = Counter()
+    var random = SeededGenerator(for: "many timers")
+    let timers = (0..<count).map { _ in
+      let timer = DispatchSource.makeTimerSource(queue: queue)
+      let runs = Unguarded(0)
+      timer.setEventHandler {
+        runs.value += 1
+        if runs.value > 1 || timer.data != 1 { twice.add() }
+        fired.add()
+      }
+      timer.schedule(
+        deadline: .now() + .seconds(3600 + Int(random.next() % 3600)),
+        leeway: .seconds(Int(random.next() % 10)))
+      timer.activate()
+      return timer
+    }
+    var moved = 0
+    for timer in timers {
+      switch random.next() % 3 {
+      case 0: timer.cancel()
+      case 1: timer.schedule(deadline: .now() + .seconds(7200))
+      default:
+        timer.schedule(deadline: .now() + .milliseconds(Int(random.next() % 50)))
+        moved += 1
+      }
+    }
+    #expect(fired.waitForValue(moved))
+    for timer in timers { timer.cancel() }
+    queue.sync {}
+    #expect(fired.value == moved)
+    #expect(twice.value == 0)
+  }
+
   @Test func `every byte is read, whoever writes and however many pairs there are`() {
     let pairs = (0..<64).map { _ in DescriptorPair.sockets() }
     let each = stressed(64)

@@ -22,6 +22,31 @@ private final class Wait: Sendable {
   var succeeded: Bool { ended.wait() && result.value == .success }
 }
 
+/// A timer and work for later on each clock.
+private final class Timers: Sendable {
+  let fired = Counter()
+  let early = Counter()
+  let wrong = Counter()
+  private let sources: [any DispatchSourceTimer]
+
+  init(wall: DispatchWallTime, uptime: DispatchTime) {
+    let queue = DispatchQueue(label: "timers")
+    sources = (0..<2).map { _ in DispatchSource.makeTimerSource(queue: queue) }
+    let (fired, early, wrong) = (fired, early, wrong)
+    let isDue: @Sendable () -> Void = {
+      if DispatchWallTime.now() < wall { early.add() }
+      fired.add()
+    }
+    sources[0].setEventHandler(handler: isDue)
+    sources[0].schedule(wallDeadline: wall)
+    sources[1].setEventHandler { wrong.add() }
+    sources[1].schedule(deadline: uptime)
+    for source in sources { source.activate() }
+    queue.asyncAfter(wallDeadline: wall, execute: isDue)
+    queue.asyncAfter(deadline: uptime) { wrong.add() }
+  }
+}
+
 @main struct ClockProbe {
   private static let hour = 3600.0
   nonisolated(unsafe) private static var isRight = true
@@ -42,6 +67,7 @@ private final class Wait: Sendable {
     let time = DispatchTime.now() + hour
     let uptime = [Wait { semaphore.wait(timeout: time) }, Wait { group.wait(timeout: time) }]
     check(eventually { cclock_sleeps() >= 2 }, "two threads sleep by the wall clock")
+    let timers = Timers(wall: date, uptime: time)
 
     let before = DispatchTime.now()
     cclock_step(-2 * 3600)
@@ -49,11 +75,14 @@ private final class Wait: Sendable {
     // Each has to look at its deadline anew, and go back to sleep.
     check(eventually { cclock_sleeps() >= 4 }, "the sleepers look again")
     check((wall + uptime).allSatisfy(\.isWaiting), "nobody times out")
+    check(timers.fired.value == 0, "no timer fires")
 
     cclock_step(4 * 3600)
     check(DispatchWallTime.now() > date, "the clock was set forward")
     check(wall.allSatisfy(\.timedOut), "waits by the wall clock end with it")
     check(uptime.allSatisfy(\.isWaiting), "waits by the other clock do not")
+    check(timers.fired.waitForValue(2), "timers by the wall clock fire, and work for later comes")
+    check(timers.early.value == 0 && timers.wrong.value == 0, "not early, and no others")
     check(DispatchTime.now() < before + hour, "which did not move")
 
     group.leave()
