@@ -86,15 +86,15 @@ import Testing
     }
     for reader in readers {
       reader.setEventHandler {
-        reads.open()
         reader.suspend()
+        reads.open()
       }
       reader.activate()
     }
     let writer = DispatchSource.makeWriteSource(fileDescriptor: ends.input, queue: queue)
     writer.setEventHandler {
-      writes.open()
       writer.suspend()
+      writes.open()
     }
     writer.activate()
     writeBytes(ends.output, 1)
