@@ -51,8 +51,11 @@ let package = Package(
       name: "TourJob", dependencies: ["GrandCentral", "TourKit"],
       swiftSettings: language + [.define("GRAND_CENTRAL")]),
     .target(name: "TourJobDispatch", dependencies: ["TourKit"], swiftSettings: language),
+    // Its live chapters: sockets, files and processes under sources.
+    .target(
+      name: "TourChapters", dependencies: ["GrandCentral", "TourKit"], swiftSettings: language),
     .executableTarget(
-      name: "tour", dependencies: ["TourKit", "TourJob", "TourJobDispatch"],
+      name: "tour", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "TourChapters"],
       swiftSettings: language),
 
     .target(
@@ -120,7 +123,8 @@ let package = Package(
       dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", "TestSupport"],
       swiftSettings: language),
     .testTarget(
-      name: "TourTests", dependencies: ["TourKit", "TourJob", "TourJobDispatch", "tour"],
+      name: "TourTests",
+      dependencies: ["TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour"],
       swiftSettings: language),
   ]
 )

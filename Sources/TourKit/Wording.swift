@@ -34,6 +34,11 @@ public enum Wording {
     decimal(value, places: value < 0.01 ? 5 : 3) + " s"
   }
 
+  /// Milliseconds with two places.
+  public static func milliseconds(_ nanoseconds: UInt64) -> String {
+    decimal(Double(nanoseconds) / 1e6, places: 2) + " ms"
+  }
+
   /// Bytes in decimal units, as file managers and disks count them.
   public static func bytes(_ count: some BinaryInteger) -> String {
     bytes(Double(count))

@@ -32,45 +32,14 @@ struct ChildProcess {
     // pipe2(2) is not imported. Nothing else starts processes here, so nobody can get between.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    let result = Self.spawn(
-      executable, arguments, output: ends[1], as: descriptor, isQuiet: isQuiet)
+    let spawn = Spawn(executable, arguments).passing(ends[1], as: descriptor)
+    let result = (isQuiet ? spawn.quiet : spawn).start()
     close(ends[1])
     guard case .success(let process) = result else {
       throw .failure("cannot start '\(executable)'.")
     }
     watch(process, reading: ends[0])
     reap(process)
-  }
-
-  /// Whether a shell would find this command.
-  static func exists(_ command: String) -> Bool {
-    guard let search = getenv("PATH") else { return false }
-    return Path(cString: search).bytes.split(separator: UInt8(ascii: ":")).contains { folder in
-      Path(bytes: folder).appending(command).withCString { access($0, X_OK) } == 0
-    }
-  }
-
-  private static func spawn(
-    _ executable: String, _ arguments: [Path], output: Int32, as descriptor: Int32, isQuiet: Bool
-  ) -> Result<pid_t, FileFault> {
-    #if canImport(Glibc)
-      var actions = posix_spawn_file_actions_t()
-    #else
-      var actions: posix_spawn_file_actions_t = .init()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, output, descriptor)
-    if isQuiet {
-      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    }
-    var words = ([Path(executable)] + arguments).map { word in word.withCString { strdup($0) } }
-    words.append(nil)
-    defer { for word in words { free(word) } }
-    var process = pid_t()
-    let code = posix_spawnp(&process, executable, &actions, nil, words, environ)
-    return code == 0 ? .success(process) : .failure(FileFault(path: Path(executable), code: code))
   }
 
   /// Reads until the child closes its end, and passes on a wish to stop.
@@ -104,11 +73,9 @@ struct ChildProcess {
   private mutating func reap(_ process: pid_t) {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-    // wait(2)'s macros are not imported: the low seven bits are the signal, the next byte the code.
-    if status & 0x7F == 0 {
-      exitCode = status >> 8 & 0xFF
-    } else {
-      endingSignal = status & 0x7F
+    switch Ending(status: status) {
+    case .exited(let code): exitCode = code
+    case .signalled(let number): endingSignal = number
     }
   }
 }

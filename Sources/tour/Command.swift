@@ -1,5 +1,6 @@
 // Purpose: reads the command line, and says what is wrong with it.
 
+import TourChapters
 import TourKit
 
 /// Why the tour cannot go on, in words for the person at the terminal.
@@ -19,6 +20,25 @@ struct Options {
   var rounds: Int?
   var descriptorLimit = max(1, min(64, Machine.descriptorLimit / 2))
   var isPlain = false
+  /// What to go through; nil for all of it.
+  var only: Part?
+
+  enum Part: Equatable {
+    case checksums
+    case live(LiveChapter)
+
+    init?(_ name: String) {
+      if name == "checksums" {
+        self = .checksums
+      } else if let chapter = LiveChapter(rawValue: name) {
+        self = .live(chapter)
+      } else {
+        return nil
+      }
+    }
+  }
+
+  func includes(_ part: Part) -> Bool { only == nil || only == part }
 }
 
 enum Command {
@@ -26,15 +46,19 @@ enum Command {
   case tour(Options)
 
   static let helpText = """
-    Usage: tour [--rounds N] [--descriptors N] [--plain] [PATH]
+    Usage: tour [--rounds N] [--descriptors N] [--only PART] [--plain] [PATH]
 
     Checksums every file below PATH three ways: a plain serial loop, the toolchain's Dispatch and
     Grand Central; the last two run the same source. Compares what they found with each other and
-    with the cksum command, and ends with a table of times, threads and memory.
+    with the cksum command, and prints a table of times, threads and memory.
+
+    Then the live chapters, on Grand Central: an echo server, to which nc sends files of PATH; a
+    folder that commands change; a child that is restarted when it fails.
 
       PATH             a folder or a file; by default one that comes with every toolchain
       --rounds N       how often each engine runs (default: 5, or 3 where a run takes a second)
       --descriptors N  how many files an engine may have open at a time (default: 64)
+      --only PART      checksums, echo, folder or child
       --plain          lines instead of a progress bar, as when standard output is no terminal
       --help           this text
 
@@ -61,6 +85,11 @@ enum Command {
       case "--plain": options.isPlain = true
       case "--rounds": options.rounds = try Self.number(after: text, in: &rest)
       case "--descriptors": options.descriptorLimit = try Self.number(after: text, in: &rest)
+      case "--only":
+        guard let name = rest.popFirst()?.description, let part = Options.Part(name) else {
+          throw .usage("--only takes checksums, echo, folder or child. Try 'tour --help'.")
+        }
+        options.only = part
       case "--help", "-h":
         self = .help
         return

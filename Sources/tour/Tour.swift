@@ -1,6 +1,7 @@
 // Purpose: the tour from start to end: a warm-up that nobody counts, rounds in which each engine
-// runs once in a process of its own, the comparison with `cksum`, and the table.
+// runs once in a process of its own, the comparison with `cksum`, the table, and the live chapters.
 
+import TourChapters
 import TourKit
 
 struct Tour {
@@ -27,33 +28,70 @@ struct Tour {
     screen.hideCursor()
     var tour = self
     defer { tour.screen.showCursor() }
-    Machine.say(tour.screen.bold("Grand Central's tour of \(tour.root)") + "\n\n")
-    guard let warmUp = try tour.perform(.serial, title: "warming up") else {
+    Machine.say(tour.screen.bold("Grand Central's tour of \(tour.root)") + "\n")
+    if tour.options.includes(.checksums) {
+      Machine.say("\n")
+      let code = try tour.checksumEverything()
+      if code != 0 { return code }
+    }
+    return try tour.goLive()
+  }
+
+  /// The rounds of checksums, and their table; gives the exit code.
+  private mutating func checksumEverything() throws(Complaint) -> Int32 {
+    guard let warmUp = try perform(.serial, title: "warming up") else {
       return Interruption.exitCode
     }
-    tour.expected = warmUp.findings
-    tour.describeFindings()
-    let rounds = tour.options.rounds ?? (warmUp.costs.seconds < 1 ? 5 : 3)
+    expected = warmUp.findings
+    describeFindings()
+    let rounds = options.rounds ?? (warmUp.costs.seconds < 1 ? 5 : 3)
     for round in 0..<rounds {
       // Each round begins with another engine, so that none always comes after the same one.
-      for step in 0..<tour.runs.count {
-        let index = (round + step) % tour.runs.count
-        let engine = tour.runs[index].engine
+      for step in 0..<runs.count {
+        let index = (round + step) % runs.count
+        let engine = runs[index].engine
         let title = "\(engine.title), run \(round + 1) of \(rounds)"
-        guard let report = try tour.perform(engine, title: title) else {
+        guard let report = try perform(engine, title: title) else {
           return Interruption.exitCode
         }
-        tour.runs[index].costs.append(report.costs)
-        tour.compare(report.findings, of: title)
+        runs[index].costs.append(report.costs)
+        compare(report.findings, of: title)
       }
     }
     Machine.say("\n")
-    try tour.compareWithCksum()
+    try compareWithCksum()
     if Interruption.isRaised {
-      tour.sayStopped(during: "the comparison with cksum", report: nil)
+      sayStopped(during: "the comparison with cksum", report: nil)
       return Interruption.exitCode
     }
-    return tour.conclude()
+    return conclude()
+  }
+
+  /// The live chapters, each in a process of its own; gives the exit code.
+  private func goLive() throws(Complaint) -> Int32 {
+    var code: Int32 = 0
+    for chapter in LiveChapter.allCases where options.includes(.live(chapter)) {
+      Machine.say("\n" + screen.bold(chapter.title) + "\n\n")
+      let request = ChapterRequest(chapter: chapter, root: root, isPlain: !screen.isTerminal)
+      let start = Machine.nanoseconds
+      let child = try ChildProcess(
+        running: "/proc/self/exe", request.arguments,
+        reading: EngineRequest.reportDescriptor, isQuiet: false)
+      if Interruption.isRaised {
+        sayStopped(during: chapter.title, report: nil)
+        return Interruption.exitCode
+      }
+      let seconds = Wording.seconds(Machine.seconds(since: start))
+      if let signal = child.endingSignal {
+        throw .failure("\(chapter.title): its process was ended by signal \(signal).")
+      }
+      Machine.say("  \(seconds), \(Wording.count(child.peakThreads, "thread")) at the most\n")
+      if child.exitCode != 0 {
+        Machine.put(Array("tour: \(chapter.title): see what is not so above.\n".utf8), to: 2)
+        code = 1
+      }
+    }
+    return code
   }
 
   /// Runs one engine in its own process and says how long it took; nil when interrupted.
@@ -113,7 +151,7 @@ struct Tour {
   }
 
   private mutating func compareWithCksum() throws(Complaint) {
-    guard ChildProcess.exists("cksum") else {
+    guard Spawn.exists("cksum") else {
       return Machine.say("  No cksum command here: not compared with it.\n")
     }
     if screen.isTerminal { Machine.say("  comparing with cksum") }

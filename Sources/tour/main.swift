@@ -1,6 +1,7 @@
 // Purpose: the tour's front door. A newcomer's `swift run -c release tour [PATH]` comes in here, and
-// so does each engine's process that the tour starts.
+// so does each process of its own that the tour starts.
 
+import TourChapters
 import TourJob
 import TourJobDispatch
 import TourKit
@@ -18,6 +19,9 @@ if let request = EngineRequest(arguments: words) {
   case .serial: SerialLoop.run(request)
   }
 }
+
+if let request = ChapterRequest(arguments: words) { ChapterProcess.run(request) }
+if let service = Service(arguments: words) { service.run() }
 
 do throws(Complaint) {
   switch try Command(words) {

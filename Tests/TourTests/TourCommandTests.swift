@@ -2,10 +2,11 @@
 
 import Glibc
 import Testing
+import TourChapters
 import TourKit
 
 @Suite("The tour", .timeLimit(.minutes(5))) struct TourCommandTests {
-  @Test func `agrees with itself and cksum, and ends with the table`() throws {
+  @Test func `agrees with itself and cksum, prints the table and goes live`() throws {
     let folder = try MadeFolder()
     try folder.fill()
     let end = try Child.tour([Path("--rounds"), Path("2"), folder.path]).end()
@@ -19,11 +20,13 @@ import TourKit
       #expect(end.output.contains("\n  \(engine.title)  "))
     }
     #expect(end.output.contains("Grand Central takes"))
+    for chapter in LiveChapter.allCases { #expect(end.output.contains("\n\(chapter.title)\n")) }
+    #expect(!end.output.contains("not so"))
   }
 
   @Test func `prints plain lines into a pipe`() throws {
     let folder = try MadeFolder()
-    let end = try Child.tour([Path("--rounds"), Path("1"), folder.path]).end()
+    let end = try Child.tour(Path.checksums + [folder.path]).end()
     #expect(end.code == 0)
     #expect(!end.output.contains("\u{1B}"))
     #expect(!end.output.contains("\r"))
@@ -36,7 +39,7 @@ import TourKit
     let secret = try folder.file("secret", [1])
     try folder.file("open", [2])
     _ = secret.withCString { chmod($0, 0) }
-    let end = try Child.tour([Path("--rounds"), Path("1"), folder.path]).end()
+    let end = try Child.tour(Path.checksums + [folder.path]).end()
     #expect(end.code == 0)
     #expect(end.output.contains("cannot read \(secret): Permission denied"))
     #expect(end.output.contains("1 file in 1 folder"))
@@ -56,7 +59,9 @@ import TourKit
     #expect(end.errors == "tour: '/dev/null' is neither a folder nor an ordinary file.\n")
   }
 
-  @Test(arguments: [["--nonsense"], ["--rounds"], ["--rounds", "none"], ["a", "b"]])
+  @Test(arguments: [
+    ["--nonsense"], ["--rounds"], ["--rounds", "none"], ["a", "b"], ["--only", "all"],
+  ])
   func `explains a wrong command line`(words: [String]) throws {
     let end = try Child.tour(words.map { Path($0) }).end()
     #expect(end.code == 2)
@@ -99,4 +104,9 @@ import TourKit
     #expect(end.code == 130)
     #expect(end.errors == "")
   }
+}
+
+extension Path {
+  /// One round of checksums, and nothing else.
+  static let checksums = ["--only", "checksums", "--rounds", "1"].map { Path($0) }
 }

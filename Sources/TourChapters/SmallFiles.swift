@@ -1,0 +1,19 @@
+// Purpose: reads a small file whole, as text.
+
+import TourKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The first bytes of `file` as text; empty where there is none.
+func textOf(_ file: Path) -> String {
+  let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+  guard descriptor >= 0 else { return "" }
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: 16 << 10)
+  let count = bytes.withUnsafeMutableBytes { LoopbackSocket.receiveAll(descriptor, $0) }
+  return String(decoding: bytes.prefix(count), as: UTF8.self)
+}

@@ -1,0 +1,128 @@
+// Purpose: starts a program as posix_spawn(3) does it, with the descriptors it is to have and with
+// none of this process's signal settings: a child must not ignore what its parent ignores.
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A program that is about to be started, looked up as a shell would.
+public struct Spawn: Sendable {
+  public let executable: String
+  public let arguments: [Path]
+  private var steps: [Step] = []
+
+  private enum Step {
+    case pass(Int32, as: Int32)
+    case open(Path, flags: Int32, as: Int32)
+  }
+
+  public init(_ executable: String, _ arguments: [Path]) {
+    self.executable = executable
+    self.arguments = arguments
+  }
+
+  /// This program once more, even where its file has been built anew meanwhile.
+  public static func itself(_ arguments: [Path]) -> Spawn { Spawn("/proc/self/exe", arguments) }
+
+  /// The child finds our `descriptor` as `number`.
+  public func passing(_ descriptor: Int32, as number: Int32) -> Spawn {
+    var next = self
+    next.steps.append(.pass(descriptor, as: number))
+    return next
+  }
+
+  /// The child's standard input comes from `file`.
+  public func reading(_ file: Path) -> Spawn {
+    var next = self
+    next.steps.append(.open(file, flags: O_RDONLY, as: STDIN_FILENO))
+    return next
+  }
+
+  /// What the child writes to `number` goes to a new `file`.
+  public func writing(_ number: Int32 = STDOUT_FILENO, to file: Path) -> Spawn {
+    var next = self
+    next.steps.append(.open(file, flags: O_WRONLY | O_CREAT | O_TRUNC, as: number))
+    return next
+  }
+
+  /// Standard input is empty; what the child writes to standard error is lost.
+  public var quiet: Spawn { reading(Path("/dev/null")).silencing(STDERR_FILENO) }
+
+  public func silencing(_ number: Int32) -> Spawn {
+    var next = self
+    next.steps.append(.open(Path("/dev/null"), flags: O_WRONLY, as: number))
+    return next
+  }
+
+  /// Starts it.
+  public func start() -> Result<pid_t, FileFault> {
+    #if canImport(Glibc)
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #else
+      var actions: posix_spawn_file_actions_t = .init()
+      var attributes: posix_spawnattr_t = .init()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for step in steps {
+      switch step {
+      case .pass(let descriptor, let number):
+        posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+      case .open(let file, let flags, let number):
+        _ = file.withCString {
+          posix_spawn_file_actions_addopen(&actions, number, $0, flags, 0o600)
+        }
+      }
+    }
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    Self.setPlainSignals(&attributes)
+    var words = ([Path(executable)] + arguments).map { word in word.withCString { strdup($0) } }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    let code = posix_spawnp(&process, executable, &actions, &attributes, words, environ)
+    return code == 0 ? .success(process) : .failure(FileFault(path: Path(executable), code: code))
+  }
+
+  private static func setPlainSignals(_ attributes: inout posix_spawnattr_t) {
+    // execve(2) keeps the mask, and what is ignored; only handlers go.
+    var set = sigset_t()
+    sigemptyset(&set)
+    posix_spawnattr_setsigmask(&attributes, &set)
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { sigaddset(&set, number) }
+    posix_spawnattr_setsigdefault(&attributes, &set)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+  }
+
+  /// Whether a shell would find this command.
+  public static func exists(_ command: String) -> Bool {
+    guard let search = getenv("PATH") else { return false }
+    return Path(cString: search).bytes.split(separator: UInt8(ascii: ":")).contains { folder in
+      Path(bytes: folder).appending(command).withCString { access($0, X_OK) } == 0
+    }
+  }
+}
+
+/// How a process came to its end.
+public enum Ending: Hashable, Sendable, CustomStringConvertible {
+  case exited(Int32)
+  case signalled(Int32)
+
+  /// Reads wait(2)'s status, whose macros are not imported: the low seven bits are the signal, the
+  /// next byte the code.
+  public init(status: Int32) {
+    self = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)
+  }
+
+  public var description: String {
+    switch self {
+    case .exited(let code): "exit code \(code)"
+    case .signalled(let number): "signal \(number), \(String(cString: strsignal(number)))"
+    }
+  }
+}
