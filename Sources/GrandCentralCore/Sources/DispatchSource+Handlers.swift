@@ -9,7 +9,9 @@ extension DispatchSource {
     let wasAdded = lock.withLock {
       if isOver { return false }
       switch role {
-      case .event: swap(&eventHandler, &old)
+      case .event:
+        swap(&eventHandler, &old)
+        eventQoS.store(handler?.qos.rawValue ?? 0, ordering: .relaxed)
       case .cancel where rare != nil || handler != nil: swap(&madeRare().cancel, &old)
       case .registration where rare != nil || handler != nil: swap(&madeRare().registration, &old)
       case .cancel, .registration: break

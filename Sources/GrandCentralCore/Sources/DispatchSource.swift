@@ -23,6 +23,9 @@
 /// - Source: `dispatch/source.h` of the public reference.
 // SAFETY: the state is atomic, handlers and the timer's settings have locks.
 public class DispatchSource: _Lane, @unchecked Sendable {
+  /// The event handler's QoS, packed: events come to the queue as items of that class. Relaxed: a handler counts from
+  /// some event on.
+  final let eventQoS = Atomic<UInt32>(0)
   /// What the event handler that runs, or ran last, is told.
   private let current = Atomic<UInt64>(0)
   @Cell final var rare: RareHandlers?
@@ -121,7 +124,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func runRegistration(on thread: ThreadContext) {
-    if !isCancelled { takeRegistrationHandler()?.run(on: thread) }
+    if !isCancelled { takeRegistrationHandler()?.run(on: thread, queue: queueQoS) }
   }
 
   /// A handler came to a source that had none. Any thread.
@@ -148,13 +151,17 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func queueEvent(from thread: ThreadContext) {
-    submitRetained(from: thread) { raw, thread in
+    let qos = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
+    submitRetained(from: thread, qos: qos) { raw, thread in
       // SAFETY: the node's reference, which this takes.
       let source = DispatchSource.taken(from: raw, thread)
       source._withUnsafeGuaranteedRef { $0.runEvent(on: thread) }
       source.release()
     }
   }
+
+  /// That of the queue that the source's handlers run on. The lane is held.
+  private var queueQoS: PackedQoS { target?.ownQoS ?? .unspecified }
 
   private func runEvent(on thread: ThreadContext) {
     // Before the data is taken: see SourceState.
@@ -166,19 +173,21 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     guard let handler = forEvent, let data = takeData() else { return }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
-    handler.run(on: thread)
+    handler.run(on: thread, queue: queueQoS)
     eventWasHandled(on: thread)
   }
 
   private func runCancellation(on thread: ThreadContext) {
     let (cancel, _, _) = endHandlers()
-    cancel?.run(on: thread)
+    cancel?.run(on: thread, queue: queueQoS)
   }
 
-  private func submitRetained(from thread: ThreadContext, _ entry: @escaping WorkNode.Entry) {
+  private func submitRetained(
+    from thread: ThreadContext, qos: PackedQoS = .unspecified, _ entry: @escaping WorkNode.Entry
+  ) {
     let node = NodeCache.take(thread)
     node.context = Unmanaged.passRetained(self).toOpaque()
-    node.traits = WorkTraits(qos: .unspecified)
+    node.traits = WorkTraits(qos: qos)
     node.entry = entry
     submit(node, from: thread)
   }

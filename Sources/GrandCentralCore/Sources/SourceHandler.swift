@@ -16,13 +16,23 @@ enum SourceHandler {
     self = .closure(work, qos: captured)
   }
 
-  /// Calls it as an item of the queue that the thread is on.
-  func run(on thread: ThreadContext) {
+  /// What an event brings to the queue, as the handler's item.
+  var qos: PackedQoS {
+    switch self {
+    case .closure(_, let qos): qos
+    case .item(let item): item.traits(from: currentThread()).qos
+    }
+  }
+
+  /// Calls it as an item of the queue that the thread is on, whose own QoS is `queue`.
+  func run(on thread: ThreadContext, queue: PackedQoS) {
     switch self {
     case .closure(let work, let qos):
       let outer = thread.pointee.qos
+      let item = QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer))
       thread.pointee.qos =
-        QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer)).rawValue
+        queue == .unspecified
+        ? item.rawValue : QoSPropagation.effective(item: qos, queue: queue).rawValue
       grandCentralClientCallout(work)
       thread.pointee.qos = outer
     case .item(let item): item.perform()

@@ -1,0 +1,56 @@
+import GrandCentral
+import Primitives
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("The QoS of a source's handler") struct SourceQoSTests {
+  /// The class that the handler runs at, and that its worker works in.
+  private func classes(
+    on queue: DispatchQueue?, set: (any DispatchSourceUserDataAdd, @escaping () -> Void) -> Void
+  ) -> [Band] {
+    let source = DispatchSource.makeUserDataAddSource(queue: queue)
+    let log = Log<Band>()
+    set(source) {
+      let thread = currentThread()
+      log.append(PackedQoS(rawValue: thread.pointee.qos).band)
+      guard let worker = thread.pointee.worker else { return }
+      log.append(Unmanaged<Worker>.fromOpaque(worker).takeUnretainedValue().band)
+    }
+    source.activate()
+    source.add(data: 1)
+    #expect(log.waitForCount(2))
+    source.cancel()
+    return log.all
+  }
+
+  @Test(arguments: [Band.background, .utility, .userInitiated, .userInteractive])
+  func `is what its events come to the queue with`(band: Band) {
+    let qos: [Band: DispatchQoS] = [
+      .background: .background, .utility: .utility, .userInitiated: .userInitiated,
+      .userInteractive: .userInteractive,
+    ]
+    let seen = classes(on: nil) { source, handler in
+      source.setEventHandler(qos: qos[band] ?? .default, handler: handler)
+    }
+    #expect(seen == [band, band])
+  }
+
+  @Test func `gives way to the queue's own, unless it is enforced`() {
+    let queue = DispatchQueue(label: "utility", qos: .utility)
+    let plain = classes(on: queue) { $0.setEventHandler(qos: .userInitiated, handler: $1) }
+    #expect(plain.first == .utility)
+    let enforced = classes(on: queue) {
+      $0.setEventHandler(qos: .userInitiated, flags: .enforceQoS, handler: $1)
+    }
+    #expect(enforced.first == .userInitiated)
+  }
+
+  @Test func `is a work item's own where the handler is one`() {
+    let seen = classes(on: nil) { source, handler in
+      source.setEventHandler(handler: DispatchWorkItem(qos: .userInitiated, block: handler))
+    }
+    #expect(seen == [.userInitiated, .userInitiated])
+  }
+}
