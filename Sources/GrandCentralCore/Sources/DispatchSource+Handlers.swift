@@ -29,7 +29,10 @@ extension DispatchSource {
     swap(&rare[keyPath: place], &handler)
   }
 
-  var forEvent: SourceHandler? { lock.withLock { eventHandler } }
+  /// The event handler, and whether the registration handler is still to be called.
+  var forEvent: (handler: SourceHandler?, isUnregistered: Bool) {
+    lock.withLock { (eventHandler, rare?.registration != nil) }
+  }
 
   var hasRegistrationHandler: Bool { lock.withLock { rare?.registration != nil } }
 
