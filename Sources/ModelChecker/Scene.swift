@@ -73,6 +73,11 @@ public enum Checker {
     Execution.withCurrent { $0.mayRefuse(Site(file, line)) }
   }
 
+  /// Whether a mutation leaves out what is called for at that place: for what stands in for a system call.
+  public static func leavesOut(file: StaticString = #fileID, line: UInt32 = #line) -> Bool {
+    Execution.withCurrent { $0.mutations.change(at: Site(file, line)) } == .skips
+  }
+
   /// Sleeps while the bits `mask` of a word are those of `expected`. False: the deadline came first.
   public static func futexWait(
     _ word: Word, mask: UInt64, while expected: UInt64, until deadline: UInt64?,

@@ -2,7 +2,11 @@
 
 final class Events: @unchecked Sendable {
   /// What the public API speaks to.
-  static let shared = Events(pool: Runtime.shared.pool)
+  #if GRANDCENTRAL_MODEL
+    static var shared: Events { ModelEvents.current }
+  #else
+    static let shared = Events(pool: Runtime.shared.pool)
+  #endif
 
   let poller: Poller
   let monotonic: Timers

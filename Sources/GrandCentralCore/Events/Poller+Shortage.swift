@@ -50,6 +50,7 @@ extension Poller {
   func lack(_ who: any Lacking, error: Int32) {
     let bell = lock.withLock {
       if !lacking.contains(where: { $0 === who }) { lacking.append(who) }
+      shortages &+= 1
       isShort.store(true, ordering: .releasing)
       return self.bell
     }
@@ -64,8 +65,13 @@ extension Poller {
       for who in lock.withLock({ lacking }) { _ = who.tryAgain(on: thread) }
       return
     }
-    for who in lock.withLock({ lacking }) where who.tryAgain(on: thread) {
-      lock.withLock { lacking.removeAll { $0 === who } }
+    for who in lock.withLock({ lacking }) {
+      let before = lock.withLock { shortages }
+      guard who.tryAgain(on: thread) else { continue }
+      // What somebody came to lack meanwhile, perhaps the same one, was not asked for in that: the next time decides.
+      lock.withLock {
+        if shortages == before { lacking.removeAll { $0 === who } }
+      }
     }
     lock.withLock { isShort.store(!lacking.isEmpty, ordering: .relaxed) }
   }

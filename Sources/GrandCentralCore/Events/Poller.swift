@@ -28,8 +28,9 @@ final class Poller: @unchecked Sendable {
   // See Poller+Shortage.swift.
   /// Threads that there are, or are being made.
   let threads = Atomic<UInt32>(0)
-  /// Guarded by the lock: who is to be tried again; the set's bell.
+  /// Guarded by the lock: who is to be tried again; how often anybody came to lack something; the set's bell.
   @Cell var lacking: [any Lacking] = []
+  @Cell var shortages: UInt32 = 0
   @Cell var bell: Int32 = -1
   /// Whether anything is, the set included.
   let isShort = Atomic<Bool>(false)

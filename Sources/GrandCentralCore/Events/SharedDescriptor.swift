@@ -172,10 +172,14 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       }
     let isNew = registration == nil
     let own = registration ?? poller.register(self)
-    let error =
+    var error =
       isNew
       ? ReadinessSet.add(set, descriptor, interest, mode, key: own.key)
       : ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
+    // Its number was closed early, and the file lived on by another one, is in the set still, and has come back.
+    if error == EEXIST {
+      error = ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
+    }
     if isNew && error != 0 { poller.unregister(own) }
     switch error {
     case 0:
@@ -184,8 +188,9 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     case EPERM where isNew:
       kind = .alwaysReady
       return tell([.readable, .writable])
-    // EINVAL, ELOOP: its number has become that of the set itself, or of one that the set is in.
-    case EBADF, ENOENT, EINVAL, ELOOP:
+    // EINVAL, ELOOP: its number has become that of the set itself, or of one that the set is in. EPERM: that of a file
+    // that is always ready; the kernel looks at that before it looks who is in the set.
+    case EBADF, ENOENT, EPERM, EINVAL, ELOOP:
       kind = .lost
       for entry in entries {
         entry.state = .lost

@@ -27,7 +27,10 @@ extension DispatchSource {
     return made
   }
 
-  var forEvent: SourceHandler? { lock.withLock { eventHandler } }
+  /// The event handler, and whether the registration handler is still to be called.
+  var forEvent: (handler: SourceHandler?, isUnregistered: Bool) {
+    lock.withLock { (eventHandler, rare?.registration != nil) }
+  }
 
   var hasRegistrationHandler: Bool { lock.withLock { rare?.registration != nil } }
 

@@ -170,7 +170,11 @@ public class DispatchSource: _Lane, @unchecked Sendable {
         .oldValue)
     if seen.isCancelled { return }
     // Without one, what has happened stays where it is until there is one.
-    guard let handler = forEvent, let data = takeData() else { return }
+    let (handler, isUnregistered) = forEvent
+    guard let handler, let data = takeData() else { return }
+    // An event that comes just when the source is started may get in line before the registration. It is told since
+    // the source watches, or has nothing to watch; so here is the place.
+    if isUnregistered { takeRegistrationHandler()?.run(on: thread) }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
     handler.run(on: thread, queue: queueQoS)

@@ -68,6 +68,27 @@ public final class Shadow {
   }
 }
 
+/// Faults in plain memory are told by where the property is declared, so they are in all its accesses of a kind: `skips`
+/// leaves out what is assigned to it, `returns` is what is read. Changes in place are not touched.
+@usableFromInline
+enum CellMutations {
+  /// The checker runs one model at a time.
+  @usableFromInline nonisolated(unsafe) static var areThere = false
+
+  @usableFromInline
+  static func read<Value>(_ site: Site, as type: Value.Type) -> Value? {
+    guard case .returns(let bits) = Execution.withCurrent({ $0.mutations.change(at: site) }) else {
+      return nil
+    }
+    return Bits.value(bits) as Value
+  }
+
+  @usableFromInline
+  static func leavesOut(_ site: Site) -> Bool {
+    Execution.withCurrent { $0.mutations.change(at: site) } == .skips
+  }
+}
+
 /// A stored property that several threads use in turn: the model's side of the engine's `Cell`.
 @propertyWrapper
 public struct Cell<Value> {
@@ -86,10 +107,14 @@ public struct Cell<Value> {
   public var wrappedValue: Value {
     get {
       shadow.read(site)
+      if CellMutations.areThere, let wrong = CellMutations.read(site, as: Value.self) {
+        return wrong
+      }
       return stored
     }
     set {
       shadow.write(site)
+      if CellMutations.areThere, CellMutations.leavesOut(site) { return }
       stored = newValue
     }
     _modify {

@@ -10,7 +10,7 @@ public struct Mutation: Sendable {
     case dropsRelease
     /// It acquires and releases, but has no place in the single order.
     case dropsSequential
-    /// A store, exchange, addition or wake-up does not happen. An exchange says that it did.
+    /// A store, exchange, addition, wake-up or system call does not happen. An exchange says that it did.
     case skips
     /// A read-modify-write is a load and a store, with room between them for other threads.
     case splits
@@ -20,7 +20,7 @@ public struct Mutation: Sendable {
     case clears(bits: UInt64)
     /// What is written has these bits as well.
     case sets(bits: UInt64)
-    /// A load returns this, whatever is there.
+    /// A load, or a reading of a cell, returns this, whatever is there.
     case returns(UInt64)
     /// A sleep does not compare the word first.
     case sleepsBlindly

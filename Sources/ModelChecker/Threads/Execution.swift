@@ -63,6 +63,7 @@ final class Execution: @unchecked Sendable {
     self.options = options
     self.search = Unmanaged.passUnretained(search)
     mutations = MutationTable(options.mutations)
+    CellMutations.areThere = !mutations.isEmpty
     mostSteps = min(options.mostSteps, Threads.mostSteps)
     outside.initialize(to: gc_fiber())
     threads = .allocate(capacity: Threads.most)

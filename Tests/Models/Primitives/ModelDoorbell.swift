@@ -1,13 +1,15 @@
 // Room: Primitives/Doorbell, the models' side: one bell, which orders nothing, as if no system call did.
+// Whoever has it in a set hears it there too: see ModelKernel.
 
 public enum Doorbell {
   private static let rings = Atomic<UInt32>(0)
 
-  public static func make() -> Int32 { Checker.mayRefuse() ? -1 : 3 }
+  public static func make() -> Int32 { Checker.mayRefuse() ? -1 : ModelKernel.bell }
 
   public static func ring(_ descriptor: Int32) {
     rings.wrappingAdd(1, ordering: .relaxed)
     futexWake(rings)
+    if ModelKernel.isWatched(descriptor) { ModelKernel.becomeReady(descriptor, .readable) }
   }
 
   /// Sleeps until it has been rung.

@@ -1,4 +1,4 @@
-// Room: Primitives/ReadinessSet, the models' side. No model comes to it yet.
+// Room: Primitives/ReadinessSet, the models' side: its names. What they do is ModelKernel's.
 import CLinux
 
 public struct Readiness: OptionSet, Sendable, Hashable {
@@ -18,21 +18,65 @@ public enum ReadinessSet {
   public typealias Event = gc_readiness
   public static var batch: Int { 1 }
 
-  public static func make() -> Int32 { -1 }
+  public static func make() -> Int32 {
+    if Checker.mayRefuse() {
+      errno = EMFILE
+      return -1
+    }
+    return ModelKernel.set
+  }
+
   public static func add(
-    _ set: Int32, _ descriptor: Int32, _ interest: Readiness, _ mode: Mode, key: UInt64
-  ) -> Int32 { 0 }
+    _ set: Int32, _ descriptor: Int32, _ interest: Readiness, _ mode: Mode, key: UInt64,
+    file: StaticString = #fileID, line: UInt32 = #line
+  ) -> Int32 {
+    if Checker.leavesOut(file: file, line: line) { return 0 }
+    if Checker.mayRefuse() { return ENOMEM }
+    return ModelKernel.add(descriptor, interest, mode, key)
+  }
+
   public static func change(
-    _ set: Int32, _ descriptor: Int32, _ interest: Readiness, _ mode: Mode, key: UInt64
-  ) -> Int32 { 0 }
-  public static func remove(_ set: Int32, _ descriptor: Int32) -> Int32 { 0 }
+    _ set: Int32, _ descriptor: Int32, _ interest: Readiness, _ mode: Mode, key: UInt64,
+    file: StaticString = #fileID, line: UInt32 = #line
+  ) -> Int32 {
+    if Checker.leavesOut(file: file, line: line) { return 0 }
+    if Checker.mayRefuse() { return ENOMEM }
+    return ModelKernel.change(descriptor, interest, mode, key)
+  }
+
+  public static func remove(
+    _ set: Int32, _ descriptor: Int32, file: StaticString = #fileID, line: UInt32 = #line
+  ) -> Int32 {
+    Checker.leavesOut(file: file, line: line) ? 0 : ModelKernel.remove(descriptor)
+  }
+
   public static func wait(
     _ set: Int32, into events: UnsafeMutablePointer<Event>, milliseconds: Int32?
-  ) -> Int { 0 }
-  public static func now(_ descriptor: Int32, _ interest: Readiness) -> Readiness { [] }
+  ) -> Int {
+    guard let event = ModelKernel.wait(milliseconds: milliseconds) else { return 0 }
+    events.initialize(to: event)
+    return 1
+  }
+
+  public static func now(
+    _ descriptor: Int32, _ interest: Readiness, file: StaticString = #fileID, line: UInt32 = #line
+  ) -> Readiness {
+    Checker.leavesOut(file: file, line: line) ? [] : ModelKernel.now(descriptor, interest)
+  }
 }
 
 public enum Alarm {
-  public static func make(isWall: Bool) -> Int32 { -1 }
-  public static func set(_ alarm: Int32, at nanoseconds: UInt64) {}
+  public static func make(isWall: Bool) -> Int32 {
+    if Checker.mayRefuse() {
+      errno = EMFILE
+      return -1
+    }
+    return ModelKernel.openAlarm()
+  }
+
+  public static func set(
+    _ alarm: Int32, at nanoseconds: UInt64, file: StaticString = #fileID, line: UInt32 = #line
+  ) {
+    if !Checker.leavesOut(file: file, line: line) { ModelKernel.setAlarm(alarm, at: nanoseconds) }
+  }
 }

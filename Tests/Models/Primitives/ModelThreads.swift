@@ -35,6 +35,7 @@ public enum ModelThreads {
   /// Makes all threads as new. Before each execution's scene is set.
   static func reset() {
     ThreadRegistry.mainThread = nil
+    ModelKernel.reset()
     // An execution that ended in a deadlock left its threads there.
     Lane.hierarchyLock.waiters = []
     for number in 0..<count {

@@ -23,6 +23,10 @@ enum Catalogue {
     + Self.suspensions
     + Self.targets
     + Self.sources
+    + Self.timers
+    + Self.descriptors
+    + Self.guests
+    + Self.eventSources
   static let mutants: [Mutant] =
     Self.primitiveMutants
     + Self.onceMutants
@@ -45,4 +49,8 @@ enum Catalogue {
     + Self.suspensionMutants
     + Self.targetMutants
     + Self.sourceMutants
+    + Self.timerMutants
+    + Self.descriptorMutants
+    + Self.guestMutants
+    + Self.eventSourceMutants
 }

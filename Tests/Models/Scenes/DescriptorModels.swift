@@ -1,0 +1,372 @@
+// Room: Models/Descriptors. Sources that share a descriptor: no readiness is lost, and nobody hears of what is gone.
+
+extension Catalogue {
+  static var descriptors: [EngineModel] {
+    [
+      EngineModel(
+        "descriptors: what comes while another event is answered is told", reach: .exhaustedStrong
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader()
+        reader.join()
+        scene.thread("writer") {
+          for _ in 0..<2 { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        }
+        stage.finally(scene) { stage.expectNothingUnread() }
+      },
+      EngineModel(
+        "descriptors: two listen to one", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let readers = [stage.reader(), stage.reader()]
+        readers[0].join()
+        scene.thread("joins") { readers[1].join() }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) { stage.expectNothingUnread() }
+      },
+      EngineModel(
+        "descriptors: one leaves beside an event", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader()
+        reader.join()
+        scene.thread("leaves") { reader.leave() }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) {
+          Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
+          Checker.expect(!reader.isKnown, "what nobody listens to is not forgotten")
+        }
+      },
+      EngineModel(
+        "descriptors: the last leaves beside one that joins", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let (old, new) = (stage.reader(), stage.reader())
+        old.join()
+        scene.thread("leaves") { old.leave() }
+        scene.thread("joins") {
+          new.join()
+          ModelKernel.becomeReady(ModelKernel.first, .readable)
+        }
+        stage.finally(scene) {
+          stage.expectNothingUnread()
+          Checker.expect(new.isKnown, "who listens is forgotten")
+        }
+      },
+      EngineModel("descriptors: an event that is late finds nobody") { scene in
+        let stage = DescriptorScene(scene)
+        let (old, new) = (stage.reader(), stage.reader(of: ModelKernel.first + 1))
+        old.join()
+        ModelKernel.becomeReady(ModelKernel.first, .readable)
+        scene.thread("changes") {
+          old.leave()
+          new.join()
+        }
+        stage.finally(scene) { new.listener.expectHeard(0, "who listens to something else") }
+      },
+      EngineModel(
+        "descriptors: one is closed early and its number used again",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        Descriptors.reuse(scene, opening: .readable)
+      },
+      EngineModel(
+        "descriptors: its number becomes that of a regular file", reach: .bounded(preemptions: 2)
+      ) { scene in
+        Descriptors.reuse(scene, opening: [.readable, .writable], canBePolled: false)
+      },
+      EngineModel(
+        "descriptors: a file comes back to its number", reach: .exhaustedStrong
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let readers = [stage.reader(), stage.reader(), stage.reader()]
+        readers[0].join()
+        scene.thread("client") {
+          let file = ModelKernel.putAway(ModelKernel.first)
+          readers[1].join()
+          ModelKernel.bringBack(ModelKernel.first, file)
+          readers[2].join()
+          ModelKernel.becomeReady(ModelKernel.first, .readable)
+        }
+        stage.finally(scene) {
+          readers[2].listener.expectHeard(1, "who listens now")
+          stage.expectNothingUnread()
+        }
+      },
+      EngineModel("descriptors: what is lacking again while it is tried is not forgotten") {
+        scene in
+        let stage = DescriptorScene(scene, pollers: 0)
+        let poller = stage.events.poller
+        let needy = Needy()
+        poller.lack(needy, error: ENOMEM)
+        scene.thread("tries") { poller.tryAgain(on: currentThread()) }
+        scene.thread("lacks") {
+          needy.lock.withLock { needy.lacks = true }
+          poller.lack(needy, error: ENOMEM)
+        }
+        stage.finally(scene) {
+          Checker.expect(
+            poller.lacking.count == 1 && poller.isShort.load(ordering: .relaxed),
+            "it is not tried again")
+        }
+      },
+      EngineModel(
+        "descriptors: a hang-up is told once", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader(answer: .hasEnded)
+        reader.join()
+        scene.thread("writer") {
+          ModelKernel.becomeReady(ModelKernel.first, .hangUp)
+          ModelKernel.take(ModelKernel.first, .hangUp)
+          ModelKernel.becomeReady(ModelKernel.first, .hangUp)
+        }
+        scene.thread("another") { ModelKernel.take(ModelKernel.first, []) }
+        stage.finally(scene) {
+          Checker.expect(reader.listener.heard.count <= 1, "a hang-up is told twice")
+        }
+      },
+      EngineModel(
+        "descriptors: somebody comes back after a hang-up", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader(answer: .hasEnded)
+        ModelKernel.becomeReady(ModelKernel.first, .hangUp)
+        reader.join()
+        scene.thread("writer") {
+          while reader.listener.heard.count == 0 {
+            _ = futexWait(reader.hasHeard.word, while: 0)
+          }
+          ModelKernel.take(ModelKernel.first, .hangUp)
+          ModelKernel.becomeReady(ModelKernel.first, .readable)
+        }
+        stage.finally(scene) { reader.listener.expectHeard(2, "the reader") }
+      },
+      EngineModel(
+        "descriptors: one that is ready again is looked at", reach: .bounded(preemptions: 2),
+        adjust: Allow.time
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader(answer: .mayBeReady)
+        reader.join()
+        scene.thread("writer") {
+          for _ in 0..<2 { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        }
+        scene.thread("leaves late") {
+          _ = futexWait(Atomic32().word, while: 0, until: .monotonic(nanoseconds: soon))
+          Checker.expect(ModelKernel.readiness(ModelKernel.first).isEmpty, "something is unread")
+          reader.leave()
+        }
+        stage.finally(scene) { Checker.expect(!reader.isKnown, "it is not forgotten") }
+      },
+      EngineModel(
+        "descriptors: what is always ready is told again and again", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        ModelKernel.open(ModelKernel.first, .readable, canBePolled: false)
+        let reader = stage.reader(mostAnswers: 2)
+        scene.thread("joins") { reader.join() }
+        scene.thread("leaves") { reader.leave() }
+        stage.finally(scene) {
+          Checker.expect(reader.listener.heard.count <= 3, "it was told without an answer")
+        }
+      },
+      EngineModel(
+        "descriptors: one that is refused is asked for again", reach: .bounded(preemptions: 2),
+        adjust: Allow.timeAndRefusal
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader()
+        scene.thread("joins") { reader.join() }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.events.addClock(scene)
+        stage.finally(scene) { stage.expectNothingUnread() }
+      },
+      EngineModel("descriptors: one dies beside an event") { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader()
+        reader.join()
+        var dying: MortalReader? = MortalReader(stage.events)
+        dying?.join()
+        scene.thread("lets go") { dying = nil }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) { stage.expectNothingUnread() }
+      },
+    ]
+  }
+
+  static var descriptorMutants: [Mutant] {
+    let file = "SharedDescriptor.swift"
+    let told = "descriptors: what comes while another event is answered is told"
+    let change = ": ReadinessSet.change(set, descriptor"
+    return [
+      Mutant("the kernel is not asked anew", in: file, at: change, .skips, foundBy: told),
+      Mutant(
+        "what nobody listens to is still watched", in: file, at: "ReadinessSet.remove(",
+        .skips, foundBy: "descriptors: one leaves beside an event"),
+      Mutant(
+        "an entry is never told", in: "DescriptorEntry.swift", at: "@Cell var state", .skips,
+        foundBy: "descriptors: a hang-up is told once"),
+      Mutant(
+        "who looks sees nothing, and asks no more", in: file, at: change, .skips,
+        foundBy: "descriptors: one that is ready again is looked at"),
+      Mutant(
+        "what was refused is not asked for again", in: "Poller+Shortage.swift",
+        at: "isShort.store(true, ordering: .releasing)", after: "func lack(", .skips,
+        foundBy: "descriptors: one that is refused is asked for again"),
+    ]
+  }
+}
+
+private enum Descriptors {
+  /// The client closes the number that `old` listens to, opens another file by it, and listens to that.
+  static func reuse(_ scene: Scene, opening readiness: Readiness, canBePolled: Bool = true) {
+    let stage = DescriptorScene(scene)
+    let (old, new) = (stage.reader(), stage.reader(mostAnswers: 2))
+    old.join()
+    scene.thread("client") {
+      ModelKernel.close(ModelKernel.first, andOpen: readiness, canBePolled: canBePolled)
+      new.join()
+    }
+    scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+    stage.finally(scene) {
+      Checker.expect(old.entry.state == .lost, "the loss was not noticed")
+      // A handler of the old one may have read from the new file: that is the client's mistake.
+      Checker.expect(
+        new.listener.heard.count > 0
+          || canBePolled && ModelKernel.readiness(ModelKernel.first).isEmpty,
+        "who came in its place hears nothing")
+      Checker.expect(!stage.events.poller.isShort.load(ordering: .relaxed), "something is lacking")
+    }
+  }
+}
+
+final class DescriptorScene: @unchecked Sendable {
+  let events: EventScene
+  private var readers: [Reader] = []
+
+  init(_ scene: Scene, pollers: Int = 1) {
+    events = EventScene(scene, pollers: pollers)
+    for number in 0..<2 { ModelKernel.open(ModelKernel.first + Int32(number)) }
+  }
+
+  fileprivate func reader(
+    of descriptor: Int32 = ModelKernel.first, answer: SharedDescriptor.Answer = .waits,
+    mostAnswers: Int = .max
+  ) -> Reader {
+    readers.append(Reader(events, descriptor, answer, mostAnswers))
+    return readers[readers.count - 1]
+  }
+
+  func expectNothingUnread() {
+    Checker.expect(
+      ModelKernel.readiness(ModelKernel.first).isEmpty, "what is to be read is told to nobody")
+  }
+
+  func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {
+    scene.finally {
+      verdict()
+      for reader in self.readers { reader.leave() }
+      for number in 0..<2 {
+        let table = self.events.events.descriptors
+        table.forget(table.shared(ModelKernel.first + Int32(number)))
+      }
+      self.events.end()
+    }
+  }
+}
+
+/// An entry, and a thread for each time that it is told, as its source's handler.
+private final class Reader: @unchecked Sendable {
+  let entry: DescriptorEntry
+  let listener = Listener()
+  let hasHeard = Atomic32()
+  private let descriptor: Int32
+  private let events: EventScene
+  /// With whom it is, under a lock as the source has it.
+  private let lock = Lock()
+  @Cell private var shared: SharedDescriptor?
+  @Cell private var isStopped = false
+  @Cell private var last: SharedDescriptor?
+
+  init(
+    _ events: EventScene, _ descriptor: Int32, _ answer: SharedDescriptor.Answer, _ most: Int
+  ) {
+    self.events = events
+    self.descriptor = descriptor
+    entry = DescriptorEntry(.read, description: "")
+    entry.listener = Unmanaged.passUnretained(listener)
+    let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
+    listener.whenTold = { [unowned self] in
+      hasHeard.word.store(1, ordering: .relaxed)
+      futexWake(hasHeard.word)
+      if heard.count > most { return }
+      Checker.spawn("handler") { [self] in
+        guard let shared = lock.withLock({ shared }), let seen = shared.told(entry) else { return }
+        let isReadable = seen.contains(.readable)
+        if isReadable { ModelKernel.take(descriptor, .readable) }
+        let isOver = answer == .hasEnded && isReadable
+        shared.answer(entry, isOver ? .waits : answer, on: currentThread())
+      }
+    }
+  }
+
+  /// As DescriptorSource.startMonitoring().
+  func join() {
+    while true {
+      let candidate = events.shared(descriptor)
+      let isLate = lock.withLock {
+        if !isStopped { shared = candidate }
+        return isStopped
+      }
+      if isLate { return }
+      last = candidate
+      if candidate.join(entry, on: currentThread()) {
+        if lock.withLock({ isStopped }) { candidate.leave(entry) }
+        return
+      }
+      events.events.descriptors.forget(candidate)
+    }
+  }
+
+  /// As DescriptorSource.stop().
+  func leave() {
+    let left = lock.withLock {
+      isStopped = true
+      defer { shared = nil }
+      return shared
+    }
+    left?.leave(entry)
+  }
+
+  /// Whether the table has those with whom it was last. Asking makes others.
+  var isKnown: Bool { events.shared(descriptor) === last }
+}
+
+private final class Needy: Lacking, @unchecked Sendable {
+  let lock = Lock()
+  @Cell var lacks = false
+
+  func tryAgain(on thread: ThreadContext) -> Bool { lock.withLock { !lacks } }
+}
+
+/// Leaves when it dies, as a source does.
+private final class MortalReader: DispatchQueue, @unchecked Sendable {
+  private let entry = DescriptorEntry(.read, description: "")
+  private let events: EventScene
+  private var shared: SharedDescriptor?
+  /// Used by whoever tells it: after its end that is an error.
+  private let heard = Tally()
+
+  init(_ events: EventScene) {
+    self.events = events
+    super.init(root: "model.mortal", kind: .root, qos: .unspecified)
+    entry.listener = Unmanaged.passUnretained(self)
+  }
+
+  deinit { shared?.leave(entry) }
+
+  func join() { shared = events.join(entry, ModelKernel.first) }
+
+  override func eventCame(on thread: ThreadContext) { heard.one() }
+}

@@ -1,0 +1,114 @@
+// Room: Models/EventSupport. Events of its own for each execution: a poller whose threads are the model's, timers,
+// and those who listen.
+
+/// What the engine takes for the process's events.
+enum ModelEvents {
+  nonisolated(unsafe) static var known: Events?
+
+  static var current: Events {
+    guard let known else { Checker.fail("this model has no events") }
+    return known
+  }
+}
+
+final class EventScene: @unchecked Sendable {
+  let pool: Pool
+  let events: Events
+  var poller: Poller { events.poller }
+  var timers: Timers { events.monotonic }
+  let begin = Checker.nanoseconds
+
+  /// With so many threads of the poller, which wait in the set and never end. Without a `pool` they have no CPU to
+  /// visit, and what comes they tell themselves.
+  init(_ scene: Scene, pollers: Int = 1, pool given: Pool? = nil) {
+    pool = given ?? Pool.small()
+    if given == nil { pool.allowance.store(0, ordering: .relaxed) }
+    events = Events(pool: pool)
+    ModelEvents.known = events
+    _ = poller.prepareForModel()
+    for number in 0..<pollers {
+      let guest = pool.makeGuest(named: "")
+      // Their stacks are lost in the end, with all references on them.
+      let (poller, record) = (Unmanaged.passUnretained(poller), Unmanaged.passUnretained(guest))
+      let own = Unmanaged.passUnretained(number == 0 ? self.poller.first : self.poller.second)
+      scene.thread("poller \(number)", isDaemon: true) {
+        record._withUnsafeGuaranteedRef { record in
+          record.thread = currentThread()
+          own._withUnsafeGuaranteedRef { own in
+            poller._withUnsafeGuaranteedRef { $0.run(own, as: record) }
+          }
+        }
+      }
+    }
+  }
+
+  /// A thread that does nothing until all timers within a second have been due. Needs `timePasses`.
+  func addClock(_ scene: Scene) {
+    let word = Atomic32()
+    let end = begin + 1_000_000_000
+    scene.thread("clock") {
+      _ = futexWait(word.word, while: 0, until: .monotonic(nanoseconds: end))
+    }
+  }
+
+  /// Of the verdict, at its end: nothing is registered any more, and the poller's threads, which are left where they
+  /// are, find nothing.
+  func end() {
+    ModelKernel.reset()
+    poller.lacking = []
+    for place in 0..<4 {
+      for generation in 0..<4 {
+        poller.unregister(Registration(place: place, generation: UInt32(generation)))
+      }
+    }
+    ModelEvents.known = nil
+  }
+
+  func shared(_ descriptor: Int32) -> SharedDescriptor { events.descriptors.shared(descriptor) }
+
+  /// As a source does.
+  func join(_ entry: DescriptorEntry, _ descriptor: Int32) -> SharedDescriptor {
+    while true {
+      let candidate = shared(descriptor)
+      if candidate.join(entry, on: currentThread()) { return candidate }
+      events.descriptors.forget(candidate)
+    }
+  }
+}
+
+extension Poller {
+  /// With its set, and none to be made of the threads that it would make itself.
+  fileprivate func prepareForModel() -> Int32 {
+    threads.store(Self.mostThreads, ordering: .relaxed)
+    return prepare()
+  }
+}
+
+/// Somebody to be told that an event has come.
+final class Listener: DispatchQueue, @unchecked Sendable {
+  let heard = Tally()
+  /// On the thread that tells.
+  var whenTold: (() -> Void)?
+
+  init() { super.init(root: "model.listener", kind: .root, qos: .unspecified) }
+
+  override func eventCame(on thread: ThreadContext) {
+    heard.one()
+    whenTold?()
+  }
+
+  func expectHeard(_ count: Int, _ name: String) {
+    Checker.expect(heard.count == count, "\(name) heard \(heard.count) times, not \(count)")
+  }
+}
+
+extension Allow {
+  /// Deadlines come when nobody else can move.
+  static var time: (inout Options) -> Void { { $0.timePasses = true } }
+  static var timeAndRefusal: (inout Options) -> Void {
+    {
+      $0.timePasses = true
+      $0.refusals = 1
+    }
+  }
+}
