@@ -174,7 +174,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     guard let handler, let data = takeData() else { return }
     // An event that comes just when the source is started may get in line before the registration. It is told since
     // the source watches, or has nothing to watch; so here is the place.
-    if isUnregistered { takeRegistrationHandler()?.run(on: thread) }
+    if isUnregistered {
+      takeRegistrationHandler()?.run(on: thread, queue: queueQoS)
+      if isCancelled { return }
+    }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
     handler.run(on: thread, queue: queueQoS)

@@ -294,7 +294,7 @@ private final class Reader: @unchecked Sendable {
   ) {
     self.events = events
     self.descriptor = descriptor
-    entry = DescriptorEntry(.read, description: "")
+    entry = DescriptorEntry(.read, of: 7, queueLabel: "")
     entry.listener = Unmanaged.passUnretained(listener)
     let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
     listener.whenTold = { [unowned self] in
@@ -352,7 +352,7 @@ private final class Needy: Lacking, @unchecked Sendable {
 
 /// Leaves when it dies, as a source does.
 private final class MortalReader: DispatchQueue, @unchecked Sendable {
-  private let entry = DescriptorEntry(.read, description: "")
+  private let entry = DescriptorEntry(.read, of: 7, queueLabel: "")
   private let events: EventScene
   private var shared: SharedDescriptor?
   /// Used by whoever tells it: after its end that is an error.
