@@ -44,6 +44,10 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     var after = Aftermath()
     let hasJoined = lock.withLock {
       if isOver || kind == .lost { return false }
+      if kind == .alwaysReady && !isStillAlwaysReady() {
+        after = lose()
+        return false
+      }
       entry.state = .waiting
       guard registration != nil else {
         entries.append(entry)
@@ -161,7 +165,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     if kind == .lost || (asked == wanted && !anew) { return after }
     let set = poller.prepare()
     guard set >= 0 else {
-      after.shortage = errno
+      // What prepare() did since may have changed it, even to nothing.
+      after.shortage = max(errno, 1)
       return after
     }
     let (interest, mode): (Readiness, ReadinessSet.Mode) =
@@ -190,13 +195,29 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       return tell([.readable, .writable])
     // EINVAL, ELOOP: its number has become that of the set itself, or of one that the set is in. EPERM: that of a file
     // that is always ready; the kernel looks at that before it looks who is in the set.
-    case EBADF, ENOENT, EPERM, EINVAL, ELOOP:
-      kind = .lost
-      for entry in entries {
-        entry.state = .lost
-        after.lost.append(entry.description)
-      }
+    case EBADF, ENOENT, EPERM, EINVAL, ELOOP: return lose()
     default: after.shortage = error
+    }
+    return after
+  }
+
+  /// Whoever was here first may listen to a file that is gone. The kernel takes what can be polled into the set.
+  private func isStillAlwaysReady() -> Bool {
+    let set = poller.set.load(ordering: .acquiring)
+    if entries.isEmpty || set < 0 { return true }
+    let probe = poller.register(self)
+    defer { poller.unregister(probe) }
+    guard ReadinessSet.add(set, descriptor, [], .once, key: probe.key) == 0 else { return true }
+    _ = ReadinessSet.remove(set, descriptor)
+    return false
+  }
+
+  private func lose() -> Aftermath {
+    var after = Aftermath()
+    kind = .lost
+    for entry in entries {
+      entry.state = .lost
+      after.lost.append(entry.description)
     }
     return after
   }

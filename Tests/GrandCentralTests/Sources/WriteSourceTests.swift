@@ -93,6 +93,39 @@ import Testing
     }
   }
 
+  @Test func `hears a pipe that has the number of a file which was closed too early`() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let queue = DispatchQueue(label: "early")
+      let number = open("/dev/zero", O_RDONLY)
+      let source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
+      let ready = Latch()
+      source.setEventHandler {
+        source.suspend()
+        ready.open()
+      }
+      source.activate()
+      if !ready.wait() { exit(1) }
+      let ends = DescriptorPair.pipe()
+      dup2(ends.input, number)
+      let second = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
+      let log = Log<Int>()
+      second.setEventHandler { log.append(readBytes(number)) }
+      second.activate()
+      settle()
+      if log.count != 0 { exit(2) }
+      writeBytes(ends.output, 3)
+      if !log.waitForCount(1) || log.all != [3] { exit(3) }
+      source.cancel()
+      source.resume()
+      second.cancel()
+      exit(0)
+    }
+    let report = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(report.contains("was closed before the source was cancelled"))
+  }
+
   @Test func `made for a negative descriptor stops the process and says so`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -28,7 +28,7 @@ struct KeptOrdering {
 
 extension KeptOrdering {
   static var all: [KeptOrdering] {
-    Self.workItems + Self.lanes + Self.pools + Self.rings
+    Self.workItems + Self.lanes + Self.pools + Self.rings + Self.sources
   }
 
   private static var workItems: [KeptOrdering] {
@@ -111,6 +111,28 @@ extension KeptOrdering {
       KeptOrdering(in: "Worker.swift", at: "threadWord.load", .dropsAcquire, why: record),
       KeptOrdering(in: "Worker.swift", at: "threadWord.store", .dropsRelease, why: record),
     ]
+  }
+
+  private static var sources: [KeptOrdering] {
+    let file = "DispatchSource.swift"
+    let why =
+      "what goes with the word is found by exchanges or under locks in all kinds of sources that there are, and its "
+      + "nodes by the lane's push; a kind that keeps plain data would need it"
+    let exchanges: [(String, String?)] = [
+      ("sourceState.bitwiseOr(SourceState.started", nil),
+      ("sourceState.bitwiseOr(SourceState.queued", nil),
+      ("sourceState.bitwiseAnd(~SourceState.queued", nil),
+      ("rawValue: sourceState.bitwiseOr(", "func cancel()"),
+    ]
+    let loads = [
+      "sourceState.load(ordering: .acquiring)).isStarted",
+      "sourceState.load(ordering: .acquiring)).isCancelled",
+    ]
+    return exchanges.flatMap { text, after in
+      [Mutation.Change.dropsAcquire, .dropsRelease].map {
+        KeptOrdering(in: file, at: text, after: after, $0, why: why)
+      }
+    } + loads.map { KeptOrdering(in: file, at: $0, .dropsAcquire, why: why) }
   }
 
   private static var rings: [KeptOrdering] {

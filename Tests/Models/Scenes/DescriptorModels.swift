@@ -76,6 +76,24 @@ extension Catalogue {
         Descriptors.reuse(scene, opening: [.readable, .writable], canBePolled: false)
       },
       EngineModel(
+        "descriptors: who waits for the other direction is asked for again",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let (writer, reader) = (stage.reader(mostAnswers: 0, direction: .write), stage.reader())
+        writer.join()
+        reader.join()
+        scene.thread("writer") {
+          ModelKernel.becomeReady(ModelKernel.first, .writable)
+          ModelKernel.becomeReady(ModelKernel.first, .readable)
+        }
+        stage.finally(scene) {
+          Checker.expect(
+            !ModelKernel.readiness(ModelKernel.first).contains(.readable),
+            "what is to be read is told to nobody")
+        }
+      },
+      EngineModel(
         "descriptors: a file comes back to its number", reach: .exhaustedStrong
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -182,13 +200,19 @@ extension Catalogue {
         stage.events.addClock(scene)
         stage.finally(scene) { stage.expectNothingUnread() }
       },
-      EngineModel("descriptors: one dies beside an event") { scene in
+      EngineModel(
+        "descriptors: one dies beside an event", reach: .bounded(preemptions: 3)
+      ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader()
         reader.join()
         var dying: MortalReader? = MortalReader(stage.events)
         dying?.join()
-        scene.thread("lets go") { dying = nil }
+        scene.thread("lets go") {
+          // As in TimerModels.
+          reader.look()
+          dying = nil
+        }
         scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
         stage.finally(scene) { stage.expectNothingUnread() }
       },
@@ -219,7 +243,7 @@ extension Catalogue {
 }
 
 private enum Descriptors {
-  /// The client closes the number that `old` listens to, opens another file by it, and listens to that.
+  /// The client closes a number that somebody listens to, and listens to another file by it.
   static func reuse(_ scene: Scene, opening readiness: Readiness, canBePolled: Bool = true) {
     let stage = DescriptorScene(scene)
     let (old, new) = (stage.reader(), stage.reader(mostAnswers: 2))
@@ -252,9 +276,9 @@ final class DescriptorScene: @unchecked Sendable {
 
   fileprivate func reader(
     of descriptor: Int32 = ModelKernel.first, answer: SharedDescriptor.Answer = .waits,
-    mostAnswers: Int = .max
+    mostAnswers: Int = .max, direction: DescriptorEntry.Direction = .read
   ) -> Reader {
-    readers.append(Reader(events, descriptor, answer, mostAnswers))
+    readers.append(Reader(events, descriptor, answer, mostAnswers, direction))
     return readers[readers.count - 1]
   }
 
@@ -290,11 +314,12 @@ private final class Reader: @unchecked Sendable {
   @Cell private var last: SharedDescriptor?
 
   init(
-    _ events: EventScene, _ descriptor: Int32, _ answer: SharedDescriptor.Answer, _ most: Int
+    _ events: EventScene, _ descriptor: Int32, _ answer: SharedDescriptor.Answer, _ most: Int,
+    _ direction: DescriptorEntry.Direction
   ) {
     self.events = events
     self.descriptor = descriptor
-    entry = DescriptorEntry(.read, of: 7, queueLabel: "")
+    entry = DescriptorEntry(direction, of: 7, queueLabel: "")
     entry.listener = Unmanaged.passUnretained(listener)
     let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
     listener.whenTold = { [unowned self] in
@@ -302,7 +327,9 @@ private final class Reader: @unchecked Sendable {
       futexWake(hasHeard.word)
       if heard.count > most { return }
       Checker.spawn("handler") { [self] in
-        guard let shared = lock.withLock({ shared }), let seen = shared.told(entry) else { return }
+        guard let shared = lock.withLock({ shared }), let seen = shared.told(entry)?.seen else {
+          return
+        }
         let isReadable = seen.contains(.readable)
         if isReadable { ModelKernel.take(descriptor, .readable) }
         let isOver = answer == .hasEnded && isReadable
@@ -328,6 +355,9 @@ private final class Reader: @unchecked Sendable {
       events.events.descriptors.forget(candidate)
     }
   }
+
+  /// Takes the lock of those who listen to its descriptor.
+  func look() { _ = events.shared(descriptor).told(entry) }
 
   /// As DescriptorSource.stop().
   func leave() {

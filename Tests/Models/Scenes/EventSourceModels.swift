@@ -43,7 +43,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "timer source: let go beside its firing", reach: .exhaustedStrong,
+        "timer source: let go beside its firing", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
         let stage = EventSourceScene(scene)
@@ -51,7 +51,12 @@ extension Catalogue {
         timer?.schedule(deadline: .now())
         timer?.activate()
         stage.letGo()
-        scene.thread("lets go") { timer = nil }
+        let spare = stage.events.timers.makeEntry(for: Runtime.shared.main)
+        scene.thread("lets go") {
+          // As in TimerModels.
+          stage.events.timers.disarm(spare)
+          timer = nil
+        }
         stage.finally(scene) { stage.expectEvents(0...1) }
       },
       EngineModel(
@@ -102,7 +107,12 @@ extension Catalogue {
         var source: (any DispatchSourceRead)? = stage.reader()
         source?.activate()
         stage.letGo()
-        scene.thread("lets go") { source = nil }
+        let spare = DescriptorEntry(.read, of: 7, queueLabel: "")
+        scene.thread("lets go") {
+          // As in DescriptorModels.
+          _ = stage.events.shared(ModelKernel.first).told(spare)
+          source = nil
+        }
         scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
         stage.finally(scene) {
           Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
