@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>  // mode_t, which public declarations name: the module that they find it in
 #include <time.h>
 
 // What one thread knows of itself. Owner-only: no other thread reads or writes these fields, so

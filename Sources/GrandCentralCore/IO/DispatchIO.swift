@@ -1,5 +1,6 @@
 // Room: IO/DispatchIO. A channel as users know it. What it stands for is an IOChannel, which lives on while operations
 // run; the last reference to this object closes it.
+import CLinux
 
 /// A descriptor, as C's interface calls it.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
