@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>  // mode_t, which public declarations name: the module that they find it in
 #include <time.h>
 
 // What one thread knows of itself. Owner-only: no other thread reads or writes these fields, so
@@ -140,6 +141,24 @@ int gc_process_events_open(void);
 void gc_process_events_close(int connector);
 // The next one. Returns 1; 0: there is none for now; -1 with errno set.
 int gc_process_events_next(int connector, gc_process_event *_Nonnull next);
+
+// Transfers.c. Each returns how many bytes, or an errno, negative. `offset` -1: from where the descriptor stands.
+// A call that a signal interrupts is made again.
+typedef struct gc_stretch {
+  const void *_Nullable start;
+  size_t bytes;
+} gc_stretch;
+enum { GC_STRETCHES = 64 };
+int64_t gc_transfer_read(int descriptor, void *_Nonnull buffer, size_t bytes, int64_t offset);
+// Up to GC_STRETCHES of them. Raises no SIGPIPE: to a socket by MSG_NOSIGNAL, to all else, if it `may_raise`, by
+// blocking the signal on this thread and taking back the one that came.
+int64_t gc_transfer_write(
+    int descriptor, const gc_stretch *_Nonnull stretches, int count, int64_t offset, bool is_socket,
+    bool may_raise);
+// O_NONBLOCK of an open file: 1 it was set before, 0 it was not, or an errno, negative.
+int gc_set_nonblocking(int descriptor, bool on);
+// open(2), made again when a signal interrupts it: a descriptor, or an errno, negative.
+int gc_open_file(const char *_Nonnull path, int flags, uint32_t mode);
 
 // Ends the process where it stands, so that the stack still shows who called.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }

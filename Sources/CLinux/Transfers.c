@@ -1,0 +1,82 @@
+// Bytes from descriptors and to them, as DispatchIO moves them.
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(gc_stretch) == sizeof(struct iovec), "a stretch is an iovec");
+_Static_assert(
+    offsetof(gc_stretch, bytes) == offsetof(struct iovec, iov_len), "a stretch is an iovec");
+
+int64_t gc_transfer_read(int descriptor, void *buffer, size_t bytes, int64_t offset) {
+  while (1) {
+    ssize_t count = offset == -1 ? read(descriptor, buffer, bytes)
+                                 : pread(descriptor, buffer, bytes, offset);
+    if (count >= 0) return count;
+    if (errno != EINTR) return -errno;
+  }
+}
+
+static int64_t write_once(
+    int descriptor, const gc_stretch *stretches, int count, int64_t offset, bool is_socket) {
+  const struct iovec *vector = (const struct iovec *)stretches;
+  while (1) {
+    ssize_t written;
+    if (is_socket) {
+      struct msghdr message = {.msg_iov = (struct iovec *)vector, .msg_iovlen = (size_t)count};
+      written = sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } else {
+      written = offset == -1 ? writev(descriptor, vector, count)
+                             : pwritev(descriptor, vector, count, offset);
+    }
+    if (written >= 0) return written;
+    if (errno != EINTR) return -errno;
+  }
+}
+
+int64_t gc_transfer_write(
+    int descriptor, const gc_stretch *stretches, int count, int64_t offset, bool is_socket,
+    bool may_raise) {
+  if (is_socket || !may_raise) {
+    return write_once(descriptor, stretches, count, offset, is_socket);
+  }
+  // The signal of a write is sent to the thread that wrote (signal(7)), so it is here or nowhere. One that was pending
+  // before is somebody else's, and stays.
+  sigset_t pipe_signal, pending, before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigpending(&pending);
+  bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  int64_t written = write_once(descriptor, stretches, count, offset, false);
+  if (written == -EPIPE && !was_pending) {
+    struct timespec now = {0};
+    while (sigtimedwait(&pipe_signal, NULL, &now) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return written;
+}
+
+int gc_set_nonblocking(int descriptor, bool on) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return -errno;
+  bool was_on = flags & O_NONBLOCK;
+  if (was_on != on) {
+    int wanted = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+    if (fcntl(descriptor, F_SETFL, wanted) < 0) return -errno;
+  }
+  return was_on;
+}
+
+int gc_open_file(const char *path, int flags, uint32_t mode) {
+  while (1) {
+    int descriptor = open(path, flags, (mode_t)mode);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EINTR) return -errno;
+  }
+}

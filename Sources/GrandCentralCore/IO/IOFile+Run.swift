@@ -1,0 +1,182 @@
+// Room: IO/IOFile+Run. One operation on its way: system calls without the lock, what came of them with it.
+
+extension IOFile {
+  /// One system call.
+  private struct Step {
+    let descriptor: Int32
+    let kind: FileKind
+    let offset: Int64?
+    /// From which byte of the operation.
+    let start: Int
+    let count: Int
+  }
+
+  private static var stepsInTurn: Int { 16 }
+
+  /// Moves an operation on, which is running, until it waits or has ended. Takes turns with others.
+  func run(_ operation: IOOperation) {
+    for _ in 0..<Self.stepsInTurn {
+      guard let step = lock.withLock({ nextStep(of: operation) }) else { return }
+      let goesOn: Bool
+      switch operation.direction {
+      case .read:
+        let buffer = buffers.take(step.count)
+        let outcome = perform(step) {
+          Transfer.read(step.descriptor, into: buffer.start, step.count, at: step.offset)
+        }
+        var data = DispatchData.empty
+        if case .bytes(let count) = outcome, count > 0 { data = buffer.data(count, of: step.count) }
+        goesOn = lock.withLock { take(outcome, data, of: operation) }
+      case .write:
+        let outcome = perform(step) { write(step, of: operation.data) }
+        goesOn = lock.withLock { take(outcome, .empty, of: operation) }
+      }
+      if !goesOn { return }
+    }
+    lock.withLock { go(on: operation) }
+  }
+
+  private func perform(_ step: Step, _ call: () -> Transfer.Outcome) -> Transfer.Outcome {
+    // Others do not sleep.
+    step.kind == .stored || step.offset != nil ? Blocking.announced(currentThread(), call) : call()
+  }
+
+  private func write(_ step: Step, of data: DispatchData) -> Transfer.Outcome {
+    withUnsafeTemporaryAllocation(of: Transfer.Stretch.self, capacity: Transfer.mostStretches) {
+      stretches in
+      var used = 0
+      _ = data.forEachRegion(in: step.start..<step.start + step.count) { bytes, _ in
+        stretches[used] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
+        used += 1
+        return used < stretches.count
+      }
+      return withExtendedLifetime(data) {
+        Transfer.write(
+          step.descriptor, UnsafeBufferPointer(rebasing: stretches[..<used]), at: step.offset,
+          kind: step.kind)
+      }
+    }
+  }
+
+  // MARK: With the lock held
+
+  private func nextStep(of operation: IOOperation) -> Step? {
+    if operation.isStopped || operation.moved == operation.length {
+      end(operation, operation.isStopped ? ECANCELED : 0)
+      advance()
+      return nil
+    }
+    if operation.isAheadOfHandlers {
+      operation.state = .parked
+      return nil
+    }
+    // An offset that is too large is the kernel's to refuse: EINVAL.
+    let offset = operation.offset.map {
+      let (place, overflows) = $0.addingReportingOverflow(Int64(operation.moved))
+      return overflows ? -1 : place
+    }
+    return Step(
+      descriptor: descriptor, kind: kind, offset: offset, start: operation.moved,
+      count: operation.nextCount(kind))
+  }
+
+  /// False: the operation has ended, or waits.
+  private func take(
+    _ outcome: Transfer.Outcome, _ data: DispatchData, of operation: IOOperation
+  ) -> Bool {
+    switch outcome {
+    case .bytes(0):
+      end(operation, 0, atEnd: true)
+    case .bytes(let count):
+      operation.moved += count
+      if operation.direction == .read { operation.pending.append(data) }
+      // Whether it is over is found at the next step.
+      if operation.moved < operation.length && operation.isDue { operation.tell() }
+      return true
+    case .wouldWait where operation.isStopped: return true
+    case .wouldWait where operation.offset != nil || kind == .stored:
+      end(operation, EAGAIN)
+    case .wouldWait where operation.takesWhatIsThere && operation.moved > 0:
+      end(operation, 0)
+    case .wouldWait:
+      operation.state = .waiting
+      wait(for: operation)
+      return false
+    case .failed(let error):
+      end(operation, error)
+    }
+    advance()
+    return false
+  }
+}
+
+// MARK: Waiting for the descriptor
+
+/// A source of one direction. It is suspended while no operation waits.
+final class IOWaiter: @unchecked Sendable {
+  let source: any DispatchSourceProtocol
+  /// Guarded by the file's lock.
+  @Cell var operation: IOOperation?
+  @Cell var isListening = true
+
+  init(_ source: any DispatchSourceProtocol) { self.source = source }
+}
+
+extension IOFile {
+  /// With the lock held.
+  private func wait(for operation: IOOperation) {
+    let waiter = waiters[operation.direction] ?? makeWaiter(operation.direction)
+    waiter.operation = operation
+    if !waiter.isListening {
+      waiter.isListening = true
+      waiter.source.resume()
+    }
+  }
+
+  private func makeWaiter(_ direction: IOOperation.Direction) -> IOWaiter {
+    let source: any DispatchSourceProtocol =
+      switch direction {
+      case .read: DispatchSource.makeReadSource(fileDescriptor: descriptor)
+      case .write: DispatchSource.makeWriteSource(fileDescriptor: descriptor)
+      }
+    let waiter = IOWaiter(source)
+    waiters[direction] = waiter
+    // The file is kept until its last channel has left, when the source is cancelled.
+    source.setEventHandler { self.becameReady(direction) }
+    source.activate()
+    return waiter
+  }
+
+  /// On the source.
+  private func becameReady(_ direction: IOOperation.Direction) {
+    let operation = lock.withLock { () -> IOOperation? in
+      guard let waiter = waiters[direction], let operation = waiter.operation.take(),
+        operation.state == .waiting
+      else { return nil }
+      operation.state = .running
+      return operation
+    }
+    if let operation { run(operation) }
+    lock.withLock {
+      // Otherwise it would tell again and again what nobody wants to know. After the end nobody may suspend it.
+      guard !isOver, let waiter = waiters[direction], waiter.operation?.state != .waiting else {
+        return
+      }
+      waiter.operation = nil
+      if waiter.isListening {
+        waiter.isListening = false
+        waiter.source.suspend()
+      }
+    }
+  }
+
+  /// With the lock held, when the file is over: nothing is listened to when this returns.
+  func stopListening() {
+    for waiter in waiters.values {
+      waiter.operation = nil
+      waiter.source.cancel()
+      if !waiter.isListening { waiter.source.resume() }
+    }
+    waiters = [:]
+  }
+}

@@ -1,0 +1,266 @@
+// Room: IO/IOFile. What the channels of one descriptor share: whose turn it is.
+//   looking ─┬→ unopened ─first operation→ opening ─┬→ open
+//            └──────────────→ failed ←──────────────┘          by descriptor: open from the start
+// Operations are in segments, which barriers end; only those of the first segment start:
+//   streams  one at a time in each direction, in order. In both directions together where the bytes are stored: they
+//            share the place at which the descriptor stands
+//   randoms  beside each other, up to a bound
+// A barrier runs when all of the first segment have ended, that is have handed their last handler over; then that
+// segment goes. The lock is held while work is submitted, never while a system call moves bytes or a client's closure
+// runs or dies. Order of locks: IOTable, this one, those of FileWorkers, IOBuffers and of the rooms above.
+
+final class IOFile: @unchecked Sendable {
+  enum Stage: Equatable {
+    case looking, unopened, opening, open
+    case failed(Int32)
+  }
+  struct Path {
+    let path: String
+    let flags: Int32
+    let mode: UInt32
+  }
+
+  let lock = Lock()
+  let buffers = IOBuffers()
+  let path: Path?
+  /// Guarded by the lock, as all that follows. -1: not opened.
+  @Cell var descriptor: Int32
+  @Cell var kind: FileKind
+  @Cell var stage: Stage
+  @Cell var channels: [IOChannel] = []
+  /// They have left, and wait for the last to do so.
+  @Cell var leavers: [IOChannel] = []
+  @Cell var isOver = false
+  @Cell private var segments = [IOSegment()]
+  @Cell private var barrierRuns = false
+  @Cell private var submitted = 0
+  /// Started and not over.
+  @Cell private var started: [IOOperation] = []
+  @Cell private var randomsStarted = 0
+  @Cell var waiters: [IOOperation.Direction: IOWaiter] = [:]
+  /// It was blocking, and is to be so again.
+  @Cell var restoresBlocking = false
+  /// Which file the descriptor stood for.
+  let identity: FileStatus?
+
+  private static var mostRandoms: Int { 32 }
+
+  /// By descriptor.
+  init(_ descriptor: Int32, kind: FileKind, identity: FileStatus) {
+    self.descriptor = descriptor
+    self.kind = kind
+    self.identity = identity
+    path = nil
+    stage = .open
+  }
+
+  /// By path.
+  init(path: Path) {
+    self.path = path
+    descriptor = -1
+    kind = .other
+    identity = nil
+    stage = .looking
+  }
+
+  /// Of a channel that cannot be made.
+  init(descriptor: Int32, failed error: Int32) {
+    self.descriptor = descriptor
+    kind = .other
+    path = nil
+    identity = nil
+    stage = .failed(error)
+  }
+
+  // MARK: What channels ask for. Any thread.
+
+  func submit(_ operation: IOOperation) {
+    let channel = operation.channel
+    lock.withLock {
+      channel.unfinished += 1
+      operation.sequence = submitted
+      submitted += 1
+      let refusal = channel.isClosed ? ECANCELED : channel.error
+      if refusal != 0 {
+        operation.state = .over
+        operation.tellEnd(refusal, atEnd: false)
+        return
+      }
+      segments[segments.count - 1].add(operation)
+      advance()
+    }
+  }
+
+  /// `work` runs alone, after all that any channel was asked for before.
+  func barrier(_ channel: IOChannel, _ work: @escaping () -> Void) {
+    let isLate = lock.withLock {
+      if channel.isDetached { return true }
+      channel.unfinished += 1
+      segments[segments.count - 1].barrier = (channel, work)
+      segments.append(IOSegment())
+      advance()
+      return false
+    }
+    if isLate { channel.barrierQueue.asyncUnsafe(execute: work) }
+  }
+
+  func close(_ channel: IOChannel, stops: Bool) {
+    let isLast = lock.withLock {
+      channel.isClosed = true
+      if stops { stop(channel) }
+      advance()
+      return detachIfDone(channel)
+    }
+    if isLast { IOTable.shared.release(self) }
+  }
+
+  private func stop(_ channel: IOChannel) {
+    for operation in started where operation.channel === channel {
+      operation.isStopped = true
+      // One that is running finds out.
+      if operation.state != .running { end(operation, ECANCELED) }
+    }
+    endQueued(of: channel, ECANCELED)
+  }
+
+  // MARK: Whose turn it is. With the lock held.
+
+  func advance() {
+    guard !isOver, let segment = segments.first, !barrierRuns else { return }
+    switch stage {
+    case .looking, .opening: return
+    case .unopened:
+      if segment.unfinished == 0 && segment.barrier == nil { return }
+      stage = .opening
+      DispatchQueue.global().asyncUnsafe { self.openPath() }
+      return
+    case .failed(let error):
+      for operation in segment.takeQueued(of: nil) { end(operation, error) }
+    case .open: startNext(of: segment)
+    }
+    guard segment.unfinished == 0, let barrier = segment.barrier else { return }
+    barrierRuns = true
+    segment.barrier = nil
+    barrier.channel.barrierQueue.asyncUnsafe {
+      barrier.work()
+      self.barrierReturned(to: barrier.channel)
+    }
+  }
+
+  private func startNext(of segment: IOSegment) {
+    while true {
+      let reads = started.contains { $0.offset == nil && $0.direction == .read }
+      let writes = started.contains { $0.offset == nil && $0.direction == .write }
+      var next: IOOperation?
+      if kind == .stored {
+        guard !reads && !writes else { break }
+        let readIsFirst =
+          (segment.reads.first?.sequence ?? .max) < (segment.writes.first?.sequence ?? .max)
+        next = readIsFirst ? segment.reads.popFirst() : segment.writes.popFirst()
+      } else {
+        if !reads { next = segment.reads.popFirst() }
+        if next == nil && !writes { next = segment.writes.popFirst() }
+      }
+      guard let next else { break }
+      start(next)
+    }
+    while randomsStarted < Self.mostRandoms, let next = segment.randoms.popFirst() {
+      randomsStarted += 1
+      start(next)
+    }
+  }
+
+  private func start(_ operation: IOOperation) {
+    started.append(operation)
+    operation.state = .running
+    startTimer(of: operation)
+    go(on: operation)
+  }
+
+  /// A running operation has no thread: finds it one.
+  func go(on operation: IOOperation) {
+    if kind == .stored || operation.offset != nil {
+      FileWorkers.shared.submit(operation)
+    } else {
+      DispatchQueue.global().asyncUnsafe { self.run(operation) }
+    }
+  }
+
+  /// An operation that no thread runs has ended. The caller advances.
+  func end(_ operation: IOOperation, _ error: Int32, atEnd: Bool = false) {
+    if let place = started.firstIndex(where: { $0 === operation }) {
+      started.remove(at: place)
+      if operation.offset != nil { randomsStarted -= 1 }
+    }
+    operation.state = .over
+    operation.timer?.cancel()
+    operation.timer = nil
+    operation.segment?.unfinished -= 1
+    operation.segment = nil
+    operation.tellEnd(error, atEnd: atEnd)
+  }
+
+  /// For a channel that has turned out not to be possible.
+  func endQueued(of channel: IOChannel, _ error: Int32) {
+    for segment in segments {
+      for operation in segment.takeQueued(of: channel) { end(operation, error) }
+    }
+  }
+
+  private func startTimer(of operation: IOOperation) {
+    let interval = Int(operation.limits.intervalNanoseconds)
+    guard interval > 0 else { return }
+    let timer = DispatchSource.makeTimerSource()
+    let (first, overflows) = DispatchTime.now().uptimeNanoseconds
+      .addingReportingOverflow(UInt64(interval))
+    let deadline = overflows ? DispatchTime.distantFuture : .init(uptimeNanoseconds: first)
+    timer.schedule(deadline: deadline, repeating: .nanoseconds(interval))
+    timer.setEventHandler { [weak operation] in
+      guard let operation else { return }
+      operation.file.lock.withLock { operation.tick() }
+    }
+    timer.activate()
+    operation.timer = timer
+  }
+
+  // MARK: What has come to an end. Any thread, without the lock.
+
+  private func barrierReturned(to channel: IOChannel) {
+    let isLast = lock.withLock {
+      barrierRuns = false
+      segments.removeFirst()
+      channel.unfinished -= 1
+      advance()
+      return detachIfDone(channel)
+    }
+    if isLast { IOTable.shared.release(self) }
+  }
+
+  func handlerReturned(of operation: IOOperation, bytes: Int, wasLast: Bool) {
+    let isLast = lock.withLock {
+      operation.handlersOut -= 1
+      operation.bytesOut -= bytes
+      if operation.state == .parked && !operation.isAheadOfHandlers {
+        operation.state = .running
+        go(on: operation)
+      }
+      guard wasLast else { return false }
+      operation.channel.unfinished -= 1
+      return detachIfDone(operation.channel)
+    }
+    if isLast { IOTable.shared.release(self) }
+  }
+
+  /// With the lock held. True: the last channel has left, and the caller releases the file.
+  func detachIfDone(_ channel: IOChannel) -> Bool {
+    guard channel.isClosed && channel.unfinished == 0 && !channel.isDetached else { return false }
+    channel.isDetached = true
+    channels.removeAll { $0 === channel }
+    if channel.leavesAlone && !channels.isEmpty {
+      channel.submitCleanup(0)
+    } else {
+      leavers.append(channel)
+    }
+    return channels.isEmpty
+  }
+}

@@ -1,0 +1,78 @@
+// Room: IO/IOLimits. How a channel cuts its handlers' data, and when handlers are due.
+// Each operation keeps the limits that its channel had when it was asked for.
+
+struct IOLimits: Equatable, Sendable {
+  /// As much as is moved by one system call, and what the low water mark is by default.
+  static var piece: Int { 1 << 20 }
+
+  /// Invariant: 1 ≤ low ≤ high.
+  private(set) var low = IOLimits.piece
+  private(set) var high = Int.max
+  /// 0: never.
+  private(set) var intervalNanoseconds: Int64 = 0
+  private(set) var isStrict = false
+
+  /// The mark that was set last wins: the other one gives way.
+  mutating func setHigh(_ bytes: Int) {
+    high = Self.count(bytes)
+    low = min(low, high)
+  }
+
+  mutating func setLow(_ bytes: Int) {
+    low = Self.count(bytes)
+    high = max(low, high)
+  }
+
+  mutating func setInterval(_ interval: DispatchTimeInterval, isStrict: Bool) {
+    let nanoseconds = interval.saturatedNanoseconds
+    intervalNanoseconds = nanoseconds == .max ? 0 : max(0, nanoseconds)
+    self.isStrict = isStrict
+  }
+
+  /// One operation that hands over all that it moves when it ends.
+  static var unlimited: IOLimits {
+    var limits = IOLimits()
+    limits.setLow(.max)
+    return limits
+  }
+
+  /// C's SIZE_MAX comes as -1.
+  static func length(_ bytes: Int) -> Int { bytes < 0 ? .max : bytes }
+  private static func count(_ bytes: Int) -> Int { max(1, length(bytes)) }
+}
+
+/// A queue in an array, whose front is taken off in amortised constant time.
+struct FrontList<Element> {
+  private var elements: [Element?] = []
+  private var start = 0
+
+  var isEmpty: Bool { start == elements.count }
+  var first: Element? { isEmpty ? nil : elements[start] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard !isEmpty else { return nil }
+    let first = elements[start].take()
+    start += 1
+    if start == elements.count {
+      elements.removeAll(keepingCapacity: start <= 64)
+      start = 0
+    } else if start >= 64 && start * 2 >= elements.count {
+      elements.removeFirst(start)
+      start = 0
+    }
+    return first
+  }
+
+  /// Takes out all of which `isTaken` holds, in order.
+  mutating func take(where isTaken: (Element) -> Bool) -> [Element] {
+    let all = elements[start...].compactMap { $0 }
+    let taken = all.filter(isTaken)
+    if !taken.isEmpty {
+      elements = all.filter { !isTaken($0) }
+      start = 0
+    }
+    return taken
+  }
+}

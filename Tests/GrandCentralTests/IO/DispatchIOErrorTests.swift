@@ -1,0 +1,204 @@
+import Glibc
+import GrandCentral
+import TestSupport
+import Testing
+
+@Suite("A channel that fails") struct DispatchIOErrorTests {
+  let queue = DispatchQueue(label: "errors")
+  let folder = ScratchFolder()
+
+  /// The cleanup handler has the reason, each operation too, and nothing is lost.
+  private func expectNone(_ channel: TestChannel, _ error: Int32) {
+    #expect(channel.cleanups.waitForCount(1))
+    let read = channel.io.read(10, on: queue)
+    let write = channel.io.write(pattern(10), on: queue)
+    #expect(read.wait() && write.wait())
+    #expect(read.error == error && read.last == nil)
+    #expect(write.error == error && write.all == pattern(10))
+    let barrier = Latch()
+    channel.io.barrier { barrier.open() }
+    #expect(barrier.wait())
+    channel.io.close()
+    settle()
+    #expect(channel.cleanups.all == [error])
+  }
+
+  @Test func `has no descriptor: EBADF`() {
+    expectNone(TestChannel(9999), EBADF)
+    expectNone(TestChannel(-1, .random), EBADF)
+  }
+
+  @Test func `is of the wrong type: ESPIPE, EISDIR`() throws {
+    let ends = DescriptorPair.pipe().madeBlocking
+    expectNone(TestChannel(ends.input, .random), ESPIPE)
+    // Its descriptor was not kept.
+    #expect(!isNonBlocking(ends.input))
+    let directory = open(folder.path, O_RDONLY)
+    expectNone(TestChannel(directory), EISDIR)
+    expectNone(try #require(TestChannel(path: folder.path)), EISDIR)
+    mkfifo(folder["fifo"], 0o600)
+    expectNone(try #require(TestChannel(path: folder["fifo"], .random)), ESPIPE)
+    close(directory)
+    ends.closeBoth()
+  }
+
+  @Test func `has no path: ENOENT`() throws {
+    expectNone(try #require(TestChannel(path: folder["missing"])), ENOENT)
+    let flags = O_WRONLY | O_CREAT
+    expectNone(try #require(TestChannel(path: folder["no/folder"], .stream, flags)), ENOENT)
+    let dropped = Log<Int32>()
+    _ = DispatchIO(
+      type: .stream, path: folder["missing"], oflag: O_RDONLY, mode: 0, queue: queue
+    ) { dropped.append($0) }
+    #expect(dropped.waitForCount(1))
+    #expect(dropped.all == [ENOENT])
+  }
+
+  @Test func `cannot be opened: told by its operations, and by the cleanup handler`() throws {
+    // ENXIO: nobody reads, open(2).
+    mkfifo(folder["fifo"], 0o600)
+    let channel = try #require(TestChannel(path: folder["fifo"], .stream, O_WRONLY))
+    let told = channel.io.write(pattern(3), on: queue)
+    #expect(told.wait())
+    #expect(told.error == ENXIO && told.all == pattern(3))
+    #expect(channel.end())
+    #expect(channel.cleanups.all == [ENXIO])
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may do all"))
+  func `may not be opened: EACCES`() throws {
+    close(folder.file("a"))
+    chmod(folder["a"], 0)
+    let channel = try #require(TestChannel(path: folder["a"]))
+    let told = channel.io.read(3, on: queue)
+    #expect(told.wait())
+    #expect(told.error == EACCES)
+    #expect(channel.end())
+  }
+
+  @Test func `is made of one that is closed: ECANCELED`() {
+    let ends = DescriptorPair.pipe()
+    let channel = TestChannel(ends.input)
+    #expect(channel.end())
+    expectNone(TestChannel(of: channel, .stream), ECANCELED)
+    ends.closeBoth()
+  }
+
+  @Test func `may only be read, or only be written: EBADF`() throws {
+    close(folder.file("a"))
+    for type in [DispatchIO.StreamType.stream, .random] {
+      let reader = try #require(TestChannel(path: folder["a"], type))
+      let write = reader.io.write(pattern(3), on: queue)
+      #expect(write.wait())
+      #expect(write.error == EBADF && write.all == pattern(3))
+      #expect(reader.end())
+      #expect(reader.cleanups.all == [0])
+      let writer = try #require(TestChannel(path: folder["a"], type, O_WRONLY))
+      let read = writer.io.read(3, on: queue)
+      #expect(read.wait())
+      #expect(read.error == EBADF)
+      #expect(writer.end())
+    }
+  }
+
+  @Test func `has nobody who reads: EPIPE, and no signal`() {
+    signal(SIGPIPE, SIG_DFL)
+    for ends in [DescriptorPair.pipe(), DescriptorPair.sockets()] {
+      let channel = TestChannel(ends.output)
+      close(ends.input)
+      for _ in 0..<3 {
+        let told = channel.io.write(pattern(10), on: queue)
+        #expect(told.wait())
+        #expect(told.error == EPIPE && told.all == pattern(10))
+      }
+      #expect(channel.end())
+      close(ends.output)
+    }
+  }
+
+  @Test func `loses its reader on the way: what went and what did not add up`() {
+    let ends = DescriptorPair.pipe()
+    let channel = TestChannel(ends.output)
+    let bytes = pattern(1_000_000)
+    let told = channel.io.write(bytes, on: queue)
+    #expect(eventually { ReadinessNow.isFull(ends.output) })
+    let read = readBytes(ends.input, atMost: 10_000)
+    #expect(eventually { ReadinessNow.isFull(ends.output) })
+    close(ends.input)
+    #expect(told.wait())
+    #expect(told.error == EPIPE)
+    let left = Array(told.last ?? .empty)
+    #expect(read == 10_000 && bytes.count - left.count >= read)
+    #expect(left == Array(bytes.suffix(left.count)))
+    #expect(channel.end())
+    close(ends.output)
+  }
+
+  @Test func `is reset by its peer: ECONNRESET`() {
+    let server = LoopbackServer(backlog: 1)
+    let client = server.connect()
+    var accepted: Int32 = -1
+    #expect(
+      eventually {
+        accepted = accept(server.descriptor, nil, nil)
+        return accepted >= 0
+      })
+    let channel = TestChannel(accepted)
+    let told = channel.io.read(10, on: queue)
+    settle()
+    // socket(7): a close that does not linger resets.
+    var immediately = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(client, SOL_SOCKET, SO_LINGER, &immediately, socklen_t(MemoryLayout<linger>.size))
+    close(client)
+    #expect(told.wait())
+    #expect(told.error == ECONNRESET)
+    #expect(channel.end())
+    close(accepted)
+    close(server.descriptor)
+  }
+
+  @Test func `finds the device full: ENOSPC`() throws {
+    let channel = try #require(TestChannel(path: "/dev/full", .stream, O_WRONLY))
+    let told = channel.io.write(pattern(10), on: queue)
+    #expect(told.wait())
+    #expect(told.error == ENOSPC && told.all == pattern(10))
+    #expect(channel.end())
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root mounts"))
+  func `finds the disk full on the way: what went and what did not add up`() throws {
+    mkdir(folder["disk"], 0o700)
+    guard mount("tmpfs", folder["disk"], "tmpfs", 0, "size=256k") == 0 else { return }
+    defer { umount2(folder["disk"], Int32(MNT_DETACH)) }
+    let file = folder.file("disk/a")
+    let bytes = pattern(1_000_000)
+    for type in [DispatchIO.StreamType.stream, .random] {
+      ftruncate(file, 0)
+      lseek(file, 0, SEEK_SET)
+      let channel = TestChannel(file, type)
+      channel.io.setLimit(highWater: 10_000)
+      let told = channel.io.write(bytes, on: queue)
+      #expect(told.wait())
+      #expect(told.error == ENOSPC)
+      let left = Array(told.last ?? .empty)
+      #expect(content(file, bytes.count) + left == bytes)
+      #expect(left.count < bytes.count)
+      #expect(channel.end())
+    }
+    close(file)
+  }
+
+  @Test func `has its descriptor closed by somebody else`() {
+    // A number that nobody is given meanwhile.
+    let ends = DescriptorPair.pipe()
+    let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
+    let channel = TestChannel(number)
+    close(number)
+    let told = channel.io.read(10, on: queue)
+    #expect(told.wait())
+    #expect(told.error == EBADF)
+    #expect(channel.end())
+    #expect(channel.cleanups.all == [0])
+    ends.closeBoth()
+  }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import GrandCentral
+import TestSupport
+import Testing
+
+@Suite("Channels, at random", .serialized) struct DispatchIOPropertyTests {
+  enum Way: CaseIterable { case pipe, sockets }
+
+  @Test(arguments: Way.allCases)
+  func `carry every byte once and in order, whatever is stopped`(way: Way) {
+    var random = SeededGenerator(for: "channels over \(way)")
+    for _ in 0..<stressed(30) { carry(way, &random) }
+  }
+
+  /// Two channels at each end, writes and reads of random sizes, and a stop of either side at some point.
+  private func carry(_ way: Way, _ random: inout SeededGenerator) {
+    let ends = way == .pipe ? DescriptorPair.pipe() : .sockets()
+    let queues = [DispatchQueue.global(), DispatchQueue(label: "property")]
+    let writers = [TestChannel(ends.output), TestChannel(ends.output)]
+    let readers = [TestChannel(ends.input), TestChannel(ends.input)]
+    for channel in writers + readers {
+      channel.io.setLimit(highWater: .random(in: 1...200_000, using: &random))
+      if Bool.random(using: &random) {
+        channel.io.setLimit(lowWater: .random(in: 1...9999, using: &random))
+      }
+    }
+    var sent: [[UInt8]] = []
+    var writes: [Told] = []
+    var reads: [Told] = []
+    for index in 0..<Int.random(in: 1...12, using: &random) {
+      let bytes = pattern(.random(in: 0...90_000, using: &random), from: index * 7)
+      sent.append(bytes)
+      writes.append(writers[index % 2].io.write(bytes, on: queues[index / 2 % 2]))
+      reads.append(
+        readers[index % 2].io.read(
+          .random(in: 0...90_000, using: &random), on: queues[index / 2 % 2]))
+    }
+    let stopsWriters = Bool.random(using: &random)
+    for _ in 0..<Int.random(in: 0...2000, using: &random) { sched_yield() }
+    if stopsWriters { for writer in writers { writer.io.close(flags: .stop) } }
+    for reader in readers { reader.io.close(flags: Bool.random(using: &random) ? .stop : []) }
+    // Readers that are not stopped get the end.
+    var rest: [UInt8] = []
+    drain(ends, writers, readers, into: &rest)
+    #expect(writes.allSatisfy { $0.wait() } && reads.allSatisfy { $0.wait() })
+
+    var went: [UInt8] = []
+    for (bytes, told) in zip(sent, writes) {
+      let left = Array(told.last ?? .empty)
+      #expect(told.error != 0 || left.isEmpty)
+      #expect(left == Array(bytes.suffix(left.count)))
+      went += bytes.prefix(bytes.count - left.count)
+    }
+    // Each operation's own stretch, in the order of submission, and then what nobody has read.
+    #expect(reads.flatMap(\.all) + rest == went)
+    close(ends.input)
+  }
+
+  /// Ends the writers, closes their descriptor, then ends the readers and reads what they have left.
+  private func drain(
+    _ ends: DescriptorPair, _ writers: [TestChannel], _ readers: [TestChannel],
+    into rest: inout [UInt8]
+  ) {
+    for writer in writers { writer.io.close() }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    var readersAreGone = false
+    let isOver = eventually {
+      readersAreGone = readersAreGone || readers.allSatisfy { $0.cleanups.count == 1 }
+      // While a channel has the descriptor nobody else reads from it.
+      if readersAreGone, case let count = read(ends.input, &buffer, buffer.count), count > 0 {
+        rest += buffer.prefix(count)
+      }
+      return writers.allSatisfy { $0.cleanups.count == 1 }
+    }
+    #expect(isOver)
+    close(ends.output)
+    #expect(readers.allSatisfy { $0.cleanups.waitForCount(1) })
+    while case let count = read(ends.input, &buffer, buffer.count), count > 0 {
+      rest += buffer.prefix(count)
+    }
+  }
+
+  @Test func `agree with a file in memory, reading and writing anywhere`() {
+    var random = SeededGenerator(for: "random access")
+    let folder = ScratchFolder()
+    for round in 0..<stressed(20) {
+      let file = folder.file("\(round)")
+      let channel = TestChannel(file, .random)
+      var model: [UInt8] = []
+      var reads: [(told: Told, expected: [UInt8])] = []
+      for step in 0..<40 {
+        let place = Int.random(in: 0...50_000, using: &random)
+        let count = Int.random(in: 0...30_000, using: &random)
+        channel.io.setLimit(highWater: .random(in: 1...40_000, using: &random))
+        if Bool.random(using: &random) {
+          let bytes = pattern(count, from: step)
+          let upTo = count == 0 ? model.count : max(model.count, place + count)
+          model += [UInt8](repeating: 0, count: upTo - model.count)
+          model.replaceSubrange(place..<place + count, with: bytes)
+          _ = channel.io.write(bytes, at: off_t(place), on: .global())
+        } else {
+          let expected = place < model.count ? Array(model[place...].prefix(count)) : []
+          reads.append((channel.io.read(count, at: off_t(place), on: .global()), expected))
+        }
+        // Without one they would overtake each other.
+        channel.io.barrier {}
+      }
+      for read in reads {
+        #expect(read.told.wait())
+        #expect(read.told.all == read.expected)
+      }
+      #expect(channel.end())
+      #expect(content(file, 100_000) == model)
+      close(file)
+    }
+  }
+
+  @Test func `leave nothing behind`() throws {
+    let folder = ScratchFolder()
+    fill(folder.file("a"), pattern(1000))
+    let before = openDescriptors()
+    let count = stressed(10_000)
+    let gone = Counter()
+    let queue = DispatchQueue(label: "leave nothing")
+    for batch in 0..<(count / 100) {
+      let done = Latch(100)
+      for index in 0..<100 {
+        let witness = Witness { gone.add() }
+        try one(batch + index, folder["a"], queue, done, witness)
+      }
+      #expect(done.wait())
+    }
+    #expect(gone.waitForValue(count / 100 * 100))
+    // Other tests have theirs.
+    #expect(openDescriptors() < before + 1000)
+  }
+
+  /// Makes a channel of some kind, uses it, and leaves it.
+  private func one(
+    _ index: Int, _ path: String, _ queue: DispatchQueue, _ done: Latch, _ witness: Witness
+  ) throws {
+    if index % 2 == 0 {
+      let io = DispatchIO(
+        type: .random, path: path, oflag: O_RDONLY, mode: 0, queue: queue
+      ) { _ in
+        withExtendedLifetime(witness) { done.open() }
+      }
+      try #require(io).read(offset: 3, length: 10, queue: queue) { _, _, _ in _ = witness }
+    } else {
+      let ends = DescriptorPair.pipe()
+      let io = DispatchIO(type: .stream, fileDescriptor: ends.input, queue: queue) { _ in
+        ends.closeBoth()
+        done.open()
+      }
+      io.read(offset: 0, length: 10, queue: queue) { _, _, _ in _ = witness }
+      if index % 4 == 1 { writeBytes(ends.output, 10) } else { io.close(flags: .stop) }
+    }
+  }
+}
