@@ -112,3 +112,24 @@ extension Allow {
     }
   }
 }
+
+/// Leaves when it dies, as a source does.
+final class MortalReader: DispatchQueue, @unchecked Sendable {
+  private let entry = DescriptorEntry(.read, of: 7, queueLabel: "")
+  private let events: EventScene
+  private var shared: SharedDescriptor?
+  /// Used by whoever tells it: after its end that is an error.
+  private let heard = Tally()
+
+  init(_ events: EventScene) {
+    self.events = events
+    super.init(root: "model.mortal", kind: .root, qos: .unspecified)
+    entry.listener = Unmanaged.passUnretained(self)
+  }
+
+  deinit { shared?.leave(entry) }
+
+  func join() { shared = events.join(entry, ModelKernel.first) }
+
+  override func eventCame(on thread: ThreadContext) { heard.one() }
+}
