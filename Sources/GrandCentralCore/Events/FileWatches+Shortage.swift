@@ -8,17 +8,17 @@ extension FileWatches: Lacking {
     let set = poller.prepare()
     return lock.withLock {
       if instance >= 0 { return 0 }
-      let made = set >= 0 ? Inotify.make() : -1
+      if set < 0 { return -set }
+      let made = Inotify.make()
       guard made >= 0 else { return errno }
-      let registration = poller.register(self)
-      let error = ReadinessSet.add(set, made, .readable, .edge, key: registration.key)
-      guard error == 0 else {
-        poller.unregister(registration)
+      switch poller.register(self, for: made, .readable, .edge) {
+      case .failure(let refusal):
         close(made)
-        return error
+        return refusal.number
+      case .success(let registration):
+        instance = made
+        self.registration = registration
       }
-      instance = made
-      self.registration = registration
       return 0
     }
   }

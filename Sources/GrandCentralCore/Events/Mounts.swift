@@ -69,10 +69,8 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
       isSettled = errno != EMFILE && errno != ENFILE
       return
     }
-    let registration = poller.register(self)
     // Its first readiness comes at once, if mounts have changed since it was opened.
-    if ReadinessSet.add(set, made, .priority, .edge, key: registration.key) != 0 {
-      poller.unregister(registration)
+    if case .failure = poller.register(self, for: made, .priority, .edge) {
       close(made)
       return
     }

@@ -14,8 +14,8 @@ protocol Lacking: AnyObject, Sendable {
 extension Poller {
   static var retryMilliseconds: Int32 { 10 }
 
-  /// There is something to wait for: makes the set and the thread, if they are not there. Returns the set, or -1 if it
-  /// cannot be had for now; whoever needs it calls `lack`.
+  /// There is something to wait for: makes the set and the thread, if they are not there. Returns the set, or a
+  /// negative errno if it cannot be had for now; whoever needs it calls `lack`.
   func prepare() -> Int32 {
     let seen = set.load(ordering: .acquiring)
     if seen >= 0 && threads.load(ordering: .relaxed) > 0 { return seen }
@@ -37,12 +37,13 @@ extension Poller {
         set.store(made, ordering: .releasing)
         return made
       }
-      let error = errno
+      // At least 1, whoever refused: what is returned must be negative.
+      let error = max(errno, 1)
       if bell >= 0 { close(bell) }
       if made >= 0 { close(made) }
       reportShortage(error)
       isShort.store(true, ordering: .releasing)
-      return -1
+      return -error
     }
   }
 

@@ -56,6 +56,20 @@ final class Poller: @unchecked Sendable {
     lock.withLock { table.insert(receiver) }
   }
 
+  /// The same for a descriptor that only this receiver listens to, which the kernel is asked for at once. Returns an errno
+  /// instead where it refuses. There must be a set.
+  func register(
+    _ receiver: any ReadinessReceiver, for descriptor: Int32, _ interest: Readiness,
+    _ mode: ReadinessSet.Mode
+  ) -> Result<Registration, SystemError> {
+    let registration = register(receiver)
+    let error = ReadinessSet.add(
+      set.load(ordering: .acquiring), descriptor, interest, mode, key: registration.key)
+    if error == 0 { return .success(registration) }
+    unregister(registration)
+    return .failure(SystemError(number: error))
+  }
+
   /// Nothing is told by that key any more, but for what a thread is just about to tell. Any thread.
   func unregister(_ registration: Registration) {
     // Let go of outside the lock: whoever dies with it may take it.
@@ -81,7 +95,8 @@ final class Poller: @unchecked Sendable {
       if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
       present.wrappingAdd(1, ordering: .relaxed)
       if threads.load(ordering: .relaxed) < Self.mostThreads {
-        if isLast { startThread() }
+        // Asking in vain costs tens of microseconds: see Pool+Shortage.
+        if isLast && !pool.isRefused { startThread() }
       } else if isLast || (own === second && takesTurns(own)) {
         standBy(own)
       }

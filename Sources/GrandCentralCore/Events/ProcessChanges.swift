@@ -84,17 +84,17 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
   private func open() -> Int32 {
     if connector >= 0 || entries.isEmpty { return 0 }
     let set = poller.prepare()
-    let made = set >= 0 ? ProcessConnector.open() : -1
+    if set < 0 { return -set }
+    let made = ProcessConnector.open()
     guard made >= 0 else { return errno }
-    let own = poller.register(self)
-    let error = ReadinessSet.add(set, made, .readable, .edge, key: own.key)
-    guard error == 0 else {
-      poller.unregister(own)
+    switch poller.register(self, for: made, .readable, .edge) {
+    case .failure(let refusal):
       ProcessConnector.close(made)
-      return error
+      return refusal.number
+    case .success(let own):
+      connector = made
+      registration = own
     }
-    connector = made
-    registration = own
     return 0
   }
 

@@ -56,8 +56,7 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
   @discardableResult
   private func watch(on thread: ThreadContext, isRetry: Bool) -> Bool {
     let set = poller.prepare()
-    let error = errno
-    let outcome = lock.withLock { set < 0 ? lookWithout(error) : take(into: set) }
+    let outcome = lock.withLock { set < 0 ? lookWithout(-set) : take() }
     switch outcome {
     case .isDone: return true
     case .hasExited: exited(on: thread)
@@ -73,22 +72,21 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
   }
 
   /// With the lock held.
-  private func take(into set: Int32) -> Outcome {
+  private func take() -> Outcome {
     if isOver || descriptor >= 0 { return .isDone }
     switch ProcessWatch.open(process) {
     case .isGone: return .hasExited
     case .isThread: return .isThread
     case .refused(let error): return lookWithout(error)
     case .descriptor(let made):
-      let own = poller.register(self)
-      let error = ReadinessSet.add(set, made, .readable, .once, key: own.key)
-      guard error == 0 else {
-        poller.unregister(own)
+      switch poller.register(self, for: made, .readable, .once) {
+      case .failure(let refusal):
         close(made)
-        return lookWithout(error)
+        return lookWithout(refusal.number)
+      case .success(let own):
+        descriptor = made
+        registration = own
       }
-      descriptor = made
-      registration = own
       return .isDone
     }
   }

@@ -55,6 +55,4 @@ struct RegistrationTable {
     else { return nil }
     return places[registration.place].receiver
   }
-
-  var count: Int { places.count - free.count }
 }

@@ -165,8 +165,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     if kind == .lost || (asked == wanted && !anew) { return after }
     let set = poller.prepare()
     guard set >= 0 else {
-      // What prepare() did since may have changed it, even to nothing.
-      after.shortage = max(errno, 1)
+      after.shortage = -set
       return after
     }
     let (interest, mode): (Readiness, ReadinessSet.Mode) =

@@ -96,16 +96,18 @@ extension Signals: Lacking {
     var error: Int32 = 0
     lock.withLock {
       if bell >= 0 { return }
-      let made = set >= 0 ? Doorbell.make() : -1
+      guard set >= 0 else {
+        error = -set
+        return
+      }
+      let made = Doorbell.make()
       guard made >= 0 else {
         error = errno
         return
       }
-      let registration = poller.register(self)
-      // By edges: each ring is one, so nobody need read the bell.
-      error = ReadinessSet.add(set, made, .readable, .edge, key: registration.key)
-      guard error == 0 else {
-        poller.unregister(registration)
+      // By edges: each ring is one, so nobody need read it.
+      if case .failure(let refusal) = poller.register(self, for: made, .readable, .edge) {
+        error = refusal.number
         close(made)
         return
       }

@@ -224,15 +224,18 @@ extension Timers: Lacking {
     var error: Int32 = 0
     lock.withLock {
       if alarm >= 0 { return }
-      let made = set >= 0 ? Alarm.make(isWall: clock == .wall) : -1
+      guard set >= 0 else {
+        error = -set
+        return
+      }
+      let made = Alarm.make(isWall: clock == .wall)
       guard made >= 0 else {
         error = errno
         return
       }
-      let registration = poller.register(self)
-      error = ReadinessSet.add(set, made, .readable, .edge, key: registration.key)
-      guard error == 0 else {
-        poller.unregister(registration)
+      // By edges: each ring is one, so nobody need read it.
+      if case .failure(let refusal) = poller.register(self, for: made, .readable, .edge) {
+        error = refusal.number
         close(made)
         return
       }

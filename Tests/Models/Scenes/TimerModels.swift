@@ -157,7 +157,7 @@ extension Catalogue {
         "the alarm is taken to be set for ever", in: "Timers.swift",
         at: "@Cell private var alarmTime", .returns(0), foundBy: beside),
       Mutant(
-        "an alarm is not watched", in: "Timers.swift", at: "error = ReadinessSet.add(set, made",
+        "an alarm is not watched", in: "Poller.swift", at: "let error = ReadinessSet.add(",
         .skips, foundBy: "timers: two make the alarm"),
       Mutant(
         "who makes the alarm does not look whether there is one", in: "Timers.swift",
