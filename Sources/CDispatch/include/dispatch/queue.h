@@ -119,7 +119,7 @@ dispatch_queue_t dispatch_queue_create(
 ///   - object: a queue, source, channel, group, semaphore or data object.
 ///   - target: the queue, which is retained; DISPATCH_TARGET_QUEUE_DEFAULT for the default one.
 ///
-/// Stops when `object` is a global queue or the main queue, and when the targets would form a loop.
+/// Does nothing to a global queue and the main queue. Stops when the targets would form a loop.
 /// - Source: Apple, Dispatch, `dispatch_set_target_queue`.
 DISPATCH_EXPORT DISPATCH_NOTHROW
 void dispatch_set_target_queue(dispatch_object_t object, dispatch_queue_t _Nullable target);
