@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import conformance_headers
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITE = os.path.join(ROOT, "Tests/CConformance")
 HEADERS = os.path.join(ROOT, "Sources/CDispatch/include")
@@ -63,6 +65,8 @@ class Library:
         self.name, self.is_ours = name, is_ours
         self.environment = dict(os.environ)
         # The toolchain's other libraries, the blocks runtime first, come after a drop-in's folder.
+        # Cases stop on purpose; symbolising each stack would take most of the time.
+        self.environment.setdefault("SWIFT_BACKTRACE", "enable=no")
         self.environment["LD_LIBRARY_PATH"] = ":".join([folder, toolchain.libraries])
 
 
@@ -164,11 +168,25 @@ def print_table(library, variants, results, kinds):
     return failures
 
 
+def print_reach(variants):
+    """Which public functions of the list no case calls. There must be none."""
+    called = set()
+    for variant in variants:
+        called |= set(re.findall(r" U (\w+)", run(["nm", "-D", variant.program])))
+    public = {s[0] for s in conformance_headers.symbols() if s[1:3] == ["public", "function"]}
+    exported = {s[0] for s in conformance_headers.symbols() if s[2] == "function"}
+    print(f"\ncalled by the suite: {len(called & public)} of {len(public)} public functions, "
+          f"{len(called & exported)} of {len(exported)} exported ones")
+    if public - called and len(variants) == 4:
+        sys.exit(f"conformance: no case calls {' '.join(sorted(public - called))}")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/conformance.sh")
     parser.add_argument(
         "--ours", metavar="FOLDER", help="also run on the drop-in libdispatch.so in this folder")
     parser.add_argument("--only-ours", action="store_true", help="not on the toolchain's library")
+    parser.add_argument("--no-headers", action="store_true", help="not the headers")
     parser.add_argument("--filter", default="", metavar="REGEX", help="cases whose name matches")
     parser.add_argument("--limit", type=int, default=60, metavar="SECONDS", help="for each case")
     parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2))
@@ -190,8 +208,11 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            failures = 0
+            if not options.no_headers:
+                failures += conformance_headers.check(toolchain, folder, pool)
             list(pool.map(lambda variant: variant.build(toolchain, folder), variants))
-        failures = 0
+        print_reach(variants)
         for library in libraries:
             results, kinds = run_all(
                 variants, library, options.filter, options.limit, options.jobs)

@@ -1,10 +1,11 @@
-// The conformance suite: C programs that know nothing but the C API, run against any libdispatch.so.
+// The conformance suite: C programs that know nothing but the C API, run against any
+// libdispatch.so.
 //
 // A case is a function that registers itself and that the driver (scripts/conformance.py) runs in a
 // process of its own, under a limit. It passes by returning. CASE is for what every implementation
-// does; BEYOND for what the contract demands and the toolchain's library does not do, with the reason;
-// STOPS for a client's mistake that must end the process, with words that the message must have when
-// the library is ours; STOPS_BEYOND for one that the toolchain's library does not notice.
+// does; BEYOND for what the contract demands and the toolchain's library does not do, with the
+// reason; STOPS for a client's mistake that must end the process, with words that the message must
+// have when the library is ours; STOPS_BEYOND for one that the toolchain's library does not notice.
 //
 // Nothing here is built on the library under test: cases wait with pthreads.
 #ifndef CONFORMANCE_CHECK_H
@@ -70,7 +71,8 @@ _Noreturn void fail(const char *file, int line, const char *format, ...)
 
 // MARK: Waiting
 
-// Counts down; whoever waits goes on at 0. Signals are kept: what was counted before the wait counts.
+// Counts down; whoever waits goes on at 0. Signals are kept: what was counted before the wait
+// counts.
 typedef struct latch {
   pthread_mutex_t mutex;
   pthread_cond_t changed;

@@ -7,8 +7,11 @@
 static dispatch_data_t data_of(const char *text) {
   return dispatch_data_create_f(text, strlen(text), NULL, NULL);
 }
+// Two pieces that must stay two: with a destructor, a buffer is not the library's to copy.
+static void keep(void *buffer) { (void)buffer; }
 static dispatch_data_t joined(const char *left, const char *right) {
-  dispatch_data_t one = data_of(left), two = data_of(right);
+  dispatch_data_t one = dispatch_data_create_f(left, strlen(left), NULL, keep);
+  dispatch_data_t two = dispatch_data_create_f(right, strlen(right), NULL, keep);
   dispatch_data_t both = dispatch_data_create_concat(one, two);
   dispatch_release(one);
   dispatch_release(two);

@@ -1,5 +1,5 @@
-// Sources whose types the Linux port lacks: processes, files, memory pressure. Their symbols are looked up
-// when they are needed, so that the suite loads on a library without them.
+// Sources whose types the Linux port lacks: processes, files, memory pressure. Their symbols are
+// looked up when they are needed, so that the suite loads on a library without them.
 #include "../Check.h"
 
 #include <dlfcn.h>

@@ -28,7 +28,6 @@ CASE(async_enforce_qos_class_f_runs) {
 CASE(overcommit_attribute_makes_a_queue) {
   static counter ran;
   dispatch_queue_attr_t one = dispatch_queue_attr_make_with_overcommit(NULL, true);
-  CHECK(one);
   dispatch_queue_t queue = dispatch_queue_create(NULL, one);
   dispatch_sync_f(queue, &ran, count_up);
   CHECK_EQUAL(ran.value, 1);

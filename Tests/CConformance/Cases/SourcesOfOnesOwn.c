@@ -1,5 +1,5 @@
-// Sources that the program itself feeds, and what holds for sources of every type: when they begin, who
-// handles what, how they end.
+// Sources that the program itself feeds, and what holds for sources of every type: when they begin,
+// who handles what, how they end.
 #include "../Check.h"
 
 // What one source's handlers saw. Its context.

@@ -1,5 +1,5 @@
-// Points in time: which clock, which order, what saturates. The encodings are part of the contract, because
-// clients build such words themselves: uptime as it is, the wall's clock negated.
+// Points in time: which clock, which order, what saturates. The encodings are part of the contract,
+// because clients build such words themselves: uptime as it is, the wall's clock negated.
 #include "../Check.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
-// Workloops, which the peer exports and does not declare. On Linux it makes them, and stops when they
-// are given work.
+// Workloops, which the peer exports and does not declare. On Linux it makes them, and stops when
+// they are given work.
 #include "../Check.h"
 
 #ifdef __DISPATCH_WORKLOOP__

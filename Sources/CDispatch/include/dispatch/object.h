@@ -7,6 +7,12 @@
 #include "base.h"
 #include "../os/object.h"
 
+// For a pedantic gcc, an object passed as a dispatch_object_t is worth a warning in the client's
+// code, unless a system's header declares the function. Other compilers check this file as any other.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
+#pragma GCC system_header
+#endif
+
 DISPATCH_ASSUME_NONNULL_BEGIN
 
 // MARK: Types

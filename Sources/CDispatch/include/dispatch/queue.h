@@ -15,6 +15,11 @@
 #endif
 #endif
 
+// As in object.h.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
+#pragma GCC system_header
+#endif
+
 DISPATCH_ASSUME_NONNULL_BEGIN
 
 /// A first-in first-out list of work. A serial queue runs one item at a time, a concurrent one
