@@ -1,0 +1,110 @@
+// The exported data symbols. Swift cannot define a C variable, and these names must exist with the
+// sizes that programs were linked with, so they are C; all that gives them behaviour is in Swift.
+#include "CDispatchStorage.h"
+
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(gc_main_queue_storage) == 128, "programs hold copies of this size");
+_Static_assert(sizeof(gc_data_storage) == 80, "programs hold copies of this size");
+_Static_assert(sizeof(gc_attribute_storage) == 64512, "programs hold copies of this size");
+_Static_assert(sizeof(gc_source_type_storage) == 48, "programs hold copies of this size");
+_Static_assert(sizeof(gc_data_format_storage) == 40, "programs hold copies of this size");
+_Static_assert(sizeof(gc_queue_offsets) == 34, "debuggers read this layout");
+
+gc_main_queue_storage _dispatch_main_q;
+gc_data_storage _dispatch_data_empty;
+gc_attribute_storage _dispatch_queue_attr_concurrent;
+gc_queue_offsets dispatch_queue_offsets;
+const void *_dispatch_block_special_invoke;
+void *(*_dispatch_begin_NSAutoReleasePool)(void);
+void (*_dispatch_end_NSAutoReleasePool)(void *);
+
+// MARK: Source types and formats
+
+// A client's address is compared with each symbol instead of being read: it may be anything, such
+// as the address of a type that a newer library exports and this one does not.
+#define GC_SOURCE_TYPES(_) \
+  _(data_add, DATA_ADD) _(data_or, DATA_OR) _(data_replace, DATA_REPLACE) _(read, READ) \
+  _(write, WRITE) _(signal, SIGNAL) _(timer, TIMER) _(interval, INTERVAL) _(proc, PROC) \
+  _(vnode, VNODE) _(memorypressure, MEMORYPRESSURE)
+#define GC_DATA_FORMATS(_) \
+  _(none, NONE) _(base32, BASE32) _(base32hex, BASE32HEX) _(base64, BASE64) _(utf8, UTF8) \
+  _(utf16le, UTF16LE) _(utf16be, UTF16BE) _(utf_any, UTF_ANY)
+
+#define DEFINE(type, constant) \
+  const gc_source_type_storage _dispatch_source_type_##type = { \
+    .name = #type, .number = GC_SOURCE_##constant };
+GC_SOURCE_TYPES(DEFINE)
+#undef DEFINE
+
+#define DEFINE(type, constant) \
+  const gc_data_format_storage _dispatch_data_format_type_##type = { \
+    .name = #type, .number = GC_FORMAT_##constant };
+GC_DATA_FORMATS(DEFINE)
+#undef DEFINE
+
+long gc_source_type_number(const void *type) {
+#define COMPARE(name, constant) \
+  if (type == &_dispatch_source_type_##name) return GC_SOURCE_##constant;
+  GC_SOURCE_TYPES(COMPARE)
+#undef COMPARE
+  return 0;
+}
+
+long gc_data_format_number(const void *format) {
+#define COMPARE(name, constant) \
+  if (format == &_dispatch_data_format_type_##name) return GC_FORMAT_##constant;
+  GC_DATA_FORMATS(COMPARE)
+#undef COMPARE
+  return 0;
+}
+
+// MARK: Destructors
+
+// The Blocks ABI's literal of a block without captures.
+// <https://clang.llvm.org/docs/Block-ABI-Apple.html>
+typedef struct block_descriptor {
+  unsigned long reserved, size;
+} block_descriptor;
+typedef struct block_literal {
+  const void *isa;
+  int flags, reserved;
+  void (*invoke)(void *);
+  const block_descriptor *descriptor;
+} block_literal;
+enum { BLOCK_IS_GLOBAL = 1 << 28 };
+extern void *_NSConcreteGlobalBlock[];
+
+static const block_descriptor destructor_descriptor = {.size = sizeof(block_literal)};
+
+// The blocks know no buffer: only dispatch_data_create() can do what they stand for.
+static void call_destructor(void *block) {
+  (void)block;
+  static const char text[] =
+    "BUG IN CLIENT OF GRAND CENTRAL: A predefined data destructor was called as a block. Pass it "
+    "to dispatch_data_create(); call free() or munmap() for memory of your own.\n";
+  // The process ends below; that the text could not be written changes nothing.
+  if (write(STDERR_FILENO, text, strlen(text)) < 0) { }
+  __builtin_trap();
+}
+
+// Not const: whoever holds a block may retain it, and some do so by writing to it.
+#define DEFINE(name) \
+  static block_literal name##_block = { \
+    _NSConcreteGlobalBlock, BLOCK_IS_GLOBAL, 0, call_destructor, &destructor_descriptor }; \
+  const void *const _dispatch_data_destructor_##name = &name##_block;
+DEFINE(free)
+DEFINE(munmap)
+DEFINE(none)
+#undef DEFINE
+
+// MARK: Start
+
+// Clients' own constructors may use the main queue, so its object must be there before they run: a
+// library's constructors run before those of whoever needs it, and within one executable the
+// priority decides. Weak, so that this storage can be linked and tested without the engine.
+extern void libdispatch_init(void) __attribute__((weak));
+__attribute__((constructor(101))) static void start(void) {
+  if (libdispatch_init) libdispatch_init();
+}
