@@ -124,7 +124,9 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "TourTests",
-      dependencies: ["TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour"],
+      dependencies: [
+        "GrandCentral", "TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour",
+      ],
       swiftSettings: language),
   ]
 )
