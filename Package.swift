@@ -132,3 +132,15 @@ let package = Package(
       swiftSettings: language),
   ]
 )
+
+// A sanitizer looks at the engine and the tests that run it in their own process; the rest would take most of the time
+// to build (scripts/sanitize.sh).
+if Context.environment["GRANDCENTRAL_SANITIZED"] != nil {
+  let kept: Set = [
+    "CLinux", "Primitives", "GrandCentralCore", "GrandCentral", "CFaults", "TestSupport",
+    "MainQueueProbe", "PoolProbe",
+    "GrandCentralTests", "GrandCentralCoreTests", "StressTests",
+  ]
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { $0.name != "GrandCentral" }
+}
