@@ -104,9 +104,11 @@ let package = Package(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
     // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
-    .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
     .testTarget(
-      name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
+      name: "DoorTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+    .testTarget(
+      name: "DoorDispatchTests", dependencies: ["TestSupport"],
+      swiftSettings: language + [.define("DOOR_DISPATCH")]),
     // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
     // both engines.
     .target(
@@ -128,7 +130,9 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "TourTests",
-      dependencies: ["TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour"],
+      dependencies: [
+        "GrandCentral", "TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour",
+      ],
       swiftSettings: language),
   ]
 )
