@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int result(long returned) { return returned == -1 ? errno : 0; }
@@ -58,8 +59,20 @@ int64_t faults_stack_bytes(void) {
 }
 
 int faults_refuse(const faults_call *calls, size_t count, int error) {
-  const int numbers[] = {SYS_clone,         SYS_clone3,    SYS_openat,         SYS_prctl, SYS_eventfd2,
-                         SYS_epoll_create1, SYS_epoll_ctl, SYS_timerfd_create, SYS_sched_getaffinity};
+  const int numbers[] = {
+      [FAULTS_CLONE] = SYS_clone,
+      [FAULTS_CLONE3] = SYS_clone3,
+      [FAULTS_OPENAT] = SYS_openat,
+      [FAULTS_PRCTL] = SYS_prctl,
+      [FAULTS_EVENTFD2] = SYS_eventfd2,
+      [FAULTS_EPOLL_CREATE1] = SYS_epoll_create1,
+      [FAULTS_EPOLL_CTL] = SYS_epoll_ctl,
+      [FAULTS_TIMERFD_CREATE] = SYS_timerfd_create,
+      [FAULTS_SCHED_GETAFFINITY] = SYS_sched_getaffinity,
+      [FAULTS_PIDFD_OPEN] = SYS_pidfd_open,
+      [FAULTS_IO_URING_SETUP] = SYS_io_uring_setup,
+      [FAULTS_IO_URING_ENTER] = SYS_io_uring_enter,
+  };
   // Load the number, compare it with each, refuse or allow.
   struct sock_filter filter[32];
   size_t length = 0;
@@ -76,6 +89,14 @@ int faults_refuse(const faults_call *calls, size_t count, int error) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return errno;
   // TSYNC: for the threads that there are already, too.
   return result(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
+}
+
+int faults_in_child(bool (*body)(void)) {
+  pid_t child = fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return status;
 }
 
 static void *nothing(void *argument) { return argument; }
