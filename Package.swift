@@ -22,6 +22,11 @@ let package = Package(
     // The engine and its Swift classes.
     .target(
       name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: language),
+    // The C API's bodies, for the drop-in libdispatch.so (scripts/dropin.sh). A program that links this target
+    // exports the API itself.
+    .target(
+      name: "CDispatchExports", dependencies: ["CDispatchStorage", "CLinux", "GrandCentralCore"],
+      swiftSettings: language),
     // What users import.
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
