@@ -16,6 +16,8 @@ enum UnicodeEncoding {
       let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
       return isBigEndian ? first << 8 | second : second << 8 | first
     }
+    // The mark with its bytes exchanged, which is no character either.
+    if units.first == 0xfffe { return nil }
     if units.first == 0xfeff { units.removeFirst() }
     return transcoded(units, from: UTF16.self, to: UTF8.self)
   }
