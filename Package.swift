@@ -15,6 +15,8 @@ let package = Package(
   targets: [
     // The engine's only C: system calls that Glibc's Swift overlay cannot express, thread-locals.
     .target(name: "CLinux"),
+    // The C headers. The toolchain owns the name CDispatch, and Foundation imports its module.
+    .target(name: "CGrandCentralDispatch", path: "Sources/CDispatch"),
     // The data symbols of the drop-in libdispatch.so, whose names and sizes programs are linked with.
     .target(name: "CDispatchStorage", linkerSettings: [.linkedLibrary("BlocksRuntime")]),
     // The façade over atomics, parking and thread identity.

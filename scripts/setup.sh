@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests and the tour use beside the Swift toolchain: binutils (nm), util-linux
-# (taskset), coreutils (timeout), and for the tour's echo server OpenBSD's netcat and redis-benchmark.
+# (taskset), coreutils (timeout), gcc and g++ beside Swift's clang, and for the tour's echo server OpenBSD's netcat and redis-benchmark.
 # Does nothing where they are there. Needs root only to install.
 #
 #   scripts/setup.sh [--benchmarks]     also libuv, beside which the benchmarks measure
@@ -10,6 +10,8 @@ packages=()
 command -v nm >/dev/null || packages+=(binutils)
 command -v taskset >/dev/null || packages+=(util-linux)
 command -v timeout >/dev/null || packages+=(coreutils)
+command -v gcc >/dev/null || packages+=(gcc)
+command -v g++ >/dev/null || packages+=(g++)
 command -v nc >/dev/null || packages+=(netcat-openbsd)
 command -v redis-benchmark >/dev/null || packages+=(redis-tools)
 command -v python3 >/dev/null || packages+=(python3)

@@ -1,5 +1,5 @@
-// The exported data symbols. Swift cannot define a C variable, and these names must exist with the sizes
-// that programs were linked with, so they are C; all that gives them behaviour is in Swift.
+// The exported data symbols. Swift cannot define a C variable, and these names must exist with the
+// sizes that programs were linked with, so they are C; all that gives them behaviour is in Swift.
 #include "CDispatchStorage.h"
 
 #include <string.h>
@@ -22,8 +22,8 @@ void (*_dispatch_end_NSAutoReleasePool)(void *);
 
 // MARK: Source types and formats
 
-// A client's address is compared with each symbol instead of being read: it may be anything, such as the
-// address of a type that a newer library exports and this one does not.
+// A client's address is compared with each symbol instead of being read: it may be anything, such
+// as the address of a type that a newer library exports and this one does not.
 #define GC_SOURCE_TYPES(_) \
   _(data_add, DATA_ADD) _(data_or, DATA_OR) _(data_replace, DATA_REPLACE) _(read, READ) \
   _(write, WRITE) _(signal, SIGNAL) _(timer, TIMER) _(interval, INTERVAL) _(proc, PROC) \
@@ -45,7 +45,8 @@ GC_DATA_FORMATS(DEFINE)
 #undef DEFINE
 
 long gc_source_type_number(const void *type) {
-#define COMPARE(name, constant) if (type == &_dispatch_source_type_##name) return GC_SOURCE_##constant;
+#define COMPARE(name, constant) \
+  if (type == &_dispatch_source_type_##name) return GC_SOURCE_##constant;
   GC_SOURCE_TYPES(COMPARE)
 #undef COMPARE
   return 0;
@@ -81,8 +82,8 @@ static const block_descriptor destructor_descriptor = {.size = sizeof(block_lite
 static void call_destructor(void *block) {
   (void)block;
   static const char text[] =
-    "BUG IN CLIENT OF GRAND CENTRAL: a predefined data destructor was called as a block. Pass it to "
-    "dispatch_data_create(); call free() or munmap() for memory of your own.\n";
+    "BUG IN CLIENT OF GRAND CENTRAL: A predefined data destructor was called as a block. Pass it "
+    "to dispatch_data_create(); call free() or munmap() for memory of your own.\n";
   // The process ends below; that the text could not be written changes nothing.
   if (write(STDERR_FILENO, text, strlen(text)) < 0) { }
   __builtin_trap();
@@ -101,8 +102,8 @@ DEFINE(none)
 // MARK: Start
 
 // Clients' own constructors may use the main queue, so its object must be there before they run: a
-// library's constructors run before those of whoever needs it, and within one executable the priority
-// decides. Weak, so that this storage can be linked and tested without the engine.
+// library's constructors run before those of whoever needs it, and within one executable the
+// priority decides. Weak, so that this storage can be linked and tested without the engine.
 extern void libdispatch_init(void) __attribute__((weak));
 __attribute__((constructor(101))) static void start(void) {
   if (libdispatch_init) libdispatch_init();

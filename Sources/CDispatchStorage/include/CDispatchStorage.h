@@ -1,12 +1,12 @@
-// The data symbols of the drop-in libdispatch.so, as the code that gives them life sees them: untyped
-// storage of the right size. Clients see the same names through <dispatch/dispatch.h>, as objects; no
-// file includes both.
+// The data symbols of the drop-in libdispatch.so, as the code that gives them life sees them:
+// untyped storage of the right size. Clients see the same names through <dispatch/dispatch.h>, as
+// objects; no file includes both.
 //
-// Every name here may be interposed. A position-dependent executable that names one gets a copy of it
-// (R_X86_64_COPY), made by the loader from this library's initial bytes, with the size and alignment
-// that the library had when the *executable* was linked. From then on that copy is the symbol. So
-// sizes never change, nothing here is read or written but through its symbol, and no alignment is
-// relied upon beyond the one given with the name.
+// Every name here may be interposed. A position-dependent executable that names one gets a copy of
+// it (R_X86_64_COPY), made by the loader from this library's initial bytes, with the size and
+// alignment that the library had when the *executable* was linked. From then on that copy is the
+// symbol. So sizes never change, nothing here is read or written but through its symbol, and no
+// alignment is relied upon beyond the one given with the name.
 #ifndef GRANDCENTRAL_CDISPATCHSTORAGE_H
 #define GRANDCENTRAL_CDISPATCHSTORAGE_H
 
@@ -33,9 +33,9 @@ static inline void *_Nonnull gc_data_empty_address(void) { return &_dispatch_dat
 
 // MARK: Tokens: only their addresses mean something
 
-// Queue attributes. A value of dispatch_queue_attr_t is NULL (serial) or the address of a slot, and the
-// slot's number says what the attribute is: the combinations are few, so none is ever allocated, and
-// all of them are immortal. Slot 0 is DISPATCH_QUEUE_CONCURRENT.
+// Queue attributes. A value of dispatch_queue_attr_t is NULL (serial) or the address of a slot, and
+// the slot's number says what the attribute is: the combinations are few, so none is ever
+// allocated, and all of them are immortal. Slot 0 is DISPATCH_QUEUE_CONCURRENT.
 enum { GC_ATTRIBUTE_BYTES = 64, GC_ATTRIBUTE_COUNT = 1008 };
 typedef struct gc_attribute_storage {
   unsigned char slots[GC_ATTRIBUTE_COUNT][GC_ATTRIBUTE_BYTES];
@@ -118,8 +118,8 @@ long gc_data_format_number(const void *_Nullable format);
 
 // MARK: Variables
 
-// Hold the addresses of global blocks (which nobody may call). The data functions compare a destructor
-// with their values, never with the variables' addresses.
+// Hold the addresses of global blocks (which nobody may call). The data functions compare a
+// destructor with their values, never with the variables' addresses.
 GC_EXPORT const void *_Nonnull const _dispatch_data_destructor_free;
 GC_EXPORT const void *_Nonnull const _dispatch_data_destructor_munmap;
 GC_EXPORT const void *_Nonnull const _dispatch_data_destructor_none;
@@ -132,9 +132,9 @@ GC_EXPORT const void *_Nullable _dispatch_block_special_invoke;
 GC_EXPORT void *_Nullable (*_Nullable _dispatch_begin_NSAutoReleasePool)(void);
 GC_EXPORT void (*_Nullable _dispatch_end_NSAutoReleasePool)(void *_Nullable);
 
-// Where debuggers and the thread sanitizer's runtime find a queue's fields: offsets from the object's
-// address, and sizes, in bytes; 0 for what a queue does not keep in a field of its own. Written once, by
-// libdispatch_init().
+// Where debuggers and the thread sanitizer's runtime find a queue's fields: offsets from the
+// object's address, and sizes, in bytes; 0 for what a queue does not keep in a field of its own.
+// Written once, by libdispatch_init().
 typedef struct gc_queue_offsets {
   uint16_t version;
   uint16_t label, label_size;
@@ -151,7 +151,9 @@ GC_EXPORT gc_queue_offsets dispatch_queue_offsets;
 static inline void gc_set_block_special_invoke(const void *_Nonnull invoke) {
   _dispatch_block_special_invoke = invoke;
 }
-static inline void gc_set_queue_offsets(gc_queue_offsets offsets) { dispatch_queue_offsets = offsets; }
+static inline void gc_set_queue_offsets(gc_queue_offsets offsets) {
+  dispatch_queue_offsets = offsets;
+}
 
 // MARK: Blocks, by the runtime that clang's and Swift's blocks share
 // <https://clang.llvm.org/docs/Block-ABI-Apple.html>

@@ -1,0 +1,41 @@
+// Workloops: serial queues that start waiting work of a higher class first, instead of in the order
+// of submission.
+//
+// Source: Apple, Dispatch, `dispatch/workloop.h`.
+#ifndef __DISPATCH_WORKLOOP__
+#define __DISPATCH_WORKLOOP__
+
+#include "queue.h"
+#include "queue_attribute.h"
+
+DISPATCH_ASSUME_NONNULL_BEGIN
+DISPATCH_DECL_SUBCLASS(dispatch_workloop, dispatch_queue);
+__BEGIN_DECLS
+
+/// Makes a workloop, active from the start.
+///
+/// - Parameter label: a name for messages, dumps and debuggers, which is copied; NULL for none.
+/// - Returns: a new workloop, with one reference for the caller.
+/// - Source: Apple, Dispatch, `dispatch_workloop_create`.
+DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED DISPATCH_WARN_RESULT DISPATCH_NOTHROW
+dispatch_workloop_t dispatch_workloop_create(const char *_Nullable label);
+
+/// Makes a workloop that runs nothing before dispatch_activate(), and can be configured until then.
+///
+/// - Parameter label: a name for messages, dumps and debuggers, which is copied; NULL for none.
+/// - Returns: a new workloop, with one reference for the caller.
+/// - Source: Apple, Dispatch, `dispatch_workloop_create_inactive`.
+DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED DISPATCH_WARN_RESULT DISPATCH_NOTHROW
+dispatch_workloop_t dispatch_workloop_create_inactive(const char *_Nullable label);
+
+/// Sets when an inactive workloop would empty its autorelease pool. Without effect on Linux.
+///
+/// - Source: Apple, Dispatch, `dispatch_workloop_set_autorelease_frequency`.
+DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
+void dispatch_workloop_set_autorelease_frequency(
+    dispatch_workloop_t workloop, dispatch_autorelease_frequency_t frequency);
+
+__END_DECLS
+DISPATCH_ASSUME_NONNULL_END
+
+#endif

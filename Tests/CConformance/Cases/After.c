@@ -1,0 +1,81 @@
+// Work at a point in time.
+#include "../Check.h"
+
+static int64_t ran_at;
+static void note_time(void *context) {
+  ran_at = monotonic_now();
+  latch_down(context);
+}
+
+CASE(after_f_never_runs_early) {
+  static latch done = LATCH(1);
+  int64_t start = monotonic_now();
+  dispatch_queue_t queue = serial_queue();
+  dispatch_after_f(soon(), queue, &done, note_time);
+  latch_wait(&done);
+  CHECK(ran_at >= start + 20 * (int64_t)NSEC_PER_MSEC);
+  dispatch_release(queue);
+}
+
+CASE(after_f_takes_walltime) {
+  static latch done = LATCH(1);
+  int64_t start = monotonic_now();
+  dispatch_after_f(
+    dispatch_walltime(NULL, 20 * (int64_t)NSEC_PER_MSEC), global_queue(), &done, note_time);
+  latch_wait(&done);
+  CHECK(ran_at >= start + 19 * (int64_t)NSEC_PER_MSEC);
+}
+
+CASE(after_f_the_past_submits_at_once) {
+  static latch done = LATCH(3);
+  dispatch_after_f(DISPATCH_TIME_NOW, global_queue(), &done, open_latch);
+  dispatch_after_f(dispatch_time(DISPATCH_TIME_NOW, -5), global_queue(), &done, open_latch);
+  dispatch_after_f(dispatch_walltime(NULL, -1000000), global_queue(), &done, open_latch);
+  latch_wait(&done);
+}
+
+CASE(after_f_forever_never_runs) {
+  static latch done = LATCH(1);
+  static counter ran;
+  dispatch_after_f(DISPATCH_TIME_FOREVER, global_queue(), &ran, count_up);
+  dispatch_after_f(soon(), global_queue(), &done, open_latch);
+  latch_wait(&done);
+  CHECK_EQUAL(ran.value, 0);
+}
+
+CASE(after_f_runs_in_the_order_of_time) {
+  static journal order = JOURNAL;
+  static latch done = LATCH(3);
+  static step steps[3] = {{&order, 0, &done}, {&order, 1, &done}, {&order, 2, &done}};
+  dispatch_queue_t queue = serial_queue();
+  for (int n = 2; n >= 0; n--)
+    dispatch_after_f(
+      dispatch_time(DISPATCH_TIME_NOW, (20 + n * 100) * (int64_t)NSEC_PER_MSEC), queue, &steps[n],
+      take_step);
+  latch_wait(&done);
+  journal_expect(&order, 0, 1, 2);
+  dispatch_release(queue);
+}
+
+CASE(after_f_keeps_its_queue) {
+  static latch done = LATCH(1);
+  dispatch_queue_t queue = serial_queue();
+  dispatch_after_f(soon(), queue, &done, open_latch);
+  dispatch_release(queue);
+  latch_wait(&done);
+}
+
+#ifdef __BLOCKS__
+CASE(after_runs_a_block) {
+  static latch done = LATCH(2);
+  int64_t start = monotonic_now();
+  __block int64_t late = 0;
+  dispatch_after(soon(), global_queue(), ^{
+    late = monotonic_now();
+    latch_down(&done);
+  });
+  dispatch_after(DISPATCH_TIME_NOW, global_queue(), ^{ latch_down(&done); });
+  latch_wait(&done);
+  CHECK(late >= start + 20 * (int64_t)NSEC_PER_MSEC);
+}
+#endif

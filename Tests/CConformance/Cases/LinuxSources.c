@@ -1,0 +1,97 @@
+// Sources whose types the Linux port lacks: processes, files, memory pressure. Their symbols are
+// looked up when they are needed, so that the suite loads on a library without them.
+#include "../Check.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#define WHY "the peer has no such type on Linux"
+
+static dispatch_source_type_t type_named(const char *name) {
+  dispatch_source_type_t type = (dispatch_source_type_t)dlsym(RTLD_DEFAULT, name);
+  if (!type) fail(__FILE__, __LINE__, "there is no %s", name);
+  return type;
+}
+
+typedef struct watch {
+  dispatch_source_t source;
+  latch *happened;
+  _Atomic unsigned long data;
+} watch;
+static void note(void *context) {
+  watch *one = context;
+  atomic_fetch_or(&one->data, dispatch_source_get_data(one->source));
+  latch_down(one->happened);
+}
+static void ready(void *context) { latch_down(context); }
+static void begin(watch *one, const char *type, uintptr_t handle, uintptr_t mask) {
+  static latch registered;
+  registered = (latch)LATCH(1);
+  one->source = dispatch_source_create(type_named(type), handle, mask, serial_queue());
+  CHECK(one->source);
+  dispatch_set_context(one->source, &registered);
+  dispatch_source_set_registration_handler_f(one->source, ready);
+  dispatch_source_set_event_handler_f(one->source, note);
+  dispatch_activate(one->source);
+  latch_wait(&registered);
+  dispatch_set_context(one->source, one);
+}
+
+BEYOND(process_source_tells_the_exit, WHY) {
+  static watch one;
+  static latch happened = LATCH(1);
+  one.happened = &happened;
+  pipe_ends ends = make_pipe();
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (!child) {
+    char byte;
+    close(ends.writer);
+    _exit(read(ends.reader, &byte, 1) < 0);
+  }
+  begin(&one, "_dispatch_source_type_proc", (uintptr_t)child, DISPATCH_PROC_EXIT);
+  close(ends.writer);
+  latch_wait(&happened);
+  CHECK_EQUAL(one.data & DISPATCH_PROC_EXIT, DISPATCH_PROC_EXIT);
+  CHECK_EQUAL(waitpid(child, NULL, 0), child);
+}
+
+BEYOND(vnode_source_tells_that_a_file_grows, WHY) {
+  static watch one;
+  static latch happened = LATCH(1);
+  one.happened = &happened;
+  char path[64];
+  int file = make_named_file(path);
+  begin(&one, "_dispatch_source_type_vnode", (uintptr_t)file,
+    DISPATCH_VNODE_WRITE | DISPATCH_VNODE_EXTEND);
+  CHECK_EQUAL(write(file, "more", 4), 4);
+  latch_wait(&happened);
+  CHECK(one.data & DISPATCH_VNODE_WRITE);
+  CHECK(unlink(path) == 0);
+}
+
+BEYOND(vnode_source_tells_that_a_file_is_deleted, WHY) {
+  static watch one;
+  static latch happened = LATCH(1);
+  one.happened = &happened;
+  char path[64];
+  int file = make_named_file(path);
+  begin(&one, "_dispatch_source_type_vnode", (uintptr_t)file, DISPATCH_VNODE_DELETE);
+  CHECK(unlink(path) == 0);
+  latch_wait(&happened);
+  CHECK_EQUAL(one.data, DISPATCH_VNODE_DELETE);
+}
+
+BEYOND(memory_pressure_source_can_be_made_and_cancelled, WHY) {
+  static latch cancelled = LATCH(1);
+  dispatch_source_t source = dispatch_source_create(
+    type_named("_dispatch_source_type_memorypressure"), 0,
+    DISPATCH_MEMORYPRESSURE_WARN | DISPATCH_MEMORYPRESSURE_CRITICAL, NULL);
+  CHECK(source);
+  dispatch_set_context(source, &cancelled);
+  dispatch_source_set_cancel_handler_f(source, ready);
+  dispatch_activate(source);
+  dispatch_source_cancel(source);
+  latch_wait(&cancelled);
+}

@@ -1,0 +1,168 @@
+// What is exported without a declaration in the peer's headers, and must do what its name says.
+#include "../Private.h"
+#include "../Check.h"
+
+#include <sys/wait.h>
+
+static journal order = JOURNAL;
+
+CASE(async_and_wait_f_returns_when_it_has_run) {
+  static step steps[2] = {{&order, 1, NULL}, {&order, 2, NULL}};
+  dispatch_queue_t queue = serial_queue(), concurrent = concurrent_queue();
+  dispatch_async_f(queue, &steps[0], take_step);
+  dispatch_async_and_wait_f(queue, &steps[1], take_step);
+  journal_expect(&order, 1, 2);
+  static counter ran;
+  dispatch_async_and_wait_f(concurrent, &ran, count_up);
+  dispatch_barrier_async_and_wait_f(concurrent, &ran, count_up);
+  dispatch_async_and_wait_f(global_queue(), &ran, count_up);
+  CHECK_EQUAL(ran.value, 3);
+}
+
+CASE(async_enforce_qos_class_f_runs) {
+  static latch done = LATCH(1);
+  dispatch_async_enforce_qos_class_f(serial_queue(), &done, open_latch);
+  latch_wait(&done);
+}
+
+CASE(overcommit_attribute_makes_a_queue) {
+  static counter ran;
+  dispatch_queue_attr_t one = dispatch_queue_attr_make_with_overcommit(NULL, true);
+  dispatch_queue_t queue = dispatch_queue_create(NULL, one);
+  dispatch_sync_f(queue, &ran, count_up);
+  CHECK_EQUAL(ran.value, 1);
+  dispatch_release(queue);
+}
+
+CASE(label_can_be_lent) {
+  static const char label[] = "conformance.lent";
+  dispatch_queue_t queue = dispatch_queue_create(NULL, NULL);
+  dispatch_queue_set_label_nocopy(queue, label);
+  CHECK(dispatch_queue_get_label(queue) == label);
+  dispatch_release(queue);
+}
+
+static _Atomic int inside;
+static latch through;
+static void measure(void *context) {
+  int now = atomic_fetch_add(&inside, 1) + 1;
+  CHECK(now <= (int)(intptr_t)context);
+  for (volatile int n = 0; n < 20000; n++) { }
+  atomic_fetch_sub(&inside, 1);
+  latch_down(&through);
+}
+
+CASE(width_bounds_a_concurrent_queue) {
+  through = (latch)LATCH(200);
+  dispatch_queue_t queue =
+    dispatch_queue_create(NULL, dispatch_queue_attr_make_initially_inactive(DISPATCH_QUEUE_CONCURRENT));
+  dispatch_queue_set_width(queue, 2);
+  dispatch_activate(queue);
+  for (int n = 0; n < 200; n++) dispatch_async_f(queue, (void *)(intptr_t)2, measure);
+  latch_wait(&through);
+  dispatch_release(queue);
+}
+
+CASE(width_by_number_of_cpus) {
+  static counter ran;
+  dispatch_queue_t queue =
+    dispatch_queue_create(NULL, dispatch_queue_attr_make_initially_inactive(DISPATCH_QUEUE_CONCURRENT));
+  dispatch_queue_set_width(queue, -3);
+  dispatch_activate(queue);
+  dispatch_barrier_sync_f(queue, &ran, count_up);
+  CHECK_EQUAL(ran.value, 1);
+}
+
+CASE(benchmark_f_tells_a_duration) {
+  static counter ran;
+  dispatch_benchmark_f(1000, &ran, count_up);
+  CHECK(ran.value >= 1000);
+}
+
+CASE(process_knows_that_it_has_threads) {
+  static latch done = LATCH(1);
+  dispatch_async_f(global_queue(), &done, open_latch);
+  latch_wait(&done);
+  CHECK(_dispatch_is_multithreaded());
+  CHECK(!_dispatch_is_fork_of_multithreaded_parent());
+}
+
+static void note_cancel(void *context) { latch_down(context); }
+
+CASE(source_cancel_and_wait_returns_when_it_is_over) {
+  pipe_ends ends = make_pipe();
+  dispatch_source_t source = dispatch_source_create(
+    DISPATCH_SOURCE_TYPE_READ, (uintptr_t)ends.reader, 0, serial_queue());
+  dispatch_activate(source);
+  dispatch_source_cancel_and_wait(source);
+  CHECK(dispatch_source_testcancel(source) != 0);
+  CHECK_EQUAL(close(ends.reader), 0);
+  dispatch_release(source);
+}
+
+CASE(mandatory_cancel_handler_runs) {
+  static latch cancelled = LATCH(1);
+  dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
+  dispatch_set_context(source, &cancelled);
+  dispatch_source_set_mandatory_cancel_handler_f(source, note_cancel);
+  dispatch_activate(source);
+  dispatch_source_cancel(source);
+  latch_wait(&cancelled);
+}
+
+static void run_once(void *context) { latch_down(context); }
+static void use_queues_and_exit(void) {
+  static latch done = LATCH(1);
+  dispatch_async_f(serial_queue(), &done, run_once);
+  latch_wait(&done);
+  static latch later = LATCH(1);
+  dispatch_after_f(soon(), global_queue(), &later, run_once);
+  latch_wait(&later);
+  _exit(0);
+}
+
+BEYOND(child_of_a_fork_uses_queues, "the peer stops in the child") {
+  static latch done = LATCH(1);
+  dispatch_async_f(global_queue(), &done, open_latch);
+  latch_wait(&done);
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (!child) use_queues_and_exit();
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  CHECK_EQUAL(WEXITSTATUS(status), 0);
+}
+
+CASE(fork_handlers_may_be_called) {
+  dispatch_atfork_prepare();
+  dispatch_atfork_parent();
+  static counter ran;
+  dispatch_sync_f(serial_queue(), &ran, count_up);
+  CHECK_EQUAL(ran.value, 1);
+}
+
+#ifdef __BLOCKS__
+CASE(async_and_wait_blocks_run) {
+  __block int runs = 0;
+  dispatch_queue_t queue = concurrent_queue();
+  dispatch_async_and_wait(queue, ^{ runs++; });
+  dispatch_barrier_async_and_wait(queue, ^{ runs++; });
+  CHECK_EQUAL(runs, 2);
+}
+
+CASE(benchmark_runs_a_block) {
+  __block int runs = 0;
+  dispatch_benchmark(10, ^{ runs++; });
+  CHECK(runs >= 10);
+}
+
+CASE(mandatory_cancel_handler_block_runs) {
+  static latch cancelled = LATCH(1);
+  dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
+  dispatch_source_set_mandatory_cancel_handler(source, ^{ latch_down(&cancelled); });
+  dispatch_activate(source);
+  dispatch_source_cancel(source);
+  latch_wait(&cancelled);
+}
+#endif

@@ -1,0 +1,148 @@
+// Timers.
+#include "../Check.h"
+
+typedef struct clockwork {
+  dispatch_source_t source;
+  latch *fired, *cancelled;
+  _Atomic int events;
+  _Atomic unsigned long total;
+  _Atomic int64_t first;
+} clockwork;
+
+static void on_fire(void *context) {
+  clockwork *one = context;
+  int64_t now = monotonic_now(), none = 0;
+  atomic_compare_exchange_strong(&one->first, &none, now);
+  atomic_fetch_add(&one->total, dispatch_source_get_data(one->source));
+  atomic_fetch_add(&one->events, 1);
+  latch_down(one->fired);
+}
+static void on_cancel(void *context) { latch_down(((clockwork *)context)->cancelled); }
+
+static void begin(clockwork *one, unsigned long mask, dispatch_queue_t queue) {
+  one->source = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, mask, queue);
+  CHECK(one->source);
+  dispatch_set_context(one->source, one);
+  dispatch_source_set_event_handler_f(one->source, on_fire);
+  dispatch_source_set_cancel_handler_f(one->source, on_cancel);
+}
+
+CASE(timer_fires_once_and_not_early) {
+  static clockwork one;
+  static latch fired = LATCH(1);
+  one.fired = &fired;
+  begin(&one, 0, NULL);
+  int64_t start = monotonic_now();
+  dispatch_source_set_timer(one.source, soon(), DISPATCH_TIME_FOREVER, 0);
+  dispatch_activate(one.source);
+  latch_wait(&fired);
+  CHECK(one.first >= start + 20 * (int64_t)NSEC_PER_MSEC);
+  CHECK_EQUAL(one.total, 1);
+}
+
+CASE(timer_repeats) {
+  static clockwork one;
+  static latch fired = LATCH(5);
+  one.fired = &fired;
+  begin(&one, DISPATCH_TIMER_STRICT, serial_queue());
+  int64_t start = monotonic_now();
+  dispatch_source_set_timer(one.source, DISPATCH_TIME_NOW, 5 * NSEC_PER_MSEC, 0);
+  dispatch_activate(one.source);
+  latch_wait(&fired);
+  // Five events tell at least five firings, and none is told before it is due.
+  CHECK(one.total >= 5);
+  CHECK((int64_t)(one.total - 1) * 5 * (int64_t)NSEC_PER_MSEC <= monotonic_now() - start);
+}
+
+CASE(timer_missed_while_its_queue_is_busy_tells_how_often) {
+  static clockwork one;
+  static latch fired = LATCH(1);
+  one.fired = &fired;
+  dispatch_queue_t queue = serial_queue();
+  begin(&one, 0, queue);
+  dispatch_source_set_timer(one.source, DISPATCH_TIME_NOW, NSEC_PER_MSEC, 0);
+  dispatch_suspend(queue);
+  dispatch_activate(one.source);
+  usleep(30000);  // what is being tested: thirty intervals go by
+  dispatch_resume(queue);
+  latch_wait(&fired);
+  CHECK(one.total >= 20);
+}
+
+CASE(timer_in_the_past_fires_at_once) {
+  static clockwork one;
+  static latch fired = LATCH(1);
+  one.fired = &fired;
+  begin(&one, 0, NULL);
+  dispatch_source_set_timer(
+    one.source, dispatch_time(DISPATCH_TIME_NOW, -1000000), DISPATCH_TIME_FOREVER, 0);
+  dispatch_activate(one.source);
+  latch_wait(&fired);
+}
+
+CASE(timer_at_a_walltime) {
+  static clockwork one;
+  static latch fired = LATCH(1);
+  one.fired = &fired;
+  begin(&one, 0, NULL);
+  int64_t start = monotonic_now();
+  dispatch_source_set_timer(one.source, dispatch_walltime(NULL, 20 * (int64_t)NSEC_PER_MSEC),
+    DISPATCH_TIME_FOREVER, 0);
+  dispatch_activate(one.source);
+  latch_wait(&fired);
+  CHECK(one.first >= start + 19 * (int64_t)NSEC_PER_MSEC);
+}
+
+CASE(timer_can_be_set_again) {
+  static clockwork one;
+  static latch fired = LATCH(1);
+  one.fired = &fired;
+  begin(&one, 0, NULL);
+  dispatch_source_set_timer(one.source, DISPATCH_TIME_FOREVER, DISPATCH_TIME_FOREVER, 0);
+  dispatch_activate(one.source);
+  dispatch_queue_t other = serial_queue();
+  for (int n = 0; n < 100; n++) drain(other);
+  CHECK_EQUAL(one.events, 0);
+  dispatch_source_set_timer(one.source, soon(), DISPATCH_TIME_FOREVER, NSEC_PER_MSEC);
+  latch_wait(&fired);
+}
+
+CASE(cancelled_timer_fires_no_more) {
+  static clockwork one;
+  static latch fired = LATCH(1), cancelled = LATCH(1);
+  one.fired = &fired, one.cancelled = &cancelled;
+  begin(&one, 0, serial_queue());
+  dispatch_source_set_timer(one.source, DISPATCH_TIME_NOW, NSEC_PER_MSEC, 0);
+  dispatch_activate(one.source);
+  latch_wait(&fired);
+  dispatch_source_cancel(one.source);
+  latch_wait(&cancelled);
+  int events = one.events;
+  static latch later = LATCH(1);
+  dispatch_after_f(soon(), global_queue(), &later, open_latch);
+  latch_wait(&later);
+  CHECK_EQUAL(one.events, events);
+  dispatch_release(one.source);
+}
+
+CASE(many_timers_all_fire) {
+  enum { COUNT = 500 };
+  static clockwork all[COUNT];
+  static latch fired = LATCH(COUNT);
+  dispatch_queue_t queue = concurrent_queue();
+  for (int n = 0; n < COUNT; n++) {
+    all[n].fired = &fired;
+    begin(&all[n], 0, queue);
+    dispatch_source_set_timer(all[n].source,
+      dispatch_time(DISPATCH_TIME_NOW, (n * 7919 % 40) * (int64_t)NSEC_PER_MSEC),
+      DISPATCH_TIME_FOREVER, 0);
+    dispatch_activate(all[n].source);
+  }
+  latch_wait(&fired);
+  for (int n = 0; n < COUNT; n++) CHECK_EQUAL(all[n].events, 1);
+}
+
+STOPS(setting_the_time_of_another_source_stops, "") {
+  dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
+  dispatch_source_set_timer(source, DISPATCH_TIME_NOW, NSEC_PER_SEC, 0);
+}

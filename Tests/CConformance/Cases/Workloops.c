@@ -1,0 +1,100 @@
+// Workloops, which the peer exports and does not declare. On Linux it makes them, and stops when
+// they are given work.
+#include "../Check.h"
+
+#ifdef __DISPATCH_WORKLOOP__
+typedef dispatch_workloop_t workloop;
+#else
+typedef dispatch_queue_t workloop;
+workloop dispatch_workloop_create(const char *label);
+workloop dispatch_workloop_create_inactive(const char *label);
+void dispatch_workloop_set_autorelease_frequency(workloop one, unsigned long frequency);
+#endif
+workloop dispatch_workloop_copy_current(void);
+bool dispatch_workloop_is_current(workloop one);
+
+#define WHY "the peer stops when a workloop is used on Linux"
+
+static counter ran;
+
+CASE(workloop_can_be_made) {
+  workloop one = dispatch_workloop_create("conformance.workloop");
+  CHECK(one);
+  CHECK_TEXT(dispatch_queue_get_label(one), "conformance.workloop");
+  dispatch_release(one);
+  workloop inactive = dispatch_workloop_create_inactive("conformance.workloop");
+  CHECK(inactive);
+  dispatch_workloop_set_autorelease_frequency(inactive, DISPATCH_AUTORELEASE_FREQUENCY_NEVER);
+  dispatch_activate(inactive);
+  dispatch_release(inactive);
+}
+
+BEYOND(workloop_runs_work, WHY) {
+  static latch done = LATCH(1);
+  workloop one = dispatch_workloop_create("conformance.workloop");
+  CHECK(one);
+  CHECK_TEXT(dispatch_queue_get_label(one), "conformance.workloop");
+  dispatch_async_f(one, &done, open_latch);
+  latch_wait(&done);
+  dispatch_sync_f(one, &ran, count_up);
+  CHECK_EQUAL(ran.value, 1);
+  dispatch_release(one);
+}
+
+BEYOND(inactive_workloop_waits_for_activation, WHY) {
+  static latch done = LATCH(1);
+  workloop one = dispatch_workloop_create_inactive("conformance.workloop");
+  dispatch_workloop_set_autorelease_frequency(one, DISPATCH_AUTORELEASE_FREQUENCY_NEVER);
+  dispatch_activate(one);
+  dispatch_async_f(one, &done, open_latch);
+  latch_wait(&done);
+  dispatch_release(one);
+}
+
+static long unguarded;
+static workloop shared;
+static void add_one(void *context) {
+  (void)context;
+  unguarded++;
+}
+static void *add_some(void *context) {
+  for (int n = 0; n < 2000; n++)
+    if (n % 2) dispatch_sync_f(shared, NULL, add_one);
+    else dispatch_async_f(shared, NULL, add_one);
+  return context;
+}
+
+BEYOND(workloop_runs_one_item_at_a_time, WHY) {
+  shared = dispatch_workloop_create(NULL);
+  pthread_t threads[4];
+  for (int n = 0; n < 4; n++) CHECK(!pthread_create(&threads[n], NULL, add_some, NULL));
+  for (int n = 0; n < 4; n++) CHECK(!pthread_join(threads[n], NULL));
+  drain(shared);
+  CHECK_EQUAL(unguarded, 8000);
+}
+
+static void ask(void *context) {
+  CHECK(dispatch_workloop_is_current(context));
+  workloop current = dispatch_workloop_copy_current();
+  CHECK(current == (workloop)context);
+  dispatch_release(current);
+  count_up(&ran);
+}
+
+BEYOND(workloop_knows_itself, WHY) {
+  workloop one = dispatch_workloop_create("conformance.workloop");
+  dispatch_sync_f(one, one, ask);
+  CHECK_EQUAL(ran.value, 1);
+  CHECK(!dispatch_workloop_is_current(one));
+  CHECK(!dispatch_workloop_copy_current());
+}
+
+BEYOND(queues_may_target_a_workloop, WHY) {
+  static latch done = LATCH(3);
+  workloop one = dispatch_workloop_create("conformance.workloop");
+  dispatch_queue_t queue = dispatch_queue_create_with_target(NULL, NULL, one);
+  for (int n = 0; n < 3; n++) dispatch_async_f(queue, &done, open_latch);
+  latch_wait(&done);
+  dispatch_release(queue);
+  dispatch_release(one);
+}

@@ -1,0 +1,98 @@
+// Prints the value and the size of every constant, and the size and signedness of every type, so
+// that two sets of headers can be compared by their output.
+#include <dispatch/dispatch.h>
+
+#include <stdio.h>
+
+#define VALUE(name) \
+  printf("%s = %lld, %zu bytes\n", #name, (long long)(intptr_t)(name), sizeof(name));
+#define SCALAR(type) printf("%s: %zu bytes, %s\n", #type, sizeof(type), \
+  _Generic((type)0, signed: "signed", long: "signed", unsigned: "unsigned", \
+    unsigned long: "unsigned", default: "a pointer or a structure"));
+#define OBJECT(type) printf("%s: %zu bytes\n", #type, sizeof(type));
+
+int main(void) {
+  VALUE(DISPATCH_API_VERSION)
+  VALUE(DISPATCH_TIME_NOW)
+  VALUE(DISPATCH_TIME_FOREVER)
+  VALUE(DISPATCH_WALLTIME_NOW)
+  VALUE(NSEC_PER_SEC)
+  VALUE(NSEC_PER_MSEC)
+  VALUE(USEC_PER_SEC)
+  VALUE(NSEC_PER_USEC)
+  VALUE(DISPATCH_QUEUE_PRIORITY_HIGH)
+  VALUE(DISPATCH_QUEUE_PRIORITY_DEFAULT)
+  VALUE(DISPATCH_QUEUE_PRIORITY_LOW)
+  VALUE(DISPATCH_QUEUE_PRIORITY_BACKGROUND)
+  VALUE(DISPATCH_QUEUE_SERIAL)
+  VALUE(DISPATCH_TARGET_QUEUE_DEFAULT)
+  VALUE(DISPATCH_CURRENT_QUEUE_LABEL)
+  VALUE(DISPATCH_APPLY_AUTO)
+  VALUE(DISPATCH_APPLY_AUTO_AVAILABLE)
+  VALUE(DISPATCH_DATA_DESTRUCTOR_DEFAULT)
+  VALUE(DISPATCH_AUTORELEASE_FREQUENCY_INHERIT)
+  VALUE(DISPATCH_AUTORELEASE_FREQUENCY_WORK_ITEM)
+  VALUE(DISPATCH_AUTORELEASE_FREQUENCY_NEVER)
+  VALUE(DISPATCH_MACH_SEND_DEAD)
+  VALUE(DISPATCH_MEMORYPRESSURE_NORMAL)
+  VALUE(DISPATCH_MEMORYPRESSURE_WARN)
+  VALUE(DISPATCH_MEMORYPRESSURE_CRITICAL)
+  VALUE(DISPATCH_PROC_EXIT)
+  VALUE(DISPATCH_PROC_FORK)
+  VALUE(DISPATCH_PROC_EXEC)
+  VALUE(DISPATCH_PROC_SIGNAL)
+  VALUE(DISPATCH_VNODE_DELETE)
+  VALUE(DISPATCH_VNODE_WRITE)
+  VALUE(DISPATCH_VNODE_EXTEND)
+  VALUE(DISPATCH_VNODE_ATTRIB)
+  VALUE(DISPATCH_VNODE_LINK)
+  VALUE(DISPATCH_VNODE_RENAME)
+  VALUE(DISPATCH_VNODE_REVOKE)
+  VALUE(DISPATCH_VNODE_FUNLOCK)
+  VALUE(DISPATCH_TIMER_STRICT)
+  VALUE(DISPATCH_IO_STREAM)
+  VALUE(DISPATCH_IO_RANDOM)
+  VALUE(DISPATCH_IO_STOP)
+  VALUE(DISPATCH_IO_STRICT_INTERVAL)
+  SCALAR(dispatch_time_t)
+  SCALAR(dispatch_once_t)
+  SCALAR(dispatch_fd_t)
+  OBJECT(dispatch_object_t)
+  SCALAR(dispatch_queue_t)
+  SCALAR(dispatch_queue_global_t)
+  SCALAR(dispatch_queue_serial_t)
+  SCALAR(dispatch_queue_main_t)
+  SCALAR(dispatch_queue_concurrent_t)
+  SCALAR(dispatch_queue_attr_t)
+  SCALAR(dispatch_queue_priority_t)
+  SCALAR(dispatch_qos_class_t)
+  SCALAR(dispatch_autorelease_frequency_t)
+  SCALAR(dispatch_source_t)
+  SCALAR(dispatch_source_type_t)
+  SCALAR(dispatch_source_mach_send_flags_t)
+  SCALAR(dispatch_source_memorypressure_flags_t)
+  SCALAR(dispatch_source_proc_flags_t)
+  SCALAR(dispatch_source_vnode_flags_t)
+  SCALAR(dispatch_source_timer_flags_t)
+  SCALAR(dispatch_group_t)
+  SCALAR(dispatch_semaphore_t)
+  SCALAR(dispatch_data_t)
+  SCALAR(dispatch_io_t)
+  SCALAR(dispatch_io_type_t)
+  SCALAR(dispatch_io_close_flags_t)
+  SCALAR(dispatch_io_interval_flags_t)
+  SCALAR(dispatch_function_t)
+#ifdef __BLOCKS__
+  VALUE(DISPATCH_BLOCK_BARRIER)
+  VALUE(DISPATCH_BLOCK_DETACHED)
+  VALUE(DISPATCH_BLOCK_ASSIGN_CURRENT)
+  VALUE(DISPATCH_BLOCK_NO_QOS_CLASS)
+  VALUE(DISPATCH_BLOCK_INHERIT_QOS_CLASS)
+  VALUE(DISPATCH_BLOCK_ENFORCE_QOS_CLASS)
+  OBJECT(dispatch_block_t)
+  SCALAR(dispatch_block_flags_t)
+  OBJECT(dispatch_data_applier_t)
+  OBJECT(dispatch_io_handler_t)
+#endif
+  return 0;
+}
