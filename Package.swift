@@ -108,6 +108,10 @@ let package = Package(
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
+    // Programs on the drop-in library, which is built by its script, in processes of their own.
+    .testTarget(
+      name: "DropInTests", dependencies: ["TestSupport"], exclude: ["Clients", "ClientPackage"],
+      swiftSettings: language),
     // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
     .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
     .testTarget(

@@ -19,6 +19,17 @@ esac
 # More for the compilers, as a sanitizer: DROPIN_FLAGS="-sanitize=thread".
 read -r -a more <<<"${DROPIN_FLAGS:-}"
 
+# What is newer than all that it is made of need not be made again.
+inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
+  Sources/CLinux scripts/dropin.sh)
+mkdir -p "$out"
+exec 9>"$out/lock"
+flock 9
+if [[ -z ${DROPIN_FLAGS:-} && -e $out/libdispatch.so && -z $(find "${inputs[@]}" -newer "$out/libdispatch.so" -print -quit) ]]; then
+  echo "$out/libdispatch.so is up to date"
+  exit 0
+fi
+
 scratch=$out/objects
 mkdir -p "$scratch"
 modules=()

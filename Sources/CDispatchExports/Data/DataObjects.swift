@@ -93,7 +93,8 @@ public func dispatchDataCreateConcat(_ first: Handle?, _ second: Handle?) -> Han
   let added = data(second)
   if added.isEmpty, let first { return retained(first) }
   if joined.isEmpty, let second { return retained(second) }
-  joined.append(added)
+  // Each piece stays one, however small: C programs see them.
+  joined.join(added)
   return newHandle(joined)
 }
 

@@ -26,5 +26,7 @@ enum GlobalQueues {
   }()
 
   static func handle(_ qosClass: DispatchQoS.QoSClass) -> Handle? { handles[qosClass] }
+  /// Whether an address is that of a global queue.
+  static func contains(_ handle: Handle) -> Bool { handles.values.contains(handle) }
   static func prepare() { _ = handles }
 }

@@ -20,10 +20,10 @@ public func dispatchGetContext(_ object: Handle) -> UnsafeMutableRawPointer? {
   return anyObject(object)._withUnsafeGuaranteedRef { $0.context }
 }
 
-/// Sets the program's pointer. Any thread; objects that never end keep none but the main queue's.
+/// Sets the program's pointer. Any thread. Objects that are everybody's keep none, but for the main queue.
 @c(dispatch_set_context)
 public func dispatchSetContext(_ object: Handle, _ context: UnsafeMutableRawPointer?) {
-  if isWithoutContext(object) { return }
+  if isWithoutContext(object) || GlobalQueues.contains(object) { return }
   anyObject(object)._withUnsafeGuaranteedRef { $0.context = context }
 }
 
@@ -56,10 +56,16 @@ public func dispatchResume(_ object: Handle) {
   anyObject(object)._withUnsafeGuaranteedRef { $0.resume() }
 }
 
-/// Sets where an object's work runs, and its finalizer; NULL: on a default queue.
+/// Sets where an object's work runs, and its finalizer; NULL: on a default queue. Does nothing to the main queue and
+/// the global ones.
 @c(dispatch_set_target_queue)
 public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
-  if isWithoutContext(object) { return }
+  // Where those work that are everybody's is not for one to say.
+  if isWithoutContext(object) || object == gc_main_queue_address()
+    || GlobalQueues.contains(object)
+  {
+    return
+  }
   let target = target.map { queue($0).takeUnretainedValue() }
   anyObject(object)._withUnsafeGuaranteedRef {
     $0.setTarget(queue: target)

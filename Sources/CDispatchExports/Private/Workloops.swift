@@ -1,16 +1,25 @@
 // Workloops: serial queues that order their work by its class. Here a serial queue keeps the order of submission, which
 // is one of those that a workloop may choose, and raises work that something more urgent waits behind.
 
+/// Under this key a workloop keeps its own address, by which it is known from other queues.
+// SAFETY: only its address counts.
+private nonisolated(unsafe) let mark = UnsafeRawPointer(
+  UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+
+private func make(_ label: UnsafePointer<CChar>?, _ attribute: Handle?) -> Handle {
+  let handle = dispatchQueueCreate(label, attribute)
+  queue(handle)._withUnsafeGuaranteedRef { $0.setSpecific(mark, handle, destructor: nil) }
+  return handle
+}
+
 /// Makes a workloop.
 @c(dispatch_workloop_create)
-public func dispatchWorkloopCreate(_ label: UnsafePointer<CChar>?) -> Handle {
-  dispatchQueueCreate(label, nil)
-}
+public func dispatchWorkloopCreate(_ label: UnsafePointer<CChar>?) -> Handle { make(label, nil) }
 
 /// Makes a workloop that runs nothing before dispatch_activate().
 @c(dispatch_workloop_create_inactive)
 public func dispatchWorkloopCreateInactive(_ label: UnsafePointer<CChar>?) -> Handle {
-  dispatchQueueCreate(label, dispatchQueueAttrMakeInitiallyInactive(nil))
+  make(label, dispatchQueueAttrMakeInitiallyInactive(nil))
 }
 
 /// Whether the caller runs on the workloop.
@@ -19,13 +28,12 @@ public func dispatchWorkloopIsCurrent(_ workloop: Handle?) -> Bool {
   queue(workloop)._withUnsafeGuaranteedRef { $0.isCurrent }
 }
 
-/// The queue that the caller runs on, with a reference for the caller; NULL outside of all.
+/// The workloop that the caller runs on, with a reference for the caller; NULL outside of all.
 @c(dispatch_workloop_copy_current)
 public func dispatchWorkloopCopyCurrent() -> Handle? {
-  guard let current = DispatchQueue.current else { return nil }
-  let handle = handle(of: current)
-  dispatchRetain(handle)
-  return handle
+  guard let current = DispatchQueue.currentSpecific(mark) else { return nil }
+  dispatchRetain(current)
+  return current
 }
 
 // What these ask for a serial queue has anyway, or Linux does not have.

@@ -82,6 +82,8 @@ extension DispatchQoS {
   /// As C gives it; `nil`: an unknown class, or a relative priority outside 0 … -15.
   init?(c qosClass: UInt32, _ relativePriority: Int32) {
     guard let known = QoSClass(rawValue: qosClass), -15...0 ~= relativePriority else { return nil }
-    self.init(qosClass: known, relativePriority: Int(relativePriority))
+    // A place in no class is none.
+    self.init(
+      qosClass: known, relativePriority: known == .unspecified ? 0 : Int(relativePriority))
   }
 }
