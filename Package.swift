@@ -113,9 +113,11 @@ let package = Package(
       name: "DropInTests", dependencies: ["TestSupport"], exclude: ["Clients", "ClientPackage"],
       swiftSettings: language),
     // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
-    .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
     .testTarget(
-      name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
+      name: "DoorTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+    .testTarget(
+      name: "DoorDispatchTests", dependencies: ["TestSupport"],
+      swiftSettings: language + [.define("DOOR_DISPATCH")]),
     // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
     // both engines.
     .target(
@@ -137,7 +139,21 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "TourTests",
-      dependencies: ["TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour"],
+      dependencies: [
+        "GrandCentral", "TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour",
+      ],
       swiftSettings: language),
   ]
 )
+
+// A sanitizer looks at the engine and the tests that run it in their own process; the rest would take most of the time
+// to build (scripts/sanitize.sh).
+if Context.environment["GRANDCENTRAL_SANITIZED"] != nil {
+  let kept: Set = [
+    "CLinux", "Primitives", "GrandCentralCore", "GrandCentral", "CFaults", "TestSupport",
+    "MainQueueProbe", "PoolProbe",
+    "GrandCentralTests", "GrandCentralCoreTests", "StressTests",
+  ]
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { $0.name != "GrandCentral" }
+}

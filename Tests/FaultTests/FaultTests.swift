@@ -6,7 +6,7 @@ import Testing
 
 /// Runs one scenario. Whatever it looked at must be right; what this machine cannot do it says.
 @discardableResult
-private func run(
+func run(
   _ scenario: String, probe: String = "FaultProbe", launcher: [String] = [],
   environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
 ) -> ChildResult {
@@ -20,7 +20,7 @@ private func run(
   return result
 }
 
-private func isSkip(_ line: String) -> Bool { line.hasPrefix("skipped ") }
+func isSkip(_ line: String) -> Bool { line.hasPrefix("skipped ") }
 
 /// Whether the shortage of threads was told once, with what to do.
 private func expectReport(

@@ -113,7 +113,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     cleanupHandler: @escaping (_ error: Int32) -> Void
   ) {
     guard path.pointee == UInt8(ascii: "/") else { return nil }
-    let path = IOFile.Path(path: String(cString: path), flags: oflag, mode: UInt32(mode))
+    let path = IOFile.Path(path, flags: oflag, mode: UInt32(mode))
     self.init(
       IOTable.shared.channel(
         path, isRandom: type == .random, queue: queue, cleanup: cleanupHandler))
@@ -126,11 +126,12 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     type: StreamType, path: UnsafePointer<Int8>, oflag: Int32, mode: mode_t, queue: DispatchQueue,
     cleanupHandler: @escaping (_ error: Int32) -> Void
   ) {
-    let name = String(cString: path)
-    require(name.hasPrefix("/"), "DispatchIO of the path '\(name)'. Pass one that begins with '/'.")
+    require(
+      path.pointee == UInt8(ascii: "/"),
+      "DispatchIO of the path '\(String(cString: path))'. Pass one that begins with '/'.")
     self.init(
       IOTable.shared.channel(
-        IOFile.Path(path: name, flags: oflag, mode: UInt32(mode)), isRandom: type == .random,
+        IOFile.Path(path, flags: oflag, mode: UInt32(mode)), isRandom: type == .random,
         queue: queue, cleanup: cleanupHandler))
   }
 

@@ -8,6 +8,7 @@
 // A barrier runs when all of the first segment have ended, that is have handed their last handler over; then that
 // segment goes. The lock is held while work is submitted, never while a system call moves bytes or a client's closure
 // runs or dies. Order of locks: IOTable, this one, those of FileWorkers, IOBuffers and of the rooms above.
+import CLinux
 
 final class IOFile: @unchecked Sendable {
   enum Stage: Equatable {
@@ -15,9 +16,16 @@ final class IOFile: @unchecked Sendable {
     case failed(Int32)
   }
   struct Path {
-    let path: String
+    /// With the NUL at its end. Not a String: names need not be UTF-8, and one that is not would become another.
+    let path: [CChar]
     let flags: Int32
     let mode: UInt32
+
+    init(_ path: UnsafePointer<CChar>, flags: Int32, mode: UInt32) {
+      self.path = Array(UnsafeBufferPointer(start: path, count: strlen(path) + 1))
+      self.flags = flags
+      self.mode = mode
+    }
   }
 
   let lock = Lock()

@@ -212,8 +212,9 @@ extension IOFile {
 }
 
 extension IOFile.Path {
-  fileprivate var folder: String {
-    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
-    return String(path[..<slash])
+  fileprivate var folder: [CChar] {
+    let slash = CChar(UInt8(ascii: "/"))
+    guard let last = path.lastIndex(of: slash), last != path.startIndex else { return [slash, 0] }
+    return path[..<last] + [0]
   }
 }

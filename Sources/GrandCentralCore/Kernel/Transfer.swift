@@ -56,7 +56,7 @@ enum Transfer {
   static func makeBlocking(_ descriptor: Int32) { _ = gc_set_nonblocking(descriptor, false) }
 
   /// Opens without waiting, as for the other end of a FIFO. A failure is its errno.
-  static func open(_ path: String, _ flags: Int32, _ mode: UInt32) -> Result<Int32, SystemError> {
+  static func open(_ path: [CChar], _ flags: Int32, _ mode: UInt32) -> Result<Int32, SystemError> {
     let opened = gc_open_file(path, flags | O_NONBLOCK, mode)
     return opened >= 0 ? .success(opened) : .failure(SystemError(number: -opened))
   }
@@ -92,7 +92,7 @@ enum FileKind: Equatable, Sendable {
   }
 
   /// What is there by now.
-  static func of(path: String) -> Result<FileKind, SystemError> {
+  static func of(path: [CChar]) -> Result<FileKind, SystemError> {
     var status = stat()
     guard stat(path, &status) == 0 else { return .failure(SystemError(number: errno)) }
     return .success(FileKind(mode: status.st_mode))

@@ -123,8 +123,9 @@ import Testing
       try useAndLeave(100, folder["a"])
       let before = openDescriptors()
       try useAndLeave(stressed(10_000), folder["a"])
-      // The pool reads /proc now and then.
-      #expect(eventually { openDescriptors() <= before })
+      // The pool reads /proc now and then, and the process's other libraries make a few when they first need them.
+      let fewOnce = 10
+      #expect(eventually { openDescriptors() <= before + fewOnce })
     }
   }
 }

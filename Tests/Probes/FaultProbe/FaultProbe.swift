@@ -26,6 +26,8 @@ import TestSupport
     "events-threads": eventsWithoutThreads, "events-signals": eventsUnderSignals,
     "changes": unknownChanges, "sandboxed-processes": sandboxedProcesses,
     "files": filesRefused, "memory": memoryLimit,
+    "channels-refused": channelsRefused, "channels-descriptors": channelsWithoutDescriptors,
+    "channels-nobody": channelsOfNobody, "channels-signals": channelsUnderSignals,
   ]
 }
 
