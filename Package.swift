@@ -24,6 +24,11 @@ let package = Package(
     // The engine and its Swift classes.
     .target(
       name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: language),
+    // The C API's bodies, for the drop-in libdispatch.so (scripts/dropin.sh). A program that links this target
+    // exports the API itself.
+    .target(
+      name: "CDispatchExports", dependencies: ["CDispatchStorage", "CLinux", "GrandCentralCore"],
+      swiftSettings: language),
     // What users import.
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
@@ -102,6 +107,10 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
+      swiftSettings: language),
+    // Programs on the drop-in library, which is built by its script, in processes of their own.
+    .testTarget(
+      name: "DropInTests", dependencies: ["TestSupport"], exclude: ["Clients", "ClientPackage"],
       swiftSettings: language),
     // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
     .testTarget(

@@ -67,7 +67,10 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     super.init()
   }
 
-  deinit { channel.file.close(channel, stops: false) }
+  deinit {
+    channel.file.close(channel, stops: false)
+    endAttachment(on: Runtime.shared.root(.default))
+  }
 
   // MARK: Making one
 
