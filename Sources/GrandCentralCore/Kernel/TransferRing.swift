@@ -22,8 +22,6 @@ struct TransferRing: @unchecked Sendable {
     return .failure(SystemError(number: error))
   }
 
-  private init(ring: UnsafeMutablePointer<gc_ring>) { self.ring = ring }
-
   func free() {
     gc_ring_free(ring)
     ring.deallocate()

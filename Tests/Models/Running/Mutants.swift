@@ -27,7 +27,9 @@ enum Mutants {
             + Report.milliseconds(outcome.seconds))
       }
     }
-    print("\(count) of \(chosen.count) mutants, \(survivors) survived, slowest \(Report.milliseconds(slowest))")
+    print(
+      "\(count) of \(chosen.count) mutants, \(survivors) survived, "
+        + "slowest \(Report.milliseconds(slowest))")
     return survivors == 0
   }
 }
