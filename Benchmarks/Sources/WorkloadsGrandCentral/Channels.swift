@@ -13,7 +13,7 @@ import Synchronization
 
 let channelWorkloads: [Workload] = [
   sequentialRead, peakOfSequentialRead, copyOfFile, pipeThroughput, smallFileReads, randomReads,
-  randomWrites,
+  coldReads, randomWrites,
 ]
 
 private let mebibyte = 1 << 20
@@ -216,6 +216,42 @@ private let randomReads = Workload(
 ) { count in
   let file = sharedFile(mebibytes: 1_024)
   let places = randomPlaces(count, in: file)
+  let (time, sum) = readAtRandom(file, places)
+  var buffer = [UInt8](repeating: 0, count: 4_096)
+  var plain: UInt64 = 0
+  let pread = elapsed {
+    for place in places {
+      _ = buffer.withUnsafeMutableBytes {
+        Glibc.pread(file.descriptor, $0.baseAddress, 4_096, off_t(place))
+      }
+      plain &+= buffer.withUnsafeBytes { checksum($0) }
+    }
+  }
+  expect(plain == sum, "another sum")
+  return Sample(time, figures: [Double(time) / Double(count), Double(time) / Double(pread)])
+}
+
+/// The same where the disk has to be asked; and how much of a processor that takes.
+private let coldReads = Workload(
+  "io/random-cold/4KiB/32",
+  rows: [
+    Workload.Row("io/random-cold/4KiB/32"), Workload.Row("io/random-cold/4KiB/32/cpu"),
+  ], .fixed(4_000), .shared
+) { count in
+  let file = sharedFile(mebibytes: 256)
+  fsync(file.descriptor)
+  posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
+  // Not what lies behind each, which others may ask for.
+  posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_RANDOM)
+  let before = processorTime()
+  let (time, _) = readAtRandom(file, randomPlaces(count, in: file))
+  let used = processorTime() - before
+  posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_NORMAL)
+  return Sample(time, figures: [Double(time) / Double(count), Double(used) / Double(count)])
+}
+
+/// Returns how long it took, and the sum of all.
+private func readAtRandom(_ file: ScratchFile, _ places: [Int]) -> (UInt64, sum: UInt64) {
   let queue = DispatchQueue(label: "bench.random")
   let (sum, ended) = (Sum(), Signal())
   lseek(file.descriptor, 0, SEEK_SET)
@@ -227,19 +263,8 @@ private let randomReads = Workload(
     queue.async { for _ in 0..<32 { reads.next() } }
     ended.wait()
   }
-  expect(sum.bytes == count * 4_096, "\(sum.bytes) bytes")
-  var buffer = [UInt8](repeating: 0, count: 4_096)
-  var plain: UInt64 = 0
-  let pread = elapsed {
-    for place in places {
-      _ = buffer.withUnsafeMutableBytes {
-        Glibc.pread(file.descriptor, $0.baseAddress, 4_096, off_t(place))
-      }
-      plain &+= buffer.withUnsafeBytes { checksum($0) }
-    }
-  }
-  expect(plain == sum.value, "another sum")
-  return Sample(time, figures: [Double(time) / Double(count), Double(time) / Double(pread)])
+  expect(sum.bytes == places.count * 4_096, "\(sum.bytes) bytes")
+  return (time, sum.value)
 }
 
 /// The same with writes.

@@ -128,6 +128,9 @@ extension Reach {
     "io/pipe/of-loop": .reference,
     "io/random/4KiB/32": .ratio(0.2),
     "io/random/4KiB/32/of-pread": .reference,
+    // The disk's, beside whatever else uses it.
+    "io/random-cold/4KiB/32": .reference,
+    "io/random-cold/4KiB/32/cpu": .reference,
   ]
 }
 
