@@ -5,6 +5,10 @@
 //   where the descriptor stands            workers: one piece after the other, so there is nothing to gather; the kernel
 //                                          reads ahead of a plain read(2), and the worker goes on with what it has in its
 //                                          cache, without a hand-over for each piece
+// Measured, 4 KiB at depth 32, ring beside workers: what has to come from the disk takes half of the processor's time, on
+// one thread instead of up to 32; where CPUs are overcommitted it may come later, as one thread has one thread's share of
+// them. What is in memory takes about as long by either: there the choice is of threads, not of speed. The same with
+// writes, which some file systems let no ring make without waiting: those the kernel hands to threads of its own.
 import CLinux
 
 extension DispatchIO {
