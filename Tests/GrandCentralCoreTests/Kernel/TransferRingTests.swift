@@ -5,8 +5,6 @@ import Testing
 
 @testable import GrandCentralCore
 
-private let ringIsAllowed = (try? ownRing()) != nil
-
 /// A ring with a bell of its own. Beside the engine's there is one at a time.
 private struct OwnRing {
   let ring: TransferRing
@@ -46,7 +44,9 @@ private func ownRing(_ entries: Int = 4) throws -> OwnRing {
 private enum TestError: Error { case errno(Int32) }
 
 // What a forked child must leave alone is known for one ring: the suite has processes of its own.
-@Suite("A ring of transfers", .serialized, .enabled(if: ringIsAllowed, "needs io_uring"))
+@Suite(
+  "A ring of transfers", .serialized,
+  .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
 struct TransferRingTests {
   @Test func `writes and reads at a place, and tells each once`() async {
     _ = await #expect(processExitsWith: .success) {
@@ -64,6 +64,7 @@ struct TransferRingTests {
         #expect(own.wait(for: 1) == [7: Int32(text.count)])
       }
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 100)
+      defer { buffer.deallocate() }
       try #require(own.ring.addRead(file, into: buffer, 100, at: 106, key: 8))
       try #require(own.ring.addRead(file, into: buffer + 50, 50, at: 1000, key: 9))
       #expect(own.ring.enter() == .all)
@@ -78,6 +79,7 @@ struct TransferRingTests {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing(4)
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+      defer { buffer.deallocate() }
       let null = open("/dev/zero", O_RDONLY)
       for key in 0..<4 as Range<UInt64> {
         #expect(own.ring.addRead(null, into: buffer, 1, at: 0, key: key))
@@ -103,6 +105,7 @@ struct TransferRingTests {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing()
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+      defer { buffer.deallocate() }
       let ends = DescriptorPair.pipe()
       // A pipe that blocks waits in the kernel.
       for end in [ends.input, ends.output] { _ = fcntl(end, F_SETFL, 0) }
@@ -131,6 +134,7 @@ struct TransferRingTests {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing()
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+      defer { buffer.deallocate() }
       #expect(own.ring.addRead(9999, into: buffer, 1, at: 0, key: 1))
       #expect(own.ring.enter() == .all)
       #expect(own.wait(for: 1) == [1: -EBADF])
