@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import conformance_fuzz
 import conformance_headers
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -188,6 +189,9 @@ def main():
     parser.add_argument("--only-ours", action="store_true", help="not on the toolchain's library")
     parser.add_argument("--no-headers", action="store_true", help="not the headers")
     parser.add_argument("--filter", default="", metavar="REGEX", help="cases whose name matches")
+    parser.add_argument("--fuzz", type=float, default=0, metavar="SECONDS",
+                        help="random programs, on each library; first, that they notice faults")
+    parser.add_argument("--seed", type=int, default=1, help="of the first random program")
     parser.add_argument("--limit", type=int, default=60, metavar="SECONDS", help="for each case")
     parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2))
     parser.add_argument("--variant", default="", metavar="REGEX", help="compilers and headers")
@@ -212,6 +216,14 @@ def main():
             if not options.no_headers:
                 failures += conformance_headers.check(toolchain, folder, pool)
             list(pool.map(lambda variant: variant.build(toolchain, folder), variants))
+            if options.fuzz:
+                fuzzer = conformance_fuzz.Fuzzer(toolchain, HEADERS, folder, options.limit, run)
+                print("\nfaults that random programs must notice")
+                failures += fuzzer.notices_every_fault(libraries[0], pool)
+                for library in libraries:
+                    print(f"\nrandom programs on {library.name}, from seed {options.seed}")
+                    failures += fuzzer.run_for(
+                        library, options.fuzz, options.seed, pool, options.jobs)
         print_reach(variants)
         for library in libraries:
             results, kinds = run_all(

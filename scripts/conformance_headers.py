@@ -1,4 +1,5 @@
-"""Checks the C headers: every compiler and language they are for, and that they declare what the peer's do."""
+"""Checks the C headers: every compiler and language they are for, and that they declare what the
+peer's do."""
 import os
 import re
 import subprocess
@@ -18,8 +19,8 @@ COMPILERS = [  # program, flags, standards, source
     ("clang++", [], CXX, "Usability.cpp"),
     ("g++", [], CXX, "Usability.cpp"),
 ]
-# Names that the peer's headers define for themselves: their guards, and what belongs to systems that are not
-# Linux.
+# Names that the peer's headers define for themselves: their guards, and what belongs to systems
+# that are not Linux.
 PEERS_OWN = re.compile(
     r"__DISPATCH_\w+__$|_dispatch_object_validate|DISPATCH_SOURCE_TYPE_DECL_|DISPATCH_WINDOWS")
 

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int result(long returned) { return returned == -1 ? errno : 0; }
@@ -69,6 +70,7 @@ static const uint32_t call_numbers[] = {
     [FAULTS_SCHED_GETAFFINITY] = SYS_sched_getaffinity,
     [FAULTS_PIDFD_OPEN] = SYS_pidfd_open,
     [FAULTS_IO_URING_SETUP] = SYS_io_uring_setup,
+    [FAULTS_IO_URING_ENTER] = SYS_io_uring_enter,
     [FAULTS_READ] = SYS_read,
     [FAULTS_PREAD] = SYS_pread64,
     [FAULTS_WRITEV] = SYS_writev,
@@ -122,6 +124,14 @@ int faults_refuse_descriptor(int descriptor, faults_call call, int error) {
       allow,
   };
   return install(filter, sizeof filter / sizeof filter[0]);
+}
+
+int faults_in_child(bool (*body)(void)) {
+  pid_t child = fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return status;
 }
 
 static void *nothing(void *argument) { return argument; }

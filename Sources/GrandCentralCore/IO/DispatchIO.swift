@@ -17,7 +17,9 @@ public typealias dispatch_fd_t = Int32
 /// A reader does not run ahead of its handlers by more than a few MiB: while they do not return, it waits.
 ///
 /// While a channel has a descriptor, the descriptor is not to be closed, nor its flags changed: pipes, sockets and
-/// terminals are non-blocking meanwhile. Close it in the cleanup handler.
+/// terminals are non-blocking meanwhile, also by their other numbers, which dup(2) made. Close it in the cleanup
+/// handler. If it is closed all the same, operations end with `EBADF`; one that waits for bytes hears of it only when
+/// something more is asked for, when a channel of the descriptor is closed, or one is made of its number.
 ///
 /// ```swift
 /// let channel = DispatchIO(type: .stream, fileDescriptor: socket, queue: queue) { _ in close(socket) }

@@ -79,7 +79,8 @@ CASE(inactive_queue_starts_nothing_until_activated) {
 
 CASE(autorelease_attributes_make_ordinary_queues) {
   static counter ran;
-  dispatch_queue_t serial = dispatch_queue_create(NULL, DISPATCH_QUEUE_SERIAL_WITH_AUTORELEASE_POOL);
+  dispatch_queue_t serial =
+    dispatch_queue_create(NULL, DISPATCH_QUEUE_SERIAL_WITH_AUTORELEASE_POOL);
   dispatch_queue_t concurrent =
     dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_WITH_AUTORELEASE_POOL);
   dispatch_sync_f(serial, &ran, count_up);

@@ -54,8 +54,7 @@ static void measure(void *context) {
 
 CASE(width_bounds_a_concurrent_queue) {
   through = (latch)LATCH(200);
-  dispatch_queue_t queue =
-    dispatch_queue_create(NULL, dispatch_queue_attr_make_initially_inactive(DISPATCH_QUEUE_CONCURRENT));
+  dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_INACTIVE);
   dispatch_queue_set_width(queue, 2);
   dispatch_activate(queue);
   for (int n = 0; n < 200; n++) dispatch_async_f(queue, (void *)(intptr_t)2, measure);
@@ -65,8 +64,7 @@ CASE(width_bounds_a_concurrent_queue) {
 
 CASE(width_by_number_of_cpus) {
   static counter ran;
-  dispatch_queue_t queue =
-    dispatch_queue_create(NULL, dispatch_queue_attr_make_initially_inactive(DISPATCH_QUEUE_CONCURRENT));
+  dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_INACTIVE);
   dispatch_queue_set_width(queue, -3);
   dispatch_activate(queue);
   dispatch_barrier_sync_f(queue, &ran, count_up);

@@ -63,7 +63,11 @@ CASE(timer_missed_while_its_queue_is_busy_tells_how_often) {
   dispatch_source_set_timer(one.source, DISPATCH_TIME_NOW, NSEC_PER_MSEC, 0);
   dispatch_suspend(queue);
   dispatch_activate(one.source);
-  usleep(30000);  // what is being tested: thirty intervals go by
+  static latch later = LATCH(1);
+  dispatch_after_f(
+    dispatch_time(DISPATCH_TIME_NOW, 30 * (int64_t)NSEC_PER_MSEC), global_queue(), &later,
+    open_latch);
+  latch_wait(&later);
   dispatch_resume(queue);
   latch_wait(&fired);
   CHECK(one.total >= 20);

@@ -14,7 +14,9 @@ static void run_with_number(void *context, size_t number) {
   // One after the other: the queue is serial.
   *(int *)context += (int)number;
 }
-DISPATCH_INLINE DISPATCH_ALWAYS_INLINE DISPATCH_NONNULL1 int twice(int *value) { return *value * 2; }
+DISPATCH_INLINE DISPATCH_ALWAYS_INLINE DISPATCH_NONNULL1 int twice(int *value) {
+  return *value * 2;
+}
 DISPATCH_NORETURN void never_called(void);
 
 static int use_queues(void) {

@@ -120,6 +120,7 @@ import Testing
     _ = await #expect(processExitsWith: .success) {
       let folder = ScratchFolder()
       fill(folder.file("a"), pattern(1000))
+      listenOnce()
       try useAndLeave(100, folder["a"])
       let before = openDescriptors()
       try useAndLeave(stressed(10_000), folder["a"])
@@ -128,6 +129,21 @@ import Testing
       #expect(eventually { openDescriptors() <= before + fewOnce })
     }
   }
+}
+
+/// So that the engine has what it listens with.
+private func listenOnce() {
+  let ends = DescriptorPair.pipe()
+  let (heard, ended) = (Latch(), Latch())
+  let source = DispatchSource.makeReadSource(fileDescriptor: ends.input)
+  source.setEventHandler { heard.open() }
+  source.setCancelHandler { ended.open() }
+  source.activate()
+  writeBytes(ends.output, 1)
+  #expect(heard.wait())
+  source.cancel()
+  #expect(ended.wait())
+  ends.closeBoth()
 }
 
 /// Makes that many channels, a hundred at a time, and sees to it that all they held is let go of.

@@ -1,0 +1,318 @@
+// Random programs against the C API: `fuzz SEED` makes one, runs it and exits with 0 if every
+// promise was kept. The same seed makes the same program; how its threads meet is the machine's
+// affair.
+//
+// What is promised, whatever the program:
+// - every item runs exactly once, and a waiting submission returns after its item;
+// - a serial queue runs one item at a time, a barrier of a concurrent queue runs alone;
+// - on a serial queue, what one thread submitted without waiting starts in that order;
+// - a group is empty at the end, and every notification ran, once, when the group was empty or
+//   later;
+// - a semaphore never lets more in than it has permits;
+// - a source of added data tells exactly the sum;
+// - a queue's finalizer runs once, and after all its items.
+//
+// Programs are free of deadlocks by construction: queues stand in families, a family shares its
+// targets, and an item of one family waits only for later families. Whoever suspends a queue
+// resumes it before it waits for anything.
+#include "../Check.h"
+
+#include <sched.h>
+
+enum { THREADS = 4, FAMILIES = 3, QUEUES = 9, GROUPS = 3, STEPS = 400, MOST_ITEMS = 60000 };
+
+// MARK: Random numbers: splitmix64, one stream a thread
+
+static uint64_t next_random(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return z ^ z >> 31;
+}
+static int below(uint64_t *state, int bound) {
+  return (int)(next_random(state) % (uint64_t)bound);
+}
+
+// MARK: The world
+
+typedef struct fuzz_queue {
+  dispatch_queue_t handle;
+  bool is_serial;
+  int family;
+  _Atomic int shared, alone;            // items inside, by kind
+  _Atomic int last_started[THREADS];    // per submitter, the last number that started
+  int submitted[THREADS];               // owner-only: per submitter, the last number given
+  _Atomic long items_begun, items_ended;
+  latch finalized;
+} fuzz_queue;
+
+typedef struct fuzz_group {
+  dispatch_group_t handle;
+  _Atomic long notifications, notified;
+} fuzz_group;
+
+typedef struct item {
+  fuzz_queue *queue;
+  int submitter, number;  // number 0: order is not promised
+  bool is_barrier, nests;
+  uint64_t random;
+  _Atomic int runs;
+} item;
+
+static fuzz_queue queues[QUEUES];
+static fuzz_group groups[GROUPS];
+static item items[MOST_ITEMS];
+static _Atomic int item_count;
+static dispatch_group_t everything;
+static dispatch_semaphore_t permits;
+static _Atomic int permits_taken;
+enum { PERMITS = 1 };
+static dispatch_source_t adder;
+static _Atomic unsigned long added, told;
+static latch all_told = LATCH(1);
+static _Atomic bool is_over;
+
+static item *new_item(
+  fuzz_queue *queue, int submitter, bool is_barrier, bool nests, uint64_t random) {
+  int index = atomic_fetch_add(&item_count, 1);
+  CHECK(index < MOST_ITEMS);
+  item *one = &items[index];
+  one->queue = queue, one->submitter = submitter, one->is_barrier = is_barrier;
+  one->nests = nests, one->random = random;
+  dispatch_group_enter(everything);
+  return one;
+}
+
+// MARK: Items
+
+static void nest(item *one);
+
+static void run_item(void *context) {
+  item *one = context;
+  fuzz_queue *queue = one->queue;
+  atomic_fetch_add(&queue->items_begun, 1);
+  bool alone = queue->is_serial || one->is_barrier;
+  if (alone) {
+    CHECK_EQUAL(atomic_fetch_add(&queue->alone, 1), 0);
+    CHECK_EQUAL(queue->shared, 0);
+  } else {
+    atomic_fetch_add(&queue->shared, 1);
+    CHECK_EQUAL(queue->alone, 0);
+  }
+  if (queue->is_serial && one->number) {
+    int before = atomic_exchange(&queue->last_started[one->submitter], one->number);
+    CHECK(before < one->number);
+  }
+  for (volatile int n = 0; n < (int)(one->random % 300); n++) { }
+  if (one->nests) nest(one);
+  CHECK_EQUAL(atomic_fetch_add(&one->runs, 1), 0);
+  if (alone) atomic_fetch_sub(&queue->alone, 1);
+  else atomic_fetch_sub(&queue->shared, 1);
+  atomic_fetch_add(&queue->items_ended, 1);
+  dispatch_group_leave(everything);
+}
+
+static void submit(fuzz_queue *queue, item *one, bool waits) {
+  dispatch_queue_t handle = queue->handle;
+#ifdef __BLOCKS__
+  if (one->random & 1 << 20) {
+    void (^block)(void) = ^{ run_item(one); };
+    if (waits) (one->is_barrier ? dispatch_barrier_sync : dispatch_sync)(handle, block);
+    else (one->is_barrier ? dispatch_barrier_async : dispatch_async)(handle, block);
+    return;
+  }
+#endif
+  if (waits)
+    (one->is_barrier ? dispatch_barrier_sync_f : dispatch_sync_f)(handle, one, run_item);
+  else
+    (one->is_barrier ? dispatch_barrier_async_f : dispatch_async_f)(handle, one, run_item);
+}
+
+// From inside an item: more work anywhere, or a wait for a later family.
+static void nest(item *one) {
+  uint64_t random = one->random;
+  int target = below(&random, QUEUES);
+  bool waits = queues[target].family > one->queue->family && below(&random, 2);
+  item *inner = new_item(
+    &queues[target], one->submitter, below(&random, 4) == 0, false, next_random(&random));
+  submit(&queues[target], inner, waits);
+  if (waits) CHECK_EQUAL(inner->runs, 1);
+}
+
+// MARK: Steps of a thread
+
+static void note_notification(void *context) {
+  atomic_fetch_add(&((fuzz_group *)context)->notified, 1);
+  dispatch_group_leave(everything);
+}
+
+static void visit(void *context, size_t number) {
+  atomic_fetch_add((_Atomic long *)context, (long)number + 1);
+}
+
+static void step_submit(int thread, uint64_t *random, bool waits) {
+  fuzz_queue *queue = &queues[below(random, QUEUES)];
+  item *one =
+    new_item(queue, thread, below(random, 4) == 0, below(random, 3) == 0, next_random(random));
+  if (!waits) one->number = ++queue->submitted[thread];
+  submit(queue, one, waits);
+  if (waits) CHECK_EQUAL(one->runs, 1);
+}
+
+static void step_group(int thread, uint64_t *random) {
+  fuzz_group *group = &groups[below(random, GROUPS)];
+  fuzz_queue *queue = &queues[below(random, QUEUES)];
+  item *one = new_item(queue, thread, false, false, next_random(random));
+  dispatch_group_async_f(group->handle, queue->handle, one, run_item);
+  if (below(random, 2)) {
+    atomic_fetch_add(&group->notifications, 1);
+    dispatch_group_enter(everything);
+    dispatch_group_notify_f(
+      group->handle, queues[below(random, QUEUES)].handle, group, note_notification);
+  }
+  if (below(random, 4) == 0)
+    (void)dispatch_group_wait(
+      group->handle, below(random, 2) ? DISPATCH_TIME_NOW : dispatch_time(DISPATCH_TIME_NOW, 50000));
+}
+
+static void step_suspend(int thread, uint64_t *random) {
+  fuzz_queue *queue = &queues[below(random, QUEUES)];
+  int depth = 1 + below(random, 3);
+  for (int n = 0; n < depth; n++) dispatch_suspend(queue->handle);
+  for (int n = below(random, 4); n >= 0; n--) {
+    item *one = new_item(queue, thread, below(random, 4) == 0, false, next_random(random));
+    one->number = ++queue->submitted[thread];
+    submit(queue, one, false);
+  }
+  for (int n = 0; n < depth; n++) dispatch_resume(queue->handle);
+}
+
+static void step_semaphore(uint64_t *random) {
+  dispatch_time_t until = below(random, 3) ? DISPATCH_TIME_FOREVER
+                                           : dispatch_time(DISPATCH_TIME_NOW, below(random, 100000));
+  if (dispatch_semaphore_wait(permits, until)) return;
+  CHECK(atomic_fetch_add(&permits_taken, 1) < PERMITS);
+  // Lets the others come, as far as they may.
+  for (int n = 0; n < 5; n++) sched_yield();
+  atomic_fetch_sub(&permits_taken, 1);
+  dispatch_semaphore_signal(permits);
+}
+
+static void take_random_step(int thread, uint64_t *random) {
+  switch (below(random, 12)) {
+  case 0: case 1: case 2: case 3: step_submit(thread, random, false); break;
+  case 4: case 5: step_submit(thread, random, true); break;
+  case 6: step_group(thread, random); break;
+  case 7: step_suspend(thread, random); break;
+  case 8: step_semaphore(random); break;
+  case 9: {
+    unsigned long value = 1 + (unsigned long)below(random, 100);
+    atomic_fetch_add(&added, value);
+    dispatch_source_merge_data(adder, value);
+    break;
+  }
+  case 10: {
+    fuzz_queue *queue = &queues[below(random, QUEUES)];
+    item *one = new_item(queue, thread, false, false, next_random(random));
+    dispatch_after_f(
+      dispatch_time(DISPATCH_TIME_NOW, below(random, 3000000)), queue->handle, one, run_item);
+    break;
+  }
+  case 11: {
+    _Atomic long sum = 0;
+    long count = below(random, 40);
+    dispatch_apply_f((size_t)count, DISPATCH_APPLY_AUTO, &sum, visit);
+    CHECK_EQUAL(sum, count * (count + 1) / 2);
+    break;
+  }
+  }
+}
+
+typedef struct thread_start {
+  int number;
+  uint64_t random;
+} thread_start;
+static void *run_thread(void *context) {
+  thread_start *start = context;
+  for (int n = 0; n < STEPS; n++) take_random_step(start->number, &start->random);
+  return NULL;
+}
+
+// MARK: From beginning to end
+
+static void on_added(void *context) {
+  (void)context;
+  unsigned long sum = atomic_fetch_add(&told, dispatch_source_get_data(adder));
+  sum += dispatch_source_get_data(adder);
+  CHECK(sum <= added);
+  if (is_over && sum == added) latch_down(&all_told);
+}
+
+static void on_finalizer(void *context) {
+  fuzz_queue *queue = context;
+  CHECK_EQUAL(queue->items_begun, queue->items_ended);
+  latch_down(&queue->finalized);
+}
+
+static void make_world(uint64_t *random) {
+  everything = dispatch_group_create();
+  permits = dispatch_semaphore_create(PERMITS);
+  for (int n = 0; n < QUEUES; n++) {
+    fuzz_queue *queue = &queues[n];
+    queue->family = n % FAMILIES;
+    queue->is_serial = below(random, 2);
+    queue->finalized = (latch)LATCH(1);
+    // Targets are earlier queues of the family.
+    dispatch_queue_t target = NULL;
+    if (n >= FAMILIES && below(random, 3)) target = queues[n - FAMILIES].handle;
+    queue->handle = dispatch_queue_create_with_target(
+      "fuzz", queue->is_serial ? DISPATCH_QUEUE_SERIAL : DISPATCH_QUEUE_CONCURRENT, target);
+    dispatch_set_context(queue->handle, queue);
+    dispatch_set_finalizer_f(queue->handle, on_finalizer);
+  }
+  for (int n = 0; n < GROUPS; n++) groups[n].handle = dispatch_group_create();
+  adder = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
+  dispatch_source_set_event_handler_f(adder, on_added);
+  dispatch_activate(adder);
+}
+
+static void run_world(uint64_t *random) {
+  pthread_t threads[THREADS];
+  static thread_start starts[THREADS];
+  for (int n = 0; n < THREADS; n++) {
+    starts[n] = (thread_start){n, next_random(random)};
+    CHECK(!pthread_create(&threads[n], NULL, run_thread, &starts[n]));
+  }
+  for (int n = 0; n < THREADS; n++) CHECK(!pthread_join(threads[n], NULL));
+  CHECK_EQUAL(dispatch_group_wait(everything, patience()), 0);
+  // One more, after which the sum is complete.
+  atomic_fetch_add(&added, 1);
+  atomic_store(&is_over, true);
+  dispatch_source_merge_data(adder, 1);
+  latch_wait(&all_told);
+}
+
+static void end_world(void) {
+  for (int n = 0; n < item_count; n++) CHECK_EQUAL(items[n].runs, 1);
+  for (int n = 0; n < GROUPS; n++) {
+    CHECK_EQUAL(dispatch_group_wait(groups[n].handle, DISPATCH_TIME_NOW), 0);
+    CHECK_EQUAL(groups[n].notified, groups[n].notifications);
+    dispatch_release(groups[n].handle);
+  }
+  CHECK_EQUAL(told, added);
+  dispatch_source_cancel(adder);
+  dispatch_release(adder);
+  dispatch_release(permits);
+  // Later queues target earlier ones, and hold them.
+  for (int n = 0; n < QUEUES; n++) dispatch_release(queues[n].handle);
+  for (int n = 0; n < QUEUES; n++) latch_wait(&queues[n].finalized);
+  dispatch_release(everything);
+}
+
+CASE(fuzz) {
+  const char *text = getenv("FUZZ_SEED");
+  uint64_t random = text ? strtoull(text, NULL, 10) : 1;
+  make_world(&random);
+  run_world(&random);
+  end_world();
+}
