@@ -10,6 +10,7 @@ let package = Package(
   name: "GrandCentral",
   products: [
     .library(name: "GrandCentral", targets: ["GrandCentral"]),
+    .library(name: "GrandCentralDropIn", targets: ["GrandCentralDropIn"]),
     .executable(name: "tour", targets: ["tour"]),
   ],
   targets: [
@@ -24,6 +25,10 @@ let package = Package(
     // The engine and its Swift classes.
     .target(
       name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: language),
+    // What a program depends on to run on this engine as a whole, Foundation and Concurrency too.
+    .target(
+      name: "GrandCentralDropIn", dependencies: ["CDispatchExports"], swiftSettings: language,
+      linkerSettings: [.linkedLibrary("dispatch"), .linkedLibrary("BlocksRuntime")]),
     // The C API's bodies, for the drop-in libdispatch.so (scripts/dropin.sh). A program that links this target
     // exports the API itself.
     .target(

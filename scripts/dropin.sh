@@ -52,7 +52,9 @@ echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: 
   >"$scratch/exports.map"
 mapfile -t sources < <(
   find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
-swiftc -emit-library -o "$out/libdispatch.so" "${swift_flags[@]}" "${more[@]}" \
+# Under another name until all has gone well.
+made=$scratch/libdispatch.so
+swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
   -swift-version 6 -parse-as-library -warnings-as-errors \
   -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN \
   -Xfrontend -disable-implicit-concurrency-module-import \
@@ -61,9 +63,10 @@ swiftc -emit-library -o "$out/libdispatch.so" "${swift_flags[@]}" "${more[@]}" \
   -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
   -Xlinker -z -Xlinker defs
 
-needed=$(readelf -d "$out/libdispatch.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-echo "$out/libdispatch.so: $(stat -c %s "$out/libdispatch.so") bytes, needs" $needed
+needed=$(readelf -d "$made" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 if grep -qE 'libswift_Concurrency|libswift_StringProcessing|libdispatch' <<<"$needed"; then
   echo "A library that needs libdispatch.so itself is among them." >&2
   exit 1
 fi
+mv "$made" "$out/libdispatch.so"
+echo "$out/libdispatch.so: $(stat -c %s "$out/libdispatch.so") bytes, needs" $needed

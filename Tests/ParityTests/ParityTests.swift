@@ -28,11 +28,6 @@ import Testing
     print(summary(peer: peer.count, missing: missing.compactMap { excused[normalised($0)] }))
   }
 
-  /// Names of the peer's C interface are listed for the C door, which is not built yet.
-  @Test func `keeps the peer's C list for the C door`() throws {
-    #expect(try list("c-dispatch-linux.tsv").count > 150)
-  }
-
   private func list(_ name: String) throws -> [String] {
     let path = "\(packageFolder)/Tests/ParityTests/Lists/\(name)"
     guard let text = contents(of: path) else { throw GraphError(description: "no file \(path)") }

@@ -43,7 +43,9 @@ let ticker = Timer.scheduledTimer(withTimeInterval: 0.002, repeats: true) { time
   ticks += 1
   if ticks == 3 { timer.invalidate() }
 }
-while ticker.isValid { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+while ticker.isValid {
+  _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+}
 print("timer=\(ticks)")
 
 // The main queue's items run in the run loop.
@@ -56,7 +58,9 @@ nonisolated(unsafe) var onOther = false
 let other = Thread {
   let timer = Timer(timeInterval: 0.002, repeats: false) { _ in onOther = true }
   RunLoop.current.add(timer, forMode: .default)
-  while !onOther { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
+  while !onOther {
+    _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+  }
   arrived.signal()
 }
 other.start()
