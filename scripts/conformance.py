@@ -48,14 +48,16 @@ class Toolchain:
 class Variant:
     """The suite built by one compiler against one set of headers."""
 
-    def __init__(self, compiler, headers):
-        self.compiler, self.headers = compiler, headers
-        self.name = f"{compiler}, {headers} headers"
+    def __init__(self, compiler, headers, sanitizer=None):
+        self.compiler, self.headers, self.sanitizer = compiler, headers, sanitizer
+        self.name = f"{compiler}, {headers} headers" + (f", {sanitizer}" if sanitizer else "")
 
     def build(self, toolchain, folder):
         self.program = os.path.join(folder, f"suite-{self.compiler}-{self.headers}")
         sources = [os.path.join(SUITE, "Check.c")] + sorted(glob.glob(SUITE + "/Cases/*.c"))
         flags = ["-fblocks"] if self.compiler == "clang" else []
+        if self.sanitizer:
+            flags.append(f"-fsanitize={self.sanitizer}")
         run([self.compiler, "-std=gnu11", "-g", "-O1", *flags, *WARNINGS,
              *toolchain.header_flags(self.headers, self.compiler), *sources, "-o", self.program,
              *toolchain.link_flags()])
@@ -68,6 +70,9 @@ class Library:
         # The toolchain's other libraries, the blocks runtime first, come after a drop-in's folder.
         # Cases stop on purpose; symbolising each stack would take most of the time.
         self.environment.setdefault("SWIFT_BACKTRACE", "enable=no")
+        # What a sanitizer has to say fails the case at once.
+        self.environment.setdefault("TSAN_OPTIONS", "halt_on_error=1")
+        self.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
         self.environment["LD_LIBRARY_PATH"] = ":".join([folder, toolchain.libraries])
 
 
@@ -192,6 +197,8 @@ def main():
     parser.add_argument("--fuzz", type=float, default=0, metavar="SECONDS",
                         help="random programs, on each library; first, that they notice faults")
     parser.add_argument("--seed", type=int, default=1, help="of the first random program")
+    parser.add_argument("--sanitize", choices=("thread", "address", "undefined"),
+                        help="the cases alone, built by clang with this sanitizer")
     parser.add_argument("--limit", type=int, default=60, metavar="SECONDS", help="for each case")
     parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2))
     parser.add_argument("--variant", default="", metavar="REGEX", help="compilers and headers")
@@ -208,6 +215,8 @@ def main():
             sys.exit(f"conformance: there is no libdispatch.so in {folder}")
         libraries.append(Library(f"the library in {options.ours}", folder, True, toolchain))
     variants = [Variant(c, h) for c in ("clang", "gcc") for h in ("ours", "peer")]
+    if options.sanitize:
+        variants = [Variant("clang", "ours", options.sanitize)]
     variants = [v for v in variants if re.search(options.variant, v.name)]
 
     with tempfile.TemporaryDirectory() as folder:
