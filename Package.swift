@@ -24,6 +24,11 @@ let package = Package(
     // The engine and its Swift classes.
     .target(
       name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: language),
+    // The C API's bodies, for the drop-in libdispatch.so (scripts/dropin.sh). A program that links this target
+    // exports the API itself.
+    .target(
+      name: "CDispatchExports", dependencies: ["CDispatchStorage", "CLinux", "GrandCentralCore"],
+      swiftSettings: language),
     // What users import.
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
@@ -103,10 +108,16 @@ let package = Package(
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
-    // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
-    .testTarget(name: "DoorTests", dependencies: ["GrandCentral"], swiftSettings: language),
+    // Programs on the drop-in library, which is built by its script, in processes of their own.
     .testTarget(
-      name: "DoorDispatchTests", swiftSettings: language + [.define("DOOR_DISPATCH")]),
+      name: "DropInTests", dependencies: ["TestSupport"], exclude: ["Clients", "ClientPackage"],
+      swiftSettings: language),
+    // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
+    .testTarget(
+      name: "DoorTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
+    .testTarget(
+      name: "DoorDispatchTests", dependencies: ["TestSupport"],
+      swiftSettings: language + [.define("DOOR_DISPATCH")]),
     // The fuzzer. FuzzEngineDispatch is a symbolic link to FuzzEngine: one source, compiled against
     // both engines.
     .target(
@@ -128,7 +139,21 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "TourTests",
-      dependencies: ["TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour"],
+      dependencies: [
+        "GrandCentral", "TourKit", "TourJob", "TourJobDispatch", "TourChapters", "tour",
+      ],
       swiftSettings: language),
   ]
 )
+
+// A sanitizer looks at the engine and the tests that run it in their own process; the rest would take most of the time
+// to build (scripts/sanitize.sh).
+if Context.environment["GRANDCENTRAL_SANITIZED"] != nil {
+  let kept: Set = [
+    "CLinux", "Primitives", "GrandCentralCore", "GrandCentral", "CFaults", "TestSupport",
+    "MainQueueProbe", "PoolProbe",
+    "GrandCentralTests", "GrandCentralCoreTests", "StressTests",
+  ]
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { $0.name != "GrandCentral" }
+}

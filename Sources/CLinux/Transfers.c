@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -71,6 +72,22 @@ int gc_set_nonblocking(int descriptor, bool on) {
     if (fcntl(descriptor, F_SETFL, wanted) < 0) return -errno;
   }
   return was_on;
+}
+
+int gc_access_mode(int descriptor) {
+  int flags = fcntl(descriptor, F_GETFL);
+  return flags < 0 ? -errno : flags & O_ACCMODE;
+}
+
+int gc_is_same_open_file(int one, int other) {
+#ifdef SYS_kcmp
+  pid_t process = getpid();
+  long order = syscall(SYS_kcmp, process, process, 0 /* KCMP_FILE */, one, other);
+  return order < 0 ? -errno : order == 0;
+#else
+  (void)one, (void)other;
+  return -ENOSYS;
+#endif
 }
 
 int gc_open_file(const char *path, int flags, uint32_t mode) {

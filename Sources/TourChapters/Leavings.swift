@@ -26,24 +26,43 @@ final class Leavings: Sendable {
     state.withLock { $0.descriptors = now }
   }
 
-  /// A new folder of our own, which the chapter removes.
+  /// A new folder of our own, which the chapter removes. Its path begins at the root.
   func makeFolder() -> Path? {
-    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(base)/tour-XXXXXX".utf8CString)
+    let base = getenv("TMPDIR").map { Path(cString: $0) } ?? Path("/tmp")
+    guard let real = base.withCString({ realpath($0, nil) }) else { return nil }
+    defer { free(real) }
+    var template = Path(cString: real).appending("tour-XXXXXX").bytes.map { CChar(bitPattern: $0) }
+    template.append(0)
     guard mkdtemp(&template) != nil else { return nil }
     let folder = template.withUnsafeBufferPointer { Path(cString: $0.baseAddress!) }
     state.withLock { $0.folders.append(folder) }
     return folder
   }
 
-  /// Removes a folder and the files in it.
+  /// Removes a folder and all that is in it.
   func remove(_ folder: Path) {
-    if let listing = try? FolderListing(of: folder) {
-      for file in listing.files { _ = file.withCString { unlink($0) } }
-      for inner in listing.folders { _ = inner.withCString { rmdir($0) } }
+    // When a chapter is stopped in the middle, somebody may still be making files: then a folder is not
+    // empty when its turn comes. None that is gone comes back, so after some turns all are.
+    for _ in 0..<1000 {
+      empty(folder)
+      if folder.withCString({ rmdir($0) }) == 0 || errno != ENOTEMPTY { break }
+      sched_yield()
     }
-    _ = folder.withCString { rmdir($0) }
     state.withLock { state in state.folders.removeAll { $0 == folder } }
+  }
+
+  private func empty(_ root: Path) {
+    var folders = [root]
+    var next = 0
+    while next < folders.count {
+      let listing = try? FolderListing(of: folders[next])
+      for file in (listing?.files ?? []) + (listing?.links ?? []) {
+        _ = file.withCString { unlink($0) }
+      }
+      folders += listing?.folders ?? []
+      next += 1
+    }
+    for folder in folders.dropFirst().reversed() { _ = folder.withCString { rmdir($0) } }
   }
 
   func began(_ child: pid_t) {
@@ -81,7 +100,7 @@ final class Leavings: Sendable {
   static func openDescriptors() -> [String: Int] {
     let kept: Set = [
       "anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[timerfd]",
-      "anon_inode:inotify", "anon_inode:[signalfd]",
+      "anon_inode:inotify", "anon_inode:[signalfd]", "anon_inode:[io_uring]",
     ]
     var counts: [String: Int] = [:]
     for number in 0..<Int32(clamping: min(Machine.descriptorLimit, 4096)) {

@@ -27,6 +27,8 @@ public struct FolderListing: Sendable {
   public var files: [Path] = []
   /// Symbolic links, sockets, devices: counted, never opened.
   public var others = 0
+  /// Those of the others that are symbolic links.
+  public var links: [Path] = []
 
   /// Lists `folder`, without following symbolic links.
   public init(of folder: Path) throws(FileFault) {
@@ -56,6 +58,9 @@ public struct FolderListing: Sendable {
     switch kind {
     case .folder: folders.append(path)
     case .file: files.append(path)
+    case .link:
+      links.append(path)
+      others += 1
     case .other: others += 1
     }
   }
@@ -63,23 +68,25 @@ public struct FolderListing: Sendable {
 
 /// What a name stands for.
 public enum EntryKind: Sendable {
-  case file, folder, other
+  case file, folder, link, other
 
   init(direntType: Int32) {
     switch direntType {
     case Int32(DT_DIR): self = .folder
     case Int32(DT_REG): self = .file
+    case Int32(DT_LNK): self = .link
     default: self = .other
     }
   }
 
-  /// What stands at `path`; a symbolic link is `.other`, unless `following` asks for its target.
+  /// What stands at `path`; a symbolic link is `.link`, unless `following` asks for its target.
   public init(of path: Path, following: Bool = false) {
     var status = stat()
     let result = path.withCString { following ? stat($0, &status) : lstat($0, &status) }
     switch result == 0 ? status.st_mode & S_IFMT : 0 {
     case S_IFDIR: self = .folder
     case S_IFREG: self = .file
+    case S_IFLNK: self = .link
     default: self = .other
     }
   }

@@ -41,6 +41,25 @@ public enum Machine {
     (field("VmHWM:", of: "/proc/thread-self/status") ?? 0) << 10
   }
 
+  /// The memory that this process has resident now, in bytes.
+  public static var residentBytes: Int {
+    (field("VmRSS:", of: "/proc/thread-self/status") ?? 0) << 10
+  }
+
+  /// Whether a sanitizer's runtime is linked in, which needs several times the memory.
+  public static var isSanitized: Bool {
+    ["__asan_init", "__tsan_init"].contains { (name: String) in dlsym(nil, name) != nil }
+  }
+
+  /// How many bytes may still be written to the file system of `folder`; nil where it does not say.
+  public static func freeBytes(in folder: Path) -> Int? {
+    var status = statvfs()
+    guard folder.withCString({ statvfs($0, &status) }) == 0 else { return nil }
+    let (bytes, overflows) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int(clamping: status.f_frsize))
+    return overflows ? .max : bytes
+  }
+
   /// The soft limit of open descriptors.
   public static var descriptorLimit: Int {
     var limit = rlimit()

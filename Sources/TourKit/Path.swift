@@ -53,6 +53,13 @@ public struct Path: Hashable, Sendable {
     }
   }
 
+  /// The same place below `new` that this has below `old`, which it begins with.
+  public func moved(from old: Path, to new: Path) -> Path {
+    let rest = bytes.dropFirst(old.bytes.count).drop { $0 == UInt8(ascii: "/") }
+    if rest.isEmpty { return new }
+    return rest.withUnsafeBufferPointer { new.appending(name: $0.baseAddress!, count: $0.count) }
+  }
+
   /// The folder that holds this; itself at the root.
   public var parent: Path {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return Path(".") }

@@ -50,6 +50,9 @@ public struct Spawn: Sendable {
   /// Standard input is empty; what the child writes to standard error is lost.
   public var quiet: Spawn { reading(Path("/dev/null")).silencing(STDERR_FILENO) }
 
+  /// Likewise, and what it writes to standard output is lost too.
+  public var silent: Spawn { quiet.silencing(STDOUT_FILENO) }
+
   public func silencing(_ number: Int32) -> Spawn {
     var next = self
     next.steps.append(.open(Path("/dev/null"), flags: O_WRONLY, as: number))

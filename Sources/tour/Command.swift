@@ -20,6 +20,8 @@ struct Options {
   var rounds: Int?
   var descriptorLimit = max(1, min(64, Machine.descriptorLimit / 2))
   var isPlain = false
+  /// How long the pipeline's file is, in millions of bytes.
+  var megabytes = 256
   /// What to go through; nil for all of it.
   var only: Part?
 
@@ -46,19 +48,21 @@ enum Command {
   case tour(Options)
 
   static let helpText = """
-    Usage: tour [--rounds N] [--descriptors N] [--only PART] [--plain] [PATH]
+    Usage: tour [--rounds N] [--descriptors N] [--megabytes N] [--only PART] [--plain] [PATH]
 
     Checksums every file below PATH three ways: a plain serial loop, the toolchain's Dispatch and
     Grand Central; the last two run the same source. Compares what they found with each other and
     with the cksum command, and prints a table of times, threads and memory.
 
     Then the live chapters, on Grand Central: an echo server, to which nc sends files of PATH; a
-    folder that commands change; a child that is restarted when it fails.
+    folder that commands change; a child that is restarted when it fails; a long file, made of those
+    of PATH, that is transliterated as tr does it; a folder of PATH, copied beside cp.
 
       PATH             a folder or a file; by default one that comes with every toolchain
       --rounds N       how often each engine runs (default: 5, or 3 where a run takes a second)
       --descriptors N  how many files an engine may have open at a time (default: 64)
-      --only PART      checksums, echo, folder or child
+      --megabytes N    how long the transliterated file is (default: 256); twice that is written
+      --only PART      checksums, echo, folder, child, pipeline or copy
       --plain          lines instead of a progress bar, as when standard output is no terminal
       --help           this text
 
@@ -85,9 +89,11 @@ enum Command {
       case "--plain": options.isPlain = true
       case "--rounds": options.rounds = try Self.number(after: text, in: &rest)
       case "--descriptors": options.descriptorLimit = try Self.number(after: text, in: &rest)
+      case "--megabytes": options.megabytes = try Self.number(after: text, in: &rest)
       case "--only":
         guard let name = rest.popFirst()?.description, let part = Options.Part(name) else {
-          throw .usage("--only takes checksums, echo, folder or child. Try 'tour --help'.")
+          throw .usage(
+            "--only takes checksums, echo, folder, child, pipeline or copy. Try 'tour --help'.")
         }
         options.only = part
       case "--help", "-h":

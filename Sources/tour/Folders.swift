@@ -15,7 +15,7 @@ enum Folders {
       throw .usage("cannot open '\(path)': \(String(cString: strerror(errno))).")
     }
     switch EntryKind(of: resolved) {
-    case .other: throw .usage("'\(path)' is neither a folder nor an ordinary file.")
+    case .link, .other: throw .usage("'\(path)' is neither a folder nor an ordinary file.")
     case .file:
       guard resolved.withCString({ access($0, R_OK) }) == 0 else {
         throw .usage("cannot read '\(path)': \(String(cString: strerror(errno))).")

@@ -72,7 +72,8 @@ struct Tour {
     var code: Int32 = 0
     for chapter in LiveChapter.allCases where options.includes(.live(chapter)) {
       Machine.say("\n" + screen.bold(chapter.title) + "\n\n")
-      let request = ChapterRequest(chapter: chapter, root: root, isPlain: !screen.isTerminal)
+      let request = ChapterRequest(
+        chapter: chapter, root: root, isPlain: !screen.isTerminal, megabytes: options.megabytes)
       let start = Machine.nanoseconds
       let child = try ChildProcess(
         running: "/proc/self/exe", request.arguments,

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int result(long returned) { return returned == -1 ? errno : 0; }
@@ -57,25 +58,80 @@ int64_t faults_stack_bytes(void) {
   return error ? -1 : (int64_t)bytes;
 }
 
-int faults_refuse(const faults_call *calls, size_t count, int error) {
-  const int numbers[] = {SYS_clone,         SYS_clone3,    SYS_openat,         SYS_prctl, SYS_eventfd2,
-                         SYS_epoll_create1, SYS_epoll_ctl, SYS_timerfd_create, SYS_sched_getaffinity};
-  // Load the number, compare it with each, refuse or allow.
-  struct sock_filter filter[32];
-  size_t length = 0;
-  filter[length++] =
-      (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-  for (size_t index = 0; index < count && length + 3 < 32; index++) {
-    filter[length++] = (struct sock_filter)BPF_JUMP(
-        BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)numbers[calls[index]], 0, 1);
-    filter[length++] = (struct sock_filter)BPF_STMT(
-        BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA));
-  }
-  filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+static const uint32_t call_numbers[] = {
+    [FAULTS_CLONE] = SYS_clone,
+    [FAULTS_CLONE3] = SYS_clone3,
+    [FAULTS_OPENAT] = SYS_openat,
+    [FAULTS_PRCTL] = SYS_prctl,
+    [FAULTS_EVENTFD2] = SYS_eventfd2,
+    [FAULTS_EPOLL_CREATE1] = SYS_epoll_create1,
+    [FAULTS_EPOLL_CTL] = SYS_epoll_ctl,
+    [FAULTS_TIMERFD_CREATE] = SYS_timerfd_create,
+    [FAULTS_SCHED_GETAFFINITY] = SYS_sched_getaffinity,
+    [FAULTS_PIDFD_OPEN] = SYS_pidfd_open,
+    [FAULTS_IO_URING_SETUP] = SYS_io_uring_setup,
+    [FAULTS_IO_URING_ENTER] = SYS_io_uring_enter,
+    [FAULTS_READ] = SYS_read,
+    [FAULTS_PREAD] = SYS_pread64,
+    [FAULTS_WRITEV] = SYS_writev,
+    [FAULTS_PWRITEV] = SYS_pwritev,
+    [FAULTS_SENDMSG] = SYS_sendmsg,
+};
+
+static int install(struct sock_filter *filter, size_t length) {
   struct sock_fprog program = {.len = (unsigned short)length, .filter = filter};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return errno;
   // TSYNC: for the threads that there are already, too.
   return result(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
+}
+
+static struct sock_filter load(size_t offset) {
+  return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+}
+
+static struct sock_filter skip_unless(uint32_t value, uint8_t instructions) {
+  return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, instructions);
+}
+
+static struct sock_filter refuse(int error) {
+  return (struct sock_filter)BPF_STMT(
+      BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA));
+}
+
+static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+
+int faults_refuse(const faults_call *calls, size_t count, int error) {
+  // Load the number, compare it with each, refuse or allow.
+  struct sock_filter filter[32];
+  size_t length = 0;
+  filter[length++] = load(offsetof(struct seccomp_data, nr));
+  for (size_t index = 0; index < count && length + 3 < 32; index++) {
+    filter[length++] = skip_unless(call_numbers[calls[index]], 1);
+    filter[length++] = refuse(error);
+  }
+  filter[length++] = allow;
+  return install(filter, length);
+}
+
+int faults_refuse_descriptor(int descriptor, faults_call call, int error) {
+  // The lower half of the argument: on little-endian machines the first.
+  struct sock_filter filter[] = {
+      load(offsetof(struct seccomp_data, nr)),
+      skip_unless(call_numbers[call], 3),
+      load(offsetof(struct seccomp_data, args[0])),
+      skip_unless((uint32_t)descriptor, 1),
+      refuse(error),
+      allow,
+  };
+  return install(filter, sizeof filter / sizeof filter[0]);
+}
+
+int faults_in_child(bool (*body)(void)) {
+  pid_t child = fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+  return status;
 }
 
 static void *nothing(void *argument) { return argument; }

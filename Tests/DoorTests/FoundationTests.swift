@@ -22,6 +22,7 @@ import Testing
       DispatchWorkItem.self, DispatchWorkItemFlags.self, DispatchQoS.self, DispatchTime.self,
       DispatchWallTime.self, DispatchTimeInterval.self, DispatchTimeoutResult.self,
       DispatchPredicate.self, DispatchSpecificKey<Int>.self, DispatchObject.self,
+      DispatchData.self, DispatchDataIterator.self, DispatchIO.self, DispatchSource.self,
     ]
     for type in types { #expect(String(reflecting: type).hasPrefix("\(engine).")) }
   }

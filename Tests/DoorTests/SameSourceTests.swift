@@ -117,6 +117,9 @@ private struct Overdrawn: Error {}
     let objects: [DispatchObject] = [
       DispatchQueue.main, DispatchGroup(), DispatchSemaphore(value: 1),
     ]
+    let data: DispatchData = .empty
+    let channel: (DispatchIO) -> DispatchObject = { $0 }
+    let source: (DispatchSource) -> DispatchObject & DispatchSourceProtocol = { $0 }
     let attributes: DispatchQueue.Attributes = [.concurrent, .initiallyInactive]
     let quality = DispatchQoS(qosClass: .utility, relativePriority: -1)
     let work: @Sendable () -> Void = {}
@@ -124,6 +127,7 @@ private struct Overdrawn: Error {}
     #expect(objects.count == 3 && attributes.contains(.concurrent))
     #expect(quality.qosClass == DispatchQoS.QoSClass.utility)
     work()
+    _ = (data, channel, source)
     dispatchPrecondition(condition: predicate)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs one scenario. Whatever it looked at must be right; what this machine cannot do it says.
 @discardableResult
-private func run(
+func run(
   _ scenario: String, probe: String = "FaultProbe", launcher: [String] = [],
   environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
 ) -> ChildResult {
@@ -20,7 +20,7 @@ private func run(
   return result
 }
 
-private func isSkip(_ line: String) -> Bool { line.hasPrefix("skipped ") }
+func isSkip(_ line: String) -> Bool { line.hasPrefix("skipped ") }
 
 /// Whether the shortage of threads was told once, with what to do.
 private func expectReport(
@@ -91,6 +91,55 @@ private func expectReport(
   }
 
   @Test func `are not disturbed by signals`() { run("events-signals") }
+}
+
+@Suite("Files without io_uring", .serialized) struct TransferFaultTests {
+  @Test(arguments: ["EPERM", "ENOSYS", "ENOMEM"])
+  func `are read and written by workers where it is refused, which is told on demand`(
+    error: String
+  ) {
+    #expect(run("transfers:setup:\(error)").errors.isEmpty)
+    let asked = run("transfers:setup:\(error)", environment: ["GRANDCENTRAL_IO": "uring"])
+    let reports = asked.errors.split(separator: "\n").filter {
+      $0.hasPrefix(
+        "GRAND CENTRAL: GRANDCENTRAL_IO='uring', and the system refuses io_uring (errno ")
+    }
+    #expect(asked.lines.contains(where: isSkip) || reports.count == 1, "\(asked.errors)")
+  }
+
+  @Test func `go on by workers when it is refused on the way, which is told`() {
+    let result = run("transfers:enter:EPERM")
+    let reports = result.errors.split(separator: "\n").filter {
+      $0.hasPrefix("GRAND CENTRAL: The system does not let the process use its io_uring any more")
+    }
+    #expect(result.lines.contains(where: isSkip) || reports.count == 1, "\(result.errors)")
+  }
+
+  @Test(arguments: ["EAGAIN", "EBUSY", "ENOMEM"])
+  func `lose nothing while it takes nothing`(error: String) {
+    #expect(run("transfers:enter:\(error)").errors.isEmpty)
+  }
+
+  @Test func `are read and written by workers without a descriptor for it`() {
+    #expect(run("transfers:descriptors").errors.contains("errno 24"))
+  }
+
+  @Test func `are not disturbed by signals`() { run("transfers:signals") }
+
+  @Test func `are not read or written by a child with its parent's ring`() {
+    run("transfers:forked")
+  }
+
+  @Test(arguments: ["", "fast", "URING"])
+  func `have a backend of their own when the environment asks for none that there is`(
+    value: String
+  ) {
+    let result = run("transfers:plain", environment: ["GRANDCENTRAL_IO": value])
+    #expect(
+      result.errors
+        == "GRAND CENTRAL: GRANDCENTRAL_IO='\(value)' is neither 'uring' nor 'workers' and is ignored.\n"
+    )
+  }
 }
 
 @Suite("Under the machine's faults", .serialized) struct MachineFaultTests {

@@ -19,12 +19,17 @@ public struct ChildResult: Sendable {
   public func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
 }
 
-/// The folder with the programs of this build.
-public var buildFolder: String {
+/// The program that runs.
+public var ownProgram: String {
   var buffer = [CChar](repeating: 0, count: 4096)
   let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-  let path = String(
+  return String(
     decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// The folder with the programs of this build.
+public var buildFolder: String {
+  let path = ownProgram
   return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
 }
 

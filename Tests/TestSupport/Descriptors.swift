@@ -8,6 +8,11 @@ public struct DescriptorPair: Sendable {
   public let input: Int32
   public let output: Int32
 
+  public init(input: Int32, output: Int32) {
+    self.input = input
+    self.output = output
+  }
+
   /// A pipe, both ends non-blocking.
   public static func pipe() -> DescriptorPair {
     var ends: [Int32] = [-1, -1]

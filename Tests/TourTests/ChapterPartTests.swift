@@ -70,9 +70,9 @@ import TourKit
   @Test(arguments: LiveChapter.allCases)
   func `a request for a chapter comes back as it went`(chapter: LiveChapter) throws {
     let root = Path(bytes: [47, 0xFF, 32])
-    let request = ChapterRequest(chapter: chapter, root: root, isPlain: true)
+    let request = ChapterRequest(chapter: chapter, root: root, isPlain: true, megabytes: 7)
     let back = try #require(ChapterRequest(arguments: request.arguments))
-    #expect((back.chapter, back.isPlain) == (chapter, true))
+    #expect((back.chapter, back.isPlain, back.megabytes) == (chapter, true, 7))
     #expect(back.root == root)
     #expect(ChapterRequest(arguments: Array(request.arguments.dropLast())) == nil)
     #expect(Service(arguments: request.arguments) == nil)

@@ -53,15 +53,72 @@ import TourKit
     #expect(end.output.contains("every line came back"))
   }
 
+  @Test func `does without tr, cp and diff`() throws {
+    let folder = try MadeFolder()
+    try folder.fill()
+    let nothing = try MadeFolder()
+    let settings = ["PATH=\(nothing.path)"]
+    let pipeline = try Child.chapter(.pipeline, of: folder.path, environment: settings).end()
+    #expect(pipeline.code == 0, "\(pipeline.output)\(pipeline.errors)")
+    #expect(pipeline.output.contains("a plain loop gives the same, byte for byte"))
+    let copy = try Child.chapter(.copy, of: folder.path, environment: settings).end()
+    #expect(copy.code == 0, "\(copy.output)\(copy.errors)")
+    #expect(copy.output.contains("checksums and links are those of the folder"))
+  }
+
+  @Test func `shows how far the copy has come, and finds the copy of cp in it`() throws {
+    let folder = try MadeFolder()
+    try folder.fill()
+    let end = try Child.chapter(.copy, of: folder.path.appending("folder 3")).end()
+    #expect(end.code == 0, "\(end.output)\(end.errors)")
+    for quarter in [25, 50, 75, 100] {
+      #expect(end.output.contains("\(quarter) %  \(quarter * 16 / 100) files, "))
+    }
+    #expect(end.output.contains("diff -r finds no difference to the copy that cp made"))
+  }
+
+  @Test func `copies a single file`() throws {
+    let folder = try MadeFolder()
+    let file = try folder.file("single", [1, 2, 3])
+    let end = try Child.chapter(.copy, of: file).end()
+    #expect(end.code == 0, "\(end.output)\(end.errors)")
+    #expect(end.output.contains("1 file in 0 folders, 3 B, 0 links"))
+    #expect(end.output.contains("diff -r finds no difference"))
+  }
+
+  @Test func `transliterates the running program where there is no file`() throws {
+    let folder = try MadeFolder()
+    let end = try Child.chapter(.pipeline, of: folder.path).end()
+    #expect(end.code == 0, "\(end.output)\(end.errors)")
+    #expect(end.output.contains("1 file of "))
+    #expect(end.output.contains("tr a-z A-Z gives the same, byte for byte"))
+  }
+
+  @Test func `takes the files of a copy away when it is asked to stop`() throws {
+    let folder = try MadeFolder()
+    for index in 0..<6 { try folder.file("\(index)", holding: 30_000_000) }
+    let temporary = try MadeFolder()
+    var child = try Child.chapter(.copy, of: folder.path, temporary: temporary)
+    let hasBegun = child.waitForOutput("copying")
+    #expect(hasBegun)
+    child.send(SIGTERM)
+    let end = child.end()
+    #expect(end.code == 143, "\(end.output)")
+    #expect(!end.output.contains("not so"))
+    #expect(try FolderListing(of: temporary.path).folders.isEmpty)
+  }
+
   @Test(
-    arguments: [(.echo, "byte for byte"), (.folder, "notes: write")] as [(LiveChapter, String)])
+    arguments: [
+      (.echo, "byte for byte"), (.folder, "notes: write"), (.pipeline, "over and over"),
+    ] as [(LiveChapter, String)])
   func `takes away what it made when it is asked to stop`(
     chapter: LiveChapter, line: String
   ) throws {
     let folder = try MadeFolder()
     try folder.fill()
     let temporary = try MadeFolder()
-    var child = try Child.chapter(chapter, of: folder.path, temporary: temporary)
+    var child = try Child.chapter(chapter, of: folder.path, temporary: temporary, megabytes: 256)
     let hasBegun = child.waitForOutput(line)
     #expect(hasBegun)
     child.send(SIGTERM)
@@ -77,13 +134,14 @@ extension Child {
   /// The tour with one chapter only. env(1) gives it the environment: other tests share ours.
   static func chapter(
     _ chapter: LiveChapter, of root: Path, temporary: MadeFolder? = nil,
-    environment: [String] = []
+    environment: [String] = [], megabytes: Int = 4
   ) throws -> Child {
     let own = try #require(realpath("/proc/self/exe", nil))
     defer { free(own) }
     let settings = environment + (temporary.map { ["TMPDIR=\($0.path)"] } ?? [])
     let tour = Path(cString: own).parent.appending("tour")
-    let words = settings.map { Path($0) } + [tour, Path("--only"), Path(chapter.rawValue), root]
-    return try Child(Path("/usr/bin/env"), words)
+    let options = ["--megabytes", "\(megabytes)", "--only", chapter.rawValue].map { Path($0) }
+    return try Child(
+      Path("/usr/bin/env"), settings.map { Path($0) } + [tour] + options + [root])
   }
 }

@@ -68,11 +68,16 @@ final class MadeFolder: Sendable {
   }
 
   /// A file without blocks on the disk, so large that nobody reads it to its end.
-  func endlessFile(_ name: String) throws {
+  func endlessFile(_ name: String) throws { try file(name, holding: 1 << 38) }
+
+  /// A file of so many zeros, without blocks on the disk.
+  @discardableResult
+  func file(_ name: String, holding bytes: Int) throws -> Path {
     let file = try file(name)
-    guard file.withCString({ truncate($0, 1 << 38) }) == 0 else {
+    guard file.withCString({ truncate($0, off_t(bytes)) }) == 0 else {
       throw MakingFailed(what: name, code: errno)
     }
+    return file
   }
 
   func link(_ name: String, to target: String) {

@@ -9,7 +9,8 @@ import TourKit
   @Test func `agrees with itself and cksum, prints the table and goes live`() throws {
     let folder = try MadeFolder()
     try folder.fill()
-    let end = try Child.tour([Path("--rounds"), Path("2"), folder.path]).end()
+    let words = ["--rounds", "2", "--megabytes", "4"].map { Path($0) }
+    let end = try Child.tour(words + [folder.path]).end()
     #expect(end.code == 0)
     #expect(end.errors == "")
     #expect(end.output.contains("193 files in 26 folders"))
@@ -61,6 +62,7 @@ import TourKit
 
   @Test(arguments: [
     ["--nonsense"], ["--rounds"], ["--rounds", "none"], ["a", "b"], ["--only", "all"],
+    ["--megabytes", "0"],
   ])
   func `explains a wrong command line`(words: [String]) throws {
     let end = try Child.tour(words.map { Path($0) }).end()

@@ -19,6 +19,7 @@ import TourKit
       listing.files.sorted() == [".hidden", "one"].map { folder.path.appending($0) })
     #expect(listing.folders == [folder.path.appending("sub")])
     #expect(listing.others == 2)
+    #expect(listing.links == [folder.path.appending("link")])
   }
 
   @Test func `keeps names that are not UTF-8`() throws {

@@ -17,18 +17,21 @@ public func mallocBytes() -> Int {
 }
 
 /// Bytes of anonymous memory in use, however it was obtained: `RssAnon` of /proc/self/status.
-public func residentBytes() -> Int {
+public func residentBytes() -> Int { statusBytes("RssAnon:") }
+
+/// One line of /proc/self/status that is in kB.
+func statusBytes(_ name: String) -> Int {
   let descriptor = open("/proc/self/status", O_RDONLY)
   if descriptor < 0 { fail("cannot read /proc/self/status") }
   defer { close(descriptor) }
   var bytes = [UInt8](repeating: 0, count: 8_192)
   let length = read(descriptor, &bytes, bytes.count)
   let text = String(decoding: bytes.prefix(max(0, length)), as: UTF8.self)
-  for line in text.split(separator: "\n") where line.hasPrefix("RssAnon:") {
+  for line in text.split(separator: "\n") where line.hasPrefix(name) {
     let fields = line.split { $0 == " " || $0 == "\t" }
     if fields.count > 1, let kibibytes = Int(fields[1]) { return kibibytes * 1_024 }
   }
-  fail("no RssAnon in /proc/self/status")
+  fail("no \(name) in /proc/self/status")
 }
 
 /// Bytes that `count` objects made by `body` cost each: the allocator's view or the kernel's,

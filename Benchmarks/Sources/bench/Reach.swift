@@ -105,6 +105,7 @@ extension Reach {
     "data/create/64": .ratio(0.5),
     "data/append-bytes/10k": Reach(ratio: 0.5, ceiling: 100),
     "data/append-data/10k": Reach(ratio: 0.5, ceiling: 100),
+    "data/append-data/100k": Reach(ratio: 0.5, ceiling: 100),
     "data/concat/2": .ratio(0.5),
     "data/drop/10k": .ratio(0.5),
     "data/byte/flat": .ratio(0.5),
@@ -118,6 +119,15 @@ extension Reach {
     "data/copy/1k-pieces": .ratio(0.5),
     "data/map/1k-pieces": .ratio(0.5),
     "data/map-again/1k-pieces": .ratio(0.5),
+
+    // Ratios to what the same sample measured without an engine: the ceilings are ours.
+    "io/read/1GiB/of-loop": .ceiling(1.25),
+    "io/read/1GiB/of-cat": .reference,
+    "io/read/1GiB/peak": .ceiling(16),
+    "io/copy/256MiB/of-cp": .ceiling(1.15),
+    "io/pipe/of-loop": .reference,
+    "io/random/4KiB/32": .ratio(0.2),
+    "io/random/4KiB/32/of-pread": .reference,
   ]
 }
 
@@ -148,7 +158,9 @@ extension Reach {
   }
 
   var text: String {
-    let parts = [ratio.map { "≤ \(decimal($0, 2))" }, ceiling.map { "≤ \(decimal($0, 0)) abs" }]
+    let parts = [
+      ratio.map { "≤ \(decimal($0, 2))" }, ceiling.map { "≤ \(decimal($0, $0 < 2 ? 2 : 0)) abs" },
+    ]
     let shown = parts.compactMap { $0 }
     return shown.isEmpty ? "-" : shown.joined(separator: ", ")
   }

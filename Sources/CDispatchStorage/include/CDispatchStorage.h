@@ -155,4 +155,13 @@ static inline void gc_set_queue_offsets(gc_queue_offsets offsets) {
   dispatch_queue_offsets = offsets;
 }
 
+// MARK: Blocks, by the runtime that clang's and Swift's blocks share
+// <https://clang.llvm.org/docs/Block-ABI-Apple.html>
+
+extern void *_Nullable _NSConcreteStackBlock[];
+void *_Nullable _Block_copy(const void *_Nonnull block);
+void _Block_release(const void *_Nonnull block);
+// What the ABI writes at the start of a block on the stack.
+static inline const void *_Nonnull gc_stack_block_class(void) { return _NSConcreteStackBlock; }
+
 #endif

@@ -157,8 +157,58 @@ int64_t gc_transfer_write(
     bool may_raise);
 // O_NONBLOCK of an open file: 1 it was set before, 0 it was not, or an errno, negative.
 int gc_set_nonblocking(int descriptor, bool on);
+// Whether two descriptors share one open file, and so its flags: kcmp(2). 1, 0, or an errno, negative.
+int gc_is_same_open_file(int one, int other);
+// O_RDONLY, O_WRONLY or O_RDWR, or an errno, negative.
+int gc_access_mode(int descriptor);
 // open(2), made again when a signal interrupts it: a descriptor, or an errno, negative.
 int gc_open_file(const char *_Nonnull path, int flags, uint32_t mode);
+
+// Rings.c. An io_uring(7), and the words of it that the kernel reads and writes too. One thread adds and enters; one at
+// a time takes completions. Keys come back with completions.
+typedef struct gc_ring {
+  int descriptor;
+  int bell;
+  uint32_t entry_count;
+  uint32_t completion_count;
+  void *_Nullable base;
+  void *_Nullable entries;
+  size_t bytes;
+  size_t entry_bytes;
+  uint32_t *_Nullable submitted_head;  // the kernel's
+  uint32_t *_Nullable submitted_tail;
+  uint32_t *_Nullable completed_head;
+  uint32_t *_Nullable completed_tail;  // the kernel's
+  uint32_t *_Nullable completion_flags;
+  void *_Nullable completions;
+} gc_ring;
+typedef struct gc_ring_completion {
+  uint64_t key;
+  int32_t result;  // bytes, or an errno, negative
+} gc_ring_completion;
+// A close-on-exec ring, which rings an eventfd(2) for completions; `ring` stays where it is. Returns 0 or an errno:
+// ENOSYS also where the kernel is older than 5.12. A child that is forked has none. One ring at a time.
+int gc_ring_make(gc_ring *_Nonnull ring, uint32_t entries, int bell);
+void gc_ring_free(gc_ring *_Nonnull ring);
+// Whether this process was forked from one that had a ring.
+bool gc_ring_is_inherited(void);
+// Each adds one, false: there is no room. Buffers live until the completion, stretches until gc_ring_enter() has taken
+// them.
+bool gc_ring_add_read(
+    gc_ring *_Nonnull ring, uint64_t key, int descriptor, void *_Nonnull buffer, uint32_t bytes,
+    int64_t offset);
+bool gc_ring_add_write(
+    gc_ring *_Nonnull ring, uint64_t key, int descriptor, const gc_stretch *_Nonnull stretches,
+    uint32_t count, int64_t offset);
+bool gc_ring_add_cancel(gc_ring *_Nonnull ring, uint64_t key, uint64_t other);
+// Gives what was added to the kernel: how many it took, or an errno, negative.
+int gc_ring_enter(gc_ring *_Nonnull ring);
+// Takes back the last that it did not take; false: none.
+bool gc_ring_take_back(gc_ring *_Nonnull ring, uint64_t *_Nonnull key);
+// The next completion; false: none for now.
+bool gc_ring_next(gc_ring *_Nonnull ring, gc_ring_completion *_Nonnull completion);
+// Whether completions ring. Whoever sets it true looks for completions afterwards.
+void gc_ring_set_bell(gc_ring *_Nonnull ring, bool rings);
 
 // Ends the process where it stands, so that the stack still shows who called.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }

@@ -32,6 +32,14 @@ extension DispatchGroup {
     register(Notification(work, queue: queue, on: thread), on: thread)
   }
 
+  /// Calls `function` on `queue` when the group becomes empty; submits it at once if it is empty now.
+  package func notify(
+    queue: DispatchQueue, _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
+  ) {
+    let thread = currentThread()
+    register(Notification(function, context, queue: queue, on: thread), on: thread)
+  }
+
   private func register(_ notification: Notification, on thread: ThreadContext) {
     let isEmptied = lock.withLock { () -> Bool in
       if let watched = watch(GroupState.notifications) {

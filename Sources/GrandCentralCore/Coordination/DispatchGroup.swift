@@ -30,6 +30,8 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
     super.init()
   }
 
+  deinit { endAttachment(on: Runtime.shared.root(.default)) }
+
   /// Counts one more piece of work as part of the group. Balance each call with `leave()`.
   ///
   /// Call from any thread. More than 2,147,483,647 members at a time stop the process.
@@ -121,6 +123,11 @@ extension DispatchGroup {
       seen = GroupState(rawValue: now)
     }
     // Somebody is inside again, whose leave will claim; or another leave has claimed.
+  }
+
+  /// As `wait(timeout:)`, with a deadline of any clock as C's word.
+  package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
+    wait(limit: TimeLimit(word: word))
   }
 
   func wait(limit: TimeLimit) -> DispatchTimeoutResult {

@@ -36,6 +36,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   }
 
   deinit {
+    endAttachment(on: Runtime.shared.root(.default))
     // relaxed: whoever drops the last reference has all uses behind it.
     let left = value.load(ordering: .relaxed)
     require(
@@ -98,8 +99,9 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
 }
 
 extension DispatchSemaphore {
+  /// As `wait(timeout:)`, with a deadline of any clock as C's word.
   @inlinable @inline(__always)
-  func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
+  package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
     // relaxed: a guess, so that a look at an empty semaphore writes nothing.
     if value.load(ordering: .relaxed) <= 0 { return waitSlowly(word, isRegistered: false) }
     // acquiring: as in wait().

@@ -31,6 +31,11 @@ extension DispatchWorkItem {
     wait(limit: wallTimeout.limit)
   }
 
+  /// As `wait(timeout:)`, with a deadline of any clock as C's word.
+  package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
+    wait(limit: TimeLimit(word: word))
+  }
+
   func wait(limit: TimeLimit) -> DispatchTimeoutResult {
     if beginWait().isDone { return .success }
     if limit.hasPassed { return endInVain() }

@@ -24,6 +24,16 @@ struct Notification {
     carriesItem = true
   }
 
+  /// For groups, which hold themselves until it is submitted: a function that is not called frees nothing.
+  init(
+    _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?, queue: DispatchQueue,
+    on thread: ThreadContext
+  ) {
+    node = .function(function, context, on: thread)
+    self.queue = queue
+    carriesItem = false
+  }
+
   func due(at generation: UInt32) -> Notification {
     var due = self
     due.generation = generation

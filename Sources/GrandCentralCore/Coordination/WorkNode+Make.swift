@@ -5,6 +5,8 @@
 //   memberEntry       work      –         group        runs work, then leaves the group
 //   itemEntry         –         item      –            performs the item
 //   memberItemEntry   –         item      group        performs the item, then leaves the group
+//   functionEntry     function  –         –            Work/WorkNode+Function.swift
+//   memberFunctionEntry  function  –      group        calls the function, then leaves the group
 // Context and companion are retained by the node. A member enters its group when it is made.
 import CLinux
 
@@ -47,6 +49,12 @@ extension WorkNode {
     enter(group)
   }
 
+  /// Makes a node with a function a member of `group`.
+  func joinWithFunction(_ group: DispatchGroup) {
+    entry = Self.memberFunctionEntry
+    enter(group)
+  }
+
   private func enter(_ group: DispatchGroup) {
     group.enter()
     companion = Unmanaged.passRetained(group).toOpaque()
@@ -58,6 +66,13 @@ extension WorkNode {
     let node = WorkNode(raw)
     let group = node.takeGroup()
     grandCentralClientCallout(of: node, on: thread)
+    leave(group)
+  }
+
+  private static let memberFunctionEntry: Entry = { raw, thread in
+    let node = WorkNode(raw)
+    let group = node.takeGroup()
+    grandCentralFunctionCallout(of: node, on: thread)
     leave(group)
   }
 

@@ -153,18 +153,23 @@ extension DataNode {
 // MARK: The slots of one node that has no other user
 
 extension NodeReference {
-  func append(_ slot: DataSlot) {
-    let end = bytes + slot.end
-    (slots + count).initialize(to: DataSlot(object: slot.object, base: slot.base, end: end))
+  func append(_ slot: consuming DataSlot) {
+    slot.end += bytes
+    (slots + count).initialize(to: slot)
     header.pointee.count += 1
   }
 
+  // One by one, here and where slots end: for an array of slots the compiler calls the runtime, which calls back for
+  // each of them.
   func append(_ other: NodeReference, _ range: Range<Int>) {
     let change = bytes - other.start(of: range.lowerBound)
-    let first = count
-    (slots + first).initialize(from: other.slots + range.lowerBound, count: range.count)
+    let target = slots + (count - range.lowerBound)
+    for index in range {
+      var slot = other.slots[index]
+      slot.end += change
+      (target + index).initialize(to: slot)
+    }
     header.pointee.count += range.count
-    for index in first..<count { slots[index].end += change }
   }
 
   func prepend(_ slot: DataSlot) {

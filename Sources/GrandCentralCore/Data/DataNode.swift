@@ -70,7 +70,8 @@ final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
   deinit {
     let node = NodeReference(self)
     node.dropFlat()
-    node.slots.deinitialize(count: node.count)
+    // One by one: see NodeReference.append().
+    for index in 0..<node.count { (node.slots + index).deinitialize(count: 1) }
     withUnsafeMutablePointerToElements { _ = $0.deinitialize(count: 1) }
   }
 }
@@ -178,6 +179,45 @@ struct NodeReference {
   }
 }
 
+// MARK: Copies
+
+extension NodeReference {
+  /// Copies the node's bytes in `range` to memory that has room for them.
+  // Not by forEachPiece(): for small pieces the calls would cost more than the bytes.
+  func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
+    var index = index(at: range.lowerBound)
+    var start = start(of: index)
+    // Where the slot at `index` would begin.
+    var place = target - (range.lowerBound - start)
+    while index < count && start < range.upperBound {
+      let end = slots[index].end
+      let from = max(range.lowerBound, start) - start
+      let upTo = min(range.upperBound, end) - start
+      if height > 0 {
+        child(index).copy(from..<upTo, to: place + from)
+      } else {
+        copySmall(slots[index].base.unsafelyUnwrapped + from, upTo - from, to: place + from)
+      }
+      place += end - start
+      start = end
+      index += 1
+    }
+  }
+
+  @inline(__always)
+  private func copySmall(
+    _ source: UnsafeRawPointer, _ count: Int, to target: UnsafeMutableRawPointer
+  ) {
+    guard count >= 8 && count <= 16 else {
+      return target.copyMemory(from: source, byteCount: count)
+    }
+    // Two words that may overlap.
+    let last = source.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+    target.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+    target.storeBytes(of: last, toByteOffset: count - 8, as: UInt64.self)
+  }
+}
+
 // MARK: The flat copy
 
 extension NodeReference {
@@ -190,11 +230,7 @@ extension NodeReference {
     }
     let total = bytes
     let made = OwnBytes.make(room: total)
-    let target = made.start
-    _ = forEachPiece(in: 0..<total, origin: 0) { piece, offset in
-      (target + offset).initialize(from: piece.baseAddress.unsafelyUnwrapped, count: piece.count)
-      return true
-    }
+    copy(0..<total, to: UnsafeMutableRawPointer(made.start))
     let reference = Unmanaged.passRetained(made)
     let (won, other) = word.pointee.flat.compareExchange(
       expected: 0, desired: UInt(bitPattern: reference.toOpaque()),

@@ -141,7 +141,7 @@ extension DispatchData {
   mutating func join(child: AnyObject) { join(DispatchData(root: child)) }
 
   /// Joins `other` to the end and copies no bytes. Holds no second reference to a tree while it is changed.
-  mutating func join(_ other: DispatchData) {
+  package mutating func join(_ other: DispatchData) {
     if other.length == 0 { return }
     if length == 0 {
       self = other

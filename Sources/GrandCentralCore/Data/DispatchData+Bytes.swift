@@ -188,10 +188,10 @@ extension DispatchData {
 
   /// Copies bytes that are there to memory that has room for them.
   private func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
-    _ = forEachRegion(in: range) { bytes, offset in
-      (target + (offset - range.lowerBound))
-        .copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
-      return true
+    if range.isEmpty { return }
+    withExtendedLifetime(self) {
+      if let root { return root.copy(range, to: target) }
+      target.copyMemory(from: base.unsafelyUnwrapped + range.lowerBound, byteCount: range.count)
     }
   }
 }

@@ -46,6 +46,18 @@ extension DispatchQueue {
     submit(at: wallDeadline.limit) { .item(execute, queue: self, on: $0) }
   }
 
+  /// Calls a C function when the time that C's word says has come.
+  package func asyncAfterCall(
+    word: dispatch_time_t, _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
+  ) {
+    submit(at: TimeLimit(word: word)) { .function(function, context, on: $0) }
+  }
+
+  /// Performs `item` when the time that C's word says has come.
+  package func asyncAfter(word: dispatch_time_t, execute item: DispatchWorkItem) {
+    submit(at: TimeLimit(word: word)) { .item(item, queue: self, on: $0) }
+  }
+
   private func submit(at limit: TimeLimit, _ makeNode: (ThreadContext) -> WorkNode) {
     let thread = currentThread()
     let (timers, target): (Timers, UInt64)

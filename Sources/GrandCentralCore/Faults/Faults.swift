@@ -5,19 +5,19 @@
 /// The program did something that the contract of `Dispatch` forbids. `message` names the object, what
 /// was done to it, and how to do it right.
 @usableFromInline @inline(never)
-func clientFault(_ message: String) -> Never {
+package func clientFault(_ message: String) -> Never {
   stopProcess("BUG IN CLIENT OF GRAND CENTRAL: " + message)
 }
 
 /// An invariant of the engine does not hold.
 @usableFromInline @inline(never)
-func engineFault(_ message: String) -> Never {
+package func engineFault(_ message: String) -> Never {
   stopProcess("BUG IN GRAND CENTRAL: " + message)
 }
 
 /// Stops with a client fault unless `condition` holds.
 @inlinable @inline(__always)
-func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+package func require(_ condition: Bool, _ message: @autoclosure () -> String) {
   if !condition { clientFault(message()) }
 }
 
@@ -28,4 +28,4 @@ func invariant(_ condition: Bool, _ message: @autoclosure () -> String) {
 }
 
 /// Writes one line to standard error.
-func report(_ line: String) { writeReport(line) }
+package func report(_ line: String) { writeReport(line) }

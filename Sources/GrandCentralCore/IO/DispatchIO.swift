@@ -17,7 +17,9 @@ public typealias dispatch_fd_t = Int32
 /// A reader does not run ahead of its handlers by more than a few MiB: while they do not return, it waits.
 ///
 /// While a channel has a descriptor, the descriptor is not to be closed, nor its flags changed: pipes, sockets and
-/// terminals are non-blocking meanwhile. Close it in the cleanup handler.
+/// terminals are non-blocking meanwhile, also by their other numbers, which dup(2) made. Close it in the cleanup
+/// handler. If it is closed all the same, operations end with `EBADF`; one that waits for bytes hears of it only when
+/// something more is asked for, when a channel of the descriptor is closed, or one is made of its number.
 ///
 /// ```swift
 /// let channel = DispatchIO(type: .stream, fileDescriptor: socket, queue: queue) { _ in close(socket) }
@@ -65,7 +67,10 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     super.init()
   }
 
-  deinit { channel.file.close(channel, stops: false) }
+  deinit {
+    channel.file.close(channel, stops: false)
+    endAttachment(on: Runtime.shared.root(.default))
+  }
 
   // MARK: Making one
 
@@ -110,7 +115,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     cleanupHandler: @escaping (_ error: Int32) -> Void
   ) {
     guard path.pointee == UInt8(ascii: "/") else { return nil }
-    let path = IOFile.Path(path: String(cString: path), flags: oflag, mode: UInt32(mode))
+    let path = IOFile.Path(path, flags: oflag, mode: UInt32(mode))
     self.init(
       IOTable.shared.channel(
         path, isRandom: type == .random, queue: queue, cleanup: cleanupHandler))
@@ -123,11 +128,12 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     type: StreamType, path: UnsafePointer<Int8>, oflag: Int32, mode: mode_t, queue: DispatchQueue,
     cleanupHandler: @escaping (_ error: Int32) -> Void
   ) {
-    let name = String(cString: path)
-    require(name.hasPrefix("/"), "DispatchIO of the path '\(name)'. Pass one that begins with '/'.")
+    require(
+      path.pointee == UInt8(ascii: "/"),
+      "DispatchIO of the path '\(String(cString: path))'. Pass one that begins with '/'.")
     self.init(
       IOTable.shared.channel(
-        IOFile.Path(path: name, flags: oflag, mode: UInt32(mode)), isRandom: type == .random,
+        IOFile.Path(path, flags: oflag, mode: UInt32(mode)), isRandom: type == .random,
         queue: queue, cleanup: cleanupHandler))
   }
 

@@ -24,6 +24,11 @@ final class FileWorkers: @unchecked Sendable {
     if isNew { DispatchQueue.global().asyncUnsafe { self.work() } }
   }
 
+  /// True: no worker has taken it yet, and none will.
+  func takeBack(_ operation: IOOperation) -> Bool {
+    lock.withLock { !waiting.take { $0 === operation }.isEmpty }
+  }
+
   private func work() {
     while true {
       let next = lock.withLock {

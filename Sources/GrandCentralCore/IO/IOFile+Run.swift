@@ -1,16 +1,29 @@
 // Room: IO/IOFile+Run. One operation on its way: system calls without the lock, what came of them with it.
 
-extension IOFile {
-  /// One system call.
-  private struct Step {
-    let descriptor: Int32
-    let kind: FileKind
-    let offset: Int64?
-    /// From which byte of the operation.
-    let start: Int
-    let count: Int
-  }
+/// One system call.
+struct IOStep {
+  let descriptor: Int32
+  let kind: FileKind
+  let offset: Int64?
+  /// From which byte of the operation.
+  let start: Int
+  let count: Int
 
+  /// Where the bytes of a write are, as many as there is room for. Returns how many stretches.
+  func gather(
+    _ data: DispatchData, into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>
+  ) -> Int {
+    var used = 0
+    _ = data.forEachRegion(in: start..<start + count) { bytes, _ in
+      stretches[used] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
+      used += 1
+      return used < stretches.count
+    }
+    return used
+  }
+}
+
+extension IOFile {
   private static var stepsInTurn: Int { 16 }
 
   /// Moves an operation on, which is running, until it waits or has ended. Takes turns with others.
@@ -36,20 +49,15 @@ extension IOFile {
     lock.withLock { go(on: operation) }
   }
 
-  private func perform(_ step: Step, _ call: () -> Transfer.Outcome) -> Transfer.Outcome {
+  private func perform(_ step: IOStep, _ call: () -> Transfer.Outcome) -> Transfer.Outcome {
     // Others do not sleep.
     step.kind == .stored || step.offset != nil ? Blocking.announced(currentThread(), call) : call()
   }
 
-  private func write(_ step: Step, of data: DispatchData) -> Transfer.Outcome {
+  private func write(_ step: IOStep, of data: DispatchData) -> Transfer.Outcome {
     withUnsafeTemporaryAllocation(of: Transfer.Stretch.self, capacity: Transfer.mostStretches) {
       stretches in
-      var used = 0
-      _ = data.forEachRegion(in: step.start..<step.start + step.count) { bytes, _ in
-        stretches[used] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
-        used += 1
-        return used < stretches.count
-      }
+      let used = step.gather(data, into: stretches)
       return withExtendedLifetime(data) {
         Transfer.write(
           step.descriptor, UnsafeBufferPointer(rebasing: stretches[..<used]), at: step.offset,
@@ -58,24 +66,39 @@ extension IOFile {
     }
   }
 
+  /// For a transfer that somebody else has made.
+  func stepMoved(_ bytes: Int, _ data: DispatchData, of operation: IOOperation) {
+    lock.withLock {
+      if take(.bytes(bytes), data, of: operation) && !settles(operation) { go(on: operation) }
+    }
+  }
+
   // MARK: With the lock held
 
-  private func nextStep(of operation: IOOperation) -> Step? {
+  /// True: a running operation has ended, or waits for its handlers.
+  private func settles(_ operation: IOOperation) -> Bool {
     if operation.isStopped || operation.moved == operation.length {
       end(operation, operation.isStopped ? ECANCELED : 0)
       advance()
-      return nil
+      return true
     }
-    if operation.isAheadOfHandlers {
-      operation.state = .parked
-      return nil
+    if case .failed(let error) = stage {
+      end(operation, error)
+      advance()
+      return true
     }
+    if operation.isAheadOfHandlers { operation.state = .parked }
+    return operation.state == .parked
+  }
+
+  func nextStep(of operation: IOOperation) -> IOStep? {
+    if settles(operation) { return nil }
     // An offset that is too large is the kernel's to refuse: EINVAL.
     let offset = operation.offset.map {
       let (place, overflows) = $0.addingReportingOverflow(Int64(operation.moved))
       return overflows ? -1 : place
     }
-    return Step(
+    return IOStep(
       descriptor: descriptor, kind: kind, offset: offset, start: operation.moved,
       count: operation.nextCount(kind))
   }
@@ -170,7 +193,7 @@ extension IOFile {
     }
   }
 
-  /// With the lock held, when the file is over: nothing is listened to when this returns.
+  /// With the lock held, when the file is over or lost: nothing is listened to when this returns.
   func stopListening() {
     for waiter in waiters.values {
       waiter.operation = nil

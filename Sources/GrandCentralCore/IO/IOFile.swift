@@ -7,7 +7,8 @@
 //   randoms  beside each other, up to a bound
 // A barrier runs when all of the first segment have ended, that is have handed their last handler over; then that
 // segment goes. The lock is held while work is submitted, never while a system call moves bytes or a client's closure
-// runs or dies. Order of locks: IOTable, this one, those of FileWorkers, IOBuffers and of the rooms above.
+// runs or dies. Order of locks: IOTable, this one, those of FileRing, FileWorkers, IOBuffers and of the rooms above.
+import CLinux
 
 final class IOFile: @unchecked Sendable {
   enum Stage: Equatable {
@@ -15,9 +16,16 @@ final class IOFile: @unchecked Sendable {
     case failed(Int32)
   }
   struct Path {
-    let path: String
+    /// With the NUL at its end. Not a String: names need not be UTF-8, and one that is not would become another.
+    let path: [CChar]
     let flags: Int32
     let mode: UInt32
+
+    init(_ path: UnsafePointer<CChar>, flags: Int32, mode: UInt32) {
+      self.path = Array(UnsafeBufferPointer(start: path, count: strlen(path) + 1))
+      self.flags = flags
+      self.mode = mode
+    }
   }
 
   let lock = Lock()
@@ -37,6 +45,9 @@ final class IOFile: @unchecked Sendable {
   /// Started and not over.
   @Cell private var started: [IOOperation] = []
   @Cell private var randomsStarted = 0
+  /// Whether some of them reads, or writes, where the descriptor stands.
+  @Cell private var reads = false
+  @Cell private var writes = false
   @Cell var waiters: [IOOperation.Direction: IOWaiter] = [:]
   /// It was blocking, and is to be so again.
   @Cell var restoresBlocking = false
@@ -87,6 +98,7 @@ final class IOFile: @unchecked Sendable {
         return
       }
       segments[segments.count - 1].add(operation)
+      lookAfterWaiters()
       advance()
     }
   }
@@ -108,6 +120,7 @@ final class IOFile: @unchecked Sendable {
     let isLast = lock.withLock {
       channel.isClosed = true
       if stops { stop(channel) }
+      lookAfterWaiters()
       advance()
       return detachIfDone(channel)
     }
@@ -115,12 +128,48 @@ final class IOFile: @unchecked Sendable {
   }
 
   private func stop(_ channel: IOChannel) {
-    for operation in started where operation.channel === channel {
+    // In the order in which they were asked for.
+    let own = started.filter { $0.channel === channel }.sorted { $0.sequence < $1.sequence }
+    for operation in own {
       operation.isStopped = true
-      // One that is running finds out.
-      if operation.state != .running { end(operation, ECANCELED) }
+      // One that somebody is running finds out.
+      let isRunning =
+        operation.state == .running
+        && !(operation.maySleep && FileTransfers.shared.takeBack(operation))
+      if !isRunning { end(operation, ECANCELED) }
     }
     endQueued(of: channel, ECANCELED)
+  }
+
+  // MARK: A descriptor that was closed by somebody else. With the lock held.
+
+  /// The kernel tells nothing of a descriptor that is closed while it is waited for, and then the number may come to
+  /// stand for another file. So it is looked at when there is occasion: somebody closes the channel, or wants more.
+  private func lookAfterWaiters() {
+    if waiters.values.contains(where: { $0.operation != nil }) && isLost { lose() }
+  }
+
+  /// Whether its number stands for another file by now, or for none.
+  var isLost: Bool {
+    guard path == nil, let identity else { return false }
+    switch FileStatus.of(descriptor) {
+    case .status(let now): return !identity.isSameFile(as: now)
+    case .closed: return true
+    case .unknown: return false
+    }
+  }
+
+  /// Nobody is to read or write by that number any more: what waits and what is queued ends with EBADF.
+  func lose() {
+    if isOver || stage == .failed(EBADF) { return }
+    stage = .failed(EBADF)
+    for waiter in waiters.values {
+      if let operation = waiter.operation.take(), operation.state == .waiting {
+        end(operation, EBADF)
+      }
+    }
+    stopListening()
+    advance()
   }
 
   // MARK: Whose turn it is. With the lock held.
@@ -149,8 +198,6 @@ final class IOFile: @unchecked Sendable {
 
   private func startNext(of segment: IOSegment) {
     while true {
-      let reads = started.contains { $0.offset == nil && $0.direction == .read }
-      let writes = started.contains { $0.offset == nil && $0.direction == .write }
       var next: IOOperation?
       if kind == .stored {
         guard !reads && !writes else { break }
@@ -164,23 +211,30 @@ final class IOFile: @unchecked Sendable {
       guard let next else { break }
       start(next)
     }
-    while randomsStarted < Self.mostRandoms, let next = segment.randoms.popFirst() {
-      randomsStarted += 1
-      start(next)
-    }
+    while randomsStarted < Self.mostRandoms, let next = segment.randoms.popFirst() { start(next) }
   }
 
   private func start(_ operation: IOOperation) {
+    operation.place = started.count
     started.append(operation)
+    count(operation, starts: true)
     operation.state = .running
     startTimer(of: operation)
     go(on: operation)
   }
 
+  private func count(_ operation: IOOperation, starts: Bool) {
+    switch operation.direction {
+    case _ where operation.offset != nil: randomsStarted += starts ? 1 : -1
+    case .read: reads = starts
+    case .write: writes = starts
+    }
+  }
+
   /// A running operation has no thread: finds it one.
   func go(on operation: IOOperation) {
-    if kind == .stored || operation.offset != nil {
-      FileWorkers.shared.submit(operation)
+    if operation.maySleep {
+      FileTransfers.shared.submit(operation)
     } else {
       DispatchQueue.global().asyncUnsafe { self.run(operation) }
     }
@@ -188,9 +242,14 @@ final class IOFile: @unchecked Sendable {
 
   /// An operation that no thread runs has ended. The caller advances.
   func end(_ operation: IOOperation, _ error: Int32, atEnd: Bool = false) {
-    if let place = started.firstIndex(where: { $0 === operation }) {
-      started.remove(at: place)
-      if operation.offset != nil { randomsStarted -= 1 }
+    if let place = operation.place.take() {
+      // In no order: the last takes its place.
+      let last = started.removeLast()
+      if last !== operation {
+        started[place] = last
+        last.place = place
+      }
+      count(operation, starts: false)
     }
     operation.state = .over
     operation.timer?.cancel()

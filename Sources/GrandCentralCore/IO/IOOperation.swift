@@ -28,6 +28,8 @@ final class IOOperation: @unchecked Sendable {
   @Cell var segment: IOSegment?
   /// Among all of its file.
   @Cell var sequence = 0
+  /// Among those that are started.
+  @Cell var place: Int?
   /// Read and not handed over.
   @Cell var pending = DispatchData.empty
   @Cell var moved = 0
@@ -64,6 +66,8 @@ final class IOOperation: @unchecked Sendable {
 
   var file: IOFile { channel.file }
   var isOver: Bool { state == .over }
+  /// Its transfers are not ready or not, but take their time.
+  var maySleep: Bool { file.kind == .stored || offset != nil }
   var isAheadOfHandlers: Bool {
     handlersOut >= Self.mostHandlersOut || bytesOut >= Self.mostBytesOut
   }

@@ -6,6 +6,8 @@ final class IOTable: @unchecked Sendable {
   private let lock = Lock()
   /// Guarded by the lock.
   @Cell private var files: [Int32: IOFile] = [:]
+  /// Which of them may share a file's flags: those that do not block because of us, or of each other.
+  @Cell private var unblocked: [FileStatus.Identity: [IOFile]] = [:]
 
   /// A channel of a descriptor.
   func channel(
@@ -100,10 +102,15 @@ final class IOTable: @unchecked Sendable {
     if let known = files[descriptor], known.identity?.isSameFile(as: status) == true {
       return known
     }
+    if let lost = files[descriptor] {
+      forget(lost)
+      lost.lock.withLock { lost.lose() }
+    }
     let made = IOFile(descriptor, kind: kind, identity: status)
     // Files are moved by threads that may sleep. All else must not keep one.
     if kind != .stored && kind != .directory {
       made.restoresBlocking = Transfer.makeNonBlocking(descriptor)
+      unblocked[status.identity, default: []].append(made)
     }
     files[descriptor] = made
     return made
@@ -133,10 +140,26 @@ final class IOTable: @unchecked Sendable {
     }
     let isKnown = files[file.descriptor] === file
     if isKnown { files[file.descriptor] = nil }
-    guard isKnown && file.restoresBlocking, let identity = file.identity,
-      case .status(let now) = FileStatus.of(file.descriptor), identity.isSameFile(as: now)
-    else { return }
-    Transfer.makeBlocking(file.descriptor)
+    let others = forget(file)
+    guard isKnown && file.restoresBlocking && !file.isLost else { return }
+    // Another number of the same open file, dup(2), must not come to block under its channels: whoever leaves last
+    // takes the flag back.
+    if let heir = others.first(where: { Transfer.shareFlags($0.descriptor, file.descriptor) }) {
+      heir.restoresBlocking = true
+    } else {
+      Transfer.makeBlocking(file.descriptor)
+    }
+  }
+
+  /// With the lock held. Returns who else has that file, by other numbers.
+  @discardableResult
+  private func forget(_ file: IOFile) -> [IOFile] {
+    guard let identity = file.identity?.identity, var others = unblocked[identity] else {
+      return []
+    }
+    others.removeAll { $0 === file }
+    unblocked[identity] = others.isEmpty ? nil : others
+    return others
   }
 }
 
@@ -212,8 +235,9 @@ extension IOFile {
 }
 
 extension IOFile.Path {
-  fileprivate var folder: String {
-    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
-    return String(path[..<slash])
+  fileprivate var folder: [CChar] {
+    let slash = CChar(UInt8(ascii: "/"))
+    guard let last = path.lastIndex(of: slash), last != path.startIndex else { return [slash, 0] }
+    return path[..<last] + [0]
   }
 }

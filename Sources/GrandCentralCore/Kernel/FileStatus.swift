@@ -20,7 +20,13 @@ struct FileStatus: Equatable, Sendable {
   }
 
   /// Which file it is, whatever it is called.
-  func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+  var identity: Identity { Identity(device: device, inode: inode) }
+
+  func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
   enum Answer: Equatable {
     case status(FileStatus)

@@ -55,8 +55,17 @@ enum Transfer {
   /// Takes that back. EBADF: it has been closed meanwhile.
   static func makeBlocking(_ descriptor: Int32) { _ = gc_set_nonblocking(descriptor, false) }
 
+  /// Whether two descriptors of one file share its flags, as those do that dup(2) has made. Where the system does not
+  /// tell, kcmp(2): whether they are open for the same; two that were opened by one path are then taken for one.
+  static func shareFlags(_ one: Int32, _ other: Int32) -> Bool {
+    let answer = gc_is_same_open_file(one, other)
+    if answer >= 0 { return answer == 1 }
+    let modes = [one, other].map { gc_access_mode($0) }
+    return modes[0] >= 0 && modes[0] == modes[1]
+  }
+
   /// Opens without waiting, as for the other end of a FIFO. A failure is its errno.
-  static func open(_ path: String, _ flags: Int32, _ mode: UInt32) -> Result<Int32, SystemError> {
+  static func open(_ path: [CChar], _ flags: Int32, _ mode: UInt32) -> Result<Int32, SystemError> {
     let opened = gc_open_file(path, flags | O_NONBLOCK, mode)
     return opened >= 0 ? .success(opened) : .failure(SystemError(number: -opened))
   }
@@ -92,7 +101,7 @@ enum FileKind: Equatable, Sendable {
   }
 
   /// What is there by now.
-  static func of(path: String) -> Result<FileKind, SystemError> {
+  static func of(path: [CChar]) -> Result<FileKind, SystemError> {
     var status = stat()
     guard stat(path, &status) == 0 else { return .failure(SystemError(number: errno)) }
     return .success(FileKind(mode: status.st_mode))

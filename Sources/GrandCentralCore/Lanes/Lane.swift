@@ -40,6 +40,8 @@ public class _Lane: DispatchObject {
   /// What an idle lane's word becomes when sync() takes it: locked, or one running.
   @usableFromInline final let syncToken: LaneState
   final let kind: Kind
+  /// 1 for one item at a time, else more. For the thread sanitizer's runtime, which reads it where it is.
+  final let declaredWidth: UInt16
 
   init(
     label: String, kind: Kind, qos: PackedQoS, target: Lane?, isInactive: Bool = false
@@ -47,6 +49,7 @@ public class _Lane: DispatchObject {
     self.laneLabel = label
     self.kind = kind
     self.ownQoS = qos
+    declaredWidth = kind == .serial || kind == .bound ? 1 : 0xfff
     syncToken = LaneState(
       rawValue: kind == .concurrent ? LaneState.oneRunning : LaneState.locked)
     var word: UInt64 = 0
@@ -69,6 +72,7 @@ public class _Lane: DispatchObject {
     Workplaces.willDie()
     $suspension.requireReleasable(label: laneLabel)
     releaseSpecifics()
+    if let target = $targetReference { target._withUnsafeGuaranteedRef { endAttachment(on: $0) } }
     $targetReference?.release()
   }
 

@@ -165,3 +165,30 @@ extension DispatchQueue {
     }
   }
 }
+
+extension DispatchQueue {
+  /// A C function that is called with its context and a number.
+  package typealias IterationFunction = @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
+
+  /// Calls `function` once for each number below `iterations`, as items of this queue that the caller waits for: one
+  /// after the other if the queue, or one that it leads to, is serial.
+  package final func applyCall(
+    iterations: Int, _ function: @escaping IterationFunction, _ context: UnsafeMutableRawPointer?
+  ) {
+    // The program answers for what its function does with the context on several threads.
+    nonisolated(unsafe) let context = context
+    if kind == .root {
+      return Self.concurrentPerform(iterations: iterations) { function(context, $0) }
+    }
+    sync {
+      if hierarchy.contains(where: { $0.kind == .serial || $0.kind == .bound }) {
+        for index in 0..<iterations { function(context, index) }
+      } else {
+        // The caller is inside for as long as any helper is, so the lane is held and may stand on their frames.
+        Self.concurrentPerform(iterations: iterations) { index in
+          withFrame(currentThread()) { function(context, index) }
+        }
+      }
+    }
+  }
+}

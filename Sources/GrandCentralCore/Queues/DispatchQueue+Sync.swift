@@ -117,6 +117,47 @@ extension DispatchQueue {
   }
 }
 
+extension DispatchQueue {
+  /// Calls a C function on this queue, as `sync` calls a closure, and returns when it has returned.
+  package final func syncCall(
+    _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?, isBarrier: Bool
+  ) {
+    let thread = currentThread()
+    let token = isBarrier ? LaneState(rawValue: LaneState.locked) : syncToken
+    if !enterIdle(thread, as: token) {
+      guard enterSlowly(thread, barrier: token.rawValue == LaneState.locked) else {
+        callRemotely(thread, on: Runtime.shared.main, barrier: true, function, context)
+        return leaveSlowly(thread, barrier: token.rawValue == LaneState.locked)
+      }
+    }
+    withFrame(thread) { function(context) }
+    leave(thread, as: token)
+  }
+
+  /// Calls a C function on this queue, as `asyncAndWait` calls a closure.
+  package final func asyncAndWaitCall(
+    _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?, isBarrier: Bool
+  ) {
+    let thread = currentThread()
+    let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
+    guard isBusy || kind == .bound else {
+      return syncCall(function, context, isBarrier: isBarrier)
+    }
+    failIfHeld(by: thread)
+    callRemotely(thread, on: self, barrier: isBarrier, function, context)
+  }
+
+  @inline(never)
+  private final func callRemotely(
+    _ thread: ThreadContext, on lane: Lane, barrier: Bool,
+    _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
+  ) {
+    let call = RemoteCall(waiter: thread, queue: self) { function(context) }
+    call.send(to: lane, from: thread, barrier: barrier)
+    lane.awaitGrant(thread)
+  }
+}
+
 /// A closure that another thread runs while its owner waits.
 private final class RemoteCall: @unchecked Sendable {
   private let waiter: ThreadContext

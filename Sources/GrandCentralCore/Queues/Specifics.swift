@@ -9,15 +9,46 @@ public final class DispatchSpecificKey<T>: Sendable {
   public init() {}
 }
 
+/// A key as the table compares it: the address of an object, which its entry keeps, or a C program's, which nothing
+/// need be at.
+private struct SpecificKey: Equatable {
+  let address: UInt
+  let isOfC: Bool
+
+  init(_ key: AnyObject) {
+    address = UInt(bitPattern: Unmanaged.passUnretained(key).toOpaque())
+    isOfC = false
+  }
+
+  init(_ key: UnsafeRawPointer) {
+    address = UInt(bitPattern: key)
+    isOfC = true
+  }
+}
+
 /// A value under a key. The value lives in memory of its own, of the key's type; a generic box object
-/// would have its class looked up by name at every access.
+/// would have its class looked up by name at every access. A C program's value is its pointer itself.
 private struct SpecificEntry {
-  let key: AnyObject
+  let key: SpecificKey
+  private let keptKey: AnyObject?
   let value: UnsafeMutableRawPointer
   let destroy: (UnsafeMutableRawPointer) -> Void
 
+  /// The destructor is called on the default global queue.
+  init(key: UnsafeRawPointer, value: UnsafeMutableRawPointer, destructor: WorkFunction?) {
+    self.key = SpecificKey(key)
+    keptKey = nil
+    self.value = value
+    destroy = { value in
+      guard let destructor else { return }
+      let thread = currentThread()
+      Runtime.shared.root(.default).submit(.function(destructor, value, on: thread), from: thread)
+    }
+  }
+
   init<T>(key: DispatchSpecificKey<T>, value: T) {
-    self.key = key
+    self.key = SpecificKey(key)
+    keptKey = key
     let memory = UnsafeMutablePointer<T>.allocate(capacity: 1)
     memory.initialize(to: value)
     self.value = UnsafeMutableRawPointer(memory)
@@ -39,10 +70,10 @@ private final class SpecificTable {
   }
 
   /// Where the value of `key` is, with the lock held if there is one.
-  func find(_ key: AnyObject) -> UnsafeMutableRawPointer? {
+  func find(_ key: SpecificKey) -> UnsafeMutableRawPointer? {
     lock.lock()
     // By index: a loop over the elements would retain each key.
-    for index in 0..<entries.count where entries[index].key === key {
+    for index in 0..<entries.count where entries[index].key == key {
       return entries[index].value
     }
     lock.unlock()
@@ -51,7 +82,7 @@ private final class SpecificTable {
 
   /// Returns what was there before, for the caller to destroy outside the lock: a value's deinit may
   /// ask for specifics itself.
-  func replace(_ key: AnyObject, by entry: SpecificEntry?) -> SpecificEntry? {
+  func replace(_ key: SpecificKey, by entry: SpecificEntry?) -> SpecificEntry? {
     lock.lock()
     defer { lock.unlock() }
     guard let index = place(of: key) else {
@@ -64,7 +95,7 @@ private final class SpecificTable {
     return old
   }
 
-  private func place(of key: AnyObject) -> Int? { entries.firstIndex { $0.key === key } }
+  private func place(of key: SpecificKey) -> Int? { entries.firstIndex { $0.key == key } }
 }
 
 /// A value that was found, in a table whose lock is held until unlock(): nobody replaces it meanwhile. The
@@ -83,6 +114,10 @@ struct FoundSpecific {
   /// On the innermost lane that the thread is on, or the nearest of its targets.
   @usableFromInline
   static func onCurrentQueue(_ key: AnyObject) -> FoundSpecific? {
+    onCurrentQueue(SpecificKey(key))
+  }
+
+  fileprivate static func onCurrentQueue(_ key: SpecificKey) -> FoundSpecific? {
     let thread = currentThread()
     guard let current = Frames(thread: thread).address else {
       // The main thread is on the main queue even between two of its items.
@@ -101,7 +136,7 @@ struct FoundSpecific {
 
 extension Lane {
   /// Where this lane's value of `key` is; its table's lock is then held.
-  fileprivate final func findSpecific(_ key: AnyObject) -> FoundSpecific? {
+  fileprivate final func findSpecific(_ key: SpecificKey) -> FoundSpecific? {
     // acquiring: pairs with the exchange that put the table there.
     let address = specifics.load(ordering: .acquiring)
     guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
@@ -113,10 +148,10 @@ extension Lane {
 
   fileprivate final func setSpecific<T>(_ key: DispatchSpecificKey<T>, _ value: T?) {
     let entry = value.map { SpecificEntry(key: key, value: $0) }
-    if let old = specificTable().replace(key, by: entry) { old.destroy(old.value) }
+    if let old = specificTable().replace(SpecificKey(key), by: entry) { old.destroy(old.value) }
   }
 
-  private final func specificTable() -> SpecificTable {
+  fileprivate final func specificTable() -> SpecificTable {
     let made = Unmanaged.passRetained(SpecificTable())
     let (won, existing) = specifics.compareExchange(
       expected: 0, desired: UInt(bitPattern: made.toOpaque()),
@@ -151,7 +186,7 @@ extension DispatchQueue {
 
   /// The value that this queue itself has for `key`. Any thread.
   public final func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? {
-    guard let found = findSpecific(key) else { return nil }
+    guard let found = findSpecific(SpecificKey(key)) else { return nil }
     defer { found.unlock() }
     // SAFETY: as above.
     return found.value.assumingMemoryBound(to: T.self).pointee
@@ -162,5 +197,32 @@ extension DispatchQueue {
   /// The old value is released before this returns; the last one when the queue dies.
   public final func setSpecific<T>(key: DispatchSpecificKey<T>, value: T?) {
     setSpecific(key, value)
+  }
+}
+
+// MARK: For C programs, whose keys are addresses and whose values are pointers
+
+extension DispatchQueue {
+  /// The value of the current queue, or of the nearest of its targets that has one.
+  package static func currentSpecific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
+    guard let found = FoundSpecific.onCurrentQueue(SpecificKey(key)) else { return nil }
+    defer { found.unlock() }
+    return found.value
+  }
+
+  /// The value of this queue itself.
+  package final func specific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
+    guard let found = findSpecific(SpecificKey(key)) else { return nil }
+    defer { found.unlock() }
+    return found.value
+  }
+
+  /// `nil` takes the value away. The destructor is called with the value, when another takes its place or the
+  /// queue dies, on the default global queue.
+  package final func setSpecific(
+    _ key: UnsafeRawPointer, _ value: UnsafeMutableRawPointer?, destructor: WorkFunction?
+  ) {
+    let entry = value.map { SpecificEntry(key: key, value: $0, destructor: destructor) }
+    if let old = specificTable().replace(SpecificKey(key), by: entry) { old.destroy(old.value) }
   }
 }

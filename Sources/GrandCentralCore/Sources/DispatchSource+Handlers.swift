@@ -54,3 +54,19 @@ extension DispatchSource {
     }
   }
 }
+
+extension DispatchSource {
+  /// Cancels the source, and returns when no handler of it runs, nor will. At once for who holds the queue that they
+  /// run on: none runs then, or it is the caller.
+  package final func cancelAndWait() {
+    cancel()
+    let thread = currentThread()
+    let isInside = hierarchy.contains { $0.kind != .root && $0.isHeldAlone(by: thread) }
+    if isInside { return }
+    // What was never active has no handler to wait for, and none of them would come.
+    activate()
+    // Behind the cancellation, which is on the lane already.
+    if enterSlowly(thread) { return leaveSlowly(thread) }
+    leaveSlowly(thread)
+  }
+}

@@ -75,6 +75,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func mergeData(_ data: UInt, as asked: DataMerge) {
     clientFault("\(asked)(data:) on a \(laneLabel). Only sources of user data take any.")
   }
+  /// User data, merged as the source was made to.
+  package func mergeData(_ data: UInt) {
+    clientFault("Data was merged into a \(laneLabel). Only sources of user data take any.")
+  }
   /// Timers.
   func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
     clientFault("schedule() on a \(laneLabel). Only timer sources have a schedule.")

@@ -153,3 +153,10 @@ extension UInt64 {
     return UInt64(Swift.max(1, nanoseconds))
   }
 }
+
+extension DispatchSource {
+  /// Fires at the time that C's word says, and then every `interval` nanoseconds; 0: once.
+  package final func schedule(word: dispatch_time_t, interval: UInt64, leeway: UInt64) {
+    schedule(TimeLimit(word: word), interval: interval, leeway: leeway)
+  }
+}

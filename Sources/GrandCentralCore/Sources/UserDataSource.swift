@@ -11,6 +11,8 @@ private final class UserDataSource: MergingSource, @unchecked Sendable {
     super.init(kind: "source of user data", queue: queue)
   }
 
+  override func mergeData(_ data: UInt) { mergeData(data, as: merge) }
+
   override func mergeData(_ data: UInt, as asked: DataMerge) {
     require(
       asked == merge,

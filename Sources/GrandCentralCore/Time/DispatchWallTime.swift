@@ -3,6 +3,7 @@
 //   all ones but one  now, in words that C clients make; never in this type
 //   all ones          for ever
 // Nanoseconds 1 and 2 of 1970 would be those two special words, so 3 is the earliest there is.
+public import CLinux
 
 /// A point in time on the clock that shows the date, and follows when it is set.
 ///

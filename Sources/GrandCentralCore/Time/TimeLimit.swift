@@ -1,5 +1,5 @@
 // Room: Time/TimeLimit. What a point in time means to a thread that is about to sleep.
-//   00…  uptime   10…  uptime with sleep   11…  wall clock, negated   0, ~0, ~1: now, for ever, now
+//   00…  uptime   10…  uptime with sleep, whose 0 is now   11…  wall clock, negated   0, ~0, ~1: now, for ever, now
 // The clock is read only where the answer depends on it.
 
 /// How long a wait may last.
@@ -20,8 +20,14 @@ extension TimeLimit {
     default:
       switch word >> 62 {
       case 0b11: self = .at(.wall(nanoseconds: 0 &- word))
-      // No word of this package's Swift API says 01 or 10; the C door will give the second a clock
-      // of its own. CLOCK_MONOTONIC is right until the machine has slept.
+      // C's alone. Told by the clock that stands still while the machine sleeps, from here on: a sleep that
+      // comes later makes it late by its length.
+      case 0b10:
+        let bootTime = word & (1 << 62 - 1)
+        let uptime = Clock.monotonicNanoseconds()
+        let (asleep, isEarlier) = Clock.bootNanoseconds().subtractingReportingOverflow(uptime)
+        let (start, hasPassed) = bootTime.subtractingReportingOverflow(isEarlier ? 0 : asleep)
+        self = bootTime == 0 || hasPassed ? .now : .at(.monotonic(nanoseconds: start))
       default: self = .at(.monotonic(nanoseconds: word & (1 << 62 - 1)))
       }
     }

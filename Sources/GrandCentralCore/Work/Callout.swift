@@ -24,3 +24,12 @@ extension WorkNode {
     grandCentralClientCallout(of: WorkNode(raw), on: thread)
   }
 }
+
+/// Empties a node that carries a function, gives it back, and calls the function.
+@inline(never)
+func grandCentralFunctionCallout(of node: WorkNode, on thread: ThreadContext) {
+  let function = node.load(16, as: WorkFunction.self)
+  let context = node.load(24, as: UnsafeMutableRawPointer?.self)
+  NodeCache.put(node, thread)
+  function(context)
+}

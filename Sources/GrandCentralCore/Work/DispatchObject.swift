@@ -4,6 +4,9 @@
 ///
 /// - Source: `dispatch/object.h` of the public reference.
 public class DispatchObject {
+  /// What a C program has hung on the object, retained, or 0. See Attachment.
+  final let attachment = Atomic<UInt>(0)
+
   init() {}
 
   /// Sets the queue on which this object's work runs in the end.

@@ -30,9 +30,21 @@ typedef enum {
   FAULTS_TIMERFD_CREATE,
   FAULTS_SCHED_GETAFFINITY,
   FAULTS_PIDFD_OPEN,
+  FAULTS_IO_URING_SETUP,
+  FAULTS_IO_URING_ENTER,
+  FAULTS_READ,
+  FAULTS_PREAD,
+  FAULTS_WRITEV,
+  FAULTS_PWRITEV,
+  FAULTS_SENDMSG,
 } faults_call;
 // From now on these system calls of this process fail with `error`, for good: seccomp(2).
 int faults_refuse(const faults_call *_Nonnull calls, size_t count, int error);
+// The same for calls whose first argument is `descriptor` only.
+int faults_refuse_descriptor(int descriptor, faults_call call, int error);
+
+// Forks. The child ends with 0 if `body` returns true. Returns what waitpid(2) says of it, or -1.
+int faults_in_child(bool (*_Nonnull body)(void));
 
 // Makes and joins a thread.
 int faults_try_thread(void);

@@ -201,4 +201,93 @@ import Testing
     #expect(channel.cleanups.all == [0])
     ends.closeBoth()
   }
+
+  @Test func `has it closed while it waits: EBADF when the channel is closed, and a report`()
+    async throws
+  {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let ends = DescriptorPair.pipe()
+      let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
+      let channel = TestChannel(number)
+      channel.io.setLimit(lowWater: 1)
+      let told = channel.io.read(10, on: .global())
+      writeBytes(ends.output, 3)
+      #expect(told.waitForPieces(1))
+      settle()
+      close(number)
+      channel.io.close()
+      #expect(told.wait())
+      #expect(told.error == EBADF && told.all.count == 3)
+      #expect(channel.cleanups.waitForCount(1))
+      #expect(channel.cleanups.all == [0])
+    }
+    let errors = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(errors.contains("of descriptor 700"), "\(errors)")
+    #expect(errors.contains("was closed before"), "\(errors)")
+  }
+
+  @Test func `has its number given to another file while it waits: EBADF, and no byte of that`()
+    async
+  {
+    _ = await #expect(processExitsWith: .success) {
+      let (ends, others) = (DescriptorPair.pipe(), DescriptorPair.pipe())
+      let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
+      let channel = TestChannel(number)
+      let told = channel.io.read(10, on: .global())
+      settle()
+      dup2(others.input, number)
+      writeBytes(others.output, 5)
+      let other = TestChannel(number)
+      let seen = other.io.read(5, on: .global())
+      #expect(seen.wait() && told.wait())
+      #expect(seen.error == 0 && seen.all.count == 5)
+      #expect(told.error == EBADF && told.all.isEmpty)
+      let late = channel.io.read(10, on: .global())
+      #expect(late.wait())
+      #expect(late.error == EBADF)
+      #expect(channel.end() && other.end())
+    }
+  }
+}
+
+@Suite("Descriptors that share their flags") struct DispatchIOFlagsTests {
+  let queue = DispatchQueue(label: "flags")
+
+  @Test(arguments: [true, false])
+  func `block again when the last of their channels has gone`(firstLeavesFirst: Bool) {
+    let ends = DescriptorPair.pipe().madeBlocking
+    let second = fcntl(ends.input, F_DUPFD_CLOEXEC, 0)
+    var channels = [TestChannel(ends.input), TestChannel(second)]
+    if !firstLeavesFirst { channels.reverse() }
+    let told = channels.map { $0.io.read(3, on: queue) }
+    writeBytes(ends.output, 3)
+    #expect(eventually { told.contains { $0.isDone } })
+    writeBytes(ends.output, 3)
+    #expect(told.allSatisfy { $0.wait() })
+    #expect(channels[0].end())
+    #expect(isNonBlocking(ends.input) && isNonBlocking(second))
+    let waits = channels[1].io.read(3, on: queue)
+    settle()
+    writeBytes(ends.output, 3)
+    #expect(waits.wait())
+    #expect(channels[1].end())
+    #expect(!isNonBlocking(ends.input) && !isNonBlocking(second))
+    close(second)
+    ends.closeBoth()
+  }
+
+  @Test func `are those of one open file, not of all who opened it`() {
+    let folder = ScratchFolder()
+    mkfifo(folder["fifo"], 0o600)
+    let numbers = (0..<2).map { _ in open(folder["fifo"], O_RDWR | O_CLOEXEC) }
+    let channels = numbers.map { TestChannel($0) }
+    #expect(numbers.allSatisfy(isNonBlocking))
+    #expect(channels[0].end())
+    #expect(!isNonBlocking(numbers[0]) && isNonBlocking(numbers[1]))
+    #expect(channels[1].end())
+    #expect(!isNonBlocking(numbers[1]))
+    for number in numbers { close(number) }
+  }
 }

@@ -146,6 +146,26 @@ import Testing
     #expect(!isOpen(folder["new"]))
   }
 
+  @Test func `has a path of any bytes`() {
+    // Names on Linux need not be UTF-8, and what is not stands for no other file.
+    let name = folder["x"].utf8CString.dropLast(2) + [-1, 0x2E, -64, 0]
+    for (flags, text) in [(O_WRONLY | O_CREAT, "new"), (O_RDONLY, "old")] {
+      let ended = Log<Int32>()
+      let io = name.withUnsafeBufferPointer { bytes in
+        DispatchIO(
+          type: .stream, path: bytes.baseAddress!, oflag: flags, mode: 0o600, queue: queue
+        ) { ended.append($0) }
+      }
+      let told = text == "new" ? io?.write(pattern(5), on: queue) : io?.read(on: queue)
+      #expect(told?.wait() == true)
+      #expect(told?.error == 0 && (text == "new" || told?.all == pattern(5)))
+      io?.close()
+      #expect(ended.waitForCount(1))
+      #expect(ended.all == [0])
+    }
+    #expect(name.withUnsafeBufferPointer { unlink($0.baseAddress!) } == 0)
+  }
+
   @Test func `needs an absolute path`() {
     #expect(TestChannel(path: "relative") == nil)
   }

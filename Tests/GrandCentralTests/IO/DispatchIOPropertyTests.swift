@@ -120,13 +120,30 @@ import Testing
     _ = await #expect(processExitsWith: .success) {
       let folder = ScratchFolder()
       fill(folder.file("a"), pattern(1000))
+      listenOnce()
       try useAndLeave(100, folder["a"])
       let before = openDescriptors()
       try useAndLeave(stressed(10_000), folder["a"])
-      // The pool reads /proc now and then.
-      #expect(eventually { openDescriptors() <= before })
+      // The pool reads /proc now and then, and the process's other libraries make a few when they first need them.
+      let fewOnce = 10
+      #expect(eventually { openDescriptors() <= before + fewOnce })
     }
   }
+}
+
+/// So that the engine has what it listens with.
+private func listenOnce() {
+  let ends = DescriptorPair.pipe()
+  let (heard, ended) = (Latch(), Latch())
+  let source = DispatchSource.makeReadSource(fileDescriptor: ends.input)
+  source.setEventHandler { heard.open() }
+  source.setCancelHandler { ended.open() }
+  source.activate()
+  writeBytes(ends.output, 1)
+  #expect(heard.wait())
+  source.cancel()
+  #expect(ended.wait())
+  ends.closeBoth()
 }
 
 /// Makes that many channels, a hundred at a time, and sees to it that all they held is let go of.

@@ -5,7 +5,9 @@ enum Mutants {
     var survivors = 0
     var slowest = 0.0
     let chosen = Catalogue.mutants.filter { $0.name.contains(filter) || $0.model.contains(filter) }
+    var count = 0
     for (index, mutant) in chosen.enumerated() where index % part.of == part.number {
+      count += 1
       guard let model = Catalogue.models.first(where: { $0.name == mutant.model }) else {
         print("\(mutant.name): there is no model '\(mutant.model)'")
         survivors += 1
@@ -25,7 +27,7 @@ enum Mutants {
             + Report.milliseconds(outcome.seconds))
       }
     }
-    print("\(chosen.count) mutants, \(survivors) survived, slowest \(Report.milliseconds(slowest))")
+    print("\(count) of \(chosen.count) mutants, \(survivors) survived, slowest \(Report.milliseconds(slowest))")
     return survivors == 0
   }
 }

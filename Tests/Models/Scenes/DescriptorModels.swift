@@ -227,7 +227,7 @@ extension Catalogue {
       Mutant("the kernel is not asked anew", in: file, at: change, .skips, foundBy: told),
       Mutant(
         "what nobody listens to is still watched", in: file, at: "ReadinessSet.remove(",
-        .skips, foundBy: "descriptors: one leaves beside an event"),
+        after: "func leave(", .skips, foundBy: "descriptors: one leaves beside an event"),
       Mutant(
         "an entry is never told", in: "DescriptorEntry.swift", at: "@Cell var state", .skips,
         foundBy: "descriptors: a hang-up is told once"),

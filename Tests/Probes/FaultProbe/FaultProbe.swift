@@ -25,7 +25,9 @@ import TestSupport
     "events-descriptors": eventsWithoutDescriptors, "events-refused": eventsRefused,
     "events-threads": eventsWithoutThreads, "events-signals": eventsUnderSignals,
     "changes": unknownChanges, "sandboxed-processes": sandboxedProcesses,
-    "files": filesRefused, "memory": memoryLimit,
+    "files": filesRefused, "memory": memoryLimit, "transfers": transfers,
+    "channels-refused": channelsRefused, "channels-descriptors": channelsWithoutDescriptors,
+    "channels-nobody": channelsOfNobody, "channels-signals": channelsUnderSignals,
   ]
 }
 

@@ -1,0 +1,53 @@
+// A block as compiled programs pass it: the address of a literal that begins with
+//    0 class │ 8 flags │ 16 invoke: called with the literal first │ 24 descriptor │ 32 what it captured
+// <https://clang.llvm.org/docs/Block-ABI-Apple.html>
+// A block from a program is on its stack until it is copied; a copy is released once.
+import CDispatchStorage
+
+struct Block {
+  let literal: UnsafeMutableRawPointer
+
+  @inline(__always)
+  init(_ literal: UnsafeMutableRawPointer) { self.literal = literal }
+
+  typealias Invoke = @convention(c) (UnsafeMutableRawPointer) -> Void
+
+  @inline(__always)
+  func invoke<Function>(as type: Function.Type) -> Function {
+    literal.load(fromByteOffset: 16, as: type)
+  }
+
+  /// Calls a block without parameters.
+  @inline(__always)
+  func call() { invoke(as: Invoke.self)(literal) }
+
+  /// One more reference, which whoever gets it releases.
+  @inline(__always)
+  func copied() -> UnsafeMutableRawPointer {
+    guard let copy = _Block_copy(literal) else { clientFault("There is no memory for a block.") }
+    return copy
+  }
+
+  /// As a function with the block as its context: calls it once and lets go of it.
+  static var callAndRelease: ClientFunction {
+    { literal in
+      let block = Block(literal.unsafelyUnwrapped)
+      block.call()
+      _Block_release(block.literal)
+    }
+  }
+
+  /// The same, without letting go.
+  static var call: ClientFunction { { Block($0.unsafelyUnwrapped).call() } }
+}
+
+/// A copy of a block, for closures.
+final class HeldBlock {
+  let block: Block
+
+  init(_ block: UnsafeMutableRawPointer) { self.block = Block(Block(block).copied()) }
+
+  deinit { _Block_release(block.literal) }
+
+  func call() { block.call() }
+}

@@ -1,0 +1,154 @@
+// dispatch/data.h: bytes as immutable objects. Data without bytes is one object, which every program may compare with.
+import CDispatchStorage
+
+/// The bytes at an address.
+func data(_ handle: Handle?, _ function: StaticString = #function) -> DispatchData {
+  if handle == gc_data_empty_address() { return .empty }
+  let object: Unmanaged<DataObject> = object(handle, function)
+  return object._withUnsafeGuaranteedRef { $0.data }
+}
+
+/// A new object, with the reference that the program gets.
+func newHandle(_ data: DispatchData) -> Handle {
+  data.isEmpty ? gc_data_empty_address() : newHandle(DataObject(data) as AnyObject)
+}
+
+/// An object for the length of a call.
+func withHandle<Result>(_ data: DispatchData, _ body: (Handle) -> Result) -> Result {
+  let handle = newHandle(data)
+  defer { dispatchRelease(handle) }
+  return body(handle)
+}
+
+/// Makes data of `size` bytes. Without a destructor they are copied; otherwise it is called, or what it stands for is
+/// done, when the last of them is no longer needed.
+@c(dispatch_data_create)
+public func dispatchDataCreate(
+  _ buffer: UnsafeRawPointer?, _ size: Int, _ target: Handle?,
+  _ destructor: UnsafeMutableRawPointer?
+) -> Handle {
+  let bytes = UnsafeRawBufferPointer(start: buffer, count: buffer == nil ? 0 : size)
+  guard let destructor else { return newHandle(DispatchData(bytes: bytes)) }
+  return newHandle(DispatchData(bytesNoCopy: bytes, deallocator: deallocator(destructor, target)))
+}
+
+private func deallocator(
+  _ destructor: UnsafeMutableRawPointer, _ target: Handle?
+) -> DispatchData.Deallocator {
+  switch UnsafeRawPointer(destructor) {
+  case _dispatch_data_destructor_free: return .free
+  case _dispatch_data_destructor_munmap: return .unmap
+  case _dispatch_data_destructor_none: return .custom(nil, {})
+  default:
+    let held = HeldBlock(destructor)
+    return .custom(target.map { queue($0).takeUnretainedValue() }, { held.call() })
+  }
+}
+
+/// Makes data of bytes where they are; the function is called with their address when they are no longer needed.
+@c(dispatch_data_create_f)
+public func dispatchDataCreateFunction(
+  _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ target: Handle?,
+  _ destructor: ClientFunction?
+) -> Handle {
+  let bytes = UnsafeRawBufferPointer(start: buffer, count: buffer == nil ? 0 : size)
+  guard let destructor else { return newHandle(DispatchData(bytes: bytes)) }
+  let target = target.map { queue($0).takeUnretainedValue() }
+  return newHandle(
+    DispatchData(bytesNoCopy: bytes, deallocator: .custom(target, { destructor(buffer) })))
+}
+
+/// Makes data of bytes that the caller writes before anybody else sees it.
+@c(dispatch_data_create_alloc)
+public func dispatchDataCreateAlloc(
+  _ size: Int, _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> Handle {
+  buffer?.pointee = nil
+  if size <= 0 { return gc_data_empty_address() }
+  let (data, start) = DispatchData.unset(count: size)
+  buffer?.pointee = UnsafeMutableRawPointer(start)
+  return newHandle(data)
+}
+
+/// How many bytes there are.
+@c(dispatch_data_get_size)
+public func dispatchDataGetSize(_ handle: Handle?) -> Int { data(handle).count }
+
+/// The same bytes in one stretch, and where that is: good while the result lives.
+@c(dispatch_data_create_map)
+public func dispatchDataCreateMap(
+  _ handle: Handle?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?,
+  _ size: UnsafeMutablePointer<Int>?
+) -> Handle {
+  let (flat, start) = data(handle).contiguous
+  buffer?.pointee = start.map { UnsafeRawPointer($0) }
+  size?.pointee = flat.count
+  return newHandle(flat)
+}
+
+/// Both, one after the other, which share their bytes.
+@c(dispatch_data_create_concat)
+public func dispatchDataCreateConcat(_ first: Handle?, _ second: Handle?) -> Handle {
+  var joined = data(first)
+  let added = data(second)
+  if added.isEmpty, let first { return retained(first) }
+  if joined.isEmpty, let second { return retained(second) }
+  // Each piece stays one, however small: C programs see them.
+  joined.join(added)
+  return newHandle(joined)
+}
+
+private func retained(_ handle: Handle) -> Handle {
+  dispatchRetain(handle)
+  return handle
+}
+
+/// The bytes from `offset`, at most `length`, which are shared.
+@c(dispatch_data_create_subrange)
+public func dispatchDataCreateSubrange(_ handle: Handle?, _ offset: Int, _ length: Int) -> Handle {
+  let whole = data(handle)
+  // Both are without a sign in C.
+  guard offset >= 0, offset < whole.count, length != 0 else { return gc_data_empty_address() }
+  let left = whole.count - offset
+  let count = length < 0 ? left : min(length, left)
+  if let handle, count == whole.count { return retained(handle) }
+  return newHandle(whole.subdata(in: offset..<offset + count))
+}
+
+/// The contiguous stretch with the byte at `location`, and where it starts.
+@c(dispatch_data_copy_region)
+public func dispatchDataCopyRegion(
+  _ handle: Handle?, _ location: Int, _ offset: UnsafeMutablePointer<Int>?
+) -> Handle {
+  let whole = data(handle)
+  guard location >= 0, location < whole.count else {
+    offset?.pointee = whole.count
+    return gc_data_empty_address()
+  }
+  let region = whole.region(location: location)
+  offset?.pointee = region.offset
+  return newHandle(region.data)
+}
+
+private typealias Applier =
+  @convention(c) (UnsafeMutableRawPointer, Handle, Int, UnsafeRawPointer?, Int) -> Bool
+
+/// Calls a block with each contiguous stretch until it returns false; whether all were seen.
+@c(dispatch_data_apply)
+public func dispatchDataApply(_ handle: Handle?, _ block: UnsafeMutableRawPointer) -> Bool {
+  let invoke = Block(block).invoke(as: Applier.self)
+  return data(handle).forEachRegionValue { region, offset, bytes in
+    withHandle(region) { invoke(block, $0, offset, bytes.baseAddress, bytes.count) }
+  }
+}
+
+/// Calls a function with each contiguous stretch until it returns false; whether all were seen.
+@c(dispatch_data_apply_f)
+public func dispatchDataApplyFunction(
+  _ handle: Handle?, _ context: UnsafeMutableRawPointer?,
+  _ work: @convention(c) (UnsafeMutableRawPointer?, Handle, Int, UnsafeRawPointer?, Int) -> Bool
+) -> Bool {
+  data(handle).forEachRegionValue { region, offset, bytes in
+    withHandle(region) { work(context, $0, offset, bytes.baseAddress, bytes.count) }
+  }
+}

@@ -1,0 +1,59 @@
+// dispatch_data_create_with_transform(): text from one encoding into another. Two families: bytes and their texts in
+// base 32 and 64; Unicode. Each goes through what is common to its family, bytes or UTF-8.
+import CDispatchStorage
+
+/// The bytes of `input`, which are in one format, in another. NULL where one family is to become the other, or what is
+/// there is not in its format; `utf_any` can be read only.
+@c(dispatch_data_create_with_transform)
+public func dispatchDataCreateWithTransform(
+  _ input: Handle?, _ inputFormat: UnsafeRawPointer?, _ outputFormat: UnsafeRawPointer?
+) -> Handle? {
+  let from = gc_data_format(UInt32(gc_data_format_number(inputFormat)))
+  let to = gc_data_format(UInt32(gc_data_format_number(outputFormat)))
+  guard isUnicode(from) == isUnicode(to), to != GC_FORMAT_UTF_ANY, from.rawValue != 0,
+    to.rawValue != 0
+  else { return nil }
+  let whole = data(input)
+  if from == to && from == GC_FORMAT_NONE {
+    if let input { dispatchRetain(input) }
+    return input
+  }
+  guard let common = decoded([UInt8](whole), from), let made = encoded(common, to) else {
+    return nil
+  }
+  return made.withUnsafeBytes { newHandle(DispatchData(bytes: $0)) }
+}
+
+private func isUnicode(_ format: gc_data_format) -> Bool {
+  switch format {
+  case GC_FORMAT_UTF8, GC_FORMAT_UTF16LE, GC_FORMAT_UTF16BE, GC_FORMAT_UTF_ANY: true
+  default: false
+  }
+}
+
+private func base(_ format: gc_data_format) -> BaseEncoding? {
+  switch format {
+  case GC_FORMAT_BASE32: .base32
+  case GC_FORMAT_BASE32HEX: .base32Hex
+  case GC_FORMAT_BASE64: .base64
+  default: nil
+  }
+}
+
+private func decoded(_ bytes: [UInt8], _ format: gc_data_format) -> [UInt8]? {
+  switch format {
+  case GC_FORMAT_UTF16LE: UnicodeEncoding.utf8(fromUTF16: bytes, isBigEndian: false)
+  case GC_FORMAT_UTF16BE: UnicodeEncoding.utf8(fromUTF16: bytes, isBigEndian: true)
+  case GC_FORMAT_UTF_ANY: UnicodeEncoding.utf8(fromAny: bytes)
+  default: base(format).map { $0.decoded(bytes) } ?? bytes
+  }
+}
+
+private func encoded(_ bytes: [UInt8], _ format: gc_data_format) -> [UInt8]? {
+  switch format {
+  case GC_FORMAT_UTF8: UnicodeEncoding.withoutMark(bytes)
+  case GC_FORMAT_UTF16LE: UnicodeEncoding.utf16(fromUTF8: bytes, isBigEndian: false)
+  case GC_FORMAT_UTF16BE: UnicodeEncoding.utf16(fromUTF8: bytes, isBigEndian: true)
+  default: base(format).map { $0.encoded(bytes) } ?? bytes
+  }
+}

@@ -1,0 +1,124 @@
+// dispatch/group.h, dispatch/semaphore.h, dispatch/once.h: waiting for each other.
+
+/// 0, or what C's waits return when the time came first.
+extension DispatchTimeoutResult {
+  var word: Int { self == .success ? 0 : 1 }
+}
+
+/// Makes an empty group.
+@c(dispatch_group_create)
+public func dispatchGroupCreate() -> Handle { newHandle(DispatchGroup()) }
+
+@inline(__always)
+private func group(_ handle: Handle?, _ function: StaticString = #function) -> Unmanaged<
+  DispatchGroup
+> { object(handle, function) }
+
+/// Counts one piece of work in.
+@c(dispatch_group_enter)
+public func dispatchGroupEnter(_ handle: Handle?) {
+  group(handle)._withUnsafeGuaranteedRef { $0.enter() }
+}
+
+/// Counts one piece of work out.
+@c(dispatch_group_leave)
+public func dispatchGroupLeave(_ handle: Handle?) {
+  group(handle)._withUnsafeGuaranteedRef { $0.leave() }
+}
+
+/// Waits until the group is empty; 0, or another number if the time came first.
+@c(dispatch_group_wait)
+public func dispatchGroupWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
+  group(handle)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
+}
+
+/// Submits a block as part of a group.
+@c(dispatch_group_async)
+public func dispatchGroupAsync(
+  _ handle: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer
+) {
+  let group = group(handle).takeUnretainedValue()
+  queue(target)._withUnsafeGuaranteedRef {
+    let block = Block(block)
+    if let item = block.item {
+      return $0.async(group: group, execute: item.takeUnretainedValue())
+    }
+    $0.asyncCall(Block.callAndRelease, block.copied(), group: group)
+  }
+}
+
+/// Submits a function as part of a group.
+@c(dispatch_group_async_f)
+public func dispatchGroupAsyncFunction(
+  _ handle: Handle?, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
+  _ work: @escaping ClientFunction
+) {
+  let group = group(handle).takeUnretainedValue()
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context, group: group) }
+}
+
+/// Submits a block when the group becomes empty.
+@c(dispatch_group_notify)
+public func dispatchGroupNotify(
+  _ handle: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer
+) {
+  let target = queue(target).takeUnretainedValue()
+  group(handle)._withUnsafeGuaranteedRef {
+    let block = Block(block)
+    if let item = block.item {
+      return $0.notify(queue: target, work: item.takeUnretainedValue())
+    }
+    $0.notify(queue: target, Block.callAndRelease, block.copied())
+  }
+}
+
+/// Submits a function when the group becomes empty.
+@c(dispatch_group_notify_f)
+public func dispatchGroupNotifyFunction(
+  _ handle: Handle?, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
+  _ work: @escaping ClientFunction
+) {
+  let target = queue(target).takeUnretainedValue()
+  group(handle)._withUnsafeGuaranteedRef { $0.notify(queue: target, work, context) }
+}
+
+// MARK: Semaphores
+
+@inline(__always)
+private func semaphore(_ handle: Handle?, _ function: StaticString = #function) -> Unmanaged<
+  DispatchSemaphore
+> { object(handle, function) }
+
+/// Makes a semaphore; NULL for a negative value.
+@c(dispatch_semaphore_create)
+public func dispatchSemaphoreCreate(_ value: Int) -> Handle? {
+  value < 0 ? nil : newHandle(DispatchSemaphore(value: value))
+}
+
+/// Gives a permit; not 0 if it went to a thread that waited.
+@c(dispatch_semaphore_signal)
+public func dispatchSemaphoreSignal(_ handle: Handle?) -> Int {
+  semaphore(handle)._withUnsafeGuaranteedRef { $0.signal() }
+}
+
+/// Takes a permit; 0, or another number if the time came first.
+@c(dispatch_semaphore_wait)
+public func dispatchSemaphoreWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
+  semaphore(handle)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
+}
+
+// MARK: Once
+
+/// Calls a block unless that has been done with this word; returns when it has.
+@c(dispatch_once)
+public func dispatchOnce(_ word: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
+  runOnce(word, Block.call, block)
+}
+
+/// Calls a function unless that has been done with this word; returns when it has.
+@c(dispatch_once_f)
+public func dispatchOnceFunction(
+  _ word: UnsafeMutableRawPointer, _ context: UnsafeMutableRawPointer?, _ work: ClientFunction
+) {
+  runOnce(word, work, context)
+}

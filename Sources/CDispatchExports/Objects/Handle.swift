@@ -1,0 +1,67 @@
+// What a C program holds: the address of the engine's object. Three kinds of addresses are not of objects, and are
+// recognised here: the main queue's and the empty data's storage, whose place and size the linked program knows, and
+// the slots of attributes. So is no address at all, a client's mistake that must be told with a name.
+// References are counted by Swift alone. Whoever holds the last one ends the object, as in Swift: an object that works
+// holds itself, a source that only listens does not.
+import CDispatchStorage
+
+/// An object of the C interface.
+public typealias Handle = UnsafeMutableRawPointer
+
+/// A function of the C interface, called with its context.
+public typealias ClientFunction = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+/// The queue at an address.
+@inline(__always)
+func queue(_ handle: Handle?, _ function: StaticString = #function) -> Unmanaged<DispatchQueue> {
+  if handle == gc_main_queue_address() { return .passUnretained(DispatchQueue.main) }
+  return object(handle, function)
+}
+
+/// The queue at an address; none: the default global queue.
+func queueOrDefault(_ handle: Handle?) -> DispatchQueue {
+  handle == nil ? .global() : queue(handle).takeUnretainedValue()
+}
+
+/// The object at an address, of the class that the caller knows it has.
+@inline(__always)
+func object<Class: AnyObject>(
+  _ handle: Handle?, _ function: StaticString = #function
+) -> Unmanaged<Class> {
+  guard let handle else { failWithoutObject(function) }
+  // SAFETY: the program's promise, as with every object in C.
+  return Unmanaged.fromOpaque(handle)
+}
+
+/// Any object: a queue, a source, a group, a semaphore, a channel, data.
+@inline(__always)
+func anyObject(
+  _ handle: Handle?, _ function: StaticString = #function
+) -> Unmanaged<DispatchObject> {
+  if handle == gc_main_queue_address() { return .passUnretained(DispatchQueue.main) }
+  return object(handle, function)
+}
+
+@inline(never)
+private func failWithoutObject(_ function: StaticString) -> Never {
+  clientFault(
+    "\(function) was called with NULL in the place of an object. Check what the function that made it returned."
+  )
+}
+
+/// The address by which programs know a queue.
+func handle(of queue: DispatchQueue) -> Handle {
+  GlobalQueues.prepare()
+  return queue === DispatchQueue.main
+    ? gc_main_queue_address() : Unmanaged.passUnretained(queue).toOpaque()
+}
+
+/// A new object, with the reference that the program gets.
+func newHandle(_ object: AnyObject) -> Handle { Unmanaged.passRetained(object).toOpaque() }
+
+/// Whether nobody counts references of what is at an address.
+@inline(__always)
+func isEverlasting(_ handle: Handle) -> Bool {
+  handle == gc_main_queue_address() || handle == gc_data_empty_address()
+    || gc_attribute_number(handle) >= 0
+}

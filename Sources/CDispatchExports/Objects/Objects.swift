@@ -1,0 +1,88 @@
+// dispatch/object.h: what all objects have in common.
+import CDispatchStorage
+
+/// Adds a reference. Any thread.
+@c(dispatch_retain)
+public func dispatchRetain(_ object: Handle) {
+  if !isEverlasting(object) { _ = Unmanaged<AnyObject>.fromOpaque(object).retain() }
+}
+
+/// Drops a reference; with the last one the object ends. Any thread.
+@c(dispatch_release)
+public func dispatchRelease(_ object: Handle) {
+  if !isEverlasting(object) { Unmanaged<AnyObject>.fromOpaque(object).release() }
+}
+
+/// The program's pointer; NULL at first.
+@c(dispatch_get_context)
+public func dispatchGetContext(_ object: Handle) -> UnsafeMutableRawPointer? {
+  if isWithoutContext(object) { return nil }
+  return anyObject(object)._withUnsafeGuaranteedRef { $0.context }
+}
+
+/// Sets the program's pointer. Any thread. Objects that are everybody's keep none, but for the main queue.
+@c(dispatch_set_context)
+public func dispatchSetContext(_ object: Handle, _ context: UnsafeMutableRawPointer?) {
+  if isWithoutContext(object) || GlobalQueues.contains(object) { return }
+  anyObject(object)._withUnsafeGuaranteedRef { $0.context = context }
+}
+
+private func isWithoutContext(_ object: Handle) -> Bool {
+  object == gc_data_empty_address() || gc_attribute_number(object) >= 0
+}
+
+/// Sets what is called with the context on the target queue when the object has ended; not without a context.
+@c(dispatch_set_finalizer_f)
+public func dispatchSetFinalizer(_ object: Handle, _ finalizer: ClientFunction?) {
+  if isWithoutContext(object) { return }
+  anyObject(object)._withUnsafeGuaranteedRef { $0.setFinalizer(finalizer) }
+}
+
+/// Starts an inactive object; without effect on others.
+@c(dispatch_activate)
+public func dispatchActivate(_ object: Handle) {
+  anyObject(object)._withUnsafeGuaranteedRef { $0.activate() }
+}
+
+/// Holds an object's work back. Balanced by dispatch_resume().
+@c(dispatch_suspend)
+public func dispatchSuspend(_ object: Handle) {
+  anyObject(object)._withUnsafeGuaranteedRef { $0.suspend() }
+}
+
+/// Takes back one dispatch_suspend(); starts a source that was never active.
+@c(dispatch_resume)
+public func dispatchResume(_ object: Handle) {
+  anyObject(object)._withUnsafeGuaranteedRef { $0.resume() }
+}
+
+/// Sets where an object's work runs, and its finalizer; NULL: on a default queue. Does nothing to the main queue and
+/// the global ones.
+@c(dispatch_set_target_queue)
+public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
+  // Where those work that are everybody's is not for one to say.
+  if isWithoutContext(object) || object == gc_main_queue_address()
+    || GlobalQueues.contains(object)
+  {
+    return
+  }
+  let target = target.map { queue($0).takeUnretainedValue() }
+  anyObject(object)._withUnsafeGuaranteedRef {
+    $0.setTarget(queue: target)
+    if !($0 is _Lane) { $0.setFinalizerQueue(target) }
+  }
+}
+
+// MARK: The classes of queues, which say how their work is to be treated
+
+/// A hint about an object's class, after its making. A queue's class is fixed when it is made, so there is none.
+@c(dispatch_set_qos_class)
+public func dispatchSetQoSClass(_ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32) {}
+
+@c(dispatch_set_qos_class_floor)
+public func dispatchSetQoSClassFloor(
+  _ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32
+) {}
+
+@c(dispatch_set_qos_class_fallback)
+public func dispatchSetQoSClassFallback(_ object: Handle, _ qosClass: UInt32) {}

@@ -1,0 +1,88 @@
+// dispatch/source.h: handlers. A function is called with the context that the source has at the moment of the call; the
+// closure around it names the source without holding it, or no source would ever end.
+
+private enum Role { case event, cancel, registration }
+
+private func setBlock(_ role: Role, of handle: Handle?, _ block: UnsafeMutableRawPointer?) {
+  let source = source(handle).takeUnretainedValue()
+  guard let block else { return set(role, of: source, nil) }
+  if let item = Block(block).item?.takeUnretainedValue() {
+    switch role {
+    case .event: source.setEventHandler(handler: item)
+    case .cancel: source.setCancelHandler(handler: item)
+    case .registration: source.setRegistrationHandler(handler: item)
+    }
+    return
+  }
+  let held = HeldBlock(block)
+  set(role, of: source) { held.call() }
+}
+
+private func setFunction(_ role: Role, of handle: Handle?, _ work: ClientFunction?) {
+  let source = source(handle)
+  guard let work else { return set(role, of: source.takeUnretainedValue(), nil) }
+  set(role, of: source.takeUnretainedValue()) {
+    // SAFETY: handlers run while the source lives.
+    work(source._withUnsafeGuaranteedRef { $0.context })
+  }
+}
+
+private func set(_ role: Role, of source: DispatchSource, _ handler: DispatchSourceHandler?) {
+  switch role {
+  case .event: source.setEventHandler(handler: handler)
+  case .cancel: source.setCancelHandler(handler: handler)
+  case .registration: source.setRegistrationHandler(handler: handler)
+  }
+}
+
+/// Sets what is called when something has happened; NULL takes it away.
+@c(dispatch_source_set_event_handler)
+public func dispatchSourceSetEventHandler(_ handle: Handle?, _ block: UnsafeMutableRawPointer?) {
+  setBlock(.event, of: handle, block)
+}
+
+@c(dispatch_source_set_event_handler_f)
+public func dispatchSourceSetEventHandlerFunction(_ handle: Handle?, _ work: ClientFunction?) {
+  setFunction(.event, of: handle, work)
+}
+
+/// Sets what is called once, last, when the source has been cancelled.
+@c(dispatch_source_set_cancel_handler)
+public func dispatchSourceSetCancelHandler(_ handle: Handle?, _ block: UnsafeMutableRawPointer?) {
+  setBlock(.cancel, of: handle, block)
+}
+
+@c(dispatch_source_set_cancel_handler_f)
+public func dispatchSourceSetCancelHandlerFunction(_ handle: Handle?, _ work: ClientFunction?) {
+  setFunction(.cancel, of: handle, work)
+}
+
+/// As a cancel handler; a program that sets it promises to cancel the source.
+@c(dispatch_source_set_mandatory_cancel_handler)
+public func dispatchSourceSetMandatoryCancelHandler(
+  _ handle: Handle?, _ block: UnsafeMutableRawPointer?
+) {
+  setBlock(.cancel, of: handle, block)
+}
+
+@c(dispatch_source_set_mandatory_cancel_handler_f)
+public func dispatchSourceSetMandatoryCancelHandlerFunction(
+  _ handle: Handle?, _ work: ClientFunction?
+) {
+  setFunction(.cancel, of: handle, work)
+}
+
+/// Sets what is called once, first, when the source has begun to watch.
+@c(dispatch_source_set_registration_handler)
+public func dispatchSourceSetRegistrationHandler(
+  _ handle: Handle?, _ block: UnsafeMutableRawPointer?
+) {
+  setBlock(.registration, of: handle, block)
+}
+
+@c(dispatch_source_set_registration_handler_f)
+public func dispatchSourceSetRegistrationHandlerFunction(
+  _ handle: Handle?, _ work: ClientFunction?
+) {
+  setFunction(.registration, of: handle, work)
+}

@@ -1,0 +1,58 @@
+// dispatch/time.h: points in time as C's words, of three clocks: see TimeLimit in the engine.
+public import CLinux
+
+/// The clocks' words and what they say.
+enum TimeWord {
+  static let forever = UInt64.max
+  static let wallNow = UInt64.max - 1
+  /// CLOCK_BOOTTIME's words, whose low bits are nanoseconds; 0: now.
+  static let bootBit: UInt64 = 1 << 63
+  static let lowBits: UInt64 = 1 << 62 - 1
+
+  /// `nanoseconds` later, or earlier.
+  static func advanced(_ word: UInt64, by nanoseconds: Int64) -> UInt64 {
+    if word == forever { return forever }
+    switch word >> 62 {
+    case 0b11:
+      let start = word == wallNow ? Clock.wallNanoseconds() : 0 &- word
+      return wall(start, plus: nanoseconds)
+    case 0b10:
+      let start = word & lowBits
+      return sum(start == 0 ? Clock.bootNanoseconds() : start, nanoseconds).map { $0 | bootBit }
+        ?? forever
+    default:
+      let start = word & lowBits
+      return sum(start == 0 ? Clock.monotonicNanoseconds() : start, nanoseconds) ?? forever
+    }
+  }
+
+  /// A date as a word: negated, and never one of the words that are special.
+  static func wall(_ start: UInt64, plus nanoseconds: Int64) -> UInt64 {
+    guard let date = sum(start, nanoseconds) else { return forever }
+    return 0 &- max(date, 3)
+  }
+
+  /// `nil`: later than any word.
+  private static func sum(_ start: UInt64, _ nanoseconds: Int64) -> UInt64? {
+    guard let start = Int64(exactly: start) else { return nil }
+    let (sum, overflows) = start.addingReportingOverflow(nanoseconds)
+    if overflows || sum > Int64(lowBits) { return nil }
+    return UInt64(max(sum, 1))
+  }
+}
+
+/// The time that is so many nanoseconds after another; 0 stands for now.
+@c(dispatch_time)
+public func dispatchTime(_ when: UInt64, _ delta: Int64) -> UInt64 {
+  TimeWord.advanced(when, by: delta)
+}
+
+/// The time that is so many nanoseconds after a date; NULL stands for now.
+@c(dispatch_walltime)
+public func dispatchWallTime(_ when: UnsafePointer<timespec>?, _ delta: Int64) -> UInt64 {
+  guard let when = when?.pointee else { return TimeWord.advanced(TimeWord.wallNow, by: delta) }
+  let (seconds, overflows) = Int64(when.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+  let (date, overflowsToo) = seconds.addingReportingOverflow(Int64(when.tv_nsec))
+  if overflows || overflowsToo { return when.tv_sec < 0 ? TimeWord.wall(3, plus: 0) : .max }
+  return TimeWord.wall(UInt64(max(0, date)), plus: delta)
+}

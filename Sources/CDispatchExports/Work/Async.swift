@@ -1,0 +1,94 @@
+// dispatch/queue.h: submitting work and returning at once. A block is copied and goes into the item's node as a
+// function with itself as the context: nothing else is allocated.
+
+/// Submits a block. Any thread.
+@c(dispatch_async)
+public func dispatchAsync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  queue(target)._withUnsafeGuaranteedRef {
+    let block = Block(block)
+    if let item = block.item { return $0.async(execute: item.takeUnretainedValue()) }
+    $0.asyncCall(Block.callAndRelease, block.copied())
+  }
+}
+
+/// Submits a function. Any thread.
+@c(dispatch_async_f)
+public func dispatchAsyncFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context) }
+}
+
+/// Submits a barrier block.
+@c(dispatch_barrier_async)
+public func dispatchBarrierAsync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  queue(target)._withUnsafeGuaranteedRef {
+    let block = Block(block)
+    if let item = block.item {
+      return $0.async(execute: item.takeUnretainedValue(), isBarrier: true)
+    }
+    $0.asyncCall(Block.callAndRelease, block.copied(), isBarrier: true)
+  }
+}
+
+/// Submits a barrier function.
+@c(dispatch_barrier_async_f)
+public func dispatchBarrierAsyncFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context, isBarrier: true) }
+}
+
+/// Submits a function that keeps the caller's class whatever the queue's is.
+@c(dispatch_async_enforce_qos_class_f)
+public func dispatchAsyncEnforceQoSClassFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef {
+    $0.asyncCall(qos: .unspecified, flags: .enforceQoS, work, context)
+  }
+}
+
+/// Submits a block when a time has come.
+@c(dispatch_after)
+public func dispatchAfter(_ when: UInt64, _ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  // Never: what would not be called is not kept either.
+  if when == .max { return }
+  queue(target)._withUnsafeGuaranteedRef {
+    let block = Block(block)
+    if let item = block.item {
+      return $0.asyncAfter(word: when, execute: item.takeUnretainedValue())
+    }
+    $0.asyncAfterCall(word: when, Block.callAndRelease, block.copied())
+  }
+}
+
+/// Submits a function when a time has come.
+@c(dispatch_after_f)
+public func dispatchAfterFunction(
+  _ when: UInt64, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
+  _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncAfterCall(word: when, work, context) }
+}
+
+/// The door of Swift Concurrency's executors: submits a job, an object whose class says how it is run.
+@c(dispatch_async_swift_job)
+public func dispatchAsyncSwiftJob(
+  _ target: Handle?, _ job: UnsafeMutableRawPointer, _ qosClass: UInt32
+) {
+  let qos = DispatchQoS(c: qosClass, 0) ?? .unspecified
+  queue(target)._withUnsafeGuaranteedRef {
+    $0.asyncCall(qos: qos, flags: [], runSwiftJob, job)
+  }
+}
+
+private var runSwiftJob: ClientFunction {
+  { job in
+    typealias Invoke = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Void
+    let job = job.unsafelyUnwrapped
+    // SAFETY: what the runtime's jobs begin with: their class, and in that, at 24, the function.
+    let metadata = job.load(as: UnsafeRawPointer.self)
+    metadata.load(fromByteOffset: 24, as: Invoke.self)(job, nil, 0)
+  }
+}

@@ -1,0 +1,88 @@
+// dispatch/queue.h: running work on a queue and waiting for it. The caller's block is not copied: it outlives the call.
+
+/// Runs a block on a queue; returns when it has run.
+@c(dispatch_sync)
+public func dispatchSync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  queue(target)._withUnsafeGuaranteedRef {
+    if let item = Block(block).item { return $0.sync(execute: item.takeUnretainedValue()) }
+    $0.syncCall(Block.call, block, isBarrier: false)
+  }
+}
+
+/// Runs a function on a queue; returns when it has run.
+@c(dispatch_sync_f)
+public func dispatchSyncFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.syncCall(work, context, isBarrier: false) }
+}
+
+/// Runs a barrier block; returns when it has run.
+@c(dispatch_barrier_sync)
+public func dispatchBarrierSync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  queue(target)._withUnsafeGuaranteedRef { $0.syncCall(Block.call, block, isBarrier: true) }
+}
+
+/// Runs a barrier function; returns when it has run.
+@c(dispatch_barrier_sync_f)
+public func dispatchBarrierSyncFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.syncCall(work, context, isBarrier: true) }
+}
+
+/// Runs a block where the queue's other work runs; returns when it has run.
+@c(dispatch_async_and_wait)
+public func dispatchAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  queue(target)._withUnsafeGuaranteedRef {
+    if let item = Block(block).item { return $0.asyncAndWait(execute: item.takeUnretainedValue()) }
+    $0.asyncAndWaitCall(Block.call, block, isBarrier: false)
+  }
+}
+
+/// Runs a function where the queue's other work runs; returns when it has run.
+@c(dispatch_async_and_wait_f)
+public func dispatchAsyncAndWaitFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(work, context, isBarrier: false) }
+}
+
+/// Runs a barrier block where the queue's other work runs; returns when it has run.
+@c(dispatch_barrier_async_and_wait)
+public func dispatchBarrierAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(Block.call, block, isBarrier: true) }
+}
+
+/// Runs a barrier function where the queue's other work runs; returns when it has run.
+@c(dispatch_barrier_async_and_wait_f)
+public func dispatchBarrierAsyncAndWaitFunction(
+  _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+) {
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(work, context, isBarrier: true) }
+}
+
+// MARK: Loops
+
+/// Calls a block for each number below `iterations`; returns when all calls have returned.
+@c(dispatch_apply)
+public func dispatchApply(
+  _ iterations: Int, _ target: Handle?, _ block: UnsafeMutableRawPointer
+) {
+  dispatchApplyFunction(iterations, target, block) { literal, index in
+    typealias Invoke = @convention(c) (UnsafeMutableRawPointer, Int) -> Void
+    let block = Block(literal.unsafelyUnwrapped)
+    block.invoke(as: Invoke.self)(block.literal, index)
+  }
+}
+
+/// Calls a function for each number below `iterations`; NULL stands for whatever queue suits.
+@c(dispatch_apply_f)
+public func dispatchApplyFunction(
+  _ iterations: Int, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
+  _ work: @escaping @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
+) {
+  // A count without a sign, which no program comes near the half of.
+  if iterations <= 0 { return }
+  queueOrDefault(target).applyCall(iterations: iterations, work, context)
+}

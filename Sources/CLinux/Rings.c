@@ -1,0 +1,227 @@
+// A ring of transfers: io_uring(7), by its system calls. One thread submits; completions are taken under the caller's
+// lock. Policy is in Swift.
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if __has_include(<linux/io_uring.h>)
+#include <linux/io_uring.h>
+#endif
+
+#if defined(SYS_io_uring_setup) && defined(IORING_FEAT_NATIVE_WORKERS)
+
+// What a child that was forked must not touch: it has the parent's ring, at the same place.
+static gc_ring *inherited_ring;
+static bool is_inherited;
+
+static void leave_to_parent(void) {
+  gc_ring *ring = inherited_ring;
+  if (!ring) return;
+  is_inherited = true;
+  // Only the child's own references. MADV_DONTFORK took the memory out of it already.
+  close(ring->descriptor);
+  close(ring->bell);
+}
+
+bool gc_ring_is_inherited(void) { return is_inherited; }
+
+static int64_t map(gc_ring *ring, const struct io_uring_params *parameters) {
+  size_t submissions = parameters->sq_off.array + parameters->sq_entries * sizeof(uint32_t);
+  size_t completions =
+      parameters->cq_off.cqes + parameters->cq_entries * sizeof(struct io_uring_cqe);
+  // IORING_FEAT_SINGLE_MMAP is older than what is asked for below.
+  ring->bytes = submissions > completions ? submissions : completions;
+  ring->entry_bytes = parameters->sq_entries * sizeof(struct io_uring_sqe);
+  int protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_POPULATE;
+  void *base =
+      mmap(NULL, ring->bytes, protection, flags, ring->descriptor, (off_t)IORING_OFF_SQ_RING);
+  if (base == MAP_FAILED) return -errno;
+  ring->base = base;
+  void *entries =
+      mmap(NULL, ring->entry_bytes, protection, flags, ring->descriptor, (off_t)IORING_OFF_SQES);
+  if (entries == MAP_FAILED) {
+    int error = errno;
+    munmap(ring->base, ring->bytes);
+    return -error;
+  }
+  ring->entries = entries;
+  madvise(ring->base, ring->bytes, MADV_DONTFORK);
+  madvise(ring->entries, ring->entry_bytes, MADV_DONTFORK);
+  return 0;
+}
+
+static uint32_t *word(const gc_ring *ring, uint32_t offset) {
+  return (uint32_t *)(void *)((char *)ring->base + offset);
+}
+
+static int refuse(gc_ring *ring, int error) {
+  close(ring->descriptor);
+  return error;
+}
+
+int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
+  struct io_uring_params parameters;
+  memset(&parameters, 0, sizeof parameters);
+  memset(ring, 0, sizeof *ring);
+  // Close-on-exec always: io_uring_setup(2).
+  ring->descriptor = (int)syscall(SYS_io_uring_setup, entries, &parameters);
+  if (ring->descriptor < 0) return errno;
+  // 5.12: what may wait is done by threads of this process, and no completion is dropped.
+  uint32_t needed = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
+                    IORING_FEAT_NATIVE_WORKERS;
+  if ((parameters.features & needed) != needed) return refuse(ring, ENOSYS);
+  if (syscall(SYS_io_uring_register, ring->descriptor, IORING_REGISTER_EVENTFD, &bell, 1) < 0)
+    return refuse(ring, errno);
+  int64_t error = map(ring, &parameters);
+  if (error < 0) return refuse(ring, (int)-error);
+  ring->bell = bell;
+  ring->entry_count = parameters.sq_entries;
+  ring->completion_count = parameters.cq_entries;
+  ring->submitted_head = word(ring, parameters.sq_off.head);
+  ring->submitted_tail = word(ring, parameters.sq_off.tail);
+  ring->completed_head = word(ring, parameters.cq_off.head);
+  ring->completed_tail = word(ring, parameters.cq_off.tail);
+  ring->completion_flags = word(ring, parameters.cq_off.flags);
+  ring->completions = (char *)ring->base + parameters.cq_off.cqes;
+  uint32_t *order = word(ring, parameters.sq_off.array);
+  for (uint32_t index = 0; index < ring->entry_count; index++) order[index] = index;
+  static bool has_handler;
+  if (!has_handler) has_handler = pthread_atfork(NULL, NULL, leave_to_parent) == 0;
+  if (!has_handler) {
+    gc_ring_free(ring);
+    return ENOMEM;
+  }
+  inherited_ring = ring;
+  return 0;
+}
+
+void gc_ring_free(gc_ring *ring) {
+  if (inherited_ring == ring) inherited_ring = NULL;
+  munmap(ring->entries, ring->entry_bytes);
+  munmap(ring->base, ring->bytes);
+  close(ring->descriptor);
+}
+
+// Only the submitting thread writes the tail, and the kernel reads it in gc_ring_enter() alone.
+static struct io_uring_sqe *next_entry(gc_ring *ring, uint64_t key) {
+  uint32_t tail = *ring->submitted_tail;
+  // acquire: pairs with the kernel's release when it has read an entry.
+  if (tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE) == ring->entry_count)
+    return NULL;
+  struct io_uring_sqe *entry =
+      (struct io_uring_sqe *)ring->entries + (tail & (ring->entry_count - 1));
+  memset(entry, 0, sizeof *entry);
+  entry->user_data = key;
+  // release: pairs with the kernel's acquire in io_uring_enter(2).
+  __atomic_store_n(ring->submitted_tail, tail + 1, __ATOMIC_RELEASE);
+  return entry;
+}
+
+bool gc_ring_add_read(
+    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset) {
+  struct io_uring_sqe *entry = next_entry(ring, key);
+  if (!entry) return false;
+  entry->opcode = IORING_OP_READ;
+  entry->fd = descriptor;
+  entry->addr = (uint64_t)(uintptr_t)buffer;
+  entry->len = bytes;
+  entry->off = (uint64_t)offset;
+  return true;
+}
+
+bool gc_ring_add_write(
+    gc_ring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
+    int64_t offset) {
+  struct io_uring_sqe *entry = next_entry(ring, key);
+  if (!entry) return false;
+  entry->opcode = IORING_OP_WRITEV;
+  entry->fd = descriptor;
+  entry->addr = (uint64_t)(uintptr_t)stretches;
+  entry->len = count;
+  entry->off = (uint64_t)offset;
+  return true;
+}
+
+bool gc_ring_add_cancel(gc_ring *ring, uint64_t key, uint64_t other) {
+  struct io_uring_sqe *entry = next_entry(ring, key);
+  if (!entry) return false;
+  entry->opcode = IORING_OP_ASYNC_CANCEL;
+  entry->fd = -1;
+  entry->addr = other;
+  return true;
+}
+
+int gc_ring_enter(gc_ring *ring) {
+  uint32_t waiting =
+      *ring->submitted_tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE);
+  if (waiting == 0) return 0;
+  long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, 0);
+  return taken < 0 ? -errno : (int)taken;
+}
+
+bool gc_ring_take_back(gc_ring *ring, uint64_t *key) {
+  uint32_t tail = *ring->submitted_tail;
+  if (tail == __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE)) return false;
+  *key = ((struct io_uring_sqe *)ring->entries + ((tail - 1) & (ring->entry_count - 1)))->user_data;
+  __atomic_store_n(ring->submitted_tail, tail - 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool gc_ring_next(gc_ring *ring, gc_ring_completion *completion) {
+  uint32_t head = *ring->completed_head;
+  // seq_cst, which is acquire too: see gc_ring_set_bell().
+  if (head == __atomic_load_n(ring->completed_tail, __ATOMIC_SEQ_CST)) return false;
+  const struct io_uring_cqe *next = (const struct io_uring_cqe *)ring->completions +
+                                    (head & (ring->completion_count - 1));
+  completion->key = next->user_data;
+  completion->result = next->res;
+  // release: the kernel may write the place again once it sees this.
+  __atomic_store_n(ring->completed_head, head + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+void gc_ring_set_bell(gc_ring *ring, bool rings) {
+  // seq_cst, with the load in gc_ring_next(). The kernel stores the tail and then, behind a full barrier (that of its
+  // look for sleepers), reads this word; we store this word and then load the tail. So either it sees that it is to
+  // ring, or we see the completion. An exchange, since a plain store orders nothing after it.
+  (void)__atomic_exchange_n(
+      ring->completion_flags, rings ? 0 : IORING_CQ_EVENTFD_DISABLED, __ATOMIC_SEQ_CST);
+}
+
+#else
+
+// A system whose headers know of no such thing.
+bool gc_ring_is_inherited(void) { return false; }
+int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
+  (void)ring, (void)entries, (void)bell;
+  return ENOSYS;
+}
+void gc_ring_free(gc_ring *ring) { (void)ring; }
+bool gc_ring_add_read(
+    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset) {
+  (void)ring, (void)key, (void)descriptor, (void)buffer, (void)bytes, (void)offset;
+  return false;
+}
+bool gc_ring_add_write(
+    gc_ring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
+    int64_t offset) {
+  (void)ring, (void)key, (void)descriptor, (void)stretches, (void)count, (void)offset;
+  return false;
+}
+bool gc_ring_add_cancel(gc_ring *ring, uint64_t key, uint64_t other) {
+  (void)ring, (void)key, (void)other;
+  return false;
+}
+int gc_ring_enter(gc_ring *ring) { return (void)ring, -ENOSYS; }
+bool gc_ring_take_back(gc_ring *ring, uint64_t *key) { return (void)ring, (void)key, false; }
+bool gc_ring_next(gc_ring *ring, gc_ring_completion *completion) {
+  return (void)ring, (void)completion, false;
+}
+void gc_ring_set_bell(gc_ring *ring, bool rings) { (void)ring, (void)rings; }
+
+#endif

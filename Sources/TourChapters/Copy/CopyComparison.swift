@@ -1,0 +1,41 @@
+// Purpose: holds one copy against another by diff(1); without it, by our own eyes.
+
+import TourKit
+
+enum CopyComparison {
+  /// Whether both hold the same names with the same bytes and the same links; nil where it cannot tell.
+  static func diff(_ first: Path, _ second: Path) -> Bool? {
+    guard Spawn.exists("diff") else { return nil }
+    // Not every diff has --no-dereference, without which links that lead nowhere are trouble: code 2.
+    let words = ["-r", "-q", "--no-dereference", "--"].map { Path($0) } + [first, second]
+    guard case .success(.exited(let code)) = WatchedProgram.run(Spawn("diff", words).silent),
+      code < 2
+    else { return nil }
+    return code == 0
+  }
+
+  /// The same without commands, by names, lengths, checksums and links.
+  static func isSame(_ first: Path, _ second: Path) -> Bool {
+    guard let one = try? FolderTree(of: first), let other = try? FolderTree(of: second),
+      one.files.count == other.files.count, one.folders.count == other.folders.count,
+      one.links.count == other.links.count
+    else { return false }
+    let areLinksSame = one.links.allSatisfy { link in
+      let target = FolderTree.target(of: link)
+      return target != nil && target == FolderTree.target(of: link.moved(from: first, to: second))
+    }
+    return areLinksSame
+      && one.folders.allSatisfy { EntryKind(of: $0.moved(from: first, to: second)) == .folder }
+      && one.files.allSatisfy { file in
+        guard let sum = checksum(file.path) else { return false }
+        return sum == checksum(file.path.moved(from: first, to: second))
+      }
+  }
+
+  private static func checksum(_ file: Path) -> [UInt64]? {
+    guard case .done(let sum, let count) = checksumFile(file, afterPiece: { _ in true }) else {
+      return nil
+    }
+    return [UInt64(sum), count]
+  }
+}

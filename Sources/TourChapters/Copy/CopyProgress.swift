@@ -1,0 +1,46 @@
+// Purpose: shows how far a copy has come: a bar on a terminal, elsewhere a line for each quarter.
+
+import GrandCentral
+import TourKit
+
+// SAFETY: what changes is only touched by items of `queue`; the gauge may be advanced by any thread.
+final class CopyProgress: @unchecked Sendable {
+  private let report: ChapterReport
+  private let gauge: Gauge
+  private let line: ProgressLine
+  private let files: Int
+  private let queue = DispatchQueue(label: "tour.copy.progress")
+  private var filesDone = 0
+  private var quartersTold = 0
+
+  init(_ report: ChapterReport, files: Int, bytes: Int) {
+    self.report = report
+    self.files = files
+    gauge = Gauge(intervalNanoseconds: report.screen.intervalNanoseconds)
+    line = ProgressLine(screen: report.screen, title: "copying", expectedBytes: bytes)
+  }
+
+  func moved(_ bytes: Int) {
+    if gauge.advance(bytes: bytes) && report.screen.isTerminal {
+      queue.async { [self] in line.draw(gauge) }
+    }
+  }
+
+  func finishedFile() {
+    _ = gauge.advance(files: 1)
+    queue.async { [self] in
+      filesDone += 1
+      let quarters = filesDone * 4 / files
+      if report.screen.isTerminal || quarters == quartersTold { return }
+      quartersTold = quarters
+      report.tell(
+        "\(Wording.right("\(quarters * 25)", 3)) %  \(Wording.count(filesDone, "file")), "
+          + Wording.bytes(gauge.figures.bytes))
+    }
+  }
+
+  /// Nothing is shown from now on.
+  func end() {
+    queue.sync { report.screen.clearLine() }
+  }
+}

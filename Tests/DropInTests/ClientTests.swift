@@ -1,0 +1,88 @@
+import TestSupport
+import Testing
+
+/// Programs that were built for the toolchain's library, which they say the same on.
+@Suite("On the drop-in library", .serialized) struct ClientTests {
+  private func expectSame(
+    _ client: Client, says expected: [String], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let loaded = try client.loadedLibraries()
+    #expect(
+      try loaded.count == 1 && loaded[0].contains(DropIn.folder()),
+      "the loader takes \(loaded)", sourceLocation: sourceLocation)
+    let ours = try client.runOnOurs()
+    #expect(ours.lines == expected, "\(ours)", sourceLocation: sourceLocation)
+    #expect(ours.status == 0, "\(ours)", sourceLocation: sourceLocation)
+    let peers = client.runOnPeers()
+    #expect(peers.lines == expected, "\(peers)", sourceLocation: sourceLocation)
+  }
+
+  @Test func `a C program with blocks runs`() throws {
+    try expectSame(Client(c: "Functions.c", compiler: "clang"), says: functionLines + blockLines)
+  }
+
+  @Test func `a C program without blocks runs`() throws {
+    try expectSame(Client(c: "Functions.c", compiler: "gcc"), says: functionLines)
+  }
+
+  private let functionLines = [
+    "async=1000", "group=0 100", "apply=5050", "once=1", "timeout=1", "after=0", "timer=3",
+    "specific=1", "context=7", "null=1 1", "finalizer=1",
+  ]
+  private let blockLines = [
+    "block async=500", "work block=1 cancelled=1", "notify=1", "data=10 2", "read=hello",
+  ]
+
+  @Test(arguments: [[], ["-O"]]) func `a Swift program that imports Dispatch runs`(
+    _ flags: [String]
+  ) throws {
+    try expectSame(
+      Client(swift: "Overlay.swift", flags: flags),
+      says: [
+        "async=1000", "sync=42", "threw=true", "barrier=100", "group=success", "item=1 true",
+        "specific=7", "perform=5050", "semaphore=timedOut", "data=hellohello llohe", "timer=3",
+        "add=6", "read=5", "io=hello", "qos=utility", "target=true", "after=true", "main=true",
+      ])
+  }
+
+  @Test(arguments: [[], ["-O"]]) func `async and await run`(_ flags: [String]) throws {
+    try expectSame(
+      Client(swift: "Concurrency.swift", flags: ["-parse-as-library"] + flags),
+      says: [
+        "group=499500", "sleep=true", "main=true", "actor=1000", "stream=10", "cancelled=true",
+        "detached=true", "yields=1000",
+      ])
+  }
+
+  @Test func `Foundation runs`() throws {
+    try expectSame(
+      Client(swift: "FoundationClient.swift"),
+      says: [
+        "operations=100", "process=hello 0", "handle=some bytes", "timer=3", "main=true",
+        "runloop=true", "notified=true", "url=200 pong",
+      ])
+  }
+
+  @Test func `a thread-sanitized program starts, and only its own races are told`() throws {
+    let client = try Client(swift: "Sanitized.swift", flags: ["-sanitize=thread"])
+    let clean = try client.runOnOurs()
+    #expect(clean.status == 0 && clean.lines == ["n=401"], "\(clean)")
+    #expect(!clean.errors.contains("WARNING: ThreadSanitizer"), "\(clean.errors)")
+    let racy = try client.runOnOurs(["race"])
+    #expect(racy.errors.contains("WARNING: ThreadSanitizer: data race"), "\(racy)")
+  }
+
+  /// SwiftPM, the compiler's driver, XCTest and Swift Testing, all on the drop-in library.
+  @Test func `the package manager builds and tests a package`() throws {
+    let scratch = ScratchFolder()
+    let source = "\(DropIn.packageFolder)/Tests/DropInTests/ClientPackage"
+    try DropIn.run(["cp", "-r", source, scratch["package"]])
+    try DropIn.run(["mv", scratch["package/Package.swift.txt"], scratch["package/Package.swift"]])
+    let environment = ["LD_LIBRARY_PATH": try DropIn.folder()]
+    let said = try DropIn.run(
+      ["swift", "test", "--package-path", scratch["package"], "--enable-xctest"],
+      environment: environment)
+    #expect(said.contains("Test run with 1 test") && said.contains("passed"), "\(said)")
+    #expect(said.contains("Executed 1 test, with 0 failures"), "\(said)")
+  }
+}

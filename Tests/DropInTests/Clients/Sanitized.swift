@@ -1,0 +1,43 @@
+// Barriers, serial queues and targets order accesses. With an argument, two items of a global queue do not.
+import Dispatch
+import Glibc
+
+final class Box: @unchecked Sendable { var n = 0 }
+let box = Box()
+let readers = DispatchQueue(label: "readers", attributes: .concurrent)
+let group = DispatchGroup()
+for _ in 0..<100 {
+  readers.async(group: group, flags: .barrier) { box.n += 1 }
+  readers.async(group: group) { _ = box.n }
+}
+group.wait()
+let serial = DispatchQueue(label: "serial")
+let onSerial = DispatchQueue(label: "on serial", attributes: .concurrent, target: serial)
+for _ in 0..<100 {
+  serial.async { box.n += 1 }
+  onSerial.async { box.n += 1 }
+  onSerial.async(flags: .barrier) { box.n += 1 }
+}
+onSerial.sync(flags: .barrier) {}
+let fired = DispatchSemaphore(value: 0)
+let timer = DispatchSource.makeTimerSource(queue: serial)
+timer.setEventHandler {
+  box.n += 1
+  fired.signal()
+}
+timer.schedule(deadline: .now())
+timer.activate()
+fired.wait()
+if CommandLine.arguments.count > 1 {
+  let shared = Box()
+  let both = DispatchGroup()
+  for _ in 0..<2 {
+    DispatchQueue.global().async(group: both) { for _ in 0..<1_000_000 { shared.n += 1 } }
+  }
+  both.wait()
+}
+DispatchQueue.main.async {
+  print("n=\(serial.sync { box.n })")
+  exit(0)
+}
+dispatchMain()

@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the library exports, against the list of the toolchain's.
+@Suite("The drop-in library's symbols") struct SymbolTests {
+  private struct Symbol: Equatable {
+    let isData: Bool
+    let bytes: Int
+  }
+
+  /// Defined dynamic symbols by name, as readelf(1) tells them.
+  private func symbols(of path: String) throws -> [String: Symbol] {
+    var found: [String: Symbol] = [:]
+    for line in try DropIn.run(["readelf", "--wide", "--dyn-syms", path]).split(separator: "\n") {
+      let fields = line.split(separator: " ").map(String.init)
+      // Num: Value Size Type Bind Vis Ndx Name
+      guard fields.count == 8, fields[6] != "UND", fields[4] != "LOCAL", let bytes = Int(fields[2])
+      else { continue }
+      guard fields[3] == "FUNC" || fields[3] == "OBJECT" else { continue }
+      found[fields[7]] = Symbol(isData: fields[3] == "OBJECT", bytes: bytes)
+    }
+    return found
+  }
+
+  private struct Listed {
+    let name: String
+    let isData: Bool
+  }
+
+  /// What other programs can link to: not what is in line in the headers alone, nor thread-local and hidden.
+  private func listed() throws -> [Listed] {
+    let path = "\(DropIn.packageFolder)/Tests/ParityTests/Lists/c-dispatch-linux.tsv"
+    return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").compactMap {
+      let fields = $0.split(separator: "\t")
+      guard !$0.hasPrefix("#"), fields.count >= 3, fields[2] != "inline" else { return nil }
+      return fields[0] == "__dispatch_tsd"
+        ? nil : Listed(name: String(fields[0]), isData: fields[2] == "data")
+    }
+  }
+
+  @Test func `are all that the toolchain's has, of the same kinds`() throws {
+    let ours = try symbols(of: "\(DropIn.folder())/libdispatch.so")
+    let wanted = try listed()
+    #expect(wanted.count > 180)
+    for symbol in wanted {
+      let found = ours[symbol.name]
+      #expect(found?.isData == symbol.isData, "\(symbol.name): \(String(describing: found))")
+    }
+  }
+
+  @Test func `have the sizes that programs were linked with`() throws {
+    let ours = try symbols(of: "\(DropIn.folder())/libdispatch.so")
+    let peers = try symbols(of: "\(DropIn.toolchainLibraries())/libdispatch.so")
+    let data = peers.filter { $0.value.isData }
+    #expect(data.count >= 25)
+    for (name, symbol) in data { #expect(ours[name]?.bytes == symbol.bytes, "\(name)") }
+  }
+
+  @Test func `are the interface and nothing else`() throws {
+    let extra = Set(try symbols(of: "\(DropIn.folder())/libdispatch.so").keys)
+      .subtracting(try listed().map(\.name))
+    #expect(
+      extra == [
+        "dispatch_async_swift_job", "_dispatch_source_type_memorypressure",
+        "_dispatch_source_type_proc", "_dispatch_source_type_vnode",
+      ])
+  }
+
+  @Test func `need no library that needs this one`() throws {
+    let said = try DropIn.run(["readelf", "-d", "\(DropIn.folder())/libdispatch.so"])
+    #expect(said.contains("Library soname: [libdispatch.so]"))
+    let needed = said.split(separator: "\n").filter { $0.contains("(NEEDED)") }
+    #expect(!needed.isEmpty)
+    for library in ["libswift_Concurrency", "libswift_StringProcessing", "libFoundation"] {
+      #expect(!needed.contains { $0.contains(library) }, "\(library)")
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import GrandCentral
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+// A pipe that is taken for a file: its reads wait in the ring for as long as a disk that does not answer.
+@Suite("A ring of files", .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
+struct FileRingTests {
+  @Test func `ends at once what is stopped, wherever it waits`() async {
+    // Nobody else is to find the ring full.
+    _ = await #expect(processExitsWith: .success) {
+      let ring = try #require(FileTransfers.shared.ring)
+      // More than there are slots, so that some wait for one, and more of each than are started.
+      let files = (0..<FileRing.slotCount / 32 + 2).map { _ in SilentFile() }
+      for file in files { file.read(40) }
+      #expect(eventually { ring.busySlots == FileRing.slotCount })
+      for file in files { file.stop() }
+      for file in files {
+        #expect(file.told.waitForCount(40) && file.ended.wait())
+        #expect(file.told.all.allSatisfy { $0 == ECANCELED })
+      }
+      #expect(ring.busySlots == 0)
+    }
+  }
+
+  @Test func `takes those that wait for a slot when others have come to an end`() async {
+    _ = await #expect(processExitsWith: .success) {
+      let ring = try #require(FileTransfers.shared.ring)
+      let files = (0..<FileRing.slotCount / 32 + 2).map { _ in SilentFile() }
+      for file in files { file.read(32) }
+      #expect(eventually { ring.busySlots == FileRing.slotCount })
+      for file in files { writeBytes(file.ends.output, 32) }
+      for file in files {
+        #expect(file.told.waitForCount(32))
+        #expect(file.told.all.allSatisfy { $0 == 0 })
+        file.stop()
+        #expect(file.ended.wait())
+      }
+      #expect(ring.busySlots == 0)
+    }
+  }
+}
+
+/// Reads of one byte from a pipe that says nothing.
+private struct SilentFile {
+  let ends = DescriptorPair.pipe()
+  let told = Log<Int32>()
+  let ended = Latch()
+  private let channel: IOChannel
+  private let queue = DispatchQueue(label: "silent")
+
+  init() {
+    // One that does not block would not wait in the kernel.
+    for end in [ends.input, ends.output] { _ = fcntl(end, F_SETFL, 0) }
+    guard case .status(let status) = FileStatus.of(ends.input) else { fatalError("fstat") }
+    let file = IOFile(ends.input, kind: .stored, identity: status)
+    channel = IOChannel(isRandom: true, file: file, queue: queue) { [ended] _ in ended.open() }
+    file.channels.append(channel)
+  }
+
+  func read(_ count: Int) {
+    for _ in 0..<count {
+      let operation = IOOperation(
+        .read, of: channel, offset: 0, length: 1, limits: IOLimits(), queue: queue
+      ) { [told] done, _, error in if done { told.append(error) } }
+      channel.file.submit(operation)
+    }
+  }
+
+  func stop() { channel.file.close(channel, stops: true) }
+}

@@ -1,0 +1,285 @@
+import CFaults
+import Glibc
+import GrandCentral
+import TestSupport
+
+/// One direction of one kind of descriptor fails from the middle of an operation on, for good.
+func channelsRefused(_ words: [String]) {
+  // What workers move; the ring has no system call for each transfer.
+  _ = faults_refuse([FAULTS_IO_URING_SETUP], 1, ENOSYS)
+  guard words.count == 2 else { return check(false, "way and direction") }
+  let (way, isRead) = (words[0], words[1] == "read")
+  let folder = ScratchFolder()
+  let ends =
+    switch way {
+    case "pipe": DescriptorPair.pipe()
+    case "sockets": DescriptorPair.sockets()
+    default: DescriptorPair(input: folder.file("file"), output: folder.file("file"))
+    }
+  let type = way == "random" ? DispatchIO.StreamType.random : .stream
+  if isRead {
+    refuseReading(way, type, ends)
+  } else {
+    refuseWriting(way, type, ends)
+  }
+  check(Work.isDone(), "work runs")
+}
+
+private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends: DescriptorPair) {
+  let call = way == "random" ? FAULTS_PREAD : FAULTS_READ
+  let channel = ProbeChannel(ends.input, type)
+  let isFile = ends.input != ends.output && ["stream", "random"].contains(way)
+  // A reader does not run ahead of its handlers by so much, so the first of them comes before the end.
+  let bytes = isFile ? pattern(16 << 20) : pattern(4000)
+  let wrote = Moved()
+  if isFile {
+    fill(ends.output, bytes)
+  } else {
+    write(ends.output, bytes, bytes.count)
+  }
+  channel.io.setLimit(highWater: isFile ? 1 << 20 : 1000)
+  let read = Moved {
+    if $0 == 1 {
+      check(
+        faults_refuse_descriptor(ends.input, call, EIO) == 0,
+        "the descriptor fails from now on")
+    }
+  }
+  channel.io.read(offset: 0, length: .max, queue: channel.queue, ioHandler: read.handler)
+  if !isFile {
+    // What there was has been read; only now the call is made that fails.
+    check(eventually { read.bytes.count == bytes.count || read.isDone }, "all was read")
+    write(ends.output, bytes, 10)
+  }
+  check(read.wait() && read.error == EIO, "the reader is told EIO")
+  check(
+    !read.bytes.isEmpty && read.bytes.elementsEqual(bytes.prefix(read.bytes.count)),
+    "with all that was read before")
+  check(!isFile || read.bytes.count < bytes.count, "which is not all")
+  if way == "stream" {
+    check(
+      lseek(ends.input, 0, SEEK_CUR) == read.bytes.count, "and nothing that was read is missing")
+  }
+  if way != "pipe" {
+    channel.io.write(
+      offset: 0, data: data([1]), queue: channel.queue, ioHandler: wrote.handler)
+    check(wrote.wait() && wrote.error == 0, "the other direction works")
+  }
+  let again = Moved()
+  channel.io.read(offset: 0, length: 1, queue: channel.queue, ioHandler: again.handler)
+  check(again.wait() && again.error == EIO && again.bytes.isEmpty, "the next is told EIO, too")
+  check(channel.end() == [0], "the channel ends in order")
+}
+
+private func refuseWriting(_ way: String, _ type: DispatchIO.StreamType, _ ends: DescriptorPair) {
+  let call =
+    switch way {
+    case "random": FAULTS_PWRITEV
+    case "sockets": FAULTS_SENDMSG
+    default: FAULTS_WRITEV
+    }
+  let channel = ProbeChannel(ends.output, type)
+  // A writer waits for its handlers, too.
+  let bytes = pattern(2 << 20)
+  channel.io.setLimit(highWater: 4096)
+  let written = Moved {
+    if $0 == 1 {
+      check(
+        faults_refuse_descriptor(ends.output, call, ENOSPC) == 0,
+        "the descriptor fails from now on")
+    }
+  }
+  let taken = Log<[UInt8]>()
+  channel.io.write(
+    offset: 0, data: data(bytes), queue: channel.queue, ioHandler: written.handler)
+  // A pipe that is full would wait for its reader.
+  let isTaken = eventually {
+    take(ends.input, way, into: taken)
+    return written.isDone
+  }
+  check(isTaken && written.wait() && written.error == ENOSPC, "the writer is told ENOSPC")
+  take(ends.input, way, into: taken)
+  let went = taken.all.reduce(into: [UInt8]()) { $0 += $1 }
+  check(!went.isEmpty && !written.last.isEmpty, "something went, and something did not")
+  check(went + written.last == bytes, "and both add up")
+  let again = Moved()
+  channel.io.write(offset: 0, data: data([1, 2]), queue: channel.queue, ioHandler: again.handler)
+  check(
+    again.wait() && again.error == ENOSPC && again.last == [1, 2], "the next is told ENOSPC, too")
+  check(channel.end() == [0], "the channel ends in order")
+}
+
+/// What is there to be read now; of a file, what was written since.
+private func take(_ descriptor: Int32, _ way: String, into taken: Log<[UInt8]>) {
+  var buffer = [UInt8](repeating: 0, count: 65536)
+  while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+    taken.append(Array(buffer.prefix(count)))
+  }
+}
+
+/// No descriptor may be opened, at first.
+func channelsWithoutDescriptors(_ words: [String]) {
+  let folder = ScratchFolder()
+  close(folder.file("file"))
+  let ends = DescriptorPair.pipe()
+  check(faults_limit(FAULTS_DESCRIPTORS, 0) == 0, "the limit holds")
+  let refused = ProbeChannel(path: folder["file"], O_RDWR)
+  let written = Moved()
+  refused.io.write(offset: 0, data: data([1, 2]), queue: refused.queue, ioHandler: written.handler)
+  check(written.wait() && written.error == EMFILE, "a writer is told EMFILE")
+  check(written.last == [1, 2], "and given back what it wrote")
+  check(refused.end() == [EMFILE], "so is the cleanup handler")
+  let waiting = ProbeChannel(ends.input)
+  let read = Moved()
+  waiting.io.read(offset: 0, length: 3, queue: waiting.queue, ioHandler: read.handler)
+  check(faults_limit(FAULTS_DESCRIPTORS, -1) == 0, "the limit is lifted")
+  write(ends.output, [7, 8, 9] as [UInt8], 3)
+  check(read.wait() && read.bytes == [7, 8, 9], "a channel of a descriptor goes on")
+  check(waiting.end() == [0], "and ends")
+  let allowed = ProbeChannel(path: folder["file"], O_RDWR)
+  let later = Moved()
+  allowed.io.write(offset: 0, data: data([1, 2]), queue: allowed.queue, ioHandler: later.handler)
+  check(later.wait() && later.error == 0, "the file can be opened")
+  check(allowed.end() == [0], "and closed")
+}
+
+/// A process without rights, and files that are not its own.
+func channelsOfNobody(_ words: [String]) {
+  guard let folder = variable("FAULTS_FOLDER") else { return check(false, "a folder") }
+  check(faults_become_nobody() == 0, "rights are given up")
+  // Told when it is opened, and when that cannot even be looked for.
+  for (name, flags) in [
+    ("secret", O_RDONLY), ("secret", O_WRONLY), ("new", O_WRONLY | O_CREAT),
+    ("closed/file", O_RDONLY), ("closed/new", O_WRONLY | O_CREAT),
+  ] {
+    let channel = ProbeChannel(path: "\(folder)/\(name)", flags)
+    let moved = Moved()
+    if flags == O_RDONLY {
+      channel.io.read(offset: 0, length: 5, queue: channel.queue, ioHandler: moved.handler)
+    } else {
+      channel.io.write(
+        offset: 0, data: data([1, 2, 3]), queue: channel.queue, ioHandler: moved.handler)
+    }
+    check(moved.wait() && moved.error == EACCES, "\(name): EACCES is told")
+    check(moved.last == (flags == O_RDONLY ? [] : [1, 2, 3]), "\(name): nothing is lost")
+    check(channel.end() == [EACCES], "\(name): the cleanup handler is told, too")
+  }
+}
+
+/// Every system call that can be is interrupted now and then.
+func channelsUnderSignals(_ words: [String]) {
+  check(faults_count_signal(SIGALRM) == 0, "signals are counted")
+  check(faults_set_alarm(500) == 0, "there is one every half millisecond")
+  let folder = ScratchFolder()
+  let bytes = pattern(4 << 20)
+  for way in ["file", "pipe", "sockets"] {
+    let ends =
+      switch way {
+      case "pipe": DescriptorPair.pipe()
+      case "sockets": DescriptorPair.sockets()
+      default: DescriptorPair(input: folder.file("a"), output: folder.file("a"))
+      }
+    let (reader, writer) = (ProbeChannel(ends.input), ProbeChannel(ends.output))
+    reader.io.setLimit(highWater: 30_000)
+    let (read, written) = (Moved(), Moved())
+    writer.io.write(
+      offset: 0, data: data(bytes), queue: writer.queue, ioHandler: written.handler)
+    if way == "file" { check(written.wait(), "\(way): it ends") }
+    reader.io.read(
+      offset: 0, length: bytes.count, queue: reader.queue, ioHandler: read.handler)
+    check(written.wait() && read.wait(), "\(way): both end")
+    check(written.error == 0 && read.error == 0, "\(way): without an error")
+    check(read.bytes == bytes, "\(way): every byte comes once")
+    check(reader.end() == [0] && writer.end() == [0], "\(way): the channels end")
+    ends.closeBoth()
+  }
+  check(faults_set_alarm(0) == 0 && faults_signals() > 0, "signals came")
+}
+
+// MARK: What they share
+
+/// A channel whose cleanup is recorded.
+private struct ProbeChannel {
+  let io: DispatchIO
+  let queue = DispatchQueue(label: "handlers")
+  private let cleanups: Log<Int32>
+
+  init(_ descriptor: Int32, _ type: DispatchIO.StreamType = .stream) {
+    let cleanups = Log<Int32>()
+    self.cleanups = cleanups
+    io = DispatchIO(type: type, fileDescriptor: descriptor, queue: .global()) {
+      cleanups.append($0)
+    }
+  }
+
+  init(path: String, _ flags: Int32) {
+    let cleanups = Log<Int32>()
+    self.cleanups = cleanups
+    let made = DispatchIO(
+      type: .stream, path: path, oflag: flags, mode: 0o600, queue: .global()
+    ) { cleanups.append($0) }
+    guard let made else { fatalError("not an absolute path: \(path)") }
+    io = made
+  }
+
+  /// What the cleanup handler was told.
+  func end() -> [Int32] {
+    io.close()
+    return cleanups.waitForCount(1) ? cleanups.all : []
+  }
+}
+
+/// What the handlers of one operation were told.
+private final class Moved: @unchecked Sendable {
+  private let monitor = Monitor()
+  private let perCall: @Sendable (Int) -> Void
+  private var calls: [[UInt8]] = []
+  private var doneCount = 0
+  private var lastError: Int32 = 0
+
+  /// - Parameter perCall: called before each call is noted, with its number.
+  init(_ perCall: @escaping @Sendable (Int) -> Void = { _ in }) { self.perCall = perCall }
+
+  var handler: @Sendable (Bool, DispatchData?, Int32) -> Void {
+    { [self] done, data, error in
+      perCall(monitor.withLock { calls.count } + 1)
+      monitor.change {
+        calls.append(Array(data ?? .empty))
+        doneCount += done ? 1 : 0
+        lastError = error
+      }
+    }
+  }
+
+  func wait() -> Bool {
+    monitor.wait(seconds: patienceSeconds) { doneCount > 0 } && monitor.withLock { doneCount == 1 }
+  }
+
+  var isDone: Bool { monitor.withLock { doneCount > 0 } }
+  var bytes: [UInt8] { monitor.withLock { calls.reduce(into: []) { $0 += $1 } } }
+  var last: [UInt8] { monitor.withLock { calls.last ?? [] } }
+  var error: Int32 { monitor.withLock { lastError } }
+}
+
+/// Bytes that tell where they come from: of a period that no buffer has.
+private func pattern(_ count: Int) -> [UInt8] {
+  let once = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8 &* 31) }
+  var bytes: [UInt8] = []
+  while bytes.count < count { bytes += once.prefix(count - bytes.count) }
+  return bytes
+}
+
+private func data(_ bytes: [UInt8]) -> DispatchData {
+  bytes.withUnsafeBytes { DispatchData(bytes: $0) }
+}
+
+private func fill(_ descriptor: Int32, _ bytes: [UInt8]) {
+  var place = 0
+  while place < bytes.count {
+    let count = bytes[place...].withUnsafeBytes {
+      pwrite(descriptor, $0.baseAddress, $0.count, off_t(place))
+    }
+    guard count > 0 else { fatalError("pwrite: errno \(errno)") }
+    place += count
+  }
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Builds the libdispatch.so that takes the place of the toolchain's. scripts/dropin.sh [release|debug] [FOLDER]
+# The library is one module: its sources, the engine's and those of the layer below it are compiled together, without
+# the modules that the compiler imports unasked, since Concurrency's library needs libdispatch.so itself. The
+# package's own targets are the same sources without any such flag.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mode=${1:-release}
+out=${2:-.build-dropin/$mode}
+# What tools the compiler brings along: the toolchain's, not the system's.
+swift=$(readlink -f "$(command -v swiftc)")
+clang=$(dirname "$swift")/clang
+case $mode in
+release) swift_flags=(-O -whole-module-optimization) c_flags=(-O2) ;;
+debug) swift_flags=(-Onone -g) c_flags=(-O0 -g) ;;
+*) echo "scripts/dropin.sh [release|debug] [FOLDER]" >&2 && exit 64 ;;
+esac
+# More for the compilers, as a sanitizer: DROPIN_FLAGS="-sanitize=thread".
+read -r -a more <<<"${DROPIN_FLAGS:-}"
+
+# What is newer than all that it is made of need not be made again.
+inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
+  Sources/CLinux scripts/dropin.sh)
+mkdir -p "$out"
+exec 9>"$out/lock"
+flock 9
+if [[ -z ${DROPIN_FLAGS:-} && -e $out/libdispatch.so && -z $(find "${inputs[@]}" -newer "$out/libdispatch.so" -print -quit) ]]; then
+  echo "$out/libdispatch.so is up to date"
+  exit 0
+fi
+
+scratch=$out/objects
+mkdir -p "$scratch"
+modules=()
+for module in CLinux CDispatchStorage; do
+  mkdir -p "$scratch/$module"
+  echo "module $module { header \"$PWD/Sources/$module/include/$module.h\" export * }" \
+    >"$scratch/$module/module.modulemap"
+  modules+=(-I "$scratch/$module")
+done
+
+objects=()
+for source in Sources/CLinux/*.c Sources/CDispatchStorage/*.c; do
+  object=$scratch/$(basename "$source" .c).o
+  "$clang" -c -fPIC "${c_flags[@]}" \
+    -ISources/CLinux/include -ISources/CDispatchStorage/include "$source" -o "$object"
+  objects+=("$object")
+done
+
+echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: *; };' \
+  >"$scratch/exports.map"
+mapfile -t sources < <(
+  find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
+swiftc -emit-library -o "$out/libdispatch.so" "${swift_flags[@]}" "${more[@]}" \
+  -swift-version 6 -parse-as-library -warnings-as-errors \
+  -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN \
+  -Xfrontend -disable-implicit-concurrency-module-import \
+  -Xfrontend -disable-implicit-string-processing-module-import \
+  "${modules[@]}" "${sources[@]}" "${objects[@]}" -lBlocksRuntime \
+  -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
+  -Xlinker -z -Xlinker defs
+
+needed=$(readelf -d "$out/libdispatch.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+echo "$out/libdispatch.so: $(stat -c %s "$out/libdispatch.so") bytes, needs" $needed
+if grep -qE 'libswift_Concurrency|libswift_StringProcessing|libdispatch' <<<"$needed"; then
+  echo "A library that needs libdispatch.so itself is among them." >&2
+  exit 1
+fi
