@@ -175,7 +175,8 @@ def print_table(library, variants, results, kinds):
             if result not in (None, "passed"):
                 lacking = library.is_ours and LACKING.get(name)
                 failures += not lacking
-                print(f"      {variant.name}: " + (f"LACKING, {lacking}; " if lacking else "") + result)
+                known = f"LACKING, {lacking}; " if lacking else ""
+                print(f"      {variant.name}: {known}{result}")
     for variant in variants:
         mine = [results[n][variant.name] for n in results if variant.name in results[n]]
         passed, skipped = mine.count("passed"), mine.count(None)
