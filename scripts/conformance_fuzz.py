@@ -1,4 +1,4 @@
-"""Random C programs (Tests/CConformance/Fuzz) on a library, and known faults that they must notice."""
+"""Random C programs (Tests/CConformance/Fuzz) on a library, and faults that they must notice."""
 import os
 import re
 import subprocess

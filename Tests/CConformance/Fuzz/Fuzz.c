@@ -172,7 +172,8 @@ static void step_group(int thread, uint64_t *random) {
   }
   if (below(random, 4) == 0)
     (void)dispatch_group_wait(
-      group->handle, below(random, 2) ? DISPATCH_TIME_NOW : dispatch_time(DISPATCH_TIME_NOW, 50000));
+      group->handle,
+      below(random, 2) ? DISPATCH_TIME_NOW : dispatch_time(DISPATCH_TIME_NOW, 50000));
 }
 
 static void step_suspend(int thread, uint64_t *random) {
@@ -188,8 +189,8 @@ static void step_suspend(int thread, uint64_t *random) {
 }
 
 static void step_semaphore(uint64_t *random) {
-  dispatch_time_t until = below(random, 3) ? DISPATCH_TIME_FOREVER
-                                           : dispatch_time(DISPATCH_TIME_NOW, below(random, 100000));
+  dispatch_time_t until = DISPATCH_TIME_FOREVER;
+  if (below(random, 3) == 0) until = dispatch_time(DISPATCH_TIME_NOW, below(random, 100000));
   if (dispatch_semaphore_wait(permits, until)) return;
   CHECK(atomic_fetch_add(&permits_taken, 1) < PERMITS);
   // Lets the others come, as far as they may.
