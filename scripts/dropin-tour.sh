@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Programs that were never recompiled, on the toolchain's libdispatch.so and on ours, side by side: a Foundation
+# program, an async/await program, and the package manager building a package. Says which library the loader took, and
+# what each run took in time and in memory at its peak. Ends with 1 if a program fails on ours,
+# or says something else there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/dropin.sh
+ours=$PWD/.build-dropin/release
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# run LIBRARY NAME COMMAND…: its output goes to $scratch/NAME.LIBRARY, its seconds and KiB are printed. The library is
+# set for the command alone, not for what measures it.
+run() {
+  local library=$1 name=$2
+  shift 2
+  local folder=
+  [[ $library == ours ]] && folder=$ours
+  python3 - "$scratch/$name.$library" "$folder" "$@" <<'PYTHON'
+import os, sys, time
+
+output, folder, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+start = time.monotonic()
+child = os.fork()
+if child == 0:
+    if folder:
+        os.environ["LD_LIBRARY_PATH"] = folder
+    target = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(target, 1)
+    os.dup2(target, 2)
+    os.execvp(command[0], command)
+_, status, usage = os.wait4(child, 0)
+code = os.waitstatus_to_exitcode(status)
+print(f"{time.monotonic() - start:8.2f} s {usage.ru_maxrss / 1024:8.1f} MiB", end="")
+sys.exit(0 if code == 0 else 1)
+PYTHON
+}
+
+failed=0
+# tour NAME WHAT SAYS COMMAND…: SAYS: whether both must say the same.
+tour() {
+  local name=$1 what=$2 says=$3
+  shift 3
+  printf '%s\n' "$what"
+  for library in toolchain ours; do
+    rm -rf "$scratch/package/.build"
+    printf '  %-10s' "$library"
+    # A program that hangs is to be told of, not waited for.
+    if run "$library" "$name" timeout 300 "$@"; then
+      printf '\n'
+    else
+      printf '  failed:\n'
+      sed 's/^/    /' "$scratch/$name.$library"
+      # What the toolchain's does not do is no fault of ours, and nothing to compare with.
+      if [[ $library == ours ]]; then failed=1; else says=each; fi
+    fi
+  done
+  if [[ $says == same ]]; then
+    if diff "$scratch/$name.toolchain" "$scratch/$name.ours" >"$scratch/difference"; then
+      sed 's/^/    /' "$scratch/$name.ours"
+    else
+      echo "  They say different things:"
+      sed 's/^/    /' "$scratch/difference"
+      failed=1
+    fi
+  fi
+}
+
+# Nothing of these is built for ours: the toolchain's compiler, headers and modules.
+clients=Tests/DropInTests/Clients
+swiftc -O "$clients/FoundationClient.swift" -o "$scratch/foundation"
+swiftc -O -parse-as-library "$clients/Concurrency.swift" -o "$scratch/concurrency"
+cp -r Tests/DropInTests/ClientPackage "$scratch/package"
+mv "$scratch/package/Package.swift.txt" "$scratch/package/Package.swift"
+
+echo "What the loader takes:"
+for folder in "" "$ours"; do
+  LD_LIBRARY_PATH=$folder LD_TRACE_LOADED_OBJECTS=1 "$scratch/foundation" \
+    | sed -n 's/^[[:space:]]*libdispatch\.so => \([^ ]*\).*/  \1/p'
+done
+tour foundation "Foundation: operations, a process, a pipe's handle, timers, run loops, a URL" same \
+  "$scratch/foundation"
+tour concurrency "async/await: task groups, sleeps, the main actor, actors, streams" same \
+  "$scratch/concurrency"
+tour package "swift build of a package" each swift build --package-path "$scratch/package"
+exit $failed
