@@ -3,6 +3,7 @@
 #
 #   scripts/model.sh [FILTER]          checks the models whose names contain FILTER
 #   scripts/model.sh --share 1         with all the random schedules instead of a hundredth of them
+#   scripts/model.sh --seconds 5       no search for longer than that; what is cut off is said to be INCOMPLETE
 #   scripts/model.sh self-test [COUNT] [SEED]
 #                                      compares the checker's searches on so many random programs
 #   scripts/model.sh list | mutants | orderings [FILE] | replay 'NAME|MEMORY|SCHEDULE'

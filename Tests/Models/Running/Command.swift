@@ -1,5 +1,7 @@
 // Room: Models/Command. What can be asked of the program.
-//   model [FILTER] [--share F] [--seed N]   checks every model whose name contains FILTER
+//   model [FILTER] [--share F] [--seed N] [--seconds S]
+//                                           checks every model whose name contains FILTER; with S, a search that is
+//                                           not through by then is cut off, and said to be, but is no failure
 //   model list                              names them
 //   model mutants [FILTER]                  puts each mutant in and demands that its model finds it
 //   model orderings [FILTER]                weakens each ordering in turn, in files whose names contain FILTER,
@@ -12,6 +14,8 @@ struct Command {
   private var words: [String] = []
   private var share = 0.01
   private var seed: UInt64 = 1
+  /// How long one search may take; `nil`: until it is through.
+  private var seconds: Double?
   private var part = (number: 0, of: 1)
 
   init(_ arguments: some Sequence<String>) {
@@ -20,6 +24,7 @@ struct Command {
       switch argument {
       case "--share": share = Self.number(Double.init, argument, arguments.popFirst())
       case "--seed": seed = Self.number({ UInt64($0) }, argument, arguments.popFirst())
+      case "--seconds": seconds = Self.number(Double.init, argument, arguments.popFirst())
       case "--part":
         let numbers = (arguments.popFirst() ?? "").split(separator: "/").compactMap { Int($0) }
         guard numbers.count == 2, numbers[1] > 0 else { Self.misused(argument) }
@@ -63,14 +68,16 @@ struct Command {
     for (index, model) in chosen.enumerated() where index % part.of == part.number {
       print(model.name)
       for run in model.runs(share: share, seed: seed) {
-        let outcome = model.model.check(run.options)
+        var options = run.options
+        options.mostSeconds = seconds ?? options.mostSeconds
+        let outcome = model.model.check(options)
         executions += outcome.executions
         Report.print(outcome, run)
         fflush(nil)
         if let failure = outcome.failure {
           failures += 1
           Report.print(failure, of: model, run)
-        } else if !outcome.isComplete {
+        } else if !outcome.isComplete, seconds == nil {
           failures += 1
           print("  FAILED: the search was cut off before its end.")
         }
