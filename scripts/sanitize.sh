@@ -9,7 +9,9 @@ shift
 # Not the tests that start other builds of the engine or read object files, nor those of the door into
 # the toolchain's Dispatch; exit tests end in traps on purpose, which sanitizers report at length.
 filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
-skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests')
+skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests'
+  # Suites that run all the same once more in a child.
+  --skip '^GrandCentralTests\.BackendTests')
 
 export SWIFT_BACKTRACE=enable=no
 # Sanitized code is ten times slower, and a deadline is only there to end a test that hangs.
