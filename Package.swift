@@ -82,6 +82,10 @@ let package = Package(
     .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
+    .executableTarget(
+      name: "ForkProbe",
+      dependencies: ["CFaults", "GrandCentral", "GrandCentralCore", "TestSupport"],
+      path: "Tests/Probes/ForkProbe", swiftSettings: language),
     // What brings faults about: limits, refused system calls, signals, CPU masks; a wall clock to set.
     .target(name: "CFaults", path: "Tests/CFaults"),
     .target(name: "CClock", path: "Tests/CClock"),
@@ -97,14 +101,18 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "GrandCentralTests",
-      dependencies: ["CFaults", "GrandCentral", "TestSupport", "MainQueueProbe", "PoolProbe"],
+      dependencies: [
+        "CFaults", "GrandCentral", "TestSupport", "ForkProbe", "MainQueueProbe", "PoolProbe",
+      ],
       swiftSettings: language),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "CLinux", "TestSupport"],
       swiftSettings: language),
     .testTarget(
       name: "GrandCentralCoreTests",
-      dependencies: ["GrandCentralCore", "GrandCentral", "CLinux", "Primitives", "TestSupport"],
+      dependencies: [
+        "CFaults", "GrandCentralCore", "GrandCentral", "CLinux", "Primitives", "TestSupport",
+      ],
       swiftSettings: language),
     .testTarget(
       name: "StressTests",
@@ -115,7 +123,8 @@ let package = Package(
       swiftSettings: language),
     // Programs on the drop-in library, which is built by its script, in processes of their own.
     .testTarget(
-      name: "DropInTests", dependencies: ["TestSupport"], exclude: ["Clients", "ClientPackage"],
+      name: "DropInTests", dependencies: ["TestSupport"],
+      exclude: ["Clients", "ClientPackage", "Embedding"],
       swiftSettings: language),
     // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
     .testTarget(
@@ -156,7 +165,7 @@ let package = Package(
 if Context.environment["GRANDCENTRAL_SANITIZED"] != nil {
   let kept: Set = [
     "CLinux", "Primitives", "GrandCentralCore", "GrandCentral", "CFaults", "TestSupport",
-    "MainQueueProbe", "PoolProbe",
+    "ForkProbe", "MainQueueProbe", "PoolProbe",
     "GrandCentralTests", "GrandCentralCoreTests", "StressTests",
   ]
   package.targets.removeAll { !kept.contains($0.name) }

@@ -12,7 +12,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # run LIBRARY NAME COMMAND…: its output goes to $scratch/NAME.LIBRARY, its seconds and KiB are printed. The library is
-# set for the command alone, not for what measures it.
+# set for the command alone, not for what measures it. A peak below that of what measures, some 10 MiB, reads as that:
+# a process inherits it (getrusage(2), ru_maxrss).
 run() {
   local library=$1 name=$2
   shift 2

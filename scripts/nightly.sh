@@ -37,6 +37,10 @@ step thread-sanitizer-faults scripts/tsan.sh '^FaultTests\.'
 step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/asan.sh
 step address-sanitizer-faults scripts/asan.sh '^FaultTests\.'
 step coverage scripts/coverage.sh
+step embedding scripts/embedding.sh
+step dropin-tour scripts/dropin-tour.sh
+# That every row ends on both libraries: what it costs there says little here.
+step bench-dropin scripts/bench-dropin.sh --rounds 1
 step toolchain scripts/fuzz.sh 1200 "$seed" --engine toolchain
 step fuzz-thread-sanitizer env SANITIZER=thread scripts/fuzz.sh 1200 "$seed"
 round=0

@@ -2,7 +2,9 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sched.h>
@@ -92,7 +94,77 @@ void gc_futex_wake(const void *word, int count) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+void __tsan_acquire(void *address) __attribute__((weak));
+void __tsan_release(void *address) __attribute__((weak));
+
+bool gc_is_watched_for_races(void) { return __tsan_acquire && __tsan_release; }
+
+void gc_order_release(void *address) {
+  if (__tsan_release) __tsan_release(address);
+}
+
+void gc_order_acquire(void *address) {
+  if (__tsan_acquire) __tsan_acquire(address);
+}
+
+uintptr_t gc_fork_closer;
+uint32_t gc_fork_turn;
+
+bool gc_fork_needs_order = true;
+
+static long barrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
+
+// membarrier(2), from Linux 4.14 on: a barrier on every CPU where a thread of the process runs, which spares all of them
+// one at each lock. Where there is none, threads have their own.
+static void order_all_threads(void) {
+  if (!gc_fork_needs_order) {
+    if (barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
+    // Forbidden since: seccomp(2). From now on threads have their own; one that has just gone by without has its store
+    // seen as soon as its CPU gets to it, which no later than an interrupt it does.
+    __atomic_store_n(&gc_fork_needs_order, true, __ATOMIC_SEQ_CST);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+bool gc_fork_close(gc_thread *self) {
+  uintptr_t nobody = 0;
+  if (!__atomic_compare_exchange_n(
+          &gc_fork_closer, &nobody, (uintptr_t)self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    return false;
+  order_all_threads();
+  return true;
+}
+
+void gc_fork_open(void) {
+  __atomic_store_n(&gc_fork_closer, 0, __ATOMIC_SEQ_CST);
+  __atomic_add_fetch(&gc_fork_turn, 1, __ATOMIC_SEQ_CST);
+  gc_futex_wake(&gc_fork_turn, INT_MAX);
+}
+
+uintptr_t gc_fork_seen_closer(void) { return __atomic_load_n(&gc_fork_closer, __ATOMIC_SEQ_CST); }
+uint32_t gc_fork_seen_turn(void) { return __atomic_load_n(&gc_fork_turn, __ATOMIC_SEQ_CST); }
+
+void gc_fork_wait(uint32_t turn) { gc_futex_wait(&gc_fork_turn, turn, NULL, false); }
+
+// A child inherits the registration.
+static void prepare_order(void) {
+  bool is_to_be_had = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  __atomic_store_n(&gc_fork_needs_order, !is_to_be_had, __ATOMIC_SEQ_CST);
+}
+
+int gc_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
+  prepare_order();
+  return pthread_atfork(prepare, parent, child);
+}
+
 int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void gc_descriptor_move(int descriptor, int other) {
+  // EBUSY cannot be: nobody else opens anything meanwhile. dup3(2).
+  dup3(descriptor, other, O_CLOEXEC);
+  close(descriptor);
+}
 
 int gc_epoll_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
 

@@ -123,9 +123,11 @@ static struct io_uring_sqe *next_entry(gc_ring *ring, uint64_t key) {
 }
 
 bool gc_ring_add_read(
-    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset) {
+    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset,
+    int priority) {
   struct io_uring_sqe *entry = next_entry(ring, key);
   if (!entry) return false;
+  entry->ioprio = (uint16_t)priority;
   entry->opcode = IORING_OP_READ;
   entry->fd = descriptor;
   entry->addr = (uint64_t)(uintptr_t)buffer;
@@ -136,9 +138,10 @@ bool gc_ring_add_read(
 
 bool gc_ring_add_write(
     gc_ring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
-    int64_t offset) {
+    int64_t offset, int priority) {
   struct io_uring_sqe *entry = next_entry(ring, key);
   if (!entry) return false;
+  entry->ioprio = (uint16_t)priority;
   entry->opcode = IORING_OP_WRITEV;
   entry->fd = descriptor;
   entry->addr = (uint64_t)(uintptr_t)stretches;

@@ -1,7 +1,11 @@
 // Room: Primitives/Lock. A futex lock for the slow paths, where a few words change together.
+// A thread that forks waits until nobody else holds one (ForkGate), so a child finds them all free, and what they guard
+// whole.
 //   0 free ─lock→ 1 held ─a second comes→ 2 held, somebody may sleep ─unlock→ 0, wake one
 // Not Synchronization.Mutex: the thread sanitizer does not see through it and reports races that
 // are none. Ulrich Drepper, "Futexes Are Tricky" (2011), the second mutex.
+
+public import CLinux
 
 /// Protects the data that its owner names beside it. Not recursive.
 public struct Lock: ~Copyable, Sendable {
@@ -19,6 +23,20 @@ public struct Lock: ~Copyable, Sendable {
 
   @inlinable
   public borrowing func lock() {
+    let thread = currentThread()
+    if !gc_lock_enter(thread) { ForkGate.waitToEnter(thread) }
+    lockPlainly()
+  }
+
+  @inlinable
+  public borrowing func unlock() {
+    unlockPlainly()
+    gc_lock_leave(currentThread())
+  }
+
+  /// Without a look at the gate: for what a thread needs before it has a context.
+  @inlinable
+  borrowing func lockPlainly() {
     // acquiring: pairs with the releasing exchange in unlock().
     let (won, _) = word.compareExchange(
       expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
@@ -26,7 +44,7 @@ public struct Lock: ~Copyable, Sendable {
   }
 
   @inlinable
-  public borrowing func unlock() {
+  borrowing func unlockPlainly() {
     // releasing: pairs with the acquiring exchanges in lock() and lockSlowly().
     if word.exchange(0, ordering: .releasing) == 2 { wake() }
   }

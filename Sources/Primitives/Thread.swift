@@ -6,7 +6,8 @@ public import CLinux
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 
 /// The part of a thread's context that other threads read and write.
-public final class ThreadShared: Sendable {
+// SAFETY: `waitsFor` is guarded by `standingLock`; all else is atomic.
+public final class ThreadShared: @unchecked Sendable {
   /// What the thread sleeps on while it waits for one named hand-over: see Parker.
   public let parker = Atomic<UInt32>(0)
   /// Whether what the thread waits for has begun to run on another thread.
@@ -15,6 +16,28 @@ public final class ThreadShared: Sendable {
   public let workingOn = Atomic<UInt>(0)
   /// Kernel thread id, 0 while no thread owns the context.
   public let threadID = Atomic<UInt32>(0)
+  /// What QoS/ThreadEffects in the engine keeps here, and argues there.
+  public let effects = ThreadEffectWords()
+  /// The class that the thread works at, what others ask of it included, as a raw band: see the engine's
+  /// QoS/Standing. Written under the lock.
+  public let standing = Atomic<UInt32>(0)
+  public let standingLock = Lock()
+  /// What the thread sleeps for, and may be raised as well. Guarded by the lock.
+  @Cell public var waitsFor: AnyObject? = nil
+  init() {}
+}
+
+/// The effects of a thread's class, as far as other threads take part in them.
+public final class ThreadEffectWords: Sendable {
+  /// Guards every change of what the kernel does with the thread on behalf of its class.
+  public let lock = Lock()
+  /// The class that others raised the thread to; 0: nobody did.
+  public let help = Atomic<UInt32>(0)
+  /// The thread's own class as others may see it; 0: it is not the pool's now.
+  public let own = Atomic<UInt32>(0)
+  /// Its nice value in no class, and whether a class may change that.
+  public let nice = Atomic<Int32>(0)
+  public let mayBeNice = Atomic<Bool>(false)
   init() {}
 }
 
@@ -25,6 +48,14 @@ extension UnsafeMutablePointer<gc_thread> {
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped).takeUnretainedValue()
   }
 
+  /// Whether another thread has raised this one. A hint; the caller is the thread.
+  @inlinable @inline(__always)
+  public var isHelped: Bool {
+    // SAFETY: as above. relaxed: who acts upon it takes the lock.
+    Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)
+      ._withUnsafeGuaranteedRef { $0.effects.help.load(ordering: .relaxed) != 0 }
+  }
+
   /// Calls `body` with the shared part, without counting references.
   @inline(__always)
   func withShared<Result>(_ body: (ThreadShared) -> Result) -> Result {
@@ -32,6 +63,10 @@ extension UnsafeMutablePointer<gc_thread> {
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)
       ._withUnsafeGuaranteedRef(body)
   }
+
+  /// What the thread works at, as a raw band: see the engine's QoS/Standing.
+  // relaxed: compared, no more.
+  public var standing: UInt32 { withShared { $0.standing.load(ordering: .relaxed) } }
 
   /// What the thread has said that it works on.
   public var workplace: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }

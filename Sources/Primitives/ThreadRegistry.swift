@@ -18,7 +18,7 @@ public enum ThreadRegistry {
 
   /// Called with each thread's context when the thread ends, before the context is free.
   public static func setExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {
-    state.lock.withLock { state.exitHandler = handler }
+    state.withLock { state.exitHandler = handler }
   }
 
   /// The main thread's context, once it has called the engine.
@@ -31,11 +31,13 @@ public enum ThreadRegistry {
 
   @usableFromInline @inline(never)
   static func registerCurrentThread() -> ThreadContext {
-    let thread = state.lock.withLock { state.takeContext() }
+    let thread = state.withLock { state.takeContext() }
     thread.pointee.tid = gc_thread_id()
     thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
     // The main thread is user-interactive (5, see QoS/PackedQoS); others have no class of their own.
     thread.pointee.qos = isMainThread ? 5 : 0
+    thread.pointee.adopted = thread.pointee.qos
+    thread.shared.standing.store(thread.pointee.qos, ordering: .relaxed)
     if isMainThread { state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed) }
     gc_thread_set_current(thread)
     // A failure (ENOMEM, no keys left) leaves the context with a thread that never gives it back:
@@ -46,13 +48,35 @@ public enum ThreadRegistry {
     return thread
   }
 
+  // MARK: Around a fork, by ForkGate
+
+  /// All contexts that there are by now, linked by `next_known`.
+  static var known: ThreadContext? { state.withLock { state.known } }
+  static func lock() { state.lock.lockPlainly() }
+  static func unlock() { state.lock.unlockPlainly() }
+
+  /// In the child: `thread` is the only one. The others' contexts are never used again, since what is left of them may
+  /// still be named by a thread that one of them waited for.
+  static func keepOnly(_ thread: ThreadContext) {
+    var next = state.known
+    while let other = next {
+      next = other.pointee.next_known
+      if other == thread { continue }
+      other.shared.threadID.store(0, ordering: .relaxed)
+      other.shared.workingOn.store(0, ordering: .relaxed)
+    }
+    thread.pointee.tid = gc_thread_id()
+    thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
+    state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed)
+  }
+
   private static func giveBack(_ thread: ThreadContext) {
-    let handler = state.lock.withLock { state.exitHandler }
+    let handler = state.withLock { state.exitHandler }
     handler?(thread)
     thread.shared.threadID.store(0, ordering: .relaxed)
     // Destructors that run after this one and call the engine register the thread anew.
     gc_thread_set_current(nil)
-    state.lock.withLock { state.put(thread) }
+    state.withLock { state.put(thread) }
   }
 }
 
@@ -63,6 +87,16 @@ private final class RegistryState: @unchecked Sendable {
   var exitHandler: (@Sendable (ThreadContext) -> Void)?
   private var free: ThreadContext?
 
+  /// All contexts, linked by `next_known`, the newest first.
+  private(set) var known: ThreadContext?
+
+  /// Not by the gate of forks: a thread comes here before it has a context, by which it would enter.
+  func withLock<Result>(_ body: () -> Result) -> Result {
+    lock.lockPlainly()
+    defer { lock.unlockPlainly() }
+    return body()
+  }
+
   func takeContext() -> ThreadContext {
     if let thread = free {
       free = thread.pointee.next_free
@@ -72,7 +106,10 @@ private final class RegistryState: @unchecked Sendable {
       thread.pointee.node_count = 0
       thread.pointee.worker = nil
       thread.pointee.qos = 0
+      thread.pointee.effect = 0
       thread.pointee.next_free = nil
+      thread.pointee.adopted = 0
+      thread.pointee.lent = 0
       return thread
     }
     // A cache line of its own: owner-only fields of two threads must not share one.
@@ -80,6 +117,8 @@ private final class RegistryState: @unchecked Sendable {
     let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
     thread.initialize(to: gc_thread())
     thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
+    thread.pointee.next_known = known
+    known = thread
     return thread
   }
 

@@ -26,6 +26,9 @@ public enum Vigil {
     if isKept { keepers.change { $0.removeAll { $0 === keeper } } }
   }
 
+  /// In a child that was forked, whose engine has nothing to wait for.
+  public static func endAll() { keepers.change { $0 = [] } }
+
   /// Whether any vigil is kept.
   public static var isKept: Bool {
     // relaxed: a hint on the way into the kernel; what attend() reads comes with the lock.

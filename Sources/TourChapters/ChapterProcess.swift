@@ -32,6 +32,7 @@ public enum ChapterProcess {
         report: report, root: request.root, bytes: request.megabytes * 1_000_000
       ).run()
     case .copy: CopyChapter(report: report, root: request.root).run()
+    case .classes: ClassesChapter(report: report, root: request.root).run()
     }
     let left = Leavings.shared.found()
     report.check(

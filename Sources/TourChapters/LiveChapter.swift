@@ -10,6 +10,7 @@ public enum LiveChapter: String, CaseIterable, Sendable {
   case child
   case pipeline
   case copy
+  case classes
 
   public var title: String {
     switch self {
@@ -18,6 +19,7 @@ public enum LiveChapter: String, CaseIterable, Sendable {
     case .child: "A child under supervision: process, signal and timer sources"
     case .pipeline: "A pipeline over a long file: channel, transliteration, channel"
     case .copy: "A folder copied: many channels at a time"
+    case .classes: "Requests beside a scan, and inversions: quality of service"
     }
   }
 }

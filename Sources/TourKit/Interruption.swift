@@ -41,6 +41,20 @@ public enum Interruption {
     sigprocmask(SIG_UNBLOCK, &mask, nil)
   }
 
+  /// From here on SIGINT and SIGHUP, which a terminal sends to everybody, are left to the parent: it ends this process
+  /// when it has said that it stops.
+  public static func leaveToParent() {
+    for number in [SIGINT, SIGHUP] { Self.ignore(number) }
+  }
+
+  private static func ignore(_ number: Int32) {
+    #if canImport(Glibc)
+      Glibc.signal(number, SIG_IGN)
+    #elseif canImport(Musl)
+      Musl.signal(number, SIG_IGN)
+    #endif
+  }
+
   /// The first signal that asked this process to stop; 0 while none has.
   public static var signal: Int32 { first.load(ordering: .relaxed) }
 

@@ -27,6 +27,24 @@ public enum Machine {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
+  /// The processor time that the calling thread has used, in nanoseconds.
+  public static var threadNanoseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  /// How many processors the machine has in use, at least one.
+  public static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  /// Sleeps until `time`, a value of `nanoseconds`; not at all when that is past.
+  public static func sleep(until time: UInt64) {
+    var end = timespec()
+    end.tv_sec = time_t(time / 1_000_000_000)
+    end.tv_nsec = Int(time % 1_000_000_000)
+    while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &end, nil) == EINTR {}
+  }
+
   /// The number of threads of a process; nil once it has gone.
   public static func threadCount(of process: Int32) -> Int? {
     field("Threads:", of: "/proc/\(process)/status")

@@ -2,7 +2,8 @@
 
 /// Times in order, to be asked for the one that a share of them stays below.
 public struct Percentiles: Sendable {
-  private let sorted: [UInt64]
+  /// The times, shortest first.
+  public let sorted: [UInt64]
 
   public init(nanoseconds: [UInt64]) {
     sorted = nanoseconds.sorted()

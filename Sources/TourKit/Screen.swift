@@ -52,6 +52,9 @@ public struct Screen: Sendable {
   /// A sign that something held, where the locale can show it.
   public var tick: String { green(hasBlocks ? "✓" : "ok") }
 
+  /// Signs for amounts, the least first, where the locale can show them.
+  public var levels: [Character] { Array(hasBlocks ? "▁▂▃▄▅▆▇█" : ".:-=+*#@") }
+
   /// A bar of `width` columns, `share` of it full.
   public func bar(_ share: Double, width: Int) -> String {
     let full = Int((max(0, min(1, share)) * Double(width)).rounded(.down))

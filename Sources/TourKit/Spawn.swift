@@ -12,6 +12,7 @@ public struct Spawn: Sendable {
   public let executable: String
   public let arguments: [Path]
   private var steps: [Step] = []
+  private var settings: [(name: String, value: String)] = []
 
   private enum Step {
     case pass(Int32, as: Int32)
@@ -59,6 +60,13 @@ public struct Spawn: Sendable {
     return next
   }
 
+  /// The child finds the environment variable `name` as `value`, whatever it is here.
+  public func setting(_ name: String, _ value: String) -> Spawn {
+    var next = self
+    next.settings.append((name, value))
+    return next
+  }
+
   /// Starts it.
   public func start() -> Result<pid_t, FileFault> {
     #if canImport(Glibc)
@@ -86,9 +94,25 @@ public struct Spawn: Sendable {
     var words = ([Path(executable)] + arguments).map { word in word.withCString { strdup($0) } }
     words.append(nil)
     defer { for word in words { free(word) } }
+    let variables = environment()
+    defer { for variable in variables { free(variable) } }
     var process = pid_t()
-    let code = posix_spawnp(&process, executable, &actions, &attributes, words, environ)
+    let code = posix_spawnp(&process, executable, &actions, &attributes, words, variables)
     return code == 0 ? .success(process) : .failure(FileFault(path: Path(executable), code: code))
+  }
+
+  /// Copies of this process's variables, but for those that are set otherwise; nil at the end.
+  private func environment() -> [UnsafeMutablePointer<CChar>?] {
+    var variables: [UnsafeMutablePointer<CChar>?] = []
+    var next = environ
+    while let variable = next.pointee {
+      if !settings.contains(where: { strncmp(variable, $0.name + "=", $0.name.utf8.count + 1) == 0 }
+      ) {
+        variables.append(strdup(variable))
+      }
+      next += 1
+    }
+    return variables + settings.map { strdup("\($0.name)=\($0.value)") } + [nil]
   }
 
   private static func setPlainSignals(_ attributes: inout posix_spawnattr_t) {

@@ -39,6 +39,19 @@ public enum Wording {
     decimal(Double(nanoseconds) / 1e6, places: 2) + " ms"
   }
 
+  /// A time in the unit that suits it, with three digits: 850 ns, 12.3 µs, 1.23 ms, 1.23 s.
+  public static func duration(_ nanoseconds: UInt64) -> String {
+    var value = Double(nanoseconds)
+    for unit in ["ns", "µs", "ms"] {
+      if value < 999.5 {
+        let places = unit == "ns" || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+        return decimal(value, places: places) + " " + unit
+      }
+      value /= 1000
+    }
+    return decimal(value, places: 2) + " s"
+  }
+
   /// Bytes in decimal units, as file managers and disks count them.
   public static func bytes(_ count: some BinaryInteger) -> String {
     bytes(Double(count))

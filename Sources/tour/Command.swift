@@ -56,13 +56,14 @@ enum Command {
 
     Then the live chapters, on Grand Central: an echo server, to which nc sends files of PATH; a
     folder that commands change; a child that is restarted when it fails; a long file, made of those
-    of PATH, that is transliterated as tr does it; a folder of PATH, copied beside cp.
+    of PATH, that is transliterated as tr does it; a folder of PATH, copied beside cp; requests beside
+    a scan of PATH in the background, and urgent work behind it, on both engines.
 
       PATH             a folder or a file; by default one that comes with every toolchain
       --rounds N       how often each engine runs (default: 5, or 3 where a run takes a second)
       --descriptors N  how many files an engine may have open at a time (default: 64)
       --megabytes N    how long the transliterated file is (default: 256); twice that is written
-      --only PART      checksums, echo, folder, child, pipeline or copy
+      --only PART      checksums, echo, folder, child, pipeline, copy or classes
       --plain          lines instead of a progress bar, as when standard output is no terminal
       --help           this text
 
@@ -93,7 +94,8 @@ enum Command {
       case "--only":
         guard let name = rest.popFirst()?.description, let part = Options.Part(name) else {
           throw .usage(
-            "--only takes checksums, echo, folder, child, pipeline or copy. Try 'tour --help'.")
+            "--only takes checksums, echo, folder, child, pipeline, copy or classes. Try 'tour --help'."
+          )
         }
         options.only = part
       case "--help", "-h":

@@ -20,6 +20,11 @@ if let request = EngineRequest(arguments: words) {
   }
 }
 
+if let request = SceneRequest(arguments: words) {
+  if request.engine == .grandCentral { TourJob.SceneRun.run(request) }
+  TourJobDispatch.SceneRun.run(request)
+}
+
 if let request = ChapterRequest(arguments: words) { ChapterProcess.run(request) }
 if let service = Service(arguments: words) { service.run() }
 

@@ -3,11 +3,13 @@
 #include "CFaults.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,15 +85,21 @@ int faults_queue(int number, int value) {
   return sigqueue(getpid(), number, sent) ? errno : 0;
 }
 
-int faults_fork_and_raise(int number) {
+int faults_fork_and_raise(int number, int seconds) {
   pid_t child = fork();
   if (child == 0) {
     raise(number);
     _exit(0);
   }
+  if (child < 0) return -1;
+  // A child that hangs is ended: it would hold this process's pipes for ever.
+  struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0u), .events = POLLIN};
+  if (end.fd >= 0) {
+    if (poll(&end, 1, 1000 * seconds) == 0) kill(child, SIGKILL);
+    close(end.fd);
+  }
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
-  return status;
+  return waitpid(child, &status, 0) == child ? status : -1;
 }
 
 bool faults_has_exited(int process) {

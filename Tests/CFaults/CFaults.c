@@ -71,11 +71,15 @@ static const uint32_t call_numbers[] = {
     [FAULTS_PIDFD_OPEN] = SYS_pidfd_open,
     [FAULTS_IO_URING_SETUP] = SYS_io_uring_setup,
     [FAULTS_IO_URING_ENTER] = SYS_io_uring_enter,
+    [FAULTS_IO_URING_REGISTER] = SYS_io_uring_register,
     [FAULTS_READ] = SYS_read,
     [FAULTS_PREAD] = SYS_pread64,
     [FAULTS_WRITEV] = SYS_writev,
     [FAULTS_PWRITEV] = SYS_pwritev,
     [FAULTS_SENDMSG] = SYS_sendmsg,
+    [FAULTS_SCHED_SETATTR] = SYS_sched_setattr,
+    [FAULTS_SCHED_GETATTR] = SYS_sched_getattr,
+    [FAULTS_IOPRIO_SET] = SYS_ioprio_set,
 };
 
 static int install(struct sock_filter *filter, size_t length) {
@@ -132,6 +136,14 @@ int faults_in_child(bool (*body)(void)) {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return -1;
   return status;
+}
+
+int faults_fork(void) { return fork(); }
+
+int faults_end_of(int child) {
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static void *nothing(void *argument) { return argument; }

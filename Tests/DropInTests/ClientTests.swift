@@ -76,6 +76,40 @@ import Testing
     #expect(racy.errors.contains("WARNING: ThreadSanitizer: "), "\(racy)")
   }
 
+  @Test func `another copy in the process is told of, once`() throws {
+    let client = try Client(c: "Copies.c", compiler: "clang")
+    let alone = try client.runOnOurs()
+    #expect(alone.lines == ["used=1"] && alone.errors.isEmpty, "\(alone)")
+    let scratch = ScratchFolder()
+    var others: [String] = []
+    for name in ["second.so", "third.so"] {
+      try DropIn.run(["cp", "\(DropIn.folder())/libdispatch.so", scratch[name]])
+      others.append(scratch[name])
+    }
+    let told = try client.runOnOurs(others)
+    #expect(told.lines == ["used=3"], "\(told)")
+    let reports = told.errors.split(separator: "\n")
+    #expect(
+      reports.count == 1
+        && reports[0].hasPrefix("GRAND CENTRAL: There are 2 copies of the engine in this process: ")
+        && reports[0].contains(others[0]) && reports[0].contains("libdispatch.so"), "\(told)")
+  }
+
+  @Test func `what a library wants of another version is told before it runs`() throws {
+    let scratch = ScratchFolder()
+    let check = "\(DropIn.packageFolder)/scripts/dropin-check.sh"
+    let known = try Client(c: "Copies.c", compiler: "clang")
+    try DropIn.run([check, "\(DropIn.folder())/libdispatch.so", known.path])
+    let source = scratch["newer.c"]
+    try "void dispatch_of_tomorrow(void); void use(void) { dispatch_of_tomorrow(); }"
+      .write(toFile: source, atomically: true, encoding: .utf8)
+    let newer = scratch["libnewer.so"]
+    try DropIn.run(["clang", "-shared", "-fPIC", source, "-o", newer])
+    let told = try runChild([check, "\(DropIn.folder())/libdispatch.so", newer])
+    #expect(told.status == 1, "\(told)")
+    #expect(told.errors.contains("libnewer.so wants dispatch_of_tomorrow"), "\(told)")
+  }
+
   /// SwiftPM, the compiler's driver, XCTest and Swift Testing, all on the drop-in library.
   @Test func `the package manager builds and tests a package`() throws {
     let scratch = ScratchFolder()

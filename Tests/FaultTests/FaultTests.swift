@@ -107,6 +107,11 @@ private func expectReport(
     #expect(asked.lines.contains(where: isSkip) || reports.count == 1, "\(asked.errors)")
   }
 
+  @Test(arguments: ["register", "bell"])
+  func `are read and written by workers where it cannot have a bell`(call: String) {
+    run("transfers:\(call):ENOMEM")
+  }
+
   @Test func `go on by workers when it is refused on the way, which is told`() {
     let result = run("transfers:enter:EPERM")
     let reports = result.errors.split(separator: "\n").filter {

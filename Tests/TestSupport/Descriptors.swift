@@ -84,6 +84,12 @@ public func openDescriptors() -> Int {
 
 /// What poll(2) says.
 public enum ReadinessNow {
+  /// Whether something can be read.
+  public static func isReadable(_ descriptor: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) == 1
+  }
+
   /// Whether nothing can be written.
   public static func isFull(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

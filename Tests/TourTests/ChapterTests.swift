@@ -3,8 +3,9 @@
 
 import Glibc
 import Testing
-import TourChapters
 import TourKit
+
+@testable import TourChapters
 
 @Suite("A live chapter", .timeLimit(.minutes(5))) struct ChapterTests {
   @Test(arguments: LiveChapter.allCases)
@@ -108,9 +109,46 @@ import TourKit
     #expect(try FolderListing(of: temporary.path).folders.isEmpty)
   }
 
+  @Test func `draws what it saw, and plays inversions with and without help`() throws {
+    let folder = try MadeFolder()
+    try folder.fill()
+    let temporary = try MadeFolder()
+    let end = try Child.chapter(.classes, of: folder.path, temporary: temporary).end()
+    #expect(end.code == 0, "\(end.output)\(end.errors)")
+    let runs = [
+      "Grand Central", "Grand Central, overrides off", "toolchain's Dispatch",
+    ]
+    for run in runs {
+      #expect(end.output.contains(" \(run): all that was queued ran first, in order, every time"))
+      for kind in ["async", "sync"] { #expect(end.output.contains("\n    \(run), \(kind)  ")) }
+    }
+    let mark = "The same as a drawing: "
+    let line = try #require(end.output.split(separator: "\n").first { $0.contains(mark) })
+    let drawing = Path(String(line.split(separator: mark, omittingEmptySubsequences: false)[1]))
+    #expect(try FolderListing(of: temporary.path).files == [drawing])
+    let svg = textOf(drawing, mostBytes: 1 << 20)
+    #expect(WellFormed.fault(in: svg) == nil)
+    for run in runs { #expect(svg.contains(">\(run), async<")) }
+  }
+
+  @Test func `says that nothing takes effect where the classes are switched off`() throws {
+    let folder = try MadeFolder()
+    try folder.fill()
+    let temporary = try MadeFolder()
+    let end = try Child.chapter(
+      .classes, of: folder.path, temporary: temporary, environment: ["GRANDCENTRAL_EFFECTS=none"]
+    ).end()
+    #expect(end.code == 0, "\(end.output)\(end.errors)")
+    let effects = end.output.split(separator: "\n").filter { $0.contains("schedulingPolicy") }
+    #expect(effects.count == 2)
+    #expect(effects.allSatisfy { $0.hasSuffix("refused: switchedOff") })
+    #expect(end.output.contains("the kernel says of the thread: SCHED_OTHER, nice"))
+  }
+
   @Test(
     arguments: [
       (.echo, "byte for byte"), (.folder, "notes: write"), (.pipeline, "over and over"),
+      (.classes, "Inversions:"),
     ] as [(LiveChapter, String)])
   func `takes away what it made when it is asked to stop`(
     chapter: LiveChapter, line: String
@@ -131,17 +169,12 @@ import TourKit
 private func isThere(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
 extension Child {
-  /// The tour with one chapter only. env(1) gives it the environment: other tests share ours.
+  /// The tour with one chapter only.
   static func chapter(
     _ chapter: LiveChapter, of root: Path, temporary: MadeFolder? = nil,
     environment: [String] = [], megabytes: Int = 4
   ) throws -> Child {
-    let own = try #require(realpath("/proc/self/exe", nil))
-    defer { free(own) }
-    let settings = environment + (temporary.map { ["TMPDIR=\($0.path)"] } ?? [])
-    let tour = Path(cString: own).parent.appending("tour")
     let options = ["--megabytes", "\(megabytes)", "--only", chapter.rawValue].map { Path($0) }
-    return try Child(
-      Path("/usr/bin/env"), settings.map { Path($0) } + [tour] + options + [root])
+    return try tour(options + [root], temporary: temporary, environment: environment)
   }
 }

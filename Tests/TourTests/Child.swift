@@ -48,11 +48,16 @@ struct Child: ~Copyable {
     errors = errorEnds[0]
   }
 
-  /// The `tour` that was built beside these tests.
-  static func tour(_ arguments: [Path]) throws -> Child {
+  /// The `tour` that was built beside these tests. env(1) gives it variables: other tests share ours.
+  static func tour(
+    _ arguments: [Path], temporary: MadeFolder? = nil, environment: [String] = []
+  ) throws -> Child {
     let own = try #require(realpath("/proc/self/exe", nil))
     defer { free(own) }
-    return try Child(Path(cString: own).parent.appending("tour"), arguments)
+    let tour = Path(cString: own).parent.appending("tour")
+    let settings = environment + (temporary.map { ["TMPDIR=\($0.path)"] } ?? [])
+    if settings.isEmpty { return try Child(tour, arguments) }
+    return try Child(Path("/usr/bin/env"), settings.map { Path($0) } + [tour] + arguments)
   }
 
   /// Reads standard output until `text` came, or its end. True when it came.

@@ -9,8 +9,9 @@ import TourKit
   @Test func `agrees with itself and cksum, prints the table and goes live`() throws {
     let folder = try MadeFolder()
     try folder.fill()
+    let temporary = try MadeFolder()
     let words = ["--rounds", "2", "--megabytes", "4"].map { Path($0) }
-    let end = try Child.tour(words + [folder.path]).end()
+    let end = try Child.tour(words + [folder.path], temporary: temporary).end()
     #expect(end.code == 0)
     #expect(end.errors == "")
     #expect(end.output.contains("193 files in 26 folders"))

@@ -8,7 +8,7 @@ public func allWorkloads() -> [Workload] {
     + barrierWorkloads + targetWorkloads + groupWorkloads + semaphoreWorkloads
     + workItemWorkloads + specificWorkloads + performWorkloads + queueWorkloads + memoryWorkloads
     + blockingWorkloads + sourceWorkloads + descriptorWorkloads + timerWorkloads
-    + timerMemoryWorkloads + dataWorkloads + channelWorkloads
+    + timerMemoryWorkloads + dataWorkloads + channelWorkloads + qosWorkloads
 }
 
 /// A plain number that the workload itself protects: by a serial queue, or by a barrier.

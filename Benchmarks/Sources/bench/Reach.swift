@@ -50,6 +50,35 @@ extension Reach {
     "wake/serial/median": .ratio(0.8),
     "wake/global/median": .ratio(0.8),
 
+    // "of-alone" compares two percentiles of one engine. A short request preempts what runs when its thread wakes up, on
+    // either engine, by the kernel's doing, and comes as soon as alone: there is nothing to be halved. One that computes
+    // has to share.
+    "qos/requests/alone/p50": .ratio(0.8),
+    "qos/requests/alone/p99": .reference,
+    "qos/requests/beside-background/p50": .reference,
+    "qos/requests/beside-background/p99": .parity,
+    "qos/requests/beside-background/p99-of-alone": .ceiling(2),
+    "qos/requests/beside-utility/p50": .reference,
+    "qos/requests/beside-utility/p99": .parity,
+    "qos/requests/beside-utility/p99-of-alone": .ceiling(2),
+    "qos/computing-2ms/alone/p50": .reference,
+    "qos/computing-2ms/alone/p99": .reference,
+    "qos/computing-2ms/beside-background/p50": .ratio(0.8),
+    "qos/computing-2ms/beside-background/p99": .ratio(0.5),
+    "qos/computing-2ms/beside-background/p99-of-alone": .ceiling(2),
+    "qos/computing-10ms/alone/p50": .reference,
+    "qos/computing-10ms/alone/p99": .reference,
+    "qos/computing-10ms/beside-background/p50": .ratio(0.8),
+    "qos/computing-10ms/beside-background/p99": .ratio(0.5),
+    "qos/computing-10ms/beside-background/p99-of-alone": .ceiling(2),
+    // The peer's classes differ in nothing: there, what is ahead has its share as everybody has.
+    "qos/inversion/async": .ratio(0.8),
+    "qos/inversion/sync": .ratio(0.8),
+    "qos/propagation/none": .ratio(0.4),
+    "qos/propagation/inferred": .ratio(0.4),
+    "qos/propagation/cost": .ceiling(5),
+    "qos/two-classes": .reference,
+
     "fan-out/global": .ratio(0.65),
     "fan-out/private": .ratio(0.65),
     "tree": .ratio(0.35),
@@ -102,6 +131,7 @@ extension Reach {
     "after/100k/late/p99": .reference,
     "memory/armed-timer": Reach(ratio: 1.05, ceiling: 256),
     "memory/pending-after": Reach(ratio: 1.05, ceiling: 232),
+
     "data/create/64": .ratio(0.5),
     "data/append-bytes/10k": Reach(ratio: 0.5, ceiling: 100),
     "data/append-data/10k": Reach(ratio: 0.5, ceiling: 100),

@@ -2,6 +2,7 @@
 // block whose only capture is the item, and whose invoke pointer tells it from all others. Copies of the block hold
 // the item by the block's own copy and dispose functions.
 import CDispatchStorage
+import CLinux
 
 extension Block {
   /// The work item inside, if this is a block of dispatch_block_create().
@@ -34,7 +35,7 @@ enum WorkBlock {
     }
     let words = UnsafeMutablePointer<UInt>.allocate(capacity: 4)
     words[0] = 0
-    words[1] = 40
+    words[1] = 48
     words[2] = unsafeBitCast(copy, to: UInt.self)
     words[3] = unsafeBitCast(dispose, to: UInt.self)
     return UnsafeRawPointer(words)
@@ -43,18 +44,24 @@ enum WorkBlock {
   /// BLOCK_HAS_COPY_DISPOSE.
   private static let hasHelpers: UInt64 = 1 << 25
 
-  /// A new block around `item`, which the caller releases.
-  static func make(_ item: DispatchWorkItem) -> UnsafeMutableRawPointer {
+  /// A new block around `item`, which the caller releases. `inner`: the block that the item calls, and keeps.
+  static func make(_ item: DispatchWorkItem, around inner: Block) -> UnsafeMutableRawPointer {
     withExtendedLifetime(item) {
-      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 5) { words in
+      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 6) { words in
         words[0] = UInt64(UInt(bitPattern: gc_stack_block_class()))
         words[1] = hasHelpers
         words[2] = UInt64(mark)
         words[3] = UInt64(UInt(bitPattern: descriptor))
         words[4] = UInt64(UInt(bitPattern: Unmanaged.passUnretained(item).toOpaque()))
+        words[5] = UInt64(UInt(bitPattern: inner.literal))
         return Block(UnsafeMutableRawPointer(words.baseAddress.unsafelyUnwrapped)).copied()
       }
     }
+  }
+
+  /// What the item of a block calls, which is alive as long as the block: by its address the end of an execution is told.
+  static func inner(of block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    block.load(fromByteOffset: 40, as: UnsafeMutableRawPointer.self)
   }
 
   /// The item of a block that must be one of these.
@@ -82,8 +89,9 @@ private func workBlock(
   let held = HeldBlock(block)
   let item = DispatchWorkItem(qos: qos, flags: DispatchWorkItemFlags(rawValue: flags)) {
     held.call()
+    Races.release(held.block.literal)
   }
-  return WorkBlock.make(item)
+  return WorkBlock.make(item, around: held.block)
 }
 
 /// A new block that runs `block`, with flags; NULL for unknown flags.
@@ -153,7 +161,9 @@ public func dispatchBlockTestCancel(_ block: UnsafeMutableRawPointer) -> Int {
 /// Waits for the first execution; 0, or another number if the time came first.
 @c(dispatch_block_wait)
 public func dispatchBlockWait(_ block: UnsafeMutableRawPointer, _ timeout: UInt64) -> Int {
-  WorkBlock.item(of: block)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
+  let result = WorkBlock.item(of: block)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
+  if result == 0 { Races.acquire(WorkBlock.inner(of: block)) }
+  return result
 }
 
 /// Submits `notification` when the first execution is over.
@@ -163,10 +173,18 @@ public func dispatchBlockNotify(
 ) {
   let target = queue(target).takeUnretainedValue()
   WorkBlock.item(of: block)._withUnsafeGuaranteedRef {
-    if let item = Block(notification).item {
+    if let item = Block(notification).item, !gc_is_watched_for_races() {
       return $0.notify(queue: target, execute: item.takeUnretainedValue())
     }
     let held = HeldBlock(notification)
-    $0.notify(queue: target) { held.call() }
+    guard gc_is_watched_for_races() else { return $0.notify(queue: target) { held.call() } }
+    let observed = HeldBlock(block)
+    // What the notifier has done, and what the execution did.
+    Races.release(held.block.literal)
+    $0.notify(queue: target) {
+      Races.acquire(held.block.literal)
+      Races.acquire(WorkBlock.inner(of: observed.block.literal))
+      held.call()
+    }
   }
 }

@@ -37,13 +37,14 @@ public func dispatchGroupWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
 public func dispatchGroupAsync(
   _ handle: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer
 ) {
-  let group = group(handle).takeUnretainedValue()
-  queue(target)._withUnsafeGuaranteedRef {
-    let block = Block(block)
-    if let item = block.item {
-      return $0.async(group: group, execute: item.takeUnretainedValue())
+  group(handle)._withUnsafeGuaranteedRef { group in
+    queue(target)._withUnsafeGuaranteedRef {
+      let block = Block(block)
+      if let item = block.item {
+        return $0.async(group: group, execute: item.takeUnretainedValue())
+      }
+      $0.asyncCall(Block.callAndRelease, block.copied(), group: group)
     }
-    $0.asyncCall(Block.callAndRelease, block.copied(), group: group)
   }
 }
 
@@ -53,8 +54,9 @@ public func dispatchGroupAsyncFunction(
   _ handle: Handle?, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
   _ work: @escaping ClientFunction
 ) {
-  let group = group(handle).takeUnretainedValue()
-  queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context, group: group) }
+  group(handle)._withUnsafeGuaranteedRef { group in
+    queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context, group: group) }
+  }
 }
 
 /// Submits a block when the group becomes empty.
@@ -62,13 +64,14 @@ public func dispatchGroupAsyncFunction(
 public func dispatchGroupNotify(
   _ handle: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer
 ) {
-  let target = queue(target).takeUnretainedValue()
-  group(handle)._withUnsafeGuaranteedRef {
-    let block = Block(block)
-    if let item = block.item {
-      return $0.notify(queue: target, work: item.takeUnretainedValue())
+  queue(target)._withUnsafeGuaranteedRef { target in
+    group(handle)._withUnsafeGuaranteedRef {
+      let block = Block(block)
+      if let item = block.item {
+        return $0.notify(queue: target, work: item.takeUnretainedValue())
+      }
+      $0.notify(queue: target, Block.callAndRelease, block.copied())
     }
-    $0.notify(queue: target, Block.callAndRelease, block.copied())
   }
 }
 
@@ -78,8 +81,9 @@ public func dispatchGroupNotifyFunction(
   _ handle: Handle?, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
   _ work: @escaping ClientFunction
 ) {
-  let target = queue(target).takeUnretainedValue()
-  group(handle)._withUnsafeGuaranteedRef { $0.notify(queue: target, work, context) }
+  queue(target)._withUnsafeGuaranteedRef { target in
+    group(handle)._withUnsafeGuaranteedRef { $0.notify(queue: target, work, context) }
+  }
 }
 
 // MARK: Semaphores
@@ -104,7 +108,14 @@ public func dispatchSemaphoreSignal(_ handle: Handle?) -> Int {
 /// Takes a permit; 0, or another number if the time came first.
 @c(dispatch_semaphore_wait)
 public func dispatchSemaphoreWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
-  semaphore(handle)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
+  semaphore(handle)._withUnsafeGuaranteedRef {
+    // By far the most: no deadline to look at, nor the permits before one is taken.
+    if timeout == .max {
+      $0.wait()
+      return 0
+    }
+    return $0.wait(word: timeout).word
+  }
 }
 
 // MARK: Once

@@ -3,9 +3,13 @@
 // image, which the runtime leaves alone. It is copied from one that has it, the empty array's storage.
 
 enum GlobalQueues {
-  /// By class. Made at the first use, before any of them is handed out.
+  /// The address of `handles` once they are made; 0 before. A variable that is made at its first use has a lock to ask
+  /// at every other.
+  private static let published = Atomic<UInt>(0)
+
+  /// By the class's number in C, of which few are one. Made at the first use, before any of them is handed out.
   // SAFETY: never changed after that.
-  private nonisolated(unsafe) static let handles: [DispatchQoS.QoSClass: Handle] = {
+  private nonisolated(unsafe) static let handles: UnsafeMutablePointer<Handle?> = {
     let empty: [Int] = []
     let count = unsafeBitCast(empty, to: UnsafeRawPointer.self).load(
       fromByteOffset: 8, as: UInt64.self)
@@ -14,19 +18,46 @@ enum GlobalQueues {
       // Other threads may be counting: they exchange the whole word, find it changed, and leave it.
       object.storeBytes(of: count, toByteOffset: 8, as: UInt64.self)
     }
-    var handles: [DispatchQoS.QoSClass: Handle] = [:]
     let classes: [DispatchQoS.QoSClass] = [
       .unspecified, .background, .utility, .default, .userInitiated, .userInteractive,
     ]
+    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: numbers)
+    handles.initialize(repeating: nil, count: numbers)
     for qosClass in classes {
-      handles[qosClass] =
+      handles[Int(qosClass.rawValue)] =
         Unmanaged.passUnretained(DispatchQueue.global(qos: qosClass)).toOpaque()
     }
     return handles
   }()
+  private static let numbers = 0x22
 
-  static func handle(_ qosClass: DispatchQoS.QoSClass) -> Handle? { handles[qosClass] }
+  /// NULL for a number that is no class's.
+  @inline(__always)
+  static func handle(_ number: Int) -> Handle? {
+    // acquiring: pairs with the releasing store in prepare().
+    guard
+      let handles = UnsafeMutablePointer<Handle?>(
+        bitPattern: published.load(ordering: .acquiring))
+    else { return handleOfFirstUse(number) }
+    // A number below 0 is a large one.
+    return UInt(bitPattern: number) < UInt(numbers) ? handles[number] : nil
+  }
+
+  @inline(never)
+  private static func handleOfFirstUse(_ number: Int) -> Handle? {
+    prepare()
+    return handle(number)
+  }
+
   /// Whether an address is that of a global queue.
-  static func contains(_ handle: Handle) -> Bool { handles.values.contains(handle) }
-  static func prepare() { _ = handles }
+  static func contains(_ handle: Handle) -> Bool {
+    (0..<numbers).contains { handles[$0] == handle }
+  }
+
+  static func prepare() {
+    // relaxed: the once below orders.
+    if published.load(ordering: .relaxed) != 0 { return }
+    // releasing: the handles, for handle(). Whoever comes here stores the same.
+    published.store(UInt(bitPattern: handles), ordering: .releasing)
+  }
 }

@@ -52,7 +52,8 @@ public func dispatchBenchmarkFunction(
 @c(_dispatch_is_multithreaded)
 public func dispatchIsMultithreaded() -> Bool { true }
 
-/// Whether this process was forked from one that had threads of this library's and must not use it: it may.
+/// Whether this process was forked from one that had threads of this library's and must not use it. It may: see
+/// Docs/Fork.md.
 @c(_dispatch_is_fork_of_multithreaded_parent)
 public func dispatchIsForkOfMultithreadedParent() -> Bool { false }
 

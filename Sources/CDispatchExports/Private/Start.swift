@@ -8,4 +8,6 @@ public func libdispatchInit() { _ = start }
 private let start: Void = {
   gc_set_block_special_invoke(UnsafeRawPointer(bitPattern: WorkBlock.mark).unsafelyUnwrapped)
   QueueOffsets.publish()
+  // Before the program's own handlers.
+  ForkHandlers.install()
 }()

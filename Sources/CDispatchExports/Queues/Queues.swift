@@ -40,17 +40,13 @@ public func dispatchQueueCreateWithAccountingOverrideVoucher(
 @c(dispatch_get_global_queue)
 public func dispatchGetGlobalQueue(_ identifier: Int, _ flags: UInt) -> Handle? {
   // 2 asks for more threads than CPUs, which every queue gets that needs them.
-  guard flags & ~2 == 0, let qosClass = globalQoSClass(identifier) else { return nil }
-  return GlobalQueues.handle(qosClass)
-}
-
-private func globalQoSClass(_ identifier: Int) -> DispatchQoS.QoSClass? {
+  guard flags & ~2 == 0 else { return nil }
   switch identifier {
-  case 2: .userInitiated
-  case 0: .default
-  case -2: .utility
-  case -32768: .background
-  default: UInt32(exactly: identifier).flatMap { DispatchQoS.QoSClass(rawValue: $0) }
+  case 2: return GlobalQueues.handle(0x19)
+  case 0: return GlobalQueues.handle(0x15)
+  case -2: return GlobalQueues.handle(0x11)
+  case -32768: return GlobalQueues.handle(0x09)
+  default: return GlobalQueues.handle(identifier)
   }
 }
 

@@ -1,4 +1,5 @@
 // dispatch/queue.h: running work on a queue and waiting for it. The caller's block is not copied: it outlives the call.
+import CLinux
 
 /// Runs a block on a queue; returns when it has run.
 @c(dispatch_sync)
@@ -34,10 +35,10 @@ public func dispatchBarrierSyncFunction(
 /// Runs a block where the queue's other work runs; returns when it has run.
 @c(dispatch_async_and_wait)
 public func dispatchAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
-  queue(target)._withUnsafeGuaranteedRef {
-    if let item = Block(block).item { return $0.asyncAndWait(execute: item.takeUnretainedValue()) }
-    $0.asyncAndWaitCall(Block.call, block, isBarrier: false)
+  guard let item = Block(block).item, !gc_is_watched_for_races() else {
+    return dispatchAsyncAndWaitFunction(target, block, Block.call)
   }
+  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWait(execute: item.takeUnretainedValue()) }
 }
 
 /// Runs a function where the queue's other work runs; returns when it has run.
@@ -45,13 +46,15 @@ public func dispatchAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPoi
 public func dispatchAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
-  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(work, context, isBarrier: false) }
+  queue(target)._withUnsafeGuaranteedRef { queue in
+    Races.ordered(work, context) { queue.asyncAndWaitCall($0, $1, isBarrier: false) }
+  }
 }
 
 /// Runs a barrier block where the queue's other work runs; returns when it has run.
 @c(dispatch_barrier_async_and_wait)
 public func dispatchBarrierAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
-  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(Block.call, block, isBarrier: true) }
+  dispatchBarrierAsyncAndWaitFunction(target, block, Block.call)
 }
 
 /// Runs a barrier function where the queue's other work runs; returns when it has run.
@@ -59,7 +62,9 @@ public func dispatchBarrierAsyncAndWait(_ target: Handle?, _ block: UnsafeMutabl
 public func dispatchBarrierAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
-  queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(work, context, isBarrier: true) }
+  queue(target)._withUnsafeGuaranteedRef { queue in
+    Races.ordered(work, context) { queue.asyncAndWaitCall($0, $1, isBarrier: true) }
+  }
 }
 
 // MARK: Loops

@@ -23,8 +23,12 @@ typedef struct gc_thread {
   void *_Nullable shared;  // the part that other threads may read: parker, wait record
   void *_Nullable worker;  // the pool's worker on this thread, or NULL
   uint32_t qos;            // packed QoS of the running item: what async() captures
-  uint32_t spare;
+  uint32_t effect;         // the class whose effects are on this thread; 0: it is not the pool's (QoS/ThreadEffects)
+  uint32_t adopted;        // the band that the thread itself put its standing at: see QoS/Standing
+  uint32_t lent;           // not 0: others may have raised that since
+  uint32_t locks;          // how many locks of the engine it holds or waits for: see gc_lock_enter()
   struct gc_thread *_Nullable next_free;
+  struct gc_thread *_Nullable next_known;  // all contexts that ever were; written once
 } gc_thread;
 
 // One step of where a thread is: it runs an item of `queue`. Lives on that thread's stack.
@@ -39,6 +43,63 @@ extern __thread gc_thread *_Nullable gc_thread_self __attribute__((tls_model("in
 
 static inline gc_thread *_Nullable gc_thread_current(void) { return gc_thread_self; }
 static inline void gc_thread_set_current(gc_thread *_Nullable thread) { gc_thread_self = thread; }
+
+// The thread that is about to fork, as its context's address; 0: nobody. The protocol is in Primitives/ForkGate.swift.
+extern uintptr_t gc_fork_closer;
+// Counts the times that it was set to 0: what threads sleep on.
+extern uint32_t gc_fork_turn;
+
+// Whether threads have to order the two steps of gc_lock_enter() themselves.
+extern bool gc_fork_needs_order;
+
+// Before a thread takes a lock. False: not while another thread forks; then gc_lock_leave() at once. Whoever holds a lock
+// already goes on, since the one that forks waits for it.
+// Relaxed, and in this order for the compiler: gc_fork_close() makes every thread of the process order its steps.
+static inline bool gc_lock_enter(gc_thread *_Nonnull self) {
+  uint32_t held = self->locks;
+  __atomic_store_n(&self->locks, held + 1, __ATOMIC_RELAXED);
+  if (held) return true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&gc_fork_needs_order, __ATOMIC_RELAXED)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  uintptr_t closer = __atomic_load_n(&gc_fork_closer, __ATOMIC_RELAXED);
+  return closer == 0 || closer == (uintptr_t)self;
+}
+// After it has let go. Release: pairs with the acquire in gc_locks_of().
+static inline void gc_lock_leave(gc_thread *_Nonnull self) {
+  __atomic_store_n(&self->locks, self->locks - 1, __ATOMIC_RELEASE);
+}
+// How many locks any thread holds or waits for.
+static inline uint32_t gc_locks_of(const gc_thread *_Nonnull thread) {
+  return __atomic_load_n(&thread->locks, __ATOMIC_SEQ_CST);
+}
+// Keeps all other threads from taking locks: those of whom gc_locks_of() says 0 when this has returned. False: another
+// thread does that already.
+bool gc_fork_close(gc_thread *_Nonnull self);
+// Lets them go on, and wakes who sleeps.
+void gc_fork_open(void);
+uintptr_t gc_fork_seen_closer(void);
+uint32_t gc_fork_seen_turn(void);
+// Sleeps while the turn is that one.
+void gc_fork_wait(uint32_t turn);
+// Has these called around each fork(2): pthread_atfork(3). Returns 0 or ENOMEM.
+int gc_at_fork(
+    void (*_Nonnull prepare)(void), void (*_Nonnull parent)(void), void (*_Nonnull child)(void));
+
+// A thread-sanitized program brings these along, and so has to be told what this library orders where it is not sanitized
+// itself: what a thread did before it released an address has happened for who acquires that later. In other programs
+// they are nowhere, and a call is a comparison.
+bool gc_is_watched_for_races(void);
+void gc_order_release(void *_Nonnull address);
+void gc_order_acquire(void *_Nonnull address);
+
+// Copies.c. Which images of the process have a copy of the engine, by their paths; NULL: the program itself.
+enum { GC_MOST_COPIES = 4 };
+typedef struct gc_copies {
+  int count;
+  const char *_Nullable names[GC_MOST_COPIES];
+} gc_copies;
+// True: there is more than one, and no call has found that before, by any of them.
+bool gc_copies_found(gc_copies *_Nonnull copies);
 
 // Calls `destructor(value)` when the calling thread ends. Returns 0 or an errno.
 int gc_thread_at_exit(void *_Nonnull value, void (*_Nonnull destructor)(void *_Nonnull));
@@ -67,6 +128,8 @@ void gc_futex_wake(const void *_Nonnull word, int count);
 
 // A close-on-exec, non-blocking eventfd(2), or -1 with errno set.
 int gc_eventfd(void);
+// Has the number `other` stand for what `descriptor` stands for, close-on-exec, and closes that. Both are open.
+void gc_descriptor_move(int descriptor, int other);
 
 // What epoll(7) says of one descriptor, without the packing that its own record has on some machines.
 typedef struct gc_readiness {
@@ -164,6 +227,28 @@ int gc_access_mode(int descriptor);
 // open(2), made again when a signal interrupts it: a descriptor, or an errno, negative.
 int gc_open_file(const char *_Nonnull path, int flags, uint32_t mode);
 
+// Scheduling.c. What the kernel gives a thread; 0: the calling one. sched_setattr(2).
+typedef struct gc_scheduling {
+  uint32_t policy;
+  int32_t nice;
+  uint64_t slice_nanoseconds;  // how long it runs before another's turn; to set, 0: the kernel's own choice
+  uint32_t least_utilization;  // of the largest CPU, in 1024ths; as if it used so much at least, and at most
+  uint32_t most_utilization;
+  bool resets_on_fork;
+} gc_scheduling;
+// Each returns 0 or an errno: EPERM, ESRCH, EINVAL; E2BIG or EOPNOTSUPP where the kernel does not know it.
+int gc_scheduling_get(uint32_t thread, gc_scheduling *_Nonnull scheduling);
+int gc_scheduling_set(uint32_t thread, const gc_scheduling *_Nonnull scheduling, bool with_clamps);
+// The lowest nice value that this process may set without privilege: RLIMIT_NICE, getrlimit(2). 20: none.
+int gc_nice_floor(void);
+// ioprio_get(2): class and level as the kernel packs them, or an errno, negative. ioprio_set(2): 0 or an errno.
+int gc_io_priority_get(uint32_t thread);
+int gc_io_priority_set(uint32_t thread, int priority);
+// The calling thread's timer slack in nanoseconds, prctl(2), or an errno, negative. Setting 0 gives it back what it
+// began with; returns 0 or an errno.
+int64_t gc_timer_slack_get(void);
+int gc_timer_slack_set(uint64_t nanoseconds);
+
 // Rings.c. An io_uring(7), and the words of it that the kernel reads and writes too. One thread adds and enters; one at
 // a time takes completions. Keys come back with completions.
 typedef struct gc_ring {
@@ -193,13 +278,13 @@ void gc_ring_free(gc_ring *_Nonnull ring);
 // Whether this process was forked from one that had a ring.
 bool gc_ring_is_inherited(void);
 // Each adds one, false: there is no room. Buffers live until the completion, stretches until gc_ring_enter() has taken
-// them.
+// them. A priority as gc_io_priority_set() takes it; 0: that of the thread that enters.
 bool gc_ring_add_read(
     gc_ring *_Nonnull ring, uint64_t key, int descriptor, void *_Nonnull buffer, uint32_t bytes,
-    int64_t offset);
+    int64_t offset, int priority);
 bool gc_ring_add_write(
     gc_ring *_Nonnull ring, uint64_t key, int descriptor, const gc_stretch *_Nonnull stretches,
-    uint32_t count, int64_t offset);
+    uint32_t count, int64_t offset, int priority);
 bool gc_ring_add_cancel(gc_ring *_Nonnull ring, uint64_t key, uint64_t other);
 // Gives what was added to the kernel: how many it took, or an errno, negative.
 int gc_ring_enter(gc_ring *_Nonnull ring);
@@ -212,6 +297,9 @@ void gc_ring_set_bell(gc_ring *_Nonnull ring, bool rings);
 
 // Ends the process where it stands, so that the stack still shows who called.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }
+
+// The line at that address will soon be read. Any address will do.
+static inline void gc_will_read(const void *_Nullable address) { __builtin_prefetch(address); }
 
 static inline void gc_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -43,8 +43,11 @@ extension DispatchGroup {
   private func register(_ notification: Notification, on thread: ThreadContext) {
     let isEmptied = lock.withLock { () -> Bool in
       if let watched = watch(GroupState.notifications) {
-        if registered.isEmpty { _ = Unmanaged.passRetained(self) }
-        registered.append(notification.due(at: watched.generation))
+        var longer = registered
+        registered = []
+        if longer.isEmpty { _ = Unmanaged.passRetained(self) }
+        longer.append(notification.due(at: watched.generation))
+        registered = longer
         return false
       }
       let isEmptied = submitDue(from: thread)
@@ -66,10 +69,11 @@ extension DispatchGroup {
     // acquiring: pairs with the leaves before each generation's end, the caller's own and later ones, for
     // the notified work.
     let current = GroupState(rawValue: word.load(ordering: .acquiring)).generation
-    let due = registered.prefix { $0.generation != current }
-    if due.isEmpty { return false }
-    for notification in due { notification.submit(from: thread) }
-    registered.removeFirst(due.count)
-    return registered.isEmpty
+    let waiting = registered
+    let count = waiting.firstIndex { $0.generation == current } ?? waiting.count
+    if count == 0 { return false }
+    for index in 0..<count { waiting[index].submit(from: thread) }
+    registered = count == waiting.count ? [] : Array(waiting[count...])
+    return count == waiting.count
   }
 }

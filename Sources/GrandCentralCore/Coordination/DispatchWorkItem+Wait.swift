@@ -49,8 +49,25 @@ extension DispatchWorkItem {
     // it.
     let queue = takeSubmission()?.takeRetainedValue()
     if limit == .forever { refuseDeadlock(on: thread, queue) }
-    let result = Blocking.announced(thread) { sleep(until: limit) }
+    let result = sleepRaising(thread, queue, until: limit)
     if result == .timedOut, let queue { recordSubmission(to: queue) }
+    return result
+  }
+
+  /// Sleeps; meanwhile whoever performs the item, or what is ahead of it on `queue`, works at the class of
+  /// `thread` at least.
+  private func sleepRaising(
+    _ thread: ThreadContext, _ queue: DispatchQueue?, until limit: TimeLimit
+  ) -> DispatchTimeoutResult {
+    let wait = ItemWait(item: self, queue: queue)
+    let band = Standing.ofWaiter(thread)
+    wait.waiterRose(to: band, from: thread)
+    let result = Standing.waiting(thread, for: wait, at: band) {
+      Blocking.announced(thread) { sleep(until: limit) }
+    }
+    awaited.store(0, ordering: .sequentiallyConsistent)
+    // Whoever drains the queue looks anew before the next item.
+    if result == .timedOut { queue?.noteAskedChange() }
     return result
   }
 
@@ -89,7 +106,7 @@ extension DispatchWorkItem {
 
   private func refuseDeadlock(on thread: ThreadContext, _ queue: DispatchQueue?) {
     require(
-      runner.load(ordering: .relaxed) != thread.pointee.tid,
+      runner.load(ordering: .relaxed) != UInt(bitPattern: thread),
       """
       Deadlock: a DispatchWorkItem waits for itself: wait() was called from inside its own block. \
       Wait elsewhere, or use notify(queue:execute:).
@@ -134,6 +151,32 @@ extension DispatchWorkItem {
       seen = WorkItemState(rawValue: now)
     }
     return .success
+  }
+}
+
+/// One wait for an item, for those who raise the waiting thread.
+private final class ItemWait: Awaited {
+  private let item: DispatchWorkItem
+  private let queue: DispatchQueue?
+
+  init(item: DispatchWorkItem, queue: DispatchQueue?) {
+    self.item = item
+    self.queue = queue
+  }
+
+  func waiterRose(to band: Band, from thread: ThreadContext) {
+    guard Overrides.areResolved else { return }
+    item.awaited.store(UInt32(band.rawValue), ordering: .sequentiallyConsistent)
+    let runner = item.runner.load(ordering: .sequentiallyConsistent)
+    if let holder = ThreadContext(bitPattern: runner) {
+      if holder == thread { return }
+      Standing.raise(holder, to: band, from: thread) {
+        item.runner.load(ordering: .sequentiallyConsistent) == runner
+          && item.awaited.load(ordering: .sequentiallyConsistent) >= band.rawValue
+      }
+    } else if queue?.kind == .serial {
+      queue?.waiterRose(to: band, from: thread)
+    }
   }
 }
 

@@ -3,6 +3,11 @@
 // waiters and observers is the end of the first execution. `submission` is the queue that the item
 // was last submitted to, as a retained reference in a word: whoever takes it out by an exchange
 // owns it. The end of an execution drops it, a waiter borrows it.
+// Who waits raises what the item waits for: `awaited` says how urgently somebody waits.
+//   waiter  awaited = class; is a thread inside (runner)? raise it, else the queue
+//   runner  runner = itself; work; runner = what it was; awaited? come back to its own class
+// Sequentially consistent, all four: either the waiter finds the runner, or the runner finds that it is
+// awaited; and a waiter that comes late finds the runner gone when it looks again under the thread's lock.
 import CLinux
 
 /// Work with a handle: submit it, perform it, wait for it, be notified of its end, or cancel it.
@@ -17,8 +22,10 @@ import CLinux
 // client's: as with the peer, whoever submits an item answers for what it captures.
 public final class DispatchWorkItem: @unchecked Sendable {
   let state = Atomic<UInt32>(0)
-  /// The thread that performs the item, or 0. Relaxed: only that thread itself relies on it.
-  let runner = Atomic<UInt32>(0)
+  /// The thread that performs the item, as its context's address, or 0.
+  let runner = Atomic<UInt>(0)
+  /// The band of the thread that waits, or 0.
+  let awaited = Atomic<UInt32>(0)
   private let submission = Atomic<UInt>(0)
   let lock = Lock()
   @Cell var notifications: [Notification] = []
@@ -61,8 +68,14 @@ public final class DispatchWorkItem: @unchecked Sendable {
     let outer = thread.pointee.qos
     thread.pointee.qos =
       QoSPropagation.performed(item: explicitQoS, on: PackedQoS(rawValue: outer)).rawValue
+    let own = PackedQoS(rawValue: thread.pointee.qos).place
+    if own > PackedQoS(rawValue: outer).place { Lane.settle(thread) }
     performSubmitted(on: thread)
     thread.pointee.qos = outer
+    let adopted = thread.pointee.adopted
+    if adopted != 0 && adopted != UInt32(PackedQoS(rawValue: outer).place.rawValue) {
+      Lane.settle(thread)
+    }
   }
 
   /// From now on, executions end at once. One that has begun goes on.
@@ -94,11 +107,20 @@ extension DispatchWorkItem {
   /// Runs the work as an item of a queue: the thread's QoS has been set.
   func performSubmitted(on thread: ThreadContext) {
     if !isCancelled {
-      // relaxed: see `runner`.
-      let outer = runner.load(ordering: .relaxed)
-      runner.store(thread.pointee.tid, ordering: .relaxed)
+      let outer = runner.exchange(UInt(bitPattern: thread), ordering: .sequentiallyConsistent)
+      let asked = awaited.load(ordering: .sequentiallyConsistent)
+      if asked > thread.pointee.adopted {
+        Lane.settle(thread, atLeast: Band(rawValue: UInt8(asked)) ?? .default)
+      }
       grandCentralClientCallout(block)
-      runner.store(outer, ordering: .relaxed)
+      runner.store(outer, ordering: .sequentiallyConsistent)
+      if awaited.load(ordering: .sequentiallyConsistent) != 0
+        // A waiter that has given up meanwhile had raised this thread before it said so.
+        || thread.standing != thread.pointee.adopted || Standing.mayBeRaised(thread)
+      {
+        thread.pointee.lent = 1
+        Lane.settle(thread)
+      }
     }
     finish(on: thread)
   }

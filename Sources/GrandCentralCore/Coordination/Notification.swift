@@ -1,9 +1,10 @@
 // Room: Coordination/Notification. Work that a group or a work item submits when it is done.
 
-/// A node, ready to be submitted, and where to.
+/// A node, ready to be submitted, and where to. Whoever has it calls submit() or discard(), once; it keeps the queue
+/// until then. Not by a strong reference: lists of these are then moved without counting.
 struct Notification {
   let node: WorkNode
-  let queue: DispatchQueue
+  private let queue: Unmanaged<DispatchQueue>
   /// Whether the node carries a work item, not a closure.
   let carriesItem: Bool
   /// For a group: the generation whose end this waits for.
@@ -14,13 +15,13 @@ struct Notification {
     queue: DispatchQueue, on thread: ThreadContext
   ) {
     node = .closure(work, qos: qos, flags: flags, on: thread)
-    self.queue = queue
+    self.queue = .passRetained(queue)
     carriesItem = false
   }
 
   init(_ item: DispatchWorkItem, queue: DispatchQueue, on thread: ThreadContext) {
     node = .item(item, queue: queue, on: thread)
-    self.queue = queue
+    self.queue = .passRetained(queue)
     carriesItem = true
   }
 
@@ -30,7 +31,7 @@ struct Notification {
     on thread: ThreadContext
   ) {
     node = .function(function, context, on: thread)
-    self.queue = queue
+    self.queue = .passRetained(queue)
     carriesItem = false
   }
 
@@ -40,7 +41,14 @@ struct Notification {
     return due
   }
 
-  func submit(from thread: ThreadContext) { queue.submit(node, from: thread) }
+  func submit(from thread: ThreadContext) {
+    // SAFETY: kept until the line after.
+    queue._withUnsafeGuaranteedRef { $0.submit(node, from: thread) }
+    queue.release()
+  }
 
-  func discard(on thread: ThreadContext) { node.discard(carriesItem: carriesItem, on: thread) }
+  func discard(on thread: ThreadContext) {
+    node.discard(carriesItem: carriesItem, on: thread)
+    queue.release()
+  }
 }

@@ -3,8 +3,8 @@
 //   entry             closure   context   companion
 //   closureEntry      work      –         –            Work/Callout.swift
 //   memberEntry       work      –         group        runs work, then leaves the group
-//   itemEntry         –         item      –            performs the item
-//   memberItemEntry   –         item      group        performs the item, then leaves the group
+//   itemEntry         urgency   item      –            performs the item
+//   memberItemEntry   urgency   item      group        performs the item, then leaves the group
 //   functionEntry     function  –         –            Work/WorkNode+Function.swift
 //   memberFunctionEntry  function  –      group        calls the function, then leaves the group
 // Context and companion are retained by the node. A member enters its group when it is made.
@@ -35,7 +35,13 @@ extension WorkNode {
     let node = NodeCache.take(thread)
     node.context = Unmanaged.passRetained(item).toOpaque()
     node.entry = itemEntry
-    node.traits = item.traits(from: thread)
+    node.traits = item.traits(from: thread).union(.awaited)
+    node.urgencyReader = { context in
+      // SAFETY: the node's reference.
+      Unmanaged<DispatchWorkItem>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        UInt8($0.awaited.load(ordering: .relaxed))
+      }
+    }
     if let group {
       node.enter(group)
       node.entry = memberItemEntry

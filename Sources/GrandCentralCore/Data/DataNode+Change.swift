@@ -68,11 +68,16 @@ extension DataNode {
   ) {
     // SAFETY: a node stands there.
     let node = unsafeDowncast(place.pointee, to: DataNode.self)
-    let pair = edge == .back ? [DataSlot(node), sibling] : [sibling, DataSlot(node)]
-    place.pointee = make(height: NodeReference(node).height + 1, slots: pair[0], pair[1])
+    let height = NodeReference(node).height + 1
+    place.pointee =
+      edge == .back
+      ? make(height: height, slots: DataSlot(node), sibling)
+      : make(height: height, slots: sibling, DataSlot(node))
   }
 
-  static func make(height: Int, slots first: DataSlot, _ second: DataSlot) -> DataNode {
+  static func make(
+    height: Int, slots first: consuming DataSlot, _ second: consuming DataSlot
+  ) -> DataNode {
     let made = make(height: height, room: 2)
     let node = NodeReference(made)
     node.append(first)
@@ -112,13 +117,11 @@ extension DataNode {
     let moved = leastSlots - 1
     switch edge {
     case .back:
-      sibling.append(node, count - moved..<count)
+      node.moveLast(moved, to: sibling)
       sibling.append(slot)
-      node.removeLast(moved)
     case .front:
       sibling.append(slot)
-      sibling.append(node, 0..<moved)
-      node.removeFirst(moved)
+      node.moveFirst(moved, to: sibling)
     }
     return DataSlot(made)
   }
@@ -159,10 +162,14 @@ extension NodeReference {
     header.pointee.count += 1
   }
 
+  func append(_ other: NodeReference, _ range: Range<Int>) {
+    append(other, range, change: bytes - other.start(of: range.lowerBound))
+  }
+
+  /// Slots that end later by `change` here than there.
   // One by one, here and where slots end: for an array of slots the compiler calls the runtime, which calls back for
   // each of them.
-  func append(_ other: NodeReference, _ range: Range<Int>) {
-    let change = bytes - other.start(of: range.lowerBound)
+  private func append(_ other: NodeReference, _ range: Range<Int>, change: Int) {
     let target = slots + (count - range.lowerBound)
     for index in range {
       var slot = other.slots[index]
@@ -179,17 +186,30 @@ extension NodeReference {
     for index in 1..<count { slots[index].end += slot.end }
   }
 
-  func removeLast(_ number: Int) {
-    header.pointee.count -= number
-    (slots + count).deinitialize(count: number)
+  /// To the end of `other`, as they are: no reference count changes.
+  func moveLast(_ number: Int, to other: NodeReference) {
+    let first = count - number
+    let change = other.bytes - start(of: first)
+    (other.slots + other.count).moveInitialize(from: slots + first, count: number)
+    other.shiftEnds(other.count..<other.count + number, by: change)
+    other.header.pointee.count += number
+    header.pointee.count = first
   }
 
-  func removeFirst(_ number: Int) {
+  /// To the end of `other`, as they are: no reference count changes.
+  func moveFirst(_ number: Int, to other: NodeReference) {
     let gone = start(of: number)
-    slots.deinitialize(count: number)
+    let change = other.bytes
+    (other.slots + other.count).moveInitialize(from: slots, count: number)
+    other.shiftEnds(other.count..<other.count + number, by: change)
+    other.header.pointee.count += number
     header.pointee.count -= number
     slots.moveInitialize(from: slots + number, count: count)
-    for index in 0..<count { slots[index].end -= gone }
+    shiftEnds(0..<count, by: -gone)
+  }
+
+  private func shiftEnds(_ range: Range<Int>, by change: Int) {
+    for index in range { slots[index].end += change }
   }
 
   /// Gives the slot at `index` another number of bytes.
@@ -205,8 +225,7 @@ extension NodeReference {
 extension NodeReference {
   /// The bytes in `range`, which is not empty: shares every piece, and every node that lies within.
   func cut(_ range: Range<Int>) -> DispatchData {
-    let first = index(at: range.lowerBound)
-    let last = index(at: range.upperBound - 1)
+    let (first, last) = indices(of: range)
     if first == last { return cut(range, of: first) }
     if height == 0 { return cutLeaf(range, first, last) }
     var result = cut(range.lowerBound..<slots[first].end, of: first)
@@ -219,6 +238,20 @@ extension NodeReference {
     }
     result.join(cut(start(of: last)..<range.upperBound, of: last))
     return result
+  }
+
+  /// The slots with the first and the last byte of `range`.
+  // Both counted on one way through all slots, which takes less time than two searches by halves: no step of it waits
+  // for another one.
+  @inline(__always)
+  private func indices(of range: Range<Int>) -> (first: Int, last: Int) {
+    var (first, last) = (0, 0)
+    for index in 0..<count {
+      let end = slots[index].end
+      first &+= (end &- range.lowerBound &- 1).signBit
+      last &+= (end &- range.upperBound).signBit
+    }
+    return (first, last)
   }
 
   /// The bytes in `range`, which lies in one slot.
@@ -236,11 +269,10 @@ extension NodeReference {
   private func cutLeaf(_ range: Range<Int>, _ first: Int, _ last: Int) -> DispatchData {
     let made = DataNode.make(height: 0, room: last - first + 1)
     let node = NodeReference(made)
-    node.append(self, first..<last + 1)
+    node.append(self, first..<last + 1, change: -range.lowerBound)
     let skipped = range.lowerBound - start(of: first)
     node.slots[0].base = node.slots[0].base.unsafelyUnwrapped + skipped
-    for index in 0..<node.count { node.slots[index].end -= skipped }
-    node.slots[node.count - 1].end = range.count
+    node.slots[last - first].end = range.count
     return DispatchData(root: made)
   }
 }

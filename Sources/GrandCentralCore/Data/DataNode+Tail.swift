@@ -24,17 +24,23 @@ extension DataNode {
   }
 
   /// Adds a piece to the tree at `place`, if nobody else sees the nodes on the way and the leaf has room: what
-  /// add() does, for the way that most pieces take.
-  static func append(_ slot: DataSlot, inPlaceOf place: UnsafeMutablePointer<AnyObject>) -> Bool {
+  /// add() does, for the way that most pieces take. Takes one reference to the owner if it does, and none if not: on
+  /// a piece that is used again and again, those are most of the time.
+  static func append(
+    _ owner: Unmanaged<AnyObject>, _ base: UnsafePointer<UInt8>, _ count: Int,
+    inPlaceOf place: UnsafeMutablePointer<AnyObject>
+  ) -> Bool {
     guard isUnique(place) else { return false }
     let node = NodeReference(at: place)
     if node.height == 0 {
       guard node.count < node.room else { return false }
-      node.append(slot)
+      (node.slots + node.count).initialize(
+        to: DataSlot(object: owner.takeUnretainedValue(), base: base, end: node.bytes + count))
+      node.header.pointee.count += 1
     } else {
       let index = node.count - 1
-      guard append(slot, inPlaceOf: node.place(of: index)) else { return false }
-      node.slots[index].end += slot.end
+      guard append(owner, base, count, inPlaceOf: node.place(of: index)) else { return false }
+      node.slots[index].end += count
     }
     node.dropFlat()
     return true

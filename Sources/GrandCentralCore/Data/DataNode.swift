@@ -18,6 +18,8 @@
 // Rejected: a balanced binary tree (a node for each piece, five times the depth), and keeping the window of a
 // subrange instead of cutting the tree (a byte of a value would keep all its buffers).
 
+import CLinux
+
 /// One entry of a node.
 struct DataSlot {
   /// What owns the piece's bytes, or the child. First, so that a slot's place is its object's.
@@ -56,8 +58,8 @@ final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
 
   /// A node without slots, and with room for at least `room`.
   static func make(height: Int, room: Int) -> DataNode {
-    var rounded = 4
-    while rounded < room { rounded *= 2 }
+    // The next power of two, at least 4.
+    let rounded = 1 &<< (Int.bitWidth - (max(room, 4) - 1).leadingZeroBitCount)
     let words = 1 + rounded * MemoryLayout<DataSlot>.stride / MemoryLayout<UInt>.stride
     let made = create(minimumCapacity: words) { _ in
       DataNodeHeader(height: height, count: 0, room: rounded)
@@ -70,8 +72,7 @@ final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
   deinit {
     let node = NodeReference(self)
     node.dropFlat()
-    // One by one: see NodeReference.append().
-    for index in 0..<node.count { (node.slots + index).deinitialize(count: 1) }
+    node.releaseObjects(0..<node.count)
     withUnsafeMutablePointerToElements { _ = $0.deinitialize(count: 1) }
   }
 }
@@ -119,6 +120,28 @@ struct NodeReference {
   @inline(__always)
   func child(_ index: Int) -> NodeReference { NodeReference(at: place(of: index)) }
 
+  /// Ends the slots in `range`. One by one, and only the references: see append().
+  @inline(__always)
+  func releaseObjects(_ range: Range<Int>) {
+    for index in range {
+      // Buffers lie far apart, and each release waits for one: so those behind are on their way meanwhile.
+      if index &+ Self.slotsAhead < range.upperBound {
+        gc_will_read(object(index &+ Self.slotsAhead))
+      }
+      // SAFETY: the slot's own reference, which nobody uses again.
+      Unmanaged<AnyObject>.fromOpaque(object(index)).release()
+    }
+  }
+
+  private static var slotsAhead: Int { 4 }
+
+  /// What a slot refers to, without a reference.
+  @inline(__always)
+  private func object(_ index: Int) -> UnsafeRawPointer {
+    // SAFETY: a slot's object is its first field, and read as the pointer that it is.
+    UnsafeRawPointer(slots + index).load(as: UnsafeRawPointer.self)
+  }
+
   /// A leaf's piece.
   @inline(__always)
   func piece(_ index: Int) -> UnsafeBufferPointer<UInt8> {
@@ -128,13 +151,16 @@ struct NodeReference {
   /// The slot with the byte at `offset`, which is one of the node's.
   @inline(__always)
   func index(at offset: Int) -> Int {
-    var low = 0
-    var length = count
-    while length > 1 {
-      let half = length / 2
-      // A conditional move: where a random offset falls cannot be predicted.
-      low = slots[low + half - 1].end <= offset ? low + half : low
-      length -= half
+    // Where a random offset falls cannot be predicted, so there is to be no branch on it. A choice in a loop is
+    // compiled to one, so the loop adds the sign of a difference at the step's place, and every step is a power of two.
+    // What is not enters before: either as many slots from the first on, or as many up to the last.
+    var place = Int.bitWidth - 1 - count.leadingZeroBitCount
+    var low = slots[1 &<< place &- 1].end <= offset ? count &- 1 &<< place : 0
+    while place > 0 {
+      place &-= 1
+      // Neither is negative: no overflow. 1 if the slot ends at the offset or before.
+      let isBefore = (slots[low &+ 1 &<< place &- 1].end &- offset &- 1).signBit
+      low &+= isBefore &<< place
     }
     return low
   }
@@ -153,29 +179,39 @@ struct NodeReference {
   }
 
   /// Calls `body` with each stretch of the node's bytes in `range`, in order, and with the place of its first
-  /// byte, until it says `false`. `origin` is where the node starts. Returns whether all were seen.
+  /// byte, until it sets `stop`. `origin` is where the node starts.
   func forEachPiece(
-    in range: Range<Int>, origin: Int, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Bool
-  ) -> Bool {
-    var index = index(at: range.lowerBound)
-    var start = start(of: index)
-    while index < count && start < range.upperBound {
-      let end = slots[index].end
-      let from = max(range.lowerBound, start)
-      let upTo = min(range.upperBound, end)
-      if height > 0 {
-        let goesOn = child(index).forEachPiece(
-          in: from - start..<upTo - start, origin: origin + start, body)
-        if !goesOn { return false }
-      } else {
+    in range: Range<Int>, origin: Int, stop: inout Bool,
+    _ body: (UnsafeBufferPointer<UInt8>, Int, inout Bool) -> Void
+  ) {
+    let first = index(at: range.lowerBound)
+    var start = start(of: first)
+    // A piece is a few instructions beside the call: so the slots are walked, not looked up.
+    var slot = slots + first
+    let behind = slots + count
+    // Only the first may be cut in front.
+    var from = range.lowerBound
+    if height == 0 {
+      while slot < behind && from < range.upperBound {
+        let end = slot.pointee.end
+        let upTo = min(range.upperBound, end)
         let bytes = UnsafeBufferPointer(
-          start: slots[index].base.unsafelyUnwrapped + (from - start), count: upTo - from)
-        if !body(bytes, origin + from) { return false }
+          start: slot.pointee.base.unsafelyUnwrapped + (from &- start), count: upTo &- from)
+        body(bytes, origin &+ from, &stop)
+        if stop { return }
+        (start, from) = (end, end)
+        slot += 1
       }
-      start = end
-      index += 1
+      return
     }
-    return true
+    while slot < behind && from < range.upperBound && !stop {
+      let end = slot.pointee.end
+      let upTo = min(range.upperBound, end)
+      child(slot - slots).forEachPiece(
+        in: from - start..<upTo - start, origin: origin + start, stop: &stop, body)
+      (start, from) = (end, end)
+      slot += 1
+    }
   }
 }
 
@@ -223,13 +259,15 @@ extension NodeReference {
 extension NodeReference {
   /// All bytes in one stretch: copied at the first call and kept for the next, as long as the node is neither
   /// changed nor dies. Threads may call this at once; of two copies one is kept.
+  // 0 ─exchange, by whoever is first→ a copy ─dropFlat, by the only user→ 0. Model: Tests/Models/Scenes/DataModels.
   func flattened() -> OwnBytes {
     // acquiring: pairs with the releasing exchange below, so that the copied bytes are seen.
     if let kept = Self.flat(word.pointee.flat.load(ordering: .acquiring)) {
-      return kept.takeUnretainedValue()
+      return seen(kept)
     }
     let total = bytes
     let made = OwnBytes.make(room: total)
+    willWrite(made.start)
     copy(0..<total, to: UnsafeMutableRawPointer(made.start))
     let reference = Unmanaged.passRetained(made)
     let (won, other) = word.pointee.flat.compareExchange(
@@ -238,7 +276,13 @@ extension NodeReference {
     if won { return made }
     reference.release()
     // SAFETY: not zero, or the exchange had won.
-    return Self.flat(other).unsafelyUnwrapped.takeUnretainedValue()
+    return seen(Self.flat(other).unsafelyUnwrapped)
+  }
+
+  private func seen(_ flat: Unmanaged<OwnBytes>) -> OwnBytes {
+    let bytes = flat.takeUnretainedValue()
+    willRead(bytes.start)
+    return bytes
   }
 
   /// For the node's only user.
@@ -253,4 +297,10 @@ extension NodeReference {
   private static func flat(_ word: UInt) -> Unmanaged<OwnBytes>? {
     UnsafeRawPointer(bitPattern: word).map { Unmanaged.fromOpaque($0) }
   }
+}
+
+extension Int {
+  /// 1 if it is negative, or 0, for sums without a branch.
+  @inline(__always)
+  var signBit: Int { Int(bitPattern: UInt(bitPattern: self) &>> UInt(Self.bitWidth - 1)) }
 }

@@ -30,8 +30,8 @@ extension DispatchData {
   package func forEachRegionValue(
     _ body: (DispatchData, Int, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
-    forEachRegion(in: 0..<count) { bytes, offset in
-      body(subdata(in: offset..<offset + bytes.count), offset, bytes)
+    forEachRegion(in: 0..<count) { bytes, offset, stop in
+      stop = !body(subdata(in: offset..<offset + bytes.count), offset, bytes)
     }
   }
 }

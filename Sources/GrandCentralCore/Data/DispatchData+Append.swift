@@ -152,11 +152,18 @@ extension DispatchData {
     let heights = (root?.height, other.root?.height)
     switch heights {
     case (nil, nil):
-      self = DispatchData(root: DataNode.make(height: 0, slots: slot, other.slot))
+      let first = DataSlot(object: owner.take().unsafelyUnwrapped, base: base.take(), end: length)
+      owner = DataNode.make(height: 0, slots: first, other.slot)
     case (.some, nil):
-      let slot = other.slot
-      withPlace {
-        if !DataNode.append(slot, inPlaceOf: $0) { DataNode.add(slot, to: .back, of: $0) }
+      // SAFETY: read as the pointer that it is, which takes no reference; `other` lives to the end.
+      let added = Unmanaged<AnyObject>.fromOpaque(
+        unsafeBitCast(other.owner, to: UnsafeRawPointer?.self).unsafelyUnwrapped)
+      let (start, count) = (other.base.unsafelyUnwrapped, other.length)
+      let isDone = withPlace { DataNode.append(added, start, count, inPlaceOf: $0) }
+      _fixLifetime(other)
+      if !isDone {
+        let slot = other.slot
+        withPlace { DataNode.add(slot, to: .back, of: $0) }
       }
     case (nil, .some):
       let slot = slot

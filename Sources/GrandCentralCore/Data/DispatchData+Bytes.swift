@@ -38,24 +38,23 @@ extension DispatchData {
   public func enumerateBytes(
     _ block: (_ buffer: UnsafeBufferPointer<UInt8>, _ byteIndex: Int, _ stop: inout Bool) -> Void
   ) {
-    _ = forEachRegion(in: 0..<length) { bytes, offset in
-      var stops = false
-      block(bytes, offset, &stops)
-      return !stops
-    }
+    // Whoever asks to stop is not asked again, so the same variable serves every stretch.
+    _ = forEachRegion(in: 0..<length, block)
   }
 
   /// Calls `body` with each contiguous stretch of the bytes in `range`, which are all there, and the index
-  /// of its first byte, until it says `false`. Returns whether all were seen.
+  /// of its first byte, until it sets `stop`. Returns whether it did not.
   func forEachRegion(
-    in range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Bool
+    in range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>, Int, _ stop: inout Bool) -> Void
   ) -> Bool {
+    var stop = false
     if range.isEmpty { return true }
-    return withExtendedLifetime(self) {
-      if let root { return root.forEachPiece(in: range, origin: 0, body) }
+    withExtendedLifetime(self) {
+      if let root { return root.forEachPiece(in: range, origin: 0, stop: &stop, body) }
       let start = base.unsafelyUnwrapped + range.lowerBound
-      return body(UnsafeBufferPointer(start: start, count: range.count), range.lowerBound)
+      body(UnsafeBufferPointer(start: start, count: range.count), range.lowerBound, &stop)
     }
+    return !stop
   }
 
   /// The contiguous stretch of bytes around a location. O(log n).

@@ -89,46 +89,61 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
   public typealias Element = UInt8
 
   @usableFromInline let data: DispatchData
-  /// The rest of the piece that is being read.
-  @usableFromInline var position: UnsafePointer<UInt8>?
-  @usableFromInline var end: UnsafePointer<UInt8>?
-  /// The index of the byte at `end`.
-  private var offset: Int
-  /// The slots that are still to come of a leaf of the tree, which `data` holds.
-  private var slots: UnsafeMutablePointer<DataSlot>?
-  private var slotsLeft = 0
-  private var leafStart = 0
+  /// The rest of the piece that is being read. Apart from the cursor, and not seen by it, so that both stay in registers.
+  // Never nil, which would be asked for at each byte: at first, and after the last byte, the two are the same somewhere.
+  @usableFromInline var position: UnsafePointer<UInt8>
+  @usableFromInline var end: UnsafePointer<UInt8>
+  @usableFromInline var cursor: DataCursor
 
   @usableFromInline
   init(_ data: DispatchData) { self.init(data, from: 0) }
 
   init(_ data: DispatchData, from offset: Int) {
     self.data = data
-    self.offset = offset
-    if let base = data.base {
-      position = base + offset
-      end = base + data.length
-      self.offset = data.length
-    }
+    position = UnsafePointer(bitPattern: 1).unsafelyUnwrapped
+    end = position
+    cursor = DataCursor(offset: offset)
   }
 
   /// The next byte; `nil` at the end.
   @inlinable
   public mutating func next() -> DispatchData.Element? {
-    if position == end && !findPiece() { return nil }
-    let byte = position.unsafelyUnwrapped.pointee
-    position = position.unsafelyUnwrapped + 1
+    if position == end {
+      let piece = cursor.nextPiece(of: data)
+      guard let base = piece.baseAddress else { return nil }
+      position = base
+      end = base + piece.count
+    }
+    let byte = position.pointee
+    position += 1
     // Not around the load: a closure would take a reference for each byte.
     _fixLifetime(data)
     return byte
   }
+}
 
+/// Goes through the pieces of a value, always the same one.
+@usableFromInline
+struct DataCursor {
+  /// The index of the first byte that is still to come.
+  private var offset: Int
+  /// The slots that are still to come of a leaf of the tree, which the value holds.
+  private var slots: UnsafeMutablePointer<DataSlot>?
+  private var slotsLeft = 0
+  private var leafStart = 0
+
+  init(offset: Int) { self.offset = offset }
+
+  /// The next piece; one without an address at the end.
   @usableFromInline @inline(never)
-  mutating func findPiece() -> Bool {
-    guard offset < data.length else { return false }
+  mutating func nextPiece(of data: DispatchData) -> UnsafeBufferPointer<UInt8> {
+    guard offset < data.length else { return UnsafeBufferPointer(start: nil, count: 0) }
+    if let base = data.base {
+      defer { offset = data.length }
+      return UnsafeBufferPointer(start: base + offset, count: data.length - offset)
+    }
     var skipped = 0
     if slotsLeft == 0 {
-      // Of a flat value nothing is left after its only piece.
       let (leaf, start) = data.root.unsafelyUnwrapped.leaf(at: offset)
       let index = leaf.index(at: offset - start)
       slots = leaf.slots + index
@@ -138,11 +153,10 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
     }
     let slot = slots.unsafelyUnwrapped
     let pieceEnd = leafStart + slot.pointee.end
-    position = slot.pointee.base.unsafelyUnwrapped + skipped
-    end = position.unsafelyUnwrapped + (pieceEnd - offset)
-    offset = pieceEnd
+    defer { offset = pieceEnd }
     slots = slot + 1
     slotsLeft -= 1
-    return true
+    return UnsafeBufferPointer(
+      start: slot.pointee.base.unsafelyUnwrapped + skipped, count: pieceEnd - offset)
   }
 }

@@ -28,6 +28,15 @@ final class DescriptorTable: @unchecked Sendable {
     }
   }
 
+  /// In a child that was forked: nobody listens.
+  func afterFork() {
+    let inherited = lock.withLock {
+      defer { shared = [:] }
+      return Array(shared.values)
+    }
+    for descriptor in inherited { descriptor.afterFork() }
+  }
+
   /// Says that a descriptor was closed under its source.
   func reportLoss(of listener: String) {
     let number = losses.wrappingAdd(1, ordering: .relaxed).newValue

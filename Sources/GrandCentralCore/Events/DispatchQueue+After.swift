@@ -5,7 +5,8 @@ extension DispatchQueue {
   ///
   /// Call from any thread. The work never starts before the deadline. It may come up to a tenth of the delay
   /// later, but no more than ten milliseconds, so that one wake-up can serve several deadlines; use a timer source for
-  /// another leeway, or none.
+  /// another leeway, or none. Work of the class background may come up to a second later, utility up to a tenth of
+  /// one, likewise by a tenth and a twentieth of the delay.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stands still while the machine sleeps.
@@ -73,7 +74,11 @@ extension DispatchQueue {
     guard target > now else { return submit(makeNode(thread), from: thread) }
     // Not the minute that Apple's allows: there the kernel knows what else is due and mostly comes in time; here a lone
     // timer would always be as late as it may.
-    let leeway = min((target - now) / 10, 10_000_000)
-    timers.submit(makeNode(thread), to: self, at: target, leeway: leeway)
+    let node = makeNode(thread)
+    let band = QoSPropagation.effective(item: node.traits.qos, queue: ownQoS).band
+    let leeway = max(
+      min((target - now) / 10, 10_000_000),
+      ClassEffects.of(band).leeway.nanoseconds(after: target - now))
+    timers.submit(node, to: self, at: target, leeway: leeway)
   }
 }

@@ -3,10 +3,17 @@
 final class Events: @unchecked Sendable {
   /// What the public API speaks to.
   #if GRANDCENTRAL_MODEL
-    static var shared: Events { ModelEvents.current }
+    static var reference: Unmanaged<Events> { Unmanaged.passUnretained(ModelEvents.current) }
   #else
-    static let shared = Events(pool: Runtime.shared.pool)
+    static var reference: Unmanaged<Events> {
+      Runtime.shared.events.reference {
+        let made = Events(pool: Runtime.shared.pool)
+        ForkGate.whenForked { made.afterFork() }
+        return made
+      }
+    }
   #endif
+  static var shared: Events { reference.takeUnretainedValue() }
 
   let poller: Poller
   let monotonic: Timers
@@ -16,6 +23,9 @@ final class Events: @unchecked Sendable {
   let processChanges: ProcessChanges
   let files: FileWatches
   let memory: MemoryPressure
+  // The timers of both clocks once more, for who arms one a request: without a count of references on the way.
+  private let monotonicReference: Unmanaged<Timers>
+  private let wallReference: Unmanaged<Timers>
 
   init(pool: Pool) {
     poller = Poller(pool: pool)
@@ -26,5 +36,30 @@ final class Events: @unchecked Sendable {
     processChanges = ProcessChanges(poller: poller)
     files = FileWatches(poller: poller, descriptors: descriptors)
     memory = MemoryPressure(poller: poller, timers: monotonic)
+    monotonicReference = Unmanaged.passUnretained(monotonic)
+    wallReference = Unmanaged.passUnretained(wall)
+  }
+
+  /// Calls `body` with the shared timers of a clock.
+  @inline(__always)
+  static func withTimers<Result>(isWall: Bool, _ body: (Timers) -> Result) -> Result {
+    // SAFETY: the shared events live as long as the process, and own both.
+    reference._withUnsafeGuaranteedRef { events in
+      (isWall ? events.wallReference : events.monotonicReference)._withUnsafeGuaranteedRef(body)
+    }
+  }
+}
+
+extension Events {
+  /// In a child that was forked, by its only thread: nothing is listened to (Queues/Runtime+Fork).
+  fileprivate func afterFork() {
+    for receiver in poller.afterFork(on: currentThread()) { receiver.afterFork() }
+    monotonic.disarmAll()
+    wall.disarmAll()
+    descriptors.afterFork()
+    signals.forgetAll()
+    processChanges.forgetAll()
+    files.forgetAll()
+    memory.forgetAll()
   }
 }

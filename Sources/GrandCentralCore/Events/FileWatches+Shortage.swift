@@ -8,16 +8,9 @@ extension FileWatches: Lacking {
     let set = poller.prepare()
     return lock.withLock {
       if instance >= 0 { return 0 }
-      if set < 0 { return -set }
-      let made = Inotify.make()
-      guard made >= 0 else { return errno }
-      switch poller.register(self, for: made, .readable, .edge) {
-      case .failure(let refusal):
-        close(made)
-        return refusal.number
-      case .success(let registration):
-        instance = made
-        self.registration = registration
+      switch poller.open(for: self, in: set, Inotify.make) {
+      case .failure(let refusal): return refusal.number
+      case .success(let own): (instance, registration) = own
       }
       return 0
     }

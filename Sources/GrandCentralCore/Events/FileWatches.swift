@@ -112,6 +112,21 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
   }
 
+  /// In a child that was forked: what is read of the instance there is lost to the parent.
+  func forgetAll() {
+    lock.withLock {
+      if instance >= 0 { close(instance) }
+      instance = -1
+      registration = nil
+      for watch in watches.values { for entry in watch.entries { entry.state = .over } }
+      for entry in lacking { entry.state = .over }
+      watches = [:]
+      lacking = []
+      parentless = []
+    }
+    mounts.forgetAll()
+  }
+
   // MARK: With the lock held: events
 
   /// Reads what waits, as much as fits into one buffer. Returns whether there was nothing.

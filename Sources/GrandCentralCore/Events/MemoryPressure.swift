@@ -89,6 +89,18 @@ final class MemoryPressure: @unchecked Sendable {
     for trigger in ended { poller.unregister(trigger.registration) }
   }
 
+  /// In a child that was forked: the triggers are the parent's.
+  func forgetAll() {
+    lock.withLock {
+      entries = []
+      for trigger in triggers { close(trigger.descriptor) }
+      triggers = []
+      lacking = []
+      level = .normal
+      willLook = false
+    }
+  }
+
   // MARK: What the kernel tells
 
   fileprivate func fired(

@@ -58,6 +58,17 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
     for listener in gone { listener.files.revoke(listener.entry, on: thread) }
   }
 
+  /// In a child that was forked, which shares the descriptor and its place.
+  func forgetAll() {
+    lock.withLock {
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = -1
+      isSettled = false
+      known = []
+      listeners = [:]
+    }
+  }
+
   // MARK: With the lock held
 
   private func open() {

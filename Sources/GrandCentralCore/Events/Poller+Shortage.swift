@@ -110,6 +110,7 @@ extension Poller {
         let start = Unmanaged<PollerStart>.fromOpaque(argument.unsafelyUnwrapped)
           .takeRetainedValue()
         start.run()
+        return nil
       }, start.toOpaque(), stackBytes: 0)
     if error == 0 { return Vigil.end(self) }
     start.release()
@@ -142,11 +143,17 @@ private final class PollerStart {
     self.blocked = blocked
   }
 
-  func run() -> Never {
+  func run() {
     let thread = currentThread()
+    // Until it waits for the first time.
+    ForkGate.enter(thread)
+    own.isStarting = true
     nameThread(guest.plainName)
     // Children of handlers inherit the thread's mask, so it must be the program's.
     if let blocked { setBlockedSignals(blocked) }
+    if poller.pool.configuration.hasEffects {
+      ThreadEffects.adopt(thread, isReplaceable: false)
+    }
     guest.thread = thread
     guest.threadID.store(thread.pointee.tid, ordering: .relaxed)
     poller.run(own, as: guest)

@@ -70,6 +70,21 @@ final class Poller: @unchecked Sendable {
     return .failure(SystemError(number: error))
   }
 
+  /// Makes a descriptor with `make`, which sets errno where it returns less than 0, and listens to it by edges: nobody
+  /// need take what it is ready for before it tells again. `set`: what `prepare()` returned, which is called before the
+  /// receiver takes its lock. Returns an errno where anything of it was refused; then nothing is left open.
+  func open(
+    for receiver: any ReadinessReceiver, in set: Int32, _ make: () -> Int32
+  ) -> Result<(descriptor: Int32, registration: Registration), SystemError> {
+    if set < 0 { return .failure(SystemError(number: -set)) }
+    let made = make()
+    guard made >= 0 else { return .failure(SystemError(number: errno)) }
+    return register(receiver, for: made, .readable, .edge).map { (made, $0) }.mapError {
+      close(made)
+      return $0
+    }
+  }
+
   /// Nothing is told by that key any more, but for what a thread is just about to tell. Any thread.
   func unregister(_ registration: Registration) {
     // Let go of outside the lock: whoever dies with it may take it.
@@ -78,21 +93,28 @@ final class Poller: @unchecked Sendable {
 
   // MARK: The threads
 
-  func run(_ own: PollerThread, as guest: Worker) -> Never {
+  /// Returns in a child that was forked by a handler: there it is the thread of another process.
+  func run(_ own: PollerThread, as guest: Worker) {
     let thread = currentThread()
+    let generation = ForkGate.generation
     let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
     present.wrappingAdd(1, ordering: .relaxed)
     while true {
-      let count = wait(own, into: events)
+      let count = wait(own, into: events, on: thread)
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
+      // The first batch makes the runtime make types.
+      ForkGate.enter(thread)
       let told = receivers(of: UnsafeBufferPointer(start: events, count: count))
-      if told.isEmpty { continue }
+      let isEmpty = told.isEmpty
+      ForkGate.leave(thread)
+      if isEmpty { continue }
       let tell = {
         for (receiver, readiness) in told { receiver.becameReady(readiness, on: thread) }
       }
       // relaxed: of two threads that leave at a time the order of this word alone says which is the last.
       let isLast = present.wrappingSubtract(1, ordering: .relaxed).newValue == 0
       if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
+      if ForkGate.generation != generation { return }
       present.wrappingAdd(1, ordering: .relaxed)
       if threads.load(ordering: .relaxed) < Self.mostThreads {
         // Asking in vain costs tens of microseconds: see Pool+Shortage.
@@ -104,11 +126,16 @@ final class Poller: @unchecked Sendable {
   }
 
   private func wait(
-    _ own: PollerThread, into events: UnsafeMutablePointer<ReadinessSet.Event>
+    _ own: PollerThread, into events: UnsafeMutablePointer<ReadinessSet.Event>,
+    on thread: ThreadContext
   ) -> Int {
     own.turns.wrappingAdd(1, ordering: .relaxed)
     let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
     let set = set.load(ordering: .acquiring)
+    if own.isStarting {
+      own.isStarting = false
+      ForkGate.leave(thread)
+    }
     if set >= 0 { return ReadinessSet.wait(set, into: events, milliseconds: period) }
     sleep(nanoseconds: UInt64(Self.retryMilliseconds) * 1_000_000)
     return 0
@@ -158,6 +185,22 @@ final class Poller: @unchecked Sendable {
     }
   }
 
+  /// In a child that was forked: no thread waits, and nothing is listened to. The set is the parent's too, which must not
+  /// hear of this, so it is closed and nothing is taken out of it. Returns who was registered.
+  func afterFork(on thread: ThreadContext) -> [any ReadinessReceiver] {
+    let (inherited, bell) = (set.load(ordering: .relaxed), bell)
+    for descriptor in [inherited, bell] where descriptor >= 0 { close(descriptor) }
+    set.store(-1, ordering: .relaxed)
+    self.bell = -1
+    lacking = []
+    isShort.store(false, ordering: .relaxed)
+    threads.store(0, ordering: .relaxed)
+    present.store(0, ordering: .relaxed)
+    first.afterFork(on: thread)
+    second.afterFork(on: thread)
+    return table.removeAll()
+  }
+
   private func sleep(nanoseconds: UInt64) {
     let end = Clock.monotonicNanoseconds() + nanoseconds
     while futexWait(never, while: 0, until: .monotonic(nanoseconds: end)) != .timedOut {}
@@ -173,6 +216,18 @@ final class PollerThread: @unchecked Sendable {
   /// Its own: how often the two have taken turns, and when it last had one.
   @Cell var turnsTaken: UInt32 = 0
   @Cell var lastTurn: UInt64 = 0
+  /// Its own: it has not waited yet, and nobody forks until it does. See ForkGate.inside().
+  @Cell var isStarting = false
   /// Its record in the pool, made with the first attempt to start it. Guarded by the poller's lock.
   @Cell var guest: Worker?
+
+  /// In a child that was forked. A record that the calling thread works under stays its own.
+  func afterFork(on thread: ThreadContext) {
+    (turnsTaken, lastTurn, otherTurns) = (0, 0, 0)
+    isStarting = false
+    turns.store(0, ordering: .relaxed)
+    if let guest, thread.pointee.worker == Unmanaged.passUnretained(guest).toOpaque() {
+      self.guest = nil
+    }
+  }
 }

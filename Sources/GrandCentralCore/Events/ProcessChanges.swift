@@ -78,6 +78,16 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { catchUp(on: thread) }
 
+  /// In a child that was forked, which shares the connector.
+  func forgetAll() {
+    lock.withLock {
+      entries = [:]
+      registration = nil
+      if connector >= 0 { ProcessConnector.close(connector) }
+      connector = -1
+    }
+  }
+
   // MARK: The connector
 
   /// With the lock held. Returns 0 or an errno.

@@ -43,6 +43,15 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   func tryAgain(on thread: ThreadContext) -> Bool { watch(on: thread, isRetry: true) }
 
+  func afterFork() {
+    lock.withLock {
+      isOver = true
+      registration = nil
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = -1
+    }
+  }
+
   // MARK: Watching
 
   private enum Outcome {

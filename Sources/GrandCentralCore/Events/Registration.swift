@@ -8,6 +8,12 @@
 protocol ReadinessReceiver: AnyObject, Sendable {
   /// A thread of the poller, holding no lock of the engine's. Must not sleep.
   func becameReady(_ readiness: Readiness, on thread: ThreadContext)
+  /// In a child that was forked: it is not registered any more, and what it listened to is the parent's.
+  func afterFork()
+}
+
+extension ReadinessReceiver {
+  func afterFork() {}
 }
 
 struct Registration: Hashable {
@@ -47,6 +53,16 @@ struct RegistrationTable {
     places[registration.place].generation &+= 1
     free.append(registration.place)
     return receiver
+  }
+
+  /// Ends all of them, and returns who was there.
+  mutating func removeAll() -> [any ReadinessReceiver] {
+    var removed: [any ReadinessReceiver] = []
+    for place in places.indices {
+      let registration = Registration(place: place, generation: places[place].generation)
+      if let receiver = remove(registration) { removed.append(receiver) }
+    }
+    return removed
   }
 
   subscript(registration: Registration) -> (any ReadinessReceiver)? {

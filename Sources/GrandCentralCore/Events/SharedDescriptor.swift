@@ -94,7 +94,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   /// For an entry that was told: it has been dealt with.
   func answer(_ entry: DescriptorEntry, _ answer: Answer, on thread: ThreadContext) {
-    if answer == .mayBeReady, let readiness = look(again: entry) {
+    if answer == .mayBeReady, entry.state == .told, let readiness = look(again: entry) {
       // Told anew, and by nobody else: a told entry is its listener's.
       entry.seen = readiness
       // SAFETY: it is on its listener's behalf that this is called.
@@ -241,6 +241,17 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       listener.release()
     }
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
+  }
+
+  /// Its sources hear no more; whoever wants to listen to the descriptor makes another.
+  func afterFork() {
+    lock.withLock {
+      kind = .lost
+      isOver = true
+      registration = nil
+      for entry in entries { entry.state = .lost }
+      entries = []
+    }
   }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {

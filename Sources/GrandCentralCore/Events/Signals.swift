@@ -82,6 +82,17 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { tellAll(on: thread) }
 
+  /// In a child that was forked: what the program wants holds there, and the bell is the parent's.
+  func forgetAll() {
+    lock.withLock {
+      for number in entries.keys { SignalActions.uninstall(number) }
+      entries = [:]
+      if bell >= 0 { close(bell) }
+      bell = -1
+      SignalActions.setBell(-1)
+    }
+  }
+
   private func tellAll(on thread: ThreadContext) {
     var told: [Told] = []
     lock.withLock { for number in entries.keys { take(number, into: &told) } }
@@ -93,28 +104,16 @@ extension Signals: Lacking {
   /// Without a bell, deliveries are counted all the same.
   private func makeBell() {
     let set = poller.prepare()
-    var error: Int32 = 0
-    lock.withLock {
-      if bell >= 0 { return }
-      guard set >= 0 else {
-        error = -set
-        return
+    let error = lock.withLock { () -> Int32 in
+      if bell >= 0 { return 0 }
+      switch poller.open(for: self, in: set, Doorbell.make) {
+      case .failure(let refusal): return refusal.number
+      case .success(let own): bell = own.descriptor
       }
-      let made = Doorbell.make()
-      guard made >= 0 else {
-        error = errno
-        return
-      }
-      // By edges: each ring is one, so nobody need read it.
-      if case .failure(let refusal) = poller.register(self, for: made, .readable, .edge) {
-        error = refusal.number
-        close(made)
-        return
-      }
-      bell = made
-      SignalActions.setBell(made)
+      SignalActions.setBell(bell)
       // For what was counted before it hung.
-      Doorbell.ring(made)
+      Doorbell.ring(bell)
+      return 0
     }
     if error != 0 { poller.lack(self, error: error) }
   }

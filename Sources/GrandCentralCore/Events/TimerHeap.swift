@@ -39,6 +39,12 @@ struct TimerHeap {
     if last.time < time { rise(from: hole) } else { sink(from: hole) }
   }
 
+  /// Takes out all of them, in no order.
+  mutating func removeAll() -> [TimerHandle] {
+    defer { slots = [] }
+    return slots.map(\.entry)
+  }
+
   private mutating func rise(from start: Int) {
     let slot = slots[start]
     var hole = start

@@ -124,6 +124,22 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     if !isReady { makeAlarm() }
   }
 
+  // MARK: In a child that was forked
+
+  /// What was to come is the parent's, and so is the alarm. Work stays where it is: see Queues/Runtime+Fork.
+  func disarmAll() {
+    lock.withLock {
+      _ = byTarget.removeAll()
+      for entry in byLatest.removeAll() {
+        entry.pointee.state = .idle
+        if entry.pointee.kind == .work { store.put(entry) }
+      }
+      if alarm >= 0 { close(alarm) }
+      alarm = -1
+      alarmTime = .max
+    }
+  }
+
   // MARK: With the lock held
 
   private func insert(_ entry: TimerHandle) {
@@ -221,26 +237,14 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 extension Timers: Lacking {
   private func makeAlarm() {
     let set = poller.prepare()
-    var error: Int32 = 0
-    lock.withLock {
-      if alarm >= 0 { return }
-      guard set >= 0 else {
-        error = -set
-        return
+    let error = lock.withLock { () -> Int32 in
+      if alarm >= 0 { return 0 }
+      switch poller.open(for: self, in: set, { Alarm.make(isWall: clock == .wall) }) {
+      case .failure(let refusal): return refusal.number
+      case .success(let own): alarm = own.descriptor
       }
-      let made = Alarm.make(isWall: clock == .wall)
-      guard made >= 0 else {
-        error = errno
-        return
-      }
-      // By edges: each ring is one, so nobody need read it.
-      if case .failure(let refusal) = poller.register(self, for: made, .readable, .edge) {
-        error = refusal.number
-        close(made)
-        return
-      }
-      alarm = made
       setAlarm()
+      return 0
     }
     if error != 0 { poller.lack(self, error: error) }
   }

@@ -38,7 +38,9 @@ extension DispatchIO {
 }
 
 final class FileTransfers: @unchecked Sendable {
-  static let shared = FileTransfers(wanted: Process.environment("GRANDCENTRAL_IO"))
+  static var shared: FileTransfers {
+    Runtime.shared.transfers.get { FileTransfers(wanted: Process.environment("GRANDCENTRAL_IO")) }
+  }
 
   let ring: FileRing?
   private let choice: DispatchIO.FileBackend
@@ -86,7 +88,7 @@ final class FileTransfers: @unchecked Sendable {
       Transfer.close(bell)
       return .failure(error)
     case .success(let ring):
-      let made = FileRing(ring, pool: Runtime.shared.pool)
+      let made = FileRing(ring, pool: Runtime.shared.pool, workers: .shared)
       // By edges: each ring of the bell is one, so nobody need read it.
       switch poller.register(made, for: bell, .readable, .edge) {
       case .success: return .success(made)
@@ -121,6 +123,9 @@ final class FileTransfers: @unchecked Sendable {
 extension IOOperation {
   fileprivate var suitsRing: Bool {
     guard let offset, offset >= 0, file.kind == .stored else { return false }
+    // Each request has its class's place at the disk, but the copy is done by the thread that enters the ring. What is to
+    // stand back is moved by threads that stand back.
+    if band < .default { return false }
     // What is too large for a place is the kernel's to refuse, not to be taken for none.
     return min(length, limits.high) <= FileRing.mostBytes && offset <= Int64.max - Int64(length)
   }

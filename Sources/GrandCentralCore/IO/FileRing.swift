@@ -10,6 +10,16 @@
 // descriptor sees too: so errors are the same with and without it, and no errno of the ring needs a rule of its own.
 // A transfer that failed has moved nothing, and has its place with it, so to repeat it is safe.
 // Slots bound what the kernel has at a time, so there is always room for completions.
+//
+// Sleep and wake, all under the lock but the bell:
+//   awake ─nothing to do→ asleep ─submitted, cancelled, or a slot is free→ awake, with one grant
+// Whoever brings work finds the thread asleep and wakes it, or it has yet to look, under the same lock: no work is left
+// behind. Whoever wakes it takes the mark, so there is one grant for each mark; a grant that comes late, after a time-out,
+// only makes it look once more. Before it sleeps it lets the bell ring and then looks for completions: those that
+// came earlier are found, later ones ring (CLinux/Rings.c), and who hears them wakes it if they made room.
+// What the kernel does not take now goes to workers, but for cancelling, which only the ring can do: that is
+// tried again with whatever wakes the thread, or after a while.
+// Model: Tests/Models/Scenes/FileRingModels.
 // Order of locks: IOFile's, this one.
 
 final class FileRing: @unchecked Sendable {
@@ -31,12 +41,15 @@ final class FileRing: @unchecked Sendable {
 
   private let ring: TransferRing
   private let pool: Pool
+  private let workers: FileWorkers
   private let lock = Lock()
   /// Guarded by the lock, as all that follows.
   @Cell private var waiting = FrontList<IOOperation>()
   @Cell private var slots: [Slot]
   @Cell private var free: [Int]
   @Cell private var cancels: [UInt64] = []
+  /// Those that the kernel did not take.
+  @Cell private var lateCancels: [UInt64] = []
   /// The thread is there, or is being made.
   @Cell private var hasThread = false
   @Cell private var thread: ThreadContext?
@@ -52,11 +65,19 @@ final class FileRing: @unchecked Sendable {
   /// their own, while the ring's thread is one.
   static var mostBytes: Int { 65536 }
 
-  init(_ ring: TransferRing, pool: Pool) {
+  private static var secondTryNanoseconds: UInt64 { 10_000_000 }
+
+  /// - Parameters:
+  ///   - slotCount: no more than the ring has entries.
+  ///   - workers: take what the ring cannot do.
+  init(
+    _ ring: TransferRing, pool: Pool, slotCount: Int = FileRing.slotCount, workers: FileWorkers
+  ) {
     self.ring = ring
     self.pool = pool
-    slots = Array(repeating: Slot(), count: Self.slotCount)
-    free = Array((0..<Self.slotCount).reversed())
+    self.workers = workers
+    slots = Array(repeating: Slot(), count: slotCount)
+    free = Array((0..<slotCount).reversed())
   }
 
   // MARK: Any thread, with the lock of the operation's file
@@ -160,23 +181,37 @@ final class FileRing: @unchecked Sendable {
         while operations.count < free.count, let next = waiting.popFirst() {
           operations.append(next)
         }
-        defer { cancels = [] }
-        return (operations, cancels)
+        defer { (cancels, lateCancels) = ([], []) }
+        return (operations, cancels + lateCancels)
       }
       if let work {
         letBell(ring: false)
-        for key in work.cancels { _ = ring.addCancel(of: key) }
+        let added = work.cancels.prefix { ring.addCancel(of: $0) }
         for operation in work.operations { place(operation) }
-        enter()
+        enter(cancelling: added, later: work.cancels.dropFirst(added.count))
         finish()
       } else {
         letBell(ring: true)
         // What came before it could ring.
         finish()
-        _ = Parker.sleep(own)
+        sleep(own)
       }
     }
   }
+
+  private func sleep(_ own: ThreadContext) {
+    let isComplete = lock.withLock { lateCancels.isEmpty }
+    if isComplete {
+      _ = Parker.sleep(own)
+    } else if !Parker.sleep(own, until: .monotonic(nanoseconds: Self.secondTry)) {
+      lock.withLock {
+        isAsleep = false
+        (cancels, lateCancels) = (cancels + lateCancels, [])
+      }
+    }
+  }
+
+  private static var secondTry: UInt64 { Clock.monotonicNanoseconds() + secondTryNanoseconds }
 
   private func letBell(ring rings: Bool) {
     if bellRings != rings { ring.setBell(rings) }
@@ -198,44 +233,59 @@ final class FileRing: @unchecked Sendable {
         let key = key(of: place)
         let isAdded =
           if let buffer {
-            ring.addRead(step.descriptor, into: buffer.start, step.count, at: offset, key: key)
+            ring.addRead(
+              step.descriptor, into: buffer.start, step.count, at: offset, key: key,
+              priority: .ofRequests(in: operation.band))
           } else {
-            addWrite(step, of: operation.data, at: offset, key: key, place)
+            addWrite(step, of: operation, at: offset, key: key, place)
           }
         if !isAdded { _ = clear(place) }
         return isAdded
       }
-      if !isPlaced { FileWorkers.shared.submit(operation) }
+      if !isPlaced { workers.submit(operation) }
     }
   }
 
   private func addWrite(
-    _ step: IOStep, of data: DispatchData, at offset: Int64, key: UInt64, _ place: Int
+    _ step: IOStep, of operation: IOOperation, at offset: Int64, key: UInt64, _ place: Int
   ) -> Bool {
     let stretches =
       slots[place].stretches ?? .allocate(capacity: Transfer.mostStretches)
     slots[place].stretches = stretches
     let count = step.gather(
-      data, into: UnsafeMutableBufferPointer(start: stretches, count: Transfer.mostStretches))
-    return ring.addWrite(step.descriptor, stretches, count, at: offset, key: key)
+      operation.data,
+      into: UnsafeMutableBufferPointer(start: stretches, count: Transfer.mostStretches))
+    return ring.addWrite(
+      step.descriptor, stretches, count, at: offset, key: key,
+      priority: .ofRequests(in: operation.band))
   }
 
-  private func enter() {
+  /// `keys`: those that are to be cancelled, which were added first; for `others` there was no room.
+  private func enter(cancelling keys: ArraySlice<UInt64>, later others: ArraySlice<UInt64>) {
     let entered = ring.enter()
+    if !others.isEmpty { lock.withLock { lateCancels += others } }
     if entered == .all { return }
     let (left, isNews) = lock.withLock { () -> ([Done], Bool) in
       var left: [Done] = []
+      var cancelsLeft = 0
       while let key = ring.takeBack() {
-        if key != TransferRing.noKey, let done = clear(Int(key & 0xffff_ffff)) { left.append(done) }
+        if key == TransferRing.noKey {
+          cancelsLeft += 1
+        } else if let done = clear(Int(key & 0xffff_ffff)) {
+          left.append(done)
+        }
       }
-      guard case .refused(let error) = entered else { return (left, false) }
+      guard case .refused(let error) = entered else {
+        lateCancels += keys.suffix(cancelsLeft)
+        return (left, false)
+      }
       defer { refusal = error }
       while let next = waiting.popFirst() {
         left.append(Done(operation: next, result: 0, count: 0, buffer: nil))
       }
       return (left, refusal == 0)
     }
-    for done in left { FileWorkers.shared.submit(done.operation) }
+    for done in left { workers.submit(done.operation) }
     guard case .refused(let error) = entered, isNews else { return }
     report(
       """
@@ -275,7 +325,7 @@ extension FileRing: ReadinessReceiver {
     let bytes = Int(done.result)
     switch operation.direction {
     // write(2) gives 0 for no bytes only: a worker finds out what is the matter.
-    case _ where bytes < 0, .write where bytes == 0: FileWorkers.shared.submit(operation)
+    case _ where bytes < 0, .write where bytes == 0: workers.submit(operation)
     case .write: operation.file.stepMoved(bytes, .empty, of: operation)
     case .read:
       let data = done.buffer.map { bytes == 0 ? .empty : $0.data(bytes, of: done.count) }

@@ -33,6 +33,9 @@ final class IOBuffers: @unchecked Sendable {
     return known ?? .allocate(byteCount: (bytes + 4095) & ~4095, alignment: 4096)
   }
 
+  /// How many bytes wait to be used again.
+  var keptBytes: Int { lock.withLock { free.reduce(0) { $0 + $1.count } } }
+
   fileprivate func giveBack(_ memory: UnsafeMutableRawBufferPointer) {
     let surplus: UnsafeMutableRawBufferPointer? = lock.withLock {
       free.append(memory)

@@ -9,15 +9,25 @@ struct IOStep {
   let start: Int
   let count: Int
 
+  /// How many bytes a read asks for, which memory is made for: of a file no more than it has left, as most are far
+  /// smaller than what a large one is read by. Looked up each time, since files grow and shrink; of those at their end,
+  /// and of those that tell no size, as in /proc, a little more is asked for. A system call, not for under a lock.
+  var readCount: Int {
+    guard kind == .stored && count > IOBuffers.smallBytes,
+      let left = Transfer.bytesLeft(descriptor, from: offset)
+    else { return count }
+    return min(count, left > 0 ? left : IOBuffers.smallBytes)
+  }
+
   /// Where the bytes of a write are, as many as there is room for. Returns how many stretches.
   func gather(
     _ data: DispatchData, into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>
   ) -> Int {
     var used = 0
-    _ = data.forEachRegion(in: start..<start + count) { bytes, _ in
+    _ = data.forEachRegion(in: start..<start + count) { bytes, _, stop in
       stretches[used] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
       used += 1
-      return used < stretches.count
+      stop = used == stretches.count
     }
     return used
   }
@@ -33,12 +43,13 @@ extension IOFile {
       let goesOn: Bool
       switch operation.direction {
       case .read:
-        let buffer = buffers.take(step.count)
+        let room = step.readCount
+        let buffer = buffers.take(room)
         let outcome = perform(step) {
-          Transfer.read(step.descriptor, into: buffer.start, step.count, at: step.offset)
+          Transfer.read(step.descriptor, into: buffer.start, room, at: step.offset)
         }
         var data = DispatchData.empty
-        if case .bytes(let count) = outcome, count > 0 { data = buffer.data(count, of: step.count) }
+        if case .bytes(let count) = outcome, count > 0 { data = buffer.data(count, of: room) }
         goesOn = lock.withLock { take(outcome, data, of: operation) }
       case .write:
         let outcome = perform(step) { write(step, of: operation.data) }

@@ -53,6 +53,8 @@ final class IOFile: @unchecked Sendable {
   @Cell var restoresBlocking = false
   /// Which file the descriptor stood for.
   let identity: FileStatus?
+  /// The process that it is of: see leaveToParent().
+  @Cell private var generation = ForkGate.generation
 
   private static var mostRandoms: Int { 32 }
 
@@ -88,6 +90,7 @@ final class IOFile: @unchecked Sendable {
   func submit(_ operation: IOOperation) {
     let channel = operation.channel
     lock.withLock {
+      leaveToParent()
       channel.unfinished += 1
       operation.sequence = submitted
       submitted += 1
@@ -106,6 +109,7 @@ final class IOFile: @unchecked Sendable {
   /// `work` runs alone, after all that any channel was asked for before.
   func barrier(_ channel: IOChannel, _ work: @escaping () -> Void) {
     let isLate = lock.withLock {
+      leaveToParent()
       if channel.isDetached { return true }
       channel.unfinished += 1
       segments[segments.count - 1].barrier = (channel, work)
@@ -118,6 +122,7 @@ final class IOFile: @unchecked Sendable {
 
   func close(_ channel: IOChannel, stops: Bool) {
     let isLast = lock.withLock {
+      leaveToParent()
       channel.isClosed = true
       if stops { stop(channel) }
       lookAfterWaiters()
@@ -190,9 +195,25 @@ final class IOFile: @unchecked Sendable {
     guard segment.unfinished == 0, let barrier = segment.barrier else { return }
     barrierRuns = true
     segment.barrier = nil
-    barrier.channel.barrierQueue.asyncUnsafe {
+    barrier.channel.barrierQueue.asyncUnsafe { [generation] in
       barrier.work()
-      self.barrierReturned(to: barrier.channel)
+      if ForkGate.generation == generation { self.barrierReturned(to: barrier.channel) }
+    }
+  }
+
+  /// In a child that was forked, before anything is done with a channel of the parent's: what was under way is none of
+  /// this process, and what is asked for ends with ECANCELED. What the parent is to run and to destroy stays in memory.
+  private func leaveToParent() {
+    if generation == ForkGate.generation { return }
+    generation = ForkGate.generation
+    _ = Unmanaged.passRetained(Inherited(segments, started, waiters))
+    (segments, started, waiters, leavers) = ([IOSegment()], [], [:], [])
+    (barrierRuns, reads, writes, randomsStarted) = (false, false, false, 0)
+    stage = .failed(ECANCELED)
+    for channel in channels {
+      if let cleanup = channel.cleanup.take() { _ = Unmanaged.passRetained(Kept(cleanup)) }
+      channel.error = ECANCELED
+      channel.unfinished = 0
     }
   }
 
@@ -236,7 +257,7 @@ final class IOFile: @unchecked Sendable {
     if operation.maySleep {
       FileTransfers.shared.submit(operation)
     } else {
-      DispatchQueue.global().asyncUnsafe { self.run(operation) }
+      Runtime.shared.root(operation.band).asyncUnsafe { self.run(operation) }
     }
   }
 
@@ -296,6 +317,8 @@ final class IOFile: @unchecked Sendable {
   }
 
   func handlerReturned(of operation: IOOperation, bytes: Int, wasLast: Bool) {
+    // The handler has forked: this is the child, and the rest is the parent's.
+    if operation.generation != ForkGate.generation { return }
     let isLast = lock.withLock {
       operation.handlersOut -= 1
       operation.bytesOut -= bytes
@@ -322,4 +345,22 @@ final class IOFile: @unchecked Sendable {
     }
     return channels.isEmpty
   }
+}
+
+/// What a child keeps for nobody: see leaveToParent().
+private final class Inherited {
+  let segments: [IOSegment]
+  let started: [IOOperation]
+  let waiters: [IOOperation.Direction: IOWaiter]
+  init(
+    _ segments: [IOSegment], _ started: [IOOperation],
+    _ waiters: [IOOperation.Direction: IOWaiter]
+  ) {
+    (self.segments, self.started, self.waiters) = (segments, started, waiters)
+  }
+}
+
+private final class Kept {
+  let work: (Int32) -> Void
+  init(_ work: @escaping (Int32) -> Void) { self.work = work }
 }

@@ -21,6 +21,10 @@ final class IOOperation: @unchecked Sendable {
   let data: DispatchData
   /// Serial.
   let queue: DispatchQueue
+  /// The class that the disk and the CPUs are to serve it in: the queue's, or that of who asked.
+  let band: Band
+  /// The process that it is of, as ForkGate counts.
+  let generation = ForkGate.generation
   @Cell var handler: Handler?
 
   @Cell var state = State.queued
@@ -61,6 +65,9 @@ final class IOOperation: @unchecked Sendable {
       case .serial, .bound: queue
       case .concurrent, .root: DispatchQueue(label: "handlers of DispatchIO", target: queue)
       }
+    let asked = QoSPropagation.inferred(from: PackedQoS(rawValue: currentThread().pointee.qos))
+    let found = QoSPropagation.effective(item: asked, queue: queue.ownQoS).band
+    band = found == .unspecified ? .default : found
     self.handler = handler
   }
 

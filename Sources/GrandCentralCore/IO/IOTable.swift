@@ -1,7 +1,13 @@
 // Room: IO/IOTable. Which descriptors have channels, by number; how files are taken, and given back.
 
 final class IOTable: @unchecked Sendable {
-  static let shared = IOTable()
+  static var shared: IOTable {
+    Runtime.shared.channels.get {
+      let made = IOTable()
+      ForkGate.whenForked { made.afterFork() }
+      return made
+    }
+  }
 
   private let lock = Lock()
   /// Guarded by the lock.
@@ -66,6 +72,14 @@ final class IOTable: @unchecked Sendable {
       let refusal = kind.map { channel.refusal($0) } ?? 0
       attach(channel, refusal: refusal != 0 ? refusal : place.error)
       return channel
+    }
+  }
+
+  /// In a child that was forked: the parent's channels have its descriptors.
+  private func afterFork() {
+    lock.withLock {
+      files = [:]
+      unblocked = [:]
     }
   }
 

@@ -1,7 +1,11 @@
 // Room: Kernel/Process. What /proc says of this process and its threads. proc(5).
 // Every read may fail (no /proc in a sandbox, no descriptor left); callers get nil or a plain default.
+import CLinux
 
 enum Process {
+  /// Its number, which is its main thread's too.
+  static var identifier: UInt32 { gc_process_id() }
+
   /// The name of a thread of this process.
   static func threadName(_ thread: UInt32) -> String {
     guard let name = readText("/proc/self/task/\(thread)/comm", atMost: 64) else { return "?" }

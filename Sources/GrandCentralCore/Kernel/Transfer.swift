@@ -80,6 +80,17 @@ enum Transfer {
   }
 }
 
+extension Transfer {
+  /// How many bytes a file has behind a place; `nil`: of where the descriptor stands. Negative behind its end. No answer
+  /// for what has no size, as block devices, and where the place or the descriptor is none.
+  static func bytesLeft(_ descriptor: Int32, from offset: Int64?) -> Int? {
+    guard case .status(let status) = FileStatus.of(descriptor), status.mode & S_IFMT == S_IFREG,
+      let place = offset ?? (try? position(descriptor).get()), place >= 0
+    else { return nil }
+    return Int(status.size - place)
+  }
+}
+
 /// What bytes are moved to and from, as far as it decides how that is done.
 enum FileKind: Equatable, Sendable {
   /// A file or a block device: always ready, and it may take time.

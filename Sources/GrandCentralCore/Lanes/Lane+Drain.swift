@@ -5,6 +5,8 @@
 //   an exclusive item       is run here, if this is an activation; else an activation is sent
 // Two come here as owners: an activation, run by a worker or by the target lane's own drain, and a
 // thread that leaves the lane while work is queued. Only the first may run client code.
+// What the lane is worked at changes between two items, and only if the most urgent that is left is another than
+// before: see Lane+Override.
 // Sleep/wake: nobody sleeps here. Whoever gives the lane up does it in the same exchange that shows
 // it that nothing was pushed meanwhile, so a push either finds the lane locked and is seen, or finds
 // it idle and sends an activation.
@@ -22,9 +24,16 @@ extension Lane {
   static let activationEntry: WorkNode.Entry = { raw, thread in
     let node = WorkNode(raw)
     let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
+    let summoning = Summoning(node.companion)
     NodeCache.put(node, thread)
-    // SAFETY: the lane holds itself (held) until drain() says that it no longer does.
-    let releases = lane._withUnsafeGuaranteedRef { $0.drain(on: thread, atMost: $0.drainQuota) }
+    // SAFETY: the node's hold on the lane, which becomes the lane's own if this is the node that drains it;
+    // then until drain() says that there is none any more.
+    let releases = lane._withUnsafeGuaranteedRef { lane in
+      let drains = lane.summons.change {
+        $0.answered(summoning.band, generation: summoning.generation)
+      }
+      return drains ? lane.drain(on: thread, atMost: lane.drainQuota) : true
+    }
     if releases { lane.release() }
   }
 
@@ -44,36 +53,74 @@ extension Lane {
         thread.setWorkplace(outerWorkplace)
         thread.pointee.frame = frame.pointee.previous
         thread.pointee.qos = outerQoS
+        // What this lane asked of the thread, it asks no longer.
+        let outer = PackedQoS(rawValue: outerQoS).place
+        if thread.pointee.lent != 0 || thread.pointee.adopted != UInt32(outer.rawValue) {
+          Self.settle(thread)
+        }
       }
+      // Read by raisers after a word that this thread has changed, or one that it will see changed when it
+      // takes what is pending.
       if !isBound { owner.store(thread.ownerWord, ordering: .relaxed) }
+      readInherited()
+      // relaxed: more than that shows in the exchange that takes what is pending.
+      level = state.load(ordering: .relaxed).urgency
       return drainItems(on: thread, atMost: quota)
+    }
+  }
+
+  /// What the target hands down may have changed with the target's target. Roots never change.
+  private final func readInherited() {
+    guard kind != .bound else { return }
+    withTarget { target in
+      guard target.kind != .root else { return }
+      let now = target.handedDown.rawValue
+      if now != inherited.load(ordering: .relaxed) { inherited.store(now, ordering: .relaxed) }
     }
   }
 
   private final func drainItems(on thread: ThreadContext, atMost quota: Int) -> Bool {
     let startTarget = targetReference?.toOpaque()
-    // acquiring: pairs with the releasing add in changeNoticed(); a change we do not see here shows
-    // as another number after the item.
-    var noticed = attention.load(ordering: .acquiring)
+    // acquiring: pairs with the releasing add in noteChange(); a change we do not see here shows as another number
+    // after the item.
+    var noticed = takeNotice(of: attention.load(ordering: .acquiring))
     var looksAtSuspension = true
     var left = quota
+    // The class of the activation, which the pool has put the thread at: nothing to do for items of that.
+    var settled =
+      thread.pointee.adopted == UInt32(level.rawValue) ? level : Band.unspecified
     while true {
       switch serve(looksAtSuspension: looksAtSuspension, on: thread) {
       case .gone(let releases): return releases
       case .item(let node):
-        thread.pointee.qos =
-          QoSPropagation.effective(item: node.traits.qos, queue: ownQoS).rawValue
+        thread.pointee.qos = effectiveQoS(node.traits).rawValue
+        let asked = urgency(from: node)
+        if asked != settled || unsettled != .nothing {
+          settled = settle(before: node, asked, on: thread)
+        }
         node.run(on: thread)
       }
       let now = attention.load(ordering: .acquiring)
       looksAtSuspension = now != noticed
       left -= 1
       if looksAtSuspension {
-        noticed = now
+        noticed = takeNotice(of: now)
         if targetReference?.toOpaque() != startTarget { return moveOn(from: thread) }
       }
       if left <= 0 && hasMore { return moveOn(from: thread) }
     }
+  }
+
+  /// Before an item: the lane is worked at what is asked by it, or behind it. Returns that.
+  @inline(never)
+  private final func settle(
+    before node: WorkNode, _ asked: Band, on thread: ThreadContext
+  ) -> Band {
+    let asked = unsettled == .notes ? walkedUrgency(from: node) : asked
+    if unsettled != .nothing || asked != level { setLevel(asked, on: thread) }
+    unsettled = .nothing
+    Self.settle(thread, atLeast: level)
+    return asked
   }
 
   /// Whether more is queued, as far as the owner can see without an exchange.
@@ -86,7 +133,8 @@ extension Lane {
     if kind != .bound { owner.store(0, ordering: .relaxed) }
     // The next drainer may let the lane die before this one has left it.
     thread.setWorkplace(0)
-    sendActivation(qos: PackedQoS(rawValue: thread.pointee.qos), from: thread)
+    setLevel(urgencyLeft(), leaves: true, on: thread)
+    sendActivation(qos: PackedQoS(band: level), from: thread)
     return false
   }
 
@@ -97,7 +145,7 @@ extension Lane {
     case .gone(let releases):
       if releases { Unmanaged.passUnretained(self).release() }
     case .item(let node):
-      let qos = node.traits.qos
+      let qos = effectiveQoS(node.traits)
       putBack(node)
       // Only the owner sets `held`, and nobody clears it while the lane is locked.
       let seen = state.set(LaneState.held)
@@ -166,16 +214,11 @@ extension Lane {
     guard state.load(ordering: .relaxed).pending != nil else { return false }
     // acquiring: pairs with the releasing exchange in push().
     let seen = state.clear(LaneState.pendingMask)
-    guard var newest = seen.pending.map(WorkNode.init) else { return false }
+    guard let newest = seen.pending.map(WorkNode.init) else { return false }
     // Newest first becomes oldest first.
-    var older = newest.next
-    newest.next = nil
-    while let node = older {
-      older = node.next
-      node.next = newest
-      newest = node
-    }
-    batch = newest
+    batch = noteUrgencies(from: newest).oldest
+    // Raised since the last look.
+    if unsettled == .nothing && seen.urgency != level { unsettled = .level }
     return seen.isSuspended
   }
 
@@ -194,9 +237,10 @@ extension Lane {
     // acquiring, here and in a lost race: if the reason no longer holds the caller goes on, with items that
     // a resume() has just let run and that must see what was done before it.
     var seen = state.load(ordering: .acquiring)
+    let left = urgencyLeft()
     while reason.holds(in: seen) {
       let next = seen.givenUp(
-        hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive)
+        hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive, urgency: left)
       // With items still at work the lane may die as soon as it is given up: see Workplaces.
       if next.isHeld && inside == thread.ownerWord { thread.setWorkplace(0) }
       // releasing: the private list and all that items wrote, for the next owner.
@@ -204,7 +248,10 @@ extension Lane {
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
-      if won { return seen.isHeld && !next.isHeld }
+      if won {
+        Standing.noteEnd(of: seen.urgency, on: thread)
+        return seen.isHeld && !next.isHeld
+      }
       seen = now
     }
     owner.store(inside, ordering: .relaxed)
@@ -243,13 +290,16 @@ extension Lane {
   /// Gives the whole lane to the thread that waits in `node`. Returns whether the lane held itself.
   private final func handOver(to node: WorkNode, on thread: ThreadContext) -> Bool {
     owner.store(0, ordering: .relaxed)
+    let left = urgencyLeft()
     var seen = state.load(ordering: .relaxed)
     while true {
       let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: seen.handedOver(hasBatch: batch != nil), ordering: .relaxed)
+        expected: seen, desired: seen.handedOver(hasBatch: batch != nil, urgency: left),
+        ordering: .relaxed)
       if won { break }
       seen = now
     }
+    Standing.noteEnd(of: seen.urgency, on: thread)
     // Releasing: the grant carries the private list and all else over.
     grant(node, on: thread)
     return seen.isHeld

@@ -12,25 +12,33 @@ extension Lane {
   }
 
   private final func push(_ node: WorkNode, from thread: ThreadContext) {
-    let exclusive = kind != .concurrent || node.traits.contains(.barrier)
+    let traits = node.traits
+    let exclusive = kind != .concurrent || traits.contains(.barrier)
     // The node may be gone as soon as it is on the list, so what the activation needs is read now.
-    let qos = node.traits.qos
+    let qos = effectiveQoS(traits)
     // relaxed: a guess that the exchange re-checks.
     var seen = state.load(ordering: .relaxed)
+    var isKept = false
     while true {
-      let (next, action) = seen.pushed(node.raw, exclusive: exclusive)
+      let (next, action) = seen.pushed(node.raw, exclusive: exclusive, urgency: qos.place)
       node.next = seen.pending.map(WorkNode.init)
+      if action == .raised && !isKept {
+        // With the node the lane may die before it has been raised, if this is a target of another.
+        _ = Unmanaged.passRetained(self)
+        isKept = true
+      }
       // releasing: the node's contents, for takePending(). acquiring: with .schedule and .admitted we
-      // read the target that the last owner wrote.
+      // read the target that the last owner wrote. sequentiallyConsistent: with .raised, see QoS/Standing.
       let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
+        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
       guard won else {
         seen = now
         continue
       }
       switch action {
-      case .queued: return
+      case .queued: break
+      case .raised: raise(next, from: thread)
       case .schedule:
         _ = Unmanaged.passRetained(self)
         sendActivation(qos: qos, from: thread)
@@ -38,7 +46,27 @@ extension Lane {
         if retains { _ = Unmanaged.passRetained(self) }
         sendAdmitted(node, from: thread)
       }
-      return
+      break
+    }
+    if isKept { Unmanaged.passUnretained(self).release() }
+  }
+
+  /// Which node asks to drain a lane: see Summons.
+  struct Summoning {
+    let band: Band
+    let generation: UInt32
+
+    init(band: Band, generation: UInt32) {
+      self.band = band
+      self.generation = generation
+    }
+    init(_ companion: UnsafeMutableRawPointer?) {
+      let value = UInt(bitPattern: companion)
+      band = Band(rawValue: UInt8(value & 7)) ?? .default
+      generation = UInt32(truncatingIfNeeded: value >> 8)
+    }
+    var companion: UnsafeMutableRawPointer? {
+      UnsafeMutableRawPointer(bitPattern: UInt(generation) << 8 | UInt(band.rawValue))
     }
   }
 
@@ -46,12 +74,42 @@ extension Lane {
   /// both pass to the activation.
   final func sendActivation(qos: PackedQoS, from thread: ThreadContext) {
     if kind == .bound { return wakeBoundThread() }
+    // As soon as the lane is wanted, a node that a raiser sends may take it, and change the target. A root
+    // lives as long as the engine; another target must be kept.
+    let target = targetReference.unsafelyUnwrapped
+    let isRoot = target._withUnsafeGuaranteedRef { $0.kind == .root }
+    if !isRoot { _ = target.retain() }
+    // What stands behind the first in line, as far as it was there when the lane was locked.
+    let known = state.load(ordering: .relaxed).urgency
+    let qos = known > qos.place ? PackedQoS(band: known) : qos
+    let band = qos.place
+    let (sends, generation) = summons.change { seen in
+      let (next, sends) = seen.wanting(band)
+      return (next, (sends, next.generation))
+    }
+    // Raised since it was locked, by somebody who found it neither wanted nor owned? See Summons.
+    let now = state.load(ordering: .acquiring)
+    if now.urgency > band { raise(now, from: thread) }
+    if sends {
+      target._withUnsafeGuaranteedRef {
+        send(Summoning(band: band, generation: generation), qos: qos, to: $0, from: thread)
+      }
+    } else {
+      // The node that is on its way has a hold on the lane already.
+      Unmanaged.passUnretained(self).release()
+    }
+    if !isRoot { target.release() }
+  }
+
+  final func send(
+    _ summoning: Summoning, qos: PackedQoS, to target: Lane, from thread: ThreadContext
+  ) {
     let node = NodeCache.take(thread)
     node.entry = Self.activationEntry
     node.context = address
-    let band = QoSPropagation.activation(queue: ownQoS, item: qos)
-    node.traits = WorkTraits(qos: ownQoS == .unspecified ? band : band.asOfQueue).union(.lane)
-    withTarget { $0.submit(node, from: thread) }
+    node.companion = summoning.companion
+    node.traits = WorkTraits(qos: qos).union(.lane)
+    target.submit(node, from: thread)
   }
 
   /// Sends a shared item, already counted as running, straight to the target.
@@ -63,7 +121,7 @@ extension Lane {
       sent.entry = Self.wrappedEntry
       sent.companion = node.raw
     }
-    let qos = QoSPropagation.effective(item: node.traits.qos, queue: ownQoS)
+    let qos = effectiveQoS(node.traits)
     sent.traits = WorkTraits(qos: qos).union(.carried)
     sent.carrier = address
     withTarget { $0.submit(sent, from: thread) }

@@ -3,7 +3,7 @@
 // so the two never disagree for long. A drainer does not look at the word per item: it looks at
 // `attention`, which every change adds to *after* it changed the word. So: the change is in the word
 // before suspend() returns; a drainer that finishes an item after that reads a new number, looks at the
-// word, and gives the lane up.
+// word, and gives the lane up. Bit 0 of it says more, see noteAskedChange(); the others count.
 
 extension Lane {
   final func suspendLane() {
@@ -69,6 +69,6 @@ extension Lane {
   /// Makes the drainer look at the word and the target after its current item. Releasing: pairs with
   /// the acquiring load there, which then sees the change made before this call.
   final func noteChange() {
-    attention.wrappingAdd(1, ordering: .releasing)
+    attention.wrappingAdd(2, ordering: .releasing)
   }
 }

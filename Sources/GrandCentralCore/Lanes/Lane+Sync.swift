@@ -86,11 +86,15 @@ extension Lane {
         seen = state.load(ordering: .relaxed)
         continue
       }
-      guard losses < Tuning.mostLosses, let asleep = seen.fellAsleep() else {
+      guard losses < Tuning.mostLosses, let asleep = seen.fellAsleep(), !isOutranked(by: thread)
+      else {
         // A woken sleeper was woken on behalf of all of them. If it does not take the lane, it passes
         // the wake-up on, or those it leaves behind sleep for ever.
         if losses > 0 { futexWake(lowHalfOf: state, count: .max) }
-        if waitInLine(thread, exclusive: exclusive) { break }
+        if waitInLine(thread, exclusive: exclusive) {
+          if exclusive { beginAsOwner(thread) }
+          return
+        }
         seen = state.load(ordering: .relaxed)
         continue
       }
@@ -110,10 +114,27 @@ extension Lane {
     if exclusive { owner.store(thread.ownerWord, ordering: .relaxed) }
   }
 
+  /// The lane was handed to this thread, which may have others behind it in line.
+  private final func beginAsOwner(_ thread: ThreadContext) {
+    owner.store(thread.ownerWord, ordering: .relaxed)
+    // A change, though nothing changes: a raiser either comes first and is seen here, or sees the owner.
+    let seen = state.set(0)
+    if UInt32(seen.urgency.rawValue) > thread.pointee.adopted, Overrides.areResolved {
+      Self.settle(thread, atLeast: seen.urgency)
+    }
+  }
+
   private final func sleepOnWord(_ thread: ThreadContext, while asleep: LaneState) {
     // Not granted: WaitGraph asks.
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
+    let known = Standing.ofWaiter(thread)
+    Standing.waiting(thread, for: self, at: known) {
+      sleepOnWordAnnounced(thread, while: asleep)
+    }
+  }
+
+  private final func sleepOnWordAnnounced(_ thread: ThreadContext, while asleep: LaneState) {
     Blocking.announced(thread) {
       // A lane held for long may be held for ever: look for a cycle once, then sleep in peace.
       let deadline = Deadline.monotonic(
@@ -131,8 +152,8 @@ extension Lane {
   private final func waitInLine(_ thread: ThreadContext, exclusive: Bool) -> Bool {
     let node = NodeCache.take(thread)
     node.context = UnsafeMutableRawPointer(thread)
-    var traits = WorkTraits(
-      qos: PackedQoS(rawValue: thread.pointee.qos), barrier: exclusive)
+    let band = Standing.ofWaiter(thread)
+    var traits = WorkTraits(qos: PackedQoS(band: band), barrier: exclusive)
     traits.formUnion(.waiter)
     node.traits = traits
     Parker.prepare(thread)
@@ -144,33 +165,39 @@ extension Lane {
         return false
       }
       // Never admitted: an item that may pass could have entered.
-      let (next, action) = seen.pushed(node.raw, exclusive: exclusive)
+      let (next, action) = seen.pushed(node.raw, exclusive: exclusive, urgency: band)
       node.next = seen.pending.map(WorkNode.init)
+      // sequentiallyConsistent: as in push().
       let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
+        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
       guard won else {
         seen = now
         continue
       }
-      invariant(action == .queued, "A waiter found lane '\(laneLabel)' idle with work queued.")
+      invariant(
+        action == .queued || action == .raised,
+        "A waiter found lane '\(laneLabel)' idle with work queued.")
+      if action == .raised { raise(next, from: thread) }
       break
     }
-    awaitGrant(thread)
+    awaitGrant(thread, at: band)
     return true
   }
 
-  /// Waits until some owner grants this thread's node on this lane.
-  final func awaitGrant(_ thread: ThreadContext) {
+  /// Waits until some owner grants this thread's node on this lane. `band`: what the node asks.
+  final func awaitGrant(_ thread: ThreadContext, at band: Band) {
     for _ in 0..<Tuning.grantSpins {
       if Parker.isGranted(thread) { return }
       spinHint()
     }
-    Blocking.announced(thread) {
-      let deadline = Deadline.monotonic(
-        nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
-      if !Parker.sleep(thread, until: deadline) {
-        WaitGraph.registered(thread, waitingFor: self) { _ = Parker.sleep(thread) }
+    Standing.waiting(thread, for: self, at: band) {
+      Blocking.announced(thread) {
+        let deadline = Deadline.monotonic(
+          nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
+        if !Parker.sleep(thread, until: deadline) {
+          WaitGraph.registered(thread, waitingFor: self) { _ = Parker.sleep(thread) }
+        }
       }
     }
   }
@@ -196,6 +223,9 @@ extension Lane {
       case .wakeOne: futexWake(lowHalfOf: state)
       case .wakeAll: futexWake(lowHalfOf: state, count: .max)
       }
+      // Taken back as soon as nobody can raise this thread for the lane any more.
+      Standing.noteEnd(of: seen.urgency, on: thread)
+      if Standing.mayBeRaised(thread) { Self.settle(thread) }
       if owns { advance(on: thread) }
       return
     }
@@ -225,7 +255,7 @@ extension Lane {
   /// Runs an item that was counted as running, and counts it off.
   final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
     node.traits.subtract(.carried)
-    withFrame(thread) {
+    withFrame(thread, as: .counted) {
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
@@ -233,13 +263,16 @@ extension Lane {
   }
 
   /// Marks the thread as working on this lane while `body` runs.
-  final func withFrame(_ thread: ThreadContext, _ body: () -> Void) {
-    var frame = gc_frame(previous: thread.pointee.frame, queue: address)
+  final func withFrame(
+    _ thread: ThreadContext, as kind: FrameKind = .entered, _ body: () -> Void
+  ) {
+    let outer = thread.pointee.frame
+    var frame = gc_frame(previous: kind.marked(outer), queue: address)
     // SAFETY: the frame is taken off the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
       body()
-      thread.pointee.frame = frame.pointee.previous
+      thread.pointee.frame = outer
     }
   }
 }

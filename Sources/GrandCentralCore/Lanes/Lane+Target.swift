@@ -45,8 +45,11 @@ extension Lane {
       failOnLoop(through: target)
       let old = targetReference
       targetReference = Unmanaged.passRetained(target)
+      inherited.store(target.handedDown.rawValue, ordering: .relaxed)
       return old
     }
+    // Who was asked before would drain it where it no longer belongs.
+    summons.change { ($0.withdrawn(), ()) }
     if target.kind == .root {
       state.clear(LaneState.targeted)
     } else {

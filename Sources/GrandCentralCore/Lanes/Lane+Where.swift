@@ -39,6 +39,25 @@ extension Lane {
   final var hierarchy: some Sequence<Lane> { sequence(first: self) { $0.target } }
 }
 
+/// How a frame came about: in the low bits of its link, since frames are aligned to eight bytes.
+enum FrameKind: UInt {
+  /// By a sync() or an activation, with the lane entered for it.
+  case entered = 0
+  /// For an item that the lane counts as running.
+  case counted = 1
+  /// For a thread that waits meanwhile, and holds the lane itself.
+  case visiting = 2
+
+  @inline(__always)
+  func marked(_ previous: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: previous) | rawValue)
+  }
+
+  init(of frame: gc_frame) {
+    self = FrameKind(rawValue: UInt(bitPattern: frame.previous) & 3) ?? .entered
+  }
+}
+
 /// The lanes that a thread is on, innermost first.
 struct Frames: Sequence, IteratorProtocol {
   private var frame: UnsafeMutablePointer<gc_frame>?
@@ -56,14 +75,28 @@ struct Frames: Sequence, IteratorProtocol {
   /// The innermost lane, without touching it.
   var address: UnsafeMutableRawPointer? { frame?.pointee.queue }
 
+  /// The innermost frame that is left.
+  mutating func takeFrame() -> (queue: UnsafeMutableRawPointer?, kind: FrameKind)? {
+    guard let current = frame else { return nil }
+    frame = current.pointee.outer
+    return (current.pointee.queue, FrameKind(of: current.pointee))
+  }
+
   mutating func next() -> Lane? {
     while let current = frame {
-      frame = current.pointee.previous?.assumingMemoryBound(to: gc_frame.self)
+      frame = current.pointee.outer
       if let queue = current.pointee.queue {
         // SAFETY: a lane is held while its frame stands.
         return Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue()
       }
     }
     return nil
+  }
+}
+
+extension gc_frame {
+  /// The next one, without the mark.
+  fileprivate var outer: UnsafeMutablePointer<gc_frame>? {
+    UnsafeMutablePointer(bitPattern: UInt(bitPattern: previous) & ~3)
   }
 }

@@ -5,7 +5,12 @@
 //   batch      the lane's owner's: nodes taken from pending, oldest first
 //   target     written by an owner under the hierarchy lock; read by whoever holds the lane (owner or
 //              running), or under that lock
-//   owner      the thread inside, as its context's address; relaxed, for messages and self-deadlocks
+//   owner      the thread inside, as its context's address; relaxed, for messages and self-deadlocks,
+//              and for raising it: see Lane+Override
+//   level      the lane's owner's, while it drains: what it knows the word's urgency to be
+//   unsettled  the lane's owner's: what it has to find out before the next item, see Lane+Override
+//   inherited  written where the target is; read by anybody, to whom an old value does no harm
+//   summons    who has been asked to drain the lane: see Summons
 //   suspension guarded by control
 // `state` stands a cache line away from what the drainer reads per item: submitters write the one
 // all the time, so the other stays in the drainer's cache.
@@ -29,12 +34,18 @@ public class _Lane: DispatchObject {
   final let attention = Atomic<UInt32>(0)
   final let control = Lock()
   @Cell final var suspension = Suspension()
+  // Two bytes in the gap that the one before leaves: there may be a million queues.
+  @Cell final var level = Band.unspecified
+  @Cell final var unsettled = Unsettled.nothing
   /// The queue's own QoS, or unspecified: then each item's counts.
   final let ownQoS: PackedQoS
+  /// What the targets hand down, packed: see QoSPropagation.
+  final let inherited: Atomic<UInt32>
   @Cell final var batch: WorkNode? = nil
   @Cell final var targetReference: Unmanaged<Lane>? = nil
   final let laneLabel: String
   final let specifics = Atomic<UInt>(0)
+  final let summons = Atomic<Summons>(Summons(rawValue: 0))
   @usableFromInline final let owner = Atomic<UInt>(0)
   @usableFromInline final let state: Atomic<LaneState>
   /// What an idle lane's word becomes when sync() takes it: locked, or one running.
@@ -42,6 +53,10 @@ public class _Lane: DispatchObject {
   final let kind: Kind
   /// 1 for one item at a time, else more. For the thread sanitizer's runtime, which reads it where it is.
   final let declaredWidth: UInt16
+  // Guarded by the lock of its part of the registry. Last: in front of the target and the width there is no room, which
+  // C programs find within 128 bytes.
+  @Cell final var nextRegistered: Unmanaged<Lane>? = nil
+  @Cell final var previousRegistered: Unmanaged<Lane>? = nil
 
   init(
     label: String, kind: Kind, qos: PackedQoS, target: Lane?, isInactive: Bool = false
@@ -64,11 +79,14 @@ public class _Lane: DispatchObject {
       suspension = .inactive
     }
     state = Atomic(LaneState(rawValue: word))
+    inherited = Atomic(target?.handedDown.rawValue ?? 0)
     targetReference = target.map { Unmanaged.passRetained($0) }
     super.init()
+    LaneRegistry.add(self)
   }
 
   deinit {
+    LaneRegistry.remove(self)
     Workplaces.willDie()
     $suspension.requireReleasable(label: laneLabel)
     releaseSpecifics()
@@ -88,6 +106,9 @@ public class _Lane: DispatchObject {
   func eventCame(on thread: ThreadContext) {
     engineFault("Queue '\(laneLabel)' waits for no event.")
   }
+
+  /// In a child that was forked: what was on its way to this lane is not.
+  func forgetParent() {}
 
   /// How many items an activation runs before what else waits on the target has its turn.
   var drainQuota: Int { 1024 }
@@ -118,6 +139,25 @@ extension Lane {
   final func withTarget<Result>(_ body: (Lane) -> Result) -> Result {
     // SAFETY: the target is fixed, and kept by this lane, while the lane is held.
     targetReference.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
+  }
+
+  /// What this lane hands down to those that target it.
+  final var handedDown: PackedQoS {
+    QoSPropagation.handedDown(
+      queue: ownQoS, inherited: inheritedQoS, isMain: kind == .bound)
+  }
+
+  // relaxed: an old value is that of the old target, which a submitter may go by.
+  @inline(__always)
+  final var inheritedQoS: PackedQoS { PackedQoS(rawValue: inherited.load(ordering: .relaxed)) }
+
+  /// What a node runs at on this lane; or brings to it, where a lane that targets this one sent it.
+  @inline(__always)
+  final func effectiveQoS(_ traits: WorkTraits) -> PackedQoS {
+    if !traits.isDisjoint(with: [.lane, .carried]) {
+      return QoSPropagation.activation(of: traits.qos, queue: ownQoS, inherited: inheritedQoS)
+    }
+    return QoSPropagation.effective(item: traits.qos, queue: ownQoS, inherited: inheritedQoS)
   }
 
   final var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }

@@ -1,6 +1,7 @@
 // Room: Lanes/LaneState. The word that says who may touch a lane's list, and what is on it.
 //   63…53 running  shared holders: items of a concurrent lane at work, and its sync() readers
-//   52…50 free, for the urgency of what is queued
+//   52…50 urgency  a band: while locked, what the owner works at for this lane, and at least what is
+//                queued; else what is queued. Who brings more raises it: see Lane+Override
 //   49 barrier     the first thing queued needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
 //   47…6 pending   newest node pushed, linked to older ones; node addresses are multiples of 64
@@ -21,6 +22,7 @@
 //   that leaves wake them all.
 //   Work queued, not suspended, not locked ⇒ running > 0, and whoever leaves looks at it.
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
+//   urgency ≠ 0 ⇒ locked, or something is queued: an idle lane's word is that of a new one.
 // Unit tests of every transition over every word of interest:
 // Tests/GrandCentralCoreTests/Lanes/LaneStateInvariantTests.swift.
 
@@ -38,6 +40,7 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var pendingMask: UInt64 { 0x0000_ffff_ffff_ffc0 }
   static var held: UInt64 { 1 << 48 }
   static var barrier: UInt64 { 1 << 49 }
+  static var urgencyMask: UInt64 { 7 << 50 }
   @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
   /// More shared holders than this wait in line. The field holds 2047.
   static var mostRunning: Int { 2000 }
@@ -52,6 +55,12 @@ extension LaneState {
   @inline(__always) var isHeld: Bool { rawValue & Self.held != 0 }
   @inline(__always) var awaitsBarrier: Bool { rawValue & Self.barrier != 0 }
   @inline(__always) var running: Int { Int(rawValue >> 53) }
+  @inline(__always) var urgency: Band {
+    Band(rawValue: UInt8(rawValue >> 50 & 7)).unsafelyUnwrapped
+  }
+  @inline(__always) func withUrgency(_ band: Band) -> LaneState {
+    LaneState(rawValue: rawValue & ~Self.urgencyMask | UInt64(band.rawValue) << 50)
+  }
   @inline(__always) var pending: UnsafeMutableRawPointer? {
     UnsafeMutableRawPointer(bitPattern: UInt(rawValue & Self.pendingMask))
   }
@@ -92,6 +101,8 @@ extension LaneState {
   enum PushAction: Hashable {
     /// On the pending list; whoever owns or leaves the lane will see it.
     case queued
+    /// The same, and more urgent than all that the owner knows of: the caller must raise the lane.
+    case raised
     /// On the pending list, and the caller now owns the lane and must send its activation. The lane
     /// has come to hold itself.
     case schedule
@@ -103,7 +114,9 @@ extension LaneState {
   /// A node arrives. An exclusive one (any on a serial lane, a barrier on a concurrent one) queues;
   /// a shared one passes when nothing is ahead of it.
   @inline(__always)
-  func pushed(_ node: UnsafeMutableRawPointer, exclusive: Bool) -> (LaneState, PushAction) {
+  func pushed(
+    _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency asked: Band = .unspecified
+  ) -> (LaneState, PushAction) {
     let closed = Self.locked | Self.batch | Self.suspended | Self.pendingMask
     if !exclusive && rawValue & closed == 0 && running < Self.mostRunning {
       return (
@@ -111,8 +124,16 @@ extension LaneState {
         .admitted(retains: !isHeld)
       )
     }
-    let queued = rawValue & ~Self.pendingMask | UInt64(UInt(bitPattern: node))
-    if isLocked || isSuspended { return (LaneState(rawValue: queued), .queued) }
+    // The field's place makes its values comparable where they are.
+    let urgency = max(rawValue & Self.urgencyMask, UInt64(asked.rawValue) << 50)
+    let queued =
+      rawValue & ~(Self.pendingMask | Self.urgencyMask) | urgency
+      | UInt64(UInt(bitPattern: node))
+    if isLocked {
+      let isMore = urgency != rawValue & Self.urgencyMask
+      return (LaneState(rawValue: queued), isMore ? .raised : .queued)
+    }
+    if isSuspended { return (LaneState(rawValue: queued), .queued) }
     if running > 0 {
       // Only the first in line decides whether leavers must wait for the last of them.
       let flag = exclusive && !hasWork ? Self.barrier : 0
@@ -190,26 +211,49 @@ extension LaneState {
     }
     // On a concurrent lane the sleepers may be readers, who can all go in together.
     let wake: WakeAction = hasSleepers ? (isSerial ? .wakeOne : .wakeAll) : .nothing
-    return (LaneState(rawValue: awake & ~Self.locked), false, wake)
+    return (LaneState(rawValue: awake & ~(Self.locked | Self.urgencyMask)), false, wake)
+  }
+}
+
+// MARK: In a child that was forked
+
+extension LaneState {
+  /// What is left when every other thread is gone and nothing is queued. `isOwned`: the thread that is left holds the
+  /// lane alone; `running`: how often it shares it.
+  func afterFork(isOwned: Bool, running: Int, targetsLane: Bool) -> LaneState {
+    var next = rawValue & (Self.suspended | Self.bound) | (targetsLane ? Self.targeted : 0)
+    if isOwned { next |= Self.locked }
+    next += UInt64(running) * Self.oneRunning
+    if isOwned || running > 0 { next |= rawValue & Self.held }
+    return LaneState(rawValue: next)
   }
 }
 
 // MARK: The owner's moves
 
 extension LaneState {
-  /// Gives the lane up, with `hasBatch` left on the private list. Keeps holding itself while items
-  /// run. `awaitsBarrier`: the first in line is exclusive, so only the last leaver may go on.
-  func givenUp(hasBatch: Bool, awaitsBarrier: Bool = false) -> LaneState {
-    var next = rawValue & ~(Self.locked | Self.batch | Self.barrier)
+  /// Gives the lane up, with `hasBatch` left on the private list, of that urgency. Keeps holding itself
+  /// while items run. `awaitsBarrier`: the first in line is exclusive, so only the last leaver may go on.
+  func givenUp(
+    hasBatch: Bool, awaitsBarrier: Bool = false, urgency: Band = .unspecified
+  ) -> LaneState {
+    var next = left(urgency).rawValue & ~(Self.locked | Self.batch | Self.barrier)
     if running == 0 { next &= ~Self.held }
     if hasBatch { next |= Self.batch }
     if awaitsBarrier { next |= Self.barrier }
     return LaneState(rawValue: next)
   }
 
-  /// Hands the lane to a sync() that waited in line: locked, and no longer held.
-  func handedOver(hasBatch: Bool) -> LaneState {
-    let next = rawValue & ~(Self.held | Self.batch)
+  /// The urgency with which an owner leaves: the private list's, unless more is pending. How urgent
+  /// that is the word says only as a bound.
+  private func left(_ urgency: Band) -> LaneState {
+    withUrgency(pending == nil ? urgency : max(urgency, self.urgency))
+  }
+
+  /// Hands the lane to a sync() that waited in line: locked, and no longer held. `urgency`: of what is
+  /// on the private list.
+  func handedOver(hasBatch: Bool, urgency: Band = .unspecified) -> LaneState {
+    let next = left(urgency).rawValue & ~(Self.held | Self.batch)
     return LaneState(rawValue: hasBatch ? next | Self.batch : next)
   }
 
@@ -218,6 +262,19 @@ extension LaneState {
   func admitted(isItem: Bool) -> LaneState? {
     guard running < Self.mostRunning else { return nil }
     return LaneState(rawValue: (rawValue + Self.oneRunning) | (isItem ? Self.held : 0))
+  }
+
+  /// More urgent work than the word says stands behind what is queued: a waiter has become so. `nil`: the
+  /// word says as much, or nobody can wait here.
+  func raised(to band: Band) -> LaneState? {
+    guard band > urgency, hasWork || isLocked && isHeld else { return nil }
+    return withUrgency(band)
+  }
+
+  /// All who sleep on the word are woken to look again: one of them has become more urgent. `nil`: there
+  /// are none.
+  func roused() -> LaneState? {
+    hasSleepers ? LaneState(rawValue: rawValue & ~Self.sleepers) : nil
   }
 
   /// Suspension ends. `owns`: work is queued and the caller has come to own the lane.

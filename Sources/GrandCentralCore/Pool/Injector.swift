@@ -59,6 +59,14 @@ final class Injector: @unchecked Sendable {
     }
   }
 
+  /// Drops all that is in it. In a child that was forked, where nobody else is.
+  func clear() {
+    inbox.store(0, ordering: .relaxed)
+    hasFront.store(false, ordering: .relaxed)
+    front = nil
+    back = nil
+  }
+
   private func collectInbox() {
     if inbox.load(ordering: .relaxed) == 0 { return }
     // Before the inbox is emptied: at no moment may isEmpty() miss what is between the two.

@@ -25,6 +25,8 @@ final class Monitor: @unchecked Sendable {
   // The monitor thread's own.
   private var quietRounds = 0
   private var stalledRounds = 0
+  /// By band: looks in a row that found work, and nobody at it.
+  private var starvedRounds = [Int](repeating: 0, count: Band.allCases.count)
 
   private static var periodNanoseconds: UInt64 { 1_000_000 }
   private static var longestPeriodNanoseconds: UInt64 { 64_000_000 }
@@ -78,6 +80,10 @@ final class Monitor: @unchecked Sendable {
         // SAFETY: the reference passed below, owned by this thread.
         let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
         nameThread("gc-monitor")
+        let thread = currentThread()
+        ForkGate.inside(thread) {
+          if pool.configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: false) }
+        }
         pool.monitor.run(pool)
       }, argument.toOpaque(), stackBytes: 256 * 1024)
     if error == 0 { return Vigil.end(pool) }
@@ -89,6 +95,15 @@ final class Monitor: @unchecked Sendable {
     pool.reportRefusal(error)
   }
 
+  /// In a child that was forked its thread is gone.
+  func afterFork() {
+    for index in starvedRounds.indices { starvedRounds[index] = 0 }
+    quietRounds = 0
+    stalledRounds = 0
+    nextPreparation.store(0, ordering: .relaxed)
+    mode.store(0, ordering: .relaxed)
+  }
+
   private func run(_ pool: Pool) -> Never {
     let never = Atomic<UInt32>(0)
     var period = Self.periodNanoseconds
@@ -96,6 +111,7 @@ final class Monitor: @unchecked Sendable {
     while true {
       let next = Clock.monotonicNanoseconds() + period
       while futexWait(never, while: 0, until: .monotonic(nanoseconds: next)) != .timedOut {}
+      if pool.configuration.hasEffects { pool.startWaitingWorkers() }
       pool.refreshWidth()
       let hasWork = pool.hasWork()
       look(at: pool, hasWork: hasWork)
@@ -112,13 +128,14 @@ final class Monitor: @unchecked Sendable {
   /// Sleeps until watch() is called.
   func rest(_ pool: Pool) {
     quietRounds = 0
+    for index in starvedRounds.indices { starvedRounds[index] = 0 }
     pool.threadAllowance.store(pool.configuration.firstThreads, ordering: .relaxed)
     pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
     pool.reportedLimit.store(false, ordering: .relaxed)
     // sequentiallyConsistent: the pair of Pool+Park.swift once more; a submitter publishes work and
     // reads the mode, we set the mode and look for work.
     mode.store(2, ordering: .sequentiallyConsistent)
-    if pool.hasWork() {
+    if pool.hasWork() || (pool.configuration.hasEffects && pool.hasWorkersToStart) {
       _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)
       return
     }
@@ -131,6 +148,9 @@ final class Monitor: @unchecked Sendable {
     var announced = 0
     var running = 0
     var hasProgress = false
+    /// Bands that somebody works in, and bands of what is in rings.
+    var bandsAtWork: UInt8 = 0
+    var bandsInRings: UInt8 = 0
   }
 
   private func look(at pool: Pool, hasWork: Bool) {
@@ -145,6 +165,7 @@ final class Monitor: @unchecked Sendable {
       } else {
         nameAfterQueue(worker, at: picks)
       }
+      for kind in WorkKind.allCases { round.bandsInRings |= 1 << worker.bandInRing(kind).rawValue }
       switch worker.status.load(ordering: .relaxed) {
       case .away: break
       case .announced: round.announced += 1
@@ -153,6 +174,7 @@ final class Monitor: @unchecked Sendable {
           round.sampled += 1
         } else {
           round.running += 1
+          round.bandsAtWork |= 1 << worker.visibleBand.load(ordering: .relaxed)
         }
       case .sampled:
         if isAsleep(worker, hasPicked: false) {
@@ -167,6 +189,22 @@ final class Monitor: @unchecked Sendable {
     stalledRounds = stands ? stalledRounds + 1 : 0
     adjustWidth(pool, hasWork: hasWork, round)
     if hasWork { adjustThreads(pool, round) }
+    relieveStarved(pool, round)
+  }
+
+  /// A class that has had work for long, and nobody at it while others are at higher work, gets a worker.
+  private func relieveStarved(_ pool: Pool, _ round: Round) {
+    let waiting = pool.sourcesWaiting.load(ordering: .relaxed)
+    let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | round.bandsInRings
+    for band in Band.allCases where band != .unspecified {
+      let bit: UInt8 = 1 << band.rawValue
+      let isStarved =
+        bands & bit != 0 && round.bandsAtWork & bit == 0
+        && round.bandsAtWork >> (band.rawValue + 1) != 0
+      let rounds = isStarved ? starvedRounds[Int(band.rawValue)] + 1 : 0
+      starvedRounds[Int(band.rawValue)] = rounds % Pool.starvedRounds
+      if rounds == Pool.starvedRounds { pool.relieve(band) }
+    }
   }
 
   /// Whoever stays with one queue for long is shown by its label in ps, top and debuggers. By the monitor,

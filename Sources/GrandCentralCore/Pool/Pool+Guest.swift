@@ -27,23 +27,34 @@ extension Pool {
     bring()
     while let node = take(for: guest) {
       stopSearching(guest)
+      ThreadEffects.apply(guest.band, on: thread)
       grandCentralWorkerActive(node, guest, thread)
       if guest.status.load(ordering: .relaxed) != .running { comeBack(guest) }
       if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
-        leave(guest, { $0.steppedOut(width: self.allowance.load(ordering: .relaxed)) })
+        stepOut(guest, thread)
       {
         thread.pointee.worker = nil
         return true
       }
     }
     guest.isSearching = false
-    _ = leave(guest) { $0.left() }
+    _ = leave(guest, thread) { $0.left() }
     thread.pointee.worker = nil
     return true
   }
 
+  /// As a worker steps back.
+  private func stepOut(_ guest: Worker, _ thread: ThreadContext) -> Bool {
+    let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: guest)
+    guard state.load(ordering: .relaxed).active > allowed else { return false }
+    return leave(guest, thread) { $0.steppedOut(width: allowed) }
+  }
+
   /// False: the transition does not apply any more, and nothing has changed.
-  private func leave(_ guest: Worker, _ transition: (PoolState) -> PoolState?) -> Bool {
+  private func leave(
+    _ guest: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
+  ) -> Bool {
+    ThreadEffects.rest(thread)
     // The monitor may have taken it for asleep in the last moment.
     if guest.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
     guard changeIfApplicable(transition) else {

@@ -22,18 +22,24 @@ extension Pool {
     let seen = state.load(ordering: .sequentiallyConsistent)
     if seen.searching > 0 { return }
     let allowed = allowance.load(ordering: .relaxed)
-    if seen.active >= allowed { return monitor.watch(self) }
-    wake(width: allowed)
+    if seen.active < allowed { return wake(width: allowed, extra: 0) }
+    let extra = extraForUrgent()
+    if seen.active >= allowed + extra { return monitor.watch(self) }
+    wake(width: allowed, extra: extra)
   }
 
   /// Wakes an idle worker and gives it `node` with the wake-up, if one would be woken anyway: it need not
   /// look for the node then, which spares it half a dozen cache lines that are cold. Only for threads
   /// outside the pool; a worker's own ring is where it finds its work soonest itself.
   func handToIdle(_ node: WorkNode, band: Band) -> Bool {
-    let allowed = allowance.load(ordering: .relaxed)
+    var allowed = allowance.load(ordering: .relaxed)
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
-    guard seen.searching == 0, seen.idle > 0, seen.active < allowed else { return false }
+    guard seen.searching == 0, seen.idle > 0 else { return false }
+    if seen.active >= allowed {
+      allowed += extra(for: band)
+      guard seen.active < allowed else { return false }
+    }
     idleLock.lock()
     let isChosen = changeIfApplicable { state in
       // The number of threads does not matter where an idle one is taken.
@@ -53,40 +59,45 @@ extension Pool {
     return true
   }
 
-  private func wake(width allowed: Int) {
-    var chosen: Worker?
-    var isNew = false
-    idleLock.lock()
-    let mostThreads = isRefused ? 0 : threadAllowance.load(ordering: .relaxed)
-    var seen = state.load(ordering: .relaxed)
-    loop: while true {
-      let (next, action) = seen.woken(width: allowed, mostThreads: mostThreads)
-      if action == .nothing { break }
-      if action == .saturated {
-        idleLock.unlock()
-        return monitor.watch(self)
-      }
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
-      guard won else {
-        seen = now
-        continue
-      }
-      if action == .wakeIdle {
-        chosen = idleStack.removeLast()
-        chosen?.isOnIdleStack = false
-      } else {
-        chosen = freeWorkers.popLast() ?? makeWorker()
-        isNew = true
-      }
-      break loop
+  /// `extra`: workers, and threads, beyond what all may have: see Pool+Classes.
+  private func wake(width allowed: Int, extra: Int) {
+    let mostThreads = min(
+      configuration.mostThreads, threadAllowance.load(ordering: .relaxed) + extra)
+    let (action, chosen) = choose {
+      $0.woken(width: allowed + extra, mostThreads: isRefused ? 0 : mostThreads)
     }
-    idleLock.unlock()
-    guard let chosen else { return }
-    if isNew {
-      start(chosen)
-    } else if let thread = chosen.thread {
+    if action == .saturated { return monitor.watch(self) }
+    if let chosen { send(chosen) }
+  }
+
+  /// Decides by the state who is to come, and takes a worker off the idle stack, or a record for a new thread.
+  func choose(
+    _ decide: (PoolState) -> (PoolState, PoolState.WakeAction)
+  ) -> (PoolState.WakeAction, (worker: Worker, isNew: Bool)?) {
+    idleLock.withLock {
+      var seen = state.load(ordering: .relaxed)
+      while true {
+        let (next, action) = decide(seen)
+        if action == .nothing || action == .saturated { return (action, nil) }
+        let (won, now) = state.weakCompareExchange(
+          expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
+          failureOrdering: .relaxed)
+        guard won else {
+          seen = now
+          continue
+        }
+        if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }
+        let chosen = idleStack.removeLast()
+        chosen.isOnIdleStack = false
+        return (action, (chosen, false))
+      }
+    }
+  }
+
+  func send(_ chosen: (worker: Worker, isNew: Bool)) {
+    if chosen.isNew {
+      start(chosen.worker)
+    } else if let thread = chosen.worker.thread {
       Parker.grant(thread)
     }
   }
@@ -94,6 +105,8 @@ extension Pool {
   /// Under the idle lock.
   func makeWorker(guest: String? = nil) -> Worker {
     let index = workerCount.load(ordering: .relaxed)
+    invariant(
+      index < configuration.mostThreads + Self.mostGuests, "There are \(index) workers already.")
     let worker = Worker(index: index, pool: self, guest: guest)
     workers[index] = Unmanaged.passRetained(worker)
     // releasing: pairs with the acquiring loads of those who walk the workers. sequentiallyConsistent:
@@ -103,6 +116,23 @@ extension Pool {
   }
 
   private func start(_ worker: Worker) {
+    if configuration.hasEffects, monitor.isThere,
+      !ThreadEffects.makesPlainThreads(currentThread())
+    {
+      idleLock.withLock { workersToStart.append(worker) }
+      return monitor.watch(self)
+    }
+    makeThread(for: worker)
+  }
+
+  /// By the monitor: for those who would make lowered ones.
+  func startWaitingWorkers() {
+    while let worker = idleLock.withLock({ workersToStart.popLast() }) { makeThread(for: worker) }
+  }
+
+  var hasWorkersToStart: Bool { idleLock.withLock { !workersToStart.isEmpty } }
+
+  private func makeThread(for worker: Worker) {
     // Read here and not by the new thread: while a thread is made, its maker blocks every signal.
     let start = Unmanaged.passRetained(
       WorkerStart(pool: self, worker: worker, blocked: configuration.readBlockedSignals()))
@@ -116,6 +146,7 @@ extension Pool {
       }, start.toOpaque(), stackBytes: 0)
     if error == 0 { return }
     start.release()
+    if let (node, band) = worker.takeHanded() { putBack(node, band: band) }
     idleLock.withLock { freeWorkers.append(worker) }
     change { $0.spawnFailed() }
     // Whoever submitted meanwhile saw a searcher that never came; the monitor looks for all of them.
@@ -127,33 +158,41 @@ extension Pool {
 
   func runWorker(_ worker: Worker, blocked: UInt64?) {
     let thread = currentThread()
-    nameThread(worker.plainName)
-    // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
-    if let blocked { setBlockedSignals(blocked) }
-    worker.thread = thread
-    worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
-    thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
-    worker.isSearching = true
-    repeat {
-      worker.status.store(.running, ordering: .relaxed)
-      runUntilIdle(worker, thread)
-    } while grandCentralWorkerIdle(worker, thread)
+    ForkGate.inside(thread) {
+      nameThread(worker.plainName)
+      // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
+      if let blocked { setBlockedSignals(blocked) }
+      if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
+      worker.thread = thread
+      worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
+      thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
+      worker.isSearching = true
+    }
+    while runUntilIdle(worker, thread) && grandCentralWorkerIdle(worker, thread) {}
     thread.pointee.worker = nil
+    ThreadEffects.leave(thread)
   }
 
-  private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) {
+  /// False: the thread is of no use any more.
+  private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+    worker.status.store(.running, ordering: .relaxed)
     while true {
       while let node = takeHanded(by: worker) ?? take(for: worker) {
         stopSearching(worker)
-        grandCentralWorkerActive(node, worker, thread)
+        let isReady = ThreadEffects.isInEffect(worker.band, on: thread)
+        switch isReady ? .run : prepare(for: node, worker, thread) {
+        case .run: grandCentralWorkerActive(node, worker, thread)
+        case .leave: break
+        case .end: return false
+        }
         if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
         if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
           stepBack(worker, thread)
         {
-          return
+          return true
         }
       }
-      if park(worker, thread) { return }
+      if park(worker, thread) { return true }
     }
   }
 
@@ -169,6 +208,7 @@ extension Pool {
     _ node: WorkNode, _ worker: Worker, _ thread: ThreadContext
   ) {
     thread.pointee.qos = node.traits.qos.rawValue
+    Standing.adopt(worker.band, on: thread)
     var frame = gc_frame(previous: nil, queue: rootOfBand[Int(worker.band.rawValue)])
     // SAFETY: the frame is taken off the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
@@ -224,8 +264,10 @@ extension Pool {
   /// Goes to the idle stack because there are more active workers than the width. What is in its rings
   /// is for others to steal. False: there are not.
   private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    let allowed = allowance.load(ordering: .relaxed)
-    guard goIdle(worker, thread, { $0.steppedBack(width: allowed) }) else { return false }
+    let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: worker)
+    guard state.load(ordering: .relaxed).active > allowed,
+      goIdle(worker, thread, { $0.steppedBack(width: allowed) })
+    else { return false }
     // Active workers are enough, but they may just be parking: as in park().
     if hasWork() { wakeIfNeeded() }
     return true
@@ -237,12 +279,16 @@ extension Pool {
   private func goIdle(
     _ worker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
   ) -> Bool {
+    let wasLow = ThreadEffects.isLow(thread)
+    // Before anybody can wake it.
+    ThreadEffects.rest(thread)
     // The monitor may have taken it for asleep in the last moment.
     if worker.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
     let isIdle = idleLock.withLock {
       guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)
-      idleStack.append(worker)
+      // The kernel may count what it has had in a low class against it for a while, so it is the last to be woken.
+      wasLow ? idleStack.insert(worker, at: 0) : idleStack.append(worker)
       worker.isOnIdleStack = true
       return true
     }

@@ -21,7 +21,9 @@ extension Pool: Vigilant {
 
   /// Starts a thread. Returns 0 or an errno.
   func spawn(_ body: ThreadBody, _ argument: UnsafeMutableRawPointer, stackBytes: Int) -> Int32 {
-    let error = configuration.spawn(body, argument, stackBytes)
+    let error = ThreadEffects.withoutEffect(on: currentThread()) {
+      configuration.spawn(body, argument, stackBytes)
+    }
     if error != 0 {
       refusals.wrappingAdd(1, ordering: .relaxed)
       refusedUntil.store(

@@ -202,6 +202,7 @@ extension Pool {
     if worker.band != .unspecified { delta &-= 1 << (UInt64(worker.band.rawValue) * 10) }
     if band != .unspecified { delta &+= 1 << (UInt64(band.rawValue) * 10) }
     worker.band = band
+    worker.visibleBand.store(band.rawValue, ordering: .relaxed)
     // relaxed: a count that submitters use as a hint.
     bandUse.wrappingAdd(delta, ordering: .relaxed)
   }

@@ -1,7 +1,7 @@
 // Room: Pool. Runs nodes on as many threads as there are CPUs to use, higher bands first.
 // Life of a node: submit() → the worker's own ring, or the injector of its band → a worker takes it →
-// runs it. Files: +Take where work comes from, +Park how workers sleep and wake, +Blocked what happens
-// when items sleep, Monitor who notices when they do so in silence.
+// runs it. Files: +Take where work comes from, +Park how workers sleep and wake, +Classes how many of them work for
+// which class, +Blocked what happens when items sleep, Monitor who notices when they do so in silence.
 import CLinux
 
 final class Pool: @unchecked Sendable {
@@ -25,6 +25,8 @@ final class Pool: @unchecked Sendable {
     var spawn: Spawn = { startThread($0, $1, stackBytes: $2) }
     /// The signals that new workers block, as the program's main thread does; `nil`: not to be told.
     var readBlockedSignals: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
+    /// Whether classes have their effect on the threads: see QoS/ThreadEffects.
+    var hasEffects = false
     /// The bits of those sources that work comes from. A model that uses one need not look at ten.
     var sources = Source.all
   }
@@ -54,6 +56,8 @@ final class Pool: @unchecked Sendable {
   /// Guarded by idleLock: idle workers, the last to park at the end, and records without a thread.
   @Cell var idleStack: [Worker] = []
   @Cell var freeWorkers: [Worker] = []
+  /// Chosen, and to get their threads from the monitor: see ThreadEffects.makesPlainThreads.
+  @Cell var workersToStart: [Worker] = []
 
   /// All workers that ever were, by index; `workerCount` of them are filled.
   let workers: UnsafeMutablePointer<Unmanaged<Worker>?>
@@ -143,8 +147,13 @@ final class Pool: @unchecked Sendable {
 
   @inline(__always)
   func withInjector<Result>(_ source: Source, _ body: (Injector) -> Result) -> Result {
+    withInjector(at: source.index, body)
+  }
+
+  @inline(__always)
+  func withInjector<Result>(at index: Int, _ body: (Injector) -> Result) -> Result {
     // SAFETY: injectors live as long as the pool.
-    injectors[source.index]._withUnsafeGuaranteedRef(body)
+    injectors[index]._withUnsafeGuaranteedRef(body)
   }
 
   /// Sets the hint of a source that has just been given work.
@@ -167,7 +176,7 @@ final class Pool: @unchecked Sendable {
   }
 
   /// Whether a worker is at work in a lower band: then higher work must be where it sees it.
-  private func hasWorkersBelow(_ band: Band) -> Bool {
+  func hasWorkersBelow(_ band: Band) -> Bool {
     bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1) != 0
   }
 

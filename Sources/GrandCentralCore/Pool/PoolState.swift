@@ -41,6 +41,14 @@ extension PoolState {
     return (PoolState(rawValue: more + Self.oneThread), .spawn)
   }
 
+  /// A class has waited for long: one more worker comes for it, whatever the others do.
+  func calledUp(mostThreads: Int) -> (PoolState, WakeAction) {
+    let more = rawValue + Self.oneActive + Self.oneSearching
+    if idle > 0 { return (PoolState(rawValue: more - Self.oneIdle), .wakeIdle) }
+    if threads >= mostThreads { return (self, .saturated) }
+    return (PoolState(rawValue: more + Self.oneThread), .spawn)
+  }
+
   /// A worker that was to be spawned could not be.
   func spawnFailed() -> PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching - Self.oneThread)
@@ -72,6 +80,11 @@ extension PoolState {
   /// A parked worker was not needed for long; its thread ends.
   func retired() -> PoolState { PoolState(rawValue: rawValue - Self.oneIdle - Self.oneThread) }
 
+  /// An active worker's thread ends.
+  func surrendered() -> PoolState {
+    PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread)
+  }
+
   /// A guest has brought work, and goes searching for more. `nil`: as many are active as may be.
   func joined(width: Int) -> PoolState? {
     if active >= width { return nil }
@@ -86,6 +99,12 @@ extension PoolState {
   /// A guest goes because there are more active workers than the width allows. `nil`: there are not.
   func steppedOut(width: Int) -> PoolState? {
     active > width ? PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread) : nil
+  }
+
+  /// In a child that was forked: there is one thread, which is a worker at work, or none.
+  static func afterFork(isWorker: Bool, isSearching: Bool) -> PoolState {
+    if !isWorker { return PoolState(rawValue: 0) }
+    return PoolState(rawValue: oneActive + oneThread + (isSearching ? oneSearching : 0))
   }
 
   /// The item of an active worker sleeps.

@@ -34,6 +34,11 @@ struct Ring: @unchecked Sendable {
     for index in 0..<Self.capacity { (slots + index).initialize(to: Atomic(0)) }
   }
 
+  /// Drops all that is in it. In a child that was forked, where nobody else is.
+  func clear() {
+    words.pointee.head.store(words.pointee.tail.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
   /// When nobody uses it any more.
   func dismantle() {
     words.deinitialize(count: 1)

@@ -50,6 +50,8 @@ final class Worker: @unchecked Sendable {
 
   // Owner only.
   var band = Band.unspecified
+  /// The same for others; relaxed, a hint.
+  let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
 
   /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
@@ -77,6 +79,22 @@ final class Worker: @unchecked Sendable {
     self.pool = pool
     isGuest = guest != nil
     plainName = guest ?? "gc-worker-\(index)"
+  }
+
+  /// In a child that was forked. `isHere`: its thread is the one that forked, and runs an item.
+  func afterFork(isHere: Bool) {
+    items.clear()
+    lanes.clear()
+    handed = nil
+    isOnIdleStack = false
+    isNamedAfterQueue.store(false, ordering: .relaxed)
+    status.store(isHere ? .running : .away, ordering: .relaxed)
+    threadID.store(isHere ? thread?.pointee.tid ?? 0 : 0, ordering: .relaxed)
+    if isHere { return }
+    thread = nil
+    band = .unspecified
+    visibleBand.store(0, ordering: .relaxed)
+    isSearching = false
   }
 
   deinit {

@@ -79,6 +79,28 @@ extension DispatchQoS {
   }
 }
 
+extension DispatchQoS {
+  /// The quality of service of the calling code: what `async` passes on, before user-interactive is lowered.
+  ///
+  /// Inside a work item this is what the item runs at; on the main thread user-interactive; on other threads
+  /// of the program unspecified. That more urgent work waits, and the item is helped along for it, does not
+  /// show. Call from any thread.
+  ///
+  /// - Returns: the class and the place in it.
+  /// - Source: `qos_class_self(3)` and `qos_class_main(3)` of Darwin, `sys/qos.h`. Apple's Swift overlay has no
+  ///   name of its own for it; `current` follows `Thread.current` and `OperationQueue.current`.
+  public static var current: DispatchQoS {
+    PackedQoS(rawValue: currentThread().pointee.qos).dispatchQoS
+  }
+}
+
+extension DispatchQoS.QoSClass {
+  /// The QoS class of the calling code: the class of `DispatchQoS.current`.
+  ///
+  /// - Source: `qos_class_self(3)` of Darwin, `sys/qos.h`.
+  public static var current: DispatchQoS.QoSClass { DispatchQoS.current.qosClass }
+}
+
 extension DispatchQoS.QoSClass {
   @usableFromInline
   init(_ band: Band) {

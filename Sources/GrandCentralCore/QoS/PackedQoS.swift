@@ -1,6 +1,5 @@
 // Room: QoS/PackedQoS. A quality of service as one 32-bit value, as nodes and threads carry it.
 //   7…0 band │ 15…8 relative priority, as its magnitude 0…15 │ 16 enforced
-//   17 of a queue: a queue's own, which a target's does not lower
 // Bands are the QoS classes in ascending order of urgency; 0 means unspecified.
 
 /// The QoS classes as small numbers, in ascending order of urgency.
@@ -11,6 +10,10 @@ enum Band: UInt8, CaseIterable, Comparable, Sendable {
 
   @inlinable
   static func < (left: Band, right: Band) -> Bool { left.rawValue < right.rawValue }
+
+  /// Where work of this band stands among others: what has no class is treated as default.
+  @inlinable
+  var place: Band { self == .unspecified ? .default : self }
 }
 
 @usableFromInline
@@ -28,10 +31,11 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
 
   @inlinable
   var band: Band { Band(rawValue: UInt8(truncatingIfNeeded: rawValue)) ?? .unspecified }
+  /// Where it stands among others' bands.
+  @inlinable
+  var place: Band { band.place }
   /// 0 … -15, 0 being the most urgent of its band.
   var relativePriority: Int { -Int(rawValue >> 8 & 0xf) }
   @inlinable
   var isEnforced: Bool { rawValue >> 16 & 1 == 1 }
-  var isOfQueue: Bool { rawValue >> 17 & 1 == 1 }
-  var asOfQueue: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 17) }
 }

@@ -4,6 +4,12 @@
 // Three sources, strongest first: the item's own when enforced, the queue's own, the item's. The
 // item's is what the caller gave, or else the class of the code that submitted it, which is at most
 // user-initiated: work that is handed on is no longer the user's touch itself.
+// Where the queue has none, what its targets hand down is the least that its items run at: the nearest
+// that has a QoS. What ends on the main thread is handed down as enforced: nothing lowers that thread.
+// A lane that asks to be drained is no item of its target: it brings what its own items need, and the
+// target's QoS can only add to that.
+// What is raised because more urgent work waits behind it (Lanes/Lane+Override) is not seen here: it
+// neither changes what an item runs at nor what it hands on.
 // Source: dispatch/block.h, the descriptions of the block flags; contract rows P1–P3, P7.
 
 @usableFromInline
@@ -32,19 +38,37 @@ enum QoSPropagation {
   }
 
   /// What an item runs at, and what its own submissions infer from, on a queue with `queue` of its
-  /// own. Stays unspecified if neither says: the pool takes that as default.
-  @inlinable
-  static func effective(item: PackedQoS, queue: PackedQoS) -> PackedQoS {
-    if queue.rawValue == 0 { return item }
-    if item.isEnforced { return mostUrgent(item, queue) }
-    return queue
+  /// own, or else with `inherited` from its targets. Stays unspecified if none says: the pool takes that
+  /// as default.
+  @inlinable @inline(__always)
+  static func effective(
+    item: PackedQoS, queue: PackedQoS, inherited: PackedQoS = .unspecified
+  ) -> PackedQoS {
+    if queue.rawValue | inherited.rawValue == 0 { return item }
+    return effectiveInFull(item: item, queue: queue, inherited: inherited)
   }
 
-  /// What a lane carries to its target as an item, when `item` is first in line.
-  /// An enforced item stays so, or a target with a QoS of its own would undo it.
-  @inlinable
-  static func activation(queue: PackedQoS, item: PackedQoS) -> PackedQoS {
-    effective(item: item, queue: queue)
+  @usableFromInline
+  static func effectiveInFull(
+    item: PackedQoS, queue: PackedQoS, inherited: PackedQoS
+  ) -> PackedQoS {
+    if queue.rawValue == 0 { return mostUrgent(item, inherited) }
+    let asked = item.isEnforced ? mostUrgent(item, queue) : queue
+    return inherited.isEnforced ? mostUrgent(asked, inherited) : asked
+  }
+
+  /// What a lane that asks to be drained brings to a target with `queue` and `inherited`.
+  static func activation(
+    of lane: PackedQoS, queue: PackedQoS, inherited: PackedQoS
+  ) -> PackedQoS {
+    mostUrgent(mostUrgent(lane, queue), inherited)
+  }
+
+  /// What a queue hands down to those that target it.
+  static func handedDown(queue: PackedQoS, inherited: PackedQoS, isMain: Bool) -> PackedQoS {
+    if isMain { return queue.enforced }
+    if queue.rawValue == 0 { return inherited }
+    return inherited.isEnforced ? mostUrgent(queue, inherited).enforced : queue
   }
 
   /// What an item runs at that is performed by hand, on a thread at `current`.

@@ -186,7 +186,7 @@ extension DispatchQueue {
       } else {
         // The caller is inside for as long as any helper is, so the lane is held and may stand on their frames.
         Self.concurrentPerform(iterations: iterations) { index in
-          withFrame(currentThread()) { function(context, index) }
+          withFrame(currentThread(), as: .visiting) { function(context, index) }
         }
       }
     }

@@ -106,8 +106,8 @@ extension DispatchQueue {
     withoutActuallyEscaping(work) { work in
       // The other thread has called the closure, and let go of it, before it grants: see RemoteCall.
       let call = RemoteCall(waiter: thread, queue: self) { result = Swift.Result { try work() } }
-      call.send(to: lane, from: thread, barrier: barrier)
-      lane.awaitGrant(thread)
+      let band = call.send(to: lane, from: thread, barrier: barrier)
+      lane.awaitGrant(thread, at: band)
       call.body = {}
     }
     switch result.unsafelyUnwrapped {
@@ -124,14 +124,27 @@ extension DispatchQueue {
   ) {
     let thread = currentThread()
     let token = isBarrier ? LaneState(rawValue: LaneState.locked) : syncToken
-    if !enterIdle(thread, as: token) {
-      guard enterSlowly(thread, barrier: token.rawValue == LaneState.locked) else {
-        callRemotely(thread, on: Runtime.shared.main, barrier: true, function, context)
-        return leaveSlowly(thread, barrier: token.rawValue == LaneState.locked)
-      }
+    // relaxed: a guess. The word of a lane with a target is never 0, and one that others hold is best left to them.
+    if state.load(ordering: .relaxed).rawValue == 0, enterIdle(thread, as: token) {
+      withFrame(thread) { function(context) }
+      leave(thread, as: token)
+    } else {
+      callSlowly(thread, barrier: token.rawValue == LaneState.locked, function, context)
     }
-    withFrame(thread) { function(context) }
-    leave(thread, as: token)
+  }
+
+  /// syncCall() on a lane that is busy, or whose target is a lane. What leave() would try first is in vain there.
+  @inline(never)
+  private final func callSlowly(
+    _ thread: ThreadContext, barrier: Bool, _ function: @escaping WorkFunction,
+    _ context: UnsafeMutableRawPointer?
+  ) {
+    if enterSlowly(thread, barrier: barrier) {
+      withFrame(thread) { function(context) }
+    } else {
+      callRemotely(thread, on: Runtime.shared.main, barrier: true, function, context)
+    }
+    leaveSlowly(thread, barrier: barrier)
   }
 
   /// Calls a C function on this queue, as `asyncAndWait` calls a closure.
@@ -153,8 +166,8 @@ extension DispatchQueue {
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
   ) {
     let call = RemoteCall(waiter: thread, queue: self) { function(context) }
-    call.send(to: lane, from: thread, barrier: barrier)
-    lane.awaitGrant(thread)
+    let band = call.send(to: lane, from: thread, barrier: barrier)
+    lane.awaitGrant(thread, at: band)
   }
 }
 
@@ -170,11 +183,20 @@ private final class RemoteCall: @unchecked Sendable {
     self.body = body
   }
 
-  func send(to lane: Lane, from thread: ThreadContext, barrier: Bool) {
+  /// Returns the class that it asks.
+  func send(to lane: Lane, from thread: ThreadContext, barrier: Bool) -> Band {
     let node = NodeCache.take(thread)
     node.context = Unmanaged.passUnretained(self).toOpaque()
     node.traits = WorkTraits(
-      qos: PackedQoS(rawValue: thread.pointee.qos), barrier: barrier)
+      qos: PackedQoS(rawValue: thread.pointee.qos), barrier: barrier
+    ).union(.awaited)
+    // SAFETY: as in the entry below.
+    node.urgencyReader = { context in
+      Unmanaged<RemoteCall>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        Standing.of($0.waiter).rawValue
+      }
+    }
+    let band = Standing.ofWaiter(thread)
     node.entry = { raw, thread in
       let node = WorkNode(raw)
       let call = Unmanaged<RemoteCall>.fromOpaque(node.context.unsafelyUnwrapped)
@@ -188,13 +210,14 @@ private final class RemoteCall: @unchecked Sendable {
     thread.shared.isServed.store(lane.kind == .concurrent && !barrier, ordering: .relaxed)
     Parker.prepare(thread)
     lane.submit(node, from: thread)
+    return band
   }
 
   /// Not inlined: every reference to the closure is gone when this returns.
   @inline(never)
   private func run(on thread: ThreadContext) -> ThreadContext {
     waiter.shared.isServed.store(true, ordering: .relaxed)
-    queue.withFrame(thread) { body() }
+    queue.withFrame(thread, as: .visiting) { body() }
     return waiter
   }
 }

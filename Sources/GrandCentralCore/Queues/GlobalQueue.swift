@@ -14,8 +14,10 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
     var traits = node.traits
     let asked = traits.qos
-    // An item's QoS yields to the root's; a queue's own, or an enforced one, can only be raised.
-    if band != .unspecified && (!(asked.isOfQueue || asked.isEnforced) || asked.band < band) {
+    // An item's QoS yields to the root's. What a queue sends here, and an enforced one, can only be
+    // raised: what the root hands down to the queue is in it already.
+    let isItem = traits.isDisjoint(with: [.lane, .carried])
+    if band != .unspecified && (isItem && !asked.isEnforced || asked.band < band) {
       traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))
       node.traits = traits
     }

@@ -56,6 +56,21 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     if before == 0 { futexWake(signal) }
   }
 
+  /// In a child that was forked: nothing is queued. The descriptor is the parent's too, and what is read there is lost to
+  /// it; so its number comes to stand for another one, and whoever has it keeps it.
+  func afterFork() {
+    signal.store(0, ordering: .relaxed)
+    let inherited = descriptor.load(ordering: .relaxed)
+    if inherited < 0 { return }
+    let own = Doorbell.make()
+    if own >= 0 {
+      gc_descriptor_move(own, inherited)
+    } else {
+      close(inherited)
+      descriptor.store(-1, ordering: .relaxed)
+    }
+  }
+
   /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.
   @inline(never)
   func grandCentralMainIdle() {

@@ -3,12 +3,17 @@
 // or a model can have an engine of its own.
 
 final class Runtime: @unchecked Sendable {
-  static let shared = Runtime(pool: Pool(.fromEnvironment()))
+  static let shared = makeShared()
 
   let pool: Pool
   /// By band; the first takes each node's own band, and is what private queues target by default.
   let roots: [GlobalQueue]
   let main = MainQueue()
+  // What is made when it is first asked for.
+  let events = LatePart()
+  let channels = LatePart()
+  let fileWorkers = LatePart()
+  let transfers = LatePart()
 
   init(pool: Pool) {
     self.pool = pool
@@ -30,10 +35,12 @@ extension Pool.Configuration {
     let fixedWidth = positive("GRANDCENTRAL_WIDTH", atMost: 512)
     let width = fixedWidth ?? CPULimits.machine.width()
     let most = positive("GRANDCENTRAL_THREADS", atMost: 1000) ?? 1000
-    return Pool.Configuration(
+    var configuration = Pool.Configuration(
       width: min(width, most),
       readWidth: fixedWidth != nil ? nil : { @Sendable in min(CPULimits.machine.width(), most) },
       softThreads: min(most, max(64, 4 * width)), mostThreads: most)
+    configuration.hasEffects = true
+    return configuration
   }
 
   private static func positive(_ name: String, atMost most: Int) -> Int? {

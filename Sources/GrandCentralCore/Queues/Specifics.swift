@@ -62,7 +62,8 @@ private struct SpecificEntry {
 
 private final class SpecificTable {
   let lock = Lock()
-  /// Guarded by the lock. Few queues have more than a handful.
+  /// Guarded by the lock. Few queues have more than a handful. Only ever replaced as a whole: accesses that are one
+  /// load or one store need no check of their exclusivity when the program runs.
   @Cell var entries: [SpecificEntry] = []
 
   deinit {
@@ -85,17 +86,17 @@ private final class SpecificTable {
   func replace(_ key: SpecificKey, by entry: SpecificEntry?) -> SpecificEntry? {
     lock.lock()
     defer { lock.unlock() }
-    guard let index = place(of: key) else {
-      if let entry { entries.append(entry) }
+    var changed = entries
+    defer { entries = changed }
+    guard let index = changed.firstIndex(where: { $0.key == key }) else {
+      if let entry { changed.append(entry) }
       return nil
     }
-    guard let entry else { return entries.remove(at: index) }
-    let old = entries[index]
-    entries[index] = entry
+    guard let entry else { return changed.remove(at: index) }
+    let old = changed[index]
+    changed[index] = entry
     return old
   }
-
-  private func place(of key: SpecificKey) -> Int? { entries.firstIndex { $0.key == key } }
 }
 
 /// A value that was found, in a table whose lock is held until unlock(): nobody replaces it meanwhile. The

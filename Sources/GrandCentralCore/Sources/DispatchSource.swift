@@ -47,6 +47,11 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   override final var drainQuota: Int { 1 }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
+  /// The node that was to take what has happened is not on the lane any more.
+  override func forgetParent() {
+    sourceState.bitwiseAnd(~SourceState.queued, ordering: .relaxed)
+  }
+
   /// Starts the source if it was never active; otherwise takes back one `suspend()`.
   override public final func resume() {
     if resumeLane(activates: true) { start() }

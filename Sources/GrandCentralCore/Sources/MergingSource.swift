@@ -4,6 +4,11 @@ class MergingSource: DispatchSource, @unchecked Sendable {
   /// What has happened since the last event. Whoever merges something signals after that.
   final let pending = Atomic<UInt64>(0)
 
+  override final func forgetParent() {
+    super.forgetParent()
+    pending.store(0, ordering: .relaxed)
+  }
+
   override func takeData() -> UInt64? {
     // acquiring: what was done before the merging is seen by the handler.
     let data = pending.exchange(0, ordering: .acquiringAndReleasing)

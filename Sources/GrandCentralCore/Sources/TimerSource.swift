@@ -13,28 +13,36 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   @Cell private var entry: TimerHandle?
   /// 0: once.
   @Cell private var interval: UInt64 = 0
+  /// Of the queue that it was made with; `nil`: its class is not to make it later.
+  private let queueQoSForLeeway: PackedQoS?
 
-  init(queue: DispatchQueue?) { super.init(kind: "timer source", queue: queue) }
-
-  deinit {
-    if let entry { timers.putBack(entry) }
+  init(queue: DispatchQueue?, isStrict: Bool) {
+    queueQoSForLeeway = isStrict ? nil : queue?.ownQoS ?? .unspecified
+    super.init(kind: "timer source", queue: queue)
   }
 
-  private var timers: Timers { isWall ? Events.shared.wall : Events.shared.monotonic }
+  deinit {
+    if let entry { withTimers { $0.putBack(entry) } }
+  }
+
+  @inline(__always)
+  private func withTimers<Result>(_ body: (Timers) -> Result) -> Result {
+    Events.withTimers(isWall: isWall, body)
+  }
 
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
   override func startMonitoring() {
     lock.withLock {
       isMonitoring = true
-      if let entry { timers.arm(entry) }
+      if let entry { withTimers { $0.arm(entry) } }
     }
   }
 
   override func stopMonitoring() {
     lock.withLock {
       isMonitoring = false
-      if let entry { timers.disarm(entry) }
+      if let entry { withTimers { $0.disarm(entry) } }
     }
   }
 
@@ -47,24 +55,37 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     case .at(.monotonic(let nanoseconds)): target = nanoseconds
     case .at(.wall(let nanoseconds)): (target, isOnWall) = (nanoseconds, true)
     }
+    let leeway = max(
+      leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isOnWall))
     lock.withLock {
       if isOnWall != isWall {
-        if let entry { timers.putBack(entry) }
+        if let entry { withTimers { $0.putBack(entry) } }
         entry = nil
         isWall = isOnWall
       }
-      let entry = entry ?? timers.makeEntry(for: self)
+      let entry = entry ?? withTimers { $0.makeEntry(for: self) }
       self.entry = entry
       self.interval = interval
-      timers.schedule(entry, at: target, leeway: leeway, arms: isMonitoring)
+      withTimers { $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring) }
     }
+  }
+
+  /// By how much the class of the handler's work allows the timer to be late.
+  private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
+    guard let queueQoS = queueQoSForLeeway else { return 0 }
+    let item = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
+    let allowed = ClassEffects.of(QoSPropagation.effective(item: item, queue: queueQoS).band).leeway
+    if allowed == .none { return 0 }
+    guard let target else { return allowed.nanoseconds(after: interval) }
+    let now = onWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
+    return allowed.nanoseconds(after: target > now ? target - now : 0)
   }
 
   /// How many times the timer has fired since the last event; arms it for the next time.
   override func takeData() -> UInt64? {
     lock.withLock {
       guard isMonitoring, let entry else { return nil }
-      return timers.answer(entry, interval: interval)
+      return withTimers { $0.answer(entry, interval: interval) }
     }
   }
 }
@@ -74,19 +95,21 @@ extension DispatchSource {
   public struct TimerFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// The leeway is as asked for, however small. So it is here without the flag, which is accepted.
+    /// The leeway is as asked for, however small, also for work of the classes background and utility.
     public static let strict = TimerFlags(rawValue: 1)
   }
 
   /// Makes a timer, which fires nothing before `schedule` and `activate()`.
   ///
   /// - Parameters:
-  ///   - flags: `.strict` where the leeway must not be widened; here it never is.
+  ///   - flags: `.strict` where the leeway must not be widened. It is where the class of the queue, or of the event
+  ///     handler where the queue has none, is background or utility when the timer is scheduled: to a tenth of the
+  ///     interval or delay, a second at most, or to a twentieth, a tenth of a second at most.
   ///   - queue: where the handlers run; `nil`: the default global queue.
   /// - Source: `DISPATCH_SOURCE_TYPE_TIMER`, `dispatch_source_create(3)`.
   public class func makeTimerSource(
     flags: TimerFlags = [], queue: DispatchQueue? = nil
   ) -> any DispatchSourceTimer {
-    TimerSource(queue: queue)
+    TimerSource(queue: queue, isStrict: flags.contains(.strict))
   }
 }

@@ -1,7 +1,8 @@
 // Room: Work/WorkNode. What a list of work holds: 64 bytes, 64-aligned, from the thread's cache.
 //    0 next      the next node of whatever list this one is on
 //    8 entry     what runs it: a C function, so that no list needs to know what it carries
-//   16 closure   the client's closure, two words; moved in and moved out, never copied
+//   16 closure   the client's closure, two words; moved in and moved out, never copied. Without one: who
+//                tells how urgently the node is waited for
 //   32 context   the entry's own: a lane to drain, a work item to perform, a thread to wake …
 //   40 companion a group to leave when the work is done
 //   48 carrier   the concurrent lane whose running count this node holds
@@ -77,6 +78,20 @@ extension WorkNode {
     nonmutating set { store(newValue.rawValue, 56) }
   }
 
+  /// Reads from the node's context how urgently somebody waits for the node, as a raw band. In the place
+  /// of the closure, which such a node has not.
+  typealias UrgencyReader = @convention(c) (UnsafeMutableRawPointer) -> UInt8
+  var urgencyReader: UrgencyReader {
+    get { load(16, as: UrgencyReader.self) }
+    nonmutating set { store(newValue, 16) }
+  }
+
+  /// How urgently somebody waits for the node; unspecified where nobody does, or it cannot be known.
+  var awaitedBand: Band {
+    guard traits.contains(.awaited), let context else { return .unspecified }
+    return Band(rawValue: urgencyReader(context)) ?? .unspecified
+  }
+
   /// Moves the client's closure in.
   @inlinable @inline(__always)
   func putClosure(_ work: consuming @escaping () -> Void) {
@@ -117,6 +132,9 @@ struct HeldClosure {
 ///   0 barrier │ 1 waiter: a thread in sync() waits for its turn
 ///   2 carried: a lane counts this node as running, and its address is in `carrier`
 ///   3 lane: an activation, by which a lane asks to be drained
+///   4 awaited: what waits for this node can be asked how urgently; see `urgencyReader`
+///   10…8 of a node that the owner of a lane has taken: the band of the most urgent one at or behind it,
+///        where that is not itself
 ///   63…32 QoS, packed
 @usableFromInline
 struct WorkTraits: OptionSet, Sendable {
@@ -127,6 +145,7 @@ struct WorkTraits: OptionSet, Sendable {
   static let waiter = WorkTraits(rawValue: 2)
   static let carried = WorkTraits(rawValue: 4)
   static let lane = WorkTraits(rawValue: 8)
+  static let awaited = WorkTraits(rawValue: 16)
 
   @inlinable @inline(__always)
   init(qos: PackedQoS, barrier: Bool = false) {
@@ -134,4 +153,10 @@ struct WorkTraits: OptionSet, Sendable {
   }
   @inlinable @inline(__always)
   var qos: PackedQoS { PackedQoS(rawValue: UInt32(truncatingIfNeeded: rawValue >> 32)) }
+
+  /// Raw, and unspecified where the node itself is the most urgent.
+  var bandBehind: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 8 & 7) }
+  func withBandBehind(_ band: Band) -> WorkTraits {
+    WorkTraits(rawValue: rawValue & ~(7 << 8) | UInt64(band.rawValue) << 8)
+  }
 }

@@ -40,6 +40,8 @@ final class Supervisor: @unchecked Sendable {
   /// The timer for a restart, or for the end of patience.
   private var timer: (any DispatchSourceTimer)?
   private var input: Int32 = -1
+  /// What comes when what a run said has been heard, and its pipe is closed.
+  private var whenSilent: (() -> Void)?
   private var isStopping = false
   private var isOver = false
 
@@ -83,7 +85,11 @@ final class Supervisor: @unchecked Sendable {
     source.setEventHandler { [self] in
       if !hear(descriptor) { source.cancel() }
     }
-    source.setCancelHandler { close(descriptor) }
+    source.setCancelHandler { [self] in
+      close(descriptor)
+      output = nil
+      whenSilent.take()?()
+    }
     output = source
     source.activate()
   }
@@ -102,12 +108,17 @@ final class Supervisor: @unchecked Sendable {
   private func ended(_ ending: Ending) {
     child = nil
     close(input)
+    guard let output else { return goOn(after: ending) }
     // It may have said something just before; its end of the pipe is closed, so this does not wait.
-    if let output, !output.isCancelled {
+    if !output.isCancelled {
       while hear(Int32(output.handle)), errno != EAGAIN {}
       output.cancel()
     }
-    output = nil
+    whenSilent = { self.goOn(after: ending) }
+  }
+
+  /// Nothing of the last run is left: neither its number nor its pipes.
+  private func goOn(after ending: Ending) {
     whenHappened(.ended(ending))
     if isStopping { return finish(.stopped) }
     if run > plan.mostRestarts { return finish(.gaveUp) }

@@ -119,6 +119,13 @@ static void use_queues_and_exit(void) {
   _exit(0);
 }
 
+static void expect_child(pid_t child) {
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  CHECK_EQUAL(WEXITSTATUS(status), 0);
+}
+
 BEYOND(child_of_a_fork_uses_queues, "the peer stops in the child") {
   static latch done = LATCH(1);
   dispatch_async_f(global_queue(), &done, open_latch);
@@ -126,10 +133,7 @@ BEYOND(child_of_a_fork_uses_queues, "the peer stops in the child") {
   pid_t child = fork();
   CHECK(child >= 0);
   if (!child) use_queues_and_exit();
-  int status;
-  CHECK_EQUAL(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQUAL(WEXITSTATUS(status), 0);
+  expect_child(child);
 }
 
 CASE(fork_handlers_may_be_called) {
@@ -138,6 +142,28 @@ CASE(fork_handlers_may_be_called) {
   static counter ran;
   dispatch_sync_f(serial_queue(), &ran, count_up);
   CHECK_EQUAL(ran.value, 1);
+}
+
+BEYOND(fork_handlers_called_by_hand_do_no_harm, "the peer stops in the child") {
+  static latch done = LATCH(1);
+  dispatch_async_f(global_queue(), &done, open_latch);
+  latch_wait(&done);
+  dispatch_atfork_prepare();
+  dispatch_atfork_prepare();
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (!child) {
+    dispatch_atfork_child();
+    dispatch_atfork_child();
+    use_queues_and_exit();
+  }
+  dispatch_atfork_parent();
+  dispatch_atfork_parent();
+  dispatch_atfork_parent();
+  expect_child(child);
+  static latch again = LATCH(1);
+  dispatch_async_f(global_queue(), &again, open_latch);
+  latch_wait(&again);
 }
 
 #ifdef __BLOCKS__

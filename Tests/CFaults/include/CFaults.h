@@ -32,11 +32,15 @@ typedef enum {
   FAULTS_PIDFD_OPEN,
   FAULTS_IO_URING_SETUP,
   FAULTS_IO_URING_ENTER,
+  FAULTS_IO_URING_REGISTER,
   FAULTS_READ,
   FAULTS_PREAD,
   FAULTS_WRITEV,
   FAULTS_PWRITEV,
   FAULTS_SENDMSG,
+  FAULTS_SCHED_SETATTR,
+  FAULTS_SCHED_GETATTR,
+  FAULTS_IOPRIO_SET,
 } faults_call;
 // From now on these system calls of this process fail with `error`, for good: seccomp(2).
 int faults_refuse(const faults_call *_Nonnull calls, size_t count, int error);
@@ -45,6 +49,10 @@ int faults_refuse_descriptor(int descriptor, faults_call call, int error);
 
 // Forks. The child ends with 0 if `body` returns true. Returns what waitpid(2) says of it, or -1.
 int faults_in_child(bool (*_Nonnull body)(void));
+
+// fork(2), which Swift does not offer; and the end of a child: its status, 128 + the signal that ended it, or -1.
+int faults_fork(void);
+int faults_end_of(int child);
 
 // Makes and joins a thread.
 int faults_try_thread(void);
@@ -75,8 +83,8 @@ uint64_t faults_deliveries(int number);
 int64_t faults_values(int number);
 // Sends a signal with a value to this process, from a thread that does not block it: EAGAIN when too many wait.
 int faults_queue(int number, int value);
-// Raises a signal in a forked child. Returns what waitpid(2) says of it.
-int faults_fork_and_raise(int number);
+// Raises a signal in a forked child, which has so many seconds to end. Returns what waitpid(2) says of it.
+int faults_fork_and_raise(int number, int seconds);
 // Waits until a child has exited, and leaves its status.
 bool faults_has_exited(int process);
 // A fault of the running thread: SIGSEGV.
@@ -88,6 +96,21 @@ uint64_t faults_cpus(void);
 int faults_bind(int thread, uint64_t cpus);
 typedef enum { FAULTS_NORMAL, FAULTS_BATCH, FAULTS_IDLE } faults_policy;
 int faults_schedule(int thread, faults_policy policy);
+
+// Scheduling.c. What the kernel has noted for a thread of this process; 0: the calling one.
+typedef struct {
+  int policy;
+  int nice;
+  int64_t slice_nanoseconds;
+  int io_priority;
+  // Of the calling thread, whichever is asked about.
+  int64_t timer_slack_nanoseconds;
+} faults_treatment;
+int faults_treatment_of(int thread, faults_treatment *_Nonnull treatment);
+// Gives the calling thread another nice value.
+int faults_set_nice(int value);
+// The lowest nice value that this process may set without privilege.
+int faults_nice_floor(void);
 
 // Whether this build runs under a sanitizer, which needs the address space to itself.
 bool faults_is_sanitized(void);

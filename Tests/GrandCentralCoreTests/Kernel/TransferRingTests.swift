@@ -75,6 +75,30 @@ struct TransferRingTests {
     }
   }
 
+  @Test func `says how urgent each is`() async {
+    _ = await #expect(processExitsWith: .success) {
+      let own = try ownRing()
+      let zero = open("/dev/zero", O_RDONLY)
+      let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+      defer { buffer.deallocate() }
+      let noClass = IOPriority(rawValue: 7 << 13)
+      let priorities: [IOPriority] = [.unset, .bestEffort(0), .bestEffort(6), .idle, noClass]
+      for priority in priorities {
+        var part = Transfer.Stretch(start: UnsafePointer(buffer), bytes: 1)
+        let expected = priority == noClass ? -EINVAL : 1
+        try #require(
+          own.ring.addRead(zero, into: buffer, 1, at: 0, key: 1, priority: priority)
+            && own.ring.addWrite(
+              open("/dev/null", O_WRONLY), &part, 1, at: 0, key: 2, priority: priority)
+        )
+        #expect(own.ring.enter() == .all)
+        // The kernel looks at it, so it was told.
+        #expect(own.wait(for: 2) == [1: expected, 2: expected])
+      }
+      own.free()
+    }
+  }
+
   @Test func `has room for so many, and gives back what was not taken`() async {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing(4)

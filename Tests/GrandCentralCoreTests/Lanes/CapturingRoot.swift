@@ -9,7 +9,10 @@ final class CapturingRoot: DispatchQueue, @unchecked Sendable {
   private let taken = Counter()
   private let onSubmit = Box<(@Sendable () -> Void)?>(nil)
 
-  struct Captured: @unchecked Sendable { let node: WorkNode }
+  struct Captured: @unchecked Sendable {
+    let node: WorkNode
+    let band: Band
+  }
 
   init(_ label: String = "test.root") {
     super.init(root: label, kind: .root, qos: .unspecified)
@@ -22,12 +25,18 @@ final class CapturingRoot: DispatchQueue, @unchecked Sendable {
   var count: Int { nodes.count - taken.value }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
-    nodes.append(Captured(node: node))
+    nodes.append(Captured(node: node, band: node.traits.qos.band))
     if let body = onSubmit.value {
       onSubmit.value = nil
       body()
     }
   }
+
+  /// In which band each node was sent, oldest first.
+  var bands: [Band] { nodes.all.map(\.band) }
+
+  /// Runs one node out of turn. Not to be mixed with `runOldest()`.
+  func run(_ place: Int) { nodes.all[place].node.run(on: currentThread()) }
 
   /// Runs the oldest node on the calling thread.
   func runOldest() {

@@ -20,15 +20,16 @@ import Testing
   }
 
   @Test func `has thousands of words to check`() {
-    #expect(LaneWords.all.count == 5120)
+    #expect(LaneWords.all.count == 7680)
     #expect(LaneWords.valid.count > 1000)
     #expect(LaneWords.valid.contains(LaneState(rawValue: 0)))
   }
 
-  @Test(arguments: [false, true])
-  func `takes a node in`(exclusive: Bool) {
+  @Test(arguments: [false, true], [Band.background, .default, .userInteractive])
+  func `takes a node in`(exclusive: Bool, band: Band) {
     expectNoFaults(in: LaneWords.valid) { word in
-      let (next, action) = word.pushed(LaneWords.arriving, exclusive: exclusive)
+      let (next, action) = word.pushed(LaneWords.arriving, exclusive: exclusive, urgency: band)
+      let isMore = band > word.urgency
       switch action {
       case .admitted(let retains):
         var faults = LaneWords.faults(
@@ -41,12 +42,17 @@ import Testing
         }
         if next.running != word.running + 1 { faults.append("did not count the node") }
         return faults
-      case .queued:
-        return LaneWords.faults(word, next, mayChange: Self.list | LaneState.barrier)
+      case .queued, .raised:
+        return LaneWords.faults(
+          word, next, mayChange: Self.list | LaneState.barrier | LaneState.urgencyMask)
           + (next.pending == LaneWords.arriving ? [] : ["the node is not the newest"])
+          + (next.urgency == max(band, word.urgency) ? [] : ["miscounts how urgent it is"])
+          + ((action == .raised) == (isMore && word.isLocked) ? [] : ["raises the wrong ones"])
       case .schedule:
         var faults = LaneWords.faults(
-          word, next, mayChange: Self.list | LaneState.locked | LaneState.held)
+          word, next,
+          mayChange: Self.list | LaneState.locked | LaneState.held | LaneState.urgencyMask)
+        if next.urgency != max(band, word.urgency) { faults.append("is as urgent as another") }
         if word.isLocked || word.isSuspended || word.isHeld || !next.isHeld || !next.isLocked {
           faults.append("\(LaneWords.describe(word)) scheduled what was not its own")
         }
@@ -113,7 +119,8 @@ import Testing
       let (next, owns, wake) = word.leftExclusive(isSerial: isSerial)
       var faults = LaneWords.faults(
         word, next,
-        mayChange: LaneState.locked | LaneState.sleepers | (owns ? LaneState.batch : 0))
+        mayChange: LaneState.locked | LaneState.sleepers
+          | (owns ? LaneState.batch : word.hasWork ? 0 : LaneState.urgencyMask))
       if owns && next.fellAsleep() != nil { faults.append("lets somebody fall asleep") }
       if owns != next.isLocked { faults.append("\(LaneWords.describe(word)): who owns it?") }
       if owns != (word.hasWork && !word.isSuspended) { faults.append("left work behind") }
@@ -132,7 +139,9 @@ import Testing
   @Test func `is given up with nothing queued`() {
     expectNoFaults(in: Self.owners.filter { $0.pending == nil }) { word in
       let next = word.givenUp(hasBatch: false)
-      let owned = LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.held
+      let owned =
+        LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.held
+        | LaneState.urgencyMask
       return LaneWords.faults(word, next, mayChange: owned)
         + (next.isLocked || next.hasBatch ? ["not given up"] : [])
         + (next.isHeld == (word.isHeld && word.running > 0) ? [] : ["miscounts its hold"])
@@ -142,10 +151,15 @@ import Testing
   @Test(arguments: [false, true])
   func `is given up because it is suspended`(hasBatch: Bool) {
     expectNoFaults(in: Self.owners.filter(\.isSuspended)) { word in
-      let next = word.givenUp(hasBatch: hasBatch)
-      let owned = LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.held
+      let next = word.givenUp(hasBatch: hasBatch, urgency: hasBatch ? .default : .unspecified)
+      let owned =
+        LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.held
+        | LaneState.urgencyMask
       return LaneWords.faults(word, next, mayChange: owned)
         + (next.hasBatch == hasBatch ? [] : ["lost sight of the private list"])
+        + (next.urgency >= (word.pending == nil ? .unspecified : word.urgency)
+          ? [] : ["forgot how urgent what is pending may be"])
+        + (hasBatch && next.urgency < .default ? ["forgot how urgent the list is"] : [])
     }
   }
 
@@ -156,7 +170,8 @@ import Testing
     }
     expectNoFaults(in: words) { word in
       let next = word.givenUp(hasBatch: true, awaitsBarrier: awaitsBarrier)
-      let owned = LaneState.locked | LaneState.batch | LaneState.barrier
+      let owned =
+        LaneState.locked | LaneState.batch | LaneState.barrier | LaneState.urgencyMask
       return LaneWords.faults(word, next, mayChange: owned)
         + (next.awaitsBarrier == awaitsBarrier && next.hasBatch ? [] : ["forgot the first in line"])
     }
@@ -165,8 +180,10 @@ import Testing
   @Test(arguments: [false, true])
   func `is handed over to a waiter`(hasBatch: Bool) {
     expectNoFaults(in: Self.owners.filter { $0.running == 0 }) { word in
-      let next = word.handedOver(hasBatch: hasBatch)
-      return LaneWords.faults(word, next, mayChange: LaneState.held | LaneState.batch)
+      let next = word.handedOver(hasBatch: hasBatch, urgency: hasBatch ? .default : .unspecified)
+      return LaneWords.faults(
+        word, next, mayChange: LaneState.held | LaneState.batch | LaneState.urgencyMask)
+        + (!next.hasWork && next.urgency != .unspecified ? ["urgent with nothing queued"] : [])
         + (next.isLocked && !next.isHeld && next.hasBatch == hasBatch ? [] : ["not handed over"])
     }
   }
@@ -193,6 +210,26 @@ import Testing
         faults.append("\(LaneWords.describe(word)) owns what is another's")
       }
       return faults
+    }
+  }
+
+  @Test(arguments: [Band.background, .default, .userInteractive])
+  func `is raised for a waiter, and only while one can wait`(band: Band) {
+    expectNoFaults(in: LaneWords.valid) { word in
+      guard let next = word.raised(to: band) else {
+        let canWait = word.hasWork || word.isLocked && word.isHeld
+        return band > word.urgency && canWait ? ["\(LaneWords.describe(word)) was not raised"] : []
+      }
+      return LaneWords.faults(word, next, mayChange: LaneState.urgencyMask)
+        + (next.urgency == band && band > word.urgency ? [] : ["raised to something else"])
+    }
+  }
+
+  @Test func `lets sleepers be woken`() {
+    expectNoFaults(in: LaneWords.valid) { word in
+      guard let next = word.roused() else { return word.hasSleepers ? ["sleeps on"] : [] }
+      return LaneWords.faults(word, next, mayChange: LaneState.sleepers)
+        + (next.lowHalf != word.lowHalf ? [] : ["who is about to sleep does not notice"])
     }
   }
 

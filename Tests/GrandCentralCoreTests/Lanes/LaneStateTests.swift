@@ -24,7 +24,7 @@ import Testing
   @Test func `gives each flag a bit of its own, outside the node's address`() {
     let union = LaneWords.flags.reduce(0, |)
     #expect(union.nonzeroBitCount == LaneWords.flags.count)
-    let fields = [LaneState.pendingMask, LaneWords.runningMask, LaneWords.free]
+    let fields = [LaneState.pendingMask, LaneWords.runningMask, LaneState.urgencyMask]
     #expect(fields.allSatisfy { union & $0 == 0 })
     #expect(fields.reduce(union, |) == .max)
   }

@@ -14,14 +14,12 @@ enum LaneWords {
     LaneState.locked, LaneState.sleepers, LaneState.batch, LaneState.suspended,
     LaneState.targeted, LaneState.bound, LaneState.held, LaneState.barrier,
   ]
-  /// Bits that say nothing yet: no transition may touch them.
-  static var free: UInt64 { 0b111 << 50 }
-  /// Bits that stay as they are for as long as a lane lives, or change by setTarget() only.
-  static var permanent: UInt64 { free | LaneState.targeted | LaneState.bound }
+  static func urgency(_ band: Band) -> UInt64 { UInt64(band.rawValue) << 50 }
+  static let urgencies: [Band] = [.unspecified, .utility, .userInteractive]
   static var runningMask: UInt64 { ~0 << 53 }
   static let counts = [0, 1, 2, LaneState.mostRunning - 1, LaneState.mostRunning]
 
-  /// Every combination of flags, free bits, small and extreme counts, and an empty or filled list.
+  /// Every combination of flags, some urgencies, small and extreme counts, and an empty or filled list.
   static let all: [LaneState] = {
     var words: [LaneState] = []
     for combination in 0..<(1 << flags.count) {
@@ -29,7 +27,7 @@ enum LaneWords {
       for (place, flag) in flags.enumerated() where combination >> place & 1 == 1 { bits |= flag }
       for count in counts {
         for pending in [0, UInt64(UInt(bitPattern: queued))] {
-          for rest in [0, free] {
+          for rest in urgencies.map(urgency) {
             words.append(LaneState(rawValue: bits | UInt64(count) << 53 | pending | rest))
           }
         }
@@ -54,6 +52,9 @@ enum LaneWords {
     if word.awaitsBarrier && (word.isLocked || !word.hasWork) {
       broken.append("awaits a barrier, but has an owner or nothing queued")
     }
+    if word.urgency != .unspecified && !word.isLocked && !word.hasWork {
+      broken.append("urgent, with nobody inside and nothing queued")
+    }
     if word.running > LaneState.mostRunning { broken.append("more running than may be") }
     return broken
   }
@@ -73,7 +74,7 @@ enum LaneWords {
     var parts = zip(names, flags).filter { word.rawValue & $0.1 != 0 }.map(\.0)
     if word.pending != nil { parts.append("pending") }
     if word.running > 0 { parts.append("running \(word.running)") }
-    if word.rawValue & free != 0 { parts.append("free bits") }
+    if word.urgency != .unspecified { parts.append("\(word.urgency)") }
     return parts.isEmpty ? "idle" : parts.joined(separator: "+")
   }
 }

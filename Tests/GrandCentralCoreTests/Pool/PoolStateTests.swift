@@ -94,6 +94,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 1, 5, 65535])
+  func `calls one more worker up, whatever the others do`(mostThreads: Int) {
+    for word in Self.valid {
+      let (next, action) = word.calledUp(mostThreads: mostThreads)
+      guard action != .saturated else {
+        #expect(word.idle == 0 && word.threads >= mostThreads && next == word)
+        continue
+      }
+      #expect(action == (word.idle > 0 ? .wakeIdle : .spawn))
+      expect(
+        from: [word], threads: action == .spawn ? 1 : 0, idle: action == .wakeIdle ? -1 : 0,
+        searching: 1, active: 1
+      ) { $0.calledUp(mostThreads: mostThreads).0 }
+    }
+  }
+
+  @Test func `forgets an active worker whose thread ends`() {
+    let atWork = Self.valid.filter { $0.active > $0.searching }
+    expect(from: atWork, threads: -1, active: -1) { $0.surrendered() }
+  }
+
   @Test func `takes back a worker that could not be spawned`() {
     let words = Self.valid.compactMap { word -> PoolState? in
       let (next, action) = word.woken(width: 2000, mostThreads: 2000)

@@ -94,14 +94,80 @@ import Testing
     let item = PackedQoS(run.item, enforced: run.enforced)
     let queue = PackedQoS(run.queue)
     #expect(QoSPropagation.effective(item: item, queue: queue).dispatchQoS == run.runsAt)
-    #expect(QoSPropagation.activation(queue: queue, item: item).dispatchQoS == run.runsAt)
   }
 
   @Test func `an enforced item keeps its QoS through a hierarchy`() {
     let item = PackedQoS(.userInitiated, enforced: true)
-    let inner = QoSPropagation.activation(queue: PackedQoS(.background), item: item)
-    let outer = QoSPropagation.activation(queue: PackedQoS(.utility), item: inner)
+    let inner = QoSPropagation.effective(item: item, queue: PackedQoS(.background))
+    let outer = QoSPropagation.activation(
+      of: inner, queue: PackedQoS(.utility), inherited: .unspecified)
     #expect(outer.band == .userInitiated)
+  }
+
+  struct Inheritance: Sendable {
+    var item: DispatchQoS
+    var enforced = false
+    var queue: DispatchQoS = .unspecified
+    var inherited: DispatchQoS
+    var isMain = false
+    var runsAt: DispatchQoS
+  }
+
+  @Test(arguments: [
+    // No QoS of its own: the item's counts, but no less than the target's.
+    Inheritance(item: .unspecified, inherited: .utility, runsAt: .utility),
+    Inheritance(item: .background, inherited: .utility, runsAt: .utility),
+    Inheritance(item: .userInitiated, inherited: .utility, runsAt: .userInitiated),
+    Inheritance(item: .background, enforced: true, inherited: .utility, runsAt: .utility),
+    // Its own QoS wins over the target's, whichever is more urgent.
+    Inheritance(item: .default, queue: .background, inherited: .utility, runsAt: .background),
+    Inheritance(item: .default, queue: .userInitiated, inherited: .utility, runsAt: .userInitiated),
+    Inheritance(
+      item: .userInitiated, enforced: true, queue: .background, inherited: .utility,
+      runsAt: .userInitiated),
+    // Nothing lowers the main thread.
+    Inheritance(
+      item: .background, inherited: .userInteractive, isMain: true, runsAt: .userInteractive),
+    Inheritance(
+      item: .background, queue: .background, inherited: .userInteractive, isMain: true,
+      runsAt: .userInteractive),
+  ])
+  func `a queue without a QoS runs its items at no less than its targets hand down`(
+    run: Inheritance
+  ) {
+    let inherited = QoSPropagation.handedDown(
+      queue: PackedQoS(run.inherited), inherited: .unspecified, isMain: run.isMain)
+    let runsAt = QoSPropagation.effective(
+      item: PackedQoS(run.item, enforced: run.enforced), queue: PackedQoS(run.queue),
+      inherited: inherited)
+    #expect(runsAt.dispatchQoS == run.runsAt)
+  }
+
+  @Test func `the nearest target with a QoS hands it down`() {
+    func handedDown(_ queue: DispatchQoS, _ inherited: PackedQoS) -> PackedQoS {
+      QoSPropagation.handedDown(queue: PackedQoS(queue), inherited: inherited, isMain: false)
+    }
+    let root = handedDown(.background, .unspecified)
+    #expect(handedDown(.unspecified, root).band == .background)
+    #expect(handedDown(.utility, root).band == .utility)
+    #expect(handedDown(.unspecified, handedDown(.utility, root)).band == .utility)
+    let main = QoSPropagation.handedDown(
+      queue: PackedQoS(.userInteractive), inherited: .unspecified, isMain: true)
+    #expect(handedDown(.background, main).band == .userInteractive)
+    #expect(handedDown(.background, main).isEnforced)
+  }
+
+  @Test(arguments: [
+    (DispatchQoS.userInitiated, DispatchQoS.utility, DispatchQoS.userInitiated),
+    (.background, .utility, .utility), (.utility, .unspecified, .utility),
+    (.unspecified, .unspecified, .unspecified),
+  ])
+  func `a lane that asks to be drained can only be raised by its target's QoS`(
+    lane: DispatchQoS, target: DispatchQoS, brings: DispatchQoS
+  ) {
+    let brought = QoSPropagation.activation(
+      of: PackedQoS(lane), queue: PackedQoS(target), inherited: .unspecified)
+    #expect(brought.dispatchQoS == brings)
   }
 
   @Test func `performing by hand raises and never lowers`() {

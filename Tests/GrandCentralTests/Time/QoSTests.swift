@@ -43,6 +43,37 @@ import Testing
     #expect(runs.waitForValue(6))
   }
 
+  @Test func `of the calling code can be asked`() {
+    let low = DispatchQoS(qosClass: .utility, relativePriority: -3)
+    let seen = Unguarded<[DispatchQoS]>([])
+    let queue = DispatchQueue(label: "qos.current")
+    queue.async(qos: low) { seen.value.append(.current) }
+    queue.async(qos: .userInteractive) { seen.value.append(.current) }
+    queue.sync {}
+    #expect(seen.value == [low, .userInteractive])
+    #expect(DispatchQoS.QoSClass.current == DispatchQoS.current.qosClass)
+  }
+
+  @Test func `is handed on, user-interactive as user-initiated, and a target's is the least`() {
+    let seen = Unguarded<[DispatchQoS.QoSClass]>([])
+    let low = DispatchQueue(label: "qos.low", qos: .utility)
+    let plain = DispatchQueue(label: "qos.plain", target: low)
+    let urgent = DispatchQueue(label: "qos.urgent", qos: .userInteractive)
+    let done = Latch(2)
+    urgent.async {
+      plain.async {
+        seen.value.append(.current)
+        done.open()
+      }
+      plain.async(qos: .background) {
+        seen.value.append(.current)
+        done.open()
+      }
+    }
+    #expect(done.wait())
+    #expect(plain.sync { seen.value } == [.userInitiated, .utility])
+  }
+
   @Test func `does not change the order of a serial queue`() {
     let queue = DispatchQueue(label: "qos.order")
     let order = Unguarded<[Int]>([])

@@ -1,18 +1,6 @@
 // Room: Primitives/ReadinessSet, the models' side: its names. What they do is ModelKernel's.
 import CLinux
 
-public struct Readiness: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-  public static let readable = Readiness(rawValue: 0x001)
-  public static let priority = Readiness(rawValue: 0x002)
-  public static let writable = Readiness(rawValue: 0x004)
-  public static let error = Readiness(rawValue: 0x008)
-  public static let hangUp = Readiness(rawValue: 0x010)
-  public static let readHangUp = Readiness(rawValue: 0x2000)
-}
-
 public enum ReadinessSet {
   public enum Mode: Sendable { case once, edge }
   public typealias Event = gc_readiness

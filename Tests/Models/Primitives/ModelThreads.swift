@@ -43,6 +43,7 @@ public enum ModelThreads {
       let shared = thread.pointee.shared
       thread.pointee = gc_thread()
       thread.pointee.shared = shared
+      thread.shared.waitsFor = nil
       thread.pointee.tid = UInt32(1000 + number)
       // Linked by hand: nobody else has seen these nodes yet.
       let first = nodes + number * nodesEach * WorkNode.bytes
@@ -59,6 +60,16 @@ public enum ModelThreads {
   /// Whether a node is one of those that threads begin with.
   static func owns(_ node: UnsafeMutableRawPointer) -> Bool {
     node >= nodes && node < nodes + count * nodesEach * WorkNode.bytes
+  }
+
+  /// Fails if a thread works at more than it has put itself at.
+  static func expectNobodyRaised() {
+    for number in 0..<count {
+      let thread = contexts[number]
+      Checker.expect(
+        thread.standing == thread.pointee.adopted,
+        "a thread was left raised to \(thread.standing) from \(thread.pointee.adopted)")
+    }
   }
 
   /// Fails unless every node is in some thread's cache.

@@ -22,11 +22,14 @@ enum Catalogue {
     + Self.barriers
     + Self.suspensions
     + Self.targets
+    + Self.overrides
     + Self.sources
     + Self.timers
     + Self.descriptors
     + Self.guests
     + Self.eventSources
+    + Self.fileRings
+    + Self.data
   static let mutants: [Mutant] =
     Self.primitiveMutants
     + Self.onceMutants
@@ -48,9 +51,12 @@ enum Catalogue {
     + Self.barrierMutants
     + Self.suspensionMutants
     + Self.targetMutants
+    + Self.overrideMutants
     + Self.sourceMutants
     + Self.timerMutants
     + Self.descriptorMutants
     + Self.guestMutants
     + Self.eventSourceMutants
+    + Self.fileRingMutants
+    + Self.dataMutants
 }

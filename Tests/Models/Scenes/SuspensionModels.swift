@@ -167,7 +167,7 @@ extension Catalogue {
         "a drainer that was about to stop goes on without seeing who resumed",
         in: "Lane+Drain.swift", at: "var seen = state.load(ordering: .acquiring)",
         .dropsAcquire,
-        foundBy: "suspend: an item suspends its queue, another thread resumes it", isWeak: true),
+        foundBy: "suspend: what comes after it waits, whoever drains", isWeak: true),
       Mutant(
         "who resumes overwrites what was pushed", in: "Lane+Suspend.swift",
         at: "let (won, now) = state.weakCompareExchange", .isBlind,

@@ -28,6 +28,8 @@ import TestSupport
     "files": filesRefused, "memory": memoryLimit, "transfers": transfers,
     "channels-refused": channelsRefused, "channels-descriptors": channelsWithoutDescriptors,
     "channels-nobody": channelsOfNobody, "channels-signals": channelsUnderSignals,
+    "effects": effects,
+    "effects-lost": effectsOfLostPrivilege, "effects-maker": effectsOfLoweredMaker,
   ]
 }
 

@@ -12,8 +12,12 @@ func transfers(_ words: [String]) {
   let file = TransferFile()
   let error = errors[words.dropFirst().first ?? ""] ?? 0
   switch words.first {
-  case "setup":
-    refuse(FAULTS_IO_URING_SETUP, error)
+  case "setup", "register", "bell":
+    let calls = [
+      "setup": FAULTS_IO_URING_SETUP, "register": FAULTS_IO_URING_REGISTER,
+      "bell": FAULTS_EVENTFD2,
+    ]
+    refuse(calls[words[0]] ?? FAULTS_IO_URING_SETUP, error)
     check(file.works(), "files are read and written")
     check(
       "\(DispatchIO.fileBackend)" == "workers: io_uring was refused (errno \(error))",

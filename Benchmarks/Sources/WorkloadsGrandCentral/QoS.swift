@@ -1,0 +1,105 @@
+// What quality of service costs where it changes nothing, and how soon urgent work comes to run that stands behind
+// less urgent work while other work keeps every CPU busy.
+
+import Metrics
+
+#if GRAND_CENTRAL
+  import GrandCentral
+#else
+  import Dispatch
+#endif
+
+let qosWorkloads: [Workload] =
+  requestWorkloads + [
+    inversion("async") { queue, begins in
+      let calledAt = now()
+      queue.async(qos: .userInitiated) { begins(calledAt) }
+    },
+    inversion("sync") { queue, begins in
+      DispatchQueue.global(qos: .userInitiated).async {
+        let calledAt = now()
+        queue.sync { begins(calledAt) }
+      }
+    },
+    propagation, twoClasses,
+  ]
+
+/// `async` to a busy serial queue from an item without a class, and from one at user-initiated, whose class each item
+/// then carries. Both in turn, so that what the machine does meanwhile falls on both; the difference is what it costs.
+private let propagation = Workload(
+  "qos/propagation",
+  rows: ["none", "inferred", "cost"].map { Workload.Row("qos/propagation/\($0)") },
+  .fixed(20_000), .shared
+) { count in
+  var none: [Double] = []
+  var inferred: [Double] = []
+  let start = now()
+  for _ in 0..<11 {
+    none.append(submission(.unspecified, count))
+    inferred.append(submission(.userInitiated, count))
+  }
+  let figures = [Distribution(none).median, Distribution(inferred).median]
+  return Sample(now() - start, figures: figures + [figures[1] - figures[0]])
+}
+
+private func submission(_ qos: DispatchQoS, _ count: Int) -> Double {
+  let producer = DispatchQueue(label: "bench.qos.producer")
+  let queue = DispatchQueue(label: "bench.qos")
+  let tally = Tally()
+  let ended = Signal()
+  let time = elapsed {
+    producer.async(qos: qos, flags: qos == .unspecified ? .noQoS : .enforceQoS) {
+      for _ in 0..<count { queue.async { tally.value &+= 1 } }
+      ended.post()
+    }
+    ended.wait()
+    queue.sync {}
+  }
+  expect(tally.value == count, "\(tally.value) of \(count)")
+  return Double(time) / Double(count)
+}
+
+/// Items of two classes in turn: the queue is raised and lowered all the time.
+private let twoClasses = Workload("qos/two-classes", .fixed(200_000)) { count in
+  let queue = DispatchQueue(label: "bench.qos.two")
+  let tally = Tally()
+  let time = elapsed {
+    for number in 0..<count {
+      queue.async(qos: number % 2 == 0 ? .utility : .userInitiated) { tally.value &+= 1 }
+    }
+    queue.sync {}
+  }
+  expect(tally.value == count, "\(tally.value) of \(count)")
+  return Sample(time, per: count)
+}
+
+private final class Urgent: @unchecked Sendable {
+  let ran = Signal()
+  @exclusivity(unchecked) var delay: UInt64 = 0
+}
+
+/// A background item of 10 ms is queued while utility work keeps every CPU busy; then urgent work stands behind it.
+/// `submit` brings it, and has it say when that was.
+private func inversion(
+  _ name: String,
+  _ submit: @escaping @Sendable (DispatchQueue, @escaping @Sendable (UInt64) -> Void) -> Void
+) -> Workload {
+  Workload("qos/inversion/\(name)", .fixed(10)) { count in
+    let rounds = 10_000 * roundsPerMicrosecond
+    let start = now()
+    let scan = Scan(.utility)
+    let urgent = Urgent()
+    let delays = (0..<count).map { _ in
+      let queue = DispatchQueue(label: "bench.qos.inverted")
+      queue.async(qos: .background) { burn(rounds: rounds) }
+      submit(queue) { calledAt in
+        urgent.delay = now() - calledAt
+        urgent.ran.post()
+      }
+      urgent.ran.wait()
+      return Double(urgent.delay)
+    }
+    scan.end()
+    return Sample(now() - start, figures: [Distribution(delays).median])
+  }
+}

@@ -1,0 +1,81 @@
+// Room: Lanes/Lane+Fork. Lanes in a child that was forked.
+// One thread is left, and nothing that was queued: the parent runs that. So a lane is what this thread holds of it. All
+// other holders are gone, and with them their owner words, their places in line, their activations.
+// What the thread holds is read off its frames, which say how they came about (Lane+Sync, FrameKind):
+//   entered   by a sync() or an activation. It owns the lane, or else shares it. A sync() holds the targets too,
+//             without frames of their own; an activation, which is told by `held`, runs in frames of its targets
+//   counted   an item that was let in beside others: one of the lane's `running`
+//   visiting  on behalf of a thread that waits, which is the one that holds the lane: nothing
+// A lane may hold itself for a thread that set the flag and was gone before it retained, and nobody can tell; so one that
+// goes on holding itself is retained once more. It may never die: that is the child's price for certainty.
+
+/// Which lanes a thread holds.
+struct LaneHolds {
+  private var shared: [UnsafeMutableRawPointer: Int] = [:]
+  private var bound: Set<UnsafeMutableRawPointer> = []
+  private let thread: ThreadContext
+
+  init(of thread: ThreadContext) {
+    self.thread = thread
+    var frames = Frames(thread: thread)
+    while let frame = frames.takeFrame() {
+      // SAFETY: a lane is held while its frame stands.
+      guard let queue = frame.queue else { continue }
+      let lane = Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue()
+      switch frame.kind {
+      case .visiting: break
+      case .counted: shared[lane.address, default: 0] += 1
+      case .entered: addEntered(lane)
+      }
+    }
+  }
+
+  private mutating func addEntered(_ lane: Lane) {
+    switch lane.kind {
+    case .root: return
+    case .bound:
+      bound.insert(lane.address)
+      return
+    case .serial, .concurrent: break
+    }
+    if lane.isOwned(by: thread) {
+      if lane.state.load(ordering: .relaxed).isHeld { return }
+    } else {
+      shared[lane.address, default: 0] += 1
+    }
+    for target in lane.hierarchy.dropFirst() where target.kind == .concurrent {
+      if !target.isOwned(by: thread) { shared[target.address, default: 0] += 1 }
+    }
+  }
+
+  func isOwner(of lane: Lane) -> Bool {
+    lane.kind == .bound ? bound.contains(lane.address) : lane.isOwned(by: thread)
+  }
+
+  func count(on lane: Lane) -> Int { shared[lane.address] ?? 0 }
+}
+
+extension Lane {
+  fileprivate final func isOwned(by thread: ThreadContext) -> Bool {
+    owner.load(ordering: .relaxed) == thread.ownerWord
+  }
+
+  /// In the child, by its only thread.
+  final func afterFork(_ holds: LaneHolds) {
+    forgetParent()
+    if kind == .root { return }
+    batch = nil
+    let isOwned = holds.isOwner(of: self)
+    if !isOwned { owner.store(0, ordering: .relaxed) }
+    // Nodes that asked for the lane to be drained are gone.
+    let asked = summons.load(ordering: .relaxed)
+    if asked != asked.afterFork() { summons.store(asked.afterFork(), ordering: .relaxed) }
+    let seen = state.load(ordering: .relaxed)
+    let next = seen.afterFork(
+      isOwned: isOwned, running: holds.count(on: self),
+      targetsLane: target.map { $0.kind != .root } ?? false)
+    if next.isHeld { _ = Unmanaged.passRetained(self) }
+    // Most are idle, and share their memory with the parent as long as nobody writes there.
+    if next != seen { state.store(next, ordering: .relaxed) }
+  }
+}

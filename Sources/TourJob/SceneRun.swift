@@ -1,0 +1,27 @@
+// Purpose: a whole process around one scene of the chapter of the classes. Its main thread waits for what is under way
+// and sends what was seen.
+
+import TourKit
+
+#if GRAND_CENTRAL
+  import GrandCentral
+#else
+  import Dispatch
+#endif
+
+public enum SceneRun {
+  /// Plays the scene as `request` says and ends the process.
+  public static func run(_ request: SceneRequest) -> Never {
+    Interruption.leaveToParent()
+    let pieces = FilePieces(below: request.root)
+    var report = SceneReport()
+    report.counts["pieces"] = pieces.pieces.count
+    report.counts["files"] = pieces.files
+    report.counts["digest"] = Int(pieces.digest)
+    switch request.scene {
+    case .requests: RequestScene(pieces).play(into: &report)
+    case .inversions: InversionScene(pieces).play(into: &report)
+    }
+    request.finish(with: report)
+  }
+}

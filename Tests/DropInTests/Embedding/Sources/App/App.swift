@@ -1,0 +1,49 @@
+// A program that embeds the engine, and says whether the work of the toolchain's libraries runs there: the engine's
+// threads bear names of its own.
+import Foundation
+import GrandCentralDropIn
+
+func isOnEngine() -> Bool {
+  let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+  return name?.hasPrefix("gc-") ?? false
+}
+
+/// How many operations ran on the engine's threads.
+func operations(_ count: Int) -> Int {
+  let operations = OperationQueue()
+  let lock = NSLock()
+  nonisolated(unsafe) var found = 0
+  for _ in 0..<count {
+    operations.addOperation { lock.withLock { found += isOnEngine() ? 1 : 0 } }
+  }
+  operations.waitUntilAllOperationsAreFinished()
+  return found
+}
+
+/// How many tasks did.
+func tasks(_ count: Int) async -> Int {
+  await withTaskGroup(of: Bool.self) { group in
+    for _ in 0..<count { group.addTask { isOnEngine() } }
+    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+  }
+}
+
+@main struct App {
+  static func main() async throws {
+    print("in charge: \(isGrandCentralInCharge)")
+    print("operations: \(operations(100))")
+    print("tasks: \(await tasks(100))")
+    let slept = Task.detached {
+      try await Task.sleep(for: .milliseconds(5))
+      return isOnEngine()
+    }
+    print("a sleep's end: \(try await slept.value)")
+    let queue = DispatchQueue(label: "queue")
+    let item = await withCheckedContinuation { done in
+      queue.async { done.resume(returning: isOnEngine()) }
+    }
+    print("an item: \(item)")
+    await MainActor.run { dispatchPrecondition(condition: .onQueue(.main)) }
+    print("main actor: true")
+  }
+}

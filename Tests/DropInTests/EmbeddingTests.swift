@@ -1,0 +1,16 @@
+import TestSupport
+import Testing
+
+/// A package that depends on the engine, built and run by the script, which says what it expects. The nightly run builds
+/// it for release and with the toolchain's libraries linked statically as well.
+@Suite("A program that embeds the engine") struct EmbeddingTests {
+  @Test func `runs on it as a whole`() throws {
+    let said = try DropIn.run([
+      "\(DropIn.packageFolder)/scripts/embedding.sh", "debug", "dynamic",
+    ])
+    for line in ["in charge: true", "operations: 100", "tasks: 100", "main actor: true"] {
+      #expect(said.contains("  \(line)\n"), "\(said)")
+    }
+    #expect(said.contains("defines every symbol"), "\(said)")
+  }
+}

@@ -1,0 +1,375 @@
+// What is raised when more urgent work waits behind less urgent, how far, and that it comes down again.
+import GrandCentral
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+private func standing() -> Band { Standing.of(currentThread()) }
+
+private struct Running: @unchecked Sendable {
+  let thread = currentThread()
+  /// Whether the thread comes to work at `band`, or at more.
+  func comes(to band: Band) -> Bool { eventually { Standing.of(thread) >= band } }
+}
+
+/// What an item does that others are to come behind: it says that it has begun, and goes on when it is let go.
+private final class HeldItem: Sendable {
+  private let begun = Latch()
+  private let gate = Latch()
+  private let running = Box<Running?>(nil)
+
+  /// In the item.
+  func run() {
+    running.value = Running()
+    begun.open()
+    #expect(gate.wait())
+  }
+
+  func hasBegun() -> Bool { begun.wait() }
+  func letGo() { gate.open() }
+
+  /// Whether its thread comes to work at `band`, or at more.
+  func comes(to band: Band) -> Bool { running.value?.comes(to: band) == true }
+  /// Whether its thread comes to work at less.
+  func falls(below band: Band) -> Bool {
+    eventually { running.value.map { Standing.of($0.thread) < band } == true }
+  }
+}
+
+@Suite("Urgent work behind less urgent") struct AsyncOverrideTests {
+  @Test func `raises what runs and is queued ahead of it, and nothing behind it`() {
+    let queue = DispatchQueue(label: "override.serial")
+    let held = HeldItem()
+    let seen = Log<Band>()
+    queue.async(qos: .background) {
+      seen.append(standing())
+      held.run()
+    }
+    #expect(held.hasBegun())
+    queue.async(qos: .utility) { seen.append(standing()) }
+    queue.async(qos: .userInitiated) { seen.append(standing()) }
+    queue.async(qos: .utility) { seen.append(standing()) }
+    queue.async(qos: .background) { seen.append(standing()) }
+    #expect(held.comes(to: .userInitiated))
+    held.letGo()
+    #expect(seen.waitForCount(5))
+    #expect(seen.all == [.background, .userInitiated, .userInitiated, .utility, .background])
+  }
+
+  @Test func `is not seen by what is raised, nor handed on by it`() {
+    let queue = DispatchQueue(label: "override.blind")
+    let other = DispatchQueue(label: "override.blind.other")
+    let held = HeldItem()
+    let seen = Log<DispatchQoS.QoSClass>()
+    queue.async(qos: .background) {
+      held.run()
+      seen.append(.current)
+      other.sync { seen.append(.current) }
+      other.async { seen.append(.current) }
+    }
+    #expect(held.hasBegun())
+    queue.async(qos: .userInitiated) {}
+    #expect(held.comes(to: .userInitiated))
+    held.letGo()
+    #expect(seen.waitForCount(3))
+    #expect(seen.all == [.background, .background, .background])
+  }
+
+  @Test(arguments: [false, true])
+  func `moves a lane that nobody has come to yet`(urgentFirst: Bool) {
+    let root = CapturingRoot()
+    let seen = Log<Int>()
+    do {
+      let queue = DispatchQueue(label: "override.waiting", target: root)
+      queue.async(qos: .background) { seen.append(1) }
+      #expect(root.bands == [.background])
+      queue.async(qos: .background) { seen.append(2) }
+      #expect(root.bands == [.background])
+      queue.async(qos: .userInitiated) { seen.append(3) }
+      queue.async(qos: .utility) { seen.append(4) }
+      #expect(root.bands == [.background, .userInitiated])
+    }
+    // Whichever comes first drains the lane. The other holds it until it has come in vain.
+    root.run(urgentFirst ? 1 : 0)
+    #expect(seen.all == [1, 2, 3, 4])
+    root.run(urgentFirst ? 0 : 1)
+    #expect(seen.all == [1, 2, 3, 4])
+  }
+
+  @Test func `uses a node that was left behind again`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "override.again", target: root)
+    let runs = Counter()
+    for round in 1...100 {
+      queue.async(qos: .background) { runs.add() }
+      queue.async(qos: .userInitiated) { runs.add() }
+      // The background node is never run.
+      root.run(round)
+      #expect(runs.value == 2 * round)
+    }
+    #expect(root.bands == [.background] + Array(repeating: .userInitiated, count: 100))
+    root.run(0)
+  }
+
+  @Test func `raises the targets of its lane`() {
+    let root = CapturingRoot()
+    let seen = Log<Int>()
+    let below = DispatchQueue(label: "override.below", target: root)
+    let above = DispatchQueue(label: "override.above", target: below)
+    below.async(qos: .background) { seen.append(1) }
+    above.async(qos: .background) { seen.append(2) }
+    #expect(root.bands == [.background])
+    above.async(qos: .userInitiated) { seen.append(3) }
+    #expect(root.bands == [.background, .userInitiated])
+    root.runAll()
+    #expect(seen.all == [1, 2, 3])
+  }
+
+  @Test func `raises the thread that drains a target, however deep`() {
+    let below = DispatchQueue(label: "override.deep")
+    let middle = DispatchQueue(label: "override.deep.middle", target: below)
+    let above = DispatchQueue(label: "override.deep.above", target: middle)
+    let held = HeldItem()
+    let seen = Log<Band>()
+    below.async(qos: .background) { held.run() }
+    #expect(held.hasBegun())
+    above.async(qos: .userInitiated) { seen.append(standing()) }
+    #expect(held.comes(to: .userInitiated))
+    held.letGo()
+    #expect(seen.waitForCount(1))
+    below.async(qos: .background) { seen.append(standing()) }
+    #expect(seen.waitForCount(2))
+    #expect(seen.all == [.userInitiated, .background])
+  }
+
+  @Test func `raises nothing where the queue has a QoS of its own`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "override.own", qos: .utility, target: root)
+    queue.async(qos: .background) {}
+    queue.async(qos: .userInitiated) {}
+    #expect(root.bands == [.utility])
+    queue.async(qos: .userInitiated, flags: .enforceQoS) {}
+    #expect(root.bands == [.utility, .userInitiated])
+    root.runAll()
+  }
+
+  @Test func `is remembered while its queue is suspended`() {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "override.suspended", target: root)
+    let seen = Log<Int>()
+    queue.suspend()
+    queue.async(qos: .background) { seen.append(1) }
+    queue.async(qos: .userInitiated) { seen.append(2) }
+    #expect(root.bands == [])
+    queue.resume()
+    #expect(root.bands == [.userInitiated])
+    root.runAll()
+    #expect(seen.all == [1, 2])
+  }
+
+  @Test func `is lowered when an item suspends the queue`() {
+    let queue = DispatchQueue(label: "override.suspends")
+    let held = HeldItem()
+    let ran = Latch()
+    queue.async(qos: .background) {
+      held.run()
+      queue.suspend()
+    }
+    #expect(held.hasBegun())
+    queue.async(qos: .userInitiated) { ran.open() }
+    #expect(held.comes(to: .userInitiated))
+    held.letGo()
+    #expect(held.falls(below: .userInitiated))
+    queue.resume()
+    #expect(ran.wait())
+  }
+
+  @Test func `leaves what it sent to an old target behind`() {
+    let first = CapturingRoot("override.first")
+    let second = CapturingRoot("override.second")
+    let queue = DispatchQueue(label: "override.moves", target: first)
+    let seen = Log<Int>()
+    queue.async(qos: .background) { seen.append(1) }
+    queue.async(qos: .userInitiated) { seen.append(2) }
+    queue.setTarget(queue: second)
+    queue.async(qos: .background) { seen.append(3) }
+    first.run(1)
+    #expect(seen.all == [1, 2] && second.count == 1)
+    first.run(0)
+    #expect(seen.all == [1, 2])
+    second.runAll()
+    #expect(seen.all == [1, 2, 3])
+  }
+}
+
+@Suite("An urgent thread that waits") struct SyncOverrideTests {
+  /// Holds `queue` by sync() from an item of the background class.
+  private func hold(_ queue: DispatchQueue, _ inside: @escaping @Sendable () -> Void) -> Latch {
+    let ended = Latch()
+    DispatchQueue.global(qos: .background).async {
+      queue.sync(execute: inside)
+      #expect(standing() == .background)
+      #expect(DispatchQoS.QoSClass.current == .background)
+      ended.open()
+    }
+    return ended
+  }
+
+  @Test(arguments: [false, true])
+  func `raises who has the queue until it is let in`(throughTarget: Bool) {
+    let queue = DispatchQueue(label: "override.sync")
+    let upper = DispatchQueue(label: "override.sync.upper", target: queue)
+    let held = HeldItem()
+    let ended = hold(queue) { held.run() }
+    #expect(held.hasBegun())
+    let wasIn = Latch()
+    DispatchQueue.global(qos: .userInitiated).async {
+      (throughTarget ? upper : queue).sync { #expect(standing() == .userInitiated) }
+      wasIn.open()
+    }
+    #expect(held.comes(to: .userInitiated))
+    held.letGo()
+    #expect(ended.wait() && wasIn.wait())
+  }
+
+  @Test func `raises what is queued ahead of it`() {
+    let queue = DispatchQueue(label: "override.sync.items")
+    let held = HeldItem()
+    let seen = Log<Band>()
+    queue.async(qos: .background) { held.run() }
+    queue.async(qos: .background) { seen.append(standing()) }
+    #expect(held.hasBegun())
+    let wasIn = Latch()
+    DispatchQueue.global(qos: .userInitiated).async {
+      queue.sync {}
+      wasIn.open()
+    }
+    #expect(held.comes(to: .userInitiated))
+    queue.async(qos: .background) { seen.append(standing()) }
+    held.letGo()
+    #expect(wasIn.wait() && seen.waitForCount(2))
+    #expect(seen.all == [.userInitiated, .background])
+  }
+
+  @Test func `raises a chain of owners`() {
+    let first = DispatchQueue(label: "override.chain.first")
+    let second = DispatchQueue(label: "override.chain.second")
+    let gate = Latch()
+    let inSecond = Latch()
+    let far = Box<Running?>(nil)
+    let farEnded = hold(second) {
+      far.value = Running()
+      inSecond.open()
+      #expect(gate.wait())
+    }
+    #expect(inSecond.wait())
+    let inFirst = Latch()
+    let near = Box<Running?>(nil)
+    let nearEnded = hold(first) {
+      near.value = Running()
+      inFirst.open()
+      second.sync {}
+    }
+    #expect(inFirst.wait())
+    let wasIn = Latch()
+    DispatchQueue.global(qos: .userInitiated).async {
+      first.sync {}
+      wasIn.open()
+    }
+    #expect(near.value?.comes(to: .userInitiated) == true)
+    #expect(far.value?.comes(to: .userInitiated) == true)
+    gate.open()
+    #expect(farEnded.wait() && nearEnded.wait() && wasIn.wait())
+  }
+
+  @Test
+  func
+    `raises who waits in line for it, and what stands between, behind work that is urgent itself`()
+  {
+    let first = DispatchQueue(label: "override.between.first")
+    let second = DispatchQueue(label: "override.between.second")
+    let (started, inFirst, gate) = (Latch(), Latch(), Latch())
+    let seen = Log<Band>()
+    // All that is queued is on one list, and the most urgent is ahead of it.
+    second.suspend()
+    second.async(qos: .userInitiated) {
+      started.open()
+      #expect(gate.wait())
+    }
+    second.async(qos: .background) { seen.append(standing()) }
+    let near = Box<Running?>(nil)
+    let nearEnded = hold(first) {
+      near.value = Running()
+      inFirst.open()
+      second.sync {}
+    }
+    #expect(inFirst.wait())
+    #expect(eventually { near.value.map(waits) == true })
+    second.resume()
+    #expect(started.wait())
+    let far = Box<Running?>(nil)
+    let wasIn = Latch()
+    DispatchQueue.global(qos: .userInitiated).async {
+      far.value = Running()
+      first.sync {}
+      wasIn.open()
+    }
+    #expect(eventually { far.value.map(waits) == true })
+    gate.open()
+    #expect(nearEnded.wait() && wasIn.wait() && seen.waitForCount(1))
+    #expect(seen.all == [.userInitiated])
+  }
+
+  private func waits(_ running: Running) -> Bool {
+    let shared = running.thread.shared
+    return shared.standingLock.withLock { shared.waitsFor != nil }
+  }
+
+  @Test func `raises who runs the work item that it waits for`() {
+    let queue = DispatchQueue.global(qos: .background)
+    let held = HeldItem()
+    let item = DispatchWorkItem { held.run() }
+    queue.async(execute: item)
+    #expect(held.hasBegun())
+    let waited = Latch()
+    DispatchQueue.global(qos: .userInitiated).async {
+      item.wait()
+      waited.open()
+    }
+    #expect(held.comes(to: .userInitiated))
+    held.letGo()
+    #expect(waited.wait())
+    #expect(held.falls(below: .userInitiated))
+  }
+
+  @Test func `raises what is ahead of the work item that it waits for, until it gives up`() {
+    let queue = DispatchQueue(label: "override.item")
+    let held = HeldItem()
+    let seen = Log<Band>()
+    queue.async(qos: .background) { held.run() }
+    queue.async(qos: .background) { seen.append(standing()) }
+    let item = DispatchWorkItem(qos: .background) { seen.append(standing()) }
+    queue.async(execute: item)
+    #expect(held.hasBegun())
+    let gaveUp = Latch()
+    DispatchQueue.global(qos: .userInitiated).async {
+      #expect(item.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
+      gaveUp.open()
+    }
+    #expect(held.comes(to: .userInitiated))
+    #expect(gaveUp.wait())
+    held.letGo()
+    #expect(seen.waitForCount(2))
+    #expect(seen.all == [.background, .background])
+    item.wait()
+  }
+
+  @Test func `does not touch the main thread's class`() {
+    #expect(PackedQoS(rawValue: 5).band == .userInteractive)
+    let main = Runtime.shared.main
+    #expect(main.handedDown.isEnforced && main.handedDown.band == .userInteractive)
+    let queue = DispatchQueue(label: "override.main", qos: .background, target: main)
+    #expect(queue.effectiveQoS(WorkTraits(qos: PackedQoS(.background))).band == .userInteractive)
+  }
+}

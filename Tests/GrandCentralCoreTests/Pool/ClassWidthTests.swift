@@ -1,0 +1,125 @@
+// How many workers there are for which class. Items compute, so that none is taken for asleep.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A pool that is full of one class") struct ClassWidthTests {
+  private static let classes: [Band] = [
+    .background, .utility, .default, .userInitiated, .userInteractive,
+  ]
+
+  /// Items that compute until they are told to stop.
+  private final class Busy: Sendable {
+    private let isOver = Number()
+    let begun = Number()
+    private let ended = Number()
+
+    func begin(_ band: Band, kind: WorkKind = .items, in pool: Pool) {
+      pool.submit(kind, band: band) { [self] in
+        begun.add()
+        spin { isOver.now > 0 }
+        ended.add()
+      }
+    }
+
+    func stop() -> Bool {
+      isOver.add()
+      return eventually { ended.now == begun.now }
+    }
+  }
+
+  @Test(arguments: WorkKind.allCases, [1, 2])
+  func `has a thread for higher work at once`(_ kind: WorkKind, width: Int) {
+    let pool = Pool.own(width: width, threads: 20)
+    let low = Busy()
+    for _ in 0..<width { low.begin(.utility, kind: kind, in: pool) }
+    #expect(eventually { low.begun.now == width })
+    let high = Latch()
+    pool.submit(kind, band: .userInteractive) { high.open() }
+    #expect(high.wait())
+    #expect(low.stop())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `has one for each class above`() {
+    let pool = Pool.own(width: 1, threads: 20)
+    let busy = Busy()
+    for (number, band) in Self.classes.enumerated() {
+      busy.begin(band, in: pool)
+      #expect(eventually { busy.begun.now == number + 1 }, "\(band)")
+    }
+    #expect(busy.stop())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  /// Higher work comes from an item of a lower class.
+  @Test func `has one for higher work that its own items submit`() {
+    let pool = Pool.own(width: 1, threads: 20)
+    let inner = Latch()
+    let outer = Latch()
+    pool.submit(band: .background) {
+      pool.submit(band: .default) { inner.open() }
+      spin { inner.isOpen }
+      outer.open()
+    }
+    #expect(outer.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `keeps that class to the width`(width: Int) {
+    let pool = Pool.own(width: width, threads: 20)
+    let inside = Number()
+    let done = Latch(60)
+    for _ in 0..<60 {
+      pool.submit(band: .userInteractive) {
+        inside.add()
+        let end = monotonicSeconds() + 0.0005
+        spin { monotonicSeconds() >= end }
+        inside.add(-1)
+        done.open()
+      }
+    }
+    #expect(done.wait())
+    // An item that loses its CPU for long is taken for asleep, and another takes its place.
+    #expect(inside.peak <= width + 2, "\(inside.peak)")
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `keeps all lower ones behind, once their items have ended`() {
+    let pool = Pool.own(width: 1, threads: 20)
+    let order = Log<Band>()
+    let busy = Busy()
+    busy.begin(.default, in: pool)
+    #expect(eventually { busy.begun.now == 1 })
+    let done = Latch(3)
+    // These wait: higher ones for nobody, since the one worker is in their class.
+    for band in [Band.default, .default, .default] {
+      pool.submit(band: band) {
+        order.append(band)
+        done.open()
+      }
+    }
+    #expect(order.count == 0)
+    #expect(busy.stop())
+    #expect(done.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  /// The monitor's relief: no item of the higher class ever ends.
+  @Test(arguments: WorkKind.allCases, [1, 2])
+  func `lets each lower class go on, however long the items are`(_ kind: WorkKind, width: Int) {
+    let pool = Pool.own(width: width, threads: 20)
+    let high = Busy()
+    for _ in 0..<width { high.begin(.userInteractive, in: pool) }
+    #expect(eventually { high.begun.now == width })
+    let low = Log<Band>()
+    for _ in 0..<2 {
+      for band in Self.classes.dropLast() { pool.submit(kind, band: band) { low.append(band) } }
+    }
+    #expect(low.waitForCount(8), "\(low.all)")
+    #expect(high.stop())
+    #expect(pool.faultsAtRest() == [])
+  }
+}

@@ -1,0 +1,84 @@
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("What a class asks of the kernel") struct ClassEffectsTests {
+  private static let classes: [Band] = [
+    .background, .utility, .default, .userInitiated, .userInteractive,
+  ]
+
+  @Test func `is nothing for the default class, and for none`() {
+    #expect(ClassEffects.of(.default) == .none && ClassEffects.of(.unspecified) == .none)
+    for band in Self.classes where band != .default { #expect(ClassEffects.of(band) != .none) }
+  }
+
+  /// The default's slice is the kernel's own: 0.7 to 2.8 ms since there are slices.
+  @Test func `is a shorter slice for each higher class`() {
+    let slices = Self.classes.map { ClassEffects.of($0).sliceNanoseconds }
+    let below = slices.prefix(2).compactMap { $0 }
+    let above = slices.suffix(2).compactMap { $0 }
+    #expect(below.count == 2 && above.count == 2)
+    #expect(below == below.sorted(by: >) && below.allSatisfy { $0 > 2_800_000 })
+    #expect(above == above.sorted(by: >) && above.allSatisfy { $0 < 700_000 })
+    // sched_setattr(2) reads what is less or more as these.
+    #expect(slices.compactMap { $0 }.allSatisfy { 100_000...100_000_000 ~= $0 })
+  }
+
+  @Test func `never puts a thread above those of the program in the share of a CPU`() {
+    let steps = Self.classes.map { ClassEffects.of($0).niceSteps }
+    #expect(steps.allSatisfy { $0 >= 0 } && steps == steps.sorted(by: >))
+    #expect(steps.suffix(3).allSatisfy { $0 == 0 })
+  }
+
+  @Test func `lets only the classes below default stand back`() {
+    for band in Self.classes {
+      let effects = ClassEffects.of(band)
+      let isBelow = band < .default
+      #expect(effects.isBatch == isBelow)
+      #expect((effects.timerSlackNanoseconds != nil) == isBelow)
+      #expect((effects.leeway != .none) == isBelow)
+      #expect(effects.leastUtilization <= effects.mostUtilization)
+    }
+  }
+
+  /// The kernel compares class and level in that order: 1 first, 3 last; 4 of best-effort for who asks for nothing.
+  @Test func `is a disk priority in the order of the classes, idle at the end`() {
+    let priorities = Self.classes.map { ClassEffects.of($0).diskPriority ?? .bestEffort(4) }
+    #expect(priorities.map(\.rawValue) == priorities.map(\.rawValue).sorted(by: >))
+    #expect(Set(priorities).count == priorities.count)
+    #expect(priorities.first == .idle)
+  }
+
+  @Test func `lets timers be late by a part of the delay, up to a bound`() {
+    let background = ClassEffects.of(.background).leeway
+    #expect(background.nanoseconds(after: 0) == 0)
+    #expect(background.nanoseconds(after: 1_000_000_000) == 100_000_000)
+    #expect(background.nanoseconds(after: .max) == 1_000_000_000)
+    let utility = ClassEffects.of(.utility).leeway
+    #expect(utility.nanoseconds(after: 1_000_000_000) == 50_000_000)
+    #expect(utility.nanoseconds(after: .max) == 100_000_000)
+    #expect(TimerLeeway.none.nanoseconds(after: .max) == 0)
+  }
+}
+
+@Suite("A control's refusal") struct EffectRefusalTests {
+  @Test(arguments: [
+    EffectRefusal.error(1), .error(38), .ignored, .noWayBack, .programs, .switchedOff,
+  ])
+  func `is kept with its reason, the first one`(_ refusal: EffectRefusal) {
+    let controls = EffectControls()
+    #expect(controls.has(.slack) && controls.refusal(of: .slack) == nil)
+    controls.refuse(.slack, refusal)
+    controls.refuse(.slack, .error(22))
+    #expect(!controls.has(.slack) && controls.refusal(of: .slack) == refusal)
+    #expect(controls.has(.disk))
+  }
+
+  @Test func `is that of all where they are switched off`() {
+    let controls = EffectControls(isOff: true)
+    controls.learn()
+    for control in EffectControl.allCases { #expect(controls.refusal(of: control) == .switchedOff) }
+    #expect(controls.isKnown)
+  }
+}

@@ -1,0 +1,166 @@
+import CFaults
+import CLinux
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+/// What the kernel has noted for a thread, but its timer slack.
+private struct Treatment: Equatable {
+  let policy: Int32
+  let sliceNanoseconds: Int64
+  let disk: Int32
+
+  init?(of thread: UInt32) {
+    var noted = faults_treatment()
+    guard faults_treatment_of(Int32(thread), &noted) == 0 else { return nil }
+    (policy, sliceNanoseconds, disk) = (noted.policy, noted.slice_nanoseconds, noted.io_priority)
+  }
+}
+
+@Suite("A thread's effects") struct ThreadEffectsTests {
+  private static func treatment(_ thread: UInt32 = 0) -> Treatment? { Treatment(of: thread) }
+
+  @Test func `are not for threads that are not the pool's`() {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      let before = Self.treatment()
+      for band in Band.allCases {
+        #expect(ThreadEffects.apply(band, on: thread))
+        #expect(!ThreadEffects.help(thread, to: .userInteractive))
+        #expect(Self.treatment() == before)
+      }
+      #expect(thread.pointee.effect == 0)
+    }
+    #expect(isDone)
+  }
+
+  @Test func `come and go with the classes, in any order`() {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      let plain = Self.treatment()
+      var found: [Band: Treatment?] = [:]
+      for before in Band.allCases {
+        for after in Band.allCases {
+          ThreadEffects.apply(before, on: thread)
+          ThreadEffects.apply(after, on: thread)
+          let now = Self.treatment()
+          if let known = found[after] { #expect(known == now, "\(after) after \(before)") }
+          found[after] = now
+        }
+      }
+      ThreadEffects.apply(.default, on: thread)
+      #expect(Self.treatment() == plain && found[.default] == plain && found[.unspecified] == plain)
+      ThreadEffects.leave(thread)
+    }
+    #expect(isDone)
+  }
+
+  @Test func `can be raised by another thread, and end at the next boundary`() {
+    let number = Box<(ThreadContext, UInt32)?>(nil)
+    let isLow = Latch()
+    let isHelped = Latch()
+    let goesOn = Latch()
+    let isLowAgain = Latch()
+    let worker = TestSupport.TestThread("helped") {
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      let plain = Self.treatment()
+      ThreadEffects.apply(.userInteractive, on: thread)
+      let raised = Self.treatment()
+      ThreadEffects.apply(.background, on: thread)
+      let lowered = Self.treatment()
+      number.value = (thread, thread.pointee.tid)
+      isLow.open()
+      #expect(isHelped.wait())
+      #expect(Self.treatment() == raised)
+      // The next item of the same class.
+      ThreadEffects.apply(.background, on: thread)
+      #expect(Self.treatment() == lowered)
+      isLowAgain.open()
+      #expect(goesOn.wait())
+      // Helped once more, and then it goes up by itself: neither is taken back twice, nor forgotten.
+      ThreadEffects.apply(.default, on: thread)
+      #expect(Self.treatment() == plain && !thread.isHelped)
+      ThreadEffects.leave(thread)
+    }
+    #expect(isLow.wait())
+    guard let (thread, id) = number.value else { return }
+    let before = Self.treatment(id)
+    #expect(!ThreadEffects.help(thread, to: .background), "it is there already")
+    #expect(ThreadEffects.help(thread, to: .userInitiated))
+    #expect(!ThreadEffects.help(thread, to: .utility), "helping never lowers")
+    #expect(ThreadEffects.help(thread, to: .userInteractive))
+    #expect(EffectControls.shared.has(.disk) == (Self.treatment(id) != before))
+    isHelped.open()
+    #expect(isLowAgain.wait())
+    #expect(ThreadEffects.help(thread, to: .userInitiated))
+    goesOn.open()
+    #expect(worker.join())
+    #expect(!ThreadEffects.help(thread, to: .userInteractive), "it has left")
+  }
+
+  @Test func `may be changed from outside at any time`() {
+    let stop = Box(false)
+    let helpersEnded = Latch(2)
+    let context = Box<ThreadContext?>(nil)
+    let isThere = Latch()
+    let worker = TestSupport.TestThread("helped") {
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      let plain = Self.treatment()
+      context.value = thread
+      isThere.open()
+      for round in 0..<stressed(300) {
+        let band: Band = [.background, .utility, .default][round % 3]
+        ThreadEffects.apply(band, on: thread)
+        if round % 3 == 2 { spin { round % 2 == 0 || thread.isHelped } }
+      }
+      ThreadEffects.leave(thread)
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      ThreadEffects.apply(.utility, on: thread)
+      // A thread that is helped just before it leaves stays so until it ends; this one is to show that all is back.
+      stop.value = true
+      #expect(helpersEnded.wait())
+      ThreadEffects.apply(.default, on: thread)
+      #expect(Self.treatment() == plain)
+      ThreadEffects.leave(thread)
+    }
+    #expect(isThere.wait())
+    let helpers = onThreads(2) { number in
+      defer { helpersEnded.open() }
+      guard let thread = context.value else { return }
+      while !stop.value {
+        ThreadEffects.help(thread, to: number == 0 ? .userInteractive : .userInitiated)
+      }
+    }
+    #expect(helpers && worker.join())
+  }
+
+  @Test func `are not handed on to threads that are made there`() {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      let plain = Self.treatment()
+      ThreadEffects.apply(.background, on: thread)
+      let lowered = Self.treatment()
+      ThreadEffects.withoutEffect(on: thread) { #expect(Self.treatment() == plain) }
+      #expect(Self.treatment() == lowered)
+      let inherited = Box<[Treatment]>([])
+      let child = TestSupport.TestThread("child") {
+        let inheritor = currentThread()
+        let first = Self.treatment()
+        ThreadEffects.adopt(inheritor, isReplaceable: false)
+        inherited.value = [first, Self.treatment()].compactMap { $0 }
+        ThreadEffects.leave(inheritor)
+      }
+      #expect(child.join())
+      #expect(inherited.value.first == lowered && inherited.value.last?.policy == plain?.policy)
+      #expect(inherited.value.last?.disk == plain?.disk)
+      ThreadEffects.apply(.default, on: thread)
+      ThreadEffects.leave(thread)
+    }
+    #expect(isDone)
+  }
+}

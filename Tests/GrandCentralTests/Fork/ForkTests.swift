@@ -1,0 +1,62 @@
+import CFaults
+import TestSupport
+import Testing
+
+/// In processes of their own: see Tests/Probes/ForkProbe. The thread sanitizer's runtime does not support threads in a
+/// child of a process that had some, and says so.
+@Suite("A forked child", .serialized, .disabled(if: faults_is_thread_sanitized()))
+struct ForkTests {
+  private func run(
+    _ scenario: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let result = runProbe("ForkProbe", scenario, seconds: 3 * patienceSeconds)
+    let failed = result.lines.filter { $0.hasPrefix("FAILED") }
+    #expect(
+      result.status == 0 && failed.isEmpty && result.errors.isEmpty,
+      "status \(result.status ?? -1), signal \(result.signal ?? 0): \(failed)\n\(result.errors)",
+      sourceLocation: sourceLocation)
+    #expect(
+      result.lines.contains { $0.hasPrefix("ok ") }, "\(result.output)",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `uses queues, groups, timers, sources and channels`() { run("main") }
+
+  @Test func `may be the first to use them`() { run("unused") }
+
+  @Test func `goes on behind the item that forked`() { run("worker") }
+
+  @Test func `goes on behind the event handler that forked`() { run("handler") }
+
+  @Test func `finds every queue idle, whatever other threads did`() { run("busy") }
+
+  @Test func `runs nothing that was queued before, which the parent runs once`() { run("queued") }
+
+  @Test func `finds queues suspended that were`() { run("suspended") }
+
+  @Test func `runs no work that was for later`() { run("later") }
+
+  @Test func `finds timers disarmed, and may schedule them anew`() { run("timers") }
+
+  @Test func `hears nothing of descriptors by sources of before, and by its own all`() {
+    run("descriptors")
+  }
+
+  @Test func `finds the actions of signals that the program set`() { run("signals") }
+
+  @Test func `is told of user data that it merges itself`() { run("data") }
+
+  @Test func `holds the queues that it was inside of, and leaves them`() { run("inside") }
+
+  @Test func `is counted by queues that lead to others, as the item that it is`() { run("barrier") }
+
+  @Test func `goes on behind an item of the main queue`() { run("main-item") }
+
+  @Test func `has a main queue, wherever it was forked`() { run("main-queue") }
+
+  @Test func `is refused by channels of before, and leaves them to the parent`() { run("channels") }
+
+  @Test func `may fork in its turn`() { run("grandchildren") }
+
+  @Test func `has a run loop descriptor of its own under the same number`() { run("run-loop") }
+}

@@ -1,0 +1,15 @@
+// Room: Primitives/ForkGate, the models' side: nobody forks.
+import CLinux
+
+public enum ForkGate {
+  public static var generation: UInt32 { 0 }
+  public static func whenForked(_ handler: @escaping @Sendable () -> Void) {}
+  public static func install() {}
+  static func prepare() {}
+  static func resumeParent() {}
+  static func resumeChild() {}
+  public static func enter(_ thread: ThreadContext) {}
+  public static func leave(_ thread: ThreadContext) {}
+  public static func inside(_ thread: ThreadContext, _ body: () -> Void) { body() }
+  @usableFromInline static func waitToEnter(_ thread: ThreadContext) {}
+}

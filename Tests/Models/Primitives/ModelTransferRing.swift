@@ -1,0 +1,128 @@
+// Room: Kernel/TransferRing, the models' side: a kernel that takes transfers, and the thread that hears its bell.
+// A transfer of one byte is complete when it is taken, or a disk completes it later, or nobody does until it is
+// cancelled. Each call is one step on one word, relaxed: the search tries them in every order, and they order nothing
+// else.
+// What is not modelled: the memory that the real kernel shares, whose orderings Rings.c argues.
+import CLinux
+
+struct TransferRing: @unchecked Sendable {
+  typealias Completion = gc_ring_completion
+  static var noKey: UInt64 { .max }
+
+  private enum Entry {
+    case transfer(UInt64)
+    case cancel(UInt64)
+  }
+  private final class Kernel: @unchecked Sendable {
+    let word = Atomic<UInt32>(0)
+    /// How often it was rung, and not heard.
+    let bell = Atomic<UInt32>(0)
+    var entries: [Entry] = []
+    var held: [UInt64] = []
+    var completions: [Completion] = []
+    var rings = true
+  }
+
+  enum Disk { case atOnce, later, never }
+
+  let disk: Disk
+  private let kernel = Kernel()
+
+  private func step() { kernel.word.wrappingAdd(1, ordering: .relaxed) }
+
+  // MARK: What the engine calls
+
+  static var isInherited: Bool { false }
+  static func make(entries: Int, bell: Int32) -> Result<TransferRing, SystemError> {
+    .failure(SystemError(number: ENOSYS))
+  }
+  func free() {}
+
+  func addRead(
+    _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64,
+    key: UInt64, priority: IOPriority = .unset
+  ) -> Bool {
+    kernel.entries.append(.transfer(key))
+    return true
+  }
+
+  func addWrite(
+    _ descriptor: Int32, _ stretches: UnsafePointer<Transfer.Stretch>, _ count: Int,
+    at offset: Int64, key: UInt64, priority: IOPriority = .unset
+  ) -> Bool {
+    kernel.entries.append(.transfer(key))
+    return true
+  }
+
+  func addCancel(of key: UInt64) -> Bool {
+    kernel.entries.append(.cancel(key))
+    return true
+  }
+
+  /// The system may refuse to cancel for now. Whatever else it refuses is a worker's, who would read in earnest.
+  func enter() -> RingEntered {
+    step()
+    while let next = kernel.entries.first {
+      switch next {
+      case .transfer(let key):
+        switch disk {
+        case .atOnce: complete(key, 1)
+        case .later:
+          kernel.held.append(key)
+          Checker.spawn("disk") { completeHeld(key) }
+        case .never: kernel.held.append(key)
+        }
+      case .cancel(let key):
+        if kernel.entries.count == 1, Checker.mayRefuse() { return .someNotNow }
+        if let place = kernel.held.firstIndex(of: key) {
+          kernel.held.remove(at: place)
+          complete(key, -ECANCELED)
+        }
+        complete(Self.noKey, 0)
+      }
+      kernel.entries.removeFirst()
+    }
+    return .all
+  }
+
+  func takeBack() -> UInt64? {
+    guard let last = kernel.entries.popLast() else { return nil }
+    guard case .transfer(let key) = last else { return Self.noKey }
+    return key
+  }
+
+  func next() -> Completion? {
+    step()
+    return kernel.completions.isEmpty ? nil : kernel.completions.removeFirst()
+  }
+
+  func setBell(_ rings: Bool) {
+    step()
+    kernel.rings = rings
+  }
+
+  // MARK: What models call
+
+  /// Sleeps until it has been rung; false: it is the end of the execution.
+  func hear() -> Bool {
+    let end = Deadline.monotonic(nanoseconds: Checker.nanoseconds + 10_000_000_000)
+    while kernel.bell.exchange(0, ordering: .relaxed) == 0 {
+      if futexWait(kernel.bell, while: 0, until: end) == .timedOut { return false }
+    }
+    return true
+  }
+
+  private func completeHeld(_ key: UInt64) {
+    step()
+    guard let place = kernel.held.firstIndex(of: key) else { return }
+    kernel.held.remove(at: place)
+    complete(key, 1)
+  }
+
+  private func complete(_ key: UInt64, _ result: Int32) {
+    kernel.completions.append(Completion(key: key, result: result))
+    guard kernel.rings else { return }
+    kernel.bell.wrappingAdd(1, ordering: .relaxed)
+    futexWake(kernel.bell)
+  }
+}

@@ -1,0 +1,78 @@
+// Room: Models/Data. The flat copy of a value's bytes, which threads ask for at once.
+
+extension Catalogue {
+  static var data: [EngineModel] {
+    [
+      EngineModel("data: two ask for one stretch, and share it") { scene in
+        let stage = FlatScene()
+        for number in 0..<2 { scene.thread("reader \(number)") { stage.look(number) } }
+        scene.finally { stage.expectOneCopy() }
+      },
+      EngineModel("data: one asks for one stretch while another one grows its own value") { scene in
+        let stage = FlatScene()
+        scene.thread("reader") { stage.look(0) }
+        scene.thread("writer") { stage.look(1, appending: true) }
+        scene.finally { stage.expectBytes() }
+      },
+    ]
+  }
+
+  static var dataMutants: [Mutant] {
+    let shared = "data: two ask for one stretch, and share it"
+    return [
+      Mutant(
+        "a copy is kept in the place of another", in: "DataNode.swift",
+        at: "word.pointee.flat.compareExchange(", .isBlind, foundBy: shared),
+      Mutant(
+        "a copy is published before its bytes", in: "DataNode.swift",
+        at: "word.pointee.flat.compareExchange(", .dropsRelease, foundBy: shared),
+      Mutant(
+        "a copy is found and its bytes are not", in: "DataNode.swift",
+        at: "word.pointee.flat.load(ordering: .acquiring)", .dropsAcquire, foundBy: shared),
+      Mutant(
+        "who came second does not see the first one's bytes", in: "DataNode.swift",
+        at: "word.pointee.flat.compareExchange(", .dropsAcquire, foundBy: shared),
+    ]
+  }
+}
+
+/// A value of two pieces, and what threads saw of it in one stretch.
+private final class FlatScene: @unchecked Sendable {
+  private let bytes: UnsafeMutablePointer<UInt8>
+  private let data: DispatchData
+  private var seen: [[UInt8]] = [[], []]
+  private var flats: [DispatchData] = [.empty, .empty]
+
+  init() {
+    bytes = .allocate(capacity: 4)
+    for index in 0..<4 { bytes[index] = UInt8(index) }
+    // Whatever is read of them is read after this.
+    let owner = Counted()
+    var data = DispatchData(owner: owner, base: bytes, count: 2)
+    data.join(DispatchData(owner: owner, base: bytes + 2, count: 2))
+    self.data = data
+  }
+
+  deinit { bytes.deallocate() }
+
+  func look(_ number: Int, appending: Bool = false) {
+    var own = data
+    if appending { own.join(DispatchData(owner: Counted(), base: bytes, count: 1)) }
+    let flat = own.mapped()
+    flats[number] = flat
+    seen[number] = Array(flat)
+  }
+
+  func expectBytes() {
+    for (number, bytes) in seen.enumerated() {
+      Checker.expect(
+        bytes == [0, 1, 2, 3] || number == 1 && bytes == [0, 1, 2, 3, 0], "\(number) saw \(bytes)")
+    }
+    flats = []
+  }
+
+  func expectOneCopy() {
+    Checker.expect(flats[0].base == flats[1].base, "each has a copy of its own")
+    expectBytes()
+  }
+}

@@ -1,0 +1,155 @@
+// Room: Models/FileRings. The thread that submits transfers: when it sleeps, and who wakes it.
+
+extension Catalogue {
+  static var fileRings: [EngineModel] {
+    [
+      EngineModel(
+        "file ring: what is submitted while its thread goes to sleep is done",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = FileRingScene(.atOnce)
+        for number in 0..<2 { scene.thread("submitter \(number)") { stage.submit() } }
+        scene.finally { stage.expectAllOver() }
+      },
+      EngineModel(
+        "file ring: what is done while its thread goes to sleep is seen",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = FileRingScene(.later)
+        stage.addPoller(scene)
+        scene.thread("submitter") { stage.submit() }
+        scene.finally { stage.expectAllOver() }
+      },
+      EngineModel(
+        "file ring: who finds no slot has one when one is free", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = FileRingScene(.later, slots: 1)
+        stage.addPoller(scene)
+        scene.thread("submitter") { for _ in 0..<2 { stage.submit() } }
+        scene.finally { stage.expectAllOver() }
+      },
+      EngineModel(
+        "file ring: what is stopped ends once, wherever it is", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = FileRingScene(.never)
+        stage.addPoller(scene)
+        scene.thread("stopper") { stage.stop(stage.submit()) }
+        scene.finally { stage.expectAllOver() }
+      },
+      EngineModel(
+        "file ring: stopping is tried again when the kernel refuses it",
+        reach: .bounded(preemptions: 1),
+        adjust: Allow.timeAndRefusal
+      ) { scene in
+        let stage = FileRingScene(.never)
+        stage.addPoller(scene)
+        stage.addClock(scene)
+        scene.thread("stopper") { stage.stop(stage.submit()) }
+        scene.finally { stage.expectAllOver() }
+      },
+    ]
+  }
+
+  static var fileRingMutants: [Mutant] {
+    let submitted = "file ring: what is submitted while its thread goes to sleep is done"
+    return [
+      Mutant(
+        "nobody sees that its thread sleeps", in: "FileRing.swift",
+        at: "@Cell private var isAsleep", .returns(0), foundBy: submitted),
+      Mutant(
+        "its thread is never made", in: "FileRing.swift", at: "@Cell private var hasThread",
+        .returns(1), foundBy: submitted),
+      Mutant(
+        "a grant wakes nobody", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
+        foundBy: submitted),
+      Mutant(
+        "who makes room wakes nobody", in: "FileRing.swift", at: "@Cell private var isAsleep",
+        .returns(0), foundBy: "file ring: who finds no slot has one when one is free"),
+    ]
+  }
+}
+
+/// A ring of its own for each execution, and one-byte reads of a file at a place.
+private final class FileRingScene: @unchecked Sendable {
+  private let kernel: TransferRing
+  private let ring: FileRing
+  private let file: IOFile
+  private let channel: IOChannel
+  /// Keeps handlers until the verdict.
+  private let handlers = KeepingRoot()
+  private var operations: [IOOperation] = []
+  private var ends = 0
+  private var isUsed = false
+
+  init(_ disk: TransferRing.Disk, slots: Int = 2) {
+    kernel = TransferRing(disk: disk)
+    let root = SpawningRoot()
+    ring = FileRing(
+      kernel, pool: Pool.small(), slotCount: slots, workers: FileWorkers { _ in root })
+    let none = FileStatus.Moment(seconds: 0, nanoseconds: 0)
+    file = IOFile(
+      ModelKernel.first, kind: .stored,
+      identity: FileStatus(
+        device: 0, inode: 0, isDirectory: false, links: 1, size: 0, mode: 0, user: 0, group: 0,
+        modified: none, changed: none))
+    channel = IOChannel(isRandom: true, file: file, queue: handlers) { _ in }
+  }
+
+  /// Hears the bell, as the poller's threads do.
+  func addPoller(_ scene: Scene) {
+    scene.thread("poller", isDaemon: true) { [self] in
+      while kernel.hear() { ring.becameReady(.readable, on: currentThread()) }
+    }
+  }
+
+  /// Goes on until the ring's second tries are over.
+  func addClock(_ scene: Scene) {
+    let word = Atomic32()
+    let end = Checker.nanoseconds + 1_000_000_000
+    scene.thread("clock") {
+      _ = futexWait(word.word, while: 0, until: .monotonic(nanoseconds: end))
+    }
+  }
+
+  @discardableResult
+  func submit() -> IOOperation {
+    let operation = IOOperation(
+      .read, of: channel, offset: 0, length: 1, limits: IOLimits(), queue: handlers
+    ) { [unowned self] done, _, _ in if done { ends += 1 } }
+    operations.append(operation)
+    file.lock.withLock {
+      channel.unfinished += 1
+      operation.state = .running
+      if ring.submit(operation) {
+        isUsed = true
+      } else {
+        // It cannot have a thread: the models allow that where they allow refusals.
+        file.end(operation, EAGAIN)
+      }
+    }
+    return operation
+  }
+
+  /// As IOFile stops what runs.
+  func stop(_ operation: IOOperation) {
+    file.lock.withLock {
+      if operation.isOver { return }
+      operation.isStopped = true
+      if ring.takeBack(operation) {
+        file.end(operation, ECANCELED)
+      }
+    }
+  }
+
+  func expectAllOver() {
+    handlers.runAll()
+    let over = operations.filter { $0.isOver }.count
+    Checker.expect(
+      over == operations.count, "\(operations.count - over) of \(operations.count) never end")
+    Checker.expect(ends == operations.count, "\(ends) ends of \(operations.count)")
+    Checker.expect(ring.busySlots == 0, "a slot is lost")
+    operations = []
+    // Its thread never ends: what it holds is on a stack that is lost.
+    if isUsed { Unmanaged.passUnretained(ring).release() }
+  }
+}

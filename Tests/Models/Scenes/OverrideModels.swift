@@ -1,0 +1,260 @@
+// Room: Models/Lanes. Urgent work behind less urgent: the raise is not lost, whoever has the lane just then, and
+// is taken back, whoever ends what it was for.
+
+/// A serial queue whose items say what their thread works at.
+private final class OverrideScene: @unchecked Sendable {
+  let serial: SerialScene
+  var queue: DispatchQueue { serial.queue }
+  var log: Plain { serial.log }
+
+  init(_ root: DispatchQueue = SpawningRoot()) { serial = SerialScene(root) }
+
+  func async(_ digit: Int, _ qos: DispatchQoS, _ then: @escaping @Sendable () -> Void = {}) {
+    queue.async(qos: qos) { [log] in
+      log.value = log.value * 10 + digit
+      then()
+    }
+  }
+
+  /// Fails unless items ran once each, in this order where it is given, and nobody is raised any more.
+  func expect(_ logged: Int...) {
+    Checker.expect(
+      logged.contains(log.value), "lost, or in another order: \(log.value)")
+    Checker.expect(
+      queue.state.load(ordering: .relaxed).rawValue == 0, "the lane did not come to rest")
+    Checker.expect(
+      queue.summons.load(ordering: .relaxed).rawValue << 32 == 0, "a node has not come back")
+    ModelThreads.expectNobodyRaised()
+    ModelThreads.expectAllNodesBack()
+  }
+}
+
+/// The calling thread is of that class, as one of the program's is that runs an item.
+private func become(_ band: Band) {
+  let thread = currentThread()
+  thread.pointee.qos = UInt32(band.rawValue)
+  Standing.adopt(band, on: thread)
+}
+
+private func expectStanding(_ band: Band) {
+  let now = Standing.of(currentThread())
+  Checker.expect(now >= band, "works at \(now), not at \(band)")
+}
+
+extension Catalogue {
+  static var overrides: [EngineModel] {
+    [
+      EngineModel("override: one comes while the lane is on its way") { scene in
+        let lane = OverrideScene()
+        let isPushed = DispatchSemaphore(value: 0, spinLimit: 0)
+        scene.thread("pushes") {
+          lane.async(1, .utility) {
+            isPushed.wait()
+            expectStanding(.userInitiated)
+          }
+          lane.async(2, .userInitiated) { expectStanding(.userInitiated) }
+          isPushed.signal()
+        }
+        scene.finally { lane.expect(12) }
+      },
+      EngineModel("override: two raise", reach: .bounded(preemptions: 2)) { scene in
+        let lane = OverrideScene()
+        let isPushed = DispatchSemaphore(value: 0, spinLimit: 0)
+        lane.async(1, .background) {
+          isPushed.wait()
+          isPushed.wait()
+          expectStanding(.userInitiated)
+        }
+        scene.thread("raises") {
+          lane.async(2, .utility) { expectStanding(.utility) }
+          isPushed.signal()
+        }
+        scene.thread("raises more") {
+          lane.async(3, .userInitiated) { expectStanding(.userInitiated) }
+          isPushed.signal()
+        }
+        scene.finally { lane.expect(123, 132) }
+      },
+      EngineModel(
+        "override: a raise beside the end of what it is for", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let lane = OverrideScene()
+        scene.thread("pushes") { lane.async(1, .utility) }
+        scene.thread("raises") { lane.async(2, .userInitiated) }
+        scene.finally { lane.expect(12, 21) }
+      },
+      EngineModel("override: less urgent work comes behind", reach: .exhaustedStrong) { scene in
+        let lane = OverrideScene()
+        scene.thread("pushes") {
+          lane.async(1, .utility)
+          lane.async(2, .userInitiated)
+          lane.async(3, .utility)
+        }
+        scene.finally { lane.expect(123) }
+      },
+      EngineModel("override: work comes while the lane is lowered", reach: .exhaustedStrong) {
+        scene in
+        let lane = OverrideScene()
+        scene.thread("pushes") {
+          lane.async(1, .userInitiated)
+          lane.async(2, .utility)
+          lane.async(3, .utility)
+        }
+        scene.finally { lane.expect(123) }
+      },
+      EngineModel("override: a raise beside a suspension", reach: .bounded(preemptions: 2)) {
+        scene in
+        let lane = OverrideScene()
+        scene.thread("pushes") {
+          lane.async(1, .utility)
+          lane.async(2, .userInitiated)
+        }
+        scene.thread("suspends") {
+          lane.queue.suspend()
+          lane.queue.resume()
+        }
+        scene.finally { lane.expect(12) }
+      },
+      EngineModel(
+        "override: a raise while the lane moves to another root", reach: .bounded(preemptions: 2)
+      ) {
+        scene in
+        // Kept to the end, as the roots of an engine are.
+        let root = SpawningRoot()
+        let lane = OverrideScene(root)
+        let other = SpawningRoot()
+        scene.thread("moves") {
+          lane.async(1, .utility)
+          lane.queue.setTarget(queue: other)
+        }
+        scene.thread("raises") { lane.async(2, .userInitiated) }
+        scene.finally {
+          withExtendedLifetime(root) {}
+          Checker.expect(
+            lane.queue.summons.load(ordering: .relaxed).rawValue << 32 == 0,
+            "a node has not come back")
+          Checker.expect(lane.log.value == 12 || lane.log.value == 21, "lost: \(lane.log.value)")
+          ModelThreads.expectNobodyRaised()
+          ModelThreads.expectAllNodesBack()
+        }
+      },
+      EngineModel("override: through a target", reach: .bounded(preemptions: 3)) { scene in
+        let lane = OverrideScene()
+        let upper = DispatchQueue(label: "upper", target: lane.queue)
+        let log = lane.log
+        scene.thread("below") { lane.async(1, .utility) }
+        scene.thread("above") {
+          upper.async(qos: .userInitiated) { log.value = log.value * 10 + 2 }
+        }
+        scene.finally { lane.expect(12, 21) }
+      },
+      EngineModel("override: the last reference goes with the raise", reach: .exhaustedStrong) {
+        scene in
+        let root = SpawningRoot()
+        let done = Tally()
+        scene.thread("pushes") {
+          let queue = DispatchQueue(label: "dies", target: root)
+          queue.async(qos: .utility) { done.one() }
+          queue.async(qos: .userInitiated) { done.one() }
+        }
+        scene.finally {
+          Checker.expect(done.count == 2, "an item was lost")
+          ModelThreads.expectNobodyRaised()
+          ModelThreads.expectAllNodesBack()
+        }
+      },
+      EngineModel("override: a waiter raises who has the lane", reach: .exhaustedStrong) {
+        scene in
+        let lane = OverrideScene()
+        scene.thread("holds") {
+          become(.background)
+          lane.serial.sync(1)
+          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+        }
+        scene.thread("waits") {
+          become(.userInitiated)
+          lane.serial.sync(2)
+        }
+        scene.finally { lane.expect(12, 21) }
+      },
+      EngineModel(
+        "override: a waiter raises what is queued", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let lane = OverrideScene()
+        scene.thread("pushes") { lane.async(1, .background) }
+        scene.thread("waits") {
+          become(.userInitiated)
+          lane.serial.sync(2)
+        }
+        scene.finally { lane.expect(12, 21) }
+      },
+      EngineModel("override: a chain of owners", reach: .bounded(preemptions: 3)) { scene in
+        let root = SpawningRoot()
+        let near = DispatchQueue(label: "near", target: root)
+        let far = DispatchQueue(label: "far", target: root)
+        scene.thread("far") {
+          become(.background)
+          far.sync {}
+          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+        }
+        scene.thread("near") {
+          become(.background)
+          near.sync { far.sync {} }
+          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+        }
+        scene.thread("waits") {
+          become(.userInitiated)
+          near.sync {}
+        }
+        scene.finally { ModelThreads.expectNobodyRaised() }
+      },
+      EngineModel("override: a waiter for an item that gives up", reach: .exhaustedStrong) {
+        $0.timeOuts = 1
+      } _: { scene in
+        let item = DispatchWorkItem {}
+        scene.thread("performs") {
+          become(.background)
+          item.perform()
+          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+        }
+        scene.thread("waits") {
+          become(.userInitiated)
+          _ = item.wait(limit: .at(.monotonic(nanoseconds: soon)))
+        }
+        scene.finally { ModelThreads.expectNobodyRaised() }
+      },
+    ]
+  }
+
+  static var overrideMutants: [Mutant] {
+    [
+      Mutant(
+        "a push does not say how urgent it is", in: "Lane+Push.swift", at: "weakCompareExchange",
+        .clears(bits: LaneState.urgencyMask),
+        foundBy: "override: one comes while the lane is on its way"),
+      Mutant(
+        "nobody is asked to drain", in: "Summons.swift", at: "weakCompareExchange",
+        .clears(bits: Summons.wanted), foundBy: "override: a raise beside the end of what it is for"
+      ),
+      Mutant(
+        "two nodes drain a lane", in: "Summons.swift", at: "weakCompareExchange",
+        .sets(bits: Summons.wanted), foundBy: "override: one comes while the lane is on its way"),
+      Mutant(
+        "a thread is not raised", in: "Standing.swift", at: "shared.standing.store",
+        after: "guard of(thread) < band", .skips,
+        foundBy: "override: one comes while the lane is on its way"),
+      Mutant(
+        "a raise is not taken back", in: "Standing.swift", at: "shared.standing.store",
+        after: "func adoptNow", .skips, foundBy: "override: a waiter raises who has the lane"),
+      Mutant(
+        "a drainer overwrites what is pushed while it lowers the lane", in: "Lane+Override.swift",
+        at: "let (won, now) = state.weakCompareExchange",
+        after: "if next == seen && !leaves { break }",
+        .isBlind, foundBy: "override: work comes while the lane is lowered"),
+      Mutant(
+        "a lane that is given up stays urgent", in: "Lane+Drain.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
+        .sets(bits: 1 << 50), foundBy: "override: a raise beside the end of what it is for"),
+    ]
+  }
+}

@@ -1,0 +1,75 @@
+import CLinux
+import Primitives
+import TestSupport
+import Testing
+
+/// Nobody forks here: what the handlers do around it. Other suites stand at the gate for a moment.
+@Suite("The gate before a fork", .serialized) struct ForkGateTests {
+  @Test func `waits for who is inside of a lock, and lets nobody in`() {
+    let lock = SharedLock()
+    let (inside, go, prepared, end, entered) = (Latch(), Latch(), Latch(), Latch(), Latch())
+    let holder = TestThread("holder") {
+      lock.lock.withLock {
+        inside.open()
+        _ = go.wait()
+        // One inside another: whoever is inside may go on.
+        SharedLock().lock.withLock {}
+        #expect(!prepared.isOpen)
+      }
+    }
+    #expect(inside.wait())
+    let forker = TestThread("forker") {
+      ForkGate.prepare()
+      prepared.open()
+      // The closer's own are open to it.
+      lock.lock.withLock {}
+      _ = end.wait()
+      #expect(!entered.isOpen)
+      ForkGate.resumeParent()
+    }
+    while gc_fork_seen_closer() == 0 { spinHint() }
+    let late = TestThread("late") {
+      SharedLock().lock.withLock { entered.open() }
+    }
+    go.open()
+    #expect(prepared.wait())
+    end.open()
+    #expect(entered.wait())
+    for thread in [holder, forker, late] { #expect(thread.join()) }
+  }
+
+  @Test func `is opened by as many calls as have closed it`() {
+    let thread = TestThread("forker") {
+      ForkGate.prepare()
+      ForkGate.prepare()
+      ForkGate.resumeParent()
+      let own = UInt(bitPattern: currentThread())
+      #expect(gc_fork_seen_closer() == own)
+      ForkGate.resumeParent()
+      #expect(gc_fork_seen_closer() != own)
+      ForkGate.resumeParent()
+    }
+    #expect(thread.join())
+  }
+
+  @Test func `takes nothing for a child that was not forked`() {
+    let generation = ForkGate.generation
+    ForkGate.resumeChild()
+    #expect(ForkGate.generation == generation)
+  }
+
+  @Test func `lets threads fork in turn`() {
+    let count = Counter()
+    #expect(
+      onThreads(4) { _ in
+        for _ in 0..<stressed(200) {
+          ForkGate.prepare()
+          // Nobody else is between the two.
+          count.add()
+          count.add(-1)
+          ForkGate.resumeParent()
+        }
+      })
+    #expect(count.peak == 1)
+  }
+}

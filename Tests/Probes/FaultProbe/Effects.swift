@@ -1,0 +1,230 @@
+import CFaults
+import Glibc
+import GrandCentral
+import TestSupport
+
+/// What the kernel has noted for a thread, but its timer slack.
+private struct Treatment: Equatable {
+  var policy: Int32
+  var nice: Int32
+  var sliceNanoseconds: Int64
+  var ioPriority: Int32
+
+  init?(of thread: Int) {
+    var noted = faults_treatment()
+    guard faults_treatment_of(Int32(thread), &noted) == 0 else { return nil }
+    (policy, nice) = (noted.policy, noted.nice)
+    (sliceNanoseconds, ioPriority) = (noted.slice_nanoseconds, noted.io_priority)
+  }
+
+  /// Whether it is worse off than `other` in anything.
+  func isLower(than other: Treatment) -> Bool {
+    // None of its own counts as level 4 of best-effort.
+    let (disk, otherDisk) = (ioPriority == 0 ? 2 << 13 | 4 : ioPriority, other.ioPriority)
+    return policy != other.policy || nice > other.nice
+      || sliceNanoseconds > other.sliceNanoseconds
+      || disk > (otherDisk == 0 ? 2 << 13 | 4 : otherDisk)
+  }
+
+  static var ownTimerSlack: Int64 {
+    var noted = faults_treatment()
+    return faults_treatment_of(0, &noted) == 0 ? noted.timer_slack_nanoseconds : -1
+  }
+}
+
+/// What a class is to make of `plain`, with the controls that are had.
+private func expected(
+  _ qosClass: DispatchQoS.QoSClass, from plain: Treatment, slack: Int64,
+  has: (DispatchQoS.Effect.Control) -> Bool
+) -> (Treatment, slack: Int64) {
+  var treatment = plain
+  var slack = slack
+  let idle: Int32 = 3 << 13
+  func bestEffort(_ level: Int32) -> Int32 { 2 << 13 | level }
+  let (batch, slice, nice, disk, lateness): (Bool, Int64, Int32, Int32, Int64) =
+    switch qosClass {
+    case .background: (true, 20_000_000, 10, idle, 10_000_000)
+    case .utility: (true, 6_000_000, 5, bestEffort(6), 1_000_000)
+    case .userInitiated: (false, 500_000, 0, bestEffort(2), slack)
+    case .userInteractive: (false, 250_000, 0, bestEffort(0), slack)
+    case .default, .unspecified:
+      (false, plain.sliceNanoseconds, 0, plain.ioPriority, slack)
+    }
+  if has(.schedulingPolicy) && batch { treatment.policy = 3 }
+  if has(.timeSlice) { treatment.sliceNanoseconds = slice }
+  if has(.niceLevel) { treatment.nice += nice }
+  if has(.diskPriority) { treatment.ioPriority = disk }
+  if has(.timerSlack) { slack = lateness }
+  return (treatment, slack)
+}
+
+private let classes: [DispatchQoS.QoSClass] = [
+  .background, .utility, .default, .userInitiated, .userInteractive,
+]
+
+private func qos(_ qosClass: DispatchQoS.QoSClass) -> DispatchQoS {
+  DispatchQoS(qosClass: qosClass, relativePriority: 0)
+}
+
+/// An item that says who runs it, and goes on when it is told.
+private final class Held: Sendable {
+  let thread = Box(0)
+  let slack = Box(Int64(0))
+  private let begun = Latch()
+  private let end = Latch()
+  private let over = Latch()
+
+  init(_ qosClass: DispatchQoS.QoSClass, spins: Bool = false) {
+    let isOver = Box(false)
+    isEnded = isOver
+    DispatchQueue.global(qos: qosClass).async { [self] in
+      thread.value = threadID()
+      slack.value = Treatment.ownTimerSlack
+      begun.open()
+      if spins { spin { isOver.value } } else { _ = end.wait() }
+      over.open()
+    }
+  }
+
+  private let isEnded: Box<Bool>
+  func begins() -> Bool { begun.wait() }
+  var treatment: Treatment? { Treatment(of: thread.value) }
+  func finish() -> Bool {
+    isEnded.value = true
+    end.open()
+    return over.wait()
+  }
+}
+
+/// Each control of each class, as the kernel sees it from outside while an item runs; before and after, no thread is
+/// below the main thread.
+func effects(_ words: [String]) {
+  if words.contains("nobody") {
+    check(faults_become_nobody() == 0, "nobody")
+    if faults_nice_floor() <= 0 { skip("RLIMIT_NICE lets this process raise threads") }
+  } else if geteuid() != 0 {
+    skip("needs root")
+  }
+  if words.contains("refused") { refuseControls() }
+  let plain = Treatment(of: Int(getpid()))
+  guard let plain else { skip("sched_getattr(2) or ioprio_get(2) is refused here") }
+  let slack = Treatment.ownTimerSlack
+  if words.contains("asked-first") { _ = DispatchQoS.QoSClass.utility.effects }
+  for round in 1...2 {
+    for qosClass in classes.shuffled() { look(at: qosClass, plain, slack, in: round) }
+    checkPlain(plain, "round \(round)")
+  }
+  checkQuery(words)
+  check(Work.isDone(), "work runs")
+  checkPlain(plain, "the end")
+}
+
+private func look(
+  at qosClass: DispatchQoS.QoSClass, _ plain: Treatment, _ slack: Int64, in round: Int
+) {
+  let item = Held(qosClass)
+  check(item.begins(), "\(qosClass) runs")
+  let (wanted, wantedSlack) = expected(qosClass, from: plain, slack: slack) { control in
+    qosClass.effects.contains { $0.control == control && $0.refusal == nil }
+  }
+  let found = item.treatment
+  check(
+    found == wanted, "\(qosClass) has its effect in round \(round): \(String(describing: found))")
+  check(item.slack.value == wantedSlack, "\(qosClass) has its timer slack: \(item.slack.value)")
+  check(Treatment(of: Int(getpid())) == plain, "the main thread is let be")
+  check(item.finish(), "\(qosClass) ends")
+  check(
+    eventually { Treatment(of: item.thread.value).map { !$0.isLower(than: plain) } ?? true },
+    "its thread is not lowered when it has nothing to do")
+  // On that thread, or one like it.
+  let after = Held(.default)
+  check(after.begins() && after.treatment == plain, "default work runs undegraded")
+  check(after.slack.value == slack, "also where it sleeps: \(after.slack.value)")
+  check(after.finish(), "it ends")
+}
+
+/// No thread of the process is left in a class.
+private func checkPlain(_ plain: Treatment, _ when: String) {
+  check(
+    eventually {
+      processThreads().allSatisfy { Treatment(of: $0.id).map { !$0.isLower(than: plain) } ?? true }
+    }, "no thread is lowered, \(when)")
+}
+
+private func refuseControls() {
+  let calls = [FAULTS_SCHED_SETATTR, FAULTS_IOPRIO_SET]
+  if faults_refuse(calls, calls.count, EPERM) != 0 { skip("seccomp(2) is not to be had") }
+}
+
+private func checkQuery(_ words: [String]) {
+  let effects = DispatchQoS.QoSClass.background.effects
+  let controls = DispatchQoS.Effect.Control.allCases
+  check(effects.map(\.control) == controls, "background makes use of every control")
+  check(DispatchQoS.QoSClass.default.effects.isEmpty, "default of none")
+  func refusal(_ control: DispatchQoS.Effect.Control) -> DispatchQoS.Effect.Refusal? {
+    effects.first { $0.control == control }?.refusal
+  }
+  for effect in effects {
+    print("\(effect.control) \(effect.setting): \(String(describing: effect.refusal))")
+  }
+  if words.contains("refused") {
+    check(refusal(.schedulingPolicy) == .error(EPERM), "the policy is told as refused")
+    check(refusal(.timeSlice) == .error(EPERM), "so is the slice")
+    check(refusal(.niceLevel) == .error(EPERM), "so is the nice value")
+    check(refusal(.diskPriority) == .error(EPERM), "so is the disk's priority")
+    check(refusal(.timerSlack) == nil, "what is not refused is had")
+  } else if words.contains("off") {
+    check(effects.allSatisfy { $0.refusal == .switchedOff }, "all is switched off")
+  } else {
+    check(refusal(.schedulingPolicy) == nil, "the policy takes effect")
+    check(refusal(.diskPriority) == nil, "so does the disk's priority")
+    check(refusal(.timerSlack) == nil, "so does the timer slack")
+  }
+  if words.contains("nobody") && Set(words).isDisjoint(with: ["refused", "off"]) {
+    check(refusal(.niceLevel) == .notRestorable, "nice values are let be, since nothing leads back")
+  }
+}
+
+/// The process gives up the privilege by which it lowered a thread, while that is lowered.
+func effectsOfLostPrivilege(_ words: [String]) {
+  if geteuid() != 0 || faults_nice_floor() <= 0 { skip("needs root, and RLIMIT_NICE of 0") }
+  guard let plain = Treatment(of: Int(getpid())) else { skip("sched_getattr(2) is refused here") }
+  // Makes the monitor, which makes threads from then on.
+  check(Work.isDone(), "work runs")
+  check(eventually { hasThread(named: "gc-monitor") }, "there is a monitor")
+  let items = (0..<2).map { _ in Held(.background) }
+  check(items.allSatisfy { $0.begins() }, "background runs")
+  check(items[0].treatment?.nice == plain.nice + 10, "with a nice value")
+  check(faults_become_nobody() == 0, "nobody from here on")
+  check(items.allSatisfy { $0.finish() }, "background ends")
+  for number in 0..<20 {
+    let item = Held([.default, .userInitiated, .userInteractive][number % 3])
+    check(item.begins() && item.treatment?.nice == plain.nice, "work runs unlowered")
+    check(item.finish(), "and ends")
+  }
+  check(Work.isDone(), "work runs")
+  let nice = DispatchQoS.QoSClass.background.effects.first { $0.control == .niceLevel }
+  check(nice?.refusal == .notRestorable, "the query says so")
+  let later = Held(.background)
+  check(later.begins() && later.treatment?.nice == plain.nice, "no thread is lowered any more")
+  check(later.finish(), "and ends")
+}
+
+/// A thread of the program's that has a nice value of its own needs workers.
+func effectsOfLoweredMaker(_ words: [String]) {
+  check(faults_become_nobody() == 0, "nobody")
+  if faults_nice_floor() <= 0 { skip("RLIMIT_NICE lets this process raise threads") }
+  guard let plain = Treatment(of: Int(getpid())) else { skip("sched_getattr(2) is refused here") }
+  check(Work.isDone(), "work runs")
+  check(eventually { hasThread(named: "gc-monitor") }, "there is a monitor")
+  let items = Log<Held>()
+  let maker = TestThread("lowered") {
+    check(faults_set_nice(plain.nice + 7) == 0, "a thread has a nice value")
+    // All asleep, so each needs a thread of its own.
+    for _ in 0..<16 { items.append(Held(.default)) }
+  }
+  check(maker.join(), "the thread ends")
+  check(items.all.allSatisfy { $0.begins() }, "its work runs")
+  check(items.all.allSatisfy { $0.treatment == plain }, "unlowered")
+  check(items.all.allSatisfy { $0.finish() }, "and ends")
+}

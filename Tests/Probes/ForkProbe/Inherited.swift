@@ -1,0 +1,275 @@
+// What there was before the fork.
+import CFaults
+import Glibc
+import GrandCentral
+@_spi(RunLoop) import GrandCentralCore
+import TestSupport
+
+/// Many threads use queues while one forks; the child uses the same queues.
+func underLoad(_ words: [String]) {
+  var random = SeededGenerator(for: "fork under load")
+  let serial = (0..<4).map { DispatchQueue(label: "serial.\($0)") }
+  let concurrent = (0..<3).map { DispatchQueue(label: "concurrent.\($0)", attributes: .concurrent) }
+  let led = (0..<3).map { DispatchQueue(label: "led.\($0)", target: serial[$0]) }
+  let all = serial + concurrent + led
+  let stop = Counter()
+  let threads = (0..<4).map { _ in
+    let generator = random.split()
+    return TestThread("load") {
+      var own = generator
+      while stop.value == 0 { oneStep(all, &own) }
+    }
+  }
+  for round in 0..<stressed(60) {
+    fork("round \(round)") {
+      let done = Latch(2 * all.count)
+      for queue in all {
+        queue.async { done.open() }
+        queue.async(flags: .barrier) { done.open() }
+      }
+      for queue in all { queue.sync {} }
+      for queue in all { queue.sync(flags: .barrier) {} }
+      check(done.wait(), "all queues run")
+      if round % 10 == 0 { useEverything() }
+    }
+  }
+  stop.add()
+  check(threads.allSatisfy { $0.join() }, "the parent's threads end")
+  for queue in all { queue.sync(flags: .barrier) {} }
+  parentGoesOn()
+}
+
+private func oneStep(_ queues: [DispatchQueue], _ random: inout SeededGenerator) {
+  let queue = queues[Int.random(in: 0..<queues.count, using: &random)]
+  switch Int.random(in: 0..<9, using: &random) {
+  case 0: queue.sync {}
+  case 1: queue.sync(flags: .barrier) {}
+  case 2: queue.async(flags: .barrier, execute: failInChild)
+  case 3:
+    DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(50), execute: failInChild)
+  case 4:
+    let group = DispatchGroup()
+    queue.async(group: group, execute: failInChild)
+    group.wait()
+  case 5: DispatchQueue(label: "short").async(execute: failInChild)
+  case 6:
+    // Of its own: the child could not know that a queue is suspended, nor resume it.
+    let short = DispatchQueue(label: "suspended", target: queue)
+    short.suspend()
+    short.async(execute: failInChild)
+    short.resume()
+  default:
+    // Each waits now and then, or memory would fill with what is queued.
+    queue.async(execute: failInChild)
+    queue.sync {}
+  }
+}
+
+func queuedWork(_ words: [String]) {
+  let queue = DispatchQueue(label: "busy")
+  let begun = Latch()
+  let go = Latch()
+  let ran = Counter()
+  queue.async {
+    begun.open()
+    _ = go.wait()
+  }
+  for _ in 0..<10 {
+    queue.async {
+      failInChild()
+      ran.add()
+    }
+  }
+  let inactive = DispatchQueue(label: "inactive", attributes: .initiallyInactive)
+  inactive.async {
+    failInChild()
+    ran.add()
+  }
+  check(begun.wait(), "the queue is busy")
+  fork("with work queued") {
+    check(queue.sync { 5 } == 5, "the queue is idle")
+    inactive.activate()
+    check(inactive.sync { 6 } == 6, "so is one that was not active")
+  }
+  go.open()
+  inactive.activate()
+  queue.sync {}
+  inactive.sync {}
+  check(ran.value == 11, "the parent ran all of it, once: \(ran.value)")
+}
+
+func suspendedQueue(_ words: [String]) {
+  let queue = DispatchQueue(label: "suspended")
+  queue.suspend()
+  queue.async(execute: failInChild)
+  fork("with a queue suspended") {
+    let ran = Latch()
+    queue.async { ran.open() }
+    DispatchQueue(label: "other").sync {}
+    check(!ran.isOpen, "it is suspended still")
+    queue.resume()
+    check(ran.wait(), "and goes on when it is resumed")
+  }
+  queue.resume()
+  queue.sync {}
+}
+
+func laterWork(_ words: [String]) {
+  let ran = Latch(2)
+  for deadline in [5, 10] {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(deadline)) {
+      failInChild()
+      ran.open()
+    }
+  }
+  fork("with work for later") {
+    let later = Latch()
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { later.open() }
+    check(later.wait(), "its own runs")
+  }
+  check(ran.wait(), "the parent's runs there")
+}
+
+func armedTimers(_ words: [String]) {
+  let fired = Log<pid_t>()
+  let timer = DispatchSource.makeTimerSource()
+  timer.setEventHandler { [fired] in
+    failInChild()
+    fired.append(getpid())
+  }
+  timer.schedule(deadline: .now() + .milliseconds(5), repeating: .milliseconds(5))
+  timer.activate()
+  check(fired.waitForCount(1), "it fires")
+  fork("with a timer armed") {
+    let again = Latch(2)
+    useEvents()
+    timer.setEventHandler { again.open() }
+    timer.schedule(deadline: .now(), repeating: .milliseconds(1))
+    check(again.wait(), "it fires when it is scheduled anew")
+    let ended = Latch()
+    timer.setCancelHandler { ended.open() }
+    timer.cancel()
+    check(ended.wait(), "and can be cancelled")
+  }
+  let before = fired.count
+  check(fired.waitForCount(before + 3), "it goes on in the parent")
+  timer.cancel()
+}
+
+func watchedDescriptors(_ words: [String]) {
+  let pipe = DescriptorPair.pipe()
+  let heard = Counter()
+  let source = DispatchSource.makeReadSource(fileDescriptor: pipe.input)
+  source.setEventHandler {
+    failInChild()
+    heard.add(readBytes(pipe.input, atMost: 100))
+  }
+  source.activate()
+  writeBytes(pipe.output, 1)
+  check(heard.waitForValue(1), "it is heard")
+  fork("with a descriptor watched") {
+    let own = DescriptorPair.pipe()
+    check(hears(own), "another is heard of")
+    let ended = Latch()
+    source.setCancelHandler { ended.open() }
+    source.cancel()
+    check(ended.wait(), "the source of before can be cancelled")
+  }
+  writeBytes(pipe.output, 2)
+  check(heard.waitForValue(3), "it is heard in the parent still")
+  let other = DescriptorPair.pipe()
+  let quiet = DispatchSource.makeReadSource(fileDescriptor: other.input)
+  quiet.setEventHandler(handler: failInChild)
+  quiet.activate()
+  fork("on the same descriptor") {
+    check(hears(other), "a new source hears")
+  }
+  let ended = Latch(2)
+  for source in [source, quiet] {
+    source.setCancelHandler { ended.open() }
+    source.cancel()
+  }
+  check(ended.wait(), "both end")
+}
+
+func watchedSignals(_ words: [String]) {
+  signal(SIGUSR1, SIG_IGN)
+  let heard = Latch()
+  let source = DispatchSource.makeSignalSource(signal: SIGUSR1)
+  source.setEventHandler {
+    failInChild()
+    heard.open()
+  }
+  source.activate()
+  fork("with a signal watched") {
+    raise(SIGUSR1)
+    let own = Latch()
+    let other = DispatchSource.makeSignalSource(signal: SIGUSR1)
+    other.setEventHandler { own.open() }
+    other.activate()
+    raise(SIGUSR1)
+    check(own.wait(), "a source of its own hears")
+    other.cancel()
+  }
+  raise(SIGUSR1)
+  check(heard.wait(), "the parent hears it still")
+  source.cancel()
+}
+
+func userData(_ words: [String]) {
+  let source = DispatchSource.makeUserDataAddSource()
+  let sum = Counter()
+  source.setEventHandler { sum.add(Int(source.data)) }
+  source.activate()
+  source.add(data: 3)
+  check(sum.waitForValue(3), "it is told")
+  fork("with a source of user data") {
+    let own = Counter()
+    source.setEventHandler { own.add(Int(source.data)) }
+    source.add(data: 4)
+    check(own.waitForValue(4), "it is told what the child merges")
+  }
+  source.add(data: 5)
+  check(sum.waitForValue(8), "and the parent what it does")
+  source.cancel()
+}
+
+func openChannels(_ words: [String]) {
+  let pipe = DescriptorPair.pipe()
+  let got = Latch()
+  let closed = Latch()
+  let channel = DispatchIO(type: .stream, fileDescriptor: pipe.input, queue: .global()) { _ in
+    failInChild()
+    closed.open()
+  }
+  channel.read(offset: 0, length: 5, queue: .global()) { isDone, data, error in
+    failInChild()
+    if isDone && error == 0 { got.open() }
+  }
+  check(canTransferFile(), "files can be read")
+  fork("with a channel open") {
+    let refused = Latch()
+    channel.read(offset: 0, length: 5, queue: .global()) { isDone, _, error in
+      if isDone && error == ECANCELED { refused.open() }
+    }
+    check(refused.wait(), "what it is asked for ends with ECANCELED")
+    channel.close()
+    useChannels()
+  }
+  writeBytes(pipe.output, 5)
+  check(got.wait(), "the parent reads what it asked for")
+  channel.close()
+  check(closed.wait(), "and closes it")
+  parentGoesOn()
+}
+
+func runLoopDescriptor(_ words: [String]) {
+  let descriptor = MainQueueRunLoop.descriptor()
+  fork("with a run loop's descriptor") {
+    DispatchQueue.main.async {}
+    let ready = ReadinessNow.isReadable(descriptor)
+    check(ready, "the child's own shows its work")
+    MainQueueRunLoop.drain()
+  }
+  check(!ReadinessNow.isReadable(descriptor), "and the parent's does not")
+}

@@ -1,0 +1,209 @@
+// From where it is forked.
+import CFaults
+import Glibc
+import GrandCentral
+import TestSupport
+
+func fromMain(_ words: [String]) {
+  useEverything()
+  fork("from the main thread", useEverything)
+  useEverything()
+}
+
+func beforeFirstUse(_ words: [String]) {
+  fork("before its first use", useEverything)
+  parentGoesOn()
+}
+
+/// The child is in the middle of an item, and comes back from it.
+func fromWorker(_ words: [String]) {
+  let queue = DispatchQueue(label: "forks")
+  let done = Latch()
+  queue.async {
+    queue.async(execute: failInChild)
+    let child = faults_fork()
+    if child == 0 {
+      beginChild()
+      useEverything()
+      // Behind this item, in the child.
+      return queue.async { finish() }
+    }
+    expectEnd(of: child, "a child that comes back from the item goes on")
+    done.open()
+  }
+  check(done.wait(), "the item ended")
+  check(queue.sync { true }, "and the queue goes on")
+  let concurrent = DispatchQueue(label: "forks too", attributes: .concurrent, target: queue)
+  let again = Latch()
+  concurrent.async {
+    let child = faults_fork()
+    if child == 0 {
+      beginChild()
+      return concurrent.async(flags: .barrier) { queue.async { finish() } }
+    }
+    expectEnd(of: child, "so it does through a target")
+    again.open()
+  }
+  check(again.wait(), "the item ended")
+  parentGoesOn()
+}
+
+/// The thread that received the event runs the handler.
+func fromHandler(_ words: [String]) {
+  let queue = DispatchQueue(label: "handlers")
+  for number in 0..<8 {
+    let pipe = DescriptorPair.pipe()
+    let done = Latch()
+    let source = DispatchSource.makeReadSource(fileDescriptor: pipe.input, queue: queue)
+    source.setEventHandler {
+      readBytes(pipe.input, atMost: 100)
+      let child = faults_fork()
+      if child == 0 {
+        beginChild()
+        useEverything()
+        return queue.async { finish() }
+      }
+      expectEnd(of: child, "handler \(number)")
+      done.open()
+    }
+    source.activate()
+    writeBytes(pipe.output, 1)
+    check(done.wait(), "the handler ended")
+    source.cancel()
+  }
+  parentGoesOn()
+}
+
+/// Inside of queues that share, and of what they lead to.
+func insideQueues(_ words: [String]) {
+  let serial = DispatchQueue(label: "bottom")
+  let shared = DispatchQueue(label: "shared", attributes: .concurrent)
+  let above = DispatchQueue(label: "above", attributes: .concurrent, target: shared)
+  let beside = DispatchQueue(label: "beside", target: shared)
+  let others = Latch(2)
+  let go = Latch()
+  for _ in 0..<2 {
+    shared.async {
+      others.open()
+      _ = go.wait()
+      failInChild()
+    }
+  }
+  check(others.wait(), "others are inside")
+  let all = [serial, shared, above, beside]
+  serial.sync {
+    above.sync {
+      shared.sync {
+        beside.sync {
+          fork("inside of four queues") {
+            check(isHeld(serial) && isHeld(beside), "what it holds alone is held")
+            let entered = Latch()
+            shared.async { entered.open() }
+            check(entered.wait(), "what it shares is shared")
+          }
+          forkAndReturn()
+        }
+      }
+    }
+  }
+  if getpid() == firstProcess { go.open() }
+  expectIdle(all)
+}
+
+/// An item of a queue that another leads to: each counts it.
+func insideBarrier(_ words: [String]) {
+  let shared = DispatchQueue(label: "shared", attributes: .concurrent)
+  let above = DispatchQueue(label: "above", attributes: .concurrent, target: shared)
+  for flags: DispatchWorkItemFlags in [[], .barrier] {
+    let done = Latch()
+    above.async(flags: flags) {
+      shared.sync { forkAndReturn() }
+      // The child's own, behind the item.
+      if getpid() != firstProcess {
+        return above.async(flags: .barrier) {
+          shared.async(flags: .barrier) { finish() }
+        }
+      }
+      done.open()
+    }
+    check(done.wait(), "the item ended")
+  }
+  expectIdle([above, shared])
+}
+
+/// The child goes on behind this call as the parent does. The parent waits for its end.
+private func forkAndReturn() {
+  let child = faults_fork()
+  if child == 0 { return beginChild() }
+  expectEnd(of: child, "one that comes back")
+}
+
+private func isHeld(_ queue: DispatchQueue) -> Bool {
+  let entered = Latch()
+  queue.async { entered.open() }
+  // It stands behind whoever holds the queue; what has run is seen at once on another one.
+  return !DispatchQueue(label: "beside").sync { entered.isOpen }
+}
+
+/// Whether all can be had alone, from another thread.
+private func expectIdle(_ queues: [DispatchQueue]) {
+  let done = Latch(queues.count)
+  for queue in queues { queue.async(flags: .barrier) { done.open() } }
+  check(done.wait(), "all that it was inside of is free")
+  for queue in queues { queue.sync(flags: .barrier) {} }
+}
+
+func fromMainItem(_ words: [String]) {
+  DispatchQueue.main.async {
+    fork("from an item of the main queue") {
+      let done = Latch()
+      DispatchQueue.global().async { done.open() }
+      check(done.wait(), "queues run")
+    }
+    let child = faults_fork()
+    if child == 0 {
+      beginChild()
+      return DispatchQueue.main.async { finish() }
+    }
+    expectEnd(of: child, "the main queue goes on behind the item")
+    finish()
+  }
+  DispatchQueue.main.async(execute: failInChild)
+  dispatchMain()
+}
+
+func mainQueueOfChild(_ words: [String]) {
+  let queue = DispatchQueue(label: "forks")
+  let done = Latch()
+  queue.async {
+    let child = faults_fork()
+    if child == 0 {
+      beginChild()
+      DispatchQueue.global().async {
+        DispatchQueue.main.async {
+          check(isMainThread(), "the main queue is the first thread's")
+          finish()
+        }
+      }
+      dispatchMain()
+    }
+    expectEnd(of: child, "a worker became the main thread of a child")
+    done.open()
+  }
+  DispatchQueue.main.async(execute: failInChild)
+  check(done.wait(), "the item ended")
+}
+
+func grandchildren(_ words: [String]) {
+  useEverything()
+  fork("a child") {
+    useEverything()
+    fork("a grandchild") {
+      useEverything()
+      fork("its child", useEverything)
+      useQueues()
+    }
+    useEverything()
+  }
+  parentGoesOn()
+}
