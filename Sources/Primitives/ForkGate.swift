@@ -11,6 +11,9 @@
 // Not one lock after the other, in order: there is one in each source, group and descriptor. What is not under a lock,
 // the words that threads exchange, says in the child what threads did that are gone; each room makes its own anew
 // (Queues/Runtime+Fork.swift).
+// A child must not look a type up for the first time, nor make a global: another thread may have been doing so at the fork,
+// under a lock of the Swift runtime that is never let go then. So what the child's handlers will do is rehearsed once in
+// the process that registers them. What the program itself uses first in the child is in its own hands.
 // The C library calls the handlers (pthread_atfork(3)); a program that makes its processes in another way may call them
 // by hand, and to call them twice does no harm.
 import CLinux
@@ -32,7 +35,12 @@ public enum ForkGate {
   }()
 
   /// `handler` is called in each child, on its only thread, with the engine's locks free; in the order of adding.
-  public static func whenForked(_ handler: @escaping @Sendable () -> Void) {
+  /// Before that `rehearsal` is called, now: it does the same to what nobody else knows of.
+  public static func whenForked(
+    _ handler: @escaping @Sendable () -> Void, rehearsal: () -> Void
+  ) {
+    rehearse()
+    rehearsal()
     state.lock.withLock { state.handlers.append(handler) }
   }
 
@@ -74,8 +82,21 @@ public enum ForkGate {
     state.generation.wrappingAdd(1, ordering: .relaxed)
     ThreadRegistry.keepOnly(thread)
     if isPrepared { ThreadRegistry.unlock() }
-    for handler in state.lock.withLock({ state.handlers }) { handler() }
+    callAll(state.lock.withLock { state.handlers })
     gc_fork_open()
+  }
+
+  private static func callAll(_ handlers: [@Sendable () -> Void]) {
+    for handler in handlers { handler() }
+  }
+
+  /// Not from install(): a loader may call that before the libraries have told the Swift runtime of their types.
+  private static func rehearse() {
+    _ = state.generation.load(ordering: .relaxed)
+    callAll([])
+    state.lock.lockPlainly()
+    state.lock.wake()
+    state.lock.unlockPlainly()
   }
 
   /// No fork happens while `body` runs on `thread`, the calling one; it must not sleep. For a thread's first steps: what

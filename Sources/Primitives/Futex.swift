@@ -19,6 +19,9 @@ public func futexWait(
 }
 
 /// Sleeps while the low half of `word` holds `expected`.
+// Inlinable, and so is the wake below: not specialised they would look the word's type up, which takes time and, the
+// first time, a lock of the Swift runtime.
+@inlinable
 public func futexWait<Word>(
   lowHalfOf word: borrowing Atomic<Word>, while expected: UInt32, until deadline: Deadline? = nil
 ) -> FutexResult where Word.AtomicRepresentation == UInt64.AtomicRepresentation {
@@ -33,12 +36,14 @@ public func futexWake(_ word: borrowing Atomic<UInt32>, count: Int32 = 1) {
 }
 
 /// Wakes up to `count` threads that sleep on the low half of `word`.
+@inlinable
 public func futexWake<Word>(lowHalfOf word: borrowing Atomic<Word>, count: Int32 = 1)
 where Word.AtomicRepresentation == UInt64.AtomicRepresentation {
   withUnsafePointer(to: word) { gc_futex_wake(lowHalf(UnsafeRawPointer($0)), count) }
 }
 
-private func lowHalf(_ address: UnsafeRawPointer) -> UnsafeRawPointer {
+@inlinable
+func lowHalf(_ address: UnsafeRawPointer) -> UnsafeRawPointer {
   #if _endian(little)
     address
   #else
@@ -53,7 +58,8 @@ func futexWaitPlainly(_ word: borrowing Atomic<UInt32>, while expected: UInt32) 
   }
 }
 
-private func futexWait(
+@usableFromInline
+func futexWait(
   address: UnsafeRawPointer, while expected: UInt32, until deadline: Deadline?
 ) -> FutexResult {
   guard Vigil.isKept, deadline.map({ $0.isFurther(than: Vigil.periodNanoseconds) }) ?? true else {

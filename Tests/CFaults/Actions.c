@@ -3,7 +3,6 @@
 #include "CFaults.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -91,15 +90,7 @@ int faults_fork_and_raise(int number, int seconds) {
     raise(number);
     _exit(0);
   }
-  if (child < 0) return -1;
-  // A child that hangs is ended: it would hold this process's pipes for ever.
-  struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0u), .events = POLLIN};
-  if (end.fd >= 0) {
-    if (poll(&end, 1, 1000 * seconds) == 0) kill(child, SIGKILL);
-    close(end.fd);
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child ? status : -1;
+  return child < 0 ? -1 : faults_status_of(child, seconds);
 }
 
 bool faults_has_exited(int process) {

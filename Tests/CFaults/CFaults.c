@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -140,9 +141,19 @@ int faults_in_child(bool (*body)(void)) {
 
 int faults_fork(void) { return fork(); }
 
-int faults_end_of(int child) {
+int faults_status_of(int child, int seconds) {
+  struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0u), .events = POLLIN};
+  if (end.fd >= 0) {
+    if (poll(&end, 1, 1000 * seconds) == 0) kill(child, SIGKILL);
+    close(end.fd);
+  }
   int status = 0;
-  if (waitpid(child, &status, 0) != child) return -1;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+int faults_end_of(int child, int seconds) {
+  int status = faults_status_of(child, seconds);
+  if (status < 0) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -72,14 +72,32 @@ public func makeEventDescriptor() -> Int32 { gc_eventfd() }
 public var isSanitized: Bool { faults_is_sanitized() }
 
 /// How many descriptors the process has open, as /proc says.
-public func openDescriptors() -> Int {
-  guard let folder = opendir("/proc/self/fd") else { return -1 }
+public func openDescriptors() -> Int { descriptorNames().count - 1 }
+
+/// One of them, the last moment's, is the folder's own.
+private func descriptorNames() -> [String] {
+  guard let folder = opendir("/proc/self/fd") else { return [] }
   defer { closedir(folder) }
-  var count = -1  // the folder's own
+  var names: [String] = []
   while let entry = readdir(folder) {
-    if entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
+    let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if !name.hasPrefix(".") { names.append(name) }
   }
-  return count
+  return names
+}
+
+/// Whether epoll(7) is asked to tell when `descriptor` can be read, as /proc says.
+public func isWatchedForReading(_ descriptor: Int32) -> Bool {
+  descriptorNames().contains { name in
+    contents(of: "/proc/self/fdinfo/\(name)")?.split(separator: "\n").contains { line in
+      // tfd: 700 events: 40000001 data: …
+      let words = line.split(separator: " ")
+      return words.count > 3 && words[0] == "tfd:" && Int32(words[1]) == descriptor
+        && UInt32(words[3], radix: 16).map { $0 & 1 == 1 } == true
+    } == true
+  }
 }
 
 /// What poll(2) says.

@@ -89,9 +89,16 @@ struct NodeReference {
   /// The node whose reference stands at `place`.
   @inline(__always)
   init(at place: UnsafeMutablePointer<AnyObject>) {
-    // SAFETY: read as the pointer that it is, which takes no reference; only nodes stand at such places.
-    let raw = UnsafeRawPointer(place).load(as: UnsafeRawPointer.self)
-    self = Unmanaged<DataNode>.fromOpaque(raw)._withUnsafeGuaranteedRef { NodeReference($0) }
+    // SAFETY: only nodes stand at such places.
+    let node = Unmanaged<DataNode>.fromOpaque(Self.object(at: place))
+    self = node._withUnsafeGuaranteedRef { NodeReference($0) }
+  }
+
+  /// What a reference at `place` refers to, without another reference.
+  @inline(__always)
+  private static func object(at place: UnsafeRawPointer) -> UnsafeRawPointer {
+    // SAFETY: a reference is read as the pointer that it is.
+    place.load(as: UnsafeRawPointer.self)
   }
 
   // SAFETY: the tail behind the first word was allocated for slots, whose alignment is a word's.
@@ -135,12 +142,9 @@ struct NodeReference {
 
   private static var slotsAhead: Int { 4 }
 
-  /// What a slot refers to, without a reference.
+  /// What a slot refers to, which is its first field.
   @inline(__always)
-  private func object(_ index: Int) -> UnsafeRawPointer {
-    // SAFETY: a slot's object is its first field, and read as the pointer that it is.
-    UnsafeRawPointer(slots + index).load(as: UnsafeRawPointer.self)
-  }
+  private func object(_ index: Int) -> UnsafeRawPointer { Self.object(at: slots + index) }
 
   /// A leaf's piece.
   @inline(__always)

@@ -122,7 +122,8 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
   }
 }
 
-/// Goes through the pieces of a value, always the same one.
+/// Goes through the pieces of a value, always the same one. It does not hold the value, which whoever has it hands in:
+/// in builds without optimisation a value in here was not released when the iterator ended.
 @usableFromInline
 struct DataCursor {
   /// The index of the first byte that is still to come.

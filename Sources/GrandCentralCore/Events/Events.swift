@@ -8,7 +8,11 @@ final class Events: @unchecked Sendable {
     static var reference: Unmanaged<Events> {
       Runtime.shared.events.reference {
         let made = Events(pool: Runtime.shared.pool)
-        ForkGate.whenForked { made.afterFork() }
+        ForkGate.whenForked {
+          made.afterFork()
+        } rehearsal: {
+          made.afterFork()
+        }
         return made
       }
     }

@@ -4,7 +4,11 @@ final class IOTable: @unchecked Sendable {
   static var shared: IOTable {
     Runtime.shared.channels.get {
       let made = IOTable()
-      ForkGate.whenForked { made.afterFork() }
+      ForkGate.whenForked {
+        made.afterFork()
+      } rehearsal: {
+        made.afterFork()
+      }
       return made
     }
   }

@@ -34,7 +34,8 @@ import CLinux
 
     // MARK: The thread that submits
 
-    /// Each: false, there is no room. Unset, the priority is that of the thread that enters. `buffer` is the kernel's until the completion.
+    /// Each: false, there is no room. Unset, the priority is that of the thread that enters. `buffer` is the kernel's
+    /// until the completion.
     func addRead(
       _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64,
       key: UInt64, priority: IOPriority = .unset

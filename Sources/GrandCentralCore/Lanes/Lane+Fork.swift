@@ -24,11 +24,21 @@ struct LaneHolds {
       let lane = Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue()
       switch frame.kind {
       case .visiting: break
-      case .counted: shared[lane.address, default: 0] += 1
+      case .counted: addShared(lane)
       case .entered: addEntered(lane)
       }
     }
   }
+
+  /// What is found by a thread that is inside of `lane`, which nobody else knows: see ForkGate.whenForked().
+  static func rehearse(on lane: Lane, by thread: ThreadContext) {
+    var holds = LaneHolds(of: thread)
+    holds.addShared(lane)
+    holds.addEntered(lane)
+    _ = (holds.isOwner(of: lane), holds.count(on: lane))
+  }
+
+  private mutating func addShared(_ lane: Lane) { shared[lane.address, default: 0] += 1 }
 
   private mutating func addEntered(_ lane: Lane) {
     switch lane.kind {
@@ -41,10 +51,10 @@ struct LaneHolds {
     if lane.isOwned(by: thread) {
       if lane.state.load(ordering: .relaxed).isHeld { return }
     } else {
-      shared[lane.address, default: 0] += 1
+      addShared(lane)
     }
     for target in lane.hierarchy.dropFirst() where target.kind == .concurrent {
-      if !target.isOwned(by: thread) { shared[target.address, default: 0] += 1 }
+      if !target.isOwned(by: thread) { addShared(target) }
     }
   }
 

@@ -145,15 +145,7 @@ extension Lane {
   /// The same, after what nodes ask may have changed.
   final func walkedUrgency(from node: WorkNode) -> Band {
     // Newest first and back again: what is behind a node must be known before it.
-    var newest = node
-    var rest = node.next
-    node.next = nil
-    while let next = rest {
-      rest = next.next
-      next.next = newest
-      newest = next
-    }
-    return noteUrgencies(from: newest).most
+    noteUrgencies(from: node.turnedRound()).most
   }
 
   /// Turns a list, newest first, round, and notes at each node what is asked behind it. Returns what all of

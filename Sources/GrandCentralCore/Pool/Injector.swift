@@ -73,15 +73,8 @@ final class Injector: @unchecked Sendable {
     hasFront.store(true, ordering: .relaxed)
     // acquiring: the nodes, from push(). Releasing: `hasFront`, for isEmpty().
     let taken = inbox.exchange(0, ordering: .acquiringAndReleasing)
-    guard var newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
+    guard let newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
     back = newest
-    var older = newest.next
-    newest.next = nil
-    while let node = older {
-      older = node.next
-      node.next = newest
-      newest = node
-    }
-    front = newest
+    front = newest.turnedRound()
   }
 }

@@ -27,7 +27,11 @@ extension Runtime {
     // What is made when it is first asked for, and is under no lock: now, before anybody forks. See LatePart.
     _ = (NodeCache.depot, Lane.hierarchyLock, Vigil.isKept, Spin.limit)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
-    ForkGate.whenForked { made.afterFork() }
+    ForkGate.whenForked {
+      made.afterFork()
+    } rehearsal: {
+      made.rehearseFork()
+    }
     ForkGate.install()
     Copies.reportOthers()
     return made
@@ -45,6 +49,16 @@ extension Runtime {
       // SAFETY: a lane leaves the registry before its memory goes.
       lane._withUnsafeGuaranteedRef { $0.afterFork(holds) }
     }
+    main.afterFork()
+  }
+
+  /// Before anybody has this runtime: see ForkGate.
+  private func rehearseFork() {
+    let thread = currentThread()
+    pool.afterFork(on: thread)
+    // On a lane that there is: one for this alone would have to die before the program has begun.
+    LaneHolds.rehearse(on: main, by: thread)
+    main.afterFork(LaneHolds(of: thread))
     main.afterFork()
   }
 }

@@ -160,3 +160,21 @@ struct WorkTraits: OptionSet, Sendable {
     WorkTraits(rawValue: rawValue & ~(7 << 8) | UInt64(band.rawValue) << 8)
   }
 }
+
+// MARK: Lists
+
+extension WorkNode {
+  /// Turns the list that begins here round, and returns where it begins then: at what was the last.
+  @inline(__always)
+  func turnedRound() -> WorkNode {
+    var first = self
+    var rest = next
+    next = nil
+    while let node = rest {
+      rest = node.next
+      node.next = first
+      first = node
+    }
+    return first
+  }
+}

@@ -50,9 +50,11 @@ int faults_refuse_descriptor(int descriptor, faults_call call, int error);
 // Forks. The child ends with 0 if `body` returns true. Returns what waitpid(2) says of it, or -1.
 int faults_in_child(bool (*_Nonnull body)(void));
 
-// fork(2), which Swift does not offer; and the end of a child: its status, 128 + the signal that ended it, or -1.
+// fork(2), which Swift does not offer; and the end of a child, which is killed after so many seconds: one that hangs
+// would hold this process's pipes for ever. As waitpid(2) says it, or as its status or 128 + the signal; -1: no child.
 int faults_fork(void);
-int faults_end_of(int child);
+int faults_status_of(int child, int seconds);
+int faults_end_of(int child, int seconds);
 
 // Makes and joins a thread.
 int faults_try_thread(void);

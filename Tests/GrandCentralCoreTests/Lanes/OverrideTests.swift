@@ -216,6 +216,19 @@ private final class HeldItem: Sendable {
     return ended
   }
 
+  /// Holds `first`, and goes from there into `second`, whose turn has yet to come. Returns who does, and when it is back.
+  private func enter(_ second: DispatchQueue, from first: DispatchQueue) -> (Box<Running?>, Latch) {
+    let inFirst = Latch()
+    let near = Box<Running?>(nil)
+    let ended = hold(first) {
+      near.value = Running()
+      inFirst.open()
+      second.sync {}
+    }
+    #expect(inFirst.wait())
+    return (near, ended)
+  }
+
   @Test(arguments: [false, true])
   func `raises who has the queue until it is let in`(throughTarget: Bool) {
     let queue = DispatchQueue(label: "override.sync")
@@ -264,14 +277,7 @@ private final class HeldItem: Sendable {
       #expect(gate.wait())
     }
     #expect(inSecond.wait())
-    let inFirst = Latch()
-    let near = Box<Running?>(nil)
-    let nearEnded = hold(first) {
-      near.value = Running()
-      inFirst.open()
-      second.sync {}
-    }
-    #expect(inFirst.wait())
+    let (near, nearEnded) = enter(second, from: first)
     let wasIn = Latch()
     DispatchQueue.global(qos: .userInitiated).async {
       first.sync {}
@@ -289,7 +295,7 @@ private final class HeldItem: Sendable {
   {
     let first = DispatchQueue(label: "override.between.first")
     let second = DispatchQueue(label: "override.between.second")
-    let (started, inFirst, gate) = (Latch(), Latch(), Latch())
+    let (started, gate) = (Latch(), Latch())
     let seen = Log<Band>()
     // All that is queued is on one list, and the most urgent is ahead of it.
     second.suspend()
@@ -298,13 +304,7 @@ private final class HeldItem: Sendable {
       #expect(gate.wait())
     }
     second.async(qos: .background) { seen.append(standing()) }
-    let near = Box<Running?>(nil)
-    let nearEnded = hold(first) {
-      near.value = Running()
-      inFirst.open()
-      second.sync {}
-    }
-    #expect(inFirst.wait())
+    let (near, nearEnded) = enter(second, from: first)
     #expect(eventually { near.value.map(waits) == true })
     second.resume()
     #expect(started.wait())

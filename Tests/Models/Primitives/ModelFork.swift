@@ -3,7 +3,9 @@ import CLinux
 
 public enum ForkGate {
   public static var generation: UInt32 { 0 }
-  public static func whenForked(_ handler: @escaping @Sendable () -> Void) {}
+  public static func whenForked(
+    _ handler: @escaping @Sendable () -> Void, rehearsal: () -> Void
+  ) {}
   public static func install() {}
   static func prepare() {}
   static func resumeParent() {}

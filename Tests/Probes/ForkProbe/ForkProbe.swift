@@ -13,8 +13,10 @@ import TestSupport
       print("unknown scenario; there are: \(scenarios.keys.sorted().joined(separator: " "))")
       exit(2)
     }
-    // Globals are made when they are first read.
-    _ = firstProcess
+    // Globals and types are made when they are first used, under locks of the Swift runtime. A thread may be there when
+    // another forks, and a child that used something for the first time would then wait for ever.
+    _ = (firstProcess, patienceSeconds)
+    if name != "unused" { useEverything() }
     run(words.dropFirst().map(String.init))
     finish()
   }
@@ -65,7 +67,7 @@ func fork(_ what: String, _ body: () -> Void) {
 
 /// Waits for the child's end.
 func expectEnd(of child: pid_t, _ what: String) {
-  let end = child > 0 ? faults_end_of(child) : -1
+  let end = child > 0 ? faults_end_of(child, Int32(2 * patienceSeconds)) : -1
   check(end == 0, "\(what): the child ended well (\(end))")
 }
 

@@ -12,14 +12,19 @@ func underLoad(_ words: [String]) {
   let concurrent = (0..<3).map { DispatchQueue(label: "concurrent.\($0)", attributes: .concurrent) }
   let led = (0..<3).map { DispatchQueue(label: "led.\($0)", target: serial[$0]) }
   let all = serial + concurrent + led
-  let stop = Counter()
+  let (stop, steps) = (Counter(), Counter())
   let threads = (0..<4).map { _ in
     let generator = random.split()
     return TestThread("load") {
       var own = generator
-      while stop.value == 0 { oneStep(all, &own) }
+      while stop.value == 0 {
+        oneStep(all, &own)
+        steps.add()
+      }
     }
   }
+  // None does anything for the first time.
+  check(steps.waitForValue(stressed(1000)), "the parent's threads are busy")
   for round in 0..<stressed(60) {
     fork("round \(round)") {
       let done = Latch(2 * all.count)
