@@ -55,6 +55,12 @@ final class Events: @unchecked Sendable {
 }
 
 extension Events {
+  /// In a child that was forked: the lanes that are in no registry.
+  func visitTimers(_ body: (Unmanaged<Lane>) -> Void) {
+    monotonic.visitLanes(body)
+    wall.visitLanes(body)
+  }
+
   /// In a child that was forked, by its only thread: nothing is listened to (Queues/Runtime+Fork).
   fileprivate func afterFork() {
     for receiver in poller.afterFork(on: currentThread()) { receiver.afterFork() }

@@ -236,7 +236,9 @@ extension MemoryPressure {
 private final class LookTimer: Lane, @unchecked Sendable {
   weak var pressure: MemoryPressure?
 
-  init() { super.init(label: "memory pressure", kind: .root, qos: .unspecified, target: nil) }
+  init() { super.init(kind: .root, qos: .unspecified, target: nil) }
+
+  override var laneLabel: String { "memory pressure" }
 
   override func eventCame(on thread: ThreadContext) { pressure?.lookAgain(on: thread) }
 }

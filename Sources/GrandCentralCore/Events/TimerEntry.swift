@@ -11,6 +11,8 @@ struct TimerEntry {
     case lane
     /// A node, with the queue it goes to, retained, for its carrier.
     case work
+    /// In the store.
+    case none
   }
 
   /// Not before.
@@ -46,6 +48,7 @@ struct TimerStore {
   }
 
   mutating func put(_ entry: TimerHandle) {
+    entry.pointee.kind = .none
     entry.pointee.receiver = UnsafeMutableRawPointer(free)
     free = entry
   }
@@ -55,8 +58,18 @@ struct TimerStore {
     blocks.append(block)
     for index in (0..<Self.blockCount).reversed() {
       (block + index).initialize(
-        to: TimerEntry(target: .max, latest: .max, receiver: nil, kind: .lane))
+        to: TimerEntry(target: .max, latest: .max, receiver: nil, kind: .none))
       put(block + index)
+    }
+  }
+
+  /// Calls `body` for each lane that has an entry.
+  func visitLanes(_ body: (Unmanaged<Lane>) -> Void) {
+    for block in blocks {
+      for index in 0..<Self.blockCount where block[index].kind == .lane {
+        // SAFETY: see TimerEntry.Kind.
+        if let lane = block[index].receiver { body(Unmanaged.fromOpaque(lane)) }
+      }
     }
   }
 

@@ -126,6 +126,9 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: In a child that was forked
 
+  /// Calls `body` for each lane that may be told of a time. Some may have no reference left.
+  func visitLanes(_ body: (Unmanaged<Lane>) -> Void) { store.visitLanes(body) }
+
   /// What was to come is the parent's, and so is the alarm. Work stays where it is: see Queues/Runtime+Fork.
   func disarmAll() {
     lock.withLock {
@@ -188,6 +191,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
       case .work:
         due.append(.work(WorkNode(receiver)))
         store.put(entry)
+      case .none: engineFault("A timer that nobody has is armed.")
       case .lane:
         entry.pointee.state = .fired
         // SAFETY: see TimerEntry.Kind.

@@ -43,30 +43,28 @@ public class _Lane: DispatchObject {
   final let inherited: Atomic<UInt32>
   @Cell final var batch: WorkNode? = nil
   @Cell final var targetReference: Unmanaged<Lane>? = nil
-  final let laneLabel: String
   final let specifics = Atomic<UInt>(0)
   final let summons = Atomic<Summons>(Summons(rawValue: 0))
   @usableFromInline final let owner = Atomic<UInt>(0)
   @usableFromInline final let state: Atomic<LaneState>
-  /// What an idle lane's word becomes when sync() takes it: locked, or one running.
-  @usableFromInline final let syncToken: LaneState
   final let kind: Kind
-  /// 1 for one item at a time, else more. For the thread sanitizer's runtime, which reads it where it is.
+  /// By which bit: see `syncToken`.
+  @usableFromInline final let syncShift: UInt8
+  /// 1 for one item at a time, else more. For the thread sanitizer's runtime, which reads it where it is, within 128
+  /// bytes; and so it does the target.
   final let declaredWidth: UInt16
-  // Guarded by the lock of its part of the registry. Last: in front of the target and the width there is no room, which
-  // C programs find within 128 bytes.
-  @Cell final var nextRegistered: Unmanaged<Lane>? = nil
-  @Cell final var previousRegistered: Unmanaged<Lane>? = nil
+  /// Where it stands in its part of the registry, whose lock guards it.
+  @Cell final var registeredPlace = LaneRegistry.nowhere
 
+  /// `isRegistered`: it is to be found in the registry. If not, whoever makes it sees to it that a child finds it.
   init(
-    label: String, kind: Kind, qos: PackedQoS, target: Lane?, isInactive: Bool = false
+    kind: Kind, qos: PackedQoS, target: Lane?, isInactive: Bool = false, isRegistered: Bool = true
   ) {
-    self.laneLabel = label
     self.kind = kind
     self.ownQoS = qos
     declaredWidth = kind == .serial || kind == .bound ? 1 : 0xfff
-    syncToken = LaneState(
-      rawValue: kind == .concurrent ? LaneState.oneRunning : LaneState.locked)
+    let token = kind == .concurrent ? LaneState.oneRunning : LaneState.locked
+    syncShift = UInt8(token.trailingZeroBitCount)
     var word: UInt64 = 0
     switch kind {
     // A root is never idle to the inlined sync(): there is nothing to take.
@@ -82,17 +80,24 @@ public class _Lane: DispatchObject {
     inherited = Atomic(target?.handedDown.rawValue ?? 0)
     targetReference = target.map { Unmanaged.passRetained($0) }
     super.init()
-    LaneRegistry.add(self)
+    if isRegistered { LaneRegistry.add(self) }
   }
 
   deinit {
-    LaneRegistry.remove(self)
+    if registeredPlace != LaneRegistry.nowhere { LaneRegistry.remove(self) }
     Workplaces.willDie()
     $suspension.requireReleasable(label: laneLabel)
     releaseSpecifics()
     if let target = $targetReference { target._withUnsafeGuaranteedRef { endAttachment(on: $0) } }
     $targetReference?.release()
   }
+
+  /// What messages call it.
+  var laneLabel: String { "" }
+
+  /// What an idle lane's word becomes when sync() takes it: locked, or one running.
+  @inlinable @inline(__always)
+  final var syncToken: LaneState { LaneState(rawValue: 1 &<< UInt64(syncShift)) }
 
   /// For a root: gives the node to whatever runs it.
   func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {

@@ -12,6 +12,9 @@
 /// ```
 /// - Source: Apple, Dispatch, `DispatchQueue`.
 public class DispatchQueue: _Lane, @unchecked Sendable {
+  /// The name given at creation.
+  public final let label: String
+
   /// Creates a queue.
   ///
   /// - Parameters:
@@ -34,20 +37,20 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     lane label: String, isConcurrent: Bool, qos: DispatchQoS, isInactive: Bool,
     target: DispatchQueue?
   ) {
+    self.label = label
     super.init(
-      label: label, kind: isConcurrent ? .concurrent : .serial, qos: PackedQoS(qos),
+      kind: isConcurrent ? .concurrent : .serial, qos: PackedQoS(qos),
       target: target ?? Runtime.shared.root(.unspecified), isInactive: isInactive)
   }
 
   /// For the queues that the engine makes for itself.
   init(root label: String, kind: Kind, qos: PackedQoS) {
-    super.init(label: label, kind: kind, qos: qos, target: nil)
+    self.label = label
+    super.init(kind: kind, qos: qos, target: nil)
   }
 
+  override final var laneLabel: String { label }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
-
-  /// The name given at creation.
-  public final var label: String { laneLabel }
 
   /// The quality of service given at creation.
   public final var qos: DispatchQoS { ownQoS.dispatchQoS }

@@ -20,8 +20,12 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     )
     entry = DescriptorEntry(
       direction, of: descriptor, queueLabel: queue?.label ?? "the default global queue")
-    super.init(kind: direction == .read ? "read source" : "write source", queue: queue)
+    super.init(queue: queue)
     entry.listener = Unmanaged.passUnretained(self)
+  }
+
+  override var laneLabel: String {
+    entry.direction == .read ? "read source" : "write source"
   }
 
   deinit { stop() }

@@ -37,10 +37,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   @Cell final var isOver = false
   // In the order of their sizes: there may be a timer for each request.
 
-  init(kind label: String, queue: DispatchQueue?) {
+  init(queue: DispatchQueue?, isRegistered: Bool = true) {
     super.init(
-      label: label, kind: .serial, qos: .unspecified,
-      target: queue ?? Runtime.shared.root(.unspecified), isInactive: true)
+      kind: .serial, qos: .unspecified, target: queue ?? Runtime.shared.root(.unspecified),
+      isInactive: true, isRegistered: isRegistered)
   }
 
   /// An event that is ready again at once must not keep the other items of the queue waiting.

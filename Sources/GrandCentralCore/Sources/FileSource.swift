@@ -23,9 +23,11 @@ private final class FileSource: MergingSource, FileListener, @unchecked Sendable
     asked = events
     queueLabel = queue?.label ?? "the default global queue"
     entry = FileEntry(descriptor, wanted: FileEvents(rawValue: UInt64(events.rawValue)))
-    super.init(kind: "file system source", queue: queue)
+    super.init(queue: queue)
     entry.listener = self
   }
+
+  override var laneLabel: String { "file system source" }
 
   deinit { stop() }
 

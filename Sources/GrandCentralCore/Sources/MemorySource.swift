@@ -15,9 +15,11 @@ private final class MemorySource: MergingSource, MemoryListener, @unchecked Send
       "A memory pressure source was made for the events \(events.rawValue). Name at least one of "
         + "DispatchSource.MemoryPressureEvent, and nothing else.")
     asked = events
-    super.init(kind: "memory pressure source", queue: queue)
+    super.init(queue: queue)
     entry.listener = self
   }
+
+  override var laneLabel: String { "memory pressure source" }
 
   deinit { stop() }
 

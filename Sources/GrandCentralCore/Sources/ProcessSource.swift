@@ -21,9 +21,11 @@ private final class ProcessSource: MergingSource, ProcessListener, @unchecked Se
     processNumber = process
     self.events = events
     exit = ProcessExit(process, poller: Events.shared.poller)
-    super.init(kind: "process source", queue: queue)
+    super.init(queue: queue)
     exit.listener = self
   }
+
+  override var laneLabel: String { "process source" }
 
   deinit { stop() }
 

@@ -8,9 +8,11 @@ private final class SignalSource: MergingSource, SignalListener, @unchecked Send
   init(_ number: Int32, queue: DispatchQueue?) {
     require(SignalActions.canBeCaught(number), Self.complaint(about: number))
     entry = SignalEntry(number)
-    super.init(kind: "signal source", queue: queue)
+    super.init(queue: queue)
     entry.listener = self
   }
+
+  override var laneLabel: String { "signal source" }
 
   deinit { stop() }
 

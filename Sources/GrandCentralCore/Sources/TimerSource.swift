@@ -10,20 +10,22 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Guarded by the lock.
   @Cell private var isWall = false
   @Cell private var isMonitoring = false
-  @Cell private var entry: TimerHandle?
+  /// The class of the queue that it was made with; `nil`: that is not to make it later.
+  private let leewayBand: Band?
+  /// Always one on the clock that it goes by: in a child that was forked it is found by it.
+  @Cell private var entry: TimerHandle! = nil
   /// 0: once.
   @Cell private var interval: UInt64 = 0
-  /// Of the queue that it was made with; `nil`: its class is not to make it later.
-  private let queueQoSForLeeway: PackedQoS?
 
   init(queue: DispatchQueue?, isStrict: Bool) {
-    queueQoSForLeeway = isStrict ? nil : queue?.ownQoS ?? .unspecified
-    super.init(kind: "timer source", queue: queue)
+    leewayBand = isStrict ? nil : queue?.ownQoS.band ?? .unspecified
+    super.init(queue: queue, isRegistered: false)
+    entry = withTimers { $0.makeEntry(for: self) }
   }
 
-  deinit {
-    if let entry { withTimers { $0.putBack(entry) } }
-  }
+  override var laneLabel: String { "timer source" }
+
+  deinit { withTimers { $0.putBack(entry) } }
 
   @inline(__always)
   private func withTimers<Result>(_ body: (Timers) -> Result) -> Result {
@@ -35,14 +37,14 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   override func startMonitoring() {
     lock.withLock {
       isMonitoring = true
-      if let entry { withTimers { $0.arm(entry) } }
+      withTimers { $0.arm(entry) }
     }
   }
 
   override func stopMonitoring() {
     lock.withLock {
       isMonitoring = false
-      if let entry { withTimers { $0.disarm(entry) } }
+      withTimers { $0.disarm(entry) }
     }
   }
 
@@ -59,12 +61,10 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
       leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isOnWall))
     lock.withLock {
       if isOnWall != isWall {
-        if let entry { withTimers { $0.putBack(entry) } }
-        entry = nil
+        withTimers { $0.putBack(entry) }
         isWall = isOnWall
+        entry = withTimers { $0.makeEntry(for: self) }
       }
-      let entry = entry ?? withTimers { $0.makeEntry(for: self) }
-      self.entry = entry
       self.interval = interval
       withTimers { $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring) }
     }
@@ -72,7 +72,8 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 
   /// By how much the class of the handler's work allows the timer to be late.
   private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
-    guard let queueQoS = queueQoSForLeeway else { return 0 }
+    guard let leewayBand else { return 0 }
+    let queueQoS = PackedQoS(band: leewayBand)
     let item = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
     let allowed = ClassEffects.of(QoSPropagation.effective(item: item, queue: queueQoS).band).leeway
     if allowed == .none { return 0 }
@@ -84,7 +85,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// How many times the timer has fired since the last event; arms it for the next time.
   override func takeData() -> UInt64? {
     lock.withLock {
-      guard isMonitoring, let entry else { return nil }
+      guard isMonitoring else { return nil }
       return withTimers { $0.answer(entry, interval: interval) }
     }
   }

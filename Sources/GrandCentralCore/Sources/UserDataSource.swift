@@ -8,8 +8,10 @@ private final class UserDataSource: MergingSource, @unchecked Sendable {
 
   init(_ merge: DataMerge, queue: DispatchQueue?) {
     self.merge = merge
-    super.init(kind: "source of user data", queue: queue)
+    super.init(queue: queue)
   }
+
+  override var laneLabel: String { "source of user data" }
 
   override func mergeData(_ data: UInt) { mergeData(data, as: merge) }
 

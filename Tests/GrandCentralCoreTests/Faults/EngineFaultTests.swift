@@ -28,25 +28,25 @@ private func expectEngineReport(
   @Test func `when work is sent to a root that is none`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { submit(to: Lane(label: "fault.root", kind: .root, qos: .unspecified, target: nil)) }
-    expectEngineReport(result, "Queue 'fault.root' is no root.")
+    ) { submit(to: NamelessLane(kind: .root, qos: .unspecified, target: nil)) }
+    expectEngineReport(result, "Queue 'nameless' is no root.")
   }
 
   @Test func `when a bound queue has no thread to wake`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { submit(to: Lane(label: "fault.bound", kind: .bound, qos: .unspecified, target: nil)) }
-    expectEngineReport(result, "Queue 'fault.bound' is bound to no thread.")
+    ) { submit(to: NamelessLane(kind: .bound, qos: .unspecified, target: nil)) }
+    expectEngineReport(result, "Queue 'nameless' is bound to no thread.")
   }
 
   @Test func `when a queue of unknown kind should go back to its default target`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let lane = Lane(label: "fault.target", kind: .serial, qos: .unspecified, target: nil)
+      let lane = NamelessLane(kind: .serial, qos: .unspecified, target: nil)
       lane.setTarget(queue: nil)
     }
-    expectEngineReport(result, "Queue 'fault.target' has no default target.")
+    expectEngineReport(result, "Queue 'nameless' has no default target.")
   }
 
   @Test func `when an object that counts nothing should count a node off`() async {
@@ -114,4 +114,9 @@ private func submit(to lane: Lane) {
   node.entry = WorkNode.closureEntry
   node.traits = WorkTraits(qos: .unspecified)
   lane.submit(node, from: thread)
+}
+
+/// A lane that is no queue and no source.
+private final class NamelessLane: Lane, @unchecked Sendable {
+  override var laneLabel: String { "nameless" }
 }

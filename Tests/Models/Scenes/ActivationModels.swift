@@ -118,7 +118,7 @@ private final class WatchingSource: MergingSource, @unchecked Sendable {
 }
 
 private final class ActivationScene: @unchecked Sendable {
-  let source = WatchingSource(kind: "source", queue: SpawningRoot())
+  let source = WatchingSource(queue: SpawningRoot())
   private let sum = Plain()
   private let registered = Plain()
   private let cancelled = Plain()

@@ -159,6 +159,28 @@ func armedTimers(_ words: [String]) {
   let before = fired.count
   check(fired.waitForCount(before + 3), "it goes on in the parent")
   timer.cancel()
+  forkBesideHandler()
+}
+
+/// Another thread is in a timer's handler. The child has the timer to itself all the same.
+private func forkBesideHandler() {
+  let (inside, go) = (Latch(), Latch())
+  let timer = DispatchSource.makeTimerSource()
+  timer.setEventHandler {
+    inside.open()
+    _ = go.wait()
+  }
+  timer.schedule(deadline: .now())
+  timer.activate()
+  check(inside.wait(), "its handler runs")
+  fork("beside a timer's handler") {
+    let again = Latch(2)
+    timer.setEventHandler { again.open() }
+    timer.schedule(deadline: .now(), repeating: .milliseconds(1))
+    check(again.wait(), "the timer fires")
+  }
+  go.open()
+  timer.cancel()
 }
 
 func watchedDescriptors(_ words: [String]) {
