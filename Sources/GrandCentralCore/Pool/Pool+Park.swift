@@ -224,11 +224,17 @@ extension Pool {
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     refreshWidth()
     monitor.prepare(self)
-    while !Parker.sleep(thread, until: .monotonic(nanoseconds: leavingTime())) {
+    var begin = Clock.monotonicNanoseconds()
+    defer { worker.patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin) }
+    while !Parker.sleep(
+      thread, until: .monotonic(nanoseconds: begin + configuration.keepAliveNanoseconds))
+    {
       monitor.prepare(self)
       switch retire(worker) {
       case .done: return false
-      case .needed: continue
+      case .needed:
+        begin = Clock.monotonicNanoseconds()
+        continue
       // Chosen between the time-out and the lock: the grant is on its way.
       case .chosen: _ = Parker.sleep(thread)
       }
@@ -236,10 +242,6 @@ extension Pool {
     }
     worker.isSearching = true
     return true
-  }
-
-  private func leavingTime() -> UInt64 {
-    Clock.monotonicNanoseconds() + configuration.keepAliveNanoseconds
   }
 
   /// Goes to the idle stack as a searcher that found nothing. False: work came in the last moment.

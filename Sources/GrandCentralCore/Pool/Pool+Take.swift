@@ -111,6 +111,12 @@ extension Pool {
       change { $0.searchBegan() }
       worker.isSearching = true
     }
+    if worker.patience.looksOn {
+      let found = worker.patience.lookOn {
+        searchOnce(sourcesWaiting.load(ordering: .relaxed), first: first, for: worker)
+      }
+      if let found { return found }
+    }
     // A guest has something better to do than to look again: to wait where events come.
     let rounds = worker.isGuest ? 1 : configuration.searchRounds
     for round in 1...rounds {
@@ -118,19 +124,23 @@ extension Pool {
       let waiting =
         round < rounds
         ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
-      let victim = mostUrgentRing(first: first, for: worker)
-      let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified
-      if let node = takeInjected(
-        waiting, above: band, atMost: Self.refill, first: first, for: worker)
-      {
-        return node
-      }
-      if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
-      let other = mostUrgentRing(first: first.other, for: worker)
-      if let node = other.flatMap({ steal(first.other, from: $0, for: worker) }) { return node }
+      if let node = searchOnce(waiting, first: first, for: worker) { return node }
       spinHint()
     }
     return nil
+  }
+
+  private func searchOnce(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
+    let victim = mostUrgentRing(first: first, for: worker)
+    let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified
+    if let node = takeInjected(
+      waiting, above: band, atMost: Self.refill, first: first, for: worker)
+    {
+      return node
+    }
+    if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
+    let other = mostUrgentRing(first: first.other, for: worker)
+    return other.flatMap { steal(first.other, from: $0, for: worker) }
   }
 
   private func steal(

@@ -53,6 +53,7 @@ final class Worker: @unchecked Sendable {
   /// The same for others; relaxed, a hint.
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
+  var patience = Patience()
 
   /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
   /// the idle stack, before the grant; read by the worker after it.

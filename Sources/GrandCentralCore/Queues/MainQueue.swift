@@ -1,12 +1,14 @@
 // Room: Queues/MainQueue. The serial lane that only the main thread drains.
 // Its activation is a bit instead of a node: bit 0 of `signal` is set while there is one. Bit 1 says that the
-// main thread is to go round once for another reason. dispatchMain() sleeps while it is 0; a run loop asks
-// for a descriptor that becomes readable whenever bit 0 is set.
+// main thread is to go round once for another reason, bit 2 that it sleeps, in dispatchMain(), until one of the others is
+// set. A run loop asks for a descriptor that becomes readable whenever bit 0 is set.
+//   0 ─idle→ asleep ─work, vigil→ asleep and that, wake        any ─drainOnce→ 0
 import CLinux
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
   private static let work: UInt32 = 1
   private static let vigil: UInt32 = 2
+  private static let asleep: UInt32 = 4
   private let signal = Atomic<UInt32>(0)
   /// An eventfd for run loops, -1 until one asks.
   private let descriptor = Atomic<Int32>(-1)
@@ -20,10 +22,10 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   override func wakeBoundThread() {
     // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees the bit.
     // A read-modify-write, so that it passes on what lookAround() released.
-    signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent)
+    let before = signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent).oldValue
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
     if descriptor >= 0 { Doorbell.ring(descriptor) }
-    futexWake(signal)
+    if before & Self.asleep != 0 { futexWake(signal) }
   }
 
   /// Runs what is queued now; what these items add waits for the next call. Main thread only; called
@@ -40,9 +42,18 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   }
 
   func drainForEver() -> Never {
+    var patience = Patience()
     while true {
       while drainOnce() {}
+      // relaxed: drainOnce() looks once more.
+      if patience.looksOn,
+        patience.lookOn({ signal.load(ordering: .relaxed) != 0 ? () : nil }) != nil
+      {
+        continue
+      }
+      let begin = Clock.monotonicNanoseconds()
       grandCentralMainIdle()
+      patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
     }
   }
 
@@ -53,7 +64,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // word also stops a sleep that is about to begin. A change even where there is work and the main thread
     // must be awake: a look alone would order nothing, and it might go to sleep without having seen the vigil.
     let before = signal.bitwiseOr(Self.vigil, ordering: .releasing).oldValue
-    if before == 0 { futexWake(signal) }
+    if before & Self.asleep != 0 { futexWake(signal) }
   }
 
   /// In a child that was forked: nothing is queued. The descriptor is the parent's too, and what is read there is lost to
@@ -74,7 +85,9 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.
   @inline(never)
   func grandCentralMainIdle() {
-    _ = futexWait(signal, while: 0)
+    // relaxed: nothing is read by this. Not 0: it has been called, or slept for no reason and goes round.
+    let (sleeps, _) = signal.compareExchange(expected: 0, desired: Self.asleep, ordering: .relaxed)
+    if sleeps { _ = futexWait(signal, while: Self.asleep) }
   }
 
   /// A non-blocking eventfd(2) that becomes readable when work comes to the main queue; the same one at

@@ -45,6 +45,13 @@ extension Catalogue {
       Mutant(
         "the main thread clears a signal that it has not seen", in: "MainQueue.swift",
         at: "signal.exchange(0", .splits, foundBy: "main queue: two submit, the main thread sleeps"),
+      Mutant(
+        "the main thread sleeps over what has come", in: "MainQueue.swift",
+        at: "signal.compareExchange(expected: 0", .splits,
+        foundBy: "main queue: one submits, the main thread sleeps"),
+      Mutant(
+        "whoever calls for a vigil wakes nobody", in: "MainQueue.swift", at: "futexWake(signal)",
+        after: "func lookAround", .skips, foundBy: "main queue: a sleeper is called for a vigil"),
     ]
   }
 }
