@@ -8,6 +8,7 @@ final class Events: @unchecked Sendable {
     static var reference: Unmanaged<Events> {
       Runtime.shared.events.reference {
         let made = Events(pool: Runtime.shared.pool)
+        LaneRegistry.add(annex: { made.visitTimers($0) })
         ForkGate.whenForked {
           made.afterFork()
         } rehearsal: {
@@ -55,8 +56,7 @@ final class Events: @unchecked Sendable {
 }
 
 extension Events {
-  /// In a child that was forked: the lanes that are in no registry.
-  func visitTimers(_ body: (Unmanaged<Lane>) -> Void) {
+  fileprivate func visitTimers(_ body: LaneRegistry.Visitor) {
     monotonic.visitLanes(body)
     wall.visitLanes(body)
   }

@@ -56,9 +56,11 @@ public class _Lane: DispatchObject {
   /// Where it stands in its part of the registry, whose lock guards it.
   @Cell final var registeredPlace = LaneRegistry.nowhere
 
+  /// `target`: kept by the caller until this returns; no count of references on the way, since queues are made for a moment.
   /// `isRegistered`: it is to be found in the registry. If not, whoever makes it sees to it that a child finds it.
   init(
-    kind: Kind, qos: PackedQoS, target: Lane?, isInactive: Bool = false, isRegistered: Bool = true
+    kind: Kind, qos: PackedQoS, target: Unmanaged<Lane>?, isInactive: Bool = false,
+    isRegistered: Bool = true
   ) {
     self.kind = kind
     self.ownQoS = qos
@@ -70,21 +72,26 @@ public class _Lane: DispatchObject {
     // A root is never idle to the inlined sync(): there is nothing to take.
     case .root: word |= LaneState.targeted
     case .bound: word |= LaneState.bound
-    case .serial, .concurrent: if let target, target.kind != .root { word |= LaneState.targeted }
+    case .serial, .concurrent:
+      if let kind = target?._withUnsafeGuaranteedRef({ $0.kind }), kind != .root {
+        word |= LaneState.targeted
+      }
     }
     if isInactive {
       word |= LaneState.suspended
       suspension = .inactive
     }
     state = Atomic(LaneState(rawValue: word))
-    inherited = Atomic(target?.handedDown.rawValue ?? 0)
-    targetReference = target.map { Unmanaged.passRetained($0) }
+    inherited = Atomic(target?._withUnsafeGuaranteedRef { $0.handedDown.rawValue } ?? 0)
+    targetReference = target?.retain()
     super.init()
-    if isRegistered { LaneRegistry.add(self) }
+    if isRegistered { LaneRegistry.add(Unmanaged.passUnretained(self)) }
   }
 
   deinit {
-    if registeredPlace != LaneRegistry.nowhere { LaneRegistry.remove(self) }
+    if registeredPlace != LaneRegistry.nowhere {
+      LaneRegistry.remove(Unmanaged.passUnretained(self))
+    }
     Workplaces.willDie()
     $suspension.requireReleasable(label: laneLabel)
     releaseSpecifics()

@@ -3,7 +3,7 @@
 // none, and a thread may have taken one without having said so yet.
 // In parts by address, so that queues that are made and die on several threads do not meet at one lock. A lane knows its
 // place, and to come and go it touches no other lane. It is in it from the end of its initialiser to the beginning of
-// its end. Timers are not: the store of their entries knows them all (Events/TimerEntry).
+// its end. Lanes that are known elsewhere all the time need no place: the store of timers' entries is such an annex.
 
 enum LaneRegistry {
   private struct Part: ~Copyable {
@@ -12,6 +12,9 @@ enum LaneRegistry {
     var places: [UInt] = []
     var free = nowhere
   }
+  typealias Visitor = (Unmanaged<Lane>) -> Void
+  private static let annexes = Annexes()
+
   /// The place of a lane that is not in it.
   static var nowhere: UInt32 { .max }
 
@@ -23,24 +26,26 @@ enum LaneRegistry {
     return parts
   }()
 
-  private static func part(of lane: Lane) -> UnsafeMutablePointer<Part> {
+  private static func part(of address: UInt) -> UnsafeMutablePointer<Part> {
     // Objects are some hundred bytes apart.
-    let address = UInt(bitPattern: lane.address)
-    return parts + Int((address >> 5 ^ address >> 12) % UInt(partCount))
+    parts + Int((address >> 5 ^ address >> 12) % UInt(partCount))
   }
 
-  static func add(_ lane: Lane) {
+  // SAFETY: both are called by the lane itself, at its beginning and its end.
+
+  static func add(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
-      let part = part(of: lane)
-      let address = UInt(bitPattern: lane.address)
+      let address = UInt(bitPattern: lane.toOpaque())
+      let part = part(of: address)
       part.pointee.lock.lock()
       let place = part.pointee.free
       if place == nowhere {
         // Four thousand million lanes would be half a terabyte.
-        lane.registeredPlace = UInt32(truncatingIfNeeded: part.pointee.places.count)
+        let place = UInt32(truncatingIfNeeded: part.pointee.places.count)
+        lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
         part.pointee.places.append(address)
       } else {
-        lane.registeredPlace = place
+        lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
         part.pointee.free = UInt32(truncatingIfNeeded: part.pointee.places[Int(place)] >> 1)
         part.pointee.places[Int(place)] = address
       }
@@ -48,18 +53,24 @@ enum LaneRegistry {
     #endif
   }
 
-  static func remove(_ lane: Lane) {
+  static func remove(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
-      let part = part(of: lane)
+      let part = part(of: UInt(bitPattern: lane.toOpaque()))
+      let place = lane._withUnsafeGuaranteedRef { $0.registeredPlace }
       part.pointee.lock.lock()
-      part.pointee.places[Int(lane.registeredPlace)] = UInt(part.pointee.free) << 1 | 1
-      part.pointee.free = lane.registeredPlace
+      part.pointee.places[Int(place)] = UInt(part.pointee.free) << 1 | 1
+      part.pointee.free = place
       part.pointee.lock.unlock()
     #endif
   }
 
+  /// `visit` comes to each of the lanes that are known elsewhere.
+  static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
+    annexes.lock.withLock { annexes.all.append(visit) }
+  }
+
   /// In a child that was forked, where nobody else is. Some may have no reference left.
-  static func visitAll(_ body: (Unmanaged<Lane>) -> Void) {
+  static func visitAll(_ body: Visitor) {
     for index in 0..<partCount {
       // By number: whoever is visited may come to leave.
       for place in 0..<parts[index].places.count {
@@ -69,5 +80,12 @@ enum LaneRegistry {
         body(Unmanaged.fromOpaque(raw))
       }
     }
+    for visit in annexes.lock.withLock({ annexes.all }) { visit(body) }
   }
+}
+
+private final class Annexes: @unchecked Sendable {
+  let lock = Lock()
+  /// Guarded by the lock.
+  var all: [@Sendable (LaneRegistry.Visitor) -> Void] = []
 }

@@ -1,7 +1,7 @@
 // Room: Pool/Patience. Whether a thread that has run out of work looks on for a while before it sleeps.
 // Where two threads hand single items to each other, and one of them is none of the pool, as the main thread, both would
 // sleep and be woken at each hand-over. Who was woken soon after it had gone to sleep may expect the same of the next
-// time, and looks on for about as long as a sleep and a wake cost (Coordination/Spin). If that was in vain, the next
+// time, and looks on for about as long as a sleep and a wake cost (Kernel/Spin). If that was in vain, the next
 // sleep is begun at once, however short the one before was: so a stream of work that comes just too late for it costs
 // every other time. Any thread's own.
 

@@ -40,7 +40,8 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     self.label = label
     super.init(
       kind: isConcurrent ? .concurrent : .serial, qos: PackedQoS(qos),
-      target: target ?? Runtime.shared.root(.unspecified), isInactive: isInactive)
+      target: .named(target), isInactive: isInactive)
+    withExtendedLifetime(target) {}
   }
 
   /// For the queues that the engine makes for itself.

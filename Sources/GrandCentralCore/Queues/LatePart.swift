@@ -21,14 +21,6 @@ final class LatePart: @unchecked Sendable {
     return made(make)
   }
 
-  /// The part, if it was ever asked for.
-  func ifMade<Part: AnyObject>(_ type: Part.Type) -> Part? {
-    UnsafeRawPointer(bitPattern: word.load(ordering: .acquiring)).map {
-      // SAFETY: as above.
-      Unmanaged<Part>.fromOpaque($0).takeUnretainedValue()
-    }
-  }
-
   @inline(never)
   private func made<Part: AnyObject>(_ make: () -> Part) -> Unmanaged<Part> {
     lock.withLock {

@@ -45,12 +45,10 @@ extension Runtime {
     // Before lanes change: it reads their words.
     let holds = LaneHolds(of: thread)
     pool.afterFork(on: thread)
-    let visit = { (lane: Unmanaged<Lane>) in
-      // SAFETY: whoever names a lane forgets it before its memory goes.
+    LaneRegistry.visitAll { lane in
+      // SAFETY: a lane leaves the registry before its memory goes.
       lane._withUnsafeGuaranteedRef { $0.afterFork(holds) }
     }
-    LaneRegistry.visitAll(visit)
-    events.ifMade(Events.self)?.visitTimers(visit)
     main.afterFork()
   }
 

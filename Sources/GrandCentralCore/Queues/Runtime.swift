@@ -18,6 +18,7 @@ final class Runtime: @unchecked Sendable {
   init(pool: Pool) {
     self.pool = pool
     roots = Band.allCases.map { GlobalQueue(band: $0, pool: pool) }
+    defaultTarget = Unmanaged.passUnretained(roots[0])
     for (index, root) in roots.enumerated() {
       pool.rootOfBand[index] = Unmanaged.passUnretained(root).toOpaque()
     }
@@ -25,7 +26,17 @@ final class Runtime: @unchecked Sendable {
     ThreadRegistry.setExitHandler { NodeCache.drain($0) }
   }
 
+  /// What queues target that are given no target. It lives as long as this.
+  let defaultTarget: Unmanaged<Lane>
+
   func root(_ band: Band) -> GlobalQueue { roots[Int(band.rawValue)] }
+}
+
+extension Unmanaged<Lane> {
+  /// The queue that is asked for as a target, which its owner keeps; `nil`: the default one.
+  static func named(_ queue: DispatchQueue?) -> Unmanaged<Lane> {
+    queue.map { .passUnretained($0) } ?? Runtime.shared.defaultTarget
+  }
 }
 
 extension Pool.Configuration {

@@ -39,8 +39,9 @@ public class DispatchSource: _Lane, @unchecked Sendable {
 
   init(queue: DispatchQueue?, isRegistered: Bool = true) {
     super.init(
-      kind: .serial, qos: .unspecified, target: queue ?? Runtime.shared.root(.unspecified),
-      isInactive: true, isRegistered: isRegistered)
+      kind: .serial, qos: .unspecified, target: .named(queue), isInactive: true,
+      isRegistered: isRegistered)
+    withExtendedLifetime(queue) {}
   }
 
   /// An event that is ready again at once must not keep the other items of the queue waiting.

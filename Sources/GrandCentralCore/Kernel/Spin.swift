@@ -1,4 +1,4 @@
-// Room: Coordination/Spin. How long a thread looks before it sleeps.
+// Room: Kernel/Spin. How long a thread looks before it sleeps.
 // A sleep and the wake that ends it cost some 5 µs of processor time here and 20 µs of waiting, so
 // looking for about as long as that costs at most twice what the better choice would have, and
 // hand-overs between running threads never enter the kernel. Bounded, and only by threads that wait
