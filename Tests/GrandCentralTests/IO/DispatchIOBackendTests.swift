@@ -17,7 +17,8 @@ import Testing
       environment: ["GRANDCENTRAL_IO": backend, "GRANDCENTRAL_STRESS": "0.2"],
       seconds: 4 * patienceSeconds)
     let said = child.output + child.errors
-    #expect(child.status == 0, "\(backend): \(child.signal ?? 0): \(said.suffix(4000))")
+    let issues = said.split(separator: "\n").filter { $0.contains("✘") }.joined(separator: "\n")
+    #expect(child.status == 0, "\(backend): \(child.signal ?? 0): \(issues)\n\(said.suffix(2000))")
     // That the filter found them.
     let counts = said.split(separator: "Test run with ").dropFirst().compactMap {
       Int($0.prefix { $0.isNumber })
