@@ -47,9 +47,18 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: Timers of lanes
 
-  /// An entry by which `lane` hears that a time has come. It must be put back before the lane dies.
-  func makeEntry(for lane: Lane) -> TimerHandle {
-    lock.withLock { store.take(lane.address, .lane) }
+  /// An entry by which `lane` hears that a time has come, scheduled as below. It must be put back before the lane dies.
+  func makeEntry(
+    for lane: Lane, at target: UInt64 = .max, leeway: UInt64 = 0, arms: Bool = false
+  ) -> TimerHandle {
+    let (entry, isReady) = lock.withLock {
+      let entry = store.take(lane.address, .lane)
+      set(entry, at: target, leeway: leeway)
+      if arms { insert(entry) }
+      return (entry, alarm >= 0 || !arms)
+    }
+    if !isReady { makeAlarm() }
+    return entry
   }
 
   /// Any thread, once for each entry.
@@ -65,9 +74,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   func schedule(_ entry: TimerHandle, at target: UInt64, leeway: UInt64, arms: Bool) {
     let isReady = lock.withLock {
       withdraw(entry)
-      entry.pointee.target = target
-      let (latest, overflows) = target.addingReportingOverflow(leeway)
-      entry.pointee.latest = overflows ? .max : latest
+      set(entry, at: target, leeway: leeway)
       if arms { insert(entry) }
       return alarm >= 0 || !arms
     }
@@ -100,9 +107,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
       let (elapsed, overflows) = count.multipliedReportingOverflow(by: interval)
       let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
       if overflows || overflowsToo { return count }
-      entry.pointee.target = next
-      let (latest, overflowsLast) = next.addingReportingOverflow(leeway)
-      entry.pointee.latest = overflowsLast ? .max : latest
+      set(entry, at: next, leeway: leeway)
       insert(entry)
       return count
     }
@@ -115,9 +120,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     node.carrier = Unmanaged.passRetained(queue).toOpaque()
     let isReady = lock.withLock {
       let entry = store.take(node.raw, .work)
-      entry.pointee.target = target
-      let (latest, overflows) = target.addingReportingOverflow(leeway)
-      entry.pointee.latest = overflows ? .max : latest
+      set(entry, at: target, leeway: leeway)
       insert(entry)
       return alarm >= 0
     }
@@ -144,6 +147,12 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   }
 
   // MARK: With the lock held
+
+  private func set(_ entry: TimerHandle, at target: UInt64, leeway: UInt64) {
+    entry.pointee.target = target
+    let (latest, overflows) = target.addingReportingOverflow(leeway)
+    entry.pointee.latest = overflows ? .max : latest
+  }
 
   private func insert(_ entry: TimerHandle) {
     guard entry.pointee.target != .max else { return }

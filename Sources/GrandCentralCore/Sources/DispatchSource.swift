@@ -65,6 +65,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
 
   // MARK: What kinds of sources do
 
+  /// Before the registration is queued, if there is a handler for it.
+  func willRegister() {}
   /// Once, when the source is active; any thread.
   func startMonitoring() {}
   /// Any thread: nothing more is to be signalled. May be called more than once, and before the start.
@@ -100,7 +102,12 @@ public class DispatchSource: _Lane, @unchecked Sendable {
       rawValue: sourceState.bitwiseOr(SourceState.started, ordering: .acquiringAndReleasing)
         .oldValue)
     if was.isStarted || was.isCancelled { return }
-    if hasRegistrationHandler { queueRegistration() } else { watch() }
+    if hasRegistrationHandler {
+      willRegister()
+      queueRegistration()
+    } else {
+      watch()
+    }
     if was.isQueued { queueEvent(from: currentThread()) }
   }
 

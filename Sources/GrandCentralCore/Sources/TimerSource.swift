@@ -10,33 +10,51 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Guarded by the lock.
   @Cell private var isWall = false
   @Cell private var isMonitoring = false
+  /// It has been cancelled: it is to have no entry any more.
+  @Cell private var isStopped = false
   /// The class of the queue that it was made with; `nil`: that is not to make it later.
   private let leewayBand: Band?
-  /// Always one on the clock that it goes by: in a child that was forked it is found by it.
-  @Cell private var entry: TimerHandle! = nil
+  /// On the clock that it goes by. From before anything can run on the lane until it is cancelled: a child that was
+  /// forked finds the lane by it.
+  @Cell private var entry: TimerHandle?
   /// 0: once.
   @Cell private var interval: UInt64 = 0
 
   init(queue: DispatchQueue?, isStrict: Bool) {
     leewayBand = isStrict ? nil : queue?.ownQoS.band ?? .unspecified
     super.init(queue: queue, isRegistered: false)
-    entry = withTimers { $0.makeEntry(for: self) }
   }
 
   override var laneLabel: String { "timer source" }
 
-  deinit { withTimers { $0.putBack(entry) } }
+  deinit {
+    if let entry { withTimers { $0.putBack(entry) } }
+  }
 
   @inline(__always)
   private func withTimers<Result>(_ body: (Timers) -> Result) -> Result {
     Events.withTimers(isWall: isWall, body)
   }
 
+  /// With the lock held.
+  private func ensureEntry() -> TimerHandle {
+    if let entry { return entry }
+    let made = withTimers { $0.makeEntry(for: self) }
+    entry = made
+    return made
+  }
+
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
+
+  override func willRegister() {
+    lock.withLock { if !isStopped { _ = ensureEntry() } }
+  }
 
   override func startMonitoring() {
     lock.withLock {
+      if isStopped { return }
       isMonitoring = true
+      let entry = ensureEntry()
       withTimers { $0.arm(entry) }
     }
   }
@@ -44,7 +62,9 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   override func stopMonitoring() {
     lock.withLock {
       isMonitoring = false
-      withTimers { $0.disarm(entry) }
+      isStopped = true
+      if let entry { withTimers { $0.putBack(entry) } }
+      entry = nil
     }
   }
 
@@ -60,13 +80,17 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     let leeway = max(
       leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isOnWall))
     lock.withLock {
-      if isOnWall != isWall {
-        withTimers { $0.putBack(entry) }
-        isWall = isOnWall
-        entry = withTimers { $0.makeEntry(for: self) }
-      }
+      if isStopped { return }
       self.interval = interval
-      withTimers { $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring) }
+      if let entry, isOnWall == isWall {
+        withTimers { $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring) }
+        return
+      }
+      if let entry { withTimers { $0.putBack(entry) } }
+      isWall = isOnWall
+      entry = withTimers {
+        $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
+      }
     }
   }
 
@@ -85,7 +109,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// How many times the timer has fired since the last event; arms it for the next time.
   override func takeData() -> UInt64? {
     lock.withLock {
-      guard isMonitoring else { return nil }
+      guard isMonitoring, let entry else { return nil }
       return withTimers { $0.answer(entry, interval: interval) }
     }
   }
