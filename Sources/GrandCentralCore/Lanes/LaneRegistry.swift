@@ -6,11 +6,20 @@
 // its end. Lanes that are known elsewhere all the time need no place: the store of timers' entries is such an annex.
 
 enum LaneRegistry {
-  private struct Part: ~Copyable {
-    let lock = Lock()
-    // Guarded by the lock. A place holds a lane's address or, in an odd number, the next free place.
+  /// Guarded by the lock of its part. A place holds a lane's address or, in an odd number, the next free place.
+  private struct Table {
     var places: [UInt] = []
     var free = nowhere
+  }
+  private struct Part: ~Copyable {
+    let lock = Lock()
+    // Memory of its own: to change a field of what a pointer leads to is an access to all of it, the lock too.
+    let table: UnsafeMutablePointer<Table>
+
+    init() {
+      table = .allocate(capacity: 1)
+      table.initialize(to: Table())
+    }
   }
   typealias Visitor = (Unmanaged<Lane>) -> Void
   private static let annexes = Annexes()
@@ -37,17 +46,18 @@ enum LaneRegistry {
     #if !GRANDCENTRAL_MODEL
       let address = UInt(bitPattern: lane.toOpaque())
       let part = part(of: address)
+      let table = part.pointee.table
       part.pointee.lock.lock()
-      let place = part.pointee.free
+      let place = table.pointee.free
       if place == nowhere {
         // Four thousand million lanes would be half a terabyte.
-        let place = UInt32(truncatingIfNeeded: part.pointee.places.count)
+        let place = UInt32(truncatingIfNeeded: table.pointee.places.count)
         lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
-        part.pointee.places.append(address)
+        table.pointee.places.append(address)
       } else {
         lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
-        part.pointee.free = UInt32(truncatingIfNeeded: part.pointee.places[Int(place)] >> 1)
-        part.pointee.places[Int(place)] = address
+        table.pointee.free = UInt32(truncatingIfNeeded: table.pointee.places[Int(place)] >> 1)
+        table.pointee.places[Int(place)] = address
       }
       part.pointee.lock.unlock()
     #endif
@@ -56,10 +66,11 @@ enum LaneRegistry {
   static func remove(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
       let part = part(of: UInt(bitPattern: lane.toOpaque()))
+      let table = part.pointee.table
       let place = lane._withUnsafeGuaranteedRef { $0.registeredPlace }
       part.pointee.lock.lock()
-      part.pointee.places[Int(place)] = UInt(part.pointee.free) << 1 | 1
-      part.pointee.free = place
+      table.pointee.places[Int(place)] = UInt(table.pointee.free) << 1 | 1
+      table.pointee.free = place
       part.pointee.lock.unlock()
     #endif
   }
@@ -73,8 +84,9 @@ enum LaneRegistry {
   static func visitAll(_ body: Visitor) {
     for index in 0..<partCount {
       // By number: whoever is visited may come to leave.
-      for place in 0..<parts[index].places.count {
-        let word = parts[index].places[place]
+      let table = parts[index].table
+      for place in 0..<table.pointee.places.count {
+        let word = table.pointee.places[place]
         guard word & 1 == 0, let raw = UnsafeRawPointer(bitPattern: word) else { continue }
         // SAFETY: a lane takes its address out before its memory goes.
         body(Unmanaged.fromOpaque(raw))
