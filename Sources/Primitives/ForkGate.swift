@@ -35,12 +35,13 @@ public enum ForkGate {
   }()
 
   /// `handler` is called in each child, on its only thread, with the engine's locks free; in the order of adding.
-  /// Before that `rehearsal` is called, now: it does the same to what nobody else knows of.
+  /// Before that `rehearsal` is called, now: it does the same to what nobody else knows of. Without one that is the
+  /// handler itself, and what it is for is not known yet.
   public static func whenForked(
-    _ handler: @escaping @Sendable () -> Void, rehearsal: () -> Void
+    _ handler: @escaping @Sendable () -> Void, rehearsal: (() -> Void)? = nil
   ) {
     rehearse()
-    rehearsal()
+    (rehearsal ?? handler)()
     state.lock.withLock { state.handlers.append(handler) }
   }
 

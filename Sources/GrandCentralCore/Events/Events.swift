@@ -9,11 +9,7 @@ final class Events: @unchecked Sendable {
       Runtime.shared.events.reference {
         let made = Events(pool: Runtime.shared.pool)
         LaneRegistry.add(annex: { made.visitTimers($0) })
-        ForkGate.whenForked {
-          made.afterFork()
-        } rehearsal: {
-          made.afterFork()
-        }
+        ForkGate.whenForked { made.afterFork() }
         return made
       }
     }

@@ -7,11 +7,7 @@ final class FileWorkers: @unchecked Sendable {
   static var shared: FileWorkers {
     Runtime.shared.fileWorkers.get {
       let made = FileWorkers { Runtime.shared.root($0) }
-      ForkGate.whenForked {
-        made.afterFork()
-      } rehearsal: {
-        made.afterFork()
-      }
+      ForkGate.whenForked { made.afterFork() }
       return made
     }
   }

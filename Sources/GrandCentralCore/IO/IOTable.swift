@@ -4,11 +4,7 @@ final class IOTable: @unchecked Sendable {
   static var shared: IOTable {
     Runtime.shared.channels.get {
       let made = IOTable()
-      ForkGate.whenForked {
-        made.afterFork()
-      } rehearsal: {
-        made.afterFork()
-      }
+      ForkGate.whenForked { made.afterFork() }
       return made
     }
   }

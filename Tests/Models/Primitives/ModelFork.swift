@@ -4,7 +4,7 @@ import CLinux
 public enum ForkGate {
   public static var generation: UInt32 { 0 }
   public static func whenForked(
-    _ handler: @escaping @Sendable () -> Void, rehearsal: () -> Void
+    _ handler: @escaping @Sendable () -> Void, rehearsal: (() -> Void)? = nil
   ) {}
   public static func install() {}
   static func prepare() {}
