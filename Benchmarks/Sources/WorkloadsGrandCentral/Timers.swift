@@ -10,8 +10,12 @@ import Metrics
 #endif
 
 let timerWorkloads: [Workload] = [
-  armAndCancel("timers/100k/in-order", shuffled: false),
-  armAndCancel("timers/100k/shuffled", shuffled: true),
+  armAndCancel("timers/100k/in-order", shuffled: false, armedTimer),
+  armAndCancel("timers/100k/shuffled", shuffled: true, armedTimer),
+  // What a handler has captured is let go of on the queue.
+  armAndCancel("timers/100k/capturing", shuffled: false) { queue, deadline in
+    capturingTimer(on: queue, deadline, Tally())
+  },
   // One live timer is given another time, over and over.
   Workload("timers/re-arm") { count in
     let queue = DispatchQueue(label: "bench.timers")
@@ -58,7 +62,10 @@ private func cancelAndWait(_ timer: any DispatchSourceTimer) {
 
 /// All timers are made and armed, all are cancelled, all are let go of. Both engines arm on threads
 /// of their own and in order, so one more timer, with handlers, says when all before it are done.
-private func armAndCancel(_ name: String, shuffled: Bool) -> Workload {
+private func armAndCancel(
+  _ name: String, shuffled: Bool,
+  _ armedTimer: @escaping @Sendable (DispatchQueue, DispatchTime) -> any DispatchSourceTimer
+) -> Workload {
   let rows = [name, "\(name)/arm", "\(name)/cancel"].map { Workload.Row($0) }
   return Workload(name, rows: rows, .exact(100_000), .shared) { count in
     let queue = DispatchQueue(label: "bench.timers")
@@ -69,7 +76,7 @@ private func armAndCancel(_ name: String, shuffled: Bool) -> Workload {
     last.schedule(deadline: deadlines[0])
     let start = now()
     for index in 0..<count {
-      timers[index] = armedTimer(on: queue, deadlines[index])
+      timers[index] = armedTimer(queue, deadlines[index])
     }
     activateAndWait(last)
     let armed = now()
@@ -89,6 +96,16 @@ private func armedTimer(
 ) -> any DispatchSourceTimer {
   let timer = DispatchSource.makeTimerSource(queue: queue)
   timer.setEventHandler { fail("a timer that was due in a minute fired") }
+  timer.schedule(deadline: deadline)
+  timer.activate()
+  return timer
+}
+
+private func capturingTimer(
+  on queue: DispatchQueue, _ deadline: DispatchTime, _ tally: Tally
+) -> any DispatchSourceTimer {
+  let timer = DispatchSource.makeTimerSource(queue: queue)
+  timer.setEventHandler { tally.value += 1 }
   timer.schedule(deadline: deadline)
   timer.activate()
   return timer

@@ -1,9 +1,6 @@
-// dispatch/source.h: handlers. A function is called with the context that the source has at the moment of the call; the
-// closure around it names the source without holding it, or no source would ever end.
+// dispatch/source.h: handlers.
 
-private enum Role { case event, cancel, registration }
-
-private func setBlock(_ role: Role, of handle: Handle?, _ block: UnsafeMutableRawPointer?) {
+private func setBlock(_ role: SourceRole, of handle: Handle?, _ block: UnsafeMutableRawPointer?) {
   let source = source(handle).takeUnretainedValue()
   guard let block else { return set(role, of: source, nil) }
   if let item = Block(block).item?.takeUnretainedValue() {
@@ -18,16 +15,11 @@ private func setBlock(_ role: Role, of handle: Handle?, _ block: UnsafeMutableRa
   set(role, of: source) { held.call() }
 }
 
-private func setFunction(_ role: Role, of handle: Handle?, _ work: ClientFunction?) {
-  let source = source(handle)
-  guard let work else { return set(role, of: source.takeUnretainedValue(), nil) }
-  set(role, of: source.takeUnretainedValue()) {
-    // SAFETY: handlers run while the source lives.
-    work(source._withUnsafeGuaranteedRef { $0.context })
-  }
+private func setFunction(_ role: SourceRole, of handle: Handle?, _ work: ClientFunction?) {
+  source(handle).takeUnretainedValue().setHandler(role, toFunction: work)
 }
 
-private func set(_ role: Role, of source: DispatchSource, _ handler: DispatchSourceHandler?) {
+private func set(_ role: SourceRole, of source: DispatchSource, _ handler: DispatchSourceHandler?) {
   switch role {
   case .event: source.setEventHandler(handler: handler)
   case .cancel: source.setCancelHandler(handler: handler)

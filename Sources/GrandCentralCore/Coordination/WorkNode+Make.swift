@@ -7,6 +7,8 @@
 //   memberItemEntry   urgency   item      group        performs the item, then leaves the group
 //   functionEntry     function  –         –            Work/WorkNode+Function.swift
 //   memberFunctionEntry  function  –      group        calls the function, then leaves the group
+//   remainsEntry      work      –         –            lets go of the closure
+//   itemRemainsEntry  –         item      –            lets go of the item
 // Context and companion are retained by the node. A member enters its group when it is made.
 import CLinux
 
@@ -66,7 +68,33 @@ extension WorkNode {
     companion = Unmanaged.passRetained(group).toOpaque()
   }
 
+  /// A node that does nothing but let go of `work`, where whoever made that expects it to end.
+  static func remains(_ work: consuming @escaping () -> Void, on thread: ThreadContext) -> WorkNode
+  {
+    let node = NodeCache.take(thread)
+    node.putClosure(work)
+    node.entry = remainsEntry
+    node.traits = WorkTraits(qos: .unspecified)
+    return node
+  }
+
+  static func remains(_ item: DispatchWorkItem, on thread: ThreadContext) -> WorkNode {
+    let node = NodeCache.take(thread)
+    node.context = Unmanaged.passRetained(item).toOpaque()
+    node.entry = itemRemainsEntry
+    node.traits = WorkTraits(qos: .unspecified)
+    return node
+  }
+
   // MARK: What they do when it is their turn
+
+  private static let remainsEntry: Entry = { raw, thread in
+    WorkNode(raw).discard(carriesItem: false, on: thread)
+  }
+
+  private static let itemRemainsEntry: Entry = { raw, thread in
+    WorkNode(raw).discard(carriesItem: true, on: thread)
+  }
 
   private static let memberEntry: Entry = { raw, thread in
     let node = WorkNode(raw)

@@ -27,11 +27,13 @@ final class Events: @unchecked Sendable {
   // The timers of both clocks once more, for who arms one a request: without a count of references on the way.
   private let monotonicReference: Unmanaged<Timers>
   private let wallReference: Unmanaged<Timers>
+  private let timerLock: UnsafeMutablePointer<Lock>
 
   init(pool: Pool) {
     poller = Poller(pool: pool)
     monotonic = Timers(clock: .monotonic, poller: poller)
-    wall = Timers(clock: .wall, poller: poller)
+    wall = Timers(clock: .wall, poller: poller, sharing: monotonic)
+    timerLock = monotonic.lock
     descriptors = DescriptorTable(poller: poller)
     signals = Signals(poller: poller)
     processChanges = ProcessChanges(poller: poller)
@@ -41,14 +43,38 @@ final class Events: @unchecked Sendable {
     wallReference = Unmanaged.passUnretained(wall)
   }
 
-  /// Calls `body` with the shared timers of a clock.
+}
+
+// MARK: Timers, for who arms one a request: without a count of references on the way
+
+extension Events {
   @inline(__always)
-  static func withTimers<Result>(isWall: Bool, _ body: (Timers) -> Result) -> Result {
-    // SAFETY: the shared events live as long as the process, and own both.
+  func withTimers<Result>(isWall: Bool, _ body: (Timers) -> Result) -> Result {
+    // SAFETY: this owns both.
+    (isWall ? wallReference : monotonicReference)._withUnsafeGuaranteedRef(body)
+  }
+
+  /// Calls `body` with the shared events, and the lock of all their timers held.
+  @inline(__always)
+  static func withTimerLock<Result>(_ body: (Events) -> Result) -> Result {
+    // SAFETY: the shared events live as long as the process.
     reference._withUnsafeGuaranteedRef { events in
-      (isWall ? events.wallReference : events.monotonicReference)._withUnsafeGuaranteedRef(body)
+      events.timerLock.pointee.withLock { body(events) }
     }
   }
+
+  /// The same. `body` returns on which clock it has armed what lacks its alarm, which is made then.
+  @inline(__always)
+  static func armTimers(_ body: (Events) -> TimersLackingAlarm?) {
+    guard let lacking = withTimerLock(body) else { return }
+    reference._withUnsafeGuaranteedRef { events in
+      events.withTimers(isWall: lacking.isWall) { $0.makeAlarm() }
+    }
+  }
+}
+
+struct TimersLackingAlarm {
+  let isWall: Bool
 }
 
 extension Events {

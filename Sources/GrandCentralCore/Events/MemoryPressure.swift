@@ -51,11 +51,12 @@ final class MemoryPressure: @unchecked Sendable {
     self.timers = timers
     self.kernel = kernel
     self.pace = pace
-    timer = timers.makeEntry(for: looker)
+    let looker = looker
+    timer = timers.change { $0.makeEntry(for: looker) }
     looker.pressure = self
   }
 
-  deinit { timers.putBack(timer) }
+  deinit { timers.change { $0.putBack(timer) } }
 
   // MARK: Entries
 
@@ -147,12 +148,14 @@ final class MemoryPressure: @unchecked Sendable {
 
   private func armTimer(at time: UInt64) {
     willLook = true
-    timers.schedule(timer, at: time, leeway: pace.shortest / 10, arms: true)
+    timers.change {
+      $0.schedule(timer, at: time, leeway: pace.shortest / 10, arms: true)
+    }
   }
 
   private func disarmTimer() {
     willLook = false
-    timers.disarm(timer)
+    timers.change { $0.disarm(timer) }
   }
 
   /// Returns 0, or the errno that a descriptor was refused with for now.

@@ -34,26 +34,26 @@ struct TimerEntry {
 typealias TimerHandle = UnsafeMutablePointer<TimerEntry>
 
 /// Where entries come from. Guarded by the lock of its Timers. What was ever needed is kept.
-struct TimerStore {
-  private var free: TimerHandle?
-  private var blocks: [TimerHandle] = []
+final class TimerStore {
+  @Cell private var free: TimerHandle? = nil
+  @Cell private var blocks: [TimerHandle] = []
   private static var blockCount: Int { scaled(256, inModels: 4) }
 
-  mutating func take(_ receiver: UnsafeMutableRawPointer, _ kind: TimerEntry.Kind) -> TimerHandle {
-    if free == nil { addBlock() }
-    let taken = free.unsafelyUnwrapped
+  func take(_ receiver: UnsafeMutableRawPointer, _ kind: TimerEntry.Kind) -> TimerHandle {
+    let taken = free ?? addBlock()
     free = taken.pointee.receiver?.assumingMemoryBound(to: TimerEntry.self)
     taken.pointee = TimerEntry(target: .max, latest: .max, receiver: receiver, kind: kind)
     return taken
   }
 
-  mutating func put(_ entry: TimerHandle) {
+  func put(_ entry: TimerHandle) {
     entry.pointee.kind = .none
     entry.pointee.receiver = UnsafeMutableRawPointer(free)
     free = entry
   }
 
-  private mutating func addBlock() {
+  /// The first that is free then.
+  private func addBlock() -> TimerHandle {
     let block = TimerHandle.allocate(capacity: Self.blockCount)
     blocks.append(block)
     for index in (0..<Self.blockCount).reversed() {
@@ -61,6 +61,7 @@ struct TimerStore {
         to: TimerEntry(target: .max, latest: .max, receiver: nil, kind: .none))
       put(block + index)
     }
+    return block
   }
 
   /// Calls `body` for each lane that has an entry.
@@ -73,6 +74,5 @@ struct TimerStore {
     }
   }
 
-  /// For the last reference to the owner.
-  func dismantle() { for block in blocks { block.deallocate() } }
+  deinit { for block in $blocks { block.deallocate() } }
 }

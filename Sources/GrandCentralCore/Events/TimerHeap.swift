@@ -1,82 +1,109 @@
 // Room: Events/TimerHeap. Entries by time, the earliest first. A heap of four children a node: half as deep as
 // one of two, and the four stand in one cache line. Larkin, Sen, Tarjan, "A Back-to-Basics Empirical Study of
 // Priority Queues" (2014). Each entry knows its place, so that any of them leaves in logarithmic time.
+// Guarded by the lock of its Timers. An object with memory of its own, not an array in a property: a timeout is armed and
+// cancelled for each request, and the checks of the one and the other cost more than the heap.
 
-struct TimerHeap {
+final class TimerHeap {
   private struct Slot {
     var time: UInt64
     var entry: TimerHandle
   }
-  private var slots: [Slot] = []
-  private let order: Order
+  private typealias Slots = UnsafeMutablePointer<Slot>
 
   /// By which of its two times an entry stands here; it notes its place accordingly.
   enum Order { case byTarget, byLatest }
 
-  init(_ order: Order) { self.order = order }
+  private let order: Order
+  /// The first `count` are initialized.
+  @Cell private var slots: Slots
+  @Cell private var capacity = 16
+  @Cell private(set) var count = 0
+
+  init(_ order: Order) {
+    self.order = order
+    slots = .allocate(capacity: 16)
+  }
+
+  deinit { $slots.deallocate() }
 
   /// The earliest time.
-  var first: UInt64? { slots.first?.time }
+  var first: UInt64? { count > 0 ? slots.pointee.time : nil }
 
   /// The earliest entry, if its time has come by `now`.
   func entry(until now: UInt64) -> TimerHandle? {
-    guard let slot = slots.first, slot.time <= now else { return nil }
-    return slot.entry
+    guard count > 0, slots.pointee.time <= now else { return nil }
+    return slots.pointee.entry
   }
 
   /// Whoever inserts keeps the entry until it is removed.
-  mutating func insert(_ entry: TimerHandle, at time: UInt64) {
-    slots.append(Slot(time: time, entry: entry))
-    rise(from: slots.count - 1)
+  func insert(_ entry: TimerHandle, at time: UInt64) {
+    if count == capacity { grow() }
+    count += 1
+    rise(Slot(time: time, entry: entry), from: count - 1, in: slots)
   }
 
-  mutating func remove(_ entry: TimerHandle) {
+  func remove(_ entry: TimerHandle) {
+    let (slots, left) = (slots, count - 1)
     let hole = place(of: entry)
-    guard let last = slots.popLast(), hole < slots.count else { return }
+    count = left
+    if hole == left { return }
     // Most that leave were not first, and what comes from the end belongs near it.
-    let time = slots[hole].time
-    put(last, at: hole)
-    if last.time < time { rise(from: hole) } else { sink(from: hole) }
+    let last = slots[left]
+    if last.time < slots[hole].time {
+      rise(last, from: hole, in: slots)
+    } else {
+      sink(last, from: hole, in: slots, left)
+    }
   }
 
   /// Takes out all of them, in no order.
-  mutating func removeAll() -> [TimerHandle] {
-    defer { slots = [] }
-    return slots.map(\.entry)
+  func removeAll() -> [TimerHandle] {
+    let all = (0..<count).map { slots[$0].entry }
+    count = 0
+    return all
   }
 
-  private mutating func rise(from start: Int) {
-    let slot = slots[start]
+  private func grow() {
+    let grown = Slots.allocate(capacity: 2 * capacity)
+    grown.moveInitialize(from: slots, count: count)
+    slots.deallocate()
+    slots = grown
+    capacity *= 2
+  }
+
+  // Of indices that cannot overflow: there is memory for so many.
+
+  private func rise(_ slot: Slot, from start: Int, in slots: Slots) {
     var hole = start
     while hole > 0 {
-      let parent = (hole - 1) / 4
+      let parent = (hole &- 1) >> 2
       guard slots[parent].time > slot.time else { break }
-      put(slots[parent], at: hole)
+      put(slots[parent], at: hole, in: slots)
       hole = parent
     }
-    put(slot, at: hole)
+    put(slot, at: hole, in: slots)
   }
 
-  private mutating func sink(from start: Int) {
-    let slot = slots[start]
+  private func sink(_ slot: Slot, from start: Int, in slots: Slots, _ count: Int) {
     var hole = start
     while true {
-      let firstChild = 4 * hole + 1
-      guard firstChild < slots.count else { break }
-      var least = firstChild
-      for child in firstChild + 1..<max(firstChild + 1, min(firstChild + 4, slots.count))
+      var least = 4 &* hole &+ 1
+      guard least < count else { break }
+      for child in least &+ 1..<max(least &+ 1, min(least &+ 4, count))
       where slots[child].time < slots[least].time {
         least = child
       }
       guard slots[least].time < slot.time else { break }
-      put(slots[least], at: hole)
+      put(slots[least], at: hole, in: slots)
       hole = least
     }
-    put(slot, at: hole)
+    put(slot, at: hole, in: slots)
   }
 
-  private mutating func put(_ slot: Slot, at index: Int) {
-    slots[index] = slot
+  @inline(__always)
+  private func put(_ slot: Slot, at index: Int, in slots: Slots) {
+    (slots + index).initialize(to: slot)
     // Four thousand million timers would be a quarter of a terabyte.
     let place = UInt32(truncatingIfNeeded: index)
     switch order {

@@ -3,7 +3,8 @@
 // other clock's timers along. The alarm is a descriptor in the poller (Primitives/Alarm). It rings at the earliest
 // *latest* time, and then everything fires whose *target* has come: so timers with leeway wait for each other, and
 // one wake-up serves them all.
-// Two heaps, by latest and by target, under one lock; a timer without leeway is in the first only.
+// Two heaps, by latest and by target; a timer without leeway is in the first only. One lock for both clocks, since a
+// source changes from the one to the other: see Sources/TimerSource, which keeps what it knows under it too.
 // The alarm is never later than the earliest latest time, unless a thread is firing timers, which sets it when it is
 // done. It may be earlier: when the first timer is disarmed it is left as it is, and rings once for nothing. So a
 // timeout that is armed and disarmed again for each request makes no system call at all, as long as an older one,
@@ -24,11 +25,13 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   let clock: TimerClock
   private let poller: Poller
-  private let lock = Lock()
-  /// Guarded by the lock.
-  @Cell private var byLatest = TimerHeap(.byLatest)
-  @Cell private var byTarget = TimerHeap(.byTarget)
-  @Cell private var store = TimerStore()
+  /// In memory of its own: `lender` keeps it where that is another's.
+  let lock: UnsafeMutablePointer<Lock>
+  private let lender: Timers?
+  // Guarded by the lock, as what follows.
+  private let byLatest = TimerHeap(.byLatest)
+  private let byTarget = TimerHeap(.byTarget)
+  private let store = TimerStore()
   /// The descriptor; -1 before there is one.
   @Cell private var alarm: Int32 = -1
   /// When the alarm rings; `.max`: it does not.
@@ -37,94 +40,97 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   /// How many timers fire before others may arm theirs.
   private static var batch: Int { scaled(256, inModels: 1) }
 
-  init(clock: TimerClock, poller: Poller) {
+  /// `other`: that of the other clock, whose lock this uses too.
+  init(clock: TimerClock, poller: Poller, sharing other: Timers? = nil) {
     self.clock = clock
     self.poller = poller
+    lender = other
+    if let other {
+      lock = other.lock
+    } else {
+      lock = .allocate(capacity: 1)
+      lock.initialize(to: Lock())
+    }
   }
 
-  // For the pool's own models, which come and go.
-  deinit { $store.dismantle() }
+  deinit {
+    if lender != nil { return }
+    lock.deinitialize(count: 1)
+    lock.deallocate()
+  }
 
-  // MARK: Timers of lanes
+  /// Calls `body` with the lock held, and sees to an alarm for what that has armed. Any thread.
+  @inline(__always)
+  func change<Result>(_ body: (Timers) -> Result) -> Result {
+    let (result, isLacking) = lock.pointee.withLock { (body(self), lacksAlarm) }
+    if isLacking { makeAlarm() }
+    return result
+  }
+
+  // MARK: Timers of lanes, for who holds the lock
 
   /// An entry by which `lane` hears that a time has come, scheduled as below. It must be put back before the lane dies.
   func makeEntry(
     for lane: Lane, at target: UInt64 = .max, leeway: UInt64 = 0, arms: Bool = false
   ) -> TimerHandle {
-    let (entry, isReady) = lock.withLock {
-      let entry = store.take(lane.address, .lane)
-      set(entry, at: target, leeway: leeway)
-      if arms { insert(entry) }
-      return (entry, alarm >= 0 || !arms)
-    }
-    if !isReady { makeAlarm() }
+    let entry = store.take(lane.address, .lane)
+    set(entry, at: target, leeway: leeway)
+    if arms { insert(entry) }
     return entry
   }
 
-  /// Any thread, once for each entry.
+  /// Once for each entry.
   func putBack(_ entry: TimerHandle) {
-    lock.withLock {
-      withdraw(entry)
-      store.put(entry)
-    }
+    withdraw(entry)
+    store.put(entry)
   }
 
-  /// Says when `entry` is due; `.max`: never. Replaces what was said before, and takes back that it has fired. Any
-  /// thread.
+  /// Says when `entry` is due; `.max`: never. Replaces what was said before, and takes back that it has fired.
   func schedule(_ entry: TimerHandle, at target: UInt64, leeway: UInt64, arms: Bool) {
-    let isReady = lock.withLock {
-      withdraw(entry)
-      set(entry, at: target, leeway: leeway)
-      if arms { insert(entry) }
-      return alarm >= 0 || !arms
-    }
-    if !isReady { makeAlarm() }
+    withdraw(entry)
+    set(entry, at: target, leeway: leeway)
+    if arms { insert(entry) }
   }
 
-  /// Arms `entry` for when it is due. Any thread.
+  /// Arms `entry` for when it is due.
   func arm(_ entry: TimerHandle) {
-    let isReady = lock.withLock {
-      withdraw(entry)
-      insert(entry)
-      return alarm >= 0
-    }
-    if !isReady { makeAlarm() }
+    withdraw(entry)
+    insert(entry)
   }
 
-  /// What was armed, or has fired and was not answered, no longer counts. Any thread.
-  func disarm(_ entry: TimerHandle) { lock.withLock { withdraw(entry) } }
+  /// What was armed, or has fired and was not answered, no longer counts.
+  func disarm(_ entry: TimerHandle) { withdraw(entry) }
 
   /// For an entry that has fired, which is due every `interval`; 0: once. Arms it for the next time and returns how many
   /// times have come by now; `nil` if it has not fired, since it was scheduled anew or disarmed since.
   func answer(_ entry: TimerHandle, interval: UInt64) -> UInt64? {
-    lock.withLock {
-      guard entry.pointee.state == .fired else { return nil }
-      entry.pointee.state = .idle
-      if interval == 0 { return 1 }
-      let (target, leeway) = (entry.pointee.target, entry.pointee.latest - entry.pointee.target)
-      let now = clock.nanoseconds
-      let count = (now > target ? (now - target) / interval : 0) + 1
-      let (elapsed, overflows) = count.multipliedReportingOverflow(by: interval)
-      let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
-      if overflows || overflowsToo { return count }
-      set(entry, at: next, leeway: leeway)
-      insert(entry)
-      return count
-    }
+    guard entry.pointee.state == .fired else { return nil }
+    entry.pointee.state = .idle
+    if interval == 0 { return 1 }
+    let (target, leeway) = (entry.pointee.target, entry.pointee.latest - entry.pointee.target)
+    let now = clock.nanoseconds
+    let count = (now > target ? (now - target) / interval : 0) + 1
+    let (elapsed, overflows) = count.multipliedReportingOverflow(by: interval)
+    let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
+    if overflows || overflowsToo { return count }
+    set(entry, at: next, leeway: leeway)
+    insert(entry)
+    return count
   }
+
+  /// Whether there is no alarm yet for what is armed; then whoever armed it is to make one, without the lock.
+  var lacksAlarm: Bool { alarm < 0 && byLatest.count > 0 }
 
   // MARK: Work for later
 
   /// Submits `node` to `queue` when its time has come. Consumes it. Any thread.
   func submit(_ node: WorkNode, to queue: Lane, at target: UInt64, leeway: UInt64) {
     node.carrier = Unmanaged.passRetained(queue).toOpaque()
-    let isReady = lock.withLock {
-      let entry = store.take(node.raw, .work)
-      set(entry, at: target, leeway: leeway)
-      insert(entry)
-      return alarm >= 0
+    change {
+      let entry = $0.store.take(node.raw, .work)
+      $0.set(entry, at: target, leeway: leeway)
+      $0.insert(entry)
     }
-    if !isReady { makeAlarm() }
   }
 
   // MARK: In a child that was forked
@@ -134,7 +140,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   /// What was to come is the parent's, and so is the alarm. Work stays where it is: see Queues/Runtime+Fork.
   func disarmAll() {
-    lock.withLock {
+    lock.pointee.withLock {
       _ = byTarget.removeAll()
       for entry in byLatest.removeAll() {
         entry.pointee.state = .idle
@@ -217,7 +223,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   private func fire(on thread: ThreadContext) {
     var due: [Due] = []
     while true {
-      lock.withLock {
+      lock.pointee.withLock {
         takeDue(into: &due)
         guard due.isEmpty else { return }
         // It has rung, or soon will for nothing.
@@ -248,9 +254,10 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 }
 
 extension Timers: Lacking {
-  private func makeAlarm() {
+  /// Any thread.
+  func makeAlarm() {
     let set = poller.prepare()
-    let error = lock.withLock { () -> Int32 in
+    let error = lock.pointee.withLock { () -> Int32 in
       if alarm >= 0 { return 0 }
       switch poller.open(for: self, in: set, { Alarm.make(isWall: clock == .wall) }) {
       case .failure(let refusal): return refusal.number
@@ -265,6 +272,6 @@ extension Timers: Lacking {
   func tryAgain(on thread: ThreadContext) -> Bool {
     makeAlarm()
     fire(on: thread)
-    return lock.withLock { alarm >= 0 }
+    return lock.pointee.withLock { alarm >= 0 }
   }
 }

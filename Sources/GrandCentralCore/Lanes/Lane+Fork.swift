@@ -8,6 +8,7 @@
 //   visiting  on behalf of a thread that waits, which is the one that holds the lane: nothing
 // A lane may hold itself for a thread that set the flag and was gone before it retained, and nobody can tell; so one that
 // goes on holding itself is retained once more. It may never die: that is the child's price for certainty.
+import CLinux
 
 /// Which lanes a thread holds.
 struct LaneHolds {
@@ -32,10 +33,16 @@ struct LaneHolds {
 
   /// What is found by a thread that is inside of `lane`, which nobody else knows: see ForkGate.whenForked().
   static func rehearse(on lane: Lane, by thread: ThreadContext) {
-    var holds = LaneHolds(of: thread)
-    holds.addShared(lane)
-    holds.addEntered(lane)
-    _ = (holds.isOwner(of: lane), holds.count(on: lane))
+    var frame = gc_frame(previous: thread.pointee.frame, queue: lane.address)
+    // SAFETY: the frame is taken off the thread before this function returns.
+    withUnsafeMutablePointer(to: &frame) { frame in
+      thread.pointee.frame = UnsafeMutableRawPointer(frame)
+      defer { thread.pointee.frame = frame.pointee.previous }
+      var holds = LaneHolds(of: thread)
+      holds.addShared(lane)
+      holds.addTargets(of: lane)
+      _ = (holds.isOwner(of: lane), holds.count(on: lane))
+    }
   }
 
   private mutating func addShared(_ lane: Lane) { shared[lane.address, default: 0] += 1 }
@@ -53,8 +60,14 @@ struct LaneHolds {
     } else {
       addShared(lane)
     }
-    for target in lane.hierarchy.dropFirst() where target.kind == .concurrent {
-      if !target.isOwned(by: thread) { addShared(target) }
+    addTargets(of: lane)
+  }
+
+  private mutating func addTargets(of lane: Lane) {
+    var below = lane.target
+    while let target = below {
+      if target.kind == .concurrent && !target.isOwned(by: thread) { addShared(target) }
+      below = target.target
     }
   }
 

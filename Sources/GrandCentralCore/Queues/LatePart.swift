@@ -2,7 +2,7 @@
 // Not a `static let`: a thread that is making one when another forks leaves it half made in the child for ever, and
 // nobody can see it from outside. Here that thread holds a lock, and a fork waits for it (Primitives/ForkGate).
 
-final class LatePart: @unchecked Sendable {
+struct LatePart: ~Copyable, @unchecked Sendable {
   /// The part, retained, as its address; 0: not yet.
   private let word = Atomic<UInt>(0)
   private let lock = Lock()

@@ -21,6 +21,11 @@ extension DispatchSource {
     if wasAdded { handlerWasAdded(role) }
   }
 
+  /// Sets a C program's function, or takes away what is there.
+  package func setHandler(_ role: SourceRole, toFunction function: WorkFunction?) {
+    setHandler(role, to: function.map(SourceHandler.init))
+  }
+
   private func madeRare() -> RareHandlers {
     let made = rare ?? RareHandlers()
     rare = made
@@ -56,6 +61,25 @@ extension DispatchSource {
 }
 
 extension DispatchSource {
+  /// For who has cancelled an active source: whether that was all. It is where nothing is on the lane and there is no
+  /// handler to call: all that the queue has to do then is to let go of what the event handler keeps, which goes there
+  /// without the source. A source for each request ends mostly on the thread that made it so.
+  func endsInPlace() -> Bool {
+    let thread = currentThread()
+    var ended = false
+    _ = withTargetIfIdle(on: thread) { target in
+      var old: SourceHandler?
+      ended = lock.withLock {
+        if rare != nil { return false }
+        isOver = true
+        swap(&eventHandler, &old)
+        return true
+      }
+      if let remains = old?.remains(on: thread) { target.submit(remains, from: thread) }
+    }
+    return ended
+  }
+
   /// Cancels the source, and returns when no handler of it runs, nor will. At once for who holds the queue that they
   /// run on: none runs then, or it is the caller.
   package final func cancelAndWait() {

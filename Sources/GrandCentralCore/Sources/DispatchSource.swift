@@ -102,7 +102,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
       rawValue: sourceState.bitwiseOr(SourceState.started, ordering: .acquiringAndReleasing)
         .oldValue)
     if was.isStarted || was.isCancelled { return }
-    if hasRegistrationHandler {
+    if was.mayRegister && hasRegistrationHandler {
       willRegister()
       queueRegistration()
     } else {
@@ -141,13 +141,17 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func runRegistration(on thread: ThreadContext) {
-    if !isCancelled { takeRegistrationHandler()?.run(on: thread, queue: queueQoS) }
+    if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread, queue: queueQoS) }
   }
 
   /// A handler came to a source that had none. Any thread.
   final func handlerWasAdded(_ role: SourceRole) {
     // As for a source that begins to watch just then; and what has happened before counts as having happened now.
-    guard SourceState(rawValue: sourceState.load(ordering: .acquiring)).isStarted else { return }
+    // acquiringAndReleasing: with start(), one of the two sees the other.
+    let mark = role == .registration ? SourceState.registers : 0
+    let was = SourceState(
+      rawValue: sourceState.bitwiseOr(mark, ordering: .acquiringAndReleasing).oldValue)
+    guard was.isStarted else { return }
     switch role {
     case .registration: queueLateRegistration()
     case .event: signal(from: currentThread())
@@ -192,18 +196,18 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     // An event that comes just when the source is started may get in line before the registration. It is told since
     // the source watches, or has nothing to watch; so here is the place.
     if isUnregistered {
-      takeRegistrationHandler()?.run(on: thread, queue: queueQoS)
+      takeRegistrationHandler()?.run(of: self, on: thread, queue: queueQoS)
       if isCancelled { return }
     }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
-    handler.run(on: thread, queue: queueQoS)
+    handler.run(of: self, on: thread, queue: queueQoS)
     eventWasHandled(on: thread)
   }
 
   private func runCancellation(on thread: ThreadContext) {
     let (cancel, _, _) = endHandlers()
-    cancel?.run(on: thread, queue: queueQoS)
+    cancel?.run(of: self, on: thread, queue: queueQoS)
   }
 
   private func submitRetained(
@@ -237,6 +241,7 @@ extension DispatchSource: DispatchSourceProtocol {
       ).oldValue)
     if was.isCancelled { return }
     stopMonitoring()
+    if was.isStarted && endsInPlace() { return }
     submitRetained(from: currentThread()) { raw, thread in
       let source = DispatchSource.taken(from: raw, thread)
       // SAFETY: the node's reference, which this takes.

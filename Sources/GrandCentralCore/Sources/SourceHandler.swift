@@ -1,42 +1,74 @@
-// Room: Sources/SourceHandler. What a source calls, and how: a closure with QoS and flags, or a work item.
+// Room: Sources/SourceHandler. What a source calls, and how: a closure with QoS and flags, a C function, or a work item.
 
 /// A closure that a source calls on its queue.
 public typealias DispatchSourceHandler = () -> Void
 
 enum SourceHandler {
   case closure(() -> Void, qos: PackedQoS)
+  /// A function of a C program, called with the context that the source has at that moment.
+  case function(WorkFunction, qos: PackedQoS)
   case item(DispatchWorkItem)
 
   init(
     _ work: @escaping () -> Void, qos: DispatchQoS, flags: DispatchWorkItemFlags
   ) {
-    let captured = QoSPropagation.captured(
-      from: PackedQoS(rawValue: currentThread().pointee.qos), explicit: PackedQoS(qos),
-      flags: flags)
-    self = .closure(work, qos: captured)
+    self = .closure(work, qos: Self.captured(PackedQoS(qos), flags: flags))
+  }
+
+  init(_ work: @escaping WorkFunction) {
+    self = .function(work, qos: Self.captured(.unspecified, flags: []))
+  }
+
+  private static func captured(
+    _ explicit: PackedQoS, flags: DispatchWorkItemFlags
+  ) -> PackedQoS {
+    QoSPropagation.captured(
+      from: PackedQoS(rawValue: currentThread().pointee.qos), explicit: explicit, flags: flags)
   }
 
   /// What an event brings to the queue, as the handler's item.
   var qos: PackedQoS {
     switch self {
-    case .closure(_, let qos): qos
+    case .closure(_, let qos), .function(_, let qos): qos
     case .item(let item): item.traits(from: currentThread()).qos
     }
   }
 
+  /// A node that lets go of what the handler keeps; `nil` where that is nothing: a function, or a closure that has
+  /// captured nothing.
+  func remains(on thread: ThreadContext) -> WorkNode? {
+    switch self {
+    case .function: return nil
+    case .closure(let work, _):
+      return HeldClosure(work: work).hasContext ? .remains(work, on: thread) : nil
+    case .item(let item): return .remains(item, on: thread)
+    }
+  }
+
   /// Calls it as an item of the queue that the thread is on, whose own QoS is `queue`.
-  func run(on thread: ThreadContext, queue: PackedQoS) {
+  func run(of source: DispatchSource, on thread: ThreadContext, queue: PackedQoS) {
     switch self {
     case .closure(let work, let qos):
-      let outer = thread.pointee.qos
-      let item = QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer))
-      thread.pointee.qos =
-        queue == .unspecified
-        ? item.rawValue : QoSPropagation.effective(item: qos, queue: queue).rawValue
+      let outer = Self.enter(qos, thread, queue)
       grandCentralClientCallout(work)
+      thread.pointee.qos = outer
+    case .function(let work, let qos):
+      let outer = Self.enter(qos, thread, queue)
+      grandCentralClientCallout { work(source.context) }
       thread.pointee.qos = outer
     case .item(let item): item.perform()
     }
+  }
+
+  /// What the thread worked at before.
+  private static func enter(_ qos: PackedQoS, _ thread: ThreadContext, _ queue: PackedQoS) -> UInt32
+  {
+    let outer = thread.pointee.qos
+    let item = QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer))
+    thread.pointee.qos =
+      queue == .unspecified
+      ? item.rawValue : QoSPropagation.effective(item: qos, queue: queue).rawValue
+    return outer
   }
 }
 
@@ -46,4 +78,4 @@ final class RareHandlers: @unchecked Sendable {
   @Cell var registration: SourceHandler?
 }
 
-enum SourceRole { case event, cancel, registration }
+package enum SourceRole { case event, cancel, registration }

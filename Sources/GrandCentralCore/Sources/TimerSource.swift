@@ -3,11 +3,11 @@
 // the time has come the entry waits, fired, until the handler is about to run: only then is it armed again, by the
 // clock as it is then. So a source that is suspended, or whose handler takes its time, costs no wake-ups, is told how
 // many intervals have gone by, and never drifts.
-// What the entry does not say is guarded by the source's lock; under it, and before that of Timers, a change takes the
-// entry off one clock and puts another on the other.
+// What the entry does not say is guarded by the lock of the timers as well: one lock for all that a timeout a request
+// needs of them.
 
 private final class TimerSource: DispatchSource, @unchecked Sendable {
-  /// Guarded by the lock.
+  /// Guarded by the timers' lock.
   @Cell private var isWall = false
   @Cell private var isMonitoring = false
   /// It has been cancelled: it is to have no entry any more.
@@ -28,43 +28,33 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   override var laneLabel: String { "timer source" }
 
   deinit {
-    if let entry { withTimers { $0.putBack(entry) } }
-  }
-
-  @inline(__always)
-  private func withTimers<Result>(_ body: (Timers) -> Result) -> Result {
-    Events.withTimers(isWall: isWall, body)
-  }
-
-  /// With the lock held.
-  private func ensureEntry() -> TimerHandle {
-    if let entry { return entry }
-    let made = withTimers { $0.makeEntry(for: self) }
-    entry = made
-    return made
+    // Nobody else has it any more; but whose time comes is looked up under the lock.
+    if $entry != nil { Events.withTimerLock { putBackEntry($0) } }
   }
 
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
   override func willRegister() {
-    lock.withLock { if !isStopped { _ = ensureEntry() } }
+    Events.withTimerLock { if !isStopped { _ = ensureEntry($0) } }
   }
 
   override func startMonitoring() {
-    lock.withLock {
-      if isStopped { return }
+    Events.armTimers {
+      if isStopped { return nil }
       isMonitoring = true
-      let entry = ensureEntry()
-      withTimers { $0.arm(entry) }
+      let entry = ensureEntry($0)
+      return $0.withTimers(isWall: isWall) {
+        $0.arm(entry)
+        return lacking($0)
+      }
     }
   }
 
   override func stopMonitoring() {
-    lock.withLock {
+    Events.withTimerLock {
       isMonitoring = false
       isStopped = true
-      if let entry { withTimers { $0.putBack(entry) } }
-      entry = nil
+      putBackEntry($0)
     }
   }
 
@@ -79,20 +69,42 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     }
     let leeway = max(
       leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isOnWall))
-    lock.withLock {
-      if isStopped { return }
+    Events.armTimers {
+      if isStopped { return nil }
       self.interval = interval
-      if let entry, isOnWall == isWall {
-        withTimers { $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring) }
-        return
-      }
-      if let entry { withTimers { $0.putBack(entry) } }
+      if isOnWall != isWall { putBackEntry($0) }
       isWall = isOnWall
-      entry = withTimers {
-        $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
+      return $0.withTimers(isWall: isOnWall) {
+        if let entry {
+          $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring)
+        } else {
+          entry = $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
+        }
+        return lacking($0)
       }
     }
   }
+
+  // MARK: With the timers' lock held
+
+  private func ensureEntry(_ events: Events) -> TimerHandle {
+    if let entry { return entry }
+    let made = events.withTimers(isWall: isWall) { $0.makeEntry(for: self) }
+    entry = made
+    return made
+  }
+
+  private func putBackEntry(_ events: Events) {
+    guard let entry else { return }
+    events.withTimers(isWall: isWall) { $0.putBack(entry) }
+    self.entry = nil
+  }
+
+  private func lacking(_ timers: Timers) -> TimersLackingAlarm? {
+    timers.lacksAlarm ? TimersLackingAlarm(isWall: isWall) : nil
+  }
+
+  // MARK: Events
 
   /// By how much the class of the handler's work allows the timer to be late.
   private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
@@ -108,9 +120,9 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 
   /// How many times the timer has fired since the last event; arms it for the next time.
   override func takeData() -> UInt64? {
-    lock.withLock {
+    Events.withTimerLock {
       guard isMonitoring, let entry else { return nil }
-      return withTimers { $0.answer(entry, interval: interval) }
+      return $0.withTimers(isWall: isWall) { $0.answer(entry, interval: interval) }
     }
   }
 }

@@ -126,6 +126,12 @@ struct HeldClosure {
   @usableFromInline let work: () -> Void
   @inlinable @inline(__always)
   init(work: consuming @escaping () -> Void) { self.work = work }
+
+  /// Whether it has captured anything.
+  var hasContext: Bool {
+    // SAFETY: a function value of Swift's is the address of its code and a reference, or none, to what it captured.
+    unsafeBitCast(self, to: (code: UInt, context: UInt).self).context != 0
+  }
 }
 
 /// What a lane and the pool need to know of a node without running it.

@@ -51,10 +51,12 @@ extension Catalogue {
         timer?.schedule(deadline: .now())
         timer?.activate()
         stage.letGo()
-        let spare = stage.events.timers.makeEntry(for: Runtime.shared.main)
+        let spare = stage.events.timers.change {
+          $0.makeEntry(for: Runtime.shared.main)
+        }
         scene.thread("lets go") {
           // As in TimerModels.
-          stage.events.timers.disarm(spare)
+          stage.events.timers.change { $0.disarm(spare) }
           timer = nil
         }
         stage.finally(scene) { stage.expectEvents(0...1) }

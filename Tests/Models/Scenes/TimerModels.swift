@@ -43,9 +43,10 @@ extension Catalogue {
         a.schedule(0)
         b.schedule(1000)
         scene.thread("disarms") {
-          stage.timers.disarm(a.entry)
+          stage.timers.change { $0.disarm(a.entry) }
           Checker.expect(
-            stage.timers.answer(a.entry, interval: 0) == nil, "a disarmed timer has fired")
+            stage.timers.change { $0.answer(a.entry, interval: 0) } == nil,
+            "a disarmed timer has fired")
         }
         stage.finally(scene) {
           Checker.expect(a.listener.heard.count <= 1, "it was heard twice")
@@ -60,7 +61,9 @@ extension Catalogue {
         let a = stage.timer()
         a.schedule(0)
         stage.timers.becameReady(.readable, on: currentThread())
-        scene.thread("handler") { _ = stage.timers.answer(a.entry, interval: 1000) }
+        scene.thread("handler") {
+          _ = stage.timers.change { $0.answer(a.entry, interval: 1000) }
+        }
         scene.thread("schedules") { a.schedule(5000) }
         stage.finally(scene) {
           a.listener.expectHeard(2, "it")
@@ -74,7 +77,8 @@ extension Catalogue {
         let (timers, entry, heard) = (stage.timers, a.entry, a.listener.heard)
         a.listener.whenTold = {
           if heard.count < 3 {
-            Checker.expect(timers.answer(entry, interval: 1000) == 1, "it fired without cause")
+            let count = timers.change { $0.answer(entry, interval: 1000) }
+            Checker.expect(count == 1, "it fired without cause")
           }
         }
         a.schedule(0)
@@ -126,7 +130,7 @@ extension Catalogue {
         let spare = stage.timer()
         scene.thread("lets go") {
           // Reference counts are no steps: the lock makes this come before or after those who hold it.
-          stage.timers.disarm(spare.entry)
+          stage.timers.change { $0.disarm(spare.entry) }
           dying = nil
         }
         stage.finally(scene) { b.listener.expectHeard(1, "the other") }
@@ -205,12 +209,15 @@ private final class ModelTimer: @unchecked Sendable {
   init(_ timers: Timers, _ begin: UInt64) {
     self.timers = timers
     self.begin = begin
-    entry = timers.makeEntry(for: listener)
+    let listener = listener
+    entry = timers.change { $0.makeEntry(for: listener) }
   }
 
   /// So long after the scene began.
   func schedule(_ after: UInt64, leeway: UInt64 = 0) {
-    timers.schedule(entry, at: begin + after, leeway: leeway, arms: true)
+    timers.change {
+      $0.schedule(entry, at: begin + after, leeway: leeway, arms: true)
+    }
   }
 }
 
@@ -224,15 +231,15 @@ final class MortalListener: DispatchQueue, @unchecked Sendable {
   init(_ timers: Timers) {
     self.timers = timers
     super.init(root: "model.mortal", kind: .root, qos: .unspecified)
-    entry = timers.makeEntry(for: self)
+    entry = timers.change { $0.makeEntry(for: self) }
   }
 
   deinit {
-    if let entry { timers.putBack(entry) }
+    if let entry { timers.change { $0.putBack(entry) } }
   }
 
   func schedule(at time: UInt64) {
-    if let entry { timers.schedule(entry, at: time, leeway: 0, arms: true) }
+    if let entry { timers.change { $0.schedule(entry, at: time, leeway: 0, arms: true) } }
   }
 
   override func eventCame(on thread: ThreadContext) { heard.one() }
