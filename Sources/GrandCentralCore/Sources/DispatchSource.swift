@@ -147,14 +147,17 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   /// A handler came to a source that had none. Any thread.
   final func handlerWasAdded(_ role: SourceRole) {
     // As for a source that begins to watch just then; and what has happened before counts as having happened now.
-    // acquiringAndReleasing: with start(), one of the two sees the other.
-    let mark = role == .registration ? SourceState.registers : 0
-    let was = SourceState(
-      rawValue: sourceState.bitwiseOr(mark, ordering: .acquiringAndReleasing).oldValue)
-    guard was.isStarted else { return }
     switch role {
-    case .registration: queueLateRegistration()
-    case .event: signal(from: currentThread())
+    case .registration:
+      // acquiringAndReleasing: with start(), one of the two sees the other.
+      let was = SourceState(
+        rawValue: sourceState.bitwiseOr(SourceState.registers, ordering: .acquiringAndReleasing)
+          .oldValue)
+      if was.isStarted { queueLateRegistration() }
+    case .event:
+      if SourceState(rawValue: sourceState.load(ordering: .acquiring)).isStarted {
+        signal(from: currentThread())
+      }
     case .cancel: break
     }
   }

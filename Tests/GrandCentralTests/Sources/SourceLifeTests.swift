@@ -114,6 +114,51 @@ import Testing
     #expect(gone.wait())
   }
 
+  @Test func `without a cancel handler lets go of its event handler on its queue`() {
+    let key = DispatchSpecificKey<Int>()
+    let own = DispatchQueue(label: "sources.own")
+    own.setSpecific(key: key, value: 1)
+    let places = Log<Int?>()
+    // One that is idle, one that is suspended, one that has events waiting, and one whose handler is a work item.
+    for kind in 0..<4 {
+      let source = DispatchSource.makeUserDataAddSource(queue: own)
+      do {
+        let kept = Witness { places.append(DispatchQueue.getSpecific(key: key)) }
+        let item = DispatchWorkItem { _ = kept }
+        if kind == 3 {
+          source.setEventHandler(handler: item)
+        } else {
+          source.setEventHandler { _ = kept }
+        }
+      }
+      source.activate()
+      if kind == 1 { source.suspend() }
+      own.suspend()
+      if kind == 2 { source.add(data: 1) }
+      source.cancel()
+      #expect(source.isCancelled)
+      #expect(places.count == kind, "its queue had not run")
+      own.resume()
+      if kind == 1 { source.resume() }
+      #expect(places.waitForCount(kind + 1))
+    }
+    #expect(places.all == [1, 1, 1, 1])
+  }
+
+  @Test func `that has ended in place takes no handler any more`() {
+    let source = DispatchSource.makeUserDataAddSource(queue: queue)
+    let log = Log<String>()
+    source.setEventHandler {}
+    source.activate()
+    source.cancel()
+    source.setEventHandler { log.append("event") }
+    source.setCancelHandler { log.append("cancelled") }
+    source.add(data: 1)
+    queue.sync {}
+    settle()
+    #expect(log.count == 0)
+  }
+
   @Test func `that nobody holds ends without its handlers`() {
     let gone = Latch()
     let calls = Counter()

@@ -97,6 +97,11 @@ extension Catalogue {
         at: "sourceState.load(ordering: .acquiring)).isStarted", .returns(0),
         foundBy: "source: an event handler that is set late is told what came before"),
       Mutant(
+        "a registration handler leaves no mark", in: file,
+        at: "rawValue: sourceState.bitwiseOr(SourceState.registers",
+        .clears(bits: UInt64(SourceState.registers)),
+        foundBy: "source: a registration handler that is set beside its activation runs once"),
+      Mutant(
         "who watches does not look whether the source is cancelled", in: file,
         at: "sourceState.load(ordering: .acquiring)).isCancelled", .returns(0),
         foundBy: cancelled),

@@ -33,7 +33,7 @@ extension Catalogue {
         for _ in 0..<2 { scene.thread { scenery.source.cancel() } }
         scene.finally { scenery.expectCancelledOnce() }
       },
-    ] + activations
+    ] + activations + endings
   }
 
   static var sourceMutants: [Mutant] {
@@ -47,7 +47,7 @@ extension Catalogue {
       Mutant(
         "one addition overwrites another", in: "UserDataSource.swift",
         at: "pending.wrappingAdd(value", .splits, foundBy: "source: what two threads add is told"),
-    ] + activationMutants
+    ] + activationMutants + endingMutants
   }
 }
 

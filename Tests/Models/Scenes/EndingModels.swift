@@ -1,0 +1,91 @@
+// Room: Models/Endings. A source without a cancel handler ends where it is cancelled, if nothing is on its lane; and what
+// its event handler keeps is let go of, once, on the queue.
+
+extension Catalogue {
+  static var endings: [EngineModel] {
+    [
+      EngineModel("source: ended in place beside an event", reach: .bounded(preemptions: 3)) {
+        scene in
+        let scenery = EndingScene()
+        scene.thread("adds") { scenery.source.add(data: 1) }
+        scene.thread("cancels") { scenery.source.cancel() }
+        scene.finally { scenery.expectEnd(told: 0...1) }
+      },
+      EngineModel("source: ended in place beside its suspension") { scene in
+        let scenery = EndingScene()
+        scene.thread("suspends") {
+          scenery.source.suspend()
+          scenery.source.resume()
+        }
+        scene.thread("cancels") { scenery.source.cancel() }
+        scene.finally { scenery.expectEnd(told: 0...0) }
+      },
+      EngineModel(
+        "source: ended in place beside a change of its target", reach: .exhaustedStrong
+      ) { scene in
+        let scenery = EndingScene()
+        let other = SpawningRoot("model.other")
+        scene.keep(other)
+        scene.thread("moves") { scenery.source.setTarget(queue: other) }
+        scene.thread("cancels") { scenery.source.cancel() }
+        scene.finally { scenery.expectEnd(told: 0...0) }
+      },
+      EngineModel("source: ended in place beside a handler that is set") { scene in
+        let scenery = EndingScene()
+        scene.thread("sets") { scenery.handle() }
+        scene.thread("cancels") { scenery.source.cancel() }
+        scene.finally { scenery.expectEnd(told: 0...0, of: 2) }
+      },
+    ]
+  }
+
+  static var endingMutants: [Mutant] {
+    [
+      Mutant(
+        "a source that is at work is ended in place", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange(", after: "func withTargetIfIdle",
+        .isBlind, foundBy: "source: ended in place beside an event"),
+      Mutant(
+        "the target is read without an order", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange(", after: "func withTargetIfIdle",
+        .dropsAcquire, foundBy: "source: ended in place beside a change of its target"),
+    ]
+  }
+}
+
+/// A source of user data that is active, and how many handlers were let go of.
+private final class EndingScene: @unchecked Sendable {
+  let source: DispatchSource
+  private let told = Tally()
+  private let ended = Tally()
+
+  init() {
+
+    guard
+      let made = DispatchSource.makeUserDataAddSource(queue: SpawningRoot()) as? DispatchSource
+    else { Checker.fail("no source") }
+    source = made
+    handle()
+    source.activate()
+  }
+
+  func handle() {
+    let kept = Kept(ended)
+    source.setEventHandler { [told] in
+      withExtendedLifetime(kept) { told.one() }
+    }
+  }
+
+  func expectEnd(told times: ClosedRange<Int>, of handlers: Int = 1) {
+    Checker.expect(times.contains(told.count), "\(told.count) events were told")
+    Checker.expect(ended.count == handlers, "\(ended.count) handlers were let go of")
+    source.setEventHandler { Checker.fail("it has a handler again") }
+    source.add(data: 1)
+  }
+}
+
+private final class Kept: Sendable {
+  private let ended: Tally
+  init(_ ended: Tally) { self.ended = ended }
+  deinit { ended.one() }
+}
