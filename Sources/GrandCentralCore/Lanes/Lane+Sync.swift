@@ -45,20 +45,57 @@ extension Lane {
       if isBoundTo(thread) { failSelfSync(on: thread) }
       return false
     case .serial, .concurrent:
-      enter(thread, exclusive: kind == .serial || barrier)
-      return withTarget { $0.enterSlowly(thread) }
+      let exclusive = kind == .serial || barrier
+      if !enterAtOnce(thread, exclusive) { enter(thread, exclusive: exclusive) }
+      return withTarget { $0.kind == .root || $0.enterSlowly(thread) }
     }
   }
 
   @usableFromInline @inline(never)
   final func leaveSlowly(_ thread: ThreadContext, barrier: Bool = false) {
     guard kind == .serial || kind == .concurrent else { return }
-    withTarget { $0.leaveSlowly(thread) }
-    if kind == .serial || barrier {
+    withTarget { if $0.kind != .root { $0.leaveSlowly(thread) } }
+    let exclusive = kind == .serial || barrier
+    if leaveAtOnce(thread, exclusive) { return }
+    if exclusive {
       leaveExclusive(thread)
     } else {
       leaveShared(thread)
     }
+  }
+
+  // MARK: One lane that nobody else wants
+
+  @inline(__always)
+  private final func token(_ exclusive: Bool) -> UInt64 {
+    exclusive ? LaneState.locked : LaneState.oneRunning
+  }
+
+  /// Enters an idle lane.
+  @inline(__always)
+  private final func enterAtOnce(_ thread: ThreadContext, _ exclusive: Bool) -> Bool {
+    let seen = state.load(ordering: .relaxed)
+    guard seen.rawValue & ~LaneState.targeted == 0 else { return false }
+    // acquiring: as in enter().
+    let (won, _) = state.compareExchange(
+      expected: seen, desired: LaneState(rawValue: seen.rawValue | token(exclusive)),
+      successOrdering: .acquiring, failureOrdering: .relaxed)
+    if won && exclusive { owner.store(thread.ownerWord, ordering: .relaxed) }
+    return won
+  }
+
+  /// Leaves a lane that nobody has come to meanwhile.
+  @inline(__always)
+  private final func leaveAtOnce(_ thread: ThreadContext, _ exclusive: Bool) -> Bool {
+    if exclusive { owner.store(0, ordering: .relaxed) }
+    let seen = state.load(ordering: .relaxed)
+    guard seen.rawValue & ~LaneState.targeted == token(exclusive) else { return false }
+    // releasing: as in leaveExclusive() and leaveShared().
+    let (won, _) = state.compareExchange(
+      expected: seen, desired: LaneState(rawValue: seen.rawValue & LaneState.targeted),
+      successOrdering: .releasing, failureOrdering: .relaxed)
+    if won && Standing.mayBeRaised(thread) { Self.settle(thread) }
+    return won
   }
 
   // MARK: One lane in

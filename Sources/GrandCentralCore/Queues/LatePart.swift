@@ -1,6 +1,7 @@
 // Room: Queues/LatePart. A part of the engine that is made when it is first asked for.
 // Not a `static let`: a thread that is making one when another forks leaves it half made in the child for ever, and
 // nobody can see it from outside. Here that thread holds a lock, and a fork waits for it (Primitives/ForkGate).
+// Part of its owner, and no object: every thread would count references to that for each timer.
 
 struct LatePart: ~Copyable, @unchecked Sendable {
   /// The part, retained, as its address; 0: not yet.

@@ -61,23 +61,25 @@ extension DispatchSource {
 }
 
 extension DispatchSource {
-  /// For who has cancelled an active source: whether that was all. It is where nothing is on the lane and there is no
-  /// handler to call: all that the queue has to do then is to let go of what the event handler keeps, which goes there
-  /// without the source. A source for each request ends mostly on the thread that made it so.
+  /// For who has cancelled an active source: whether it has ended by that. It has where there is no handler to call; all
+  /// that the queue has to do then is to let go of what the event handler keeps, which goes there without the source if
+  /// nothing is on the lane. A source for each request ends mostly on the thread that made it so. One that is suspended
+  /// does not: until it is resumed it may get a cancel handler.
   func endsInPlace() -> Bool {
-    let thread = currentThread()
-    var ended = false
-    _ = withTargetIfIdle(on: thread) { target in
-      var old: SourceHandler?
-      ended = lock.withLock {
-        if rare != nil { return false }
-        isOver = true
-        swap(&eventHandler, &old)
-        return true
-      }
-      if let remains = old?.remains(on: thread) { target.submit(remains, from: thread) }
+    if state.load(ordering: .relaxed).isSuspended { return false }
+    var old: SourceHandler?
+    let hasEnded = lock.withLock {
+      if rare != nil { return false }
+      isOver = true
+      swap(&eventHandler, &old)
+      return true
     }
-    return ended
+    guard hasEnded, let old else { return hasEnded }
+    let thread = currentThread()
+    guard let remains = old.remains(on: thread) else { return true }
+    let isIdle = withTargetIfIdle(on: thread) { $0.submit(remains, from: thread) }
+    if !isIdle { submit(remains, from: thread) }
+    return true
   }
 
   /// Cancels the source, and returns when no handler of it runs, nor will. At once for who holds the queue that they

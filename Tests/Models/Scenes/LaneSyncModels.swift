@@ -97,6 +97,18 @@ extension Catalogue {
         at: "let (won, _) = state.compareExchange", after: "func leave(", .dropsRelease,
         foundBy: "sync: two threads enter"),
       Mutant(
+        "a lane below is entered without seeing what the last one did", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange", after: "func enterAtOnce", .dropsAcquire,
+        foundBy: "sync: through a lane to the one below"),
+      Mutant(
+        "a lane below is left without showing what was done", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange", after: "func leaveAtOnce", .dropsRelease,
+        foundBy: "sync: through a lane to the one below"),
+      Mutant(
+        "who leaves a lane below overwrites who has come", in: "Lane+Sync.swift",
+        at: "let (won, _) = state.compareExchange", after: "func leaveAtOnce", .isBlind,
+        foundBy: "sync: through a lane to the one below"),
+      Mutant(
         "a busy lane is entered without looking", in: "Lane+Sync.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "losses > 0 ? next.withSleepers",
         .dropsAcquire, foundBy: "sync: two threads enter"),
