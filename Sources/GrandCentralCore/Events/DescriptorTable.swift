@@ -31,8 +31,12 @@ final class DescriptorTable: @unchecked Sendable {
   /// In a child that was forked: nobody listens.
   func afterFork() {
     let inherited = lock.withLock {
-      defer { shared = [:] }
-      return Array(shared.values)
+      var all: [SharedDescriptor] = []
+      // As RegistrationTable.removeAll().
+      all.reserveCapacity(shared.count + 1)
+      for descriptor in shared.values { all.append(descriptor) }
+      shared = [:]
+      return all
     }
     for descriptor in inherited { descriptor.afterFork() }
   }

@@ -58,6 +58,8 @@ struct RegistrationTable {
   /// Ends all of them, and returns who was there.
   mutating func removeAll() -> [any ReadinessReceiver] {
     var removed: [any ReadinessReceiver] = []
+    // Room for one at least: then a rehearsal (ForkGate.whenForked) looks up what such an array is made of.
+    removed.reserveCapacity(places.count + 1)
     for place in places.indices {
       let registration = Registration(place: place, generation: places[place].generation)
       if let receiver = remove(registration) { removed.append(receiver) }

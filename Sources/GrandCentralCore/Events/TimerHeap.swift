@@ -59,7 +59,10 @@ final class TimerHeap {
 
   /// Takes out all of them, in no order.
   func removeAll() -> [TimerHandle] {
-    let all = (0..<count).map { slots[$0].entry }
+    var all: [TimerHandle] = []
+    // As RegistrationTable.removeAll().
+    all.reserveCapacity(count + 1)
+    for place in 0..<count { all.append(slots[place].entry) }
     count = 0
     return all
   }

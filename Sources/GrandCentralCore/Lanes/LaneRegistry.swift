@@ -77,6 +77,8 @@ enum LaneRegistry {
 
   /// `visit` comes to each of the lanes that are known elsewhere.
   static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
+    // Once beforehand: see ForkGate.whenForked().
+    visit { _ in }
     annexes.lock.withLock { annexes.all.append(visit) }
   }
 

@@ -58,6 +58,7 @@ extension Runtime {
     pool.afterFork(on: thread)
     // On a lane that there is: one for this alone would have to die before the program has begun.
     LaneHolds.rehearse(on: main, by: thread)
+    LaneRegistry.visitAll { _ in }
     main.afterFork(LaneHolds(of: thread))
     main.afterFork()
   }
