@@ -63,18 +63,9 @@ extension Events {
     }
   }
 
-  /// The same. `body` returns on which clock it has armed what lacks its alarm, which is made then.
+  /// The same. `body` returns what it has armed, if that lacks its alarm, which is made then.
   @inline(__always)
-  static func armTimers(_ body: (Events) -> TimersLackingAlarm?) {
-    guard let lacking = withTimerLock(body) else { return }
-    reference._withUnsafeGuaranteedRef { events in
-      events.withTimers(isWall: lacking.isWall) { $0.makeAlarm() }
-    }
-  }
-}
-
-struct TimersLackingAlarm {
-  let isWall: Bool
+  static func armTimers(_ body: (Events) -> Timers?) { withTimerLock(body)?.makeAlarm() }
 }
 
 extension Events {

@@ -64,6 +64,15 @@ extension Lane {
     }
   }
 
+  /// Holds a serial lane for a moment, without those that it targets, and calls `body` with its target. False: it was
+  /// not idle. `body` calls nothing of the client's.
+  final func withTargetIfIdle(on thread: ThreadContext, _ body: (Lane) -> Void) -> Bool {
+    guard enterAtOnce(thread, true) else { return false }
+    withTarget(body)
+    if !leaveAtOnce(thread, true) { leaveExclusive(thread) }
+    return true
+  }
+
   // MARK: One lane that nobody else wants
 
   @inline(__always)
@@ -237,20 +246,6 @@ extension Lane {
         }
       }
     }
-  }
-
-  /// Holds a serial lane for a moment, without those that it targets, and calls `body` with its target. False: it was
-  /// not idle. `body` calls nothing of the client's.
-  final func withTargetIfIdle(on thread: ThreadContext, _ body: (Lane) -> Void) -> Bool {
-    let seen = state.load(ordering: .relaxed)
-    guard let next = seen.entered(exclusive: true) else { return false }
-    // acquiring: pairs with the releasing exchange of the last to leave, for the target.
-    let (won, _) = state.compareExchange(
-      expected: seen, desired: next, successOrdering: .acquiring, failureOrdering: .relaxed)
-    guard won else { return false }
-    withTarget(body)
-    leaveExclusive(thread)
-    return true
   }
 
   // MARK: One lane out

@@ -45,7 +45,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
       let entry = ensureEntry($0)
       return $0.withTimers(isWall: isWall) {
         $0.arm(entry)
-        return lacking($0)
+        return $0.lacksAlarm ? $0 : nil
       }
     }
   }
@@ -80,7 +80,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
         } else {
           entry = $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
         }
-        return lacking($0)
+        return $0.lacksAlarm ? $0 : nil
       }
     }
   }
@@ -98,10 +98,6 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     guard let entry else { return }
     events.withTimers(isWall: isWall) { $0.putBack(entry) }
     self.entry = nil
-  }
-
-  private func lacking(_ timers: Timers) -> TimersLackingAlarm? {
-    timers.lacksAlarm ? TimersLackingAlarm(isWall: isWall) : nil
   }
 
   // MARK: Events

@@ -43,11 +43,11 @@ extension Catalogue {
     [
       Mutant(
         "a source that is at work is ended in place", in: "Lane+Sync.swift",
-        at: "let (won, _) = state.compareExchange(", after: "func withTargetIfIdle",
+        at: "let (won, _) = state.compareExchange", after: "func enterAtOnce",
         .isBlind, foundBy: "source: ended in place beside an event"),
       Mutant(
         "the target is read without an order", in: "Lane+Sync.swift",
-        at: "let (won, _) = state.compareExchange(", after: "func withTargetIfIdle",
+        at: "let (won, _) = state.compareExchange", after: "func enterAtOnce",
         .dropsAcquire, foundBy: "source: ended in place beside a change of its target"),
     ]
   }
