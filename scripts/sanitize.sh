@@ -23,4 +23,4 @@ export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
 export GRANDCENTRAL_SANITIZED=1
 build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")
 swift build --build-tests "${build[@]}"
-swift test --skip-build --disable-xctest "${build[@]}" --filter "$filter" "${skip[@]}"
+scripts/failures.sh swift test --skip-build --disable-xctest "${build[@]}" --filter "$filter" "${skip[@]}"

@@ -13,4 +13,4 @@ arguments=(--disable-xctest)
 if (($# > 0)); then arguments+=(--filter "$1"); fi
 # Warnings are errors here, so that tidy.sh can use the same build.
 swift build --build-tests -Xswiftc -warnings-as-errors
-swift test --skip-build -Xswiftc -warnings-as-errors "${arguments[@]}"
+scripts/failures.sh swift test --skip-build -Xswiftc -warnings-as-errors "${arguments[@]}"

@@ -74,6 +74,17 @@ public var isSanitized: Bool { faults_is_sanitized() }
 /// How many descriptors the process has open, as /proc says.
 public func openDescriptors() -> Int { descriptorNames().count - 1 }
 
+/// How many of them are not just for a moment. The engine's monitor looks at files now and then, and a thread opens one to
+/// be given its name: so the least of some looks.
+public func settledDescriptors() -> Int {
+  var least = openDescriptors()
+  for _ in 0..<20 {
+    sleepMilliseconds(1)
+    least = min(least, openDescriptors())
+  }
+  return least
+}
+
 /// One of them, the last moment's, is the folder's own.
 private func descriptorNames() -> [String] {
   guard let folder = opendir("/proc/self/fd") else { return [] }

@@ -88,7 +88,7 @@ import Testing
       let file = folder.file("file")
       let place = folder.folder("place")
       FileWatcher(dup(file)).end()
-      let before = openDescriptors()
+      let before = settledDescriptors()
       for _ in 0..<5000 {
         for descriptor in [file, place] {
           let source = DispatchSource.makeFileSystemObjectSource(
