@@ -16,7 +16,7 @@
 // the process that registers them. What the program itself uses first in the child is in its own hands.
 // The C library calls the handlers (pthread_atfork(3)); a program that makes its processes in another way may call them
 // by hand, and to call them twice does no harm.
-import CLinux
+public import CLinux
 
 public enum ForkGate {
   private static let state = ForkState()
@@ -110,9 +110,11 @@ public enum ForkGate {
   }
 
   /// The beginning and the end of that.
+  @inlinable @inline(__always)
   public static func enter(_ thread: ThreadContext) {
     if !gc_lock_enter(thread) { waitToEnter(thread) }
   }
+  @inlinable @inline(__always)
   public static func leave(_ thread: ThreadContext) { gc_lock_leave(thread) }
 
   // MARK: Threads that wait

@@ -1,79 +1,81 @@
 // Room: Lanes/LaneRegistry. Every lane that there is, for those who must come to each of them.
 // A child that was forked must: which lanes other threads held or had filled no list says, since an idle queue is in
 // none, and a thread may have taken one without having said so yet.
-// In parts by address, so that queues that are made and die on several threads do not meet at one lock. A lane knows its
-// place, and to come and go it touches no other lane. It is in it from the end of its initialiser to the beginning of
-// its end. Lanes that are known elsewhere all the time need no place: the store of timers' entries is such an annex.
+// A lane knows its place, and to come and go it touches no other lane. It is in it from the end of its initialiser to the
+// beginning of its end. Queues are made for a moment, so a thread keeps the place of the last lane that it has ended for
+// the next one that it makes, and takes no lock for the two. Other places come from tables by the lane's address, so that
+// threads do not meet at one lock.
+// What is in a place and what is alive must agree in a child: a lane fills and clears its place inside the gate for forks.
+// Lanes that are known elsewhere all the time need no place: the store of timers' entries is such an annex.
+import CLinux
 
 enum LaneRegistry {
-  /// Guarded by the lock of its part. A place holds a lane's address or, in an odd number, the next free place.
-  private struct Table {
-    var places: [UInt] = []
-    var free = nowhere
-  }
-  private struct Part: ~Copyable {
-    let lock = Lock()
-    // Memory of its own: to change a field of what a pointer leads to is an access to all of it, the lock too.
-    let table: UnsafeMutablePointer<Table>
-
-    init() {
-      table = .allocate(capacity: 1)
-      table.initialize(to: Table())
-    }
-  }
   typealias Visitor = (Unmanaged<Lane>) -> Void
   private static let annexes = Annexes()
 
   /// The place of a lane that is not in it.
-  static var nowhere: UInt32 { .max }
+  static var nowhere: UInt32 { 0 }
 
-  private static var partCount: Int { 32 }
-  // SAFETY: made once, never returned; each part is read and written under its lock.
-  nonisolated(unsafe) private static let parts = {
-    let parts = UnsafeMutablePointer<Part>.allocate(capacity: partCount)
-    for index in 0..<partCount { (parts + index).initialize(to: Part()) }
-    return parts
+  /// A place: its number in a table, and by the lowest bits which table.
+  private static var tableBits: UInt32 { 5 }
+  private static var tableCount: Int { 1 << tableBits }
+  // SAFETY: made once, never returned; see LanePlaces.
+  nonisolated(unsafe) private static let tables = {
+    let tables = UnsafeMutablePointer<LanePlaces>.allocate(capacity: tableCount)
+    for index in 0..<tableCount { (tables + index).initialize(to: LanePlaces()) }
+    return tables
   }()
 
-  private static func part(of address: UInt) -> UnsafeMutablePointer<Part> {
+  private static func table(of place: UInt32) -> UnsafeMutablePointer<LanePlaces> {
+    tables + (Int(place) & (tableCount - 1))
+  }
+
+  private static func take(for address: UInt) -> UInt32 {
     // Objects are some hundred bytes apart.
-    parts + Int((address >> 5 ^ address >> 12) % UInt(partCount))
+    let number = (address >> 5 ^ address >> 12) % UInt(tableCount)
+    return tables[Int(number)].take() << tableBits | UInt32(number)
   }
 
   // SAFETY: both are called by the lane itself, at its beginning and its end.
 
   static func add(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
+      let thread = currentThread()
       let address = UInt(bitPattern: lane.toOpaque())
-      let part = part(of: address)
-      let table = part.pointee.table
-      part.pointee.lock.lock()
-      let place = table.pointee.free
+      var place = thread.pointee.lane_place
       if place == nowhere {
-        // Four thousand million lanes would be half a terabyte.
-        let place = UInt32(truncatingIfNeeded: table.pointee.places.count)
-        lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
-        table.pointee.places.append(address)
+        place = take(for: address)
       } else {
-        lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
-        table.pointee.free = UInt32(truncatingIfNeeded: table.pointee.places[Int(place)] >> 1)
-        table.pointee.places[Int(place)] = address
+        thread.pointee.lane_place = nowhere
       }
-      part.pointee.lock.unlock()
+      lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
+      ForkGate.enter(thread)
+      table(of: place).pointee.fill(place >> tableBits, with: address)
+      ForkGate.leave(thread)
     #endif
   }
 
   static func remove(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
-      let part = part(of: UInt(bitPattern: lane.toOpaque()))
-      let table = part.pointee.table
+      let thread = currentThread()
       let place = lane._withUnsafeGuaranteedRef { $0.registeredPlace }
-      part.pointee.lock.lock()
-      table.pointee.places[Int(place)] = UInt(table.pointee.free) << 1 | 1
-      table.pointee.free = place
-      part.pointee.lock.unlock()
+      ForkGate.enter(thread)
+      table(of: place).pointee.clear(place >> tableBits)
+      ForkGate.leave(thread)
+      let kept = thread.pointee.lane_place
+      thread.pointee.lane_place = place
+      if kept != nowhere { give(kept) }
     #endif
   }
+
+  /// At a thread's end: the place that it keeps.
+  static func drain(_ thread: ThreadContext) {
+    let kept = thread.pointee.lane_place
+    thread.pointee.lane_place = nowhere
+    if kept != nowhere { give(kept) }
+  }
+
+  private static func give(_ place: UInt32) { table(of: place).pointee.give(place >> tableBits) }
 
   /// `visit` comes to each of the lanes that are known elsewhere.
   static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
@@ -84,12 +86,9 @@ enum LaneRegistry {
 
   /// In a child that was forked, where nobody else is. Some may have no reference left.
   static func visitAll(_ body: Visitor) {
-    for index in 0..<partCount {
-      // By number: whoever is visited may come to leave.
-      let table = parts[index].table
-      for place in 0..<table.pointee.places.count {
-        let word = table.pointee.places[place]
-        guard word & 1 == 0, let raw = UnsafeRawPointer(bitPattern: word) else { continue }
+    for index in 0..<tableCount {
+      tables[index].visit { address in
+        guard let raw = UnsafeRawPointer(bitPattern: address) else { return }
         // SAFETY: a lane takes its address out before its memory goes.
         body(Unmanaged.fromOpaque(raw))
       }

@@ -23,7 +23,10 @@ final class Runtime: @unchecked Sendable {
       pool.rootOfBand[index] = Unmanaged.passUnretained(root).toOpaque()
     }
     pool.whenVigilBegins = { [main] in main.lookAround() }
-    ThreadRegistry.setExitHandler { NodeCache.drain($0) }
+    ThreadRegistry.setExitHandler {
+      NodeCache.drain($0)
+      LaneRegistry.drain($0)
+    }
   }
 
   /// What queues target that are given no target. It lives as long as this.
