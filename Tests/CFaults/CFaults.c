@@ -159,6 +159,10 @@ int faults_end_of(int child, int seconds) {
 
 static void *nothing(void *argument) { return argument; }
 
+int faults_make_pipe(int ends[2], bool blocks) {
+  return pipe2(ends, O_CLOEXEC | (blocks ? 0 : O_NONBLOCK)) ? errno : 0;
+}
+
 int faults_try_thread(void) {
   pthread_t thread;
   int error = pthread_create(&thread, NULL, nothing, NULL);

@@ -1,5 +1,6 @@
 // Runs a program and collects what it says. Probes are small programs of this package for what
 // cannot be tested inside the test process: the main queue, thread counts, idle wake-ups, CPU masks.
+import CFaults
 import Glibc
 
 public struct ChildResult: Sendable {
@@ -142,8 +143,8 @@ private func collect(
 
 private func makePipe() -> (read: Int32, write: Int32) {
   var ends: [Int32] = [0, 0]
-  guard pipe(&ends) == 0 else { fatalError("pipe: \(errno)") }
-  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  let error = faults_make_pipe(&ends, true)
+  guard error == 0 else { fatalError("pipe2: errno \(error)") }
   return (ends[0], ends[1])
 }
 

@@ -16,11 +16,8 @@ public struct DescriptorPair: Sendable {
   /// A pipe, both ends non-blocking.
   public static func pipe() -> DescriptorPair {
     var ends: [Int32] = [-1, -1]
-    guard Glibc.pipe(&ends) == 0 else { fatalError("pipe: errno \(errno)") }
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
+    let error = faults_make_pipe(&ends, false)
+    guard error == 0 else { fatalError("pipe2: errno \(error)") }
     return DescriptorPair(input: ends[0], output: ends[1])
   }
 

@@ -1,6 +1,6 @@
 // dispatch/block.h: a block that can be cancelled, waited for and observed. It is a work item in a block's clothes: a
-// block whose only capture is the item, and whose invoke pointer tells it from all others. Copies of the block hold
-// the item by the block's own copy and dispose functions.
+// block whose only capture is the item, and whose invoke pointer tells it from all others. It is copied from the stack once,
+// which gives it the item's one reference; from then on copies are counted, and the last one ends the item.
 import CDispatchStorage
 import CLinux
 
@@ -24,10 +24,9 @@ enum WorkBlock {
   /// reserved │ size │ copy(to, from) │ dispose(block): what the blocks' runtime calls.
   // SAFETY: written once, and never freed.
   private nonisolated(unsafe) static let descriptor: UnsafeRawPointer = {
+    // The literal on the stack was the owner: see make().
     let copy: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void = {
-      _, from in
-      let item = from.load(fromByteOffset: 32, as: UnsafeRawPointer.self)
-      _ = Unmanaged<DispatchWorkItem>.fromOpaque(item).retain()
+      _, _ in
     }
     let dispose: @convention(c) (UnsafeMutableRawPointer) -> Void = { literal in
       let item = literal.load(fromByteOffset: 32, as: UnsafeRawPointer.self)
@@ -44,18 +43,16 @@ enum WorkBlock {
   /// BLOCK_HAS_COPY_DISPOSE.
   private static let hasHelpers: UInt64 = 1 << 25
 
-  /// A new block around `item`, which the caller releases. `inner`: the block that the item calls, and keeps.
+  /// A new block around `item`. `inner`: the block that the item calls, and keeps.
   static func make(_ item: DispatchWorkItem, around inner: Block) -> UnsafeMutableRawPointer {
-    withExtendedLifetime(item) {
-      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 6) { words in
-        words[0] = UInt64(UInt(bitPattern: gc_stack_block_class()))
-        words[1] = hasHelpers
-        words[2] = UInt64(mark)
-        words[3] = UInt64(UInt(bitPattern: descriptor))
-        words[4] = UInt64(UInt(bitPattern: Unmanaged.passUnretained(item).toOpaque()))
-        words[5] = UInt64(UInt(bitPattern: inner.literal))
-        return Block(UnsafeMutableRawPointer(words.baseAddress.unsafelyUnwrapped)).copied()
-      }
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 6) { words in
+      words[0] = UInt64(UInt(bitPattern: gc_stack_block_class()))
+      words[1] = hasHelpers
+      words[2] = UInt64(mark)
+      words[3] = UInt64(UInt(bitPattern: descriptor))
+      words[4] = UInt64(UInt(bitPattern: Unmanaged.passRetained(item).toOpaque()))
+      words[5] = UInt64(UInt(bitPattern: inner.literal))
+      return Block(UnsafeMutableRawPointer(words.baseAddress.unsafelyUnwrapped)).copied()
     }
   }
 
@@ -86,12 +83,15 @@ private func workBlock(
   _ flags: UInt, _ qos: DispatchQoS, _ block: UnsafeMutableRawPointer
 ) -> UnsafeMutableRawPointer? {
   guard flags & ~knownFlags == 0 else { return nil }
-  let held = HeldBlock(block)
-  let item = DispatchWorkItem(qos: qos, flags: DispatchWorkItemFlags(rawValue: flags)) {
-    held.call()
-    Races.release(held.block.literal)
-  }
-  return WorkBlock.make(item, around: held.block)
+  let inner = Block(Block(block).copied())
+  let item = DispatchWorkItem(
+    qos: qos, flags: DispatchWorkItemFlags(rawValue: flags),
+    calling: { literal in
+      let block = Block(literal.unsafelyUnwrapped)
+      block.call()
+      Races.release(block.literal)
+    }, with: inner.literal, release: { _Block_release($0.unsafelyUnwrapped) })
+  return WorkBlock.make(item, around: inner)
 }
 
 /// A new block that runs `block`, with flags; NULL for unknown flags.

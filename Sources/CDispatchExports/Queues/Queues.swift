@@ -7,6 +7,8 @@ private func makeQueue(
   var attributes: DispatchQueue.Attributes = []
   if !attribute.isSerial { attributes.insert(.concurrent) }
   if attribute.isInactive { attributes.insert(.initiallyInactive) }
+  // Each queue holds a global one: nobody counts for them from then on.
+  GlobalQueues.prepare()
   return newHandle(
     DispatchQueue(
       label: label.map { String(cString: $0) } ?? "", qos: attribute.qos, attributes: attributes,

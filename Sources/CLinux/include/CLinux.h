@@ -26,7 +26,9 @@ typedef struct gc_thread {
   uint32_t effect;         // the class whose effects are on this thread; 0: it is not the pool's (QoS/ThreadEffects)
   uint32_t adopted;        // the band that the thread itself put its standing at: see QoS/Standing
   uint32_t lent;           // not 0: others may have raised that since
-  uint32_t lane_place;     // a free place of the registry of lanes, for the thread's next one, or 0
+  uint32_t lane_place;     // the place that it used last in the registry of lanes, or 0
+  uint32_t lane_place_kept;  // whether no lane has that place, and it waits for the thread's next one
+  uint64_t *_Nullable lane_word;  // where that place is
   uint32_t locks;          // how many locks of the engine it holds or waits for: see gc_lock_enter()
   struct gc_thread *_Nullable next_free;
   struct gc_thread *_Nullable next_known;  // all contexts that ever were; written once

@@ -22,16 +22,22 @@ import CLinux
 // client's: as with the peer, whoever submits an item answers for what it captures.
 public final class DispatchWorkItem: @unchecked Sendable {
   let state = Atomic<UInt32>(0)
-  /// The thread that performs the item, as its context's address, or 0.
-  let runner = Atomic<UInt>(0)
   /// The band of the thread that waits, or 0.
   let awaited = Atomic<UInt32>(0)
+  /// The thread that performs the item, as its context's address, or 0.
+  let runner = Atomic<UInt>(0)
   private let submission = Atomic<UInt>(0)
   let lock = Lock()
-  @Cell var notifications: [Notification] = []
   private let explicitQoS: PackedQoS
+  @Cell var notifications: [Notification] = []
   let flags: DispatchWorkItemFlags
-  private let block: () -> Void
+  private let work: Work
+
+  private enum Work {
+    case closure(() -> Void)
+    /// A function of a C program, and what it is called with. The item keeps that, and gives it to `release` in the end.
+    case function(WorkFunction, UnsafeMutableRawPointer, release: WorkFunction)
+  }
 
   /// Makes a work item; nothing runs yet.
   ///
@@ -41,10 +47,22 @@ public final class DispatchWorkItem: @unchecked Sendable {
   ///   - flags: what is special about the work.
   ///   - block: the work.
   /// - Source: `dispatch_block_create(3)`.
-  public init(
+  public convenience init(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
     block: @escaping () -> Void
   ) {
+    self.init(qos: qos, flags: flags, work: .closure(block))
+  }
+
+  /// An item that calls `function` with `context`, and `release` with it when it will not be called again.
+  package convenience init(
+    qos: DispatchQoS, flags: DispatchWorkItemFlags, calling function: @escaping WorkFunction,
+    with context: UnsafeMutableRawPointer, release: @escaping WorkFunction
+  ) {
+    self.init(qos: qos, flags: flags, work: .function(function, context, release: release))
+  }
+
+  private init(qos: DispatchQoS, flags: DispatchWorkItemFlags, work: Work) {
     var explicit = PackedQoS(qos)
     if flags.contains(.assignCurrentContext) && explicit.band == .unspecified {
       explicit = QoSPropagation.captured(
@@ -52,12 +70,13 @@ public final class DispatchWorkItem: @unchecked Sendable {
     }
     self.explicitQoS = explicit
     self.flags = flags
-    self.block = block
+    self.work = work
   }
 
   deinit {
     takeSubmission()?.release()
     discardNotifications()
+    if case .function(_, let context, let release) = work { release(context) }
   }
 
   /// Runs the work on the calling thread, unless the item is cancelled.
@@ -112,7 +131,11 @@ extension DispatchWorkItem {
       if asked > thread.pointee.adopted {
         Lane.settle(thread, atLeast: Band(rawValue: UInt8(asked)) ?? .default)
       }
-      grandCentralClientCallout(block)
+      switch work {
+      case .closure(let closure): grandCentralClientCallout(closure)
+      case .function(let function, let context, _):
+        grandCentralFunctionCallout(function, context)
+      }
       runner.store(outer, ordering: .sequentiallyConsistent)
       if awaited.load(ordering: .sequentiallyConsistent) != 0
         // A waiter that has given up meanwhile had raised this thread before it said so.

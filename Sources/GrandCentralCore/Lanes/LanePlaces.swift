@@ -8,8 +8,8 @@ struct LanePlaces: ~Copyable {
   /// No place at all. The table's first is 1.
   static var none: UInt32 { 0 }
 
-  /// A place that some thread keeps, or that ends the list.
-  private static var unused: UInt { 1 }
+  /// What is in a place that no lane has: one that some thread keeps, or that ends the list.
+  static var unused: UInt64 { 1 }
   private static var firstChunk: UInt32 { 16 }
   /// Each twice as large as the one before it.
   private static var chunks: Int { 24 }
@@ -23,7 +23,7 @@ struct LanePlaces: ~Copyable {
   // Memory of its own: to change a field of what a pointer leads to is an access to all of it, the lock too.
   private let table: UnsafeMutablePointer<Table>
   /// A chunk's address is written once, under the lock, before any of its places is known.
-  private let chunkAddresses: UnsafeMutablePointer<UnsafeMutablePointer<UInt>?>
+  private let chunkAddresses: UnsafeMutablePointer<UnsafeMutablePointer<UInt64>?>
 
   init() {
     table = .allocate(capacity: 1)
@@ -40,7 +40,8 @@ struct LanePlaces: ~Copyable {
     return (index - firstChunk.trailingZeroBitCount, Int(number) - 1 << index)
   }
 
-  private func word(of place: UInt32) -> UnsafeMutablePointer<UInt> {
+  /// Where a place is, for ever.
+  func word(of place: UInt32) -> UnsafeMutablePointer<UInt64> {
     let (chunk, offset) = Self.chunk(of: place)
     return chunkAddresses[chunk].unsafelyUnwrapped + offset
   }
@@ -63,7 +64,7 @@ struct LanePlaces: ~Copyable {
     if offset == 0 {
       // A table that is full would be larger than any machine's memory.
       let count = Int(Self.firstChunk) << chunk
-      let made = UnsafeMutablePointer<UInt>.allocate(capacity: count)
+      let made = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
       made.initialize(repeating: Self.unused, count: count)
       chunkAddresses[chunk] = made
     }
@@ -74,19 +75,13 @@ struct LanePlaces: ~Copyable {
   /// The caller's place is free for anybody.
   func give(_ place: UInt32) {
     lock.withLock {
-      word(of: place).pointee = UInt(table.pointee.free) << 1 | 1
+      word(of: place).pointee = UInt64(table.pointee.free) << 1 | 1
       table.pointee.free = place
     }
   }
 
-  /// Puts an address into a place of the caller's. Inside the gate for forks, as long as what is there is whole.
-  func fill(_ place: UInt32, with address: UInt) { word(of: place).pointee = address }
-
-  /// The place is the caller's again.
-  func clear(_ place: UInt32) { word(of: place).pointee = Self.unused }
-
   /// In a child that was forked, where nobody else is: each address. Whose it is may come to clear its place.
-  func visit(_ body: (UInt) -> Void) {
+  func visit(_ body: (UInt64) -> Void) {
     var place: UInt32 = 0
     // By number, and looked up anew: whoever is visited may make others.
     while place < table.pointee.made {

@@ -2,9 +2,9 @@
 // A child that was forked must: which lanes other threads held or had filled no list says, since an idle queue is in
 // none, and a thread may have taken one without having said so yet.
 // A lane knows its place, and to come and go it touches no other lane. It is in it from the end of its initialiser to the
-// beginning of its end. Queues are made for a moment, so a thread keeps the place of the last lane that it has ended for
-// the next one that it makes, and takes no lock for the two. Other places come from tables by the lane's address, so that
-// threads do not meet at one lock.
+// beginning of its end. Queues are made for a moment, so a thread remembers the place that it used last: when its lane has
+// ended on that thread, the next lane gets it, and neither takes a lock. Other places come from tables by the lane's address,
+// so that threads do not meet at one lock.
 // What is in a place and what is alive must agree in a child: a lane fills and clears its place inside the gate for forks.
 // Lanes that are known elsewhere all the time need no place: the store of timers' entries is such an annex.
 import CLinux
@@ -30,28 +30,33 @@ enum LaneRegistry {
     tables + (Int(place) & (tableCount - 1))
   }
 
-  private static func take(for address: UInt) -> UInt32 {
+  private static func word(of place: UInt32) -> UnsafeMutablePointer<UInt64> {
+    table(of: place).pointee.word(of: place >> tableBits)
+  }
+
+  /// A place for the lane at an address.
+  private static func take(for address: UInt64) -> UInt32 {
     // Objects are some hundred bytes apart.
-    let number = (address >> 5 ^ address >> 12) % UInt(tableCount)
+    let number = (address >> 5 ^ address >> 12) % UInt64(tableCount)
     return tables[Int(number)].take() << tableBits | UInt32(number)
   }
+
+  private static func give(_ place: UInt32) { table(of: place).pointee.give(place >> tableBits) }
 
   // SAFETY: both are called by the lane itself, at its beginning and its end.
 
   static func add(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
-      let address = UInt(bitPattern: lane.toOpaque())
-      var place = thread.pointee.lane_place
-      if place == nowhere {
-        place = take(for: address)
-      } else {
-        thread.pointee.lane_place = nowhere
+      let address = UInt64(UInt(bitPattern: lane.toOpaque()))
+      if thread.pointee.lane_place_kept == 0 {
+        let place = take(for: address)
+        thread.pointee.lane_place = place
+        thread.pointee.lane_word = word(of: place)
       }
-      lane._withUnsafeGuaranteedRef { $0.registeredPlace = place }
-      ForkGate.enter(thread)
-      table(of: place).pointee.fill(place >> tableBits, with: address)
-      ForkGate.leave(thread)
+      thread.pointee.lane_place_kept = 0
+      lane._withUnsafeGuaranteedRef { $0.registeredPlace = thread.pointee.lane_place }
+      put(address, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
     #endif
   }
 
@@ -59,23 +64,33 @@ enum LaneRegistry {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
       let place = lane._withUnsafeGuaranteedRef { $0.registeredPlace }
-      ForkGate.enter(thread)
-      table(of: place).pointee.clear(place >> tableBits)
-      ForkGate.leave(thread)
-      let kept = thread.pointee.lane_place
-      thread.pointee.lane_place = place
-      if kept != nowhere { give(kept) }
+      let isLast = place == thread.pointee.lane_place
+      let word = isLast ? thread.pointee.lane_word.unsafelyUnwrapped : word(of: place)
+      put(LanePlaces.unused, into: word, on: thread)
+      if !isLast {
+        if thread.pointee.lane_place_kept != 0 { return give(place) }
+        thread.pointee.lane_place = place
+        thread.pointee.lane_word = word
+      }
+      thread.pointee.lane_place_kept = 1
     #endif
+  }
+
+  @inline(__always)
+  private static func put(
+    _ content: UInt64, into word: UnsafeMutablePointer<UInt64>, on thread: ThreadContext
+  ) {
+    ForkGate.enter(thread)
+    word.pointee = content
+    ForkGate.leave(thread)
   }
 
   /// At a thread's end: the place that it keeps.
   static func drain(_ thread: ThreadContext) {
-    let kept = thread.pointee.lane_place
+    if thread.pointee.lane_place_kept != 0 { give(thread.pointee.lane_place) }
+    thread.pointee.lane_place_kept = 0
     thread.pointee.lane_place = nowhere
-    if kept != nowhere { give(kept) }
   }
-
-  private static func give(_ place: UInt32) { table(of: place).pointee.give(place >> tableBits) }
 
   /// `visit` comes to each of the lanes that are known elsewhere.
   static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
@@ -88,7 +103,7 @@ enum LaneRegistry {
   static func visitAll(_ body: Visitor) {
     for index in 0..<tableCount {
       tables[index].visit { address in
-        guard let raw = UnsafeRawPointer(bitPattern: address) else { return }
+        guard let raw = UnsafeRawPointer(bitPattern: UInt(address)) else { return }
         // SAFETY: a lane takes its address out before its memory goes.
         body(Unmanaged.fromOpaque(raw))
       }

@@ -213,8 +213,9 @@ final class Monitor: @unchecked Sendable {
     guard worker.status.load(ordering: .relaxed) != .away, worker.lastNamedPick != pick,
       let thread = worker.thread
     else { return }
-    worker.lastNamedPick = pick
     let label = Workplaces.label(of: thread)
+    // Without one it may be about to come to its queue.
+    if label != nil { worker.lastNamedPick = pick }
     let hadLabel = worker.isNamedAfterQueue.exchange(label != nil, ordering: .relaxed)
     guard label != nil || hadLabel else { return }
     Process.setThreadName(

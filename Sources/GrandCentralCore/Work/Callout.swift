@@ -33,3 +33,9 @@ func grandCentralFunctionCallout(of node: WorkNode, on thread: ThreadContext) {
   NodeCache.put(node, thread)
   function(context)
 }
+
+/// Calls a function whose context somebody else keeps.
+@inline(never)
+func grandCentralFunctionCallout(_ function: WorkFunction, _ context: UnsafeMutableRawPointer?) {
+  function(context)
+}

@@ -56,6 +56,9 @@ int faults_fork(void);
 int faults_status_of(int child, int seconds);
 int faults_end_of(int child, int seconds);
 
+// pipe2(2), which Swift does not offer: a program that another thread starts just then inherits no end of it.
+int faults_make_pipe(int ends[_Nonnull 2], bool blocks);
+
 // Makes and joins a thread.
 int faults_try_thread(void);
 

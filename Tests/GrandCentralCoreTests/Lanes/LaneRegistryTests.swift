@@ -1,0 +1,103 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A table of lanes' places") struct LanePlacesTests {
+  @Test func `gives each place to one, and where it is stays while it grows`() {
+    let places = LanePlaces()
+    var words: [UInt32: UnsafeMutablePointer<UInt64>] = [:]
+    for _ in 0..<5000 {
+      let place = places.take()
+      #expect(place != LanePlaces.none)
+      #expect(words.updateValue(places.word(of: place), forKey: place) == nil)
+    }
+    #expect(Set(words.values).count == words.count)
+    #expect(words.allSatisfy { places.word(of: $0.key) == $0.value })
+  }
+
+  @Test func `gives back what it was given, the last first, and only then a new one`() {
+    let places = LanePlaces()
+    let taken = (0..<20).map { _ in places.take() }
+    for place in taken { places.give(place) }
+    #expect(taken.indices.map { _ in places.take() } == taken.reversed())
+    #expect(!taken.contains(places.take()))
+  }
+
+  @Test func `shows what is in the places that are taken, and nothing else`() {
+    let places = LanePlaces()
+    let taken = (0..<100).map { _ in places.take() }
+    for (index, place) in taken.enumerated() {
+      places.word(of: place).pointee = UInt64(index + 1) << 4
+    }
+    for place in taken.prefix(40) { places.give(place) }
+    places.word(of: taken[40]).pointee = LanePlaces.unused
+    _ = places.take()
+    var seen: [UInt64] = []
+    places.visit { seen.append($0 >> 4) }
+    #expect(seen.sorted() == (42...100).map(UInt64.init))
+  }
+}
+
+@Suite("The registry of lanes") struct LaneRegistryTests {
+  @Test func `knows each queue that there is once, whoever made it and whoever ends others`() async
+  {
+    // In a process of its own, where nobody else makes any.
+    _ = await #expect(processExitsWith: .success) {
+      // The engine's own come with the first.
+      _ = DispatchQueue(label: "first")
+      let before = registered()
+      let shelf = Shelf()
+      let threads = (0..<4).map { number in
+        TestThread {
+          var random = SeededGenerator(for: "registry \(number)")
+          var own: [DispatchQueue] = []
+          for step in 0..<stressed(20_000) {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: own.append(DispatchQueue(label: "\(number) \(step)"))
+            case 1: _ = own.popLast()
+            case 2: _ = DispatchQueue(label: "for a moment")
+            // Ends what another thread has made.
+            default: shelf.exchange(DispatchQueue(label: "left \(step)"), &random)
+            }
+          }
+          shelf.keep(own)
+        }
+      }
+      for thread in threads { thread.join() }
+      let alive = shelf.addresses
+      let added = registered().filter { !before.contains($0) }
+      print("alive \(alive.count), registered \(added.count)")
+      exit(added.count == alive.count && Set(added) == alive ? 0 : 1)
+    }
+  }
+}
+
+/// The addresses in the registry, while nobody makes or ends a lane.
+private func registered() -> [UInt] {
+  var addresses: [UInt] = []
+  LaneRegistry.visitAll { addresses.append(UInt(bitPattern: $0.toOpaque())) }
+  return addresses
+}
+
+/// Queues that threads exchange.
+private final class Shelf: @unchecked Sendable {
+  private static let size = 16
+  private let lock = Lock()
+  /// Guarded by the lock.
+  private var places = [DispatchQueue?](repeating: nil, count: size)
+  private var kept: [DispatchQueue] = []
+
+  func exchange(_ queue: DispatchQueue, _ random: inout SeededGenerator) {
+    let place = Int.random(in: 0..<Self.size, using: &random)
+    var old: DispatchQueue? = queue
+    lock.withLock { swap(&old, &places[place]) }
+  }
+
+  func keep(_ queues: [DispatchQueue]) { lock.withLock { kept += queues } }
+
+  var addresses: Set<UInt> {
+    Set((places.compactMap { $0 } + kept).map { UInt(bitPattern: $0.address) })
+  }
+}
