@@ -7,31 +7,40 @@ enum GlobalQueues {
   /// at every other.
   private static let published = Atomic<UInt>(0)
 
-  /// By the class's number in C, of which few are one. Made at the first use, before any of them is handed out.
+  /// By what the queue is asked for with: a class's number in C, or an older priority; most numbers are neither. Made at the
+  /// first use, before any of them is handed out.
   // SAFETY: never changed after that.
   private nonisolated(unsafe) static let handles: UnsafeMutablePointer<Handle?> = {
     let empty: [Int] = []
-    let count = unsafeBitCast(empty, to: UnsafeRawPointer.self).load(
+    let references = unsafeBitCast(empty, to: UnsafeRawPointer.self).load(
       fromByteOffset: 8, as: UInt64.self)
     for queue in DispatchQueue.everlasting {
       let object = Unmanaged.passUnretained(queue).toOpaque()
       // Other threads may be counting: they exchange the whole word, find it changed, and leave it.
-      object.storeBytes(of: count, toByteOffset: 8, as: UInt64.self)
+      object.storeBytes(of: references, toByteOffset: 8, as: UInt64.self)
     }
-    let classes: [DispatchQoS.QoSClass] = [
-      .unspecified, .background, .utility, .default, .userInitiated, .userInteractive,
-    ]
-    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: numbers)
-    handles.initialize(repeating: nil, count: numbers)
-    for qosClass in classes {
-      handles[Int(qosClass.rawValue)] =
+    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: count)
+    handles.initialize(repeating: nil, count: count)
+    for (number, qosClass) in queues {
+      handles[number - least] =
         Unmanaged.passUnretained(DispatchQueue.global(qos: qosClass)).toOpaque()
     }
     return handles
   }()
-  private static let numbers = 0x22
+  /// Older priorities are small numbers, and one of them is 0, which is also the class that is none.
+  private static var queues: [(Int, DispatchQoS.QoSClass)] {
+    [
+      (-2, .utility), (0, .default), (2, .userInitiated),
+      (0x09, .background), (0x11, .utility), (0x15, .default), (0x19, .userInitiated),
+      (0x21, .userInteractive),
+    ]
+  }
+  private static var least: Int { -2 }
+  private static var count: Int { 0x24 }
+  /// The lowest of the older priorities is apart from all others.
+  private static var background: Int { -32768 }
 
-  /// NULL for a number that is no class's.
+  /// NULL for a number that is neither.
   @inline(__always)
   static func handle(_ number: Int) -> Handle? {
     // acquiring: pairs with the releasing store in prepare().
@@ -39,8 +48,10 @@ enum GlobalQueues {
       let handles = UnsafeMutablePointer<Handle?>(
         bitPattern: published.load(ordering: .acquiring))
     else { return handleOfFirstUse(number) }
-    // A number below 0 is a large one.
-    return UInt(bitPattern: number) < UInt(numbers) ? handles[number] : nil
+    // A number below the least is a large one.
+    let place = UInt(bitPattern: number &- least)
+    if place < UInt(count) { return handles[Int(place)] }
+    return number == background ? handles[0x09 - least] : nil
   }
 
   @inline(never)
@@ -51,7 +62,7 @@ enum GlobalQueues {
 
   /// Whether an address is that of a global queue.
   static func contains(_ handle: Handle) -> Bool {
-    (0..<numbers).contains { handles[$0] == handle }
+    (0..<count).contains { handles[$0] == handle }
   }
 
   static func prepare() {

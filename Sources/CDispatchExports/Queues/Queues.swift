@@ -43,13 +43,7 @@ public func dispatchQueueCreateWithAccountingOverrideVoucher(
 public func dispatchGetGlobalQueue(_ identifier: Int, _ flags: UInt) -> Handle? {
   // 2 asks for more threads than CPUs, which every queue gets that needs them.
   guard flags & ~2 == 0 else { return nil }
-  switch identifier {
-  case 2: return GlobalQueues.handle(0x19)
-  case 0: return GlobalQueues.handle(0x15)
-  case -2: return GlobalQueues.handle(0x11)
-  case -32768: return GlobalQueues.handle(0x09)
-  default: return GlobalQueues.handle(identifier)
-  }
+  return GlobalQueues.handle(identifier)
 }
 
 /// The queue that the caller runs on; outside of all, the default global queue.

@@ -225,12 +225,12 @@ extension Pool {
     refreshWidth()
     monitor.prepare(self)
     var begin = Clock.monotonicNanoseconds()
-    defer { worker.patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin) }
     while !Parker.sleep(
       thread, until: .monotonic(nanoseconds: begin + configuration.keepAliveNanoseconds))
     {
       monitor.prepare(self)
       switch retire(worker) {
+      // The record is another thread's from here on.
       case .done: return false
       case .needed:
         begin = Clock.monotonicNanoseconds()
@@ -240,6 +240,7 @@ extension Pool {
       }
       break
     }
+    worker.patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
     worker.isSearching = true
     return true
   }
