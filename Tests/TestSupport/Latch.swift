@@ -49,12 +49,14 @@ public final class Monitor: @unchecked Sendable {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
     deadline.tv_sec += seconds
-    return withLock {
+    let hasCome = withLock {
       while !isTrue() {
         if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return isTrue() }
       }
       return true
     }
+    if !hasCome && seconds >= patienceSeconds { describeStandstill() }
+    return hasCome
   }
 }
 

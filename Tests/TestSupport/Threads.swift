@@ -160,7 +160,10 @@ func allBytes(from descriptor: Int32) -> [UInt8] {
 public func eventually(seconds: Int = patienceSeconds, _ isTrue: () -> Bool) -> Bool {
   let deadline = monotonicSeconds() + Double(seconds)
   while !isTrue() {
-    if monotonicSeconds() > deadline { return false }
+    if monotonicSeconds() > deadline {
+      if seconds >= patienceSeconds { describeStandstill() }
+      return false
+    }
     sleepMilliseconds(1)
   }
   return true
