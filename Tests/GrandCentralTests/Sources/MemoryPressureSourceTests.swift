@@ -67,11 +67,11 @@ import Testing
       let during = settledDescriptors()
       for source in (0..<100).map({ _ in make() }) { end(source) }
       // Until nobody else has one open for a moment.
-      let isShared = eventually(seconds: 20) { openDescriptors() == during }
+      let isShared = eventually { openDescriptors() == during }
       let still = openDescriptors()
       end(first)
-      for _ in 0..<50 { end(make()) }
-      let isClosed = eventually(seconds: 20) { openDescriptors() == before }
+      for _ in 0..<200 { end(make()) }
+      let isClosed = eventually { openDescriptors() == before }
       let after = openDescriptors()
       print("descriptors: \(before), with one source \(during), \(still), at the end \(after)")
       exit(isShared && isClosed ? 0 : 1)
