@@ -12,7 +12,7 @@ enum QueueOffsets {
     let options = _EachFieldOptions(rawValue: 1)
     _ = _forEachField(of: _Lane.self, options: options) { name, offset, _, _ in
       switch String(cString: name) {
-      case "declaredWidth": width = offset
+      case "width": width = offset
       // The property wrapper's storage, which is the reference and nothing else.
       case "_targetReference": target = offset
       default: break

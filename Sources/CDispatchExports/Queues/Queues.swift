@@ -73,10 +73,12 @@ public func dispatchQueueGetQoSClass(
   return qos.qosClass.rawValue
 }
 
-/// How many items of a concurrent queue may run at once: as many as there are CPUs for, whatever is asked. That is
-/// what the pool is for; more threads come only where items wait.
+/// No more than `width` items of a concurrent queue run at once, of those that come after this. A negative number asks for
+/// as many as there are CPUs: so many the pool runs anyway, and more only where items wait.
 @c(dispatch_queue_set_width)
-public func dispatchQueueSetWidth(_ target: Handle?, _ width: Int) {}
+public func dispatchQueueSetWidth(_ target: Handle?, _ width: Int) {
+  queue(target)._withUnsafeGuaranteedRef { $0.setWidth(width < 0 ? .max : width) }
+}
 
 // MARK: Specifics
 

@@ -238,7 +238,7 @@ extension Lane {
     // a resume() has just let run and that must see what was done before it.
     var seen = state.load(ordering: .acquiring)
     let left = urgencyLeft()
-    while reason.holds(in: seen) {
+    while reason.holds(in: seen, of: self) {
       let next = seen.givenUp(
         hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive, urgency: left)
       // With items still at work the lane may die as soon as it is given up: see Workplaces.
@@ -270,10 +270,11 @@ extension Lane {
   /// Counts one more running. False when there are as many as may be.
   private final func countRunning(isItem: Bool) -> Bool {
     var seen = state.load(ordering: .relaxed)
-    while let next = seen.admitted(isItem: isItem) {
-      // relaxed: what the counted one reads reaches it by the hand-over that follows.
+    while let next = seen.admitted(isItem: isItem, width: widthNow) {
+      // acquiring: what those did who were inside until they made room. Where that is one at a time, the next may go
+      // by it.
       let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, ordering: .relaxed)
+        expected: seen, desired: next, successOrdering: .acquiring, failureOrdering: .relaxed)
       if won {
         if next.isHeld && !seen.isHeld { _ = Unmanaged.passRetained(self) }
         return true
@@ -321,11 +322,11 @@ private enum Leaving {
   /// The first in line needs the lane alone: the last to leave goes on.
   case firstInLineIsExclusive
 
-  func holds(in state: LaneState) -> Bool {
+  func holds(in state: LaneState, of lane: Lane) -> Bool {
     switch self {
     case .nothingIsQueued: state.pending == nil
     case .suspended: state.isSuspended
-    case .full: state.running >= LaneState.mostRunning
+    case .full: state.running >= lane.widthNow
     case .firstInLineIsExclusive: state.running > 0
     }
   }

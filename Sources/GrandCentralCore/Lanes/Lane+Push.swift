@@ -16,11 +16,12 @@ extension Lane {
     let exclusive = kind != .concurrent || traits.contains(.barrier)
     // The node may be gone as soon as it is on the list, so what the activation needs is read now.
     let qos = effectiveQoS(traits)
-    // relaxed: a guess that the exchange re-checks.
-    var seen = state.load(ordering: .relaxed)
+    // A guess that the exchange re-checks. acquiring, here and in a lost race: the width that this word goes by.
+    var seen = state.load(ordering: .acquiring)
     var isKept = false
     while true {
-      let (next, action) = seen.pushed(node.raw, exclusive: exclusive, urgency: qos.place)
+      let (next, action) = seen.pushed(
+        node.raw, exclusive: exclusive, urgency: qos.place, width: widthNow)
       node.next = seen.pending.map(WorkNode.init)
       if action == .raised && !isKept {
         // With the node the lane may die before it has been raised, if this is a target of another.
@@ -31,7 +32,7 @@ extension Lane {
       // read the target that the last owner wrote. sequentiallyConsistent: with .raised, see QoS/Standing.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
+        failureOrdering: .acquiring)
       guard won else {
         seen = now
         continue

@@ -64,11 +64,11 @@ extension Lane {
     }
   }
 
-  /// Holds a serial lane for a moment, without those that it targets, and calls `body` with its target. False: it was
-  /// not idle. `body` calls nothing of the client's.
-  final func withTargetIfIdle(on thread: ThreadContext, _ body: (Lane) -> Void) -> Bool {
+  /// Holds the lane alone for a moment, without those that it targets, and calls `body`. False: it was not idle.
+  /// `body` calls nothing of the client's.
+  final func holdIfIdle(on thread: ThreadContext, _ body: () -> Void) -> Bool {
     guard enterAtOnce(thread, true) else { return false }
-    withTarget(body)
+    body()
     if !leaveAtOnce(thread, true) { leaveExclusive(thread) }
     return true
   }
@@ -111,17 +111,20 @@ extension Lane {
 
   private final func enter(_ thread: ThreadContext, exclusive: Bool) {
     if owner.load(ordering: .relaxed) == thread.ownerWord { failSelfSync(on: thread) }
-    if exclusive && kind == .concurrent && isHeldShared(by: thread) { failSelfSync(on: thread) }
-    var seen = state.load(ordering: .relaxed)
+    if kind == .concurrent && (exclusive || widthNow == 1) && isHeldShared(by: thread) {
+      failSelfSync(on: thread)
+    }
+    // acquiring, here and wherever the word is looked at again: the width that it goes by.
+    var seen = state.load(ordering: .acquiring)
     var spins = 0
     var losses = 0
     while true {
-      if let next = seen.entered(exclusive: exclusive) {
+      if let next = seen.entered(exclusive: exclusive, width: widthNow) {
         // acquiring: pairs with the releasing exchange of the last to leave.
         let desired = losses > 0 ? next.withSleepers(exclusive: exclusive) : next
         let (won, now) = state.weakCompareExchange(
           expected: seen, desired: desired, successOrdering: .acquiring,
-          failureOrdering: .relaxed)
+          failureOrdering: .acquiring)
         if won { break }
         seen = now
         continue
@@ -129,7 +132,7 @@ extension Lane {
       if spins < Tuning.syncSpins && !seen.isSuspended && !seen.isBound {
         spins += 1
         spinHint()
-        seen = state.load(ordering: .relaxed)
+        seen = state.load(ordering: .acquiring)
         continue
       }
       guard losses < Tuning.mostLosses, let asleep = seen.fellAsleep(), !isOutranked(by: thread)
@@ -141,13 +144,14 @@ extension Lane {
           if exclusive { beginAsOwner(thread) }
           return
         }
-        seen = state.load(ordering: .relaxed)
+        seen = state.load(ordering: .acquiring)
         continue
       }
       if !seen.hasSleepers {
         // relaxed: the futex call compares the word again.
         let (won, now) = state.weakCompareExchange(
-          expected: seen, desired: asleep, ordering: .relaxed)
+          expected: seen, desired: asleep, successOrdering: .relaxed,
+          failureOrdering: .acquiring)
         guard won else {
           seen = now
           continue
@@ -155,7 +159,7 @@ extension Lane {
       }
       losses += 1
       sleepOnWord(thread, while: asleep)
-      seen = state.load(ordering: .relaxed)
+      seen = state.load(ordering: .acquiring)
     }
     if exclusive { owner.store(thread.ownerWord, ordering: .relaxed) }
   }
@@ -204,19 +208,22 @@ extension Lane {
     node.traits = traits
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
-    var seen = state.load(ordering: .relaxed)
+    // acquiring: as in push().
+    var seen = state.load(ordering: .acquiring)
     while true {
-      if seen.entered(exclusive: exclusive) != nil {
+      let width = widthNow
+      if seen.entered(exclusive: exclusive, width: width) != nil {
         NodeCache.put(node, thread)
         return false
       }
       // Never admitted: an item that may pass could have entered.
-      let (next, action) = seen.pushed(node.raw, exclusive: exclusive, urgency: band)
+      let (next, action) = seen.pushed(
+        node.raw, exclusive: exclusive, urgency: band, width: width)
       node.next = seen.pending.map(WorkNode.init)
       // sequentiallyConsistent: as in push().
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
+        failureOrdering: .acquiring)
       guard won else {
         seen = now
         continue

@@ -10,6 +10,7 @@
 //   level      the lane's owner's, while it drains: what it knows the word's urgency to be
 //   unsettled  the lane's owner's: what it has to find out before the next item, see Lane+Override
 //   inherited  written where the target is; read by anybody, to whom an old value does no harm
+//   width      written by who holds the lane alone; read by anybody, after the word that it is to go by
 //   summons    who has been asked to drain the lane: see Summons
 //   suspension guarded by control
 // `state` stands a cache line away from what the drainer reads per item: submitters write the one
@@ -50,9 +51,9 @@ public class _Lane: DispatchObject {
   final let kind: Kind
   /// By which bit: see `syncToken`.
   @usableFromInline final let syncShift: UInt8
-  /// 1 for one item at a time, else more. For the thread sanitizer's runtime, which reads it where it is, within 128
-  /// bytes; and so it does the target.
-  final let declaredWidth: UInt16
+  /// How many may be inside together: see Lane+Width. For the thread sanitizer's runtime too, which reads it where it
+  /// is, within 128 bytes; and so it does the target.
+  final let width: Atomic<UInt16>
   /// Where it stands in its part of the registry, whose lock guards it.
   @Cell final var registeredPlace = LaneRegistry.nowhere
 
@@ -64,7 +65,8 @@ public class _Lane: DispatchObject {
   ) {
     self.kind = kind
     self.ownQoS = qos
-    declaredWidth = kind == .serial || kind == .bound ? 1 : 0xfff
+    let isSerial = kind == .serial || kind == .bound
+    width = Atomic(isSerial ? 1 : UInt16(LaneState.mostRunning))
     let token = kind == .concurrent ? LaneState.oneRunning : LaneState.locked
     syncShift = UInt8(token.trailingZeroBitCount)
     var word: UInt64 = 0

@@ -42,7 +42,7 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var barrier: UInt64 { 1 << 49 }
   static var urgencyMask: UInt64 { 7 << 50 }
   @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
-  /// More shared holders than this wait in line. The field holds 2047.
+  /// The width of a concurrent lane that is given none: more shared holders than this wait in line. The field holds 2047.
   static var mostRunning: Int { 2000 }
 }
 
@@ -112,13 +112,13 @@ extension LaneState {
   }
 
   /// A node arrives. An exclusive one (any on a serial lane, a barrier on a concurrent one) queues;
-  /// a shared one passes when nothing is ahead of it.
+  /// a shared one passes when nothing is ahead of it and fewer than `width` are inside.
   @inline(__always)
   func pushed(
-    _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency asked: Band = .unspecified
+    _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency asked: Band, width: Int
   ) -> (LaneState, PushAction) {
     let closed = Self.locked | Self.batch | Self.suspended | Self.pendingMask
-    if !exclusive && rawValue & closed == 0 && running < Self.mostRunning {
+    if !exclusive && rawValue & closed == 0 && running < width {
       return (
         LaneState(rawValue: (rawValue + Self.oneRunning) | Self.held),
         .admitted(retains: !isHeld)
@@ -144,13 +144,13 @@ extension LaneState {
 
   /// A sync() enters at once, or `nil`: something holds the lane or is ahead.
   @inline(__always)
-  func entered(exclusive: Bool) -> LaneState? {
+  func entered(exclusive: Bool, width: Int) -> LaneState? {
     let closed = Self.locked | Self.batch | Self.suspended | Self.bound | Self.pendingMask
     guard rawValue & closed == 0 else { return nil }
     if exclusive {
       return running == 0 ? LaneState(rawValue: rawValue | Self.locked) : nil
     }
-    return running < Self.mostRunning ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
+    return running < width ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
   }
 
   /// The lane is held by a sync() with nothing queued: a newcomer may sleep on the word and take the
@@ -259,8 +259,8 @@ extension LaneState {
 
   /// The owner lets one more in beside it: an item, for which the lane comes to hold itself if it does
   /// not yet, or a sync(), which keeps the lane itself. `nil`: there are as many as may be.
-  func admitted(isItem: Bool) -> LaneState? {
-    guard running < Self.mostRunning else { return nil }
+  func admitted(isItem: Bool, width: Int) -> LaneState? {
+    guard running < width else { return nil }
     return LaneState(rawValue: (rawValue + Self.oneRunning) | (isItem ? Self.held : 0))
   }
 

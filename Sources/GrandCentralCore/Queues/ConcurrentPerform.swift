@@ -97,10 +97,11 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Sends helpers to the pool.
+  /// Sends helpers to the pool; or to `queue`, which the caller is inside of, so that no more run than it lets in.
   @usableFromInline
   static func begin(
-    iterations: Int, from thread: ThreadContext, body: UnsafePointer<PerformBody>
+    iterations: Int, on queue: DispatchQueue? = nil, from thread: ThreadContext,
+    body: UnsafePointer<PerformBody>
   ) -> PerformState {
     let pool = Runtime.shared.pool
     let threads = min(pool.width.load(ordering: .relaxed), iterations)
@@ -118,7 +119,11 @@ final class PerformState: @unchecked Sendable {
         state._withUnsafeGuaranteedRef { $0.help() }
         state.release()
       }
-      pool.submit(node, .items, band: qos.band, from: thread)
+      if let queue {
+        queue.submit(node, from: thread)
+      } else {
+        pool.submit(node, .items, band: qos.band, from: thread)
+      }
     }
     return state
   }
@@ -143,6 +148,12 @@ extension DispatchQueue {
   /// - Source: Apple, Dispatch, `DispatchQueue.concurrentPerform(iterations:execute:)`.
   @inlinable
   public class func concurrentPerform(iterations: Int, execute work: (Int) -> Void) {
+    perform(iterations: iterations, on: nil, execute: work)
+  }
+
+  /// The same, with helpers that are items of `queue`; the caller is inside of it.
+  @inlinable @inline(__always)
+  class func perform(iterations: Int, on queue: DispatchQueue?, execute work: (Int) -> Void) {
     if iterations <= 1 {
       PerformState.check(iterations)
       if iterations == 1 { work(0) }
@@ -151,7 +162,8 @@ extension DispatchQueue {
     let thread = currentThread()
     withoutActuallyEscaping(work) { shared in
       withUnsafePointer(to: PerformBody(call: shared)) { body in
-        let state = PerformState.begin(iterations: iterations, from: thread, body: body)
+        let state = PerformState.begin(
+          iterations: iterations, on: queue, from: thread, body: body)
         var count = 0
         var range = state.claim()
         while !range.isEmpty {
@@ -184,6 +196,9 @@ extension DispatchQueue {
       if hierarchy.contains(where: { $0.kind == .serial || $0.kind == .bound }) {
         for index in 0..<iterations { function(context, index) }
       } else {
+        if hierarchy.contains(where: { $0.kind == .concurrent && $0.isNarrow }) {
+          return Self.perform(iterations: iterations, on: self) { function(context, $0) }
+        }
         // The caller is inside for as long as any helper is, so the lane is held and may stand on their frames.
         Self.concurrentPerform(iterations: iterations) { index in
           withFrame(currentThread(), as: .visiting) { function(context, index) }

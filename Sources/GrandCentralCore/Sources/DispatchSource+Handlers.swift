@@ -77,7 +77,7 @@ extension DispatchSource {
     guard hasEnded, let old else { return hasEnded }
     let thread = currentThread()
     guard let remains = old.remains(on: thread) else { return true }
-    let isIdle = withTargetIfIdle(on: thread) { $0.submit(remains, from: thread) }
+    let isIdle = holdIfIdle(on: thread) { withTarget { $0.submit(remains, from: thread) } }
     if !isIdle { submit(remains, from: thread) }
     return true
   }

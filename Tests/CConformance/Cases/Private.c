@@ -62,6 +62,46 @@ CASE(width_bounds_a_concurrent_queue) {
   dispatch_release(queue);
 }
 
+static void arrive(void *context) { latch_down(context); }
+
+BEYOND(width_of_one_keeps_items_apart, "a width of one stops the program there") {
+  through = (latch)LATCH(200);
+  dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT);
+  dispatch_async_f(queue, &through, arrive);
+  dispatch_queue_set_width(queue, 1);
+  for (int n = 0; n < 198; n++) dispatch_async_f(queue, (void *)(intptr_t)1, measure);
+  dispatch_sync_f(queue, (void *)(intptr_t)1, measure);
+  latch_wait(&through);
+  dispatch_release(queue);
+}
+
+CASE(width_may_be_changed_at_work) {
+  through = (latch)LATCH(300);
+  dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT);
+  for (int n = 0; n < 300; n++) {
+    int width = 1 + n % 3;
+    dispatch_queue_set_width(queue, width);
+    dispatch_async_f(queue, (void *)(intptr_t)width, measure);
+  }
+  latch_wait(&through);
+  dispatch_release(queue);
+}
+
+static void measure_iteration(void *context, size_t index) {
+  (void)index;
+  measure(context);
+}
+
+BEYOND(width_bounds_a_loop, "a width of one stops the program there") {
+  through = (latch)LATCH(200);
+  dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_INACTIVE);
+  dispatch_queue_set_width(queue, 1);
+  dispatch_activate(queue);
+  dispatch_apply_f(200, queue, (void *)(intptr_t)1, measure_iteration);
+  latch_wait(&through);
+  dispatch_release(queue);
+}
+
 CASE(width_by_number_of_cpus) {
   static counter ran;
   dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_INACTIVE);

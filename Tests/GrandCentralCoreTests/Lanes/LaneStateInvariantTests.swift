@@ -12,7 +12,16 @@ import Testing
     in words: [LaneState], sourceLocation: SourceLocation = #_sourceLocation,
     _ check: (LaneState) -> [String]
   ) {
-    let faults = words.flatMap(check)
+    expectNoFaults(in: words, ofWidths: [LaneState.mostRunning], sourceLocation: sourceLocation) {
+      word, _ in check(word)
+    }
+  }
+
+  private func expectNoFaults(
+    in words: [LaneState], ofWidths widths: [Int],
+    sourceLocation: SourceLocation = #_sourceLocation, _ check: (LaneState, Int) -> [String]
+  ) {
+    let faults = widths.flatMap { width in words.flatMap { check($0, width) } }
     #expect(!words.isEmpty, sourceLocation: sourceLocation)
     #expect(
       faults.isEmpty, "\(faults.count) faults, the first: \(faults.prefix(3))",
@@ -27,8 +36,9 @@ import Testing
 
   @Test(arguments: [false, true], [Band.background, .default, .userInteractive])
   func `takes a node in`(exclusive: Bool, band: Band) {
-    expectNoFaults(in: LaneWords.valid) { word in
-      let (next, action) = word.pushed(LaneWords.arriving, exclusive: exclusive, urgency: band)
+    expectNoFaults(in: LaneWords.valid, ofWidths: LaneWords.widths) { word, width in
+      let (next, action) = word.pushed(
+        LaneWords.arriving, exclusive: exclusive, urgency: band, width: width)
       let isMore = band > word.urgency
       switch action {
       case .admitted(let retains):
@@ -41,6 +51,7 @@ import Testing
           faults.append("\(LaneWords.describe(word)) miscounts its hold on itself")
         }
         if next.running != word.running + 1 { faults.append("did not count the node") }
+        if next.running > width { faults.append("let in more than may be") }
         return faults
       case .queued, .raised:
         return LaneWords.faults(
@@ -63,14 +74,15 @@ import Testing
 
   @Test(arguments: [false, true])
   func `lets a sync in`(exclusive: Bool) {
-    expectNoFaults(in: LaneWords.valid) { word in
-      guard let next = word.entered(exclusive: exclusive) else { return [] }
+    expectNoFaults(in: LaneWords.valid, ofWidths: LaneWords.widths) { word, width in
+      guard let next = word.entered(exclusive: exclusive, width: width) else { return [] }
       let owned = exclusive ? LaneState.locked : LaneWords.runningMask
       var faults = LaneWords.faults(word, next, mayChange: owned)
       if word.isLocked || word.hasWork || word.isSuspended || word.isBound {
         faults.append("\(LaneWords.describe(word)) let a sync in")
       }
       if exclusive && word.running > 0 { faults.append("let a barrier in beside others") }
+      if next.running > width { faults.append("let in more than may be") }
       let woken = next.withSleepers(exclusive: exclusive)
       return faults
         + LaneWords.faults(next, woken, mayChange: exclusive ? LaneState.sleepers : 0)
@@ -190,10 +202,11 @@ import Testing
 
   @Test(arguments: [false, true])
   func `lets one more in beside it`(isItem: Bool) {
-    expectNoFaults(in: Self.owners) { word in
-      guard let next = word.admitted(isItem: isItem) else {
-        return word.running < LaneState.mostRunning ? ["is full too early"] : []
+    expectNoFaults(in: Self.owners, ofWidths: LaneWords.widths) { word, width in
+      guard let next = word.admitted(isItem: isItem, width: width) else {
+        return word.running < width ? ["is full too early"] : []
       }
+      if next.running > width { return ["let in more than may be"] }
       let isCounted = next.running == word.running + 1 && next.isHeld == (word.isHeld || isItem)
       return isCounted ? [] : ["miscounts"]
     }

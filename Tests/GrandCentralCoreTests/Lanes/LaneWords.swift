@@ -19,6 +19,8 @@ enum LaneWords {
   static var runningMask: UInt64 { ~0 << 53 }
   static let counts = [0, 1, 2, LaneState.mostRunning - 1, LaneState.mostRunning]
 
+  static let widths = [1, 2, LaneState.mostRunning]
+
   /// Every combination of flags, some urgencies, small and extreme counts, and an empty or filled list.
   static let all: [LaneState] = {
     var words: [LaneState] = []
@@ -79,7 +81,18 @@ enum LaneWords {
   }
 }
 
+// For tests of words that nobody has given a width.
 extension LaneState {
+  func pushed(
+    _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency: Band = .unspecified
+  ) -> (LaneState, PushAction) {
+    pushed(node, exclusive: exclusive, urgency: urgency, width: Self.mostRunning)
+  }
+
+  func entered(exclusive: Bool) -> LaneState? {
+    entered(exclusive: exclusive, width: Self.mostRunning)
+  }
+
   /// A word from its parts, for tests.
   init(_ flags: UInt64, running: Int = 0, pending: UnsafeMutableRawPointer? = nil) {
     self.init(rawValue: flags | UInt64(running) << 53 | UInt64(UInt(bitPattern: pending)))

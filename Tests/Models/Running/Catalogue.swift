@@ -20,6 +20,7 @@ enum Catalogue {
     + Self.lanePushes
     + Self.laneSyncs
     + Self.barriers
+    + Self.widths
     + Self.suspensions
     + Self.targets
     + Self.overrides
@@ -49,6 +50,7 @@ enum Catalogue {
     + Self.lanePushMutants
     + Self.laneSyncMutants
     + Self.barrierMutants
+    + Self.widthMutants
     + Self.suspensionMutants
     + Self.targetMutants
     + Self.overrideMutants

@@ -8,8 +8,9 @@ final class ConcurrentScene: @unchecked Sendable {
   private let submitted = Tally()
   private let ran = Tally()
 
-  init(_ root: DispatchQueue) {
-    queue = DispatchQueue(label: "concurrent", attributes: .concurrent, target: root)
+  init(_ root: DispatchQueue, attributes more: DispatchQueue.Attributes = []) {
+    queue = DispatchQueue(
+      label: "concurrent", attributes: more.union(.concurrent), target: root)
   }
 
   func asyncRead() {
@@ -20,6 +21,17 @@ final class ConcurrentScene: @unchecked Sendable {
   func asyncWrite() {
     submitted.one()
     queue.async(flags: .barrier) { self.write() }
+  }
+
+  /// Writes as an item that keeps nobody out: for a width of one.
+  func asyncUnguardedWrite() {
+    submitted.one()
+    queue.async { self.write() }
+  }
+
+  func syncUnguardedWrite() {
+    submitted.one()
+    queue.sync { write() }
   }
 
   func syncRead() {

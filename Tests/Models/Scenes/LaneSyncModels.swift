@@ -111,7 +111,7 @@ extension Catalogue {
       Mutant(
         "a busy lane is entered without looking", in: "Lane+Sync.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "losses > 0 ? next.withSleepers",
-        .dropsAcquire, foundBy: "sync: two threads enter"),
+        .dropsAcquire, foundBy: "sync: one enters twice, another once"),
       Mutant(
         "a lane is left to the slow path without showing what was done", in: "Lane+Sync.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "func leaveExclusive",

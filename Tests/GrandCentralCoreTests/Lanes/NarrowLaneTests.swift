@@ -1,0 +1,138 @@
+// A concurrent lane that was given a width lets in no more than that. On a root that runs nothing by itself, so that
+// what is let in stays in.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A lane with a width") struct NarrowLaneTests {
+  private let root = CapturingRoot()
+  private let log = Log<Int>()
+
+  private func make(_ more: DispatchQueue.Attributes = []) -> DispatchQueue {
+    DispatchQueue(
+      label: "test.narrow", attributes: more.union(.concurrent), target: root)
+  }
+
+  private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
+
+  private func submit(_ numbers: Range<Int>, to queue: DispatchQueue) {
+    for number in numbers { queue.async { [log] in log.append(number) } }
+  }
+
+  /// Runs all that is let in, one by one, and expects never to find more than `most` inside.
+  private func runAll(_ queue: DispatchQueue, atMost most: Int) {
+    while root.count > 0 {
+      #expect(word(queue).running <= most)
+      root.runOldest()
+    }
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test(arguments: [1, 2, 5]) func `lets in so many, and one for each that leaves`(width: Int) {
+    let queue = make()
+    queue.setWidth(width)
+    submit(0..<20, to: queue)
+    #expect(root.count == width)
+    runAll(queue, atMost: width)
+    #expect(log.all == Array(0..<20))
+  }
+
+  @Test func `keeps it from its activation on`() {
+    let queue = make(.initiallyInactive)
+    queue.setWidth(3)
+    submit(0..<10, to: queue)
+    #expect(root.count == 0)
+    queue.activate()
+    // The first activation brings the width.
+    root.runOldest()
+    #expect(root.count == 3 && word(queue).running == 3)
+    runAll(queue, atMost: 3)
+    #expect(log.all == Array(0..<10))
+  }
+
+  @Test func `becomes narrow behind those that are inside, and wide behind those that wait`() {
+    let queue = make()
+    submit(0..<4, to: queue)
+    queue.setWidth(1)
+    submit(4..<8, to: queue)
+    #expect(root.count == 4, "no more come in before the width has changed")
+    for _ in 0..<4 { root.runOldest() }
+    #expect(root.count == 1, "the activation that changes it")
+    root.runOldest()
+    #expect(root.count == 1 && word(queue).running == 1)
+    queue.setWidth(3)
+    submit(8..<12, to: queue)
+    for done in 5..<8 {
+      root.runOldest()
+      #expect(root.count == 1 && log.count == done)
+    }
+    root.runOldest()
+    #expect(root.count == 1 && word(queue).isLocked, "all those are through")
+    root.runOldest()
+    #expect(root.count == 3 && word(queue).running == 3)
+    runAll(queue, atMost: 3)
+    #expect(log.all == Array(0..<12))
+  }
+
+  @Test func `counts who syncs`() {
+    let queue = make()
+    queue.setWidth(1)
+    submit(0..<1, to: queue)
+    let reader = TestSupport.TestThread("reader") { [log] in queue.sync { log.append(1) } }
+    #expect(eventually { word(queue).hasWork }, "the reader gets in line")
+    root.runOldest()
+    #expect(reader.join())
+    #expect(log.all == [0, 1])
+    #expect(word(queue) == LaneState(0))
+  }
+
+  @Test func `is never narrower than one nor wider than by itself`() {
+    let queue = make()
+    for (asked, width) in [(0, 1), (-1, 1), (.max, LaneState.mostRunning), (7, 7)] {
+      queue.setWidth(asked)
+      #expect(queue.widthNow == width)
+    }
+  }
+
+  @Test func `is only for concurrent ones`() {
+    let serial = DispatchQueue(label: "test.serial")
+    serial.setWidth(4)
+    #expect(serial.widthNow == 1)
+    DispatchQueue.global().setWidth(4)
+    #expect(!DispatchQueue.global().isNarrow)
+  }
+
+  @Test func `lets in no more of a loop than of items`() {
+    let narrow = DispatchQueue(label: "test.narrow.loop", attributes: .concurrent)
+    narrow.setWidth(1)
+    let wide = DispatchQueue(label: "test.wide.loop", attributes: .concurrent, target: narrow)
+    let inside = Counter()
+    for queue in [narrow, wide] {
+      withExtendedLifetime(inside) {
+        queue.applyCall(
+          iterations: 200,
+          { raw, _ in
+            let inside = Unmanaged<Counter>.fromOpaque(raw.unsafelyUnwrapped)
+            inside._withUnsafeGuaranteedRef {
+              $0.add()
+              for _ in 0..<1000 { spinHint() }
+              $0.add(-1)
+            }
+          }, Unmanaged.passUnretained(inside).toOpaque())
+      }
+    }
+    #expect(inside.peak == 1)
+  }
+
+  @Test func `of one stops who enters it from inside`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let queue = DispatchQueue(label: "test.one", attributes: .concurrent)
+      queue.setWidth(1)
+      queue.sync { queue.sync {} }
+    }
+    #expect(says(result, "Deadlock: sync on queue 'test.one' from an item of that queue"))
+  }
+}

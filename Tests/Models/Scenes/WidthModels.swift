@@ -1,0 +1,78 @@
+// Room: Models/Lanes. The width of a concurrent queue: with a width of one, items that write plain memory are never
+// beside each other.
+
+extension Catalogue {
+  static var widths: [EngineModel] {
+    [
+      EngineModel(
+        "width: made one while an item runs, before two come", reach: .bounded(preemptions: 3)
+      ) {
+        scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        scene.thread("submits") {
+          concurrent.asyncRead()
+          concurrent.queue.setWidth(1)
+          concurrent.asyncUnguardedWrite()
+          concurrent.asyncUnguardedWrite()
+        }
+        scene.finally { concurrent.expect() }
+      },
+      EngineModel(
+        "width: made one while an item runs, before an item and a sync()",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        scene.thread("submits") {
+          concurrent.asyncRead()
+          concurrent.queue.setWidth(1)
+          concurrent.asyncUnguardedWrite()
+          concurrent.syncUnguardedWrite()
+        }
+        scene.finally { concurrent.expect() }
+      },
+      EngineModel("width: of one, from the activation on", reach: .exhaustedStrong) { scene in
+        let concurrent = ConcurrentScene(SpawningRoot(), attributes: .initiallyInactive)
+        scene.thread("submits") {
+          concurrent.queue.setWidth(1)
+          concurrent.queue.activate()
+          concurrent.asyncUnguardedWrite()
+          concurrent.asyncUnguardedWrite()
+        }
+        scene.finally { concurrent.expect() }
+      },
+      EngineModel(
+        "width: of one, from the activation on, and a sync()", reach: .bounded(preemptions: 3)
+      ) {
+        scene in
+        let concurrent = ConcurrentScene(SpawningRoot(), attributes: .initiallyInactive)
+        scene.thread("submits") {
+          concurrent.queue.setWidth(1)
+          concurrent.queue.activate()
+          concurrent.asyncUnguardedWrite()
+          concurrent.syncUnguardedWrite()
+        }
+        scene.finally { concurrent.expect() }
+      },
+      EngineModel("width: of one, from two threads") { scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        concurrent.queue.setWidth(1)
+        scene.thread("first") { concurrent.asyncUnguardedWrite() }
+        scene.thread("second") { concurrent.asyncUnguardedWrite() }
+        scene.finally { concurrent.expect() }
+      },
+    ]
+  }
+
+  static var widthMutants: [Mutant] {
+    [
+      Mutant(
+        "a push goes by a width from before the word", in: "Lane+Push.swift",
+        at: "var seen = state.load(ordering: .acquiring)", .dropsAcquire,
+        foundBy: "width: of one, from the activation on", isWeak: true),
+      Mutant(
+        "an item is let in without what the one before wrote", in: "Lane+Drain.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "func countRunning", .dropsAcquire,
+        foundBy: "width: made one while an item runs, before two come"),
+    ]
+  }
+}
