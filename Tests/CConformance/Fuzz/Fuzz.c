@@ -5,6 +5,7 @@
 // What is promised, whatever the program:
 // - every item runs exactly once, and a waiting submission returns after its item;
 // - a serial queue runs one item at a time, a barrier of a concurrent queue runs alone;
+// - a concurrent queue with a width never has more items inside;
 // - on a serial queue, what one thread submitted without waiting starts in that order;
 // - a group is empty at the end, and every notification ran, once, when the group was empty or
 //   later;
@@ -16,6 +17,7 @@
 // targets, and an item of one family waits only for later families. Whoever suspends a queue
 // resumes it before it waits for anything.
 #include "../Check.h"
+#include "../Private.h"
 
 #include <sched.h>
 
@@ -39,6 +41,7 @@ typedef struct fuzz_queue {
   dispatch_queue_t handle;
   bool is_serial;
   int family;
+  int width;                            // the most it is ever given; 0: none
   _Atomic int shared, alone;            // items inside, by kind
   _Atomic int last_started[THREADS];    // per submitter, the last number that started
   int submitted[THREADS];               // owner-only: per submitter, the last number given
@@ -96,7 +99,8 @@ static void run_item(void *context) {
     CHECK_EQUAL(atomic_fetch_add(&queue->alone, 1), 0);
     CHECK_EQUAL(queue->shared, 0);
   } else {
-    atomic_fetch_add(&queue->shared, 1);
+    int inside = atomic_fetch_add(&queue->shared, 1) + 1;
+    CHECK(queue->width == 0 || inside <= queue->width);
     CHECK_EQUAL(queue->alone, 0);
   }
   if (queue->is_serial && one->number) {
@@ -188,6 +192,11 @@ static void step_suspend(int thread, uint64_t *random) {
   for (int n = 0; n < depth; n++) dispatch_resume(queue->handle);
 }
 
+static void step_width(uint64_t *random) {
+  fuzz_queue *queue = &queues[below(random, QUEUES)];
+  if (queue->width) dispatch_queue_set_width(queue->handle, 2 + below(random, queue->width - 1));
+}
+
 static void step_semaphore(uint64_t *random) {
   dispatch_time_t until = DISPATCH_TIME_FOREVER;
   if (below(random, 3) == 0) until = dispatch_time(DISPATCH_TIME_NOW, below(random, 100000));
@@ -200,7 +209,7 @@ static void step_semaphore(uint64_t *random) {
 }
 
 static void take_random_step(int thread, uint64_t *random) {
-  switch (below(random, 12)) {
+  switch (below(random, 13)) {
   case 0: case 1: case 2: case 3: step_submit(thread, random, false); break;
   case 4: case 5: step_submit(thread, random, true); break;
   case 6: step_group(thread, random); break;
@@ -226,6 +235,7 @@ static void take_random_step(int thread, uint64_t *random) {
     CHECK_EQUAL(sum, count * (count + 1) / 2);
     break;
   }
+  case 12: step_width(random); break;
   }
 }
 
@@ -268,6 +278,10 @@ static void make_world(uint64_t *random) {
     if (n >= FAMILIES && below(random, 3)) target = queues[n - FAMILIES].handle;
     queue->handle = dispatch_queue_create_with_target(
       "fuzz", queue->is_serial ? DISPATCH_QUEUE_SERIAL : DISPATCH_QUEUE_CONCURRENT, target);
+    if (!queue->is_serial && below(random, 2)) {
+      queue->width = 2 + below(random, 2);
+      dispatch_queue_set_width(queue->handle, queue->width);
+    }
     dispatch_set_context(queue->handle, queue);
     dispatch_set_finalizer_f(queue->handle, on_finalizer);
   }

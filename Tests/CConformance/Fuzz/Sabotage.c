@@ -1,7 +1,7 @@
 // A library that, preloaded, breaks one promise of the one behind it: FUZZ_FAULT says which. The
 // fuzzer must notice each; what it does not notice here, it would not notice elsewhere.
 #define _GNU_SOURCE
-#include <dispatch/dispatch.h>
+#include "../Private.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -68,6 +68,10 @@ dispatch_queue_t dispatch_queue_create_with_target(
     const char *label, dispatch_queue_attr_t attribute, dispatch_queue_t target) {
   if (breaks("serial queue that overlaps")) attribute = DISPATCH_QUEUE_CONCURRENT;
   return BEHIND(dispatch_queue_create_with_target)(label, attribute, target);
+}
+
+void dispatch_queue_set_width(dispatch_queue_t queue, long width) {
+  if (!breaks("any width")) BEHIND(dispatch_queue_set_width)(queue, width);
 }
 
 void dispatch_set_finalizer_f(dispatch_object_t object, dispatch_function_t finalizer) {
