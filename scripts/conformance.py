@@ -239,7 +239,7 @@ def main():
             if options.fuzz:
                 fuzzer = conformance_fuzz.Fuzzer(toolchain, HEADERS, folder, options.limit, run)
                 print("\nfaults that random programs must notice")
-                failures += fuzzer.notices_every_fault(libraries[0], pool)
+                failures += fuzzer.notices_every_fault(libraries[-1], pool)
                 for library in libraries:
                     print(f"\nrandom programs on {library.name}, from seed {options.seed}")
                     failures += fuzzer.run_for(
