@@ -57,6 +57,9 @@ void dispatch_async_enforce_qos_class_f(
 dispatch_queue_attr_t dispatch_queue_attr_make_with_overcommit(
   dispatch_queue_attr_t attribute, bool overcommit);
 void dispatch_queue_set_label_nocopy(dispatch_queue_t queue, const char *label);
+dispatch_queue_t _dispatch_runloop_root_queue_create_4CF(const char *label, unsigned long flags);
+bool _dispatch_runloop_root_queue_perform_4CF(dispatch_queue_t queue);
+void _dispatch_runloop_root_queue_wakeup_4CF(dispatch_queue_t queue);
 void dispatch_queue_set_width(dispatch_queue_t queue, long width);
 void dispatch_set_qos_class_floor(
   dispatch_object_t object, dispatch_qos_class_t qos_class, int relative_priority);

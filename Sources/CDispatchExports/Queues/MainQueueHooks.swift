@@ -23,19 +23,22 @@ public func dispatchMainQueueCallback(_ message: UnsafeMutableRawPointer?) {
   MainQueueRunLoop.drain()
 }
 
-// MARK: Queues for other run loops, which no library on Linux makes
+// MARK: Queues for other run loops
 
-/// A serial queue. Its work runs on workers, not in the caller's run loop.
+/// A serial queue whose work waits for _dispatch_runloop_root_queue_perform_4CF(). Flags must be 0.
 @c(_dispatch_runloop_root_queue_create_4CF)
 public func dispatchRunLoopRootQueueCreate(
   _ label: UnsafePointer<CChar>?, _ flags: UInt
 ) -> Handle? {
-  flags == 0 ? dispatchQueueCreate(label, nil) : nil
+  flags == 0 ? newHandle(RunLoopQueue(label: label.map { String(cString: $0) } ?? "")) : nil
 }
 
-/// Nothing waits for the caller: false.
+/// Runs one item of such a queue. Returns whether more is queued; of another queue, false.
 @c(_dispatch_runloop_root_queue_perform_4CF)
-public func dispatchRunLoopRootQueuePerform(_ target: Handle?) -> Bool { false }
+public func dispatchRunLoopRootQueuePerform(_ target: Handle?) -> Bool {
+  queue(target)._withUnsafeGuaranteedRef { ($0 as? RunLoopQueue)?.perform() ?? false }
+}
 
+/// Would make the run loop look, by a port that Linux has none of: it looks by itself.
 @c(_dispatch_runloop_root_queue_wakeup_4CF)
 public func dispatchRunLoopRootQueueWakeup(_ target: Handle?) {}

@@ -2,6 +2,7 @@
 #include "../Private.h"
 #include "../Check.h"
 
+#include <sched.h>
 #include <sys/wait.h>
 
 static journal order = JOURNAL;
@@ -109,6 +110,63 @@ CASE(width_by_number_of_cpus) {
   dispatch_activate(queue);
   dispatch_barrier_sync_f(queue, &ran, count_up);
   CHECK_EQUAL(ran.value, 1);
+}
+
+static pthread_t runner;
+static int turns;
+static void take_turn(void *number) {
+  CHECK(pthread_equal(pthread_self(), runner));
+  CHECK_EQUAL(++turns, (int)(intptr_t)number);
+}
+
+CASE(run_loop_queue_runs_one_item_a_turn) {
+  runner = pthread_self();
+  CHECK(!_dispatch_runloop_root_queue_create_4CF("flags", 1));
+  dispatch_queue_t queue = _dispatch_runloop_root_queue_create_4CF("turns", 0);
+  CHECK(!strcmp(dispatch_queue_get_label(queue), "turns"));
+  CHECK(!_dispatch_runloop_root_queue_perform_4CF(queue));
+  for (intptr_t n = 1; n <= 3; n++) dispatch_async_f(queue, (void *)n, take_turn);
+  _dispatch_runloop_root_queue_wakeup_4CF(queue);
+  for (int n = 1; n <= 3; n++) {
+    CHECK_EQUAL(turns, n - 1);
+    CHECK_EQUAL(_dispatch_runloop_root_queue_perform_4CF(queue), n < 3);
+  }
+  CHECK_EQUAL(turns, 3);
+  CHECK(!_dispatch_runloop_root_queue_perform_4CF(queue));
+  dispatch_release(queue);
+}
+
+CASE(run_loop_queue_is_a_target) {
+  runner = pthread_self();
+  dispatch_queue_t queue = _dispatch_runloop_root_queue_create_4CF("turns", 0);
+  dispatch_queue_t child = dispatch_queue_create_with_target("child", NULL, queue);
+  for (intptr_t n = 1; n <= 2; n++) dispatch_async_f(child, (void *)n, take_turn);
+  while (_dispatch_runloop_root_queue_perform_4CF(queue)) { }
+  CHECK_EQUAL(turns, 2);
+  dispatch_release(child);
+  dispatch_release(queue);
+}
+
+static void note_turn(void *done) { latch_down(done); }
+static latch synced = LATCH(1);
+static void *sync_into(void *queue) {
+  dispatch_sync_f(queue, &synced, note_turn);
+  return NULL;
+}
+
+CASE(run_loop_queue_lets_a_sync_in) {
+  runner = pthread_self();
+  dispatch_queue_t queue = _dispatch_runloop_root_queue_create_4CF("turns", 0);
+  dispatch_async_f(queue, (void *)1, take_turn);
+  pthread_t other;
+  CHECK(!pthread_create(&other, NULL, sync_into, queue));
+  while (!latch_is_open(&synced)) {
+    _dispatch_runloop_root_queue_perform_4CF(queue);
+    sched_yield();
+  }
+  CHECK_EQUAL(turns, 1);
+  CHECK(!pthread_join(other, NULL));
+  dispatch_release(queue);
 }
 
 CASE(benchmark_f_tells_a_duration) {
