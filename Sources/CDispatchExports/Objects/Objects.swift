@@ -75,14 +75,30 @@ public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
 
 // MARK: The classes of queues, which say how their work is to be treated
 
-/// A hint about an object's class, after its making. A queue's class is fixed when it is made, so there is none.
+/// Gives a queue or source that was never active a class and a place in it, as if it had been made with them. Without
+/// effect on others.
 @c(dispatch_set_qos_class)
-public func dispatchSetQoSClass(_ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32) {}
+public func dispatchSetQoSClass(_ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32) {
+  setQoS(object, qosClass, relativePriority, isFloor: false)
+}
 
+/// Gives a queue or source that was never active the least class that its items run at. Without effect on others.
 @c(dispatch_set_qos_class_floor)
 public func dispatchSetQoSClassFloor(
   _ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32
-) {}
+) {
+  setQoS(object, qosClass, relativePriority, isFloor: true)
+}
 
+private func setQoS(
+  _ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32, isFloor: Bool
+) {
+  guard !isWithoutContext(object), let qos = DispatchQoS(c: qosClass, relativePriority) else {
+    return
+  }
+  anyObject(object)._withUnsafeGuaranteedRef { _ = ($0 as? _Lane)?.setQoS(qos, isFloor: isFloor) }
+}
+
+/// What items without a class would be taken to have: that is the default class here.
 @c(dispatch_set_qos_class_fallback)
 public func dispatchSetQoSClassFallback(_ object: Handle, _ qosClass: UInt32) {}

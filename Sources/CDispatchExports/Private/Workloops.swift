@@ -36,6 +36,22 @@ public func dispatchWorkloopCopyCurrent() -> Handle? {
   return current
 }
 
+/// Gives a workloop that was never active a class.
+@c(dispatch_workloop_set_qos_class)
+public func dispatchWorkloopSetQoSClass(
+  _ workloop: Handle, _ qosClass: UInt32, _ flags: UInt
+) {
+  dispatchSetQoSClass(workloop, qosClass, 0)
+}
+
+/// Gives a workloop that was never active the least class that its items run at.
+@c(dispatch_workloop_set_qos_class_floor)
+public func dispatchWorkloopSetQoSClassFloor(
+  _ workloop: Handle, _ qosClass: UInt32, _ relativePriority: Int32, _ flags: UInt
+) {
+  dispatchSetQoSClassFloor(workloop, qosClass, relativePriority)
+}
+
 // What these ask for a serial queue has anyway, or Linux does not have.
 
 @c(dispatch_workloop_set_autorelease_frequency)
@@ -44,16 +60,6 @@ public func dispatchWorkloopSetAutoreleaseFrequency(_ workloop: Handle?, _ frequ
 @c(dispatch_workloop_set_cpupercent)
 public func dispatchWorkloopSetCPUPercent(_ workloop: Handle?, _ percent: UInt8, _ refill: UInt32) {
 }
-
-@c(dispatch_workloop_set_qos_class)
-public func dispatchWorkloopSetQoSClass(
-  _ workloop: Handle?, _ qosClass: UInt32, _ flags: UInt
-) {}
-
-@c(dispatch_workloop_set_qos_class_floor)
-public func dispatchWorkloopSetQoSClassFloor(
-  _ workloop: Handle?, _ qosClass: UInt32, _ relativePriority: Int32, _ flags: UInt
-) {}
 
 /// Whether a workloop should make way for others: they do not wait for it.
 @c(_dispatch_workloop_should_yield_4NW)

@@ -38,8 +38,8 @@ public class _Lane: DispatchObject {
   // Two bytes in the gap that the one before leaves: there may be a million queues.
   @Cell final var level = Band.unspecified
   @Cell final var unsettled = Unsettled.nothing
-  /// The queue's own QoS, or unspecified: then each item's counts.
-  final let ownQoS: PackedQoS
+  /// The queue's own QoS, packed; or unspecified: then each item's counts. Changed by setQoS() alone.
+  final let givenQoS: Atomic<UInt32>
   /// What the targets hand down, packed: see QoSPropagation.
   final let inherited: Atomic<UInt32>
   @Cell final var batch: WorkNode? = nil
@@ -64,7 +64,7 @@ public class _Lane: DispatchObject {
     isRegistered: Bool = true
   ) {
     self.kind = kind
-    self.ownQoS = qos
+    givenQoS = Atomic(qos.rawValue)
     let isSerial = kind == .serial || kind == .bound
     width = Atomic(isSerial ? 1 : UInt16(LaneState.mostRunning))
     let token = kind == .concurrent ? LaneState.oneRunning : LaneState.locked
@@ -159,6 +159,22 @@ extension Lane {
   final var handedDown: PackedQoS {
     QoSPropagation.handedDown(
       queue: ownQoS, inherited: inheritedQoS, isMain: kind == .bound)
+  }
+
+  // relaxed: who submits beside setQoS() goes by the one or the other.
+  @inline(__always)
+  final var ownQoS: PackedQoS { PackedQoS(rawValue: givenQoS.load(ordering: .relaxed)) }
+
+  /// Gives a lane that was never activated another QoS of its own, or a floor: the least that its items run at. Returns
+  /// false, and does nothing, when it is active: what its QoS has led to is everywhere.
+  @discardableResult
+  package final func setQoS(_ qos: DispatchQoS, isFloor: Bool = false) -> Bool {
+    control.withLock {
+      guard suspension.isInactive else { return false }
+      let packed = PackedQoS(qos)
+      givenQoS.store((isFloor ? packed.floor : packed).rawValue, ordering: .relaxed)
+      return true
+    }
   }
 
   // relaxed: an old value is that of the old target, which a submitter may go by.

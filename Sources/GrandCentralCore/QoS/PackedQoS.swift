@@ -1,5 +1,5 @@
 // Room: QoS/PackedQoS. A quality of service as one 32-bit value, as nodes and threads carry it.
-//   7…0 band │ 15…8 relative priority, as its magnitude 0…15 │ 16 enforced
+//   7…0 band │ 15…8 relative priority, as its magnitude 0…15 │ 16 enforced │ 17 floor, of queues only
 // Bands are the QoS classes in ascending order of urgency; 0 means unspecified.
 
 /// The QoS classes as small numbers, in ascending order of urgency.
@@ -38,4 +38,6 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
   var relativePriority: Int { -Int(rawValue >> 8 & 0xf) }
   @inlinable
   var isEnforced: Bool { rawValue >> 16 & 1 == 1 }
+  /// A queue's that is not its own, but the least that its items run at.
+  var isFloor: Bool { rawValue >> 17 & 1 == 1 }
 }

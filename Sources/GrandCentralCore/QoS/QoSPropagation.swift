@@ -5,7 +5,7 @@
 // item's is what the caller gave, or else the class of the code that submitted it, which is at most
 // user-initiated: work that is handed on is no longer the user's touch itself.
 // Where the queue has none, what its targets hand down is the least that its items run at: the nearest
-// that has a QoS. What ends on the main thread is handed down as enforced: nothing lowers that thread.
+// that has a QoS. A floor is as if there were one more target in between, with that QoS. What ends on the main thread is handed down as enforced: nothing lowers that thread.
 // A lane that asks to be drained is no item of its target: it brings what its own items need, and the
 // target's QoS can only add to that.
 // What is raised because more urgent work waits behind it (Lanes/Lane+Override) is not seen here: it
@@ -53,6 +53,9 @@ enum QoSPropagation {
     item: PackedQoS, queue: PackedQoS, inherited: PackedQoS
   ) -> PackedQoS {
     if queue.rawValue == 0 { return mostUrgent(item, inherited) }
+    if queue.isFloor {
+      return mostUrgent(item, handedDown(queue: queue, inherited: inherited, isMain: false))
+    }
     let asked = item.isEnforced ? mostUrgent(item, queue) : queue
     return inherited.isEnforced ? mostUrgent(asked, inherited) : asked
   }
@@ -61,14 +64,14 @@ enum QoSPropagation {
   static func activation(
     of lane: PackedQoS, queue: PackedQoS, inherited: PackedQoS
   ) -> PackedQoS {
-    mostUrgent(mostUrgent(lane, queue), inherited)
+    mostUrgent(mostUrgent(lane, queue.own), inherited)
   }
 
   /// What a queue hands down to those that target it.
   static func handedDown(queue: PackedQoS, inherited: PackedQoS, isMain: Bool) -> PackedQoS {
     if isMain { return queue.enforced }
     if queue.rawValue == 0 { return inherited }
-    return inherited.isEnforced ? mostUrgent(queue, inherited).enforced : queue
+    return inherited.isEnforced ? mostUrgent(queue.own, inherited).enforced : queue.own
   }
 
   /// What an item runs at that is performed by hand, on a thread at `current`.
@@ -89,4 +92,7 @@ extension PackedQoS {
   var urgency: UInt32 { (rawValue & 0xff) << 4 | (15 - (rawValue >> 8 & 0xf)) }
 
   var enforced: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 16) }
+  var floor: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 17) }
+  /// The same, no floor.
+  var own: PackedQoS { PackedQoS(rawValue: rawValue & ~(1 << 17)) }
 }

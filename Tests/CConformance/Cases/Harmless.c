@@ -6,6 +6,9 @@ void _dispatch_iocntl(uint32_t parameter, uint64_t value);
 void _dispatch_prohibit_transition_to_multithreaded(bool prohibit);
 struct _os_object_s *_os_object_retain_internal(struct _os_object_s *object);
 void _os_object_release_internal(struct _os_object_s *object);
+struct _os_object_s *_os_object_retain_internal_n(struct _os_object_s *object, uint16_t count);
+void _os_object_release_internal_n(struct _os_object_s *object, uint16_t count);
+struct _os_object_s *_os_object_retain_with_resurrect(struct _os_object_s *object);
 #ifndef __OS_OBJECT__
 #error "os/object.h comes with the dispatch headers"
 #endif
@@ -33,6 +36,22 @@ CASE(os_object_functions_count_references) {
   drain(queue);
   CHECK(!latch_is_open(&gone));
   _os_object_release(object);
+  latch_wait(&gone);
+}
+
+CASE(references_are_counted_several_at_a_time) {
+  static latch gone = LATCH(1);
+  dispatch_queue_t queue = serial_queue();
+  struct _os_object_s *object = (struct _os_object_s *)queue;
+  dispatch_set_context(queue, &gone);
+  dispatch_set_finalizer_f(queue, open_latch);
+  CHECK(_os_object_retain_internal_n(object, 3) == object);
+  _os_object_release_internal_n(object, 3);
+  CHECK(_os_object_retain_with_resurrect(object) == object);
+  dispatch_release(queue);
+  drain(queue);
+  CHECK(!latch_is_open(&gone));
+  dispatch_release(queue);
   latch_wait(&gone);
 }
 
@@ -64,6 +83,9 @@ CASE(classes_can_be_set_on_an_inactive_queue) {
   static counter ran;
   dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_SERIAL_INACTIVE);
   dispatch_set_qos_class_floor(queue, 0x11, -2);
+  int place = 0;
+  CHECK_EQUAL(dispatch_queue_get_qos_class(queue, &place), 0x11);
+  CHECK_EQUAL(place, -2);
   dispatch_activate(queue);
   dispatch_sync_f(queue, &ran, count_up);
   CHECK_EQUAL(ran.value, 1);
@@ -74,6 +96,9 @@ CASE(class_of_an_inactive_queue_can_be_set) {
   static counter ran;
   dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_SERIAL_INACTIVE);
   dispatch_set_qos_class(queue, 0x11, -2);
+  int place = 0;
+  CHECK_EQUAL(dispatch_queue_get_qos_class(queue, &place), 0x11);
+  CHECK_EQUAL(place, -2);
   dispatch_activate(queue);
   dispatch_sync_f(queue, &ran, count_up);
   CHECK_EQUAL(ran.value, 1);

@@ -10,6 +10,10 @@ workloop dispatch_workloop_create(const char *label);
 workloop dispatch_workloop_create_inactive(const char *label);
 void dispatch_workloop_set_autorelease_frequency(workloop one, unsigned long frequency);
 #endif
+void dispatch_workloop_set_qos_class(workloop one, unsigned class, uint64_t flags);
+void dispatch_workloop_set_qos_class_floor(
+  workloop one, unsigned class, int priority, uint64_t flags);
+void dispatch_workloop_set_cpupercent(workloop one, uint8_t percent, uint32_t refill);
 workloop dispatch_workloop_copy_current(void);
 bool dispatch_workloop_is_current(workloop one);
 
@@ -48,6 +52,22 @@ BEYOND(inactive_workloop_waits_for_activation, WHY) {
   dispatch_activate(one);
   dispatch_async_f(one, &done, open_latch);
   latch_wait(&done);
+  dispatch_release(one);
+}
+
+BEYOND(workloop_has_the_class_that_it_is_given, WHY) {
+  int place = 0;
+  workloop one = dispatch_workloop_create_inactive("conformance.workloop");
+  dispatch_workloop_set_qos_class(one, 0x11, 0);
+  dispatch_workloop_set_cpupercent(one, 50, 100);
+  CHECK_EQUAL(dispatch_queue_get_qos_class(one, &place), 0x11);
+  CHECK_EQUAL(place, 0);
+  dispatch_workloop_set_qos_class_floor(one, 0x19, -3, 0);
+  CHECK_EQUAL(dispatch_queue_get_qos_class(one, &place), 0x19);
+  CHECK_EQUAL(place, -3);
+  dispatch_activate(one);
+  dispatch_sync_f(one, &ran, count_up);
+  CHECK_EQUAL(ran.value, 1);
   dispatch_release(one);
 }
 

@@ -143,6 +143,29 @@ import Testing
     #expect(runsAt.dispatchQoS == run.runsAt)
   }
 
+  @Test func `a floor is as good as a target with that QoS in between`() {
+    let bands = Band.allCases.map { PackedQoS(band: $0) }
+    for item in bands + bands.dropFirst().map(\.enforced) {
+      for given in bands.dropFirst() {
+        for inherited in bands + bands.dropFirst().map(\.enforced) {
+          let between = QoSPropagation.handedDown(
+            queue: given, inherited: inherited, isMain: false)
+          let expected = QoSPropagation.effective(
+            item: item, queue: .unspecified, inherited: between)
+          #expect(
+            QoSPropagation.effective(item: item, queue: given.floor, inherited: inherited)
+              == expected)
+          #expect(
+            QoSPropagation.activation(of: item, queue: given.floor, inherited: inherited)
+              == QoSPropagation.activation(of: item, queue: given, inherited: inherited))
+          let handedDown = QoSPropagation.handedDown(
+            queue: given.floor, inherited: inherited, isMain: false)
+          #expect(handedDown == between && !handedDown.isFloor)
+        }
+      }
+    }
+  }
+
   @Test func `the nearest target with a QoS hands it down`() {
     func handedDown(_ queue: DispatchQoS, _ inherited: PackedQoS) -> PackedQoS {
       QoSPropagation.handedDown(queue: PackedQoS(queue), inherited: inherited, isMain: false)

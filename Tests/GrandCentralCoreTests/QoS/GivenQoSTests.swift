@@ -1,0 +1,50 @@
+// A QoS that a queue is given after it was made, and before it is activated.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A QoS given later") struct GivenQoSTests {
+  private func makeInactive(_ qos: DispatchQoS = .unspecified) -> DispatchQueue {
+    DispatchQueue(label: "test.given", qos: qos, attributes: .initiallyInactive)
+  }
+
+  /// What an item runs at that is submitted with this QoS.
+  private func runsAt(_ queue: DispatchQueue, _ item: DispatchQoS) -> DispatchQoS? {
+    let found = Box<DispatchQoS?>(nil)
+    let isDone = Latch()
+    queue.async(qos: item) {
+      found.value = PackedQoS(rawValue: currentThread().pointee.qos).dispatchQoS
+      isDone.open()
+    }
+    return isDone.wait() ? found.value : nil
+  }
+
+  @Test func `is as if the queue had been made with it`() {
+    let queue = makeInactive(.userInitiated)
+    let given = DispatchQoS(qosClass: .utility, relativePriority: -4)
+    #expect(queue.setQoS(given))
+    #expect(queue.qos == given)
+    queue.activate()
+    for item in [DispatchQoS.background, .userInitiated] { #expect(runsAt(queue, item) == given) }
+  }
+
+  @Test func `raises items as a floor, and lowers none`() {
+    let queue = makeInactive()
+    #expect(queue.setQoS(.utility, isFloor: true))
+    #expect(queue.qos == .utility)
+    queue.activate()
+    #expect(runsAt(queue, .background) == .utility)
+    #expect(runsAt(queue, .userInitiated) == .userInitiated)
+    let child = DispatchQueue(label: "test.child", target: queue)
+    #expect(runsAt(child, .background) == .utility)
+  }
+
+  @Test func `comes too late for a queue that is active`() {
+    let queue = makeInactive(.utility)
+    queue.activate()
+    #expect(!queue.setQoS(.background) && queue.qos == .utility)
+    #expect(!DispatchQueue.main.setQoS(.background))
+    #expect(!DispatchQueue.global().setQoS(.background))
+  }
+}
