@@ -172,6 +172,7 @@ extension Lane {
     control.withLock {
       guard suspension.isInactive else { return false }
       let packed = PackedQoS(qos)
+      let isFloor = isFloor && packed.band != .unspecified
       givenQoS.store((isFloor ? packed.floor : packed).rawValue, ordering: .relaxed)
       return true
     }

@@ -5,7 +5,8 @@
 // item's is what the caller gave, or else the class of the code that submitted it, which is at most
 // user-initiated: work that is handed on is no longer the user's touch itself.
 // Where the queue has none, what its targets hand down is the least that its items run at: the nearest
-// that has a QoS. A floor is as if there were one more target in between, with that QoS. What ends on the main thread is handed down as enforced: nothing lowers that thread.
+// that has a QoS. A floor is as if there were one more target in between, with that QoS. What ends on
+// the main thread is handed down as enforced: nothing lowers that thread.
 // A lane that asks to be drained is no item of its target: it brings what its own items need, and the
 // target's QoS can only add to that.
 // What is raised because more urgent work waits behind it (Lanes/Lane+Override) is not seen here: it

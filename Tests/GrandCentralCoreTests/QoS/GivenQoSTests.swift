@@ -40,6 +40,16 @@ import Testing
     #expect(runsAt(child, .background) == .utility)
   }
 
+  @Test func `is nothing as a floor without a class`() {
+    let target = DispatchQueue(label: "test.target", qos: .utility)
+    let queue = DispatchQueue(
+      label: "test.given", attributes: .initiallyInactive, target: target)
+    #expect(queue.setQoS(.unspecified, isFloor: true))
+    #expect(queue.ownQoS == .unspecified)
+    queue.activate()
+    #expect(runsAt(queue, .background) == .utility)
+  }
+
   @Test func `comes too late for a queue that is active`() {
     let queue = makeInactive(.utility)
     queue.activate()
