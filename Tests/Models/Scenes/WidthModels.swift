@@ -2,57 +2,57 @@
 // beside each other.
 
 extension Catalogue {
+  private typealias Narrowed = @Sendable (Scene) -> Void
+  private typealias Step = @Sendable (ConcurrentScene) -> Void
+
+  /// Gives the queue a width of one, then makes it submit an item and what comes `last`.
+  private static func narrowed(
+    from attributes: DispatchQueue.Attributes = [],
+    _ prepare: @escaping Step,
+    last: @escaping Step
+  ) -> Narrowed {
+    { scene in
+      let concurrent = ConcurrentScene(SpawningRoot(), attributes: attributes)
+      scene.thread("submits") {
+        prepare(concurrent)
+        concurrent.asyncUnguardedWrite()
+        last(concurrent)
+      }
+      scene.finally { concurrent.expect() }
+    }
+  }
+
+  private static func atWork(_ last: @escaping Step) -> Narrowed {
+    narrowed(
+      {
+        $0.asyncRead()
+        $0.queue.setWidth(1)
+      }, last: last)
+  }
+
+  private static func activated(_ last: @escaping Step) -> Narrowed {
+    narrowed(
+      from: .initiallyInactive,
+      {
+        $0.queue.setWidth(1)
+        $0.queue.activate()
+      }, last: last)
+  }
+
   static var widths: [EngineModel] {
     [
       EngineModel(
-        "width: made one while an item runs, before two come", reach: .bounded(preemptions: 3)
-      ) {
-        scene in
-        let concurrent = ConcurrentScene(SpawningRoot())
-        scene.thread("submits") {
-          concurrent.asyncRead()
-          concurrent.queue.setWidth(1)
-          concurrent.asyncUnguardedWrite()
-          concurrent.asyncUnguardedWrite()
-        }
-        scene.finally { concurrent.expect() }
-      },
+        "width: made one while an item runs, before two come", reach: .bounded(preemptions: 3),
+        atWork { $0.asyncUnguardedWrite() }),
       EngineModel(
         "width: made one while an item runs, before an item and a sync()",
-        reach: .bounded(preemptions: 3)
-      ) { scene in
-        let concurrent = ConcurrentScene(SpawningRoot())
-        scene.thread("submits") {
-          concurrent.asyncRead()
-          concurrent.queue.setWidth(1)
-          concurrent.asyncUnguardedWrite()
-          concurrent.syncUnguardedWrite()
-        }
-        scene.finally { concurrent.expect() }
-      },
-      EngineModel("width: of one, from the activation on", reach: .exhaustedStrong) { scene in
-        let concurrent = ConcurrentScene(SpawningRoot(), attributes: .initiallyInactive)
-        scene.thread("submits") {
-          concurrent.queue.setWidth(1)
-          concurrent.queue.activate()
-          concurrent.asyncUnguardedWrite()
-          concurrent.asyncUnguardedWrite()
-        }
-        scene.finally { concurrent.expect() }
-      },
+        reach: .bounded(preemptions: 3), atWork { $0.syncUnguardedWrite() }),
       EngineModel(
-        "width: of one, from the activation on, and a sync()", reach: .bounded(preemptions: 3)
-      ) {
-        scene in
-        let concurrent = ConcurrentScene(SpawningRoot(), attributes: .initiallyInactive)
-        scene.thread("submits") {
-          concurrent.queue.setWidth(1)
-          concurrent.queue.activate()
-          concurrent.asyncUnguardedWrite()
-          concurrent.syncUnguardedWrite()
-        }
-        scene.finally { concurrent.expect() }
-      },
+        "width: of one, from the activation on", reach: .exhaustedStrong,
+        activated { $0.asyncUnguardedWrite() }),
+      EngineModel(
+        "width: of one, from the activation on, and a sync()", reach: .bounded(preemptions: 3),
+        activated { $0.syncUnguardedWrite() }),
       EngineModel("width: of one, from two threads") { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         concurrent.queue.setWidth(1)
