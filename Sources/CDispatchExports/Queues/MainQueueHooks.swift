@@ -36,7 +36,10 @@ public func dispatchRunLoopRootQueueCreate(
 /// Runs one item of such a queue. Returns whether more is queued; of another queue, false.
 @c(_dispatch_runloop_root_queue_perform_4CF)
 public func dispatchRunLoopRootQueuePerform(_ target: Handle?) -> Bool {
-  queue(target)._withUnsafeGuaranteedRef { ($0 as? RunLoopQueue)?.perform() ?? false }
+  // The item may drop the last reference.
+  let kept = queue(target).retain()
+  defer { kept.release() }
+  return kept._withUnsafeGuaranteedRef { ($0 as? RunLoopQueue)?.perform() ?? false }
 }
 
 /// Would make the run loop look, by a port that Linux has none of: it looks by itself.

@@ -192,6 +192,11 @@ extension DispatchQueue {
     if kind == .root {
       return Self.concurrentPerform(iterations: iterations) { function(context, $0) }
     }
+    // Who is inside already goes on in its own place: it might wait for ever for another.
+    if kind == .concurrent && isNarrow && isHeldShared(by: currentThread()) {
+      for index in 0..<iterations { function(context, index) }
+      return
+    }
     sync {
       if hierarchy.contains(where: { $0.kind == .serial || $0.kind == .bound }) {
         for index in 0..<iterations { function(context, index) }

@@ -103,6 +103,21 @@ BEYOND(width_bounds_a_loop, "a width of one stops the program there") {
   dispatch_release(queue);
 }
 
+static dispatch_queue_t narrow;
+static void apply_again(void *context, size_t index) {
+  (void)context, (void)index;
+  dispatch_apply_f(4, narrow, (void *)(intptr_t)2, measure_iteration);
+}
+
+BEYOND(width_lets_loops_nest, "the width of a loop inside another is the toolchain's own") {
+  through = (latch)LATCH(16);
+  narrow = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT);
+  dispatch_queue_set_width(narrow, 2);
+  dispatch_apply_f(4, narrow, NULL, apply_again);
+  latch_wait(&through);
+  dispatch_release(narrow);
+}
+
 CASE(width_by_number_of_cpus) {
   static counter ran;
   dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_INACTIVE);
@@ -145,6 +160,14 @@ CASE(run_loop_queue_is_a_target) {
   CHECK_EQUAL(turns, 2);
   dispatch_release(child);
   dispatch_release(queue);
+}
+
+static void let_go(void *queue) { dispatch_release(queue); }
+
+CASE(run_loop_queue_may_end_in_its_last_turn) {
+  dispatch_queue_t queue = _dispatch_runloop_root_queue_create_4CF("turns", 0);
+  dispatch_async_f(queue, queue, let_go);
+  CHECK(!_dispatch_runloop_root_queue_perform_4CF(queue));
 }
 
 static void note_turn(void *done) { latch_down(done); }
