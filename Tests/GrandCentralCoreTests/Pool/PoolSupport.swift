@@ -5,10 +5,11 @@ import TestSupport
 @testable import GrandCentralCore
 
 extension Pool {
-  /// A pool that nothing else uses. `threads`: the most that it makes.
+  /// A pool that nothing else uses. `threads`: the most that it makes. `isWatched`: items that sleep make room for
+  /// others; if not, its width is exact.
   static func own(
     width: Int, threads: Int, keepAliveNanoseconds: UInt64 = 5_000_000_000,
-    spawn: Spawn? = nil
+    spawn: Spawn? = nil, isWatched: Bool = true
   ) -> Pool {
     // Threads give their nodes back through the engine's exit handler.
     _ = Runtime.shared
@@ -16,7 +17,8 @@ extension Pool {
       width: width, readWidth: nil, softThreads: threads, mostThreads: threads,
       keepAliveNanoseconds: keepAliveNanoseconds)
     if let spawn { configuration.spawn = spawn }
-    let pool = Pool(configuration)
+    // A monitor that seems to be at work already is never started.
+    let pool = Pool(configuration, monitor: Monitor(mode: isWatched ? 0 : 1))
     // What a test refuses on purpose need not be told.
     pool.reportedRefusal.store(spawn != nil, ordering: .relaxed)
     return kept(pool)
