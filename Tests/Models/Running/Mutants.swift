@@ -2,6 +2,7 @@
 
 enum Mutants {
   static func run(filter: String, _ part: (number: Int, of: Int)) -> Bool {
+    if part.number == 0 { KeptOrdering.checkPlaces() }
     var survivors = 0
     var slowest = 0.0
     let chosen = Catalogue.mutants.filter { $0.name.contains(filter) || $0.model.contains(filter) }
