@@ -114,7 +114,7 @@ extension DispatchWorkItem {
     guard let queue else { return }
     // Whoever has the queue to itself keeps the item from starting for as long as it waits.
     require(
-      !queue.isHeldAlone(by: thread),
+      !queue.isClosed(by: thread),
       """
       Deadlock: wait() on a DispatchWorkItem that was submitted to queue '\(queue.label)', from an \
       item that has this queue to itself. Wait elsewhere, or use notify(queue:execute:).

@@ -110,10 +110,7 @@ extension Lane {
   // MARK: One lane in
 
   private final func enter(_ thread: ThreadContext, exclusive: Bool) {
-    if owner.load(ordering: .relaxed) == thread.ownerWord { failSelfSync(on: thread) }
-    if kind == .concurrent && (exclusive || widthNow == 1) && isHeldShared(by: thread) {
-      failSelfSync(on: thread)
-    }
+    if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
     // acquiring, here and wherever the word is looked at again: the width that it goes by.
     var seen = state.load(ordering: .acquiring)
     var spins = 0

@@ -17,10 +17,19 @@ extension Lane {
     kind == .bound ? isBoundTo(thread) : owner.load(ordering: .relaxed) == thread.ownerWord
   }
 
-  /// Stops if a wait for an item of this lane can never end, because `thread` holds the lane.
-  final func failIfHeld(by thread: ThreadContext) {
+  /// Whether `thread` holds the lane in such a way that nobody else can be let in: alone, or as the one that a width of
+  /// one lets in. `exclusive`: nobody who wants it alone.
+  final func isClosed(by thread: ThreadContext, exclusive: Bool = false) -> Bool {
+    isHeldAlone(by: thread)
+      || kind == .concurrent && (exclusive || widthNow == 1) && isHeldShared(by: thread)
+  }
+
+  /// Stops if a wait for an item of this lane can never end, because `thread` holds the lane. `exclusive`: the item is a
+  /// barrier.
+  final func failIfHeld(by thread: ThreadContext, exclusive: Bool = false) {
+    if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
     for lane in sequence(first: self, next: { $0.kind == .root ? nil : $0.targetNow })
-    where lane.kind != .root && lane.isHeldAlone(by: thread) {
+    where lane.kind != .root && lane.isClosed(by: thread) {
       lane.failSelfSync(on: thread)
     }
   }

@@ -75,7 +75,7 @@ extension DispatchQueue {
     let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
     // On a quiet queue, or one that has no thread of its own to lend, the caller's will do.
     guard isBusy || kind == .bound else { return try sync(flags: flags, execute: work) }
-    failIfHeld(by: thread)
+    failIfHeld(by: thread, exclusive: flags.contains(.barrier))
     return try runRemotely(
       thread, on: self, barrier: flags.contains(.barrier), work, rescue: { throw $0 })
   }
@@ -156,7 +156,7 @@ extension DispatchQueue {
     guard isBusy || kind == .bound else {
       return syncCall(function, context, isBarrier: isBarrier)
     }
-    failIfHeld(by: thread)
+    failIfHeld(by: thread, exclusive: isBarrier)
     callRemotely(thread, on: self, barrier: isBarrier, function, context)
   }
 

@@ -87,7 +87,7 @@ extension DispatchSource {
   package final func cancelAndWait() {
     cancel()
     let thread = currentThread()
-    let isInside = hierarchy.contains { $0.kind != .root && $0.isHeldAlone(by: thread) }
+    let isInside = hierarchy.contains { $0.kind != .root && $0.isClosed(by: thread) }
     if isInside { return }
     // What was never active has no handler to wait for, and none of them would come.
     activate()

@@ -1,0 +1,26 @@
+// What tests of rings of waits have in common.
+import TestSupport
+
+@testable import GrandCentralCore
+
+/// A thread that says when it waits for a lane and has registered that: see WaitGraph.
+final class Waiter: Sendable {
+  private let context = Box<UInt>(0)
+  private let thread = Box<TestSupport.TestThread?>(nil)
+
+  func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    thread.value = TestSupport.TestThread(name) { [context] in
+      context.value = UInt(bitPattern: currentThread())
+      body()
+    }
+  }
+
+  var isRegistered: Bool {
+    eventually {
+      guard let thread = ThreadContext(bitPattern: context.value) else { return false }
+      return WaitGraph.isRegistered(thread)
+    }
+  }
+
+  func join() -> Bool { thread.value?.join() ?? false }
+}
