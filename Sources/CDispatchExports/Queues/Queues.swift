@@ -63,7 +63,7 @@ public func dispatchQueueSetLabelNoCopy(_ target: Handle?, _ label: UnsafePointe
   queue(target)._withUnsafeGuaranteedRef { $0.setLabelString(label) }
 }
 
-/// The class that a queue was made with, and its place in it.
+/// The class that a queue was given, and its place in it.
 @c(dispatch_queue_get_qos_class)
 public func dispatchQueueGetQoSClass(
   _ target: Handle?, _ relativePriority: UnsafeMutablePointer<Int32>?

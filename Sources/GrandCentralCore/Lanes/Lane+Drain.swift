@@ -69,8 +69,9 @@ extension Lane {
     }
   }
 
-  /// What the target hands down may have changed with the target's target. Roots never change.
-  private final func readInherited() {
+  /// What the target hands down may have changed with the target's target, or with a QoS that it was given late. Roots
+  /// never change.
+  final func readInherited() {
     guard kind != .bound else { return }
     withTarget { target in
       guard target.kind != .root else { return }
@@ -93,6 +94,11 @@ extension Lane {
       switch serve(looksAtSuspension: looksAtSuspension, on: thread) {
       case .gone(let releases): return releases
       case .item(let node):
+        if left == 0 {
+          putBack(node)
+          return moveOn(from: thread)
+        }
+        left -= 1
         thread.pointee.qos = effectiveQoS(node.traits).rawValue
         let asked = urgency(from: node)
         if asked != settled || unsettled != .nothing {
@@ -102,12 +108,10 @@ extension Lane {
       }
       let now = attention.load(ordering: .acquiring)
       looksAtSuspension = now != noticed
-      left -= 1
       if looksAtSuspension {
         noticed = takeNotice(of: now)
         if targetReference?.toOpaque() != startTarget { return moveOn(from: thread) }
       }
-      if left <= 0 && hasMore { return moveOn(from: thread) }
     }
   }
 
@@ -121,11 +125,6 @@ extension Lane {
     unsettled = .nothing
     Self.settle(thread, atLeast: level)
     return asked
-  }
-
-  /// Whether more is queued, as far as the owner can see without an exchange.
-  private final var hasMore: Bool {
-    batch != nil || state.load(ordering: .relaxed).pending != nil
   }
 
   /// Ends this activation and sends another: to a new target, or behind what else waits on this one.

@@ -76,7 +76,7 @@ extension Lane {
   final func sendActivation(qos: PackedQoS, from thread: ThreadContext) {
     if kind == .bound { return wakeBoundThread() }
     // As soon as the lane is wanted, a node that a raiser sends may take it, and change the target. A root
-    // lives as long as the engine; another target must be kept.
+    // lives as long as the engine, or as the one queue that has it for good; another target must be kept.
     let target = targetReference.unsafelyUnwrapped
     let isRoot = target._withUnsafeGuaranteedRef { $0.kind == .root }
     if !isRoot { _ = target.retain() }
@@ -115,6 +115,8 @@ extension Lane {
 
   /// Sends a shared item, already counted as running, straight to the target.
   final func sendAdmitted(_ node: WorkNode, from thread: ThreadContext) {
+    // Here, since nobody may ever drain the lane.
+    readInherited()
     var sent = node
     if node.traits.contains(.carried) {
       // It already carries the count of a lane below this one; put it into a node of its own.

@@ -5,7 +5,7 @@
 // item's is what the caller gave, or else the class of the code that submitted it, which is at most
 // user-initiated: work that is handed on is no longer the user's touch itself.
 // Where the queue has none, what its targets hand down is the least that its items run at: the nearest
-// that has a QoS. A floor is as if there were one more target in between, with that QoS. What ends on
+// that has a QoS. A queue that has a floor raises that to it, for its own items and for what it hands down. What ends on
 // the main thread is handed down as enforced: nothing lowers that thread.
 // A lane that asks to be drained is no item of its target: it brings what its own items need, and the
 // target's QoS can only add to that.
@@ -72,7 +72,8 @@ enum QoSPropagation {
   static func handedDown(queue: PackedQoS, inherited: PackedQoS, isMain: Bool) -> PackedQoS {
     if isMain { return queue.enforced }
     if queue.rawValue == 0 { return inherited }
-    return inherited.isEnforced ? mostUrgent(queue.own, inherited).enforced : queue.own
+    if inherited.isEnforced { return mostUrgent(queue.own, inherited).enforced }
+    return queue.isFloor ? mostUrgent(queue.own, inherited) : queue.own
   }
 
   /// What an item runs at that is performed by hand, on a thread at `current`.

@@ -53,7 +53,7 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
   override final var laneLabel: String { label }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
-  /// The quality of service given at creation.
+  /// The quality of service that the queue was given: its own, or the least that its items run at.
   public final var qos: DispatchQoS { ownQoS.dispatchQoS }
 
   /// The queue of the main thread.

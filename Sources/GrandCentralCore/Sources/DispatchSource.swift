@@ -141,7 +141,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func runRegistration(on thread: ThreadContext) {
-    if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread, queue: queueQoS) }
+    if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread, ranking: ranking) }
   }
 
   /// A handler came to a source that had none. Any thread.
@@ -184,8 +184,9 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     }
   }
 
-  /// That of the queue that the source's handlers run on. The lane is held.
-  private var queueQoS: PackedQoS { target?.ownQoS ?? .unspecified }
+  /// Whose QoS the handlers run at: the source's if it was given one, else that of the queue that they run on. The lane
+  /// is held.
+  private var ranking: Lane { ownQoS == .unspecified ? target ?? self : self }
 
   private func runEvent(on thread: ThreadContext) {
     // Before the data is taken: see SourceState.
@@ -199,18 +200,18 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     // An event that comes just when the source is started may get in line before the registration. It is told since
     // the source watches, or has nothing to watch; so here is the place.
     if isUnregistered {
-      takeRegistrationHandler()?.run(of: self, on: thread, queue: queueQoS)
+      takeRegistrationHandler()?.run(of: self, on: thread, ranking: ranking)
       if isCancelled { return }
     }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
-    handler.run(of: self, on: thread, queue: queueQoS)
+    handler.run(of: self, on: thread, ranking: ranking)
     eventWasHandled(on: thread)
   }
 
   private func runCancellation(on thread: ThreadContext) {
     let (cancel, _, _) = endHandlers()
-    cancel?.run(of: self, on: thread, queue: queueQoS)
+    cancel?.run(of: self, on: thread, ranking: ranking)
   }
 
   private func submitRetained(

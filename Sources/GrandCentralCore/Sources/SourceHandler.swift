@@ -45,15 +45,16 @@ enum SourceHandler {
     }
   }
 
-  /// Calls it as an item of the queue that the thread is on, whose own QoS is `queue`.
-  func run(of source: DispatchSource, on thread: ThreadContext, queue: PackedQoS) {
+  /// Calls it as an item of the queue that the thread is on. `ranking`: the lane whose QoS counts for it, which the
+  /// thread holds.
+  func run(of source: DispatchSource, on thread: ThreadContext, ranking: Lane) {
     switch self {
     case .closure(let work, let qos):
-      let outer = Self.enter(qos, thread, queue)
+      let outer = Self.enter(qos, thread, ranking)
       grandCentralClientCallout(work)
       thread.pointee.qos = outer
     case .function(let work, let qos):
-      let outer = Self.enter(qos, thread, queue)
+      let outer = Self.enter(qos, thread, ranking)
       grandCentralClientCallout { work(source.context) }
       thread.pointee.qos = outer
     case .item(let item): item.perform()
@@ -61,13 +62,14 @@ enum SourceHandler {
   }
 
   /// What the thread worked at before.
-  private static func enter(_ qos: PackedQoS, _ thread: ThreadContext, _ queue: PackedQoS) -> UInt32
-  {
+  private static func enter(_ qos: PackedQoS, _ thread: ThreadContext, _ ranking: Lane) -> UInt32 {
     let outer = thread.pointee.qos
-    let item = QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer))
-    thread.pointee.qos =
-      queue == .unspecified
-      ? item.rawValue : QoSPropagation.effective(item: qos, queue: queue).rawValue
+    let own = ranking.ownQoS
+    let item =
+      own == .unspecified
+      ? QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer))
+      : QoSPropagation.effective(item: qos, queue: own, inherited: ranking.inheritedQoS)
+    thread.pointee.qos = item.rawValue
     return outer
   }
 }

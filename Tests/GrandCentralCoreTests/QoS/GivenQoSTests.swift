@@ -40,6 +40,47 @@ import Testing
     #expect(runsAt(child, .background) == .utility)
   }
 
+  @Test func `does not lower as a floor what a target hands down`() {
+    let target = DispatchQueue(label: "test.target", qos: .userInitiated)
+    let queue = DispatchQueue(
+      label: "test.given", attributes: .initiallyInactive, target: target)
+    #expect(queue.setQoS(.utility, isFloor: true))
+    queue.activate()
+    #expect(runsAt(queue, .background) == .userInitiated)
+    let child = DispatchQueue(label: "test.child", target: queue)
+    #expect(runsAt(child, .background) == .userInitiated)
+  }
+
+  @Test(arguments: [[], DispatchQueue.Attributes.concurrent])
+  func `is known to a queue that targeted this one before`(attributes: DispatchQueue.Attributes) {
+    let queue = makeInactive()
+    let child = DispatchQueue(label: "test.child", attributes: attributes, target: queue)
+    #expect(queue.setQoS(.userInitiated))
+    queue.activate()
+    #expect(runsAt(child, .background) == .userInitiated)
+  }
+
+  @Test(arguments: [DispatchQoS.unspecified, .background, .userInitiated])
+  func `counts for a source's handlers, whatever its queue has`(queueQoS: DispatchQoS) {
+    let queue = DispatchQueue(label: "test.queue", qos: queueQoS)
+    for (isFloor, expected) in [
+      (false, DispatchQoS.utility), (true, queueQoS == .userInitiated ? queueQoS : .utility),
+    ] {
+      let source = DispatchSource.makeUserDataAddSource(queue: queue)
+      let found = Box<DispatchQoS?>(nil)
+      let isDone = Latch()
+      source.setEventHandler(qos: .background) {
+        found.value = PackedQoS(rawValue: currentThread().pointee.qos).dispatchQoS
+        isDone.open()
+      }
+      #expect(source._source.setQoS(.utility, isFloor: isFloor))
+      source.activate()
+      source.add(data: 1)
+      #expect(isDone.wait() && found.value == expected)
+      source.cancel()
+    }
+  }
+
   @Test func `is nothing as a floor without a class`() {
     let target = DispatchQueue(label: "test.target", qos: .utility)
     let queue = DispatchQueue(

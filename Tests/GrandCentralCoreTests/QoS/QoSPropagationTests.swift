@@ -143,24 +143,22 @@ import Testing
     #expect(runsAt.dispatchQoS == run.runsAt)
   }
 
-  @Test func `a floor is as good as a target with that QoS in between`() {
+  @Test func `a floor raises to it what is less, and lowers nothing`() {
     let bands = Band.allCases.map { PackedQoS(band: $0) }
     for item in bands + bands.dropFirst().map(\.enforced) {
       for given in bands.dropFirst() {
         for inherited in bands + bands.dropFirst().map(\.enforced) {
-          let between = QoSPropagation.handedDown(
-            queue: given, inherited: inherited, isMain: false)
-          let expected = QoSPropagation.effective(
-            item: item, queue: .unspecified, inherited: between)
-          #expect(
-            QoSPropagation.effective(item: item, queue: given.floor, inherited: inherited)
-              == expected)
-          #expect(
-            QoSPropagation.activation(of: item, queue: given.floor, inherited: inherited)
-              == QoSPropagation.activation(of: item, queue: given, inherited: inherited))
+          let least = max(given.urgency, inherited.urgency)
+          let runsAt = QoSPropagation.effective(
+            item: item, queue: given.floor, inherited: inherited)
+          #expect(runsAt.urgency == max(item.urgency, least) && !runsAt.isFloor)
+          let brings = QoSPropagation.activation(
+            of: item, queue: given.floor, inherited: inherited)
+          #expect(brings.urgency == runsAt.urgency)
           let handedDown = QoSPropagation.handedDown(
             queue: given.floor, inherited: inherited, isMain: false)
-          #expect(handedDown == between && !handedDown.isFloor)
+          #expect(handedDown.urgency == least && !handedDown.isFloor)
+          #expect(handedDown.isEnforced == inherited.isEnforced)
         }
       }
     }

@@ -142,7 +142,8 @@ void dispatch_set_target_queue(dispatch_object_t object, dispatch_queue_t _Nulla
 DISPATCH_EXPORT DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 const char *dispatch_queue_get_label(dispatch_queue_t _Nullable queue);
 
-/// The class that a queue was made with. What others have set on its targets is not counted.
+/// The class that a queue was given: its own, or the least that its items run at. What others have set on its targets is
+/// not counted.
 ///
 /// - Parameter relative_priority: where to put the priority within the class, 0 … -15; NULL if not
 ///   wanted.
