@@ -14,7 +14,7 @@ extension DispatchObject {
       ended.finalizer.load(ordering: .acquiring), to: WorkFunction?.self)
     if let context, let finalizer {
       let thread = currentThread()
-      let lane = given?.takeUnretainedValue() ?? target
+      let lane = given?.takeUnretainedValue() ?? target.finalizerTarget
       lane.submit(.function(finalizer, context, on: thread), from: thread)
     }
     given?.release()

@@ -14,7 +14,8 @@
 // has to itself, however deep it drains.
 // A lane's queued items are raised with it: they run when they run, and the drainer is what runs them. The
 // items do not see it: their QoS, and what they hand on, is that of Lane.effectiveQoS().
-// Readers and items of a concurrent lane that run when a barrier comes are not known, and are not raised.
+// Readers and items of a concurrent lane are not known, and are not raised for what waits until they leave: for a
+// barrier, nor for anything that finds the lane full.
 import CLinux
 
 /// Whether inversions are resolved. GRANDCENTRAL_OVERRIDES=off shows what happens if not.
@@ -33,7 +34,8 @@ extension Lane {
     // A sync() has the lane. When it leaves it sees that word, and wants no less.
     guard word.isHeld else { return raiseOwner(to: band, from: thread) }
     let (raise, generation) = summons.change { seen in
-      let (next, raise) = seen.raised(to: band)
+      // As urgent as any is the one node of a lane that is summoned once.
+      let (next, raise) = seen.raised(to: isSummonedOnce ? .unspecified : band)
       return (next, (raise, next.generation))
     }
     switch raise {

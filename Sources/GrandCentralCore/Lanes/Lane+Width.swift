@@ -1,6 +1,6 @@
 // Room: Lanes/Lane+Width. How many items of a concurrent lane run side by side.
-// The width is no part of the word, which has no bits left for it. It changes only while nobody is inside: by a
-// barrier, or by who holds the idle lane for a moment. Whoever lets somebody in reads the word with acquire and then
+// The width is no part of the word, which has no bits left for it. It changes only while nobody is inside: before the
+// lane is activated, by a barrier, or by who holds the idle lane for a moment. Whoever lets somebody in reads the word with acquire and then
 // the width. So whoever comes after the call goes by the new one: until the barrier has run, the word sends it into
 // line behind; a word that does not comes from after the change, and brings the width along.
 // Not so who comes beside the call: the word that it has read may be left and come again while the width changes, and
@@ -11,6 +11,6 @@ extension Lane {
   @inline(__always)
   final var widthNow: Int { Int(width.load(ordering: .relaxed)) }
 
-  /// Whether it is narrower than any number of threads makes it.
-  final var isNarrow: Bool { widthNow < LaneState.mostRunning }
+  /// That of the narrowest up to the root, which has as many places as any lane can. Only for holders of the lane.
+  final var narrowestWidth: Int { hierarchy.lazy.map(\.widthNow).min() ?? 1 }
 }

@@ -26,7 +26,8 @@ public class _Lane: DispatchObject {
     case serial
     /// Items at the same time, barriers alone.
     case concurrent
-    /// Not a lane at all: gives its nodes to the pool. The end of every hierarchy but the main one.
+    /// Not a lane at all: gives its nodes to whatever runs them, the pool or a run loop. The end of every hierarchy but
+    /// the main one.
     case root
     /// Serial, and drained by one thread: the main queue.
     case bound
@@ -123,6 +124,12 @@ public class _Lane: DispatchObject {
 
   /// In a child that was forked: what was on its way to this lane is not.
   func forgetParent() {}
+
+  /// Whether it is sent to its root once, however urgent it becomes: a root without bands.
+  var isSummonedOnce: Bool { false }
+
+  /// For a target: where the finalizer runs of what dies with it as its target.
+  var finalizerTarget: Lane { self }
 
   /// How many items an activation runs before what else waits on the target has its turn.
   var drainQuota: Int { 1024 }

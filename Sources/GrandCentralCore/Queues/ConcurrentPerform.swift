@@ -7,7 +7,8 @@
 // for each other still meet.
 // The caller's closure does not escape: a helper touches it only between a claim that succeeded and the
 // matching addition to `done`, and the caller returns only when `done` is complete. A helper that comes
-// later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block.
+// later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block. No more can it on a queue:
+// a caller who is inside goes on in its own place, and helpers that find no place there come later or in vain.
 
 /// The caller's closure as a field: see HeldClosure.
 @usableFromInline
@@ -97,14 +98,16 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Sends helpers to the pool; or to `queue`, which the caller is inside of, so that no more run than it lets in.
+  /// Sends helpers to the pool; or to `place`, a queue that the caller is inside of, so that no more run than it lets
+  /// in.
   @usableFromInline
   static func begin(
-    iterations: Int, on queue: DispatchQueue? = nil, from thread: ThreadContext,
+    iterations: Int, in place: PerformPlace? = nil, from thread: ThreadContext,
     body: UnsafePointer<PerformBody>
   ) -> PerformState {
     let pool = Runtime.shared.pool
-    let threads = min(pool.width.load(ordering: .relaxed), iterations)
+    let most = min(pool.width.load(ordering: .relaxed), place?.width ?? .max)
+    let threads = min(most, iterations)
     let state = PerformState(
       iterations: iterations, threads: threads, waiter: thread, body: body)
     let qos = PackedQoS(rawValue: thread.pointee.qos)
@@ -119,8 +122,8 @@ final class PerformState: @unchecked Sendable {
         state._withUnsafeGuaranteedRef { $0.help() }
         state.release()
       }
-      if let queue {
-        queue.submit(node, from: thread)
+      if let place {
+        place.queue.submit(node, from: thread)
       } else {
         pool.submit(node, .items, band: qos.band, from: thread)
       }
@@ -148,12 +151,12 @@ extension DispatchQueue {
   /// - Source: Apple, Dispatch, `DispatchQueue.concurrentPerform(iterations:execute:)`.
   @inlinable
   public class func concurrentPerform(iterations: Int, execute work: (Int) -> Void) {
-    perform(iterations: iterations, on: nil, execute: work)
+    perform(iterations: iterations, in: nil, execute: work)
   }
 
-  /// The same, with helpers that are items of `queue`; the caller is inside of it.
+  /// The same, with helpers in `place`.
   @inlinable @inline(__always)
-  class func perform(iterations: Int, on queue: DispatchQueue?, execute work: (Int) -> Void) {
+  class func perform(iterations: Int, in place: PerformPlace?, execute work: (Int) -> Void) {
     if iterations <= 1 {
       PerformState.check(iterations)
       if iterations == 1 { work(0) }
@@ -163,7 +166,7 @@ extension DispatchQueue {
     withoutActuallyEscaping(work) { shared in
       withUnsafePointer(to: PerformBody(call: shared)) { body in
         let state = PerformState.begin(
-          iterations: iterations, on: queue, from: thread, body: body)
+          iterations: iterations, in: place, from: thread, body: body)
         var count = 0
         var range = state.claim()
         while !range.isEmpty {
@@ -183,7 +186,7 @@ extension DispatchQueue {
   package typealias IterationFunction = @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
 
   /// Calls `function` once for each number below `iterations`, as items of this queue that the caller waits for: one
-  /// after the other if the queue, or one that it leads to, is serial.
+  /// after the other if the queue, or one that it leads to, is serial, and never more than these let in.
   package final func applyCall(
     iterations: Int, _ function: @escaping IterationFunction, _ context: UnsafeMutableRawPointer?
   ) {
@@ -192,23 +195,33 @@ extension DispatchQueue {
     if kind == .root {
       return Self.concurrentPerform(iterations: iterations) { function(context, $0) }
     }
-    // Who is inside already goes on in its own place: it might wait for ever for another.
-    if kind == .concurrent && isNarrow && isHeldShared(by: currentThread()) {
-      for index in 0..<iterations { function(context, index) }
+    let loop = { self.loop(iterations) { function(context, $0) } }
+    // Who is inside goes on in his own place: for another he might wait for ever.
+    if kind == .concurrent && isHeldShared(by: currentThread()) { loop() } else { sync { loop() } }
+  }
+
+  /// The caller is inside, and is for as long as any helper is.
+  private final func loop(_ iterations: Int, _ call: @Sendable (Int) -> Void) {
+    let width = narrowestWidth
+    if width == 1 {
+      for index in 0..<iterations { call(index) }
       return
     }
-    sync {
-      if hierarchy.contains(where: { $0.kind == .serial || $0.kind == .bound }) {
-        for index in 0..<iterations { function(context, index) }
-      } else {
-        if hierarchy.contains(where: { $0.kind == .concurrent && $0.isNarrow }) {
-          return Self.perform(iterations: iterations, on: self) { function(context, $0) }
-        }
-        // The caller is inside for as long as any helper is, so the lane is held and may stand on their frames.
-        Self.concurrentPerform(iterations: iterations) { index in
-          withFrame(currentThread(), as: .visiting) { function(context, index) }
-        }
-      }
+    if width < LaneState.mostRunning {
+      let place = PerformPlace(queue: self, width: width)
+      return Self.perform(iterations: iterations, in: place, execute: call)
+    }
+    // So the lane is held, and may stand on the helpers' frames.
+    Self.concurrentPerform(iterations: iterations) { index in
+      withFrame(currentThread(), as: .visiting) { call(index) }
     }
   }
+}
+
+/// A queue that a loop's caller is inside of, and whose items the helpers are.
+@usableFromInline
+struct PerformPlace {
+  let queue: DispatchQueue
+  /// How many it lets in, with the caller.
+  let width: Int
 }

@@ -6,7 +6,14 @@ extension DispatchQueue {
   package final func setWidth(_ asked: Int) {
     guard kind == .concurrent else { return }
     let width = UInt16(min(max(asked, 1), LaneState.mostRunning))
-    // relaxed: whoever leaves the lane publishes it.
+    // relaxed, here and below: whoever activates or leaves the lane publishes it.
+    let isInactive = control.withLock {
+      guard suspension.isInactive else { return false }
+      // Nobody was let in yet, nor can be: who comes queues, and goes by the width from the activation on.
+      self.width.store(width, ordering: .relaxed)
+      return true
+    }
+    if isInactive { return }
     let isSet = holdIfIdle(on: currentThread()) { self.width.store(width, ordering: .relaxed) }
     if isSet { return }
     async(flags: .barrier) { self.width.store(width, ordering: .relaxed) }

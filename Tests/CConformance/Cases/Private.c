@@ -118,6 +118,27 @@ BEYOND(width_lets_loops_nest, "the width of a loop inside another is the toolcha
   dispatch_release(narrow);
 }
 
+static dispatch_queue_t wide;
+static counter in_place;
+static void apply_in_place(void *unused) {
+  (void)unused;
+  count_up(&in_place);
+  while (atomic_load(&in_place.value) < 2) { sched_yield(); }
+  // Both places are taken, and by those who want to go on.
+  dispatch_apply_f(8, wide, (void *)(intptr_t)2, measure_iteration);
+}
+
+CASE(width_lets_loops_of_all_who_are_inside_go_on) {
+  through = (latch)LATCH(16);
+  narrow = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT);
+  dispatch_queue_set_width(narrow, 2);
+  wide = dispatch_queue_create_with_target(NULL, DISPATCH_QUEUE_CONCURRENT, narrow);
+  for (int n = 0; n < 2; n++) dispatch_async_f(wide, NULL, apply_in_place);
+  latch_wait(&through);
+  dispatch_release(wide);
+  dispatch_release(narrow);
+}
+
 CASE(width_by_number_of_cpus) {
   static counter ran;
   dispatch_queue_t queue = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT_INACTIVE);
@@ -168,6 +189,15 @@ CASE(run_loop_queue_may_end_in_its_last_turn) {
   dispatch_queue_t queue = _dispatch_runloop_root_queue_create_4CF("turns", 0);
   dispatch_async_f(queue, queue, let_go);
   CHECK(!_dispatch_runloop_root_queue_perform_4CF(queue));
+}
+
+BEYOND(run_loop_queue_ends_with_its_finalizer, "the finalizer is never called there") {
+  static latch ended = LATCH(1);
+  dispatch_queue_t queue = _dispatch_runloop_root_queue_create_4CF("turns", 0);
+  dispatch_set_context(queue, &ended);
+  dispatch_set_finalizer_f(queue, arrive);
+  dispatch_release(queue);
+  latch_wait(&ended);
 }
 
 static void note_turn(void *done) { latch_down(done); }

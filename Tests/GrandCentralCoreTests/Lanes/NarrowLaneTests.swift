@@ -41,11 +41,10 @@ import Testing
   @Test func `keeps it from its activation on`() {
     let queue = make(.initiallyInactive)
     queue.setWidth(3)
+    #expect(!word(queue).hasWork, "nothing that would have to run")
     submit(0..<10, to: queue)
     #expect(root.count == 0)
     queue.activate()
-    // The first activation brings the width.
-    root.runOldest()
     #expect(root.count == 3 && word(queue).running == 3)
     runAll(queue, atMost: 3)
     #expect(log.all == Array(0..<10))
@@ -100,7 +99,7 @@ import Testing
     serial.setWidth(4)
     #expect(serial.widthNow == 1)
     DispatchQueue.global().setWidth(4)
-    #expect(!DispatchQueue.global().isNarrow)
+    #expect(DispatchQueue.global().widthNow == LaneState.mostRunning)
   }
 
   @Test func `lets in no more of a loop than of items`() {
@@ -123,6 +122,41 @@ import Testing
       }
     }
     #expect(inside.peak == 1)
+  }
+
+  @Test func `lets loops inside of items go on in their place`() {
+    let narrow = DispatchQueue(label: "test.narrow.nested", attributes: .concurrent)
+    narrow.setWidth(2)
+    let wide = DispatchQueue(label: "test.wide.nested", attributes: .concurrent, target: narrow)
+    for queue in [narrow, wide] {
+      let inside = Counter()
+      let calls = Counter()
+      let ended = Counter()
+      for _ in 0..<2 {
+        queue.async {
+          inside.add()
+          guard eventually({ inside.value == 2 }) else { return }
+          // Both places are taken.
+          queue.applyCall(
+            iterations: 50,
+            { raw, _ in
+              let calls = Unmanaged<Counter>.fromOpaque(raw.unsafelyUnwrapped)
+              calls._withUnsafeGuaranteedRef { _ = $0.add() }
+            }, Unmanaged.passUnretained(calls).toOpaque())
+          ended.add()
+        }
+      }
+      #expect(eventually { ended.value == 2 })
+      #expect(calls.value == 100)
+    }
+  }
+
+  @Test(arguments: [1, 2]) func `is sent no more helpers than it lets in`(width: Int) {
+    let queue = make()
+    queue.setWidth(width)
+    queue.applyCall(iterations: 100, { _, _ in }, nil)
+    #expect(root.count < width)
+    runAll(queue, atMost: width)
   }
 
   @Test func `of one stops who enters it from inside`() async {

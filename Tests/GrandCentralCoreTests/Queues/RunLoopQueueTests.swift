@@ -28,6 +28,8 @@ import Testing
     // Not atomic: the queue guards it.
     let sum = Unguarded(0)
     let total = 2000
+    // Only this thread performs, and who syncs does not count.
+    let here = Unguarded(0)
     let ended = Counter()
     let threads = (0..<3).map { number in
       TestSupport.TestThread("submits \(number)") {
@@ -35,19 +37,54 @@ import Testing
           if step % 16 == 0 {
             queue.sync { sum.value += 1 }
           } else {
-            queue.async { sum.value += 1 }
+            queue.async {
+              sum.value += 1
+              here.value += 1
+            }
           }
         }
         ended.add()
       }
     }
-    #expect(
-      eventually {
-        while queue.perform() {}
-        return ended.value == threads.count && !queue.perform()
-      })
+    var most = 0
+    let isOver = eventually {
+      var isMore = false
+      repeat {
+        let before = here.value
+        isMore = queue.perform()
+        most = max(most, here.value - before)
+      } while isMore
+      return ended.value == threads.count && !queue.perform()
+    }
+    #expect(isOver && most == 1, "a turn is one item")
     for thread in threads { #expect(thread.join()) }
     #expect(queue.sync { sum.value } == 3 * total)
+  }
+
+  @Test func `asks for one turn an item, however urgent what comes is`() {
+    weak var ended: RunLoopQueue?
+    let log = Log<Int>()
+    do {
+      let queue = RunLoopQueue(label: "test.urgent")
+      ended = queue
+      queue.async(qos: .background) { log.append(0) }
+      queue.async(qos: .userInteractive) { log.append(1) }
+      #expect(queue.perform() && log.all == [0])
+      #expect(!queue.perform() && log.all == [0, 1])
+    }
+    #expect(ended == nil)
+  }
+
+  @Test func `ends with its finalizer, elsewhere`() {
+    let ended = Latch()
+    do {
+      let queue = RunLoopQueue(label: "test.finalizer")
+      queue.context = Unmanaged.passUnretained(ended).toOpaque()
+      queue.setFinalizer {
+        Unmanaged<Latch>.fromOpaque($0.unsafelyUnwrapped)._withUnsafeGuaranteedRef { $0.open() }
+      }
+    }
+    #expect(ended.wait())
   }
 
   @Test func `ends with its work`() {

@@ -5,16 +5,13 @@ extension Catalogue {
   private typealias Narrowed = @Sendable (Scene) -> Void
   private typealias Step = @Sendable (ConcurrentScene) -> Void
 
-  /// Gives the queue a width of one, then makes it submit an item and what comes `last`.
-  private static func narrowed(
-    from attributes: DispatchQueue.Attributes = [],
-    _ prepare: @escaping Step,
-    last: @escaping Step
-  ) -> Narrowed {
+  /// The queue gets a width of one while an item runs, before another and what comes `last`.
+  private static func atWork(_ last: @escaping Step) -> Narrowed {
     { scene in
-      let concurrent = ConcurrentScene(SpawningRoot(), attributes: attributes)
+      let concurrent = ConcurrentScene(SpawningRoot())
       scene.thread("submits") {
-        prepare(concurrent)
+        concurrent.asyncRead()
+        concurrent.queue.setWidth(1)
         concurrent.asyncUnguardedWrite()
         last(concurrent)
       }
@@ -22,21 +19,18 @@ extension Catalogue {
     }
   }
 
-  private static func atWork(_ last: @escaping Step) -> Narrowed {
-    narrowed(
-      {
-        $0.asyncRead()
-        $0.queue.setWidth(1)
-      }, last: last)
-  }
-
-  private static func activated(_ last: @escaping Step) -> Narrowed {
-    narrowed(
-      from: .initiallyInactive,
-      {
-        $0.queue.setWidth(1)
-        $0.queue.activate()
-      }, last: last)
+  /// A queue with an item gets a width of one and is activated, while another thread comes.
+  private static func activated(_ comes: @escaping Step) -> Narrowed {
+    { scene in
+      let concurrent = ConcurrentScene(SpawningRoot(), attributes: .initiallyInactive)
+      scene.thread("activates") {
+        concurrent.asyncUnguardedWrite()
+        concurrent.queue.setWidth(1)
+        concurrent.queue.activate()
+      }
+      scene.thread("comes") { comes(concurrent) }
+      scene.finally { concurrent.expect() }
+    }
   }
 
   static var widths: [EngineModel] {
