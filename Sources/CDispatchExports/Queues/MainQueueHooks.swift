@@ -33,7 +33,7 @@ public func dispatchRunLoopRootQueueCreate(
   flags == 0 ? newHandle(RunLoopQueue(label: label.map { String(cString: $0) } ?? "")) : nil
 }
 
-/// Runs one item of such a queue. Returns whether more is queued; of another queue, false.
+/// Runs one item of such a queue. Returns whether another turn is asked for; of another queue, false.
 @c(_dispatch_runloop_root_queue_perform_4CF)
 public func dispatchRunLoopRootQueuePerform(_ target: Handle?) -> Bool {
   // The item may drop the last reference.

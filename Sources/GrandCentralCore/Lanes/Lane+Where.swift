@@ -28,10 +28,13 @@ extension Lane {
   /// barrier.
   final func failIfHeld(by thread: ThreadContext, exclusive: Bool = false) {
     if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
-    for lane in sequence(first: self, next: { $0.kind == .root ? nil : $0.targetNow })
-    where lane.kind != .root && lane.isClosed(by: thread) {
-      lane.failSelfSync(on: thread)
-    }
+    firstClosed(by: thread)?.failSelfSync(on: thread)
+  }
+
+  /// Of this lane, its target, and so on, the first that `thread` keeps closed.
+  final func firstClosed(by thread: ThreadContext) -> Lane? {
+    sequence(first: self, next: { $0.kind == .root ? nil : $0.targetNow })
+      .first { $0.kind != .root && $0.isClosed(by: thread) }
   }
 
   final func isHeldShared(by thread: ThreadContext) -> Bool {

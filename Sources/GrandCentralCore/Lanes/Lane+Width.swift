@@ -13,4 +13,12 @@ extension Lane {
 
   /// That of the narrowest up to the root, which has as many places as any lane can. Only for holders of the lane.
   final var narrowestWidth: Int { hierarchy.lazy.map(\.widthNow).min() ?? 1 }
+
+  /// How many more all of them would let in. A guess: it changes at any time. Only for holders of the lane.
+  final var roomNow: Int {
+    hierarchy.lazy.map { lane in
+      let seen = lane.state.load(ordering: .relaxed)
+      return seen.hasWork ? 0 : max(0, lane.widthNow - seen.running)
+    }.min() ?? 0
+  }
 }

@@ -7,6 +7,8 @@
 // Of all that it has reached those are taken away that can go on by what is known: until nothing changes, since one
 // that goes on lets others. Those that are left wait for each other: whoever stops one is itself among them. The last
 // thread to register finds every ring that it closes, since all others registered before it under the same lock.
+// Not seen is a ring through a place that a thread has while it still waits to enter that lane's target, for it has no
+// frame there yet, nor one through the end of a loop: these are waits that nobody can be sure of, and are not reported.
 // Threads register after a wait of Tuning.deadlockSuspicionNanoseconds, so that a wait which ends soon pays nothing.
 // Lanes in the walk stay alive: a thread that waits for one keeps it, and takes the lock to leave. So do the
 // frames of a registered thread stand, and what it shares can be read off them.

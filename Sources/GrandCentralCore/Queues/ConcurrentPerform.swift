@@ -7,8 +7,8 @@
 // for each other still meet.
 // The caller's closure does not escape: a helper touches it only between a claim that succeeded and the
 // matching addition to `done`, and the caller returns only when `done` is complete. A helper that comes
-// later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block. No more can it on a queue:
-// a caller who is inside goes on in its own place, and helpers that find no place there come later or in vain.
+// later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block. No more can it on a
+// queue that the caller is inside of: it goes on in its own place, and helpers that find none come later or in vain.
 
 /// The caller's closure as a field: see HeldClosure.
 @usableFromInline
@@ -197,7 +197,12 @@ extension DispatchQueue {
     }
     let loop = { self.loop(iterations) { function(context, $0) } }
     // Who is inside goes on in his own place: for another he might wait for ever.
-    if kind == .concurrent && isHeldShared(by: currentThread()) { loop() } else { sync { loop() } }
+    let thread = currentThread()
+    if kind == .concurrent && isHeldShared(by: thread) {
+      withFrame(thread, as: .visiting, loop)
+    } else {
+      sync(execute: loop)
+    }
   }
 
   /// The caller is inside, and is for as long as any helper is.
@@ -208,7 +213,8 @@ extension DispatchQueue {
       return
     }
     if width < LaneState.mostRunning {
-      let place = PerformPlace(queue: self, width: width)
+      // Helpers that wait in line for a place would keep others from it, and most come in vain.
+      let place = PerformPlace(queue: self, width: min(width, 1 + roomNow))
       return Self.perform(iterations: iterations, in: place, execute: call)
     }
     // So the lane is held, and may stand on the helpers' frames.
@@ -222,6 +228,6 @@ extension DispatchQueue {
 @usableFromInline
 struct PerformPlace {
   let queue: DispatchQueue
-  /// How many it lets in, with the caller.
+  /// How many may be inside for the loop, with the caller.
   let width: Int
 }

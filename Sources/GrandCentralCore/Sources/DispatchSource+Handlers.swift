@@ -87,8 +87,7 @@ extension DispatchSource {
   package final func cancelAndWait() {
     cancel()
     let thread = currentThread()
-    let isInside = hierarchy.contains { $0.kind != .root && $0.isClosed(by: thread) }
-    if isInside { return }
+    if firstClosed(by: thread) != nil { return }
     // What was never active has no handler to wait for, and none of them would come.
     activate()
     // Behind the cancellation, which is on the lane already.

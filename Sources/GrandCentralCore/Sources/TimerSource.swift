@@ -105,9 +105,12 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// By how much the class of the handler's work allows the timer to be late.
   private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
     guard let leewayBand else { return 0 }
-    let queueQoS = ownQoS == .unspecified ? PackedQoS(band: leewayBand) : ownQoS
     let item = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
-    let allowed = ClassEffects.of(QoSPropagation.effective(item: item, queue: queueQoS).band).leeway
+    let runsAt =
+      ownQoS == .unspecified
+      ? QoSPropagation.effective(item: item, queue: PackedQoS(band: leewayBand))
+      : QoSPropagation.effective(item: item, queue: ownQoS, inherited: inheritedQoS)
+    let allowed = ClassEffects.of(runsAt.band).leeway
     if allowed == .none { return 0 }
     guard let target else { return allowed.nanoseconds(after: interval) }
     let now = onWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()

@@ -132,6 +132,7 @@ import Testing
       let inside = Counter()
       let calls = Counter()
       let ended = Counter()
+      let inLine = Counter()
       for _ in 0..<2 {
         queue.async {
           inside.add()
@@ -143,11 +144,13 @@ import Testing
               let calls = Unmanaged<Counter>.fromOpaque(raw.unsafelyUnwrapped)
               calls._withUnsafeGuaranteedRef { _ = $0.add() }
             }, Unmanaged.passUnretained(calls).toOpaque())
-          ended.add()
+          if narrow.state.load(ordering: .relaxed).hasWork { inLine.add() }
+          if DispatchQueue.current === queue { ended.add() }
         }
       }
       #expect(eventually { ended.value == 2 })
       #expect(calls.value == 100)
+      #expect(inLine.value == 0, "no helper waits for a place")
     }
   }
 
