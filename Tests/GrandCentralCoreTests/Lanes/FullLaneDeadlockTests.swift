@@ -90,6 +90,93 @@ import Testing
     }
   }
 
+  @Test func `that a serial queue wants, which those inside wait for, is reported`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
+      wide.setWidth(2)
+      let serial = DispatchQueue(label: "ring.serial", target: wide)
+      let waiters = (0..<2).map { _ in Waiter() }
+      let inside = Counter()
+      for (number, waiter) in waiters.enumerated() {
+        waiter.start("ring-\(number)") {
+          wide.sync {
+            inside.add()
+            guard eventually({ inside.value == 2 }) else { return }
+            // The serial queue is in line for a place with it.
+            if number == 0 { serial.async {} }
+            serial.sync {}
+          }
+        }
+      }
+      for waiter in waiters { _ = waiter.join() }
+    }
+    #expect(says(result, "Deadlock: 2 thread(s)"))
+    #expect(says(result, "waits for queue 'ring.serial'"))
+  }
+
+  @Test func `that a serial queue wants comes when one leaves who does not wait for it`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
+      wide.setWidth(3)
+      let serial = DispatchQueue(label: "noring.serial", target: wide)
+      let (other, waiters) = (Waiter(), [Waiter(), Waiter()])
+      let gate = Latch()
+      let inside = Counter()
+      other.start("noring-other") {
+        wide.sync {
+          inside.add()
+          _ = gate.wait()
+        }
+      }
+      for (number, waiter) in waiters.enumerated() {
+        waiter.start("noring-\(number)") {
+          wide.sync {
+            inside.add()
+            guard eventually({ inside.value == 3 }) else { return }
+            if number == 0 { serial.async {} }
+            serial.sync {}
+          }
+        }
+      }
+      guard waiters.allSatisfy(\.isRegistered) else { exit(1) }
+      gate.open()
+      exit(other.join() && waiters.allSatisfy { $0.join() } ? 0 : 2)
+    }
+  }
+
+  @Test func `that a thread has which works for another that waits is reported`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let queue = DispatchQueue(label: "ring.full", attributes: .concurrent)
+      queue.setWidth(1)
+      let other = DispatchQueue(label: "ring.serial")
+      let (caller, holder) = (Waiter(), Waiter())
+      let gate = Latch()
+      let isHeld = Latch()
+      queue.async { _ = gate.wait() }
+      queue.async {}
+      // Work is queued, so its closure is sent to a thread of the pool.
+      caller.start("ring-caller") {
+        queue.asyncAndWait { if holder.isRegistered { other.sync {} } }
+      }
+      guard caller.isRegistered else { exit(0) }
+      holder.start("ring-holder") {
+        other.sync {
+          isHeld.open()
+          queue.sync {}
+        }
+      }
+      guard isHeld.wait() else { exit(0) }
+      gate.open()
+      _ = caller.join() && holder.join()
+    }
+    #expect(says(result, "Deadlock: 2 thread(s)"))
+    #expect(says(result, "'ring-holder'") && !says(result, "'ring-caller'"))
+  }
+
   @Test func `of one stops who waits inside for an item of it`() async {
     let told = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -1,3 +1,4 @@
+import Glibc
 import GrandCentral
 import Primitives
 import TestSupport
@@ -52,5 +53,29 @@ import Testing
       source.setEventHandler(handler: DispatchWorkItem(qos: .userInitiated, block: handler))
     }
     #expect(seen == [.userInitiated, .userInitiated])
+  }
+
+  /// In a process of its own: there no other timer wakes the one that could wait.
+  @Test func `lets a timer wait for another's time`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let patient = DispatchSource.makeTimerSource()
+      let strict = DispatchSource.makeTimerSource(flags: .strict)
+      let done = Latch(2)
+      let deadline = DispatchTime.now() + .seconds(1)
+      let later = deadline + .milliseconds(20)
+      let isEarly = Box(false)
+      patient.setEventHandler(qos: .background) {
+        isEarly.value = .now() < later
+        done.open()
+      }
+      strict.setEventHandler { done.open() }
+      patient.schedule(deadline: deadline)
+      // The class allows a tenth of the time that was left.
+      let isSlow = DispatchTime.now() > deadline - .milliseconds(300)
+      strict.schedule(deadline: later)
+      patient.activate()
+      strict.activate()
+      exit(done.wait() && (isSlow || !isEarly.value) ? 0 : 1)
+    }
   }
 }
