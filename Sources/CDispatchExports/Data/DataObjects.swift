@@ -10,7 +10,7 @@ func data(_ handle: Handle?, _ function: StaticString = #function) -> DispatchDa
 
 /// A new object, with the reference that the program gets.
 func newHandle(_ data: DispatchData) -> Handle {
-  data.isEmpty ? gc_data_empty_address() : newHandle(DataObject(data) as AnyObject)
+  data.isEmpty ? gc_data_empty_address() : newHandle(DataObject(data))
 }
 
 /// An object for the length of a call.

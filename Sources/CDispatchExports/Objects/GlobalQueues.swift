@@ -61,7 +61,7 @@ enum GlobalQueues {
   }
 
   /// Whether an address is that of a global queue.
-  static func contains(_ handle: Handle) -> Bool {
+  static func contains(_ handle: Handle?) -> Bool {
     (0..<count).contains { handles[$0] == handle }
   }
 

@@ -1,8 +1,8 @@
 // What a C program holds: the address of the engine's object. Three kinds of addresses are not of objects, and are
 // recognised here: the main queue's and the empty data's storage, whose place and size the linked program knows, and
 // the slots of attributes. So is no address at all, a client's mistake that must be told with a name.
-// References are counted by Swift alone. Whoever holds the last one ends the object, as in Swift: an object that works
-// holds itself, a source that only listens does not.
+// A program's references are counted in the object, and stand for one of Swift's: see Work/ClientReferences. Whoever holds
+// the last one ends the object, as in Swift: an object that works holds itself, a source that only listens does not.
 import CDispatchStorage
 
 /// An object of the C interface.
@@ -56,12 +56,15 @@ func handle(of queue: DispatchQueue) -> Handle {
     ? gc_main_queue_address() : Unmanaged.passUnretained(queue).toOpaque()
 }
 
-/// A new object, with the reference that the program gets.
-func newHandle(_ object: AnyObject) -> Handle { Unmanaged.passRetained(object).toOpaque() }
+/// A new object that nobody else knows of yet, with the reference that the program gets.
+func newHandle(_ object: DispatchObject) -> Handle {
+  object.holdForClient()
+  return Unmanaged.passUnretained(object).toOpaque()
+}
 
-/// Whether nobody counts references of what is at an address.
+/// Whether what is at an address is no object, but the place of one that never ends.
 @inline(__always)
-func isEverlasting(_ handle: Handle) -> Bool {
+func isEverlasting(_ handle: Handle?) -> Bool {
   handle == gc_main_queue_address() || handle == gc_data_empty_address()
     || gc_attribute_number(handle) >= 0
 }

@@ -3,14 +3,39 @@ import CDispatchStorage
 
 /// Adds a reference. Any thread.
 @c(dispatch_retain)
-public func dispatchRetain(_ object: Handle) {
-  if !isEverlasting(object) { _ = Unmanaged<AnyObject>.fromOpaque(object).retain() }
+public func dispatchRetain(_ handle: Handle?) {
+  if isEverlasting(handle) { return }
+  let object: Unmanaged<DispatchObject> = object(handle)
+  object._withUnsafeGuaranteedRef { $0.addClientReference(first: { holdFirst(object) }) }
 }
 
 /// Drops a reference; with the last one the object ends. Any thread.
 @c(dispatch_release)
-public func dispatchRelease(_ object: Handle) {
-  if !isEverlasting(object) { Unmanaged<AnyObject>.fromOpaque(object).release() }
+public func dispatchRelease(_ handle: Handle?) {
+  if isEverlasting(handle) { return }
+  let object: Unmanaged<DispatchObject> = object(handle)
+  object._withUnsafeGuaranteedRef { $0.dropClientReference(last: { dropLast(object, of: $0) }) }
+}
+
+// Apart, so that who only counts needs no frame.
+
+@inline(never)
+private func holdFirst(_ object: Unmanaged<DispatchObject>) {
+  object._withUnsafeGuaranteedRef { $0.holdFirst() }
+}
+
+@inline(never)
+private func dropLast(_ object: Unmanaged<DispatchObject>, of count: UInt32) {
+  let handle = object.toOpaque()
+  // Some programs release global queues that they never retained.
+  if object._withUnsafeGuaranteedRef({ $0.dropLast(of: count) }) || GlobalQueues.contains(handle) {
+    return
+  }
+  clientFault(
+    """
+    dispatch_release() of \(describe(handle)), to which the program holds no reference. Release an object once for \
+    each time that it was made or retained.
+    """)
 }
 
 /// The program's pointer; NULL at first.

@@ -12,7 +12,8 @@ public func reportObject(_ object: Handle?, _ text: UnsafePointer<CChar>) {
 @c(gc_report_text)
 public func reportText(_ text: UnsafePointer<CChar>) { report(String(cString: text)) }
 
-private func describe(_ object: Handle?) -> String {
+/// What an object is, for messages.
+func describe(_ object: Handle?) -> String {
   guard let object else { return "NULL" }
   if isEverlasting(object) && object != gc_main_queue_address() {
     return "object \(object) that never ends"

@@ -75,7 +75,7 @@ extension Lane {
     guard kind != .bound else { return }
     withTarget { target in
       guard target.kind != .root else { return }
-      let now = target.handedDown.rawValue
+      let now = target.handedDown.halfWord
       if now != inherited.load(ordering: .relaxed) { inherited.store(now, ordering: .relaxed) }
     }
   }

@@ -45,7 +45,7 @@ extension Lane {
       failOnLoop(through: target)
       let old = targetReference
       targetReference = Unmanaged.passRetained(target)
-      inherited.store(target.handedDown.rawValue, ordering: .relaxed)
+      inherited.store(target.handedDown.halfWord, ordering: .relaxed)
       return old
     }
     // Who was asked before would drain it where it no longer belongs.

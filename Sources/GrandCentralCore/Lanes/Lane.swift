@@ -40,9 +40,9 @@ public class _Lane: DispatchObject {
   @Cell final var level = Band.unspecified
   @Cell final var unsettled = Unsettled.nothing
   /// The queue's own QoS, packed; or unspecified: then each item's counts. Changed by setQoS() alone.
-  final let givenQoS: Atomic<UInt32>
+  final let givenQoS: Atomic<UInt16>
   /// What the targets hand down, packed: see QoSPropagation.
-  final let inherited: Atomic<UInt32>
+  final let inherited: Atomic<UInt16>
   @Cell final var batch: WorkNode? = nil
   @Cell final var targetReference: Unmanaged<Lane>? = nil
   final let specifics = Atomic<UInt>(0)
@@ -65,7 +65,7 @@ public class _Lane: DispatchObject {
     isRegistered: Bool = true
   ) {
     self.kind = kind
-    givenQoS = Atomic(qos.rawValue)
+    givenQoS = Atomic(qos.halfWord)
     let isSerial = kind == .serial || kind == .bound
     width = Atomic(isSerial ? 1 : UInt16(LaneState.mostRunning))
     let token = kind == .concurrent ? LaneState.oneRunning : LaneState.locked
@@ -85,7 +85,7 @@ public class _Lane: DispatchObject {
       suspension = .inactive
     }
     state = Atomic(LaneState(rawValue: word))
-    inherited = Atomic(target?._withUnsafeGuaranteedRef { $0.handedDown.rawValue } ?? 0)
+    inherited = Atomic(target?._withUnsafeGuaranteedRef { $0.handedDown.halfWord } ?? 0)
     targetReference = target?.retain()
     super.init()
     if isRegistered { LaneRegistry.add(Unmanaged.passUnretained(self)) }
@@ -170,7 +170,7 @@ extension Lane {
 
   // relaxed: who submits beside setQoS() goes by the one or the other.
   @inline(__always)
-  final var ownQoS: PackedQoS { PackedQoS(rawValue: givenQoS.load(ordering: .relaxed)) }
+  final var ownQoS: PackedQoS { PackedQoS(halfWord: givenQoS.load(ordering: .relaxed)) }
 
   /// Gives a lane that was never activated another QoS of its own, or a floor: the least that its items run at. Returns
   /// false, and does nothing, when it is active: what its QoS has led to is everywhere.
@@ -180,14 +180,14 @@ extension Lane {
       guard suspension.isInactive else { return false }
       let packed = PackedQoS(qos)
       let isFloor = isFloor && packed.band != .unspecified
-      givenQoS.store((isFloor ? packed.floor : packed).rawValue, ordering: .relaxed)
+      givenQoS.store((isFloor ? packed.floor : packed).halfWord, ordering: .relaxed)
       return true
     }
   }
 
   // relaxed: an old value is that of the old target, which a submitter may go by.
   @inline(__always)
-  final var inheritedQoS: PackedQoS { PackedQoS(rawValue: inherited.load(ordering: .relaxed)) }
+  final var inheritedQoS: PackedQoS { PackedQoS(halfWord: inherited.load(ordering: .relaxed)) }
 
   /// What a node runs at on this lane; or brings to it, where a lane that targets this one sent it.
   @inline(__always)

@@ -1,5 +1,6 @@
-// Room: QoS/PackedQoS. A quality of service as one 32-bit value, as nodes and threads carry it.
-//   7…0 band │ 15…8 relative priority, as its magnitude 0…15 │ 16 enforced │ 17 floor, of queues only
+// Room: QoS/PackedQoS. A quality of service as one 32-bit value, as nodes and threads carry it; lanes keep the lower half of it,
+// which says all.
+//   7…0 band │ 11…8 relative priority, as its magnitude 0…15 │ 12 enforced │ 13 floor, of queues only
 // Bands are the QoS classes in ascending order of urgency; 0 means unspecified.
 
 /// The QoS classes as small numbers, in ascending order of urgency.
@@ -26,8 +27,11 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
   init(band: Band, relativePriority: Int = 0, isEnforced: Bool = false) {
     rawValue =
       UInt32(band.rawValue) | UInt32(min(15, relativePriority.magnitude)) << 8
-      | (isEnforced ? 1 << 16 : 0)
+      | (isEnforced ? 1 << 12 : 0)
   }
+
+  init(halfWord: UInt16) { self.init(rawValue: UInt32(halfWord)) }
+  var halfWord: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
   @inlinable
   var band: Band { Band(rawValue: UInt8(truncatingIfNeeded: rawValue)) ?? .unspecified }
@@ -37,7 +41,7 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
   /// 0 … -15, 0 being the most urgent of its band.
   var relativePriority: Int { -Int(rawValue >> 8 & 0xf) }
   @inlinable
-  var isEnforced: Bool { rawValue >> 16 & 1 == 1 }
+  var isEnforced: Bool { rawValue >> 12 & 1 == 1 }
   /// A queue's that is not its own, but the least that its items run at.
-  var isFloor: Bool { rawValue >> 17 & 1 == 1 }
+  var isFloor: Bool { rawValue >> 13 & 1 == 1 }
 }

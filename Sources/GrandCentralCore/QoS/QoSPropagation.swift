@@ -93,8 +93,8 @@ extension PackedQoS {
   @inlinable
   var urgency: UInt32 { (rawValue & 0xff) << 4 | (15 - (rawValue >> 8 & 0xf)) }
 
-  var enforced: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 16) }
-  var floor: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 17) }
+  var enforced: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 12) }
+  var floor: PackedQoS { PackedQoS(rawValue: rawValue | 1 << 13) }
   /// The same, no floor.
-  var own: PackedQoS { PackedQoS(rawValue: rawValue & ~(1 << 17)) }
+  var own: PackedQoS { PackedQoS(rawValue: rawValue & ~(1 << 13)) }
 }

@@ -6,6 +6,8 @@
 public class DispatchObject {
   /// What a C program has hung on the object, retained, or 0. See Attachment.
   final let attachment = Atomic<UInt>(0)
+  /// See ClientReferences.
+  final let clientReferences = Atomic<UInt32>(0)
 
   init() {}
 

@@ -137,3 +137,61 @@ STOPS(releasing_too_often_stops, "") {
   dispatch_release(queue);
   dispatch_release(queue);
 }
+
+// Kept by the queue that has it as its target, so that the second release finds it.
+STOPS(releasing_what_is_not_held_stops, "conformance.serial|holds no reference") {
+  dispatch_queue_t queue = serial_queue();
+  dispatch_queue_t other = dispatch_queue_create_with_target("other", NULL, queue);
+  dispatch_release(queue);
+  dispatch_release(queue);
+  dispatch_release(other);
+}
+
+static void release_and_retain(dispatch_object_t object) {
+  for (int n = 0; n < 3; n++) dispatch_release(object);
+  for (int n = 0; n < 5; n++) dispatch_retain(object);
+  for (int n = 0; n < 3; n++) dispatch_release(object);
+}
+
+CASE(what_never_ends_counts_no_references) {
+  release_and_retain(dispatch_get_main_queue());
+  release_and_retain(dispatch_get_global_queue(0, 0));
+  release_and_retain(DISPATCH_QUEUE_CONCURRENT);
+  release_and_retain(dispatch_data_empty);
+  CHECK_EQUAL(dispatch_data_get_size(dispatch_data_empty), 0);
+  dispatch_queue_t queue = dispatch_queue_create("still concurrent", DISPATCH_QUEUE_CONCURRENT);
+  drain(dispatch_get_global_queue(0, 0));
+  drain(queue);
+  dispatch_release(queue);
+}
+
+typedef struct borrowing {
+  dispatch_queue_t queue;
+  latch ran, gone;
+} borrowing;
+
+static void retain_where_it_runs(void *context) {
+  borrowing *work = context;
+  dispatch_queue_t current = dispatch_get_current_queue();
+  CHECK(current == work->queue);
+  dispatch_retain(current);
+  open_latch(&work->ran);
+}
+
+// Nobody else holds it then: its item's is the first reference again.
+BEYOND(item_retains_its_queue_after_the_last_release,
+       "the peer stops: what was released for the last time is not retained again") {
+  static borrowing work = {.ran = LATCH(1), .gone = LATCH(1)};
+  work.queue = serial_queue();
+  dispatch_set_context(work.queue, &work.gone);
+  dispatch_set_finalizer_f(work.queue, open_latch);
+  dispatch_suspend(work.queue);
+  dispatch_async_f(work.queue, &work, retain_where_it_runs);
+  dispatch_resume(work.queue);
+  dispatch_release(work.queue);
+  latch_wait(&work.ran);
+  CHECK(!latch_is_open(&work.gone));
+  drain(work.queue);
+  dispatch_release(work.queue);
+  latch_wait(&work.gone);
+}

@@ -9,6 +9,7 @@ enum Catalogue {
     + Self.workItems
     + Self.performs
     + Self.specifics
+    + Self.references
     + Self.mains
     + Self.workplaces
     + Self.nodes
@@ -39,6 +40,7 @@ enum Catalogue {
     + Self.workItemMutants
     + Self.performMutants
     + Self.specificMutants
+    + Self.referenceMutants
     + Self.mainMutants
     + Self.workplaceMutants
     + Self.nodeMutants

@@ -1,0 +1,45 @@
+// Room: Work/ClientReferences. How many references to an object C programs hold.
+// They stand for one of Swift's: who makes the first takes it, who drops the last gives it back.
+//   0 ─first─→ 1 ─add─→ 2 … 2 ─drop─→ 1 ─drop─→ 0; 0 ─drop─→ the program's mistake
+// So the count is one addition, where Swift's is a loop, and a program that drops what it does not hold is found as long as
+// the object lives. Whoever adds holds a reference, or somebody keeps the object for it until it has added: so it does
+// not matter that Swift's count comes after this one. Between a drop to 0 and its release another may make it 1 again, with
+// a reference of its own.
+// Model: Tests/Models/Scenes/ReferenceModels.swift.
+
+extension DispatchObject {
+  /// The first reference of a program, to an object that nobody else knows of yet.
+  package final func holdForClient() {
+    _ = Unmanaged.passRetained(self)
+    // relaxed: the program hands it to its other threads.
+    clientReferences.store(1, ordering: .relaxed)
+  }
+
+  /// Adds a reference of a program's. `first` is to call holdFirst(). Any thread.
+  @inline(__always)
+  package final func addClientReference(first: () -> Void) {
+    // relaxed: nothing is learnt from it but that the object lives, which the caller knows.
+    if clientReferences.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { first() }
+  }
+
+  package final func holdFirst() { _ = Unmanaged.passRetained(self) }
+
+  /// Drops a reference of a program's. `last` is given how many there were, 1 or 0, and is to call dropLast(). Any
+  /// thread.
+  @inline(__always)
+  package final func dropClientReference(last: (UInt32) -> Void) {
+    // releasing: what this thread did with the object. acquiring: what others did, for its end.
+    let old = clientReferences.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue
+    if old <= 1 { last(old) }
+  }
+
+  /// Returns false if there was none: then nothing has happened. If not, the object may be gone.
+  package final func dropLast(of count: UInt32) -> Bool {
+    if count == 0 {
+      clientReferences.wrappingAdd(1, ordering: .relaxed)
+      return false
+    }
+    Unmanaged.passUnretained(self).release()
+    return true
+  }
+}

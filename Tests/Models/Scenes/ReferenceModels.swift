@@ -1,0 +1,110 @@
+// Room: Models/References. What C programs hold of an object: the last to let go ends it, once, and sees all that was done.
+
+extension Catalogue {
+  static var references: [EngineModel] {
+    [
+      EngineModel("references: two are dropped", References.dropTwo),
+      EngineModel("references: one is added while the last is dropped", References.addBesideLast),
+    ]
+  }
+
+  static var referenceMutants: [Mutant] {
+    [
+      Mutant(
+        "two that drop see each other's reference", in: "ClientReferences.swift",
+        at: "clientReferences.wrappingSubtract(", .splits, foundBy: "references: two are dropped"),
+      Mutant(
+        "an object ends before all is done with it", in: "ClientReferences.swift",
+        at: "clientReferences.wrappingSubtract(", .dropsRelease,
+        foundBy: "references: two are dropped"),
+      Mutant(
+        "who ends an object does not see what was done with it", in: "ClientReferences.swift",
+        at: "clientReferences.wrappingSubtract(", .dropsAcquire,
+        foundBy: "references: two are dropped"),
+      Mutant(
+        "the first is taken for one more", in: "ClientReferences.swift",
+        at: "clientReferences.wrappingAdd(1, ordering: .relaxed).oldValue", .splits,
+        foundBy: "references: one is added while the last is dropped"),
+    ]
+  }
+}
+
+private enum References {
+  /// Beside the modelled memory, for who must not look at what is gone.
+  private final class Fate {
+    var isOver = false
+  }
+
+  private final class Held: DispatchObject {
+    let uses = [Plain(), Plain()]
+    let fate: Fate
+    private let counted = Counted()
+
+    init(_ fate: Fate) {
+      self.fate = fate
+      super.init()
+      holdForClient()
+    }
+
+    deinit {
+      fate.isOver = true
+      Checker.expect(uses.reduce(0) { $0 + $1.value } == uses.count, "a use is missing")
+    }
+  }
+
+  /// As a program holds it, without a count of Swift's.
+  private struct Handle: @unchecked Sendable {
+    let object: Unmanaged<Held>
+    let fate: Fate
+
+    func add() {
+      object._withUnsafeGuaranteedRef { held in
+        held.addClientReference(first: { held.holdFirst() })
+      }
+    }
+
+    func use(_ number: Int) {
+      Checker.expect(!fate.isOver, "who holds an object uses it, and it is gone")
+      object._withUnsafeGuaranteedRef { $0.uses[number].value = 1 }
+    }
+
+    func drop() {
+      object._withUnsafeGuaranteedRef { held in
+        held.dropClientReference(last: {
+          Checker.expect(held.dropLast(of: $0), "a reference was not counted")
+        })
+      }
+    }
+  }
+
+  static func dropTwo(_ scene: Scene) {
+    let fate = Fate()
+    let handle = Handle(object: .passUnretained(Held(fate)), fate: fate)
+    handle.add()
+    for number in 0..<2 {
+      scene.thread {
+        handle.use(number)
+        handle.drop()
+      }
+    }
+    scene.finally { Checker.expect(fate.isOver, "nobody holds the object, and it lives") }
+  }
+
+  /// Who adds knows the object from one that keeps it, as a queue's items know their queue.
+  static func addBesideLast(_ scene: Scene) {
+    let fate = Fate()
+    let keeper = Unmanaged.passRetained(Held(fate))
+    let handle = Handle(object: keeper, fate: fate)
+    scene.thread("drops") {
+      handle.use(0)
+      handle.drop()
+    }
+    scene.thread("adds") {
+      handle.add()
+      keeper.release()
+      handle.use(1)
+      handle.drop()
+    }
+    scene.finally { Checker.expect(fate.isOver, "nobody holds the object, and it lives") }
+  }
+}
