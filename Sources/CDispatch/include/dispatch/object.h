@@ -77,8 +77,8 @@ void dispatch_retain(dispatch_object_t object);
 /// asked to do is left: a queue runs what it has, then its finalizer runs on its target queue.
 ///
 /// Stops when the client holds no reference to the object, which something else keeps; when the last
-/// reference to a suspended or never activated queue or source goes, a source cancelled before it was activated excepted; and when a
-/// semaphore goes while a thread waits on it.
+/// reference to a suspended or never activated queue or source goes, a source cancelled before it
+/// was activated excepted; and when a semaphore goes while a thread waits on it.
 /// - Source: Apple, Dispatch, `dispatch_release`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_release(dispatch_object_t object);
