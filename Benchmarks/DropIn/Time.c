@@ -26,12 +26,17 @@ static void from_a_date(size_t count) {
   EXPECT(latest != 0);
 }
 
-static void queues(size_t count) {
+static void make_queues(size_t count, const char *label) {
   for (size_t i = 0; i < count; i++) {
-    dispatch_queue_t queue = dispatch_queue_create("short-lived", NULL);
+    dispatch_queue_t queue = dispatch_queue_create(label, NULL);
     EXPECT(queue);
     dispatch_release(queue);
   }
+}
+
+static void queues(size_t count) { make_queues(count, "short-lived"); }
+static void queues_with_long_labels(size_t count) {
+  make_queues(count, "com.example.server.connection");
 }
 
 static void references(size_t count) {
@@ -78,6 +83,7 @@ const workload time_workloads[] = {
   {"time/dispatch_walltime, now", from_the_wall, 0},
   {"time/dispatch_walltime, a date", from_a_date, 0},
   {"object/queue made and released", queues, 0},
+  {"object/queue with a long label, made and released", queues_with_long_labels, 0},
   {"object/retain and release", references, 0},
   {"object/get_specific", specifics, 0},
   {"object/get_global_queue", global_queues, 0},

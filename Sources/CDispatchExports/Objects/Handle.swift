@@ -57,9 +57,8 @@ func handle(of queue: DispatchQueue) -> Handle {
 }
 
 /// A new object that nobody else knows of yet, with the reference that the program gets.
-func newHandle(_ object: DispatchObject) -> Handle {
-  object.holdForClient()
-  return Unmanaged.passUnretained(object).toOpaque()
+func newHandle(_ object: consuming DispatchObject) -> Handle {
+  DispatchObject.heldByClient(object).toOpaque()
 }
 
 /// Whether what is at an address is no object, but the place of one that never ends.

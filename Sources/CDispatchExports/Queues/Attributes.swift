@@ -33,7 +33,13 @@ struct QueueAttribute: Equatable {
     return gc_attribute_address((place * 2 + (isInactive ? 1 : 0)) * 2 + (isSerial ? 1 : 0))
   }
 
+  @inline(__always)
   static func read(_ handle: Handle?, _ function: StaticString = #function) -> QueueAttribute {
+    handle == nil ? QueueAttribute() : readSlot(handle, function)
+  }
+
+  @inline(never)
+  private static func readSlot(_ handle: Handle?, _ function: StaticString) -> QueueAttribute {
     guard let attribute = QueueAttribute(handle) else {
       clientFault(
         "\(function) was given something else in the place of an attribute. Pass NULL, DISPATCH_QUEUE_CONCURRENT, or what a dispatch_queue_attr_make_… function returned."

@@ -10,9 +10,8 @@ private func makeQueue(
   // Each queue holds a global one: nobody counts for them from then on.
   GlobalQueues.prepare()
   return newHandle(
-    DispatchQueue(
-      label: label.map { String(cString: $0) } ?? "", qos: attribute.qos, attributes: attributes,
-      target: target))
+    ClientQueue(
+      clientLabel: label, qos: attribute.qos, attributes: attributes, target: target))
 }
 
 /// Makes a queue; the label is copied.
@@ -54,7 +53,7 @@ public func dispatchGetCurrentQueue() -> Handle { handle(of: DispatchQueue.curre
 @c(dispatch_queue_get_label)
 public func dispatchQueueGetLabel(_ target: Handle?) -> UnsafePointer<CChar> {
   let named = target.map { queue($0).takeUnretainedValue() } ?? DispatchQueue.current ?? .global()
-  return named.labelString { named.label }
+  return named.labelString { named.copyLabel() }
 }
 
 /// Gives a queue a label that is not copied. Messages of the engine keep the first one.

@@ -2,10 +2,15 @@
 
 extension DispatchObject {
   /// At the object's death, with the lane that is its target if it was given no other.
+  @inline(__always)
   final func endAttachment(on target: Lane) {
     // relaxed: whoever drops the last reference has all uses behind it.
     let address = UnsafeRawPointer(bitPattern: attachment.load(ordering: .relaxed))
-    guard let address else { return }
+    if let address { endAttachment(at: address, on: target) }
+  }
+
+  @inline(never)
+  private final func endAttachment(at address: UnsafeRawPointer, on target: Lane) {
     // SAFETY: this takes the reference that madeAttachment() made.
     let ended = Unmanaged<Attachment>.fromOpaque(address).takeRetainedValue()
     let given = Unmanaged<Lane>.held(by: ended.target)

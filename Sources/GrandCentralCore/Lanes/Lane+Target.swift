@@ -44,7 +44,7 @@ extension Lane {
     let old = Self.hierarchyLock.lock.withLock {
       failOnLoop(through: target)
       let old = targetReference
-      targetReference = Unmanaged.passRetained(target)
+      targetReference = Unmanaged.passUnretained(target).keptAsTarget()
       inherited.store(target.handedDown.halfWord, ordering: .relaxed)
       return old
     }
@@ -57,7 +57,7 @@ extension Lane {
     }
     noteChange()
     // The old target, should this run inside its drain, holds itself until that has ended.
-    old?.release()
+    old?.releaseAsTarget()
   }
 
   /// Stops when `target` leads back to this lane. Under the hierarchy lock.
@@ -84,4 +84,15 @@ final class HierarchyLock: @unchecked Sendable {
   let lock = Lock()
   /// Guarded by the lock: threads that have waited for long, and for which lane. See WaitGraph.
   @Cell var waiters: [WaitGraph.Link] = []
+}
+
+extension Unmanaged<Lane> {
+  /// As a lane keeps its target, until releaseAsTarget().
+  @inline(__always)
+  func keptAsTarget() -> Unmanaged {
+    _withUnsafeGuaranteedRef { $0.isEverlasting } ? self : retain()
+  }
+
+  @inline(__always)
+  func releaseAsTarget() { if !_withUnsafeGuaranteedRef({ $0.isEverlasting }) { release() } }
 }

@@ -8,6 +8,7 @@
 //   owner      the thread inside, as its context's address; relaxed, for messages and self-deadlocks,
 //              and for raising it: see Lane+Override
 //   level      the lane's owner's, while it drains: what it knows the word's urgency to be
+//   isEverlasting  written before anybody else knows the lane
 //   unsettled  the lane's owner's: what it has to find out before the next item, see Lane+Override
 //   inherited  written where the target is; read by anybody, to whom an old value does no harm
 //   width      written by who holds the lane alone; read by anybody, after the word that it is to go by
@@ -36,9 +37,11 @@ public class _Lane: DispatchObject {
   final let attention = Atomic<UInt32>(0)
   final let control = Lock()
   @Cell final var suspension = Suspension()
-  // Two bytes in the gap that the one before leaves: there may be a million queues.
+  // Three bytes in the gap that the one before leaves: there may be a million queues.
   @Cell final var level = Band.unspecified
   @Cell final var unsettled = Unsettled.nothing
+  /// It is a queue of the engine's own, which lives as long as the process: nobody who targets it counts for it.
+  @Cell final var isEverlasting = false
   /// The queue's own QoS, packed; or unspecified: then each item's counts. Changed by setQoS() alone.
   final let givenQoS: Atomic<UInt16>
   /// What the targets hand down, packed: see QoSPropagation.
@@ -86,7 +89,7 @@ public class _Lane: DispatchObject {
     }
     state = Atomic(LaneState(rawValue: word))
     inherited = Atomic(target?._withUnsafeGuaranteedRef { $0.handedDown.halfWord } ?? 0)
-    targetReference = target?.retain()
+    targetReference = target?.keptAsTarget()
     super.init()
     if isRegistered { LaneRegistry.add(Unmanaged.passUnretained(self)) }
   }
@@ -98,8 +101,10 @@ public class _Lane: DispatchObject {
     Workplaces.willDie()
     $suspension.requireReleasable(label: laneLabel)
     releaseSpecifics()
-    if let target = $targetReference { target._withUnsafeGuaranteedRef { endAttachment(on: $0) } }
-    $targetReference?.release()
+    if let target = $targetReference {
+      target._withUnsafeGuaranteedRef { endAttachment(on: $0) }
+      target.releaseAsTarget()
+    }
   }
 
   /// What messages call it.
@@ -163,9 +168,13 @@ extension Lane {
   }
 
   /// What this lane hands down to those that target it.
+  @inline(__always)
   final var handedDown: PackedQoS {
-    QoSPropagation.handedDown(
-      queue: ownQoS, inherited: inheritedQoS, isMain: kind == .bound)
+    // A root has no target.
+    kind == .root
+      ? ownQoS
+      : QoSPropagation.handedDown(
+        queue: ownQoS, inherited: inheritedQoS, isMain: kind == .bound)
   }
 
   // relaxed: who submits beside setQoS() goes by the one or the other.

@@ -35,6 +35,7 @@ enum LaneRegistry {
   }
 
   /// A place for the lane at an address.
+  @inline(never)
   private static func take(for address: UInt64) -> UInt32 {
     // Objects are some hundred bytes apart.
     let number = (address >> 5 ^ address >> 12) % UInt64(tableCount)
@@ -49,11 +50,7 @@ enum LaneRegistry {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
       let address = UInt64(UInt(bitPattern: lane.toOpaque()))
-      if thread.pointee.lane_place_kept == 0 {
-        let place = take(for: address)
-        thread.pointee.lane_place = place
-        thread.pointee.lane_word = word(of: place)
-      }
+      if thread.pointee.lane_place_kept == 0 { remember(take(for: address), on: thread) }
       thread.pointee.lane_place_kept = 0
       lane._withUnsafeGuaranteedRef { $0.registeredPlace = thread.pointee.lane_place }
       put(address, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
@@ -64,16 +61,24 @@ enum LaneRegistry {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
       let place = lane._withUnsafeGuaranteedRef { $0.registeredPlace }
-      let isLast = place == thread.pointee.lane_place
-      let word = isLast ? thread.pointee.lane_word.unsafelyUnwrapped : word(of: place)
-      put(LanePlaces.unused, into: word, on: thread)
-      if !isLast {
-        if thread.pointee.lane_place_kept != 0 { return give(place) }
-        thread.pointee.lane_place = place
-        thread.pointee.lane_word = word
-      }
+      if place != thread.pointee.lane_place { return remove(from: place, on: thread) }
+      put(LanePlaces.unused, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
       thread.pointee.lane_place_kept = 1
     #endif
+  }
+
+  @inline(never)
+  private static func remove(from place: UInt32, on thread: ThreadContext) {
+    put(LanePlaces.unused, into: word(of: place), on: thread)
+    if thread.pointee.lane_place_kept != 0 { return give(place) }
+    remember(place, on: thread)
+    thread.pointee.lane_place_kept = 1
+  }
+
+  @inline(never)
+  private static func remember(_ place: UInt32, on thread: ThreadContext) {
+    thread.pointee.lane_place = place
+    thread.pointee.lane_word = word(of: place)
   }
 
   @inline(__always)

@@ -27,17 +27,23 @@ struct Suspension: Hashable {
 }
 
 extension Suspension {
+  @inline(__always)
   func requireReleasable(label: @autoclosure () -> String) {
+    if isBlocking { failReleased(label()) }
+  }
+
+  @inline(never)
+  private func failReleased(_ label: String) {
     require(
       !isInactive,
       """
-      The last reference to queue '\(label())' was released before the queue was activated. \
+      The last reference to queue '\(label)' was released before the queue was activated. \
       Call activate() before letting it go.
       """)
     require(
       count == 0,
       """
-      The last reference to queue '\(label())' was released while the queue was suspended. \
+      The last reference to queue '\(label)' was released while the queue was suspended. \
       Call resume() once per suspend() before letting it go.
       """)
   }

@@ -34,10 +34,15 @@ enum Workplaces {
   }
 
   /// Called by an object that may be a workplace when it dies.
+  @inline(__always)
   static func willDie() {
     let reading = reader.load(ordering: .sequentiallyConsistent)
+    if reading != 0 { wait(for: reading) }
+  }
+
+  @inline(never)
+  private static func wait(for reading: UInt) {
     // The reader's own reference may be the last: it has read what it wanted, and holds the lock.
-    guard reading != 0, reading != UInt(bitPattern: currentThread()) else { return }
-    lock.withLock {}
+    if reading != UInt(bitPattern: currentThread()) { lock.withLock {} }
   }
 }

@@ -12,8 +12,10 @@
 /// ```
 /// - Source: Apple, Dispatch, `DispatchQueue`.
 public class DispatchQueue: _Lane, @unchecked Sendable {
+  private let givenLabel: String
+
   /// The name given at creation.
-  public final let label: String
+  public final var label: String { laneLabel }
 
   /// Creates a queue.
   ///
@@ -37,7 +39,7 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     lane label: String, isConcurrent: Bool, qos: DispatchQoS, isInactive: Bool,
     target: DispatchQueue?
   ) {
-    self.label = label
+    givenLabel = label
     super.init(
       kind: isConcurrent ? .concurrent : .serial, qos: PackedQoS(qos),
       target: .named(target), isInactive: isInactive)
@@ -46,11 +48,14 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
 
   /// For the queues that the engine makes for itself.
   init(root label: String, kind: Kind, qos: PackedQoS) {
-    self.label = label
+    givenLabel = label
     super.init(kind: kind, qos: qos, target: nil)
   }
 
-  override final var laneLabel: String { label }
+  override var laneLabel: String { givenLabel }
+
+  /// For C programs, who free it; `nil`: there is no memory.
+  package func copyLabel() -> UnsafeMutablePointer<CChar>? { label.withCString { strdup($0) } }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
   /// The quality of service that the queue was given: its own, or the least that its items run at.

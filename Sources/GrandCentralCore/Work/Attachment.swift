@@ -68,18 +68,17 @@ extension DispatchObject {
     madeAttachment().finalizer.store(word, ordering: .releasing)
   }
 
-  /// The label that was given last, as a C string that lives as long as the object. `text` is asked the first time,
-  /// unless a program has given one of its own.
-  package final func labelString(_ text: () -> String) -> UnsafePointer<CChar> {
+  /// The label that was given last, as a C string that lives as long as the object. `makeCopy` is asked for memory with
+  /// it the first time, unless a program has given one of its own.
+  package final func labelString(
+    _ makeCopy: () -> UnsafeMutablePointer<CChar>?
+  ) -> UnsafePointer<CChar> {
     let attachment = madeAttachment()
     let given = attachment.givenLabel.load(ordering: .acquiring)
     if let label = UnsafePointer<CChar>(bitPattern: given) { return label }
     let existing = attachment.ownLabel.load(ordering: .acquiring)
     if let label = UnsafePointer<CChar>(bitPattern: existing) { return label }
-    let label = text()
-    guard let copy = label.withCString({ strdup($0) }) else {
-      engineFault("There is no memory for the label '\(label)'.")
-    }
+    guard let copy = makeCopy() else { engineFault("There is no memory for a label.") }
     let (won, other) = attachment.ownLabel.compareExchange(
       expected: 0, desired: UInt(bitPattern: copy), successOrdering: .releasing,
       failureOrdering: .acquiring)

@@ -8,11 +8,13 @@
 // Model: Tests/Models/Scenes/ReferenceModels.swift.
 
 extension DispatchObject {
-  /// The first reference of a program, to an object that nobody else knows of yet.
-  package final func holdForClient() {
-    _ = Unmanaged.passRetained(self)
+  /// An object that nobody else knows of yet, with the first reference of a program.
+  @inline(__always)
+  package static func heldByClient(_ object: consuming DispatchObject) -> Unmanaged<DispatchObject>
+  {
     // relaxed: the program hands it to its other threads.
-    clientReferences.store(1, ordering: .relaxed)
+    object.clientReferences.store(1, ordering: .relaxed)
+    return .passRetained(object)
   }
 
   /// Adds a reference of a program's. `first` is to call holdFirst(). Any thread.

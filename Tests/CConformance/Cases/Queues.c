@@ -85,6 +85,33 @@ CASE(label_of_a_queue_made_without_is_empty) {
   dispatch_release(queue);
 }
 
+// Short ones may be kept elsewhere than long ones.
+CASE(labels_of_every_length_are_kept) {
+  char label[64];
+  for (size_t length = 0; length < sizeof label; length++) {
+    for (size_t i = 0; i < length; i++) label[i] = (char)('!' + (i * 7 + length) % 90);
+    label[length] = 0;
+    dispatch_queue_t queue = dispatch_queue_create(label, NULL);
+    const char *kept = dispatch_queue_get_label(queue);
+    CHECK_TEXT(kept, label);
+    // It is a copy, and stays where it is.
+    label[0] = 0;
+    if (length > 0) CHECK(kept[0]);
+    CHECK(dispatch_queue_get_label(queue) == kept);
+    dispatch_release(queue);
+  }
+}
+
+CASE(labels_may_be_no_text) {
+  const char *labels[] = {"\xff\xfe", "short \xc3", "a long one, with a byte that begins nothing: \x80.",
+    "exactly thirty-one bytes of it\xff", "and this has one more of them: \xff"};
+  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+    dispatch_queue_t queue = dispatch_queue_create(labels[i], NULL);
+    CHECK_TEXT(dispatch_queue_get_label(queue), labels[i]);
+    dispatch_release(queue);
+  }
+}
+
 static void label_into(void *context) {
   *(const char **)context = dispatch_queue_get_label(DISPATCH_CURRENT_QUEUE_LABEL);
 }

@@ -33,7 +33,7 @@ import Testing
 @Suite("A word that is no class") struct UnknownBandTests {
   @Test(arguments: [6, 7, 0x7f, 0xff] as [UInt32])
   func `is unspecified, whatever else it says`(band: UInt32) {
-    let qos = PackedQoS(rawValue: 1 << 16 | 3 << 8 | band)
+    let qos = PackedQoS(rawValue: 1 << 12 | 3 << 8 | band)
     #expect(qos.band == .unspecified)
     #expect(qos.relativePriority == -3 && qos.isEnforced)
   }

@@ -42,8 +42,6 @@ private enum References {
 
     init(_ fate: Fate) {
       self.fate = fate
-      super.init()
-      holdForClient()
     }
 
     deinit {
@@ -56,6 +54,12 @@ private enum References {
   private struct Handle: @unchecked Sendable {
     let object: Unmanaged<Held>
     let fate: Fate
+
+    init(_ held: Held) {
+      fate = held.fate
+      _ = DispatchObject.heldByClient(held)
+      object = .passUnretained(held)
+    }
 
     func add() {
       object._withUnsafeGuaranteedRef { held in
@@ -78,8 +82,7 @@ private enum References {
   }
 
   static func dropTwo(_ scene: Scene) {
-    let fate = Fate()
-    let handle = Handle(object: .passUnretained(Held(fate)), fate: fate)
+    let handle = Handle(Held(Fate()))
     handle.add()
     for number in 0..<2 {
       scene.thread {
@@ -87,14 +90,13 @@ private enum References {
         handle.drop()
       }
     }
-    scene.finally { Checker.expect(fate.isOver, "nobody holds the object, and it lives") }
+    scene.finally { Checker.expect(handle.fate.isOver, "nobody holds the object, and it lives") }
   }
 
   /// Who adds knows the object from one that keeps it, as a queue's items know their queue.
   static func addBesideLast(_ scene: Scene) {
-    let fate = Fate()
-    let keeper = Unmanaged.passRetained(Held(fate))
-    let handle = Handle(object: keeper, fate: fate)
+    let keeper = Unmanaged.passRetained(Held(Fate()))
+    let handle = keeper._withUnsafeGuaranteedRef { Handle($0) }
     scene.thread("drops") {
       handle.use(0)
       handle.drop()
@@ -105,6 +107,6 @@ private enum References {
       handle.use(1)
       handle.drop()
     }
-    scene.finally { Checker.expect(fate.isOver, "nobody holds the object, and it lives") }
+    scene.finally { Checker.expect(handle.fate.isOver, "nobody holds the object, and it lives") }
   }
 }

@@ -1,0 +1,72 @@
+// Room: Queues/ClientQueue. A queue that a C program made. It keeps the bytes of its label: to make a string of them is to
+// look through them for what is no text, and most labels are never asked for.
+
+package final class ClientQueue: DispatchQueue, @unchecked Sendable {
+  private let bytes: ClientLabel
+
+  /// As a DispatchQueue is made. The label is copied; `nil`: an empty one.
+  package init(
+    clientLabel: UnsafePointer<CChar>?, qos: DispatchQoS, attributes: Attributes,
+    target: DispatchQueue?
+  ) {
+    bytes = ClientLabel(copying: clientLabel)
+    super.init(
+      lane: "", isConcurrent: attributes.contains(.concurrent), qos: qos,
+      isInactive: attributes.contains(.initiallyInactive), target: target)
+  }
+
+  override var laneLabel: String { bytes.withCString { String(cString: $0) } }
+  override package func copyLabel() -> UnsafeMutablePointer<CChar>? {
+    bytes.withCString { strdup($0) }
+  }
+}
+
+/// Up to 31 bytes and their zero, as most labels have, or the address of a copy.
+private struct ClientLabel: ~Copyable {
+  /// All there is, and zeros; or the address, and `isElsewhere`.
+  private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  /// In the last byte, which is zero in all that is short.
+  private static var isElsewhere: UInt64 { 0xff << 56 }
+
+  init(copying label: UnsafePointer<CChar>?) {
+    guard let label else { return }
+    let bytes = UnsafeRawBufferPointer(start: label, count: strlen(label))
+    if bytes.count < 32 {
+      words = (bytes.word(at: 0), bytes.word(at: 8), bytes.word(at: 16), bytes.word(at: 24))
+    } else if let copy = strdup(label) {
+      words.0 = UInt64(UInt(bitPattern: copy))
+      words.3 = Self.isElsewhere
+    } else {
+      engineFault("There is no memory for the label of a queue, of \(bytes.count) bytes.")
+    }
+  }
+
+  deinit { if let copy { free(copy) } }
+
+  private var copy: UnsafeMutablePointer<CChar>? {
+    words.3 == Self.isElsewhere ? UnsafeMutablePointer(bitPattern: UInt(words.0)) : nil
+  }
+
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    if let copy { return body(copy) }
+    return withUnsafeBytes(of: words) {
+      // SAFETY: it is of 32 bytes, the last of them a zero.
+      body($0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped)
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Eight bytes, or as many as there are, and zeros. In registers: who copies some bytes into memory, and then reads them
+  /// in words, waits for each.
+  @inline(__always)
+  fileprivate func word(at offset: Int) -> UInt64 {
+    if offset >= count { return 0 }
+    if offset + 8 <= count { return loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+    if count < 8 { return reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+    // The last eight, some of which are in the word before.
+    let last = loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+    return last >> UInt64(8 * (offset + 8 - count))
+  }
+}
