@@ -48,6 +48,15 @@ static void references(size_t count) {
   dispatch_release(queue);
 }
 
+// As a wrapper in another language does that is made for a call.
+static void global_references(size_t count) {
+  dispatch_queue_t queue = dispatch_get_global_queue(0, 0);
+  for (size_t i = 0; i < count; i++) {
+    dispatch_retain(queue);
+    dispatch_release(queue);
+  }
+}
+
 typedef struct look_up {
   size_t count;
   void *found;
@@ -85,6 +94,7 @@ const workload time_workloads[] = {
   {"object/queue made and released", queues, 0},
   {"object/queue with a long label, made and released", queues_with_long_labels, 0},
   {"object/retain and release", references, 0},
+  {"object/retain and release, a global queue", global_references, 0},
   {"object/get_specific", specifics, 0},
   {"object/get_global_queue", global_queues, 0},
   {0},

@@ -1,14 +1,15 @@
 // The global queues as C programs hold them. Some release what they never retained, and others the other way about, so
-// their objects must be such that nobody counts: they get the reference count of an object that lives in a program's
-// image, which the runtime leaves alone. It is copied from one that has it, the empty array's storage.
+// their objects must be such that nobody counts: neither a program's references, nor Swift's. For those they get the
+// reference count of an object that lives in a program's image, which the runtime leaves alone. It is copied from one
+// that has it, the empty array's storage.
 
 enum GlobalQueues {
   /// The address of `handles` once they are made; 0 before. A variable that is made at its first use has a lock to ask
   /// at every other.
   private static let published = Atomic<UInt>(0)
 
-  /// By what the queue is asked for with: a class's number in C, or an older priority; most numbers are neither. Made at the
-  /// first use, before any of them is handed out.
+  /// By what the queue is asked for with: a class's number in C, or an older priority; most numbers are neither. Behind
+  /// them the one that takes each item's own class. Made at the first use, before any of them is handed out.
   // SAFETY: never changed after that.
   private nonisolated(unsafe) static let handles: UnsafeMutablePointer<Handle?> = {
     let empty: [Int] = []
@@ -18,13 +19,16 @@ enum GlobalQueues {
       let object = Unmanaged.passUnretained(queue).toOpaque()
       // Other threads may be counting: they exchange the whole word, find it changed, and leave it.
       object.storeBytes(of: references, toByteOffset: 8, as: UInt64.self)
+      queue.setUncounted()
     }
-    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: count)
-    handles.initialize(repeating: nil, count: count)
+    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: count + 1)
+    handles.initialize(repeating: nil, count: count + 1)
     for (number, qosClass) in queues {
       handles[number - least] =
         Unmanaged.passUnretained(DispatchQueue.global(qos: qosClass)).toOpaque()
     }
+    // A program gets it as the current queue of what has no queue of its own.
+    handles[count] = Unmanaged.passUnretained(DispatchQueue.everlasting[0]).toOpaque()
     return handles
   }()
   /// Older priorities are small numbers, and one of them is 0, which is also the class that is none.
@@ -62,7 +66,7 @@ enum GlobalQueues {
 
   /// Whether an address is that of a global queue.
   static func contains(_ handle: Handle?) -> Bool {
-    (0..<count).contains { handles[$0] == handle }
+    (0...count).contains { handles[$0] == handle }
   }
 
   static func prepare() {

@@ -63,7 +63,7 @@ func newHandle(_ object: consuming DispatchObject) -> Handle {
 
 /// Whether what is at an address is no object, but the place of one that never ends.
 @inline(__always)
-func isEverlasting(_ handle: Handle?) -> Bool {
+func isNoObject(_ handle: Handle?) -> Bool {
   handle == gc_main_queue_address() || handle == gc_data_empty_address()
     || gc_attribute_number(handle) >= 0
 }

@@ -4,7 +4,7 @@ import CDispatchStorage
 /// Adds a reference. Any thread.
 @c(dispatch_retain)
 public func dispatchRetain(_ handle: Handle?) {
-  if isEverlasting(handle) { return }
+  if isNoObject(handle) { return }
   let object: Unmanaged<DispatchObject> = object(handle)
   object._withUnsafeGuaranteedRef { $0.addClientReference(first: { holdFirst(object) }) }
 }
@@ -12,7 +12,7 @@ public func dispatchRetain(_ handle: Handle?) {
 /// Drops a reference; with the last one the object ends. Any thread.
 @c(dispatch_release)
 public func dispatchRelease(_ handle: Handle?) {
-  if isEverlasting(handle) { return }
+  if isNoObject(handle) { return }
   let object: Unmanaged<DispatchObject> = object(handle)
   object._withUnsafeGuaranteedRef { $0.dropClientReference(last: { dropLast(object, of: $0) }) }
 }
@@ -26,14 +26,10 @@ private func holdFirst(_ object: Unmanaged<DispatchObject>) {
 
 @inline(never)
 private func dropLast(_ object: Unmanaged<DispatchObject>, of count: UInt32) {
-  let handle = object.toOpaque()
-  // Some programs release global queues that they never retained.
-  if object._withUnsafeGuaranteedRef({ $0.dropLast(of: count) }) || GlobalQueues.contains(handle) {
-    return
-  }
+  if object._withUnsafeGuaranteedRef({ $0.dropLast(of: count) }) { return }
   clientFault(
     """
-    dispatch_release() of \(describe(handle)), to which the program holds no reference. Release an object once for \
+    dispatch_release() of \(describe(object.toOpaque())), to which the program holds no reference. Release an object once for \
     each time that it was made or retained.
     """)
 }

@@ -15,7 +15,7 @@ public func reportText(_ text: UnsafePointer<CChar>) { report(String(cString: te
 /// What an object is, for messages.
 func describe(_ object: Handle?) -> String {
   guard let object else { return "NULL" }
-  if isEverlasting(object) && object != gc_main_queue_address() {
+  if isNoObject(object) && object != gc_main_queue_address() {
     return "object \(object) that never ends"
   }
   let known = anyObject(object).takeUnretainedValue()

@@ -3,22 +3,31 @@
 
 private final class ForeignObject: ManagedBuffer<Void, UInt8> {}
 
-// SAFETY: the address of the class, never changed.
-private nonisolated(unsafe) let foreignClass = unsafeBitCast(
-  ForeignObject.self as AnyClass, to: UnsafeRawPointer.self)
-
-/// Such an object, whose references Swift counts: behind its first 16 bytes all is its maker's. `nil`: one of ours.
-private func foreign(_ object: Handle) -> Unmanaged<AnyObject>? {
-  let isForeign = object.load(as: UnsafeRawPointer?.self) == foreignClass
-  return isForeign ? .fromOpaque(object) : nil
+private enum ForeignClass {
+  /// Its address, once there is an object of it; 0 before.
+  static let address = Atomic<UInt>(0)
 }
 
-/// Makes an object of so many bytes, all zero behind its first 16, with one reference. There is one class.
+/// Such an object, whose references Swift counts: behind its first 16 bytes all is its maker's. `nil`: one of ours, or
+/// none at all.
+private func foreign(_ object: Handle?) -> Unmanaged<AnyObject>? {
+  // relaxed: who has such an object has its making behind it.
+  let known = ForeignClass.address.load(ordering: .relaxed)
+  guard let object, known != 0, object.load(as: UInt.self) == known else { return nil }
+  return .fromOpaque(object)
+}
+
+/// Makes an object of so many bytes, all zero behind its first 16, with one reference. There is one class. The functions
+/// for references to such an object are those whose names begin with _os_object.
 @c(_os_object_alloc)
 public func osObjectAlloc(_ objectClass: UnsafeRawPointer?, _ size: Int) -> Handle {
-  let made = ForeignObject.create(minimumCapacity: max(0, size - 16)) { _ in }
-  made.withUnsafeMutablePointerToElements { $0.initialize(repeating: 0, count: max(0, size - 16)) }
-  return Unmanaged.passRetained(made).toOpaque()
+  // At least what dispatch_retain() would take for its own: memory of others is not to pay for that mistake.
+  let count = max(16, size - 16)
+  let made = ForeignObject.create(minimumCapacity: count) { _ in }
+  made.withUnsafeMutablePointerToElements { $0.initialize(repeating: 0, count: count) }
+  let handle = Unmanaged.passRetained(made).toOpaque()
+  ForeignClass.address.store(handle.load(as: UInt.self), ordering: .relaxed)
+  return handle
 }
 
 @c(_os_object_alloc_realized)
@@ -28,37 +37,37 @@ public func osObjectAllocRealized(_ objectClass: UnsafeRawPointer?, _ size: Int)
 
 /// Ends an object: drops its last reference.
 @c(_os_object_dealloc)
-public func osObjectDealloc(_ object: Handle) { osObjectRelease(object) }
+public func osObjectDealloc(_ object: Handle?) { osObjectRelease(object) }
 
 // Internal references are no others than the program's.
 
 @c(_os_object_retain)
-public func osObjectRetain(_ object: Handle) -> Handle {
+public func osObjectRetain(_ object: Handle?) -> Handle? {
   if let foreign = foreign(object) { _ = foreign.retain() } else { dispatchRetain(object) }
   return object
 }
 
 @c(_os_object_retain_internal)
-public func osObjectRetainInternal(_ object: Handle) -> Handle { osObjectRetain(object) }
+public func osObjectRetainInternal(_ object: Handle?) -> Handle? { osObjectRetain(object) }
 
 @c(_os_object_retain_internal_n)
-public func osObjectRetainInternal(_ object: Handle, count: UInt16) -> Handle {
+public func osObjectRetainInternal(_ object: Handle?, count: UInt16) -> Handle? {
   for _ in 0..<count { _ = osObjectRetain(object) }
   return object
 }
 
 @c(_os_object_retain_with_resurrect)
-public func osObjectRetainWithResurrect(_ object: Handle) -> Handle { osObjectRetain(object) }
+public func osObjectRetainWithResurrect(_ object: Handle?) -> Handle? { osObjectRetain(object) }
 
 @c(_os_object_release)
-public func osObjectRelease(_ object: Handle) {
+public func osObjectRelease(_ object: Handle?) {
   if let foreign = foreign(object) { foreign.release() } else { dispatchRelease(object) }
 }
 
 @c(_os_object_release_internal)
-public func osObjectReleaseInternal(_ object: Handle) { osObjectRelease(object) }
+public func osObjectReleaseInternal(_ object: Handle?) { osObjectRelease(object) }
 
 @c(_os_object_release_internal_n)
-public func osObjectReleaseInternal(_ object: Handle, count: UInt16) {
+public func osObjectReleaseInternal(_ object: Handle?, count: UInt16) {
   for _ in 0..<count { osObjectRelease(object) }
 }

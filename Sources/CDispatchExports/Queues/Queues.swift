@@ -7,7 +7,7 @@ private func makeQueue(
   var attributes: DispatchQueue.Attributes = []
   if !attribute.isSerial { attributes.insert(.concurrent) }
   if attribute.isInactive { attributes.insert(.initiallyInactive) }
-  // Each queue holds a global one: nobody counts for them from then on.
+  // Who is on a queue may be told of a global one: nobody counts for them from then on.
   GlobalQueues.prepare()
   return newHandle(
     ClientQueue(

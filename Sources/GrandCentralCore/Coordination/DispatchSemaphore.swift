@@ -59,7 +59,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     // releasing: what this thread did before is seen by whoever takes the permit in wait(). Every
     // change of the value is a read-modify-write, so later ones by others keep that promise.
     let was = SemaphoreValue(rawValue: value.wrappingAdd(1, ordering: .releasing).oldValue)
-    return was.needsNoGrant ? 0 : grant(was)
+    return was.needsNoGrant ? 0 : grantSlowly(self, was)
   }
 
   /// Takes a permit; sleeps until there is one.
@@ -72,7 +72,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   public func wait() {
     // acquiring: pairs with the releasing add in signal().
     let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
-    if !was.hadPermit { awaitGrant() }
+    if !was.hadPermit { awaitGrantSlowly(self) }
   }
 
   /// Takes a permit; sleeps until there is one, but not past a deadline.
@@ -103,14 +103,14 @@ extension DispatchSemaphore {
   @inlinable @inline(__always)
   package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
     // relaxed: a guess, so that a look at an empty semaphore writes nothing.
-    if value.load(ordering: .relaxed) <= 0 { return waitSlowly(word, isRegistered: false) }
+    if value.load(ordering: .relaxed) <= 0 { return waitSlowly(self, word, isRegistered: false) }
     // acquiring: as in wait().
     let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
-    return was.hadPermit ? .success : waitSlowly(word, isRegistered: true)
+    return was.hadPermit ? .success : waitSlowly(self, word, isRegistered: true)
   }
 
-  @usableFromInline @inline(never)
-  func waitSlowly(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult {
+  fileprivate func awaitPermit(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult
+  {
     let limit = TimeLimit(word: word)
     if !isRegistered {
       // Before registering: if the deadline has passed there is then nothing to undo.
@@ -122,8 +122,7 @@ extension DispatchSemaphore {
     return awaitGrant(until: limit)
   }
 
-  @usableFromInline @inline(never)
-  func grant(_ was: SemaphoreValue) -> Int {
+  fileprivate func grant(_ was: SemaphoreValue) -> Int {
     require(!was.isFull, "signal() on a DispatchSemaphore that has Int.max permits. Wait first.")
     // releasing: pairs with the acquiring exchange in take().
     let before = SemaphoreHandOff(
@@ -132,11 +131,8 @@ extension DispatchSemaphore {
     return 1
   }
 
-  @usableFromInline @inline(never)
-  func awaitGrant() { _ = awaitGrant(until: .forever) }
-
   /// For a registered waiter: looks for a while, then sleeps.
-  private func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
+  fileprivate func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
     for _ in 0..<spinLimit {
       if take(asSleeper: false) { return .success }
       spinHint()
@@ -211,4 +207,21 @@ extension DispatchSemaphore {
     }
     return false
   }
+}
+
+// Functions, not methods: those have a register of their own for the object, which C's functions would have to save first.
+
+@usableFromInline @inline(never)
+func grantSlowly(_ semaphore: DispatchSemaphore, _ was: SemaphoreValue) -> Int {
+  semaphore.grant(was)
+}
+
+@usableFromInline @inline(never)
+func awaitGrantSlowly(_ semaphore: DispatchSemaphore) { _ = semaphore.awaitGrant(until: .forever) }
+
+@usableFromInline @inline(never)
+func waitSlowly(
+  _ semaphore: DispatchSemaphore, _ word: dispatch_time_t, isRegistered: Bool
+) -> DispatchTimeoutResult {
+  semaphore.awaitPermit(word, isRegistered: isRegistered)
 }

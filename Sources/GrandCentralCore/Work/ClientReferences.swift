@@ -5,9 +5,24 @@
 // the object lives. Whoever adds holds a reference, or somebody keeps the object for it until it has added: so it does
 // not matter that Swift's count comes after this one. Between a drop to 0 and its release another may make it 1 again, with
 // a reference of its own.
+// What never ends is not counted: threads everywhere retain and release it, some programs only the one or the other, and
+// none may wait for another's cache line. Its count is one that no other object reaches, and nobody changes it.
 // Model: Tests/Models/Scenes/ReferenceModels.swift.
 
 extension DispatchObject {
+  private static var uncounted: UInt32 { 1 << 31 }
+
+  // relaxed, here and below: who knows the object by a handle has this behind it.
+  @inline(__always)
+  private final var isUncounted: Bool {
+    clientReferences.load(ordering: .relaxed) >= Self.uncounted
+  }
+
+  /// For an object that lives as long as the process, before any program knows it. May be called again.
+  package final func setUncounted() {
+    clientReferences.store(Self.uncounted, ordering: .relaxed)
+  }
+
   /// An object that nobody else knows of yet, with the first reference of a program.
   @inline(__always)
   package static func heldByClient(_ object: consuming DispatchObject) -> Unmanaged<DispatchObject>
@@ -20,6 +35,7 @@ extension DispatchObject {
   /// Adds a reference of a program's. `first` is to call holdFirst(). Any thread.
   @inline(__always)
   package final func addClientReference(first: () -> Void) {
+    if isUncounted { return }
     // relaxed: nothing is learnt from it but that the object lives, which the caller knows.
     if clientReferences.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { first() }
   }
@@ -30,6 +46,7 @@ extension DispatchObject {
   /// thread.
   @inline(__always)
   package final func dropClientReference(last: (UInt32) -> Void) {
+    if isUncounted { return }
     // releasing: what this thread did with the object. acquiring: what others did, for its end.
     let old = clientReferences.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue
     if old <= 1 { last(old) }

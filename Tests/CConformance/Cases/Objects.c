@@ -165,6 +165,24 @@ CASE(what_never_ends_counts_no_references) {
   dispatch_release(queue);
 }
 
+static void release_the_current_queue(void *context) {
+  for (int n = 0; n < 3; n++) dispatch_release(dispatch_get_current_queue());
+  open_latch(context);
+}
+
+CASE(current_queue_of_what_has_none_never_ends) {
+  static latch ran = LATCH(1);
+  dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
+  dispatch_set_context(source, &ran);
+  dispatch_source_set_event_handler_f(source, release_the_current_queue);
+  dispatch_activate(source);
+  dispatch_source_merge_data(source, 1);
+  latch_wait(&ran);
+  dispatch_source_cancel(source);
+  dispatch_release(source);
+  drain(global_queue());
+}
+
 typedef struct borrowing {
   dispatch_queue_t queue;
   latch ran, gone;
