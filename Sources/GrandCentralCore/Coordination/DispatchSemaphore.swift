@@ -103,10 +103,12 @@ extension DispatchSemaphore {
   @inlinable @inline(__always)
   package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
     // relaxed: a guess, so that a look at an empty semaphore writes nothing.
-    if value.load(ordering: .relaxed) <= 0 { return waitSlowly(self, word, isRegistered: false) }
+    if value.load(ordering: .relaxed) <= 0 {
+      return awaitPermitSlowly(self, word, isRegistered: false)
+    }
     // acquiring: as in wait().
     let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
-    return was.hadPermit ? .success : waitSlowly(self, word, isRegistered: true)
+    return was.hadPermit ? .success : awaitPermitSlowly(self, word, isRegistered: true)
   }
 
   fileprivate func awaitPermit(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult
@@ -220,7 +222,7 @@ func grantSlowly(_ semaphore: DispatchSemaphore, _ was: SemaphoreValue) -> Int {
 func awaitGrantSlowly(_ semaphore: DispatchSemaphore) { _ = semaphore.awaitGrant(until: .forever) }
 
 @usableFromInline @inline(never)
-func waitSlowly(
+func awaitPermitSlowly(
   _ semaphore: DispatchSemaphore, _ word: dispatch_time_t, isRegistered: Bool
 ) -> DispatchTimeoutResult {
   semaphore.awaitPermit(word, isRegistered: isRegistered)
