@@ -111,8 +111,7 @@ extension DispatchSemaphore {
     return was.hadPermit ? .success : awaitPermitSlowly(self, word, isRegistered: true)
   }
 
-  fileprivate func awaitPermit(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult
-  {
+  func awaitPermit(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult {
     let limit = TimeLimit(word: word)
     if !isRegistered {
       // Before registering: if the deadline has passed there is then nothing to undo.
@@ -124,7 +123,7 @@ extension DispatchSemaphore {
     return awaitGrant(until: limit)
   }
 
-  fileprivate func grant(_ was: SemaphoreValue) -> Int {
+  func grant(_ was: SemaphoreValue) -> Int {
     require(!was.isFull, "signal() on a DispatchSemaphore that has Int.max permits. Wait first.")
     // releasing: pairs with the acquiring exchange in take().
     let before = SemaphoreHandOff(
@@ -134,7 +133,7 @@ extension DispatchSemaphore {
   }
 
   /// For a registered waiter: looks for a while, then sleeps.
-  fileprivate func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
+  func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
     for _ in 0..<spinLimit {
       if take(asSleeper: false) { return .success }
       spinHint()

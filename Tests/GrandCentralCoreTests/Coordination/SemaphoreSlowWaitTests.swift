@@ -9,7 +9,7 @@ import Testing
   @Test func `takes the permit that came after it had seen none`() {
     let semaphore = DispatchSemaphore(value: 1)
     #expect(
-      semaphore.waitSlowly(DispatchTime.distantFuture.rawValue, isRegistered: false) == .success)
+      semaphore.awaitPermit(DispatchTime.distantFuture.rawValue, isRegistered: false) == .success)
     #expect(semaphore.wait(timeout: .now()) == .timedOut, "the permit is gone")
     semaphore.signal()
   }
@@ -22,7 +22,7 @@ import Testing
       // As the inlined half leaves it: registered, and no permit.
       semaphore.value.wrappingSubtract(1, ordering: .acquiring)
       results.append(
-        semaphore.waitSlowly(DispatchTime.distantFuture.rawValue, isRegistered: true))
+        semaphore.awaitPermit(DispatchTime.distantFuture.rawValue, isRegistered: true))
     }
     #expect(eventually { semaphore.value.load(ordering: .relaxed) == -1 })
     #expect(semaphore.signal() == 1)
@@ -37,7 +37,7 @@ import Testing
     semaphore.value.wrappingSubtract(1, ordering: .acquiring)
     #expect(semaphore.signal() == 1)
     let forever = DispatchTime.distantFuture.rawValue
-    #expect(semaphore.waitSlowly(forever, isRegistered: true) == .success)
+    #expect(semaphore.awaitPermit(forever, isRegistered: true) == .success)
     #expect(semaphore.wait(timeout: .now()) == .timedOut, "the grant is gone")
   }
 
@@ -50,7 +50,7 @@ import Testing
     semaphore.value.wrappingAdd(1, ordering: .releasing)
     let waiter = TestSupport.TestThread("semaphore") {
       waiterID.value = currentThread().pointee.tid
-      results.append(semaphore.waitSlowly(1, isRegistered: true))
+      results.append(semaphore.awaitPermit(1, isRegistered: true))
     }
     #expect(eventually { waiterID.value != 0 && Process.threadState(waiterID.value) == "S" })
     #expect(results.count == 0)
@@ -66,7 +66,7 @@ import Testing
     let results = Log<DispatchTimeoutResult>()
     let waiter = TestSupport.TestThread("semaphore") {
       semaphore.value.wrappingSubtract(1, ordering: .acquiring)
-      results.append(semaphore.waitSlowly(word, isRegistered: true))
+      results.append(semaphore.awaitPermit(word, isRegistered: true))
     }
     let hasEnded = waiter.join(seconds: min(10, patienceSeconds))
     #expect(hasEnded, "sleeps until somebody signals")
