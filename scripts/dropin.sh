@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mode=${1:-release}
-out=${2:-.build-dropin/$mode}
+out=${2:-.build-dropin/$mode${DROPIN_SANITIZER:+-$DROPIN_SANITIZER}}
 # What tools the compiler brings along: the toolchain's, not the system's.
 swift=$(readlink -f "$(command -v swiftc)")
 clang=$(dirname "$swift")/clang
@@ -18,8 +18,14 @@ release) swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-thres
 debug) swift_flags=(-Onone -g) c_flags=(-O0 -g) ;;
 *) echo "scripts/dropin.sh [release|debug] [FOLDER]" >&2 && exit 64 ;;
 esac
-# More for the compilers, as a sanitizer: DROPIN_FLAGS="-sanitize=thread".
-read -r -a more <<<"${DROPIN_FLAGS:-}"
+# DROPIN_SANITIZER=address or thread: a library to find mistakes with, for programs that are built with
+# the same sanitizer by the toolchain's clang. Its runtime comes with the program.
+more=() definitions=(-Xlinker -z -Xlinker defs)
+if [[ -n ${DROPIN_SANITIZER:-} ]]; then
+  more+=("-sanitize=$DROPIN_SANITIZER" -g)
+  c_flags+=("-fsanitize=$DROPIN_SANITIZER" -g)
+  definitions=()
+fi
 
 # What is newer than all that it is made of need not be made again.
 inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
@@ -27,7 +33,7 @@ inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sou
 mkdir -p "$out"
 exec 9>"$out/lock"
 flock 9
-if [[ -z ${DROPIN_FLAGS:-} && -e $out/libdispatch.so && -z $(find "${inputs[@]}" -newer "$out/libdispatch.so" -print -quit) ]]; then
+if [[ -e $out/libdispatch.so && -z $(find "${inputs[@]}" -newer "$out/libdispatch.so" -print -quit) ]]; then
   echo "$out/libdispatch.so is up to date"
   exit 0
 fi
@@ -63,7 +69,7 @@ swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
   -Xfrontend -disable-implicit-string-processing-module-import \
   "${modules[@]}" "${sources[@]}" "${objects[@]}" -lBlocksRuntime \
   -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
-  -Xlinker -z -Xlinker defs
+  "${definitions[@]}"
 
 needed=$(readelf -d "$made" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 if grep -qE 'libswift_Concurrency|libswift_StringProcessing|libdispatch' <<<"$needed"; then

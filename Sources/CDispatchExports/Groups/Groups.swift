@@ -23,7 +23,7 @@ public func dispatchGroupEnter(_ handle: Handle?) {
 /// Counts one piece of work out.
 @c(dispatch_group_leave)
 public func dispatchGroupLeave(_ handle: Handle?) {
-  group(handle)._withUnsafeGuaranteedRef { $0.leave() }
+  group(handle)._withUnsafeGuaranteedRef { $0.leaveAtOnce() }
 }
 
 /// Waits until the group is empty; 0, or another number if the time came first.
@@ -65,7 +65,7 @@ public func dispatchGroupNotify(
   _ handle: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer
 ) {
   queue(target)._withUnsafeGuaranteedRef { target in
-    group(handle)._withUnsafeGuaranteedRef {
+    withHold(group(handle)) {
       let block = Block(block)
       if let item = block.item {
         return $0.notify(queue: target, work: item.takeUnretainedValue())
@@ -82,7 +82,7 @@ public func dispatchGroupNotifyFunction(
   _ work: @escaping ClientFunction
 ) {
   queue(target)._withUnsafeGuaranteedRef { target in
-    group(handle)._withUnsafeGuaranteedRef { $0.notify(queue: target, work, context) }
+    withHold(group(handle)) { $0.notify(queue: target, work, context) }
   }
 }
 

@@ -62,7 +62,7 @@ public func dispatchSetFinalizer(_ object: Handle, _ finalizer: ClientFunction?)
 /// Starts an inactive object; without effect on others.
 @c(dispatch_activate)
 public func dispatchActivate(_ object: Handle) {
-  anyObject(object)._withUnsafeGuaranteedRef { $0.activate() }
+  withHold(anyObject(object)) { $0.activate() }
 }
 
 /// Holds an object's work back. Balanced by dispatch_resume().
@@ -74,7 +74,7 @@ public func dispatchSuspend(_ object: Handle) {
 /// Takes back one dispatch_suspend(); starts a source that was never active.
 @c(dispatch_resume)
 public func dispatchResume(_ object: Handle) {
-  anyObject(object)._withUnsafeGuaranteedRef { $0.resume() }
+  withHold(anyObject(object)) { $0.resume() }
 }
 
 /// Sets where an object's work runs, and its finalizer; NULL: on a default queue. Does nothing to the main queue and
@@ -88,7 +88,7 @@ public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
     return
   }
   let target = target.map { queue($0).takeUnretainedValue() }
-  anyObject(object)._withUnsafeGuaranteedRef {
+  withHold(anyObject(object)) {
     $0.setTarget(queue: target)
     if !($0 is _Lane) { $0.setFinalizerQueue(target) }
   }

@@ -76,7 +76,7 @@ public func dispatchQueueGetQoSClass(
 /// as many as there are CPUs: so many the pool runs anyway, and more only where items wait.
 @c(dispatch_queue_set_width)
 public func dispatchQueueSetWidth(_ target: Handle?, _ width: Int) {
-  queue(target)._withUnsafeGuaranteedRef { $0.setWidth(width < 0 ? .max : width) }
+  withHold(queue(target)) { $0.setWidth(width < 0 ? .max : width) }
 }
 
 // MARK: Specifics
@@ -103,7 +103,7 @@ public func dispatchQueueSetSpecific(
   _ destructor: ClientFunction?
 ) {
   guard let key else { return }
-  queue(target)._withUnsafeGuaranteedRef {
+  withHold(queue(target)) {
     $0.setSpecific(key, value, destructor: destructor)
   }
 }

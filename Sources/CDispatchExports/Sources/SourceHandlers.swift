@@ -1,22 +1,23 @@
 // dispatch/source.h: handlers.
 
 private func setBlock(_ role: SourceRole, of handle: Handle?, _ block: UnsafeMutableRawPointer?) {
-  let source = source(handle).takeUnretainedValue()
-  guard let block else { return set(role, of: source, nil) }
-  if let item = Block(block).item?.takeUnretainedValue() {
-    switch role {
-    case .event: source.setEventHandler(handler: item)
-    case .cancel: source.setCancelHandler(handler: item)
-    case .registration: source.setRegistrationHandler(handler: item)
+  withHold(source(handle)) { source in
+    guard let block else { return set(role, of: source, nil) }
+    if let item = Block(block).item?.takeUnretainedValue() {
+      switch role {
+      case .event: source.setEventHandler(handler: item)
+      case .cancel: source.setCancelHandler(handler: item)
+      case .registration: source.setRegistrationHandler(handler: item)
+      }
+      return
     }
-    return
+    let held = HeldBlock(block)
+    set(role, of: source) { held.call() }
   }
-  let held = HeldBlock(block)
-  set(role, of: source) { held.call() }
 }
 
 private func setFunction(_ role: SourceRole, of handle: Handle?, _ work: ClientFunction?) {
-  source(handle).takeUnretainedValue().setHandler(role, toFunction: work)
+  withHold(source(handle)) { $0.setHandler(role, toFunction: work) }
 }
 
 private func set(_ role: SourceRole, of source: DispatchSource, _ handler: DispatchSourceHandler?) {

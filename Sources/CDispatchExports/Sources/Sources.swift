@@ -80,13 +80,13 @@ private func makeIntervalSource(
 /// Ends a source; its cancel handler runs last. Any thread, any number of times.
 @c(dispatch_source_cancel)
 public func dispatchSourceCancel(_ handle: Handle?) {
-  source(handle)._withUnsafeGuaranteedRef { $0.cancel() }
+  withHold(source(handle)) { $0.cancel() }
 }
 
 /// Ends a source and returns when no handler of it runs any more, nor will.
 @c(dispatch_source_cancel_and_wait)
 public func dispatchSourceCancelAndWait(_ handle: Handle?) {
-  source(handle)._withUnsafeGuaranteedRef { $0.cancelAndWait() }
+  withHold(source(handle)) { $0.cancelAndWait() }
 }
 
 /// 1 if the source was cancelled, else 0.
@@ -130,7 +130,7 @@ public func dispatchSourceGetMask(_ handle: Handle?) -> UInt {
 /// Gives a source of user data its event. Any thread.
 @c(dispatch_source_merge_data)
 public func dispatchSourceMergeData(_ handle: Handle?, _ value: UInt) {
-  source(handle)._withUnsafeGuaranteedRef { $0.mergeData(value) }
+  withHold(source(handle)) { $0.mergeData(value) }
 }
 
 /// Sets when a timer fires, and after how many nanoseconds again; DISPATCH_TIME_FOREVER: once.
@@ -139,7 +139,7 @@ public func dispatchSourceSetTimer(
   _ handle: Handle?, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64
 ) {
   let isOnce = interval >= UInt64(Int64.max)
-  source(handle)._withUnsafeGuaranteedRef {
+  withHold(source(handle)) {
     $0.schedule(
       word: start, interval: isOnce ? 0 : max(1, interval), leeway: min(leeway, UInt64(Int64.max)))
   }

@@ -106,7 +106,36 @@ extension DispatchGroup {
     }
   }
 
-  /// Ends the generation if the group is empty, and tells everybody who cares.
+  /// A leave after which nothing of the group is touched but its address. For callers that hold no reference of their
+  /// own: as soon as the group is empty, a thread that waits for it may release it. An addition, and a claim after it,
+  /// would come back to a group that is gone.
+  package func leaveAtOnce() {
+    // relaxed: a guess that the exchange re-checks.
+    var seen = GroupState(rawValue: word.load(ordering: .relaxed))
+    while true {
+      guard let (next, isClaimed) = seen.left() else { return leaveSlowly(seen) }
+      let notifies = isClaimed && seen.hasNotifications
+      // Until the exchange this call's own member keeps the group busy, and the group holds itself for what is
+      // registered. After it another thread may deliver, and end that hold.
+      if notifies { _ = Unmanaged.passRetained(self) }
+      // releasing: as in leave().
+      let (won, now) = word.weakCompareExchange(
+        expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
+        failureOrdering: .relaxed)
+      if won {
+        if isClaimed && seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
+        if notifies {
+          deliver()
+          Unmanaged.passUnretained(self).release()
+        }
+        return
+      }
+      if notifies { Unmanaged.passUnretained(self).release() }
+      seen = GroupState(rawValue: now)
+    }
+  }
+
+  /// Ends the generation if the group is empty, and wakes and notifies what waits for that.
   private func claim() {
     // relaxed: a guess that the exchange re-checks.
     var seen = GroupState(rawValue: word.load(ordering: .relaxed))

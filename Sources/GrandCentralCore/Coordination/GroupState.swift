@@ -3,6 +3,7 @@
 //   enter  members + 1          leave  members - 1
 //   watch  sets a flag; with the first flag, one phantom member comes in
 //   claim  phantom alone inside → nobody, no flags, generation + 1; the claimer wakes and notifies
+//   left   leave and claim in one exchange, for a caller that must not touch the group after its leave
 //
 // The phantom is why enter and leave are single adds. Without it, the leave that takes the count to
 // zero and the clearing of the flags would be two steps, and an enter between them would be
@@ -42,6 +43,14 @@ extension GroupState {
   /// Of the word before an enter: whether one more fits. The top bit is the reserve in which
   /// simultaneous enters find each other out.
   @inlinable var hasRoom: Bool { Int64(bitPattern: rawValue) >= 0 }
+
+  /// A leave and, if it is the last one, the claim, in one step. `nil`: nothing was entered.
+  func left() -> (state: GroupState, isClaimed: Bool)? {
+    if isEmpty { return nil }
+    let after = GroupState(rawValue: rawValue - Self.oneMember)
+    if let claimed = after.claimed() { return (claimed, true) }
+    return (after, false)
+  }
 
   /// Of the word before a leave: whether there is nothing more to do.
   @inlinable var leavesQuietly: Bool { members > 2 || (members > 0 && !isWatched) }

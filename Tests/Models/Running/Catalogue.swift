@@ -4,7 +4,7 @@ enum Catalogue {
   static let models: [EngineModel] =
     Self.primitives
     + Self.onces
-    + Self.groups
+    + Self.groups + Self.groupReleases
     + Self.semaphores
     + Self.workItems
     + Self.performs
@@ -35,7 +35,7 @@ enum Catalogue {
   static let mutants: [Mutant] =
     Self.primitiveMutants
     + Self.onceMutants
-    + Self.groupMutants
+    + Self.groupMutants + Self.groupReleaseMutants
     + Self.semaphoreMutants
     + Self.workItemMutants
     + Self.performMutants

@@ -323,10 +323,10 @@ extension Catalogue {
         foundBy: "group: a notification comes while the last leaves"),
       Mutant(
         "the last leave wakes nobody", in: "DispatchGroup.swift", at: "futexWake(lowHalfOf: word",
-        .skips, foundBy: "group: two leave, one waits for both"),
+        after: "private func claim()", .skips, foundBy: "group: two leave, one waits for both"),
       Mutant(
         "the last leave wakes one", in: "DispatchGroup.swift", at: "futexWake(lowHalfOf: word",
-        .wakesOne, foundBy: "group: one leaves, two wait"),
+        after: "private func claim()", .wakesOne, foundBy: "group: one leaves, two wait"),
       Mutant(
         "a waiter sleeps without a look", in: "DispatchGroup.swift",
         at: "futexWait(lowHalfOf: word", .sleepsBlindly,

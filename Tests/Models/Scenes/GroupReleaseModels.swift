@@ -1,0 +1,100 @@
+// Room: Models/GroupRelease. Groups of C programs: a thread leaves a group that it holds no reference to, and the leave lets
+// another thread release it.
+
+extension Catalogue {
+  static var groupReleases: [EngineModel] {
+    [
+      EngineModel(
+        "group: the waiter releases the group that another thread leaves",
+        adjust: { $0.timeOuts = 1 }, GroupRelease.waiterReleases),
+      EngineModel(
+        "group: a notification releases the group that another thread leaves",
+        GroupRelease.notificationReleases),
+      EngineModel(
+        "group: one leaves at once, one enters and leaves, one waits",
+        GroupRelease.enterBesideLeaveAtOnce),
+    ]
+  }
+
+  static var groupReleaseMutants: [Mutant] {
+    [
+      Mutant(
+        "a leave at once hands nothing over", in: "DispatchGroup.swift",
+        at: "let (won, now) = word.weakCompareExchange(", after: "func leaveAtOnce()",
+        .dropsRelease, foundBy: "group: the waiter releases the group that another thread leaves"),
+      Mutant(
+        "a leave at once does not compare", in: "DispatchGroup.swift",
+        at: "let (won, now) = word.weakCompareExchange(", after: "func leaveAtOnce()", .isBlind,
+        foundBy: "group: one leaves at once, one enters and leaves, one waits"),
+      Mutant(
+        "a leave at once wakes nobody", in: "DispatchGroup.swift",
+        at: "futexWake(lowHalfOf: word", after: "func leaveAtOnce()", .skips,
+        foundBy: "group: one leaves at once, one enters and leaves, one waits"),
+    ]
+  }
+}
+
+private enum GroupRelease {
+  /// A handle of a C program: the member's thread holds no reference of its own.
+  private struct Handle: @unchecked Sendable {
+    let group = Unmanaged.passRetained(DispatchGroup(spinLimit: 0))
+
+    func use<Result>(_ body: (DispatchGroup) -> Result) -> Result {
+      group._withUnsafeGuaranteedRef(body)
+    }
+  }
+
+  /// The waiter, which has timed out before and left its flag behind, may find the group empty before the leave has
+  /// returned.
+  static func waiterReleases(_ scene: Scene) {
+    let handle = Handle()
+    let done = Plain()
+    handle.use { $0.enter() }
+    scene.thread("member") {
+      done.value = 1
+      handle.use { $0.leaveAtOnce() }
+    }
+    scene.thread("waiter") {
+      if handle.use({ $0.wait(limit: .at(.monotonic(nanoseconds: soon))) }) == .timedOut {
+        handle.use { $0.wait() }
+      }
+      Checker.expect(done.value == 1, "the wait ended before the member")
+      handle.group.release()
+    }
+  }
+
+  /// Another thread, which has a reference of its own, may deliver the notification first.
+  static func notificationReleases(_ scene: Scene) {
+    let handle = Handle()
+    let root = SpawningRoot()
+    handle.use {
+      $0.enter()
+      $0.notify(queue: root) { handle.group.release() }
+    }
+    _ = handle.group.retain()
+    scene.thread("member") { handle.use { $0.leaveAtOnce() } }
+    scene.thread("other") {
+      handle.use { $0.notify(queue: root) {} }
+      handle.group.release()
+    }
+    scene.finally { ModelThreads.expectAllNodesBack() }
+  }
+
+  static func enterBesideLeaveAtOnce(_ scene: Scene) {
+    let group = DispatchGroup(spinLimit: 0)
+    let done = Plain()
+    group.enter()
+    scene.thread("member") {
+      done.value = 1
+      group.leaveAtOnce()
+    }
+    scene.thread("late member") {
+      group.enter()
+      group.leave()
+    }
+    scene.thread("waiter") {
+      group.wait()
+      Checker.expect(done.value == 1, "the wait ended before the member")
+    }
+  }
+}
