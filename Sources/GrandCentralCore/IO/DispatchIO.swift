@@ -262,7 +262,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
 
   /// Barriers run on the global queue of the class of `queue`. Handlers have queues of their own.
   override public final func setTarget(queue: DispatchQueue) {
-    let global = DispatchQueue.global(qos: queue.qos.qosClass)
+    let global = DispatchQueue.global(qos: queue.handedDown.dispatchQoS.qosClass)
     channel.file.lock.withLock { channel.barrierQueue = global }
   }
 

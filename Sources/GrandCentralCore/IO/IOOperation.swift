@@ -66,7 +66,7 @@ final class IOOperation: @unchecked Sendable {
       case .concurrent, .root: DispatchQueue(label: "handlers of DispatchIO", target: queue)
       }
     let asked = QoSPropagation.inferred(from: PackedQoS(rawValue: currentThread().pointee.qos))
-    let found = QoSPropagation.effective(item: asked, queue: queue.ownQoS).band
+    let found = queue.effectiveQoS(WorkTraits(qos: asked)).band
     band = found == .unspecified ? .default : found
     self.handler = handler
   }

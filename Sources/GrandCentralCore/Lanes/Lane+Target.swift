@@ -1,7 +1,8 @@
 // Room: Lanes/Lane+Target. Where a lane sends itself, and how that changes while it works.
 // A change is a barrier item of the lane: when it runs, the lane is held alone, so no other holder
 // reads `target`, and all that was submitted before has run under the old one. The drainer then sends
-// the lane to its new target. An inactive lane is changed at once: nothing can be at work on it.
+// the lane to its new target. An inactive lane is changed at once: nothing can be at work on it. So is an
+// idle one, which is held for a moment: what is submitted next has the new target's class from the start.
 // The hierarchy lock guards every write of any `target`, so that a walk under it is safe.
 import CLinux
 
@@ -15,14 +16,8 @@ extension Lane {
     require(
       kind != .bound, "setTarget(queue:) on the main queue. It always runs on the main thread.")
     Self.hierarchyLock.lock.withLock { failOnLoop(through: target) }
-    let changedAtOnce = control.withLock {
-      guard suspension.isInactive else { return false }
-      // Whoever submitted to the inactive lane only queued; sync() callers wait in line.
-      adopt(target)
-      return true
-    }
-    if changedAtOnce { return }
     let thread = currentThread()
+    if let old = changeAtOnce(to: target, on: thread) { return old.releaseAsTarget() }
     let node = NodeCache.take(thread)
     node.entry = Self.retargetEntry
     node.context = address
@@ -31,16 +26,30 @@ extension Lane {
     submit(node, from: thread)
   }
 
+  /// Returns the old target, which the caller releases without a lock; `nil`: the lane is at work.
+  private final func changeAtOnce(to target: Lane, on thread: ThreadContext) -> Unmanaged<Lane>? {
+    let old = control.withLock {
+      // Work that was submitted to an inactive lane is only queued; sync() callers wait in line.
+      suspension.isInactive ? adopt(target) : nil
+    }
+    if let old { return old }
+    var replaced: Unmanaged<Lane>?
+    _ = holdIfIdle(on: thread) { replaced = adopt(target) }
+    return replaced
+  }
+
   private static let retargetEntry: WorkNode.Entry = { raw, thread in
     let node = WorkNode(raw)
     let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
     let target = Unmanaged<Lane>.fromOpaque(node.companion.unsafelyUnwrapped)
     NodeCache.put(node, thread)
-    lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue()) }
+    // The old target, should this run inside its drain, holds itself until that has ended.
+    lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue())?.releaseAsTarget() }
   }
 
-  /// Changes the target of a lane that is held alone.
-  private final func adopt(_ target: Lane) {
+  /// Changes the target of a lane that is held alone. Returns the old one, which the caller releases.
+  private final func adopt(_ target: Lane) -> Unmanaged<Lane>? {
+    let handedBefore = inheritedQoS
     let old = Self.hierarchyLock.lock.withLock {
       failOnLoop(through: target)
       let old = targetReference
@@ -55,9 +64,10 @@ extension Lane {
     } else {
       state.set(LaneState.targeted)
     }
+    // What is noted of the private list was asked under the old target.
+    if inheritedQoS != handedBefore && batch != nil { unsettled = .notes }
     noteChange()
-    // The old target, should this run inside its drain, holds itself until that has ended.
-    old?.releaseAsTarget()
+    return old
   }
 
   /// Stops when `target` leads back to this lane. Under the hierarchy lock.

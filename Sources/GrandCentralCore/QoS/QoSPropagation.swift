@@ -1,12 +1,15 @@
 // Room: QoS/QoSPropagation. Which QoS goes where: pure functions, so that a table can test them.
 //   submitter's thread ─captured→ node ─effective→ the running item's thread ─captured→ …
 //                                  └─activation→ the lane as an item of its target
-// Three sources, strongest first: the item's own when enforced, the queue's own, the item's. The
-// item's is what the caller gave, or else the class of the code that submitted it, which is at most
+// Three sources, strongest first: the item's own when enforced, the queue's, the item's. The item's is
+// what the caller gave, or else the class of the code that submitted it, which is at most
 // user-initiated: work that is handed on is no longer the user's touch itself.
-// Where the queue has none, what its targets hand down is the least that its items run at: the nearest
-// that has a QoS. A queue that has a floor raises that to it, for its own items and for what it hands down. What ends on
-// the main thread is handed down as enforced: nothing lowers that thread.
+// The queue's is its own class; a queue without one has the class of the nearest target that has one,
+// as if it were its own. That is how C programs give a queue a priority: its target is the global queue
+// of a class. So a class that is handed down lowers an item, too.
+// A floor is the least that a queue's items run at, and what the queue hands down. It raises and never
+// lowers. Without a class above it, it is handed down as a floor. What ends on the main thread is handed
+// down as enforced: nothing lowers that thread.
 // A lane that asks to be drained is no item of its target: it brings what its own items need, and the
 // target's QoS can only add to that.
 // What is raised because more urgent work waits behind it (Lanes/Lane+Override) is not seen here: it
@@ -53,27 +56,34 @@ enum QoSPropagation {
   static func effectiveInFull(
     item: PackedQoS, queue: PackedQoS, inherited: PackedQoS
   ) -> PackedQoS {
-    if queue.rawValue == 0 { return mostUrgent(item, inherited) }
-    if queue.isFloor {
-      return mostUrgent(item, handedDown(queue: queue, inherited: inherited, isMain: false))
-    }
-    let asked = item.isEnforced ? mostUrgent(item, queue) : queue
+    if queue.rawValue == 0 { return ranked(item, on: inherited) }
+    if queue.isFloor { return mostUrgent(ranked(item, on: inherited), queue.own) }
+    let asked = ranked(item, on: queue)
     return inherited.isEnforced ? mostUrgent(asked, inherited) : asked
+  }
+
+  /// What an item runs at where `given` is the class, or the floor, of its queue.
+  private static func ranked(_ item: PackedQoS, on given: PackedQoS) -> PackedQoS {
+    if given.isFloor || item.isEnforced { return mostUrgent(item, given.own) }
+    return given.rawValue == 0 ? item : given
   }
 
   /// What a lane that asks to be drained brings to a target with `queue` and `inherited`.
   static func activation(
     of lane: PackedQoS, queue: PackedQoS, inherited: PackedQoS
   ) -> PackedQoS {
-    mostUrgent(mostUrgent(lane, queue.own), inherited)
+    mostUrgent(mostUrgent(lane, queue.own), inherited.own)
   }
 
-  /// What a queue hands down to those that target it.
+  /// What a queue hands down to the queues that target it: a class or a floor.
   static func handedDown(queue: PackedQoS, inherited: PackedQoS, isMain: Bool) -> PackedQoS {
     if isMain { return queue.enforced }
     if queue.rawValue == 0 { return inherited }
     if inherited.isEnforced { return mostUrgent(queue.own, inherited).enforced }
-    return queue.isFloor ? mostUrgent(queue.own, inherited) : queue.own
+    if !queue.isFloor { return queue.own }
+    // Above a floor there may be nothing, another floor, or a class, which the floor raises.
+    let most = mostUrgent(queue.own, inherited.own)
+    return inherited.rawValue == 0 || inherited.isFloor ? most.floor : most
   }
 
   /// What an item runs at that is performed by hand, on a thread at `current`.

@@ -141,7 +141,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func runRegistration(on thread: ThreadContext) {
-    if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread, ranking: ranking) }
+    if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread) }
   }
 
   /// A handler came to a source that had none. Any thread.
@@ -184,10 +184,6 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     }
   }
 
-  /// Whose QoS the handlers run at: the source's if it was given one, else that of the queue that they run on. The lane
-  /// is held.
-  private var ranking: Lane { ownQoS == .unspecified ? target ?? self : self }
-
   private func runEvent(on thread: ThreadContext) {
     // Before the data is taken: see SourceState.
     let seen = SourceState(
@@ -200,18 +196,18 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     // An event that comes just when the source is started may get in line before the registration. It is told since
     // the source watches, or has nothing to watch; so here is the place.
     if isUnregistered {
-      takeRegistrationHandler()?.run(of: self, on: thread, ranking: ranking)
+      takeRegistrationHandler()?.run(of: self, on: thread)
       if isCancelled { return }
     }
     // relaxed: for the handler on this thread; others see some value.
     current.store(data, ordering: .relaxed)
-    handler.run(of: self, on: thread, ranking: ranking)
+    handler.run(of: self, on: thread)
     eventWasHandled(on: thread)
   }
 
   private func runCancellation(on thread: ThreadContext) {
     let (cancel, _, _) = endHandlers()
-    cancel?.run(of: self, on: thread, ranking: ranking)
+    cancel?.run(of: self, on: thread)
   }
 
   private func submitRetained(

@@ -45,32 +45,18 @@ enum SourceHandler {
     }
   }
 
-  /// Calls it as an item of the queue that the thread is on. `ranking`: the lane whose QoS counts for it, which the
-  /// thread holds.
-  func run(of source: DispatchSource, on thread: ThreadContext, ranking: Lane) {
-    switch self {
-    case .closure(let work, let qos):
-      let outer = Self.enter(qos, thread, ranking)
-      grandCentralClientCallout(work)
-      thread.pointee.qos = outer
-    case .function(let work, let qos):
-      let outer = Self.enter(qos, thread, ranking)
-      grandCentralClientCallout { work(source.context) }
-      thread.pointee.qos = outer
-    case .item(let item): item.perform()
-    }
-  }
-
-  /// What the thread worked at before.
-  private static func enter(_ qos: PackedQoS, _ thread: ThreadContext, _ ranking: Lane) -> UInt32 {
+  /// Calls it as an item of `source`, whose lane the thread holds: at the source's class, or else at what its targets
+  /// hand down, or else at the handler's own.
+  func run(of source: DispatchSource, on thread: ThreadContext) {
     let outer = thread.pointee.qos
-    let own = ranking.ownQoS
-    let item =
-      own == .unspecified
-      ? QoSPropagation.performed(item: qos, on: PackedQoS(rawValue: outer))
-      : QoSPropagation.effective(item: qos, queue: own, inherited: ranking.inheritedQoS)
-    thread.pointee.qos = item.rawValue
-    return outer
+    let own = source.effectiveQoS(WorkTraits(qos: qos))
+    if own.band != .unspecified { thread.pointee.qos = own.rawValue }
+    switch self {
+    case .closure(let work, _): grandCentralClientCallout(work)
+    case .function(let work, _): grandCentralClientCallout { work(source.context) }
+    case .item(let item): item.performSubmitted(on: thread)
+    }
+    thread.pointee.qos = outer
   }
 }
 

@@ -13,7 +13,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// It has been cancelled: it is to have no entry any more.
   @Cell private var isStopped = false
   /// The class of the queue that it was made with; `nil`: that is not to make it later.
-  private let leewayBand: Band?
+  private let isStrict: Bool
   /// On the clock that it goes by. From before anything can run on the lane until it is cancelled: a child that was
   /// forked finds the lane by it.
   @Cell private var entry: TimerHandle?
@@ -21,7 +21,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   @Cell private var interval: UInt64 = 0
 
   init(queue: DispatchQueue?, isStrict: Bool) {
-    leewayBand = isStrict ? nil : queue?.ownQoS.band ?? .unspecified
+    self.isStrict = isStrict
     super.init(queue: queue, isRegistered: false)
   }
 
@@ -104,12 +104,9 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 
   /// By how much the class of the handler's work allows the timer to be late.
   private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
-    guard let leewayBand else { return 0 }
+    if isStrict { return 0 }
     let item = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
-    let runsAt =
-      ownQoS == .unspecified
-      ? QoSPropagation.effective(item: item, queue: PackedQoS(band: leewayBand))
-      : QoSPropagation.effective(item: item, queue: ownQoS, inherited: inheritedQoS)
+    let runsAt = effectiveQoS(WorkTraits(qos: item))
     let allowed = ClassEffects.of(runsAt.band).leeway
     if allowed == .none { return 0 }
     guard let target else { return allowed.nanoseconds(after: interval) }

@@ -133,11 +133,14 @@ static void release_when_written(void *context, bool done, dispatch_data_t data,
   end_part(one);
 }
 
+static void ignore(void *bytes) { (void)bytes; }
+
 LIFETIME(channel_released_by_its_writer) {
   int ends[2];
   CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
   flow *one = new_flow(ends[0], ends[1], 1);
-  dispatch_data_t data = dispatch_data_create("hello", 5, NULL, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
+  static char hello[] = "hello";
+  dispatch_data_t data = dispatch_data_create_f(hello, 5, NULL, ignore);
   dispatch_io_write_f(one->channel, 0, data, some_queue(), one, release_when_written);
   dispatch_release(data);
 }

@@ -173,7 +173,10 @@ static void cancel_wait_and_drop(void *context) {
   drop_and_count(context);
 }
 
-static void touch(void *context) { (void)dispatch_source_get_data(context); }
+static void touch(void *context) {
+  static counter seen;
+  atomic_fetch_add(&seen.value, (long)dispatch_source_get_data(context));
+}
 
 LIFETIME(cancelled_and_waited_for) {
   dispatch_source_t timer = new_timer();

@@ -114,11 +114,16 @@ import Testing
   }
 
   @Test(arguments: [
-    // No QoS of its own: the item's counts, but no less than the target's.
+    // No QoS of its own: the target's counts as if it were.
     Inheritance(item: .unspecified, inherited: .utility, runsAt: .utility),
     Inheritance(item: .background, inherited: .utility, runsAt: .utility),
-    Inheritance(item: .userInitiated, inherited: .utility, runsAt: .userInitiated),
+    Inheritance(item: .userInitiated, inherited: .utility, runsAt: .utility),
+    Inheritance(item: .userInitiated, inherited: .background, runsAt: .background),
     Inheritance(item: .background, enforced: true, inherited: .utility, runsAt: .utility),
+    Inheritance(
+      item: .userInitiated, enforced: true, inherited: .utility, runsAt: .userInitiated),
+    // No target has one: the item's own.
+    Inheritance(item: .userInitiated, inherited: .unspecified, runsAt: .userInitiated),
     // Its own QoS wins over the target's, whichever is more urgent.
     Inheritance(item: .default, queue: .background, inherited: .utility, runsAt: .background),
     Inheritance(item: .default, queue: .userInitiated, inherited: .utility, runsAt: .userInitiated),
@@ -132,7 +137,7 @@ import Testing
       item: .background, queue: .background, inherited: .userInteractive, isMain: true,
       runsAt: .userInteractive),
   ])
-  func `a queue without a QoS runs its items at no less than its targets hand down`(
+  func `a queue without a QoS runs its items at what its targets hand down`(
     run: Inheritance
   ) {
     let inherited = QoSPropagation.handedDown(
@@ -149,19 +154,38 @@ import Testing
       for given in bands.dropFirst() {
         for inherited in bands + bands.dropFirst().map(\.enforced) {
           let least = max(given.urgency, inherited.urgency)
+          // Without the floor.
+          let ranked = QoSPropagation.effective(
+            item: item, queue: .unspecified, inherited: inherited)
           let runsAt = QoSPropagation.effective(
             item: item, queue: given.floor, inherited: inherited)
-          #expect(runsAt.urgency == max(item.urgency, least) && !runsAt.isFloor)
+          #expect(runsAt.urgency == max(ranked.urgency, given.urgency) && !runsAt.isFloor)
           let brings = QoSPropagation.activation(
             of: item, queue: given.floor, inherited: inherited)
-          #expect(brings.urgency == runsAt.urgency)
+          #expect(brings.urgency == max(item.urgency, least) && !brings.isFloor)
           let handedDown = QoSPropagation.handedDown(
             queue: given.floor, inherited: inherited, isMain: false)
-          #expect(handedDown.urgency == least && !handedDown.isFloor)
+          #expect(handedDown.urgency == least)
+          #expect(handedDown.isFloor == (inherited == .unspecified))
           #expect(handedDown.isEnforced == inherited.isEnforced)
         }
       }
     }
+  }
+
+  @Test func `a floor that is handed down raises and never lowers`() {
+    let floor = QoSPropagation.handedDown(
+      queue: PackedQoS(.utility).floor, inherited: .unspecified, isMain: false)
+    func runsAt(_ item: DispatchQoS, _ queue: PackedQoS = .unspecified) -> DispatchQoS {
+      QoSPropagation.effective(item: PackedQoS(item), queue: queue, inherited: floor).dispatchQoS
+    }
+    #expect(runsAt(.background) == .utility)
+    #expect(runsAt(.userInitiated) == .userInitiated)
+    #expect(runsAt(.background, PackedQoS(.default).floor) == .default)
+    #expect(runsAt(.userInitiated, PackedQoS(.background)) == .background)
+    let both = QoSPropagation.handedDown(
+      queue: PackedQoS(.default).floor, inherited: floor, isMain: false)
+    #expect(both == PackedQoS(.default).floor)
   }
 
   @Test func `the nearest target with a QoS hands it down`() {

@@ -54,13 +54,28 @@ import Testing
     #expect(DispatchQoS.QoSClass.current == DispatchQoS.current.qosClass)
   }
 
-  @Test func `is handed on, user-interactive as user-initiated, and a target's is the least`() {
+  @Test func `is handed on, but a queue's is its own, or its target's`() {
     let seen = Unguarded<[DispatchQoS.QoSClass]>([])
     let low = DispatchQueue(label: "qos.low", qos: .utility)
     let plain = DispatchQueue(label: "qos.plain", target: low)
     let urgent = DispatchQueue(label: "qos.urgent", qos: .userInteractive)
-    let done = Latch(2)
+    let unclassed = DispatchQueue(label: "qos.unclassed", target: plain)
+    let free = DispatchQueue(label: "qos.free")
+    let done = Latch(4)
     urgent.async {
+      free.async {
+        seen.value.append(.current)
+        done.open()
+      }
+    }
+    #expect(free.sync { seen.value }.count <= 1)
+    urgent.sync {}
+    free.sync {}
+    urgent.async {
+      unclassed.async {
+        seen.value.append(.current)
+        done.open()
+      }
       plain.async {
         seen.value.append(.current)
         done.open()
@@ -71,7 +86,7 @@ import Testing
       }
     }
     #expect(done.wait())
-    #expect(plain.sync { seen.value } == [.userInitiated, .utility])
+    #expect(plain.sync { seen.value } == [.userInitiated, .utility, .utility, .utility])
   }
 
   @Test func `does not change the order of a serial queue`() {

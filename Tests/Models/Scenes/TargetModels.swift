@@ -34,6 +34,27 @@ extension Catalogue {
         }
       },
       EngineModel(
+        "retarget: of a suspended lane, to a lane whose items must not overlap",
+        reach: .exhaustedStrong
+      ) { scene in
+        let root = SpawningRoot()
+        let below = SerialScene(root)
+        let queue = DispatchQueue(label: "upper", target: root)
+        let log = below.log
+        scene.thread("retargets") {
+          // A suspended lane is not idle: the change is an item.
+          queue.suspend()
+          queue.setTarget(queue: below.queue)
+          queue.async { log.value = log.value * 10 + 1 }
+          queue.resume()
+        }
+        scene.thread("below") { below.queue.async { log.value = log.value * 10 + 2 } }
+        scene.finally {
+          Checker.expect(log.value == 12 || log.value == 21, "lost or torn: \(log.value)")
+          ModelThreads.expectAllNodesBack()
+        }
+      },
+      EngineModel(
         "retarget: sync() through a target that has just changed", reach: .bounded(preemptions: 3)
       ) { scene in
         let root = SpawningRoot()
@@ -126,7 +147,7 @@ extension Catalogue {
       Mutant(
         "a drainer is not told of a new target", in: "Lane+Suspend.swift",
         at: "attention.wrappingAdd", .skips,
-        foundBy: "retarget: to a lane whose items must not overlap"),
+        foundBy: "retarget: of a suspended lane, to a lane whose items must not overlap"),
       Mutant(
         "a lane with a lane for target lets sync() through", in: "LaneState.swift",
         at: "let (won, now) = weakCompareExchange", .clears(bits: LaneState.targeted),
