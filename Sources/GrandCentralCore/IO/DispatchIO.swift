@@ -106,8 +106,9 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   ///   - mode: permissions of a file that is made.
   ///   - queue: where `cleanupHandler` runs.
   ///   - cleanupHandler: runs once: soon, with an error, if there is no such file (`ENOENT`; with `O_CREAT`, no such
-  ///     folder) or it is of the wrong kind (`EISDIR`, `ESPIPE`); otherwise when the file has been closed, with 0, or the
-  ///     reason why it could not be opened, which the operations have told too.
+  ///     folder) or it is of the wrong kind (`EISDIR`, `ESPIPE`); otherwise with 0, when the channel is closed, its
+  ///     operations have ended and the file has been closed. A file that exists but cannot be opened later (`EACCES`,
+  ///     `EEXIST` with `O_EXCL`, `ENXIO` of a FIFO without a reader) reports that to its operations alone.
   /// - Source: `dispatch_io_create_with_path(3)`.
   @available(swift, introduced: 4)
   public convenience init?(
@@ -165,8 +166,8 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   ///   - queue: where `ioHandler` runs.
   ///   - ioHandler: each time with bytes that no other call was given. The last call has `done`: with error 0 and no
   ///     bytes at the end of the file or stream; otherwise with what is still to be handed over, and with 0 or an errno:
-  ///     what `read(2)` says, `ECANCELED` when the channel was closed before or was stopped. Data is `nil` if there is
-  ///     an error and none.
+  ///     what `read(2)` says, or `open(2)` for a channel made with a path; `ECANCELED` when the channel was closed
+  ///     before or was stopped. Data is `nil` if there is an error and none.
   /// - Source: `dispatch_io_read(3)`.
   public func read(
     offset: off_t, length: Int, queue: DispatchQueue,
@@ -185,8 +186,8 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   ///   - data: what to write, all of it.
   ///   - queue: where `ioHandler` runs.
   ///   - ioHandler: each time with what has not been written yet. The last call has `done`, with 0 and `nil` when all
-  ///     has been written; otherwise with the rest, and an errno: what `write(2)` says (`EPIPE` without a signal),
-  ///     `ECANCELED` when the channel was closed before or was stopped.
+  ///     has been written; otherwise with the rest, and an errno: what `write(2)` says (`EPIPE` without a signal), or
+  ///     `open(2)` for a channel made with a path; `ECANCELED` when the channel was closed before or was stopped.
   /// - Source: `dispatch_io_write(3)`.
   public func write(
     offset: off_t, data: DispatchData, queue: DispatchQueue,

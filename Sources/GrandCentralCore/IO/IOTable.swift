@@ -132,19 +132,18 @@ final class IOTable: @unchecked Sendable {
 
   /// The last channel of `file` has left, unless another one has come meanwhile. Any thread, without locks.
   func release(_ file: IOFile) {
-    let ended = lock.withLock { () -> (leavers: [IOChannel], error: Int32)? in
-      let ended = file.lock.withLock { () -> (leavers: [IOChannel], error: Int32)? in
+    let leavers = lock.withLock { () -> [IOChannel]? in
+      let leavers = file.lock.withLock { () -> [IOChannel]? in
         guard file.channels.isEmpty && !file.isOver else { return nil }
         file.isOver = true
         file.stopListening()
         defer { file.leavers = [] }
-        return (file.leavers, file.openingError)
+        return file.leavers
       }
-      if ended != nil { giveBack(file) }
-      return ended
+      if leavers != nil { giveBack(file) }
+      return leavers
     }
-    guard let ended else { return }
-    for channel in ended.leavers { channel.submitCleanup(ended.error) }
+    for channel in leavers ?? [] { channel.submitCleanup(0) }
   }
 
   private func giveBack(_ file: IOFile) {
@@ -180,11 +179,6 @@ final class IOTable: @unchecked Sendable {
 // MARK: By path
 
 extension IOFile {
-  /// Why it could not be opened.
-  fileprivate var openingError: Int32 {
-    if path != nil, case .failed(let error) = stage { error } else { 0 }
-  }
-
   /// Whether there is such a file, or can be one.
   fileprivate func look(for first: IOChannel) {
     guard let path else { return }
@@ -196,7 +190,12 @@ extension IOFile {
       switch found {
       case .success(let kind):
         stage = .unopened
-        for channel in channels { refuse(channel, kind) }
+        for channel in channels {
+          let refusal = channel.refusal(kind)
+          if refusal == 0 { continue }
+          channel.fail(refusal)
+          endQueued(of: channel, refusal)
+        }
       case .failure(let error): fail(error.number)
       }
       advance()
@@ -204,14 +203,6 @@ extension IOFile {
       return detachIfDone(first)
     }
     if isLast { IOTable.shared.release(self) }
-  }
-
-  /// With the lock held.
-  private func refuse(_ channel: IOChannel, _ kind: FileKind) {
-    let refusal = channel.refusal(kind)
-    if refusal == 0 { return }
-    channel.fail(refusal)
-    endQueued(of: channel, refusal)
   }
 
   private func fail(_ error: Int32) {
@@ -235,10 +226,16 @@ extension IOFile {
         self.descriptor = descriptor
         self.kind = kind
         stage = .open
-        // It may have become another since it was looked at.
-        for channel in channels { refuse(channel, kind) }
+        // The path may stand for another kind of file by now. The channels were made, so that is an
+        // error of their operations, as one of open(2) is.
+        for channel in channels where channel.error == 0 {
+          let refusal = channel.refusal(kind)
+          if refusal == 0 { continue }
+          channel.error = refusal
+          endQueued(of: channel, refusal)
+        }
       case (.failure(let error), _), (.success, .failure(let error)):
-        // Its channels are there, and get the error when they are closed: an operation has told it already.
+        // The channels were made, so the error is their operations' alone: cleanup handlers get 0.
         stage = .failed(error.number)
       }
       advance()

@@ -177,6 +177,78 @@ CASE(io_of_a_missing_file_tells_the_operation) {
   latch_wait(&end.done);
 }
 
+static void expect_late_error(
+  dispatch_io_type_t type, const char *path, int flags, bool writes, int error
+) {
+  latch done = LATCH(1);
+  cleanup end = CLEANUP(-1);
+  static report seen;
+  memset(&seen, 0, sizeof seen);
+  seen.done = &done;
+  dispatch_queue_t queue = serial_queue();
+  dispatch_io_t channel =
+    dispatch_io_create_with_path_f(type, path, flags, 0600, queue, &end, on_cleanup);
+  CHECK(channel);
+  if (writes) {
+    dispatch_data_t data = dispatch_data_create_f("abc", 3, NULL, NULL);
+    dispatch_io_write_f(channel, 0, data, queue, &seen, on_write);
+    dispatch_release(data);
+  } else {
+    dispatch_io_read_f(channel, 0, SIZE_MAX, queue, &seen, on_read);
+  }
+  latch_wait(&done);
+  CHECK_EQUAL(seen.error, error);
+  CHECK_EQUAL(seen.dones, 1);
+  CHECK_EQUAL(seen.size, writes ? 3 : 0);
+  CHECK_EQUAL(dispatch_io_get_descriptor(channel), -1);
+  dispatch_io_close(channel, 0);
+  dispatch_release(channel);
+  latch_wait(&end.done);
+  CHECK_EQUAL(end.error, 0);
+}
+
+CASE(io_of_a_file_that_cannot_be_opened_tells_the_operation_and_not_the_cleanup_handler) {
+  char path[64], other[80];
+  close(make_named_file(path));
+  for (int writes = 0; writes < 2; writes++) {
+    const int exclusive = O_RDWR | O_CREAT | O_EXCL;
+    expect_late_error(DISPATCH_IO_STREAM, path, exclusive, writes, EEXIST);
+    expect_late_error(DISPATCH_IO_RANDOM, path, exclusive, writes, EEXIST);
+  }
+  snprintf(other, sizeof other, "%s-link", path);
+  CHECK(symlink(path, other) == 0);
+  expect_late_error(DISPATCH_IO_STREAM, other, O_RDONLY | O_NOFOLLOW, false, ELOOP);
+  CHECK(unlink(other) == 0);
+  CHECK(unlink(path) == 0);
+  CHECK(mkfifo(path, 0600) == 0);
+  expect_late_error(DISPATCH_IO_STREAM, path, O_WRONLY | O_NONBLOCK, true, ENXIO);
+  CHECK(unlink(path) == 0);
+}
+
+static void expect_no_channel(dispatch_io_type_t type, const char *path, int flags, int error) {
+  cleanup end = CLEANUP(-1);
+  dispatch_io_t channel =
+    dispatch_io_create_with_path_f(type, path, flags, 0600, global_queue(), &end, on_cleanup);
+  CHECK(channel);
+  latch_wait(&end.done);
+  CHECK_EQUAL(end.error, error);
+  dispatch_release(channel);
+}
+
+CASE(io_of_a_path_that_no_channel_can_be_made_of_tells_the_cleanup_handler) {
+  char path[64], other[80];
+  close(make_named_file(path));
+  expect_no_channel(DISPATCH_IO_STREAM, "/nowhere/nothing", O_RDONLY, ENOENT);
+  expect_no_channel(DISPATCH_IO_STREAM, "/nowhere/nothing", O_WRONLY | O_CREAT, ENOENT);
+  expect_no_channel(DISPATCH_IO_STREAM, "/", O_RDONLY, EISDIR);
+  snprintf(other, sizeof other, "%s/inside", path);
+  expect_no_channel(DISPATCH_IO_RANDOM, other, O_RDONLY, ENOTDIR);
+  CHECK(unlink(path) == 0);
+  CHECK(mkfifo(path, 0600) == 0);
+  expect_no_channel(DISPATCH_IO_RANDOM, path, O_RDWR, ESPIPE);
+  CHECK(unlink(path) == 0);
+}
+
 CASE(io_of_a_bad_descriptor_tells_the_cleanup_handler) {
   static cleanup end = CLEANUP(-1);
   dispatch_io_t channel =

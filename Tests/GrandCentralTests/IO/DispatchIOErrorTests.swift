@@ -54,15 +54,36 @@ import Testing
     #expect(dropped.all == [ENOENT])
   }
 
-  @Test func `cannot be opened: told by its operations, and by the cleanup handler`() throws {
-    // ENXIO: nobody reads, open(2).
-    mkfifo(folder["fifo"], 0o600)
-    let channel = try #require(TestChannel(path: folder["fifo"], .stream, O_WRONLY))
-    let told = channel.io.write(pattern(3), on: queue)
-    #expect(told.wait())
-    #expect(told.error == ENXIO && told.all == pattern(3))
+  /// The file is there when the channel is made; only opening it fails.
+  private func expectLateError(_ channel: TestChannel, _ error: Int32) {
+    let write = channel.io.write(pattern(3), on: queue)
+    #expect(write.wait())
+    #expect(write.error == error && write.all == pattern(3))
+    let read = channel.io.read(3, on: queue)
+    #expect(read.wait())
+    #expect(read.error == error && read.last == nil)
+    #expect(channel.cleanups.all == [])
+    // Another channel of that file cannot be made, and its cleanup handler gets the reason.
+    expectNone(TestChannel(of: channel, .stream), error)
     #expect(channel.end())
-    #expect(channel.cleanups.all == [ENXIO])
+    #expect(channel.cleanups.all == [0])
+  }
+
+  @Test(arguments: [DispatchIO.StreamType.stream, .random])
+  func `cannot be opened later: the error for its operations, 0 for the cleanup handler`(
+    type: DispatchIO.StreamType
+  ) throws {
+    // ENXIO: a FIFO without a reader, open(2).
+    mkfifo(folder["fifo"], 0o600)
+    if type == .stream {
+      expectLateError(try #require(TestChannel(path: folder["fifo"], type, O_WRONLY)), ENXIO)
+    }
+    close(folder.file("a"))
+    let exclusive = O_RDWR | O_CREAT | O_EXCL
+    expectLateError(try #require(TestChannel(path: folder["a"], type, exclusive)), EEXIST)
+    symlink(folder["a"], folder["link"])
+    let direct = O_RDWR | O_NOFOLLOW
+    expectLateError(try #require(TestChannel(path: folder["link"], type, direct)), ELOOP)
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may do all"))
@@ -74,6 +95,7 @@ import Testing
     #expect(told.wait())
     #expect(told.error == EACCES)
     #expect(channel.end())
+    #expect(channel.cleanups.all == [0])
   }
 
   @Test func `is made of one that is closed: ECANCELED`() {

@@ -71,7 +71,9 @@ dispatch_io_t dispatch_io_create(
 /// - Parameters:
 ///   - path: an absolute path, which is copied.
 ///   - oflag, mode: as for open(2).
-///   - queue, cleanup_handler: as for dispatch_io_create().
+///   - queue, cleanup_handler: as for dispatch_io_create(). The handler gets the errno if there is
+///     no such file, or it is of the wrong kind. A file that cannot be opened later reports that to
+///     the operations, and the handler gets 0.
 /// - Returns: a new channel, with one reference for the caller; NULL for an unknown type or a
 ///   relative path.
 /// - Source: Apple, Dispatch, `dispatch_io_create_with_path`.
