@@ -85,6 +85,33 @@ import Testing
     #expect(places == [0, 1000, 2000])
   }
 
+  @Test func `keeps the regions of what is joined, however small`() {
+    var data = DispatchData.empty
+    var sizes: [Int] = []
+    for size in [1, 3, 500, 2, 4000, 1, 1] {
+      data.append(numbers(size).withUnsafeBytes { DispatchData(bytes: $0) })
+      sizes.append(size)
+      #expect(regionSizes(data) == sizes)
+    }
+    data.append(DispatchData.empty)
+    #expect(regionSizes(data) == sizes)
+    let twice = data
+    data.append(twice)
+    #expect(regionSizes(data) == sizes + sizes)
+    // Parts of one region are two when they are joined.
+    let one = numbers(10).withUnsafeBytes { DispatchData(bytes: $0) }
+    var halves = one.subdata(in: 0..<5)
+    halves.append(one.subdata(in: 5..<10))
+    #expect(regionSizes(halves) == [5, 5])
+    #expect(Array(halves) == numbers(10))
+  }
+
+  private func regionSizes(_ data: DispatchData) -> [Int] {
+    var sizes: [Int] = []
+    data.enumerateBytes { bytes, _, _ in sizes.append(bytes.count) }
+    return sizes
+  }
+
   @Test func `finds the region around a location`() {
     let data = pieces(10, of: 600)
     for location in [0, 599, 600, 3001, 5999] {

@@ -27,9 +27,20 @@ public func dispatchDataCreate(
   _ buffer: UnsafeRawPointer?, _ size: Int, _ target: Handle?,
   _ destructor: UnsafeMutableRawPointer?
 ) -> Handle {
-  let bytes = UnsafeRawBufferPointer(start: buffer, count: buffer == nil ? 0 : size)
+  let bytes = bytes(buffer, size, "dispatch_data_create()")
   guard let destructor else { return newHandle(DispatchData(bytes: bytes)) }
   return newHandle(DispatchData(bytesNoCopy: bytes, deallocator: deallocator(destructor, target)))
+}
+
+/// The memory that a program hands over. Sizes have no sign in C.
+private func bytes(
+  _ buffer: UnsafeRawPointer?, _ size: Int, _ function: StaticString
+) -> UnsafeRawBufferPointer {
+  guard let buffer else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+  require(
+    size >= 0,
+    "\(function) of \(UInt(bitPattern: size)) bytes. Pass the buffer's size, at most \(Int.max).")
+  return UnsafeRawBufferPointer(start: buffer, count: size)
 }
 
 private func deallocator(
@@ -51,7 +62,7 @@ public func dispatchDataCreateFunction(
   _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ target: Handle?,
   _ destructor: ClientFunction?
 ) -> Handle {
-  let bytes = UnsafeRawBufferPointer(start: buffer, count: buffer == nil ? 0 : size)
+  let bytes = bytes(buffer, size, "dispatch_data_create_f()")
   guard let destructor else { return newHandle(DispatchData(bytes: bytes)) }
   let target = target.map { queue($0).takeUnretainedValue() }
   return newHandle(
@@ -93,8 +104,7 @@ public func dispatchDataCreateConcat(_ first: Handle?, _ second: Handle?) -> Han
   let added = data(second)
   if added.isEmpty, let first { return retained(first) }
   if joined.isEmpty, let second { return retained(second) }
-  // Each piece stays one, however small: C programs see them.
-  joined.join(added)
+  joined.append(added)
   return newHandle(joined)
 }
 

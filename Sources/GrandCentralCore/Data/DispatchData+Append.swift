@@ -1,17 +1,17 @@
 // Room: Data/DispatchData+Append. Bytes are copied behind the last piece, values are joined piece by piece.
+// Joining keeps the pieces of both values, however small: programs make one iovec of each, and a client sees when its
+// deallocator runs. Only bytes that are copied here share a buffer.
+//
 // A value that grows by few bytes at a time must not become a tree of tiny pieces. So its last piece, if it is
 // a buffer of ours that nobody else sees, has spare room, and grows in place. A small one without room moves into
 // a buffer twice as large; behind a large one a new buffer opens, up to twice as large as the last, so that
 // room is only taken in proportion to what was really appended, also while copies of the value keep the
 // last piece from growing. Each byte is so copied a bounded number of times on average.
-//
-// Small values of our own buffers are appended by copy too. Pieces over a client's memory never are: the client
-// can see when its deallocator runs.
 
 extension DispatchData {
   /// Up to here a last piece moves when it has to grow.
   private static var smallBytes: Int { 2048 }
-  /// Up to here a value of our own buffer is copied and not shared: about what a slot costs.
+  /// Up to here what a channel has read is copied behind what it read before: about what a slot costs.
   private static var tinyBytes: Int { 512 }
   private static var mostRoom: Int { 65536 }
 
@@ -25,7 +25,7 @@ extension DispatchData {
     append(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  /// Copies some bytes to the end.
+  /// Copies some bytes to the end, behind the last region's bytes if there is room, or into a region of their own.
   ///
   /// Amortised O(bytes appended) while no copy of the value is alive, plus O(log n) if there is one.
   ///
@@ -33,6 +33,7 @@ extension DispatchData {
   /// - Source: `dispatch_data_create_concat(3)`.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+    requireCountable(bytes.count)
     let source = start.assumingMemoryBound(to: UInt8.self)
     if !extend(by: source, bytes.count) { appendSlowly(source, bytes.count) }
   }
@@ -46,20 +47,34 @@ extension DispatchData {
 
   /// Joins `other` to the end.
   ///
-  /// Shares its buffers, but that a few bytes may be copied. O(log n), amortised O(1) for an `other` of
-  /// one piece while no copy of the value is alive.
+  /// Shares its buffers and keeps its regions, so that the result has the regions of both. O(log n), amortised O(1) for
+  /// an `other` of one piece while no copy of the value is alive.
   ///
+  /// - Parameter other: stops the process if the two have more than `Int.max` bytes together.
   /// - Source: `dispatch_data_create_concat(3)`.
-  public mutating func append(_ other: DispatchData) {
-    if length == 0 {
-      self = other
-    } else if let bytes = other.base, other.length <= Self.tinyBytes,
+  public mutating func append(_ other: DispatchData) { join(other) }
+
+  /// Adds what a channel has read to what it read before. A few bytes in a buffer of our own are copied behind the last
+  /// piece, so that a stream which arrives in tiny parts takes no more memory than its bytes.
+  mutating func appendRead(_ other: DispatchData) {
+    if length > 0, let bytes = other.base, other.length <= Self.tinyBytes,
       other.owner.map(OwnBytes.isOwn) == true
     {
       withExtendedLifetime(other) { append(bytes, count: other.length) }
     } else {
       join(other)
     }
+  }
+
+  /// Stops unless `count` more bytes can be counted.
+  @inline(__always)
+  private func requireCountable(_ count: Int) {
+    require(
+      !length.addingReportingOverflow(count).overflow,
+      """
+      DispatchData of \(length) bytes cannot be joined with \(count) more: it can have at most \(Int.max). Write or \
+      hand over what there is before more is appended.
+      """)
   }
 }
 
@@ -141,13 +156,14 @@ extension DispatchData {
   mutating func join(child: AnyObject) { join(DispatchData(root: child)) }
 
   /// Joins `other` to the end and copies no bytes. Holds no second reference to a tree while it is changed.
-  package mutating func join(_ other: DispatchData) {
+  mutating func join(_ other: DispatchData) {
     if other.length == 0 { return }
     if length == 0 {
       self = other
       return
     }
-    let total = length + other.length
+    requireCountable(other.length)
+    let total = length &+ other.length
     // Not in the switch itself, which would keep a copy of this value to its end.
     let heights = (root?.height, other.root?.height)
     switch heights {

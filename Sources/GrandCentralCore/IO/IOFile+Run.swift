@@ -123,7 +123,7 @@ extension IOFile {
       end(operation, 0, atEnd: true)
     case .bytes(let count):
       operation.moved += count
-      if operation.direction == .read { operation.pending.append(data) }
+      if operation.direction == .read { operation.pending.appendRead(data) }
       // Whether it is over is found at the next step.
       if operation.moved < operation.length && operation.isDue { operation.tell() }
       return true

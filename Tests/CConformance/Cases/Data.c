@@ -156,6 +156,58 @@ CASE(data_apply_f_visits_every_piece) {
   dispatch_release(data);
 }
 
+static bool count_piece(
+  void *context, dispatch_data_t region, size_t offset, const void *buffer, size_t size) {
+  ++*(int *)context;
+  return true;
+}
+static int pieces_of(dispatch_data_t data) {
+  int count = 0;
+  CHECK(dispatch_data_apply_f(data, &count, count_piece));
+  return count;
+}
+static dispatch_data_t join_and_release(dispatch_data_t first, dispatch_data_t second) {
+  dispatch_data_t both = dispatch_data_create_concat(first, second);
+  dispatch_release(first);
+  dispatch_release(second);
+  return both;
+}
+
+CASE(data_concat_keeps_every_piece_however_small) {
+  dispatch_data_t data = dispatch_data_empty;
+  for (int n = 0; n < 1000; n++) {
+    data = join_and_release(data, dispatch_data_create_f("x", 1, NULL, NULL));
+    CHECK_EQUAL(pieces_of(data), n + 1);
+  }
+  dispatch_data_t twice = dispatch_data_create_concat(data, data);
+  CHECK_EQUAL(pieces_of(twice), 2000);
+  dispatch_release(twice);
+  dispatch_release(data);
+  data = dispatch_data_create_f("0123456789", 10, NULL, NULL);
+  twice = join_and_release(
+    dispatch_data_create_subrange(data, 0, 5), dispatch_data_create_subrange(data, 5, 5));
+  CHECK_EQUAL(pieces_of(twice), 2);
+  EXPECT_BYTES(twice, "0123456789");
+  dispatch_release(twice);
+  dispatch_release(data);
+}
+
+STOPS_BEYOND(data_of_more_bytes_than_can_be_counted,
+  "4611686018427387904 bytes|4611686018427387904 more|at most 9223372036854775807") {
+  static char bytes[1 << 20];
+  dispatch_data_t data = dispatch_data_create_f(bytes, sizeof bytes, NULL, NULL);
+  for (int n = 0; n < 64; n++) {
+    dispatch_retain(data);
+    data = join_and_release(data, data);
+  }
+}
+
+STOPS_BEYOND(data_of_a_negative_size,
+  "dispatch_data_create_f() of 18446744073709551615 bytes|at most 9223372036854775807") {
+  static char byte;
+  (void)dispatch_data_create_f(&byte, SIZE_MAX, NULL, NULL);
+}
+
 CASE(data_apply_f_of_nothing) {
   visit_log log = {.stop_after = -1};
   CHECK(dispatch_data_apply_f(dispatch_data_empty, &log, visit));

@@ -85,6 +85,20 @@ import Testing
     #expect(pieces < 30)
   }
 
+  @Test func `has a leaf's piece for each small value that is joined`() {
+    var data = DispatchData.empty
+    let values = 100_000
+    for number in 0..<values {
+      data.append(withUnsafeBytes(of: UInt8(number & 255)) { DispatchData(bytes: $0) })
+    }
+    checkShape(data, pieces: values)
+    #expect(data[values - 1] == UInt8((values - 1) & 255))
+    // Bytes that are copied share the last piece still.
+    for number in 0..<100 { withUnsafeBytes(of: UInt8(number)) { data.append($0) } }
+    checkShape(data, pieces: values)
+    #expect(data.count == values + 100)
+  }
+
   @Test func `takes no room out of proportion while copies keep it from growing`() {
     var data = DispatchData.empty
     var copies: [DispatchData] = []

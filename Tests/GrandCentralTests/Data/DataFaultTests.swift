@@ -52,6 +52,26 @@ import Testing
     expectReport(append, names: ["append"], says: ["-2", "0 or more"])
   }
 
+  @Test func `stops at more bytes than can be counted, and names both sizes`() async {
+    let doubled = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var data = DispatchData([UInt8](repeating: 1, count: 1 << 20))
+      while true { data.append(data) }
+    }
+    let half = "\(1 << 62)"
+    expectReport(
+      doubled, names: ["DispatchData of \(half) bytes", "\(half) more"],
+      says: ["at most \(Int.max)", "write"])
+    let byOne = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var data = DispatchData([UInt8](repeating: 1, count: 1 << 20))
+      while data.count < 1 << 62 { data.append(data) }
+      data.append(data.subdata(in: 0..<data.count - 1))
+      #expect(data.count == Int.max)
+      pattern(1).withUnsafeBytes { data.append($0) }
+    }
+    expectReport(
+      byOne, names: ["DispatchData of \(Int.max) bytes", "1 more"], says: ["at most \(Int.max)"])
+  }
+
   @Test func `stops at memory that cannot be unmapped`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 16)

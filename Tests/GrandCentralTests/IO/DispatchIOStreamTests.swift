@@ -34,6 +34,25 @@ import Testing
     close(ends.input)
   }
 
+  @Test func `lets small pieces that come one by one share buffers`() throws {
+    let ends = DescriptorPair.pipe()
+    let channel = TestChannel(ends.input)
+    let told = channel.io.read(3_000, on: queue)
+    for _ in 0..<300 {
+      writeBytes(ends.output, 10)
+      let isRead = eventually {
+        var look = pollfd(fd: ends.input, events: Int16(POLLIN), revents: 0)
+        return poll(&look, 1, 0) == 0
+      }
+      #expect(isRead)
+    }
+    #expect(told.wait())
+    let regions = try #require(told.last).regions
+    #expect(told.all.count == 3_000 && regions.count < 30, "\(regions)")
+    #expect(channel.end())
+    ends.closeBoth()
+  }
+
   @Test func `holds handlers back until the low water mark is reached`() {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.input)
