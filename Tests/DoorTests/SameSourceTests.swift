@@ -52,6 +52,17 @@ private struct Overdrawn: Error {}
     #expect(results.sync { squares.reduce(0, +) } == 385)
   }
 
+  @Test func `names global queues as programs and tools know them`() {
+    #expect(DispatchQueue.main.label == "com.apple.main-thread")
+    #expect(DispatchQueue.global().label == "com.apple.root.default-qos")
+    let labels: [DispatchQoS.QoSClass: String] = [
+      .background: "com.apple.root.background-qos", .utility: "com.apple.root.utility-qos",
+      .default: "com.apple.root.default-qos", .unspecified: "com.apple.root.default-qos",
+      .userInitiated: "com.apple.root.user-initiated-qos",
+    ]
+    for (qosClass, label) in labels { #expect(DispatchQueue.global(qos: qosClass).label == label) }
+  }
+
   @Test func `accepts the forms of async`() {
     let queue = DispatchQueue(
       label: "forms", qos: .default, attributes: [], autoreleaseFrequency: .inherit, target: nil)

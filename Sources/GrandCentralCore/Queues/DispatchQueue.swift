@@ -69,7 +69,7 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
   /// The system's concurrent queue of a QoS class.
   ///
   /// Items run at once as CPUs allow. A barrier submitted here is ordinary work; suspending has no
-  /// effect.
+  /// effect. Its label is the customary one, as `com.apple.root.default-qos`.
   public class func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
     let band = PackedQoS(DispatchQoS(qosClass: qos, relativePriority: 0)).band
     return Runtime.shared.root(band == .unspecified ? .default : band)

@@ -7,8 +7,20 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   init(band: Band, pool: Pool) {
     self.band = band
     self.pool = pool
-    super.init(
-      root: "com.grandcentral.global.\(band)", kind: .root, qos: PackedQoS(band: band))
+    super.init(root: Self.label(of: band), kind: .root, qos: PackedQoS(band: band))
+  }
+
+  /// The labels that programs and tools know. The root without a band is what serial queues target by default, which
+  /// programs know by this label.
+  private static func label(of band: Band) -> String {
+    switch band {
+    case .unspecified: "com.apple.root.default-qos.overcommit"
+    case .background: "com.apple.root.background-qos"
+    case .utility: "com.apple.root.utility-qos"
+    case .default: "com.apple.root.default-qos"
+    case .userInitiated: "com.apple.root.user-initiated-qos"
+    case .userInteractive: "com.apple.root.user-interactive-qos"
+    }
   }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {

@@ -60,6 +60,52 @@ CASE(global_queues_are_named) {
     dispatch_queue_get_label(dispatch_get_global_queue(0x09, 0))));
 }
 
+static const struct {
+  intptr_t identifier;
+  const char *label;
+} global_labels[] = {
+  {DISPATCH_QUEUE_PRIORITY_HIGH, "com.apple.root.user-initiated-qos"},
+  {DISPATCH_QUEUE_PRIORITY_DEFAULT, "com.apple.root.default-qos"},
+  {DISPATCH_QUEUE_PRIORITY_LOW, "com.apple.root.utility-qos"},
+  {DISPATCH_QUEUE_PRIORITY_BACKGROUND, "com.apple.root.background-qos"},
+  {0x19, "com.apple.root.user-initiated-qos"},
+  {0x15, "com.apple.root.default-qos"},
+  {0x11, "com.apple.root.utility-qos"},
+  {0x09, "com.apple.root.background-qos"},
+};
+static void check_label(void *expected) {
+  CHECK_TEXT(dispatch_queue_get_label(DISPATCH_CURRENT_QUEUE_LABEL), expected);
+}
+
+CASE(global_queues_have_the_labels_that_people_know) {
+  for (size_t n = 0; n < sizeof global_labels / sizeof *global_labels; n++) {
+    dispatch_queue_t queue = dispatch_get_global_queue(global_labels[n].identifier, 0);
+    CHECK_TEXT(dispatch_queue_get_label(queue), global_labels[n].label);
+    dispatch_sync_f(queue, (void *)global_labels[n].label, check_label);
+  }
+}
+
+BEYOND(the_user_interactive_queue_has_its_own_label, "the peer makes it user-initiated on Linux") {
+  CHECK_TEXT(dispatch_queue_get_label(dispatch_get_global_queue(0x21, 0)),
+    "com.apple.root.user-interactive-qos");
+}
+
+static latch handled = LATCH(1);
+static void handle(void *expected) {
+  check_label(expected);
+  latch_down(&handled);
+}
+CASE(handlers_of_a_source_without_a_queue_run_on_the_default_target) {
+  dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
+  dispatch_set_context(source, "com.apple.root.default-qos.overcommit");
+  dispatch_source_set_event_handler_f(source, handle);
+  dispatch_activate(source);
+  dispatch_source_merge_data(source, 1);
+  latch_wait(&handled);
+  dispatch_source_cancel(source);
+  dispatch_release(source);
+}
+
 CASE(global_queues_need_no_references) {
   for (int n = 0; n < 1000; n++) {
     dispatch_release(global_queue());
