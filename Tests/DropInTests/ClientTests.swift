@@ -14,6 +14,7 @@ import Testing
     let ours = try client.runOnOurs()
     #expect(ours.lines == expected, "\(ours)", sourceLocation: sourceLocation)
     #expect(ours.status == 0, "\(ours)", sourceLocation: sourceLocation)
+    #expect(ours.errors.isEmpty, "\(ours)", sourceLocation: sourceLocation)
     guard comparesWithPeers else { return }
     let peers = client.runOnPeers()
     #expect(peers.lines == expected, "\(peers)", sourceLocation: sourceLocation)
@@ -65,6 +66,18 @@ import Testing
       ],
       // On the toolchain's library the handle's end is not told now and then.
       comparesWithPeers: false)
+  }
+
+  @Test func `descriptors that Foundation closes early are reported on request only`() throws {
+    let client = try Client(swift: "EarlyClose.swift")
+    try expectSame(client, says: ["refused=5", "cancelled=50", "closed=early"])
+    let asked = try client.runOnOurs(environment: ["GRANDCENTRAL_REPORTS": "all"])
+    #expect(asked.status == 0, "\(asked)")
+    let isReported = asked.errors.split(separator: "\n").contains {
+      $0.hasPrefix("BUG IN CLIENT OF GRAND CENTRAL: The descriptor of a ")
+        && $0.contains("was closed before the source was cancelled")
+    }
+    #expect(isReported, "\(asked)")
   }
 
   @Test func `a thread-sanitized program starts, and only its own races are told`() throws {

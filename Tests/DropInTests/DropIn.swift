@@ -81,9 +81,13 @@ struct Client {
   }
 
   /// Runs it on the drop-in library.
-  func runOnOurs(_ arguments: [String] = []) throws -> ChildResult {
-    runChild(
-      [path] + arguments, environment: ["LD_LIBRARY_PATH": try DropIn.folder()],
+  func runOnOurs(
+    _ arguments: [String] = [], environment: [String: String] = [:]
+  ) throws -> ChildResult {
+    let folder = try DropIn.folder()
+    return runChild(
+      [path] + arguments,
+      environment: environment.merging(["LD_LIBRARY_PATH": folder]) { _, ours in ours },
       seconds: DropIn.seconds)
   }
 

@@ -112,8 +112,9 @@ private func expectReport(
     run("transfers:\(call):ENOMEM")
   }
 
-  @Test func `go on by workers when it is refused on the way, which is told`() {
-    let result = run("transfers:enter:EPERM")
+  @Test func `go on by workers when it is refused on the way, which is reported on request`() {
+    #expect(run("transfers:enter:EPERM").errors.isEmpty)
+    let result = run("transfers:enter:EPERM", environment: ["GRANDCENTRAL_REPORTS": "all"])
     let reports = result.errors.split(separator: "\n").filter {
       $0.hasPrefix("GRAND CENTRAL: The system does not let the process use its io_uring any more")
     }

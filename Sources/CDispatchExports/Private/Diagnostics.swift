@@ -5,12 +5,12 @@ import CDispatchStorage
 /// Writes what an object is, and the program's words, as a line to standard error.
 @c(gc_report_object)
 public func reportObject(_ object: Handle?, _ text: UnsafePointer<CChar>) {
-  report("\(describe(object)): \(String(cString: text))")
+  report(.clientText, "\(describe(object)): \(String(cString: text))")
 }
 
 /// Writes a line to standard error.
 @c(gc_report_text)
-public func reportText(_ text: UnsafePointer<CChar>) { report(String(cString: text)) }
+public func reportText(_ text: UnsafePointer<CChar>) { report(.clientText, String(cString: text)) }
 
 /// What an object is, for messages.
 func describe(_ object: Handle?) -> String {
@@ -26,7 +26,7 @@ func describe(_ object: Handle?) -> String {
 /// Says that this library found itself in a state that it should not be in. For its own use elsewhere.
 @c(_dispatch_bug)
 public func dispatchBug(_ line: UInt, _ value: Int) {
-  report("BUG IN GRAND CENTRAL: line \(line), value \(value).")
+  report(.clientText, "BUG IN GRAND CENTRAL: line \(line), value \(value).")
 }
 
 // MARK: Measuring

@@ -41,12 +41,14 @@ final class DescriptorTable: @unchecked Sendable {
     for descriptor in inherited { descriptor.afterFork() }
   }
 
-  /// Says that a descriptor was closed under its source.
+  /// Reports that a descriptor was closed under its source.
   func reportLoss(of listener: String) {
+    guard ReportKind.descriptorClosedEarly.isPrinted else { return }
     let number = losses.wrappingAdd(1, ordering: .relaxed).newValue
     guard number <= Self.mostReports else { return }
     let rest = number < Self.mostReports ? "" : " Further ones are not reported."
     report(
+      .descriptorClosedEarly,
       """
       BUG IN CLIENT OF GRAND CENTRAL: The descriptor of a \(listener) was closed before the source was \
       cancelled, or was never open. The source hears no more. Call cancel() first, and close the \

@@ -5,7 +5,7 @@
 // A removed file shows in its link count. A removed directory that is still open does not: of that its parent tells,
 // so directories whose end somebody wants to hear of have their parents watched as well, the new one after a move.
 // A descriptor that was closed too early shows when its file's status is read after an event: it is no descriptor any
-// more, or one of another file. That is reported, and its source hears no more. As long as a source is joined its
+// more, or one of another file. Its source hears no more; a report says so on request. As long as a source is joined its
 // descriptor is the engine's to use; sources leave under the lock, so nothing is asked of it from then on.
 
 final class FileWatches: ReadinessReceiver, @unchecked Sendable {
@@ -356,6 +356,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   private func reportOverflow() {
     reportFew(
+      .fileEventsDropped,
       """
       GRAND CENTRAL: More happened to files than the kernel keeps until it is read (IN_Q_OVERFLOW, \
       inotify(7)). Every file system source is told of all that it may have missed. \
@@ -365,15 +366,17 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   private func reportRefusal(_ error: Int32, of listener: String) {
     reportFew(
+      .fileCannotBeWatched,
       """
       GRAND CENTRAL: The file of a \(listener) cannot be watched (errno \(error), \
       inotify_add_watch(2)). The source hears nothing. Watching needs /proc, and permission to read the file.
       """)
   }
 
-  private func reportFew(_ message: String) {
+  private func reportFew(_ kind: ReportKind, _ message: String) {
+    guard kind.isPrinted else { return }
     let number = reports.wrappingAdd(1, ordering: .relaxed).newValue
     guard number <= Self.mostReports else { return }
-    report(message + (number < Self.mostReports ? "" : " Further ones are not reported."))
+    report(kind, message + (number < Self.mostReports ? "" : " Further ones are not reported."))
   }
 }

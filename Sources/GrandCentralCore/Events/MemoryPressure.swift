@@ -210,6 +210,7 @@ final class MemoryPressure: @unchecked Sendable {
   private func reportDeafness() {
     guard !hasReported.exchange(true, ordering: .relaxed) else { return }
     report(
+      .memoryPressureUnknown,
       """
       GRAND CENTRAL: The kernel does not tell of memory pressure here: /proc/pressure/memory, memory.pressure, \
       memory.events and memory.pressure_level of the control group are missing or refused. Sources of memory \

@@ -80,6 +80,7 @@ extension Poller {
   private func reportShortage(_ error: Int32) {
     guard !hasReported.exchange(true, ordering: .relaxed) else { return }
     report(
+      .eventsRefused,
       """
       GRAND CENTRAL: The system refused what events need (errno \(error); epoll_create(2), epoll_ctl(2), \
       timerfd_create(2), eventfd(2), pidfd_open(2), inotify_add_watch(2)). It is asked again every \(Self.retryMilliseconds) ms; \

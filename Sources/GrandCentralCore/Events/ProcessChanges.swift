@@ -119,6 +119,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
   private func reportRefusal(_ error: Int32) {
     guard !hasReported.exchange(true, ordering: .relaxed) else { return }
     report(
+      .forksUnknown,
       """
       GRAND CENTRAL: A process source asks for forks or execs, and the system does not let this process know \
       (errno \(error); the process connector of netlink(7) wants the machine's first namespaces, and before Linux 6.6 \
@@ -131,8 +132,9 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
   func reportSignals() {
     guard !hasReportedSignals.exchange(true, ordering: .relaxed) else { return }
     report(
+      .signalsUnknown,
       """
-      GRAND CENTRAL: A process source asks for the signals that another process is sent. Linux tells nobody.
+      GRAND CENTRAL: A process source asks for the signals that another process is sent. Linux does not report them.
       """)
   }
 }

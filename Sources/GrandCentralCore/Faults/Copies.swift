@@ -14,6 +14,7 @@ enum Copies {
       }
     }
     report(
+      .duplicateEngine,
       """
       GRAND CENTRAL: There are \(copies.count) copies of the engine in this process: \(places.joined(separator: ", ")). \
       Each has queues and threads of its own, and they know nothing of each other. Link one: either the program, \

@@ -26,6 +26,3 @@ package func require(_ condition: Bool, _ message: @autoclosure () -> String) {
 func invariant(_ condition: Bool, _ message: @autoclosure () -> String) {
   if !condition { engineFault(message()) }
 }
-
-/// Writes one line to standard error.
-package func report(_ line: String) { writeReport(line) }

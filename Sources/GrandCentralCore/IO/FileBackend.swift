@@ -49,6 +49,7 @@ final class FileTransfers: @unchecked Sendable {
     let wish = wanted.flatMap { DispatchIO.FileBackend.Kind(rawValue: $0) }
     if let wanted, wish == nil {
       report(
+        .settingIgnored,
         "GRAND CENTRAL: GRANDCENTRAL_IO='\(wanted)' is neither 'uring' nor 'workers' and is ignored."
       )
     }
@@ -68,6 +69,7 @@ final class FileTransfers: @unchecked Sendable {
       choice = .init(kind: .workers, reason: "io_uring was refused (errno \(error.number))")
       if wish == .uring {
         report(
+          .ringRefusedThoughAskedFor,
           """
           GRAND CENTRAL: GRANDCENTRAL_IO='uring', and the system refuses io_uring (errno \(error.number); \
           io_uring_setup(2)). Files are read and written by workers. Needs Linux 5.12, a sandbox that allows it, and \

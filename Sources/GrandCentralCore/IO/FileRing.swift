@@ -288,6 +288,7 @@ final class FileRing: @unchecked Sendable {
     for done in left { workers.submit(done.operation) }
     guard case .refused(let error) = entered, isNews else { return }
     report(
+      .ringLost,
       """
       GRAND CENTRAL: The system does not let the process use its io_uring any more (errno \(error); \
       io_uring_enter(2)). Files are read and written by workers from now on.

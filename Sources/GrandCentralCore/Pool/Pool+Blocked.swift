@@ -50,6 +50,7 @@ extension Pool {
     let lines = holders.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(16)
       .map { "  \($0.value) × '\($0.key)'" }
     report(
+      .threadLimitReached,
       """
       GRAND CENTRAL: \(configuration.mostThreads) threads are asleep in items, the most there may be, \
       and more work is queued. It runs when one of them goes on. If none does, this is a deadlock. \

@@ -72,6 +72,7 @@ extension Pool: Vigilant {
       ? "Work goes on with the \(workers) worker thread(s) that there are."
       : "There is no worker thread: queued work waits, and sync() runs on its caller."
     report(
+      .threadRefused,
       """
       GRAND CENTRAL: The system refused a thread (errno \(error), pthread_create(3)). \(rest) It is \
       asked again while work waits.

@@ -60,7 +60,8 @@ extension Pool.Configuration {
   private static func positive(_ name: String, atMost most: Int) -> Int? {
     guard let text = Process.environment(name) else { return nil }
     if let value = Int(text), value > 0 { return min(value, most) }
-    report("GRAND CENTRAL: \(name)='\(text)' is not a positive number and is ignored.")
+    report(
+      .settingIgnored, "GRAND CENTRAL: \(name)='\(text)' is not a positive number and is ignored.")
     return nil
   }
 }

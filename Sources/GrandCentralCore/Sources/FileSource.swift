@@ -135,11 +135,11 @@ extension DispatchSource: DispatchSourceFileSystemObject {
   ///
   /// The descriptor needs permission to read the file, though it may be opened in any mode, `O_PATH` and `O_WRONLY`
   /// included. Any number of sources may watch a file. Cancel them before their descriptor is closed, and close it in
-  /// the cancel handler: one that is closed earlier is reported on standard error when that is noticed, and its source
-  /// hears no more.
+  /// the cancel handler: the source of one that is closed earlier hears no more, and that is reported on standard error if
+  /// the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
   ///
-  /// When more happens than the kernel keeps, that is reported on standard error, and every source is told of all that
-  /// it may have missed: its whole mask, but for `.delete` and `.revoke`, which can be looked up. What cannot be
+  /// When more happens than the kernel keeps, every source is notified of all that it may have missed: its whole mask, but
+  /// for `.delete` and `.revoke`, which can be looked up. That, too, is reported if asked for. What cannot be
   /// watched, as without /proc, is reported, and its source hears nothing. Where the system is out of watches or
   /// descriptors it is asked again, which is reported too, and events come late.
   ///

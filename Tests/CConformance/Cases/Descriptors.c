@@ -178,3 +178,36 @@ CASE(signal_source_counts_one_thread_s_signal) {
 CASE(source_of_a_bad_signal_is_null) {
   CHECK(!dispatch_source_create(DISPATCH_SOURCE_TYPE_SIGNAL, 1000, 0, NULL));
 }
+
+// What standard error says of a descriptor that is closed before its source is cancelled.
+static void close_early(char *text, size_t room) {
+  static watch one;
+  static latch registered = LATCH(1), cancelled = LATCH(1);
+  int file = make_file("", 0), errors = dup(STDERR_FILENO);
+  pipe_ends ends = make_pipe();
+  one.registered = &registered, one.cancelled = &cancelled, one.file = -1;
+  begin(&one, DISPATCH_SOURCE_TYPE_READ, ends.reader, 0, note_event);
+  CHECK(dup2(file, STDERR_FILENO) == STDERR_FILENO);
+  close(ends.reader);
+  dispatch_source_cancel(one.source);
+  latch_wait(&cancelled);
+  CHECK(dup2(errors, STDERR_FILENO) == STDERR_FILENO);
+  ssize_t size = pread(file, text, room - 1, 0);
+  CHECK(size >= 0);
+  text[size] = 0;
+}
+
+CASE(descriptor_closed_early_is_not_reported_unasked) {
+  char text[1024];
+  CHECK(unsetenv("GRANDCENTRAL_REPORTS") == 0);
+  close_early(text, sizeof text);
+  CHECK_TEXT(text, "");
+}
+
+BEYOND(descriptor_closed_early_is_reported_on_request, "the peer has no such reports") {
+  char text[1024];
+  CHECK(setenv("GRANDCENTRAL_REPORTS", "all", 1) == 0);
+  close_early(text, sizeof text);
+  CHECK(strstr(text, "BUG IN CLIENT OF GRAND CENTRAL: The descriptor of a read source"));
+  CHECK(strstr(text, "closed before the source was cancelled"));
+}

@@ -51,11 +51,11 @@ import Testing
     close(inner)
   }
 
-  @Test func `lost from a queue that is too short are all told of, and the loss is reported`() async
-  {
+  @Test func `lost from a queue that is too short are all told of, reported on request`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
+      wantAllReports()
       let folder = ScratchFolder()
       let files = Events.shared.files
       let place = folder.folder("place")

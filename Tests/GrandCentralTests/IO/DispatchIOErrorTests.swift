@@ -230,6 +230,7 @@ import Testing
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
+      wantAllReports()
       let ends = DescriptorPair.pipe()
       let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
       let channel = TestChannel(number)

@@ -110,6 +110,7 @@ import Testing
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
+      wantAllReports()
       let folder = ScratchFolder()
       let file = folder.file("file")
       let queue = DispatchQueue(label: "early")
@@ -137,6 +138,7 @@ import Testing
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
+      wantAllReports()
       let never = FileWatcher(1000, .write, closes: false)
       never.end()
       exit(0)
