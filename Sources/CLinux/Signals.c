@@ -6,23 +6,122 @@
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { SIGNALS = 65, LAYERS = 2 };
 
-// An action of the program's. Kept for ever, each once, since a handler may be reading it at any time.
+// An action of the program's, in the parts that the kernel keeps. sigset_t has room for 1024 signals; the kernel defines
+// the first 64, and the C library leaves the rest of a mask that it returns as it found it on the stack.
 struct action {
-  const struct action *next;
-  struct sigaction is;
+  uintptr_t handler;
+  uint64_t mask;
+  int flags;
 };
+
+static bool are_same(const struct action *one, const struct action *other) {
+  return one->handler == other->handler && one->mask == other->mask
+      && one->flags == other->flags;
+}
+
+static bool has_handler(const struct action *action) {
+  return action->flags & SA_SIGINFO
+      || (action->handler != (uintptr_t)SIG_DFL && action->handler != (uintptr_t)SIG_IGN);
+}
+
+static const struct action default_action = {.handler = (uintptr_t)SIG_DFL};
+
+static struct sigaction to_kernel(const struct action *action) {
+  struct sigaction made;
+  memset(&made, 0, sizeof made);
+  // One member of a union: both kinds of functions.
+  made.sa_handler = (void (*)(int))action->handler;
+  memcpy(&made.sa_mask, &action->mask, sizeof action->mask);
+  made.sa_flags = action->flags;
+  return made;
+}
+
+static struct action from_kernel(const struct sigaction *known) {
+  struct action made = {.handler = (uintptr_t)known->sa_handler, .flags = known->sa_flags};
+  memcpy(&made.mask, &known->sa_mask, sizeof made.mask);
+  return made;
+}
+
+static int set_action(int number, const struct action *next) {
+  struct sigaction made = to_kernel(next);
+  return sigaction(number, &made, NULL);
+}
+
+static int get_action(int number, struct action *now) {
+  struct sigaction known;
+  if (sigaction(number, NULL, &known) != 0) return -1;
+  *now = from_kernel(&known);
+  return 0;
+}
+
+static int exchange_action(int number, const struct action *next, struct action *was) {
+  struct sigaction made = to_kernel(next), known;
+  if (sigaction(number, &made, &known) != 0) return -1;
+  *was = from_kernel(&known);
+  return 0;
+}
+
+// An action that one thread writes and handlers read at any time: on other threads, and on the writing thread between
+// any two of its instructions. Nothing is allocated, so a program may change its actions for ever.
+//   version   63…1 how often it was written │ 0 its one-shot handler (SA_RESETHAND) has been called
+//   The lowest bit of the count says which copy is current. The writer fills the other copy, then raises the count.
+//   A reader takes the current copy, and starts again if the version has changed meanwhile.
+// A reader never waits for the writer: an interrupted writer has not raised the count, and what it fills is not read.
+// A copy is filled again only after the count was raised past it. Fields are stored with release and loaded with
+// acquire, so a reader that sees a field of the later writing also sees that raised count, and starts again.
+struct saved_action {
+  _Atomic uint64_t version;
+  struct {
+    _Atomic uintptr_t handler;
+    _Atomic uint64_t mask;
+    atomic_int flags;
+  } copies[2];
+};
+
+// One writer at a time.
+static void save_action(struct saved_action *saved, const struct action *action) {
+  // relaxed: the caller orders writers, and a handler changes nothing but the bit that is cleared here.
+  uint64_t count = (atomic_load_explicit(&saved->version, memory_order_relaxed) >> 1) + 1;
+  // release, all of them: see above; the version's pairs with its acquire in read_action().
+  atomic_store_explicit(&saved->copies[count & 1].handler, action->handler, memory_order_release);
+  atomic_store_explicit(&saved->copies[count & 1].mask, action->mask, memory_order_release);
+  atomic_store_explicit(&saved->copies[count & 1].flags, action->flags, memory_order_release);
+  atomic_store_explicit(&saved->version, count << 1, memory_order_release);
+}
+
+// Copies the action, and returns its version. Async-signal-safe.
+static uint64_t read_action(struct saved_action *saved, struct action *action) {
+  for (;;) {
+    uint64_t version = atomic_load_explicit(&saved->version, memory_order_acquire);
+    unsigned copy = version >> 1 & 1;
+    action->handler =
+        atomic_load_explicit(&saved->copies[copy].handler, memory_order_acquire);
+    action->mask = atomic_load_explicit(&saved->copies[copy].mask, memory_order_acquire);
+    action->flags = atomic_load_explicit(&saved->copies[copy].flags, memory_order_acquire);
+    // relaxed: the loads above keep it behind them.
+    if (atomic_load_explicit(&saved->version, memory_order_relaxed) != version) continue;
+    if (version & 1) *action = default_action;
+    return version;
+  }
+}
+
+// Of all deliveries that have read that version one gets to call its one-shot handler.
+static bool claim_one_shot(struct saved_action *saved, uint64_t version) {
+  // relaxed: the bit guards nothing but itself; a version that was written meanwhile is another.
+  return atomic_compare_exchange_strong_explicit(
+      &saved->version, &version, version | 1, memory_order_relaxed, memory_order_relaxed);
+}
 
 // One function that we install. A program may put its own handler above ours and pass signals on to it. If we
 // came back above that one as the same function, the two would call each other for ever; so a function that
-// was left below somebody else's is buried, and the next time we come as the other one.
+// was left below a handler of the program's is buried, and the next time we come as the other one.
 struct layer {
-  _Atomic(const struct action *) old;
+  struct saved_action old;
   bool is_buried;
 };
 
@@ -30,17 +129,11 @@ static struct {
   _Atomic uint64_t count;  // deliveries that nobody has taken
   atomic_int active;       // 1 + the layer that counts; 0: none
   struct layer layers[LAYERS];
-  const struct action *actions;
 } slots[SIGNALS];
 
 static atomic_int bell = -1;
 static atomic_int owner;  // the process that counts; a forked child is another
-static const struct action default_action = {.is = {.sa_handler = SIG_DFL}};
-
-static bool has_handler(const struct sigaction *action) {
-  return action->sa_flags & SA_SIGINFO
-      || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
-}
+static _Atomic uint64_t catchable;  // bit n - 1: sigaction(2) has accepted signal n before
 
 // A fault of the running instruction, and not somebody's kill(2): sigaction(2), si_code.
 static bool is_own_fault(int number, const siginfo_t *info) {
@@ -53,54 +146,51 @@ static bool is_own_fault(int number, const siginfo_t *info) {
 
 // The action holds from now on, for this delivery too: the signal, which is blocked until the handler returns, then
 // comes again.
-static void give_way(int number, const struct sigaction *action) {
-  sigaction(number, action, NULL);
-  if (action->sa_handler == SIG_DFL) raise(number);
+static void give_way(int number, const struct action *action) {
+  set_action(number, action);
+  if (action->handler == (uintptr_t)SIG_DFL) raise(number);
 }
 
-static int layer_of(const struct sigaction *action);
+static int layer_of(const struct action *action);
 
-// The C library fills in only as much of the mask as the kernel knows.
-static int installed(int number, struct sigaction *action) {
-  memset(action, 0, sizeof *action);
-  return sigaction(number, NULL, action);
+static void count_delivery(int number) {
+  // release: pairs with the acquire of the thread that takes the count.
+  atomic_fetch_add_explicit(&slots[number].count, 1, memory_order_release);
+  // The count first: the thread that the descriptor wakes finds it. Without a descriptor yet, the thread that makes it
+  // looks at the counts.
+  int descriptor = atomic_load_explicit(&bell, memory_order_acquire);
+  uint64_t one = 1;
+  if (descriptor >= 0 && write(descriptor, &one, sizeof one) < 0) {
+    // EAGAIN: readable as it is. eventfd(2).
+  }
 }
 
 static void handle(int layer, int number, siginfo_t *info, void *context) {
   int error = errno;
-  // acquire: pairs with the release in gc_signal_install.
-  const struct action *old =
-      atomic_load_explicit(&slots[number].layers[layer].old, memory_order_acquire);
-  bool is_program_s = has_handler(&old->is);
+  struct saved_action *saved = &slots[number].layers[layer].old;
+  struct action old;
+  uint64_t version = read_action(saved, &old);
+  bool is_program_s = has_handler(&old);
   if (getpid() != atomic_load_explicit(&owner, memory_order_relaxed)) {
     // A forked child has no sources: what the program wants holds there. Nor is anything counted: a child of
     // vfork(2) has our memory.
-    struct sigaction now;
-    if (!is_program_s && installed(number, &now) == 0 && layer_of(&now) == layer)
-      give_way(number, &old->is);
+    struct action now;
+    if (!is_program_s && get_action(number, &now) == 0 && layer_of(&now) == layer)
+      give_way(number, &old);
   } else if (!is_program_s && is_own_fault(number, info)) {
-    // To return would be to fault again, for ever. The kernel, too, lets nobody ignore it.
-    give_way(number, &default_action.is);
+    // To return would be to fault again, for ever. The kernel does not let it be ignored either.
+    give_way(number, &default_action);
   } else if (atomic_load_explicit(&slots[number].active, memory_order_relaxed) == layer + 1) {
-    // release: pairs with the acquire of whoever takes the count.
-    atomic_fetch_add_explicit(&slots[number].count, 1, memory_order_release);
-    // The count first: whoever hears the bell finds it. A bell that is not there yet is rung when it is hung.
-    int descriptor = atomic_load_explicit(&bell, memory_order_acquire);
-    uint64_t one = 1;
-    if (descriptor >= 0 && write(descriptor, &one, sizeof one) < 0) {
-      // EAGAIN: readable as it is. eventfd(2).
-    }
+    count_delivery(number);
   }
   errno = error;
   if (!is_program_s) return;
-  if (old->is.sa_flags & (int)SA_RESETHAND
-      && !atomic_compare_exchange_strong(&slots[number].layers[layer].old, &old, &default_action))
-    return;
+  if (old.flags & (int)SA_RESETHAND && !claim_one_shot(saved, version)) return;
   // Last: it may leave by siglongjmp.
-  if (old->is.sa_flags & SA_SIGINFO)
-    old->is.sa_sigaction(number, info, context);
+  if (old.flags & SA_SIGINFO)
+    ((void (*)(int, siginfo_t *, void *))old.handler)(number, info, context);
   else
-    old->is.sa_handler(number);
+    ((void (*)(int))old.handler)(number);
 }
 
 static void handle_first(int number, siginfo_t *info, void *context) {
@@ -113,63 +203,46 @@ static void handle_second(int number, siginfo_t *info, void *context) {
 
 static void (*const functions[LAYERS])(int, siginfo_t *, void *) = {handle_first, handle_second};
 
-static int layer_of(const struct sigaction *action) {
-  if (action->sa_flags & SA_SIGINFO)
+static int layer_of(const struct action *action) {
+  if (action->flags & SA_SIGINFO)
     for (int layer = 0; layer < LAYERS; layer++)
-      if (action->sa_sigaction == functions[layer]) return layer;
+      if (action->handler == (uintptr_t)functions[layer]) return layer;
   return -1;
-}
-
-static bool are_same(const struct sigaction *one, const struct sigaction *other) {
-  return one->sa_handler == other->sa_handler && one->sa_flags == other->sa_flags
-      && memcmp(&one->sa_mask, &other->sa_mask, sizeof one->sa_mask) == 0;
-}
-
-static const struct action *kept(int number, const struct sigaction *action) {
-  for (const struct action *known = slots[number].actions; known; known = known->next)
-    if (are_same(&known->is, action)) return known;
-  struct action *made = malloc(sizeof *made);
-  if (!made) return NULL;
-  *made = (struct action){.next = slots[number].actions, .is = *action};
-  slots[number].actions = made;
-  return made;
 }
 
 // Ours, in the place of `old`. A handler of the program's goes on as it was set up: what it blocks, whether it
 // interrupts system calls. Where there was none, system calls go on. SIG_IGN of SIGCHLD also says that children
 // leave no zombies: sigaction(2), SA_NOCLDWAIT.
-static struct sigaction ours(int layer, int number, const struct sigaction *old) {
-  struct sigaction made;
-  memset(&made, 0, sizeof made);
-  made.sa_sigaction = functions[layer];
-  made.sa_flags = SA_SIGINFO | SA_ONSTACK | (old->sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT));
+static struct action ours(int layer, int number, const struct action *old) {
+  struct action made = {.handler = (uintptr_t)functions[layer]};
+  made.flags = SA_SIGINFO | SA_ONSTACK | (old->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT));
   if (has_handler(old)) {
-    made.sa_mask = old->sa_mask;
-    made.sa_flags |= old->sa_flags & (int)(SA_RESTART | SA_NODEFER);
+    made.mask = old->mask;
+    made.flags |= old->flags & (int)(SA_RESTART | SA_NODEFER);
   } else {
-    sigemptyset(&made.sa_mask);
-    made.sa_flags |= SA_RESTART;
-    if (number == SIGCHLD && old->sa_handler == SIG_IGN) made.sa_flags |= SA_NOCLDWAIT;
+    made.flags |= SA_RESTART;
+    if (number == SIGCHLD && old->handler == (uintptr_t)SIG_IGN) made.flags |= SA_NOCLDWAIT;
   }
   return made;
 }
 
-static int exchange(int number, const struct sigaction *next, struct sigaction *was) {
-  memset(was, 0, sizeof *was);
-  return sigaction(number, next, was);
-}
-
 bool gc_signal_can_be_caught(int number) {
-  struct sigaction now;
-  return number != SIGKILL && number != SIGSTOP && number > 0 && number < SIGNALS
-      && installed(number, &now) == 0;
+  if (number <= 0 || number >= SIGNALS || number == SIGKILL || number == SIGSTOP) return false;
+  uint64_t bit = (uint64_t)1 << (number - 1);
+  // relaxed: a fact about the C library, which never changes; each source asks.
+  if (atomic_load_explicit(&catchable, memory_order_relaxed) & bit) return true;
+  struct action now;
+  if (get_action(number, &now) != 0) return false;
+  atomic_fetch_or_explicit(&catchable, bit, memory_order_relaxed);
+  return true;
 }
 
 int gc_signal_install(int number) {
-  int nobody = 0;
-  atomic_compare_exchange_strong(&owner, &nobody, getpid());
-  struct sigaction now;
-  if (installed(number, &now) != 0) return errno;
+  // relaxed: every caller would store the same process.
+  if (atomic_load_explicit(&owner, memory_order_relaxed) == 0)
+    atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
+  struct action now;
+  if (get_action(number, &now) != 0) return errno;
   struct layer *layers = slots[number].layers;
   atomic_store_explicit(&slots[number].count, 0, memory_order_relaxed);
   int layer = layer_of(&now);
@@ -191,12 +264,10 @@ int gc_signal_install(int number) {
   }
   for (;;) {
     // Before it is installed: from then on it may run.
-    const struct action *old = kept(number, &now);
-    if (!old) return ENOMEM;
-    atomic_store_explicit(&layers[layer].old, old, memory_order_release);
+    save_action(&layers[layer].old, &now);
     atomic_store_explicit(&slots[number].active, layer + 1, memory_order_relaxed);
-    struct sigaction next = ours(layer, number, &now), was;
-    if (exchange(number, &next, &was) != 0) return errno;
+    struct action next = ours(layer, number, &now), was;
+    if (exchange_action(number, &next, &was) != 0) return errno;
     if (layer_of(&was) == layer || are_same(&was, &now)) return 0;
     // The program has set another one since we looked.
     now = was;
@@ -207,14 +278,14 @@ void gc_signal_uninstall(int number) {
   int layer = atomic_load_explicit(&slots[number].active, memory_order_relaxed) - 1;
   if (layer < 0) return;
   struct layer *own = &slots[number].layers[layer];
-  struct sigaction now;
-  bool is_above = installed(number, &now) == 0 && layer_of(&now) == layer;
+  struct action now;
+  bool is_above = get_action(number, &now) == 0 && layer_of(&now) == layer;
   if (is_above) {
-    const struct action *old = atomic_load_explicit(&own->old, memory_order_acquire);
-    struct sigaction was;
-    is_above = exchange(number, &old->is, &was) == 0 && layer_of(&was) == layer;
+    struct action old, was;
+    read_action(&own->old, &old);
+    is_above = exchange_action(number, &old, &was) == 0 && layer_of(&was) == layer;
     // The program has set another one since we looked.
-    if (!is_above) sigaction(number, &was, NULL);
+    if (!is_above) set_action(number, &was);
   }
   own->is_buried = !is_above;
   atomic_store_explicit(&slots[number].active, 0, memory_order_relaxed);

@@ -35,10 +35,16 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 }
 
 int faults_set_action(int number, faults_action action, int flags) {
+  return faults_set_blocking_action(number, action, flags, 0);
+}
+
+int faults_set_blocking_action(int number, faults_action action, int flags, uint64_t blocked) {
   struct sigaction next;
   memset(&next, 0, sizeof next);
   next.sa_flags = flags;
   sigemptyset(&next.sa_mask);
+  for (int other = 1; other < SIGNALS; other++)
+    if (blocked >> (other - 1) & 1) sigaddset(&next.sa_mask, other);
   switch (action) {
   case FAULTS_IGNORED: next.sa_handler = SIG_IGN; break;
   case FAULTS_COUNTED: next.sa_handler = count; break;
@@ -72,6 +78,21 @@ int faults_action_flags(int number) {
   struct sigaction now;
   if (sigaction(number, NULL, &now)) return -1;
   return now.sa_flags & (int)(SA_RESTART | SA_NODEFER | SA_RESETHAND | SA_ONSTACK | SA_NOCLDWAIT);
+}
+
+uint64_t faults_action_blocks(int number) {
+  struct sigaction now;
+  uint64_t blocked = 0;
+  if (sigaction(number, NULL, &now)) return 0;
+  for (int other = 1; other < SIGNALS; other++)
+    if (sigismember(&now.sa_mask, other) == 1) blocked |= (uint64_t)1 << (other - 1);
+  return blocked;
+}
+
+void faults_fill_stack(int value) {
+  int values[2048];
+  for (int index = 0; index < 2048; index++) values[index] = value;
+  __asm__ volatile("" : : "r"(values) : "memory");
 }
 
 uint64_t faults_deliveries(int number) { return atomic_load(&deliveries[number]); }

@@ -182,7 +182,7 @@ void *_Nullable swift_tryRetain(void *_Nonnull object);
 // Whether a program can have a handler for it: no for SIGKILL, SIGSTOP, those of the C library, and what is none.
 bool gc_signal_can_be_caught(int number);
 // Counts from now on, in the place of what the program had installed: a handler of its own is called too, as it was
-// set up. Returns 0 or an errno (ENOMEM).
+// set up. Allocates nothing. Returns 0 or an errno.
 int gc_signal_install(int number);
 // Puts back what was there, unless the program has put something above; then that stays.
 void gc_signal_uninstall(int number);

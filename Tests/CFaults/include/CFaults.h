@@ -81,9 +81,14 @@ typedef enum {
   FAULTS_OTHER,
 } faults_action;
 int faults_set_action(int number, faults_action action, int flags);
+// The same with the signals that are blocked while the action's handler runs: bit n - 1 is signal n.
+int faults_set_blocking_action(int number, faults_action action, int flags, uint64_t blocked);
+uint64_t faults_action_blocks(int number);
 faults_action faults_action_of(int number);
 // Those of sigaction(2) that say how system calls, the handler itself and children are affected.
 int faults_action_flags(int number);
+// Fills the unused part of the caller's stack with `value`, which later calls find there.
+void faults_fill_stack(int value);
 uint64_t faults_deliveries(int number);
 int64_t faults_values(int number);
 // Sends a signal with a value to this process, from a thread that does not block it: EAGAIN when too many wait.
