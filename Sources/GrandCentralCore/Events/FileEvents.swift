@@ -53,6 +53,7 @@ struct FileEvents: OptionSet, Hashable, Sendable {
       // A directory's own link count changes without this event, unless it is gone.
       let isForLinks = now.isDirectory ? now.links == 0 : now.links != before.links
       if !isForLinks || !now.hasSameAttributes(as: before) { told.insert(.attrib) }
+      if now.mayHaveHadOtherNames(since: before) { told.insert(.link) }
     }
     return told
   }
@@ -93,6 +94,13 @@ extension FileStatus {
     mode == other.mode && user == other.user && group == other.group
   }
 
+  /// Whether a name may have come and gone since `before`: the record has changed, and nothing that it shows has. A
+  /// change of extended attributes or of the time of the last access looks the same. A directory has one name.
+  func mayHaveHadOtherNames(since before: FileStatus) -> Bool {
+    !isDirectory && changed != before.changed && links == before.links
+      && modified == before.modified && hasSameAttributes(as: before)
+  }
+
   /// With those parts of `now` that `seen` stands for.
   func updated(to now: FileStatus, by seen: Inotify.Mask) -> FileStatus {
     var next = self
@@ -103,8 +111,11 @@ extension FileStatus {
     if seen.changesLinks(of: now) { next.links = now.links }
     if seen.contains(.attributes) {
       (next.mode, next.user, next.group) = (now.mode, now.user, now.group)
+      // Programs set it: utimensat(2). Writes are told by their event alone, so none is lost here.
+      next.modified = now.modified
+      // Not for a write: a name that came and went after it is still to be reported.
+      next.changed = now.changed
     }
-    next.changed = now.changed
     return next
   }
 }

@@ -112,7 +112,9 @@ extension DispatchSource: DispatchSourceFileSystemObject {
     /// Its permissions, owner, times or extended attributes were changed. Times and extended attributes that change in
     /// the same moment as the link count may be told as `.link` alone.
     public static let attrib = FileSystemEvent(rawValue: 0x08)
-    /// The number of its hard links has changed; for a directory, of its subdirectories.
+    /// The number of its hard links has changed; for a directory, of its subdirectories. A file's name that is made and
+    /// removed at once is reported too, with `.attrib`. Linux reports a change of extended attributes, or of the time
+    /// of the last access alone, in the same words, so these have both events as well.
     public static let link = FileSystemEvent(rawValue: 0x10)
     /// It was renamed, or moved to another directory. That a directory above it was renamed does not show.
     public static let rename = FileSystemEvent(rawValue: 0x20)

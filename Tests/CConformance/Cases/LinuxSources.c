@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define WHY "the peer has no such type on Linux"
@@ -81,6 +82,40 @@ BEYOND(vnode_source_tells_that_a_file_is_deleted, WHY) {
   CHECK(unlink(path) == 0);
   latch_wait(&happened);
   CHECK_EQUAL(one.data, DISPATCH_VNODE_DELETE);
+}
+
+BEYOND(vnode_source_tells_of_a_name_that_comes_and_goes, WHY) {
+  char path[64], other[80];
+  int file = make_named_file(path);
+  snprintf(other, sizeof other, "%s.other", path);
+  for (int round = 0; round < 20; round++) {
+    static watch one;
+    static latch happened;
+    happened = (latch)LATCH(1);
+    one.happened = &happened;
+    one.data = 0;
+    begin(&one, "_dispatch_source_type_vnode", (uintptr_t)file, DISPATCH_VNODE_LINK);
+    struct stat before, now;
+    CHECK(fstat(file, &before) == 0);
+    // Where clocks are coarse the file may look as before.
+    do {
+      CHECK(link(path, other) == 0 && unlink(other) == 0 && fstat(file, &now) == 0);
+    } while (before.st_ctim.tv_sec == now.st_ctim.tv_sec
+             && before.st_ctim.tv_nsec == now.st_ctim.tv_nsec);
+    latch_wait(&happened);
+    CHECK_EQUAL(one.data, DISPATCH_VNODE_LINK);
+    static latch ended;
+    ended = (latch)LATCH(1);
+    dispatch_suspend(one.source);
+    dispatch_set_context(one.source, &ended);
+    dispatch_source_set_event_handler_f(one.source, NULL);
+    dispatch_source_set_cancel_handler_f(one.source, open_latch);
+    dispatch_source_cancel(one.source);
+    dispatch_resume(one.source);
+    latch_wait(&ended);
+    dispatch_release(one.source);
+  }
+  CHECK(unlink(path) == 0);
 }
 
 BEYOND(memory_pressure_source_can_be_made_and_cancelled, WHY) {

@@ -28,6 +28,43 @@ import Testing
     #expect(FileEvents.told(by: .attributes, before: file, now: both) == [.link, .delete, .attrib])
   }
 
+  @Test func `of a name that came and went follow from a record that shows no other change`() {
+    let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
+    let touched = with { $0.changed = later }
+    #expect(FileEvents.told(by: .attributes, before: file, now: touched) == [.attrib, .link])
+    // Once: the next event compares with the record as it is now.
+    let next = file.updated(to: touched, by: .attributes)
+    #expect(FileEvents.told(by: .attributes, before: next, now: touched) == .attrib)
+    for change in [
+      { $0.mode = 0o100600 }, { $0.user = 7 }, { $0.group = 7 }, { $0.modified = later },
+    ] as [(inout FileStatus) -> Void] {
+      let now = with {
+        $0.changed = later
+        change(&$0)
+      }
+      #expect(FileEvents.told(by: .attributes, before: file, now: now) == .attrib)
+      // And then a name that comes and goes.
+      let before = file.updated(to: now, by: .attributes)
+      var after = now
+      after.changed = .init(seconds: 3, nanoseconds: 0)
+      #expect(FileEvents.told(by: .attributes, before: before, now: after) == [.attrib, .link])
+    }
+    // The kernel's report of a write is read first, and the status shows already that a name has been there.
+    let written = with {
+      $0.size = 20
+      $0.modified = later
+      $0.changed = later
+    }
+    let afterWrite = file.updated(to: written, by: .modified)
+    #expect(FileEvents.told(by: .attributes, before: afterWrite, now: written) == [.attrib, .link])
+    let folder = with { $0.isDirectory = true }
+    let touchedFolder = with {
+      $0.isDirectory = true
+      $0.changed = later
+    }
+    #expect(FileEvents.told(by: .attributes, before: folder, now: touchedFolder) == .attrib)
+  }
+
   @Test func `of growth need a larger file`() {
     #expect(FileEvents.told(by: .modified, before: file, now: file) == .write)
     #expect(FileEvents.told(by: .modified, before: file, now: with { $0.size = 9 }) == .write)
