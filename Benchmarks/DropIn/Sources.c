@@ -1,6 +1,7 @@
 // Sources, and work for later.
 #include "Bench.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -159,6 +160,19 @@ static void echoes(size_t count) {
   }
 }
 
+// Each is the signal's first source and its last.
+static void signals(size_t count) {
+  EXPECT(signal(SIGUSR1, SIG_IGN) != SIG_ERR);
+  dispatch_queue_t queue = dispatch_queue_create("signals", NULL);
+  for (size_t i = 0; i < count; i++) {
+    dispatch_source_t source =
+        dispatch_source_create(DISPATCH_SOURCE_TYPE_SIGNAL, SIGUSR1, 0, queue);
+    start(source, NULL, nothing);
+    finish(source);
+  }
+  dispatch_release(queue);
+}
+
 const workload source_workloads[] = {
   {"source/merge_data", merged, 0},
   {"source/merge_data, told", merged_and_told, 0},
@@ -166,5 +180,6 @@ const workload source_workloads[] = {
   {"source/a timer armed anew", one_timer_again, 0},
   {"source/after_f, due", after, 10000},
   {"source/read, echo of a byte", echoes, 0},
+  {"source/signal, made and cancelled", signals, 20000},
   {0},
 };
