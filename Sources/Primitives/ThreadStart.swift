@@ -11,8 +11,8 @@ public func startThread(
   gc_thread_spawn(body, argument, stackBytes)
 }
 
-/// Names the calling thread for ps, top and debuggers. A name longer than 15 bytes is cut.
-public func nameThread(_ name: String) { gc_thread_set_name(name) }
+/// Names the calling thread for ps, top and debuggers.
+public func nameThread(_ name: ThreadName) { name.withCString { gc_thread_set_name($0) } }
 
 /// Blocks exactly the signals whose bit (number - 1) is set, on the calling thread.
 public func setBlockedSignals(_ mask: UInt64) { gc_thread_set_signal_mask(mask) }

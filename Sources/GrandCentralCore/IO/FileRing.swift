@@ -166,7 +166,7 @@ final class FileRing: @unchecked Sendable {
 
   private func run() -> Never {
     let own = currentThread()
-    nameThread("gc-files")
+    nameThread(ThreadName("gc-files"))
     // No handler of the program's is to run here.
     setBlockedSignals(.max)
     lock.withLock { thread = own }

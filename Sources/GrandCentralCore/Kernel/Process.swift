@@ -12,13 +12,12 @@ enum Process {
     return String(name.prefix { $0 != "\n" })
   }
 
-  /// Names a thread of this process. A name longer than 15 bytes is cut. What cannot be written is let be.
-  static func setThreadName(_ thread: UInt32, _ name: String) {
+  /// Names a thread of this process. What cannot be written is let be.
+  static func setThreadName(_ thread: UInt32, _ name: ThreadName) {
     let descriptor = open("/proc/self/task/\(thread)/comm", O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    var name = name
-    name.withUTF8 { _ = write(descriptor, $0.baseAddress, min(15, $0.count)) }
+    name.withCString { _ = write(descriptor, $0, strlen($0)) }
   }
 
   /// What a thread is doing: proc(5), field 3 of `stat`. `nil` when it cannot be told.

@@ -49,9 +49,11 @@ extension Lane {
     return withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
       thread.setWorkplace(UInt(bitPattern: address))
+      showLabel(on: thread)
       defer {
         thread.setWorkplace(outerWorkplace)
         thread.pointee.frame = frame.pointee.previous
+        if outerWorkplace != 0 { Self.showOuterLabel(on: thread) }
         thread.pointee.qos = outerQoS
         // What this lane asked of the thread, it asks no longer.
         let outer = PackedQoS(rawValue: outerQoS).place

@@ -306,9 +306,11 @@ extension Lane {
   final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
     node.traits.subtract(.carried)
     withFrame(thread, as: .counted) {
+      showLabel(on: thread)
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
+    Self.showOuterLabel(on: thread)
     leaveShared(thread)
   }
 

@@ -84,6 +84,10 @@ struct Frames: Sequence, IteratorProtocol {
     return frames.next()
   }
 
+  /// Whether there is more than one: the outermost is the root's, or an item of none.
+  @inline(__always)
+  var areNested: Bool { frame?.pointee.previous != nil }
+
   /// The innermost lane, without touching it.
   var address: UnsafeMutableRawPointer? { frame?.pointee.queue }
 

@@ -11,7 +11,7 @@
 //   up to mostThreads   only while nothing moves at all: then items probably wait for queued ones. After
 //                       two rounds if every sleeper has said that it waits; after a tenth of a second if
 //                       some sleep in silence, since these may just be slow
-// It also names threads that stay with a queue after that queue.
+// It also names threads that stay with a queue after that queue: see WorkerName.
 // So items that wait in turn for a few permits do not get a thread each, and five hundred that wait for
 // each other do.
 import CLinux
@@ -79,7 +79,7 @@ final class Monitor: @unchecked Sendable {
       { argument in
         // SAFETY: the reference passed below, owned by this thread.
         let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
-        nameThread("gc-monitor")
+        nameThread(ThreadName("gc-monitor"))
         let thread = currentThread()
         ForkGate.inside(thread) {
           if pool.configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: false) }
@@ -205,21 +205,6 @@ final class Monitor: @unchecked Sendable {
       starvedRounds[Int(band.rawValue)] = rounds % Pool.starvedRounds
       if rounds == Pool.starvedRounds { pool.relieve(band) }
     }
-  }
-
-  /// Whoever stays with one queue for long is shown by its label in ps, top and debuggers. By the monitor,
-  /// since a worker that named itself would make a system call for each activation.
-  private func nameAfterQueue(_ worker: Worker, at pick: UInt32) {
-    guard worker.status.load(ordering: .relaxed) != .away, worker.lastNamedPick != pick,
-      let thread = worker.thread
-    else { return }
-    let label = Workplaces.label(of: thread)
-    // Without one it may be about to come to its queue.
-    if label != nil { worker.lastNamedPick = pick }
-    let hadLabel = worker.isNamedAfterQueue.exchange(label != nil, ordering: .relaxed)
-    guard label != nil || hadLabel else { return }
-    Process.setThreadName(
-      worker.threadID.load(ordering: .relaxed), label ?? worker.plainName)
   }
 
   /// Active workers beyond the width, while what runs turns out to sleep.

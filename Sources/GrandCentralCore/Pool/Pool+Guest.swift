@@ -62,7 +62,7 @@ extension Pool {
       return false
     }
     enter(.unspecified, guest)
-    if guest.isNamedAfterQueue.exchange(false, ordering: .relaxed) { nameThread(guest.plainName) }
+    guest.showPlainName()
     // The worker's half of the pair in Pool+Park.swift. What is in its rings is for others to steal.
     if hasWork() { wakeIfNeeded() }
     return true

@@ -160,6 +160,7 @@ extension Pool {
     let thread = currentThread()
     ForkGate.inside(thread) {
       nameThread(worker.plainName)
+      worker.name.began()
       // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
       if let blocked { setBlockedSignals(blocked) }
       if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
@@ -207,8 +208,11 @@ extension Pool {
   func grandCentralWorkerActive(
     _ node: WorkNode, _ worker: Worker, _ thread: ThreadContext
   ) {
-    thread.pointee.qos = node.traits.qos.rawValue
+    let traits = node.traits
+    thread.pointee.qos = traits.qos.rawValue
     Standing.adopt(worker.band, on: thread)
+    // An item of a global queue: a label that the thread carries is that of another queue.
+    if traits.isDisjoint(with: [.lane, .carried]) && worker.mayHaveLabel { worker.showPlainName() }
     var frame = gc_frame(previous: nil, queue: rootOfBand[Int(worker.band.rawValue)])
     // SAFETY: the frame is taken off the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
@@ -241,6 +245,7 @@ extension Pool {
       break
     }
     worker.patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
+    worker.name.began()
     worker.isSearching = true
     return true
   }
@@ -297,9 +302,7 @@ extension Pool {
     }
     if isIdle {
       enter(.unspecified, worker)
-      if worker.isNamedAfterQueue.exchange(false, ordering: .relaxed) {
-        nameThread(worker.plainName)
-      }
+      worker.showPlainName()
     } else {
       worker.status.store(.running, ordering: .relaxed)
     }

@@ -41,9 +41,9 @@ final class Worker: @unchecked Sendable {
   /// Guarded by the pool's idle lock.
   @Cell var isOnIdleStack = false
 
-  /// Whether the monitor has named the thread after the queue it is on.
-  let isNamedAfterQueue = Atomic<Bool>(false)
-  let plainName: String
+  /// Whether the monitor has named the thread after the queue it is on: see WorkerName.
+  let isNamedByMonitor = Atomic<Bool>(false)
+  let plainName: ThreadName
 
   /// Waits elsewhere than on the idle stack: see Pool+Guest.swift.
   let isGuest: Bool
@@ -54,6 +54,7 @@ final class Worker: @unchecked Sendable {
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
   var patience = Patience()
+  @Cell var name = WorkerName()
 
   /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
   /// the idle stack, before the grant; read by the worker after it.
@@ -79,7 +80,7 @@ final class Worker: @unchecked Sendable {
     self.index = index
     self.pool = pool
     isGuest = guest != nil
-    plainName = guest ?? "gc-worker-\(index)"
+    plainName = ThreadName(guest ?? "gc-worker-\(index)")
   }
 
   /// In a child that was forked. `isHere`: its thread is the one that forked, and runs an item.
@@ -88,10 +89,11 @@ final class Worker: @unchecked Sendable {
     lanes.clear()
     handed = nil
     isOnIdleStack = false
-    isNamedAfterQueue.store(false, ordering: .relaxed)
     status.store(isHere ? .running : .away, ordering: .relaxed)
     threadID.store(isHere ? thread?.pointee.tid ?? 0 : 0, ordering: .relaxed)
     if isHere { return }
+    isNamedByMonitor.store(false, ordering: .relaxed)
+    name = WorkerName()
     thread = nil
     band = .unspecified
     visibleBand.store(0, ordering: .relaxed)

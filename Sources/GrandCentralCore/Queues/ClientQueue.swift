@@ -16,6 +16,10 @@ package final class ClientQueue: DispatchQueue, @unchecked Sendable {
   }
 
   override var laneLabel: String { bytes.withCString { String(cString: $0) } }
+  override var labelIdentity: LabelIdentity { LabelIdentity(start: bytes.start) }
+  override var labelAsThreadName: (name: ThreadName, kept: String) {
+    (ThreadName(start: bytes.start), "")
+  }
   override package func copyLabel() -> UnsafeMutablePointer<CChar>? {
     bytes.withCString { strdup($0) }
   }
@@ -46,6 +50,17 @@ private struct ClientLabel: ~Copyable {
 
   private var copy: UnsafeMutablePointer<CChar>? {
     words.3 == Self.isElsewhere ? UnsafeMutablePointer(bitPattern: UInt(words.0)) : nil
+  }
+
+  /// Its first 16 bytes; zeros behind its end.
+  var start: (UInt64, UInt64) {
+    guard let copy else { return (words.0, words.1) }
+    // SAFETY: a copy has 32 bytes at least.
+    let bytes = UnsafeRawPointer(copy)
+    return (
+      bytes.loadUnaligned(as: UInt64.self),
+      bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    )
   }
 
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {

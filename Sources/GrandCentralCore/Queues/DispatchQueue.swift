@@ -53,6 +53,10 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
   }
 
   override var laneLabel: String { givenLabel }
+  override var labelIdentity: LabelIdentity { LabelIdentity(givenLabel) }
+  override var labelAsThreadName: (name: ThreadName, kept: String) {
+    (ThreadName(givenLabel), givenLabel)
+  }
 
   /// For C programs, who free it; `nil`: there is no memory.
   package func copyLabel() -> UnsafeMutablePointer<CChar>? { label.withCString { strdup($0) } }

@@ -148,7 +148,7 @@ import Testing
         DispatchQueue(label: "needy").async { ran.open() }
         guard ran.wait() else { return false }
         let own = currentThread().pointee.tid
-        Process.setThreadName(own, "nobody hears it")
+        Process.setThreadName(own, ThreadName("unheard"))
         return Process.mainThreadBlockedSignals() == nil && Process.threadState(own) == nil
           && Process.threadName(own) == "?" && CPULimits.machine.quota() == nil
           && CPULimits.machine.width() >= 1

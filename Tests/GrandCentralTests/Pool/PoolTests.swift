@@ -90,6 +90,40 @@ import Testing
     for worker in workers { #expect(worker != process) }
   }
 
+  @Test func `names a thread that wakes for a queue after it, and calls idle ones as before`() {
+    let result = run("quiet-names")
+    for (kind, name) in [
+      ("serial", "quiet.serial"), ("concurrent", "quiet.together"), ("barrier", "quiet.together"),
+      ("inner", "quiet.inner"), ("long", "quiet.äöüä"), ("after", "quiet.serial"),
+    ] {
+      #expect(result.value(kind) == name, "\(kind)")
+    }
+    #expect(result.value("global")?.hasPrefix("gc-worker") == true)
+    for kind in ["becamePlain", "process", "sync"] {
+      #expect(result.value(kind) == "true", "\(kind)")
+    }
+  }
+
+  @Test func `names a thread that runs a source's handler after the source's queue`() {
+    let result = run("quiet-handler-names")
+    for kind in ["Timer", "Data"] {
+      #expect(result.value("serial" + kind) == "quiet.serial", "\(kind)")
+      #expect(result.value("concurrent" + kind) == "quiet.together", "\(kind)")
+    }
+    #expect(result.value("becamePlain") == "true")
+  }
+
+  @Test func `never leaves a thread the label of a queue that it has left`() throws {
+    let result = run("passing-names")
+    #expect(result.number("wrong") == 0)
+    #expect(try #require(result.number("labelled")) > 0)
+    #expect(result.value("becamePlain") == "true")
+  }
+
+  @Test func `names a thread after the queue that others target while that one's items run`() {
+    #expect(run("outer-names").value("names") == "names.inner|names.outer")
+  }
+
   @Test func `leaves the signal mask of children empty`() {
     #expect(run("signals").value("blocked").flatMap { UInt64($0, radix: 16) } == 0)
   }

@@ -2,6 +2,7 @@
 
 public enum Clock {
   public static func monotonicNanoseconds() -> UInt64 { Checker.nanoseconds }
+  public static func coarseNanoseconds() -> UInt64 { Checker.nanoseconds }
   public static func bootNanoseconds() -> UInt64 { Checker.nanoseconds }
   public static func wallNanoseconds() -> UInt64 { Checker.nanoseconds }
   /// No CPU time passes in a model.

@@ -98,5 +98,5 @@ public func startThread(
   return 0
 }
 
-public func nameThread(_ name: String) {}
+public func nameThread(_ name: ThreadName) {}
 public func setBlockedSignals(_ mask: UInt64) {}

@@ -20,11 +20,13 @@ import TestSupport
     "perform-width": performWidth, "compensation": compensation, "sleepers": sleepers,
     "blocked": blockedQueues, "chain": chain, "limit": limit, "names": names,
     "signals": signals, "signal-source": signalSource, "crash": crash, "priority": priority,
-    "background": background,
+    "background": background, "quiet-names": quietNames,
+    "quiet-handler-names": quietHandlerNames, "passing-names": passingNames,
+    "outer-names": outerNames,
   ]
 }
 
-private func say(_ name: String, _ value: Any) { print("\(name)=\(value)") }
+func say(_ name: String, _ value: Any) { print("\(name)=\(value)") }
 
 private func queues() {
   let before = processThreads().count
