@@ -183,6 +183,10 @@ private func expectReport(
 
   @Test func `the width follows the CPU mask while work runs`() { run("cpus") }
 
+  @Test func `a CPU mask that changes counts for the first item and the next loop`() {
+    run("cpus-before-use")
+  }
+
   @Test func `one CPU is enough`() {
     let cpus = contents(of: "/proc/self/status") ?? ""
     let line = cpus.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""

@@ -21,7 +21,7 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
 
   /// Makes an empty group.
   override public init() {
-    spinLimit = Int32(Spin.limit)
+    spinLimit = Int32(Spin.most)
     super.init()
   }
 
@@ -163,7 +163,7 @@ extension DispatchGroup {
     // acquiring: pairs with the releasing subtractions in leave().
     if GroupState(rawValue: word.load(ordering: .acquiring)).isEmpty { return .success }
     if limit.hasPassed { return .timedOut }
-    for _ in 0..<spinLimit {
+    for _ in 0..<Spin.times(Int(spinLimit)) {
       spinHint()
       if GroupState(rawValue: word.load(ordering: .acquiring)).isEmpty { return .success }
     }

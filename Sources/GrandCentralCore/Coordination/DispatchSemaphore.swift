@@ -24,7 +24,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Parameter value: permits to begin with. A negative number is a client's mistake, which stops
   ///   the process.
   public convenience init(value: Int) {
-    self.init(value: value, spinLimit: Spin.limit)
+    self.init(value: value, spinLimit: Spin.most)
   }
 
   init(value: Int, spinLimit: Int) {
@@ -134,7 +134,7 @@ extension DispatchSemaphore {
 
   /// For a registered waiter: looks for a while, then sleeps.
   func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
-    for _ in 0..<spinLimit {
+    for _ in 0..<Spin.times(spinLimit) {
       if take(asSleeper: false) { return .success }
       spinHint()
     }

@@ -2,9 +2,9 @@
 
 enum Tuning {
   /// How often a sync() looks at a busy lane before it sleeps. One look is a `pause`, some 25 ns.
-  static var syncSpins: Int { scaled(40, inModels: 0) }
+  static var syncSpins: Int { Spin.times(scaled(40, inModels: 0)) }
   /// How often a thread whose turn must be granted looks for it before it sleeps.
-  static var grantSpins: Int { scaled(80, inModels: 0) }
+  static var grantSpins: Int { Spin.times(scaled(80, inModels: 0)) }
   /// How often a woken sleeper may find the lane taken again before it gets in line.
   static var mostLosses: Int { scaled(3, inModels: 1) }
   /// How many nodes that are pending an owner asks how urgent they are. Some 100 ns, each time that the class of what is

@@ -129,7 +129,7 @@ final class Monitor: @unchecked Sendable {
   func rest(_ pool: Pool) {
     quietRounds = 0
     for index in starvedRounds.indices { starvedRounds[index] = 0 }
-    pool.threadAllowance.store(pool.configuration.firstThreads, ordering: .relaxed)
+    pool.threadAllowance.store(pool.firstThreads.load(ordering: .relaxed), ordering: .relaxed)
     pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
     pool.reportedLimit.store(false, ordering: .relaxed)
     // sequentiallyConsistent: the pair of Pool+Park.swift once more; a submitter publishes work and

@@ -32,7 +32,7 @@ extension Pool {
       enter(band, own)
     }
     allowance.store(width.load(ordering: .relaxed), ordering: .relaxed)
-    threadAllowance.store(configuration.firstThreads, ordering: .relaxed)
+    threadAllowance.store(firstThreads.load(ordering: .relaxed), ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()
   }

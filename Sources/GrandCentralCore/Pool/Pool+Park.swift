@@ -21,7 +21,12 @@ extension Pool {
     // sequentiallyConsistent: the submitter's half of the pair above.
     let seen = state.load(ordering: .sequentiallyConsistent)
     if seen.searching > 0 { return }
-    let allowed = allowance.load(ordering: .relaxed)
+    var allowed = allowance.load(ordering: .relaxed)
+    if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
+      // A thread is going to be made.
+      followMask()
+      allowed = allowance.load(ordering: .relaxed)
+    }
     if seen.active < allowed { return wake(width: allowed, extra: 0) }
     let extra = extraForUrgent()
     if seen.active >= allowed + extra { return monitor.watch(self) }
@@ -346,20 +351,6 @@ extension Pool {
       freeWorkers.append(worker)
       return .done
     }
-  }
-
-  /// Reads the width anew, at most once a second, when there is nothing better to do.
-  func refreshWidth() {
-    guard let read = configuration.readWidth else { return }
-    let now = Clock.monotonicNanoseconds()
-    let last = lastWidthRead.load(ordering: .relaxed)
-    guard now &- last > 1_000_000_000 else { return }
-    let (won, _) = lastWidthRead.compareExchange(
-      expected: last, desired: now, ordering: .relaxed)
-    guard won else { return }
-    let next = read()
-    let previous = width.exchange(next, ordering: .relaxed)
-    if next != previous { allowance.wrappingAdd(next - previous, ordering: .relaxed) }
   }
 }
 

@@ -10,8 +10,10 @@ final class Pool: @unchecked Sendable {
     var width: Int
     /// Re-reads the width, or nil when it is fixed.
     var readWidth: (@Sendable () -> Int)?
+    /// Reads how many CPUs the affinity mask has, which bound the width, or nil when that is fixed.
+    var readMask: (@Sendable () -> Int?)?
     /// Threads made at once when items sleep; the monitor adds more a millisecond later.
-    var firstThreads: Int { min(mostThreads, 2 * width + 2) }
+    func firstThreads(width: Int) -> Int { min(mostThreads, 2 * width + 2) }
     /// Threads made while others make progress. Beyond this, only a pool that stands still grows.
     var softThreads: Int
     /// Threads ever made.
@@ -34,7 +36,6 @@ final class Pool: @unchecked Sendable {
   typealias Spawn = @Sendable (ThreadBody, UnsafeMutableRawPointer, _ stackBytes: Int) -> Int32
 
   let configuration: Configuration
-  private let firstThreads: Int
   let state = Atomic<PoolState>(PoolState(rawValue: 0))
   /// Active workers that there may be now: the width, plus what the monitor adds for a while.
   let allowance: Atomic<Int>
@@ -62,7 +63,12 @@ final class Pool: @unchecked Sendable {
   /// All workers that ever were, by index; `workerCount` of them are filled.
   let workers: UnsafeMutablePointer<Unmanaged<Worker>?>
   let workerCount = Atomic<Int>(0)
+  // See Pool+Width.
+  let firstThreads: Atomic<Int>
   let lastWidthRead = Atomic<UInt64>(0)
+  let lastMaskRead = Atomic<UInt64>(0)
+  /// What the control groups' quotas allow, as far as that is less than the mask.
+  let quotaWidth = Atomic<Int>(.max)
   let reportedLimit = Atomic<Bool>(false)
 
   // See Pool+Shortage.swift.
@@ -79,8 +85,9 @@ final class Pool: @unchecked Sendable {
     self.monitor = monitor
     allowance = Atomic(configuration.width)
     width = Atomic(configuration.width)
-    firstThreads = configuration.firstThreads
-    threadAllowance = Atomic(firstThreads)
+    let first = configuration.firstThreads(width: configuration.width)
+    firstThreads = Atomic(first)
+    threadAllowance = Atomic(first)
     rootOfBand = .allocate(capacity: Band.allCases.count)
     rootOfBand.initialize(repeating: nil, count: Band.allCases.count)
     injectors = .allocate(capacity: Source.count)
@@ -91,6 +98,7 @@ final class Pool: @unchecked Sendable {
     workers = .allocate(capacity: mostWorkers)
     workers.initialize(repeating: nil, count: mostWorkers)
     idleStack.reserveCapacity(configuration.mostThreads)
+    beginWidth()
   }
 
   // The pool of the process lives as long as that. Another one lives as long as somebody refers to it: each
@@ -120,7 +128,7 @@ final class Pool: @unchecked Sendable {
   @inline(__always)
   var isStressed: Bool {
     let seen = state.load(ordering: .relaxed)
-    return seen.threads - seen.idle > firstThreads
+    return seen.threads - seen.idle > firstThreads.load(ordering: .relaxed)
   }
 
   /// Into the calling worker's own ring, unless workers below the band would not see it there.

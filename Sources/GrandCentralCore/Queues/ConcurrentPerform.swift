@@ -106,6 +106,7 @@ final class PerformState: @unchecked Sendable {
     body: UnsafePointer<PerformBody>
   ) -> PerformState {
     let pool = Runtime.shared.pool
+    pool.followMask()
     let most = min(pool.width.load(ordering: .relaxed), place?.width ?? .max)
     let threads = min(most, iterations)
     let state = PerformState(

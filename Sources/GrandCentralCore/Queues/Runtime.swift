@@ -52,6 +52,7 @@ extension Pool.Configuration {
     var configuration = Pool.Configuration(
       width: min(width, most),
       readWidth: fixedWidth != nil ? nil : { @Sendable in min(CPULimits.machine.width(), most) },
+      readMask: fixedWidth != nil ? nil : CPULimits.machine.affinity,
       softThreads: min(most, max(64, 4 * width)), mostThreads: most)
     configuration.hasEffects = true
     return configuration

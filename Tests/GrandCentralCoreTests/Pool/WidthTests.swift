@@ -27,6 +27,52 @@ import Testing
     #expect(meeting.wait())
   }
 
+  @Test func `follows the CPU mask, and spinning with it, within what the quota allows`() {
+    _ = Runtime.shared
+    let cpus = Box<Int?>(8)
+    let isAlone = Spin.isAlone
+    defer { Spin.isAlone = isAlone }
+    let pool = kept(
+      Pool(
+        Pool.Configuration(
+          width: 8, readWidth: { 3 }, readMask: { cpus.value }, softThreads: 8, mostThreads: 8)))
+    func follow(_ now: Int?) -> Int {
+      cpus.value = now
+      pool.lastMaskRead.store(0, ordering: .relaxed)
+      pool.followMask()
+      return pool.width.load(ordering: .relaxed)
+    }
+    #expect(follow(1) == 1)
+    #expect(Spin.limit == 0 && Tuning.grantSpins == 0)
+    #expect(follow(6) == 6)
+    #expect(Spin.limit > 0 && Tuning.grantSpins > 0)
+    #expect(pool.allowance.load(ordering: .relaxed) == 6)
+    // With the quota, which a full look finds.
+    cpus.value = 8
+    pool.refreshWidth()
+    #expect(pool.width.load(ordering: .relaxed) == 3)
+    #expect(follow(5) == 3)
+    #expect(follow(2) == 2)
+    // A mask that cannot be read changes nothing.
+    #expect(follow(nil) == 2)
+    #expect(pool.allowance.load(ordering: .relaxed) == 2)
+  }
+
+  @Test func `allows as many threads as it needs when the mask grows`() {
+    _ = Runtime.shared
+    let pool = kept(
+      Pool(
+        Pool.Configuration(
+          width: 1, readWidth: { 1 }, readMask: { 5 }, softThreads: 64, mostThreads: 100)))
+    #expect(pool.threadAllowance.load(ordering: .relaxed) == 4)
+    // The mask had five CPUs all the time, so one is the quota; and then it is lifted.
+    #expect(pool.quotaWidth.load(ordering: .relaxed) == 1)
+    pool.quotaWidth.store(.max, ordering: .relaxed)
+    pool.followMask()
+    #expect(pool.width.load(ordering: .relaxed) == 5)
+    #expect(pool.threadAllowance.load(ordering: .relaxed) == 12)
+  }
+
   @Test func `is what the environment fixes`() {
     let pool = kept(
       Pool(

@@ -43,8 +43,8 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
       setenv("GRANDCENTRAL_THREADS", "7", 1)
       let made = Pool.Configuration.fromEnvironment()
       let isRight =
-        made.width == 3 && made.readWidth == nil && made.mostThreads == 7
-        && made.softThreads == 7 && made.firstThreads == 7
+        made.width == 3 && made.readWidth == nil && made.readMask == nil && made.mostThreads == 7
+        && made.softThreads == 7 && made.firstThreads(width: 3) == 7
       exit(isRight ? 0 : 1)
     }
   }

@@ -1,6 +1,7 @@
 import CFaults
 import Glibc
 import GrandCentral
+import GrandCentralCore
 import TestSupport
 
 private func firstCPU(of mask: UInt64) -> UInt64 { mask & (~mask &+ 1) }
@@ -46,6 +47,54 @@ func changingCPUs(_ words: [String]) {
   while rounds < 20, Work.isDone() { rounds += 1 }
   stop.value = true
   check(binder.join() && rounds == 20, "work runs while the mask changes all the time")
+}
+
+/// Whether a loop runs on more than one thread. Its iterations compute until a second thread has come, or for some
+/// time, which is long if one `isExpected`.
+private func hasHelper(
+  isExpected: Bool, _ loop: (@escaping @Sendable (Int) -> Void) -> Void
+) -> Bool {
+  let threads = Log<Int>()
+  loop { _ in
+    threads.append(threadID())
+    let end = monotonicSeconds() + (isExpected ? Double(patienceSeconds) / 8 : 0.01)
+    spin { Set(threads.all).count > 1 || monotonicSeconds() >= end }
+  }
+  return Set(threads.all).count > 1
+}
+
+/// The mask is read at most once a millisecond.
+private func passMillisecond() {
+  let end = monotonicSeconds() + 0.002
+  spin { monotonicSeconds() >= end }
+}
+
+/// The mask changes when the engine is there and has not made a thread; then between loops. Each is right at once.
+func changingCPUsBeforeUse(_ words: [String]) {
+  let all = faults_cpus()
+  let one = firstCPU(of: all)
+  if all == one { skip("this process has one CPU only") }
+  let queue = DispatchQueue(label: "queue")
+  queue.sync {}
+  if faults_bind(0, one) != 0 { skip("the CPU mask cannot be changed") }
+  check(peakOfComputing() == 1, "one CPU before the first item: one item at a time")
+  let swift = { DispatchQueue.concurrentPerform(iterations: 8, execute: $0) }
+  let c = { (body: @escaping @Sendable (Int) -> Void) in
+    withUnsafePointer(to: body) { body in
+      DispatchQueue.global().applyCall(
+        iterations: 8, { $0?.load(as: (@Sendable (Int) -> Void).self)($1) },
+        UnsafeMutableRawPointer(mutating: body))
+    }
+  }
+  for (name, loop) in [("concurrentPerform", swift), ("dispatch_apply", c)] {
+    check(faults_bind(0, all) == 0, "all CPUs")
+    passMillisecond()
+    check(hasHelper(isExpected: true, loop), "\(name) runs on several threads")
+    check(faults_bind(0, one) == 0, "one CPU")
+    passMillisecond()
+    check(!hasHelper(isExpected: false, loop), "\(name) runs on its caller's thread alone")
+  }
+  check(Work.isDone(), "work runs")
 }
 
 /// Started with one CPU: everybody waits for a turn on it.

@@ -21,6 +21,7 @@ import TestSupport
     "refused": refusedFromTheStart, "refused-later": refusedLater, "never": neverAThread,
     "descriptors": noDescriptors, "sandbox": sandbox, "signals": signalStorm,
     "stopped": stoppedAndContinued, "slow-worker": slowWorker, "cpus": changingCPUs,
+    "cpus-before-use": changingCPUsBeforeUse,
     "one-cpu": oneCPU, "quota": quota, "deadlines": deadlines,
     "events-descriptors": eventsWithoutDescriptors, "events-refused": eventsRefused,
     "events-threads": eventsWithoutThreads, "events-signals": eventsUnderSignals,
