@@ -17,7 +17,8 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   @usableFromInline let value: Atomic<Int>
   private let handOff = Atomic<UInt64>(0)
   private let original: Int
-  private let spinLimit: Int
+  private let spinLimit: Int32
+  let spin = AdaptiveSpin()
 
   /// Makes a semaphore with so many permits.
   ///
@@ -31,7 +32,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     require(value >= 0, "DispatchSemaphore(value: \(value)). Begin with 0 or more permits.")
     self.value = Atomic(value)
     self.original = value
-    self.spinLimit = spinLimit
+    self.spinLimit = Int32(spinLimit)
     super.init()
   }
 
@@ -134,9 +135,8 @@ extension DispatchSemaphore {
 
   /// For a registered waiter: looks for a while, then sleeps.
   func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
-    for _ in 0..<Spin.times(spinLimit) {
-      if take(asSleeper: false) { return .success }
-      spinHint()
+    if spin.look(atMost: Spin.times(Int(spinLimit)), { take(asSleeper: false) }) {
+      return .success
     }
     return Blocking.announced(currentThread()) { doze() ? sleep(until: limit) : .success }
   }

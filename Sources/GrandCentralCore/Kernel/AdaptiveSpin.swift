@@ -1,0 +1,56 @@
+// Room: Kernel/AdaptiveSpin. Whether looking before a sleep is likely to be worth it, by how it went the last times.
+//   31…8 looks in vain in a row │ 7…0 waits that still sleep at once
+//   any ─missed→ one more in vain, and twice as many waits as before sleep at once: 1, 3, 7 … 63
+//   any ─found→ 0
+// Where the other side has no CPU of its own, a thread that looks keeps it from running: a producer and a consumer that
+// share one CPU went back and forth for each item, at ten times the cost. Where it has one, looks succeed most of the
+// time, and one that does not costs a single sleep.
+// All accesses are relaxed, and loads and stores: threads that change the word at the same time lose a count.
+
+struct SpinHistory: RawRepresentable, Equatable {
+  let rawValue: UInt32
+  init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  private static var mostInVain: UInt32 { 6 }
+
+  private var inVain: UInt32 { rawValue >> 8 }
+  var toSkip: UInt32 { rawValue & 0xff }
+
+  static let none = SpinHistory(rawValue: 0)
+
+  /// A wait has slept at once. There must have been one to skip.
+  func skipped() -> SpinHistory { SpinHistory(rawValue: rawValue - 1) }
+
+  /// Looks ended in a sleep.
+  func missed() -> SpinHistory {
+    let inVain = min(inVain + 1, Self.mostInVain)
+    return SpinHistory(rawValue: inVain << 8 | (1 << inVain - 1))
+  }
+}
+
+struct AdaptiveSpin: ~Copyable, Sendable {
+  private let word = Atomic<UInt32>(0)
+
+  var history: SpinHistory { SpinHistory(rawValue: word.load(ordering: .relaxed)) }
+
+  /// Calls `look` up to `most` times, with spin hints between, until it says that there is something. Returns whether it
+  /// did. It is not called at all where that is not likely.
+  @inline(__always)
+  func look(atMost most: Int, _ look: () -> Bool) -> Bool {
+    if most == 0 { return false }
+    let seen = history
+    if seen.toSkip > 0 {
+      word.store(seen.skipped().rawValue, ordering: .relaxed)
+      return false
+    }
+    for _ in 0..<most {
+      if look() {
+        if seen != .none { word.store(SpinHistory.none.rawValue, ordering: .relaxed) }
+        return true
+      }
+      spinHint()
+    }
+    word.store(seen.missed().rawValue, ordering: .relaxed)
+    return false
+  }
+}

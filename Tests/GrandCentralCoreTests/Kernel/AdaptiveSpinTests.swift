@@ -1,0 +1,59 @@
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A thread that looks before it sleeps") struct AdaptiveSpinTests {
+  /// How many of `waits` look, each in vain.
+  private func looking(_ waits: Int, _ spin: borrowing AdaptiveSpin) -> Int {
+    var looking = 0
+    for _ in 0..<waits {
+      var hasLooked = false
+      let found = spin.look(atMost: 3) {
+        hasLooked = true
+        return false
+      }
+      #expect(!found)
+      if hasLooked { looking += 1 }
+    }
+    return looking
+  }
+
+  @Test func `sleeps at once ever more often while looks are in vain`() {
+    let spin = AdaptiveSpin()
+    // After 1, 3, 7, 15, 31, 63, 63 … that do not.
+    #expect(looking(1 + 1 + 1 + 3 + 1 + 7, spin) == 3)
+    #expect(looking(1 + 15 + 1 + 31 + 1 + 63, spin) == 3)
+    #expect(looking(10 * 64, spin) == 10)
+  }
+
+  @Test func `looks each time again when it has found something`() {
+    let spin = AdaptiveSpin()
+    _ = looking(1 + 1, spin)
+    for _ in 0..<10 {
+      var looks = 0
+      let found = spin.look(atMost: 3) {
+        looks += 1
+        return looks == 2
+      }
+      #expect(found && looks == 2)
+      #expect(spin.history == .none)
+    }
+  }
+
+  @Test func `never looks where there is one CPU`() {
+    let spin = AdaptiveSpin()
+    #expect(!spin.look(atMost: 0) { true })
+    #expect(spin.history == .none)
+  }
+
+  @Test func `remembers it for a semaphore`() {
+    let semaphore = DispatchSemaphore(value: 0, spinLimit: 5)
+    guard Spin.times(5) > 0 else { return }
+    for _ in 0..<3 {
+      #expect(semaphore.wait(timeout: .now().advanced(by: .milliseconds(1))) == .timedOut)
+    }
+    // Looked, slept at once, looked.
+    #expect(semaphore.spin.history.toSkip == 3)
+  }
+}
