@@ -22,6 +22,7 @@ extension Pool {
     let allowed = allowance.load(ordering: .relaxed)
     guard changeIfApplicable({ $0.joined(width: allowed) }) else { return false }
     guest.isSearching = true
+    guest.name.received()
     guest.status.store(.running, ordering: .relaxed)
     thread.pointee.worker = Unmanaged.passUnretained(guest).toOpaque()
     bring()

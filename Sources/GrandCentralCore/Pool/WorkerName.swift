@@ -64,6 +64,9 @@ struct WorkerName {
   /// A thread has just been made for the worker, or has just been woken.
   mutating func began() { isFresh = true }
 
+  /// A guest's thread has received an event, with a sleep before it or without one: the next change looks at the clock.
+  mutating func received() { refusals = Self.refusalsInTurn - 1 }
+
   /// Whether there were too many changes when the clock was last read, a few changes ago.
   fileprivate mutating func isRefused() -> Bool {
     guard changes > Self.changesInTick else { return false }
