@@ -25,6 +25,10 @@ STOPS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT}
 NOT_UNDER = {"thread": {
     "once_done_is_all_ones", "once_f_function_knows_what_the_fast_path_knows",
     "once_inside_itself_stops", "barrier_block_object_is_a_barrier"}}
+# Runs a case under valgrind, whose reports end it. One thread runs at a time there, and slowly.
+MEMCHECK = ["valgrind", "-q", "--error-exitcode=99", "--fair-sched=yes"]
+# Cases that read the clock or count system resources of a process of their own size.
+NOT_UNDER_MEMCHECK = set()
 # What our library is known not to do always. Run and told each time; fails nothing.
 LACKING = {}
 MESSAGE = "BUG IN CLIENT OF GRAND CENTRAL"
@@ -64,7 +68,10 @@ class Variant:
         sources = [os.path.join(SUITE, "Check.c")] + sorted(glob.glob(SUITE + "/Cases/*.c"))
         flags = ["-fblocks"] if self.compiler == "clang" else []
         if self.sanitizer:
-            flags.append(f"-fsanitize={self.sanitizer}")
+            # A sanitized library finds the sanitizer's functions in the program.
+            flags += [f"-fsanitize={self.sanitizer}", "-rdynamic"]
+        # What valgrind reads.
+        flags.append("-gdwarf-4")
         run([self.compiler, "-std=gnu11", "-g", "-O1", *flags, *WARNINGS,
              *toolchain.header_flags(self.headers, self.compiler), *sources, "-o", self.program,
              *toolchain.link_flags()])
@@ -102,16 +109,19 @@ def cases_of(variant, library):
     return [Case(line) for line in text.splitlines()]
 
 
-def verdict(variant, library, case, limit):
+def verdict(variant, library, case, limit, wrapper=()):
     """'passed', or why not. None for a case that this library is not asked to pass."""
     if case.name in NOT_UNDER.get(variant.sanitizer, ()):
+        return None
+    # A process that a fault stops ends with its memory as it is.
+    if wrapper and (case.name in NOT_UNDER_MEMCHECK or case.kind.startswith("stops")):
         return None
     if "beyond" in case.kind and not library.is_ours:
         return None
     # A group of its own, so that a case that hangs takes its children along.
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
-            [variant.program, case.name], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            [*wrapper, variant.program, case.name], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=errors, env=library.environment, start_new_session=True)
         try:
             status = child.wait(timeout=limit)
@@ -143,7 +153,7 @@ def verdict_on_stop(library, case, status, text):
     return f"the message lacks {lacking}: {text.strip()}" if lacking else "passed"
 
 
-def run_all(variants, library, pattern, limit, jobs):
+def run_all(variants, library, pattern, limit, jobs, wrapper):
     """Results by case name, then by variant."""
     results, kinds = {}, {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -152,7 +162,7 @@ def run_all(variants, library, pattern, limit, jobs):
             for case in cases_of(variant, library):
                 if re.search(pattern, case.name):
                     kinds[case.name] = case
-                    waiting[pool.submit(verdict, variant, library, case, limit)] = (case, variant)
+                    waiting[pool.submit(verdict, variant, library, case, limit, wrapper)] = (case, variant)
         for future in concurrent.futures.as_completed(waiting):
             case, variant = waiting[future]
             results.setdefault(case.name, {})[variant.name] = future.result()
@@ -210,6 +220,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the first random program")
     parser.add_argument("--sanitize", choices=("thread", "address", "undefined"),
                         help="the cases alone, built by clang with this sanitizer")
+    parser.add_argument("--memcheck", action="store_true",
+                        help="the cases alone, built by clang, under valgrind's memcheck")
     parser.add_argument("--limit", type=int, default=60, metavar="SECONDS", help="for each case")
     parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2))
     parser.add_argument("--variant", default="", metavar="REGEX", help="compilers and headers")
@@ -228,6 +240,12 @@ def main():
     variants = [Variant(c, h) for c in ("clang", "gcc") for h in ("ours", "peer")]
     if options.sanitize:
         variants = [Variant("clang", "ours", options.sanitize)]
+    if options.memcheck:
+        variants = [Variant("clang", "ours")]
+        options.limit = max(options.limit, 300)
+        for library in libraries:
+            library.environment.setdefault("LIFETIME_ROUNDS", "9")
+            library.environment.setdefault("GRANDCENTRAL_PATIENCE", "200")
     variants = [v for v in variants if re.search(options.variant, v.name)]
 
     with tempfile.TemporaryDirectory() as folder:
@@ -247,7 +265,8 @@ def main():
         print_reach(variants)
         for library in libraries:
             results, kinds = run_all(
-                variants, library, options.filter, options.limit, options.jobs)
+                variants, library, options.filter, options.limit, options.jobs,
+                MEMCHECK if options.memcheck else ())
             failures += print_table(library, variants, results, kinds)
             if not results:
                 sys.exit("conformance: no case has such a name")

@@ -36,6 +36,9 @@ step thread-sanitizer env GRANDCENTRAL_STRESS=10 scripts/tsan.sh
 step thread-sanitizer-faults scripts/tsan.sh '^FaultTests\.'
 step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/asan.sh
 step address-sanitizer-faults scripts/asan.sh '^FaultTests\.'
+# An hour of random lifetimes in the three ways, and each C case under valgrind.
+step lifetimes scripts/lifetimes.sh 1200 "$seed"
+step memcheck scripts/conformance.sh --ours .build-dropin/release --only-ours --no-headers --memcheck
 step coverage scripts/coverage.sh
 step embedding scripts/embedding.sh
 step dropin-tour scripts/dropin-tour.sh

@@ -163,7 +163,9 @@ int gc_ring_enter(gc_ring *ring) {
   uint32_t waiting =
       *ring->submitted_tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
-  long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, 0);
+  // As wide as the kernel reads it: a plain 0 would leave half of the size to chance.
+  size_t no_signals = 0;
+  long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, no_signals);
   return taken < 0 ? -errno : (int)taken;
 }
 

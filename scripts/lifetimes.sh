@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# C programs in which the last reference to an object meets each call (Tests/CConformance/Cases/Lifetimes*.c), on the
+# drop-in library: built with the address sanitizer, with the thread sanitizer, and as it is with freed memory
+# overwritten. Each kind by itself, then random kinds together for SECONDS.
+#
+#   scripts/lifetimes.sh [SECONDS] [SEED]      10 seconds and seed 1 unless given
+#   LIFETIME_MODES="address thread perturb"    which of the three
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-10}
+export LIFETIME_SECONDS=$seconds FUZZ_SEED=${2:-1} FUZZ_BEYOND=1
+# Sanitized code is slow, and a deadline only ends what hangs.
+export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-120}
+suite=(--only-ours --no-headers --filter '^lifetime' --variant '^clang, ours' --limit $((seconds + 200)))
+
+for mode in ${LIFETIME_MODES:-address thread perturb}; do
+  echo "── lifetimes: $mode"
+  case $mode in
+  perturb)
+    scripts/dropin.sh
+    MALLOC_PERTURB_=85 scripts/conformance.sh --ours .build-dropin/release "${suite[@]}"
+    ;;
+  *)
+    DROPIN_SANITIZER=$mode scripts/dropin.sh 2>&1 | grep -v 'Cannot export local symbol'
+    LIFETIME_ROUNDS=${LIFETIME_ROUNDS:-100} scripts/conformance.sh \
+      --ours ".build-dropin/release-$mode" --sanitize "$mode" "${suite[@]}"
+    ;;
+  esac
+done
