@@ -157,12 +157,6 @@ LIFETIME(queue_resumed_by_two_threads) {
   resume_it(queue);
 }
 
-LIFETIME_BEYOND(workloop_activated, "the toolchain's library stops") {
-  dispatch_queue_t loop = (dispatch_queue_t)dispatch_workloop_create_inactive("lifetime");
-  dispatch_async_f(loop, loop, release_and_end);
-  dispatch_activate(loop);
-}
-
 // MARK: Changing: the item that releases the queue is there already
 
 static void set_target_and_drop(void *context) {

@@ -1,6 +1,6 @@
 // Workloops, which the peer exports and does not declare. On Linux it makes them, and stops when
 // they are given work.
-#include "../Check.h"
+#include "../Lifetimes.h"
 
 #ifdef __DISPATCH_WORKLOOP__
 typedef dispatch_workloop_t workloop;
@@ -117,4 +117,16 @@ BEYOND(queues_may_target_a_workloop, WHY) {
   latch_wait(&done);
   dispatch_release(queue);
   dispatch_release(one);
+}
+
+static void release_and_end(void *loop) {
+  dispatch_release((workloop)loop);
+  ended();
+}
+
+// The last reference meets the activation.
+LIFETIME_BEYOND(workloop_activated, WHY) {
+  workloop loop = dispatch_workloop_create_inactive("lifetime");
+  dispatch_async_f((dispatch_queue_t)loop, loop, release_and_end);
+  dispatch_activate(loop);
 }

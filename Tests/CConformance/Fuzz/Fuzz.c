@@ -12,7 +12,8 @@
 //   later;
 // - a semaphore never lets more in than it has permits;
 // - a source of added data tells exactly the sum;
-// - a queue's finalizer runs once, and after all its items.
+// - a queue's finalizer runs once, and after all its items;
+// - objects that several owners share, and the last one releases, end once: see Passing.h.
 //
 // Programs are free of deadlocks by construction: queues stand in families, a family shares its
 // targets, and an item of one family waits only for later families. Whoever suspends a queue
@@ -212,8 +213,10 @@ static void step_semaphore(uint64_t *random) {
   dispatch_semaphore_signal(permits);
 }
 
+#include "Passing.h"
+
 static void take_random_step(int thread, uint64_t *random) {
-  switch (below(random, 13)) {
+  switch (below(random, 16)) {
   case 0: case 1: case 2: case 3: step_submit(thread, random, false); break;
   case 4: case 5: step_submit(thread, random, true); break;
   case 6: step_group(thread, random); break;
@@ -240,6 +243,9 @@ static void take_random_step(int thread, uint64_t *random) {
     break;
   }
   case 12: step_width(random); break;
+  case 13: step_passing_queue(random); break;
+  case 14: step_passing_source(random); break;
+  case 15: step_passing_group(random); break;
   }
 }
 
@@ -314,7 +320,8 @@ static void run_world(uint64_t *random) {
 static void end_world(void) {
   for (int n = 0; n < item_count; n++) CHECK_EQUAL(items[n].runs, 1);
   for (int n = 0; n < GROUPS; n++) {
-    CHECK_EQUAL(dispatch_group_wait(groups[n].handle, DISPATCH_TIME_NOW), 0);
+    // An item leaves its group when its function has returned, so after it has left `everything`.
+    CHECK_EQUAL(dispatch_group_wait(groups[n].handle, patience()), 0);
     CHECK_EQUAL(groups[n].notified, groups[n].notifications);
     dispatch_release(groups[n].handle);
   }

@@ -77,3 +77,18 @@ void dispatch_queue_set_width(dispatch_queue_t queue, long width) {
 void dispatch_set_finalizer_f(dispatch_object_t object, dispatch_function_t finalizer) {
   BEHIND(dispatch_set_finalizer_f)(object, breaks("lost finalizer") ? NULL : finalizer);
 }
+
+void dispatch_release(dispatch_object_t object) {
+  if (breaks("lost release") && now_and_then()) return;
+  BEHIND(dispatch_release)(object);
+}
+
+void dispatch_activate(dispatch_object_t object) {
+  if (breaks("lost activation") && now_and_then()) return;
+  BEHIND(dispatch_activate)(object);
+}
+
+void dispatch_group_leave(dispatch_group_t group) {
+  if (breaks("lost leave") && now_and_then()) return;
+  BEHIND(dispatch_group_leave)(group);
+}
