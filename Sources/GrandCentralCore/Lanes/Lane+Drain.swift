@@ -48,7 +48,7 @@ extension Lane {
     // SAFETY: the frame is taken off the thread before this function returns.
     return withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      thread.setWorkplace(UInt(bitPattern: address))
+      thread.enterWorkplace(UInt(bitPattern: address))
       defer {
         thread.setWorkplace(outerWorkplace)
         thread.pointee.frame = frame.pointee.previous
@@ -104,6 +104,7 @@ extension Lane {
         if asked != settled || unsettled != .nothing {
           settled = settle(before: node, asked, on: thread)
         }
+        gc_item_began(thread)
         node.run(on: thread)
       }
       let now = attention.load(ordering: .acquiring)

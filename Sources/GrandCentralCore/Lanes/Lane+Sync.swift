@@ -305,10 +305,14 @@ extension Lane {
   /// Runs an item that was counted as running, and counts it off.
   final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
     node.traits.subtract(.carried)
+    let outerWorkplace = thread.workplace
+    thread.enterWorkplace(UInt(bitPattern: address))
     withFrame(thread, as: .counted) {
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
+    // Before the lane is left, which may end it.
+    thread.setWorkplace(outerWorkplace)
     leaveShared(thread)
   }
 

@@ -176,8 +176,11 @@ extension Pool {
   /// False: the thread is of no use any more.
   private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .relaxed)
+    var takesLanesOnly = false
     while true {
-      while let node = takeHanded(by: worker) ?? take(for: worker) {
+      while let node = takeHanded(by: worker)
+        ?? (takesLanesOnly ? takeLane(for: worker) : take(for: worker))
+      {
         stopSearching(worker)
         let isReady = ThreadEffects.isInEffect(worker.band, on: thread)
         switch isReady ? .run : prepare(for: node, worker, thread) {
@@ -186,13 +189,20 @@ extension Pool {
         case .end: return false
         }
         if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
-        if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
-          stepBack(worker, thread)
-        {
-          return true
+        takesLanesOnly = false
+        let active = state.load(ordering: .relaxed).active
+        let allowed = allowance.load(ordering: .relaxed)
+        if active > allowed {
+          takesLanesOnly = active <= allowed + lanesBeyond.load(ordering: .relaxed)
+          if !takesLanesOnly && stepBack(worker, thread) { return true }
         }
       }
-      if park(worker, thread) { return true }
+      guard takesLanesOnly else {
+        if park(worker, thread) { return true }
+        continue
+      }
+      takesLanesOnly = false
+      if stepBack(worker, thread) { return true }
     }
   }
 
@@ -209,7 +219,12 @@ extension Pool {
   ) {
     thread.pointee.qos = node.traits.qos.rawValue
     Standing.adopt(worker.band, on: thread)
-    var frame = gc_frame(previous: nil, queue: rootOfBand[Int(worker.band.rawValue)])
+    let isInLane = node.kind == .lanes
+    if worker.isInLane.load(ordering: .relaxed) != isInLane {
+      worker.isInLane.store(isInLane, ordering: .relaxed)
+    }
+    let roots = node.traits.contains(.overcommit) ? Self.overcommitRoots : 0
+    var frame = gc_frame(previous: nil, queue: rootOfBand[roots + Int(worker.band.rawValue)])
     // SAFETY: the frame is taken off the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
@@ -286,7 +301,7 @@ extension Pool {
     // Before anybody can wake it.
     ThreadEffects.rest(thread)
     // The monitor may have taken it for asleep in the last moment.
-    if worker.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
+    if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     let isIdle = idleLock.withLock {
       guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)

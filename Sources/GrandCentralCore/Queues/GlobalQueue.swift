@@ -3,12 +3,16 @@
 final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   private let pool: Pool
   private let band: Band
+  /// Each item that comes here itself gets a thread, as the activations of serial queues do.
+  private let overcommits: Bool
 
-  init(band: Band, pool: Pool) {
+  init(band: Band, overcommits: Bool = false, pool: Pool) {
     self.band = band
+    self.overcommits = overcommits
     self.pool = pool
     super.init(
-      root: "com.grandcentral.global.\(band)", kind: .root, qos: PackedQoS(band: band))
+      root: "com.grandcentral.global.\(band)\(overcommits ? ".overcommit" : "")", kind: .root,
+      qos: PackedQoS(band: band))
   }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
@@ -21,7 +25,10 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
       traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))
       node.traits = traits
     }
-    pool.submit(
-      node, traits.contains(.lane) ? .lanes : .items, band: traits.qos.band, from: thread)
+    if overcommits && !traits.contains(.lane) {
+      traits.insert(.overcommit)
+      node.traits = traits
+    }
+    pool.submit(node, node.kind, band: traits.qos.band, from: thread)
   }
 }
