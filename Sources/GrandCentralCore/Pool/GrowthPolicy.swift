@@ -311,8 +311,8 @@ struct GrowthPolicy {
     followLight(waiting, books)
     let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.lanePatience
     beyond = laneWaits ? 1 + look.overdueLanes / thresholds.overdueGrowth : 0
-    // While no item computes there are CPUs for as many again.
-    if laneWaits && look.busy == 0 { beyond += look.resting }
+    // While fewer compute than there are CPUs, as many again may run.
+    if laneWaits && look.busy < books.width { beyond += look.resting }
     let allowance = books.width + extra
     if waiting.hasWork { growThreads(books, allowance: allowance) }
     var decision = Decision(
@@ -327,8 +327,8 @@ struct GrowthPolicy {
     return decision
   }
 
-  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in each look in which no
-  /// item computes; none where CPUs are scarce.
+  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in each look in which fewer
+  /// compute than the width; none where CPUs are scarce.
   private mutating func followLight(_ waiting: Waiting, _ books: Books) {
     let tooMany = look.busy - books.width - beyond
     if !waiting.hasWork {
@@ -337,7 +337,7 @@ struct GrowthPolicy {
       extra = max(0, extra - tooMany)
     } else {
       let decayed = extra - (extra + thresholds.lightDecay - 1) / thresholds.lightDecay
-      let free = look.busy == 0 ? min(look.resting, limits.softThreads - look.resting) : 0
+      let free = look.busy < books.width ? min(look.resting, limits.softThreads - look.resting) : 0
       extra = min(limits.softThreads, max(look.light * thresholds.lightShare, decayed, free))
     }
   }

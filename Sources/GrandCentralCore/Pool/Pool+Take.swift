@@ -141,7 +141,7 @@ extension Pool {
     let victim = mostUrgentRing(first: first, for: worker)
     let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified
     if let node = takeInjected(
-      waiting, above: band, atMost: worker.refill, first: first, for: worker)
+      waiting, above: band, atMost: refill(of: worker), first: first, for: worker)
     {
       worker.grewRefill()
       return node
@@ -149,6 +149,14 @@ extension Pool {
     if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
     let other = mostUrgentRing(first: first.other, for: worker)
     return other.flatMap { steal(first.other, from: $0, for: worker) }
+  }
+
+  /// How many nodes a worker takes from an injector at once. One, where items sleep: what lies behind an item that sleeps
+  /// would begin after what came later.
+  private func refill(of worker: Worker) -> Int {
+    let isGrown = allowance.load(ordering: .relaxed) > width.load(ordering: .relaxed)
+    if isGrown || isStressed { worker.shrankRefill() }
+    return worker.refill
   }
 
   private func steal(

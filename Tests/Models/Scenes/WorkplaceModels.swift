@@ -57,6 +57,8 @@ private enum Places {
 
   static func dieWhileRead(readers: Int) -> @Sendable (Scene) -> Void {
     { scene in
+      // What is made at its first use is made before the threads begin.
+      Workplaces.willDie()
       let place = Place()
       let drainer = ModelThreads.context(1)
       scene.thread("drainer") {
