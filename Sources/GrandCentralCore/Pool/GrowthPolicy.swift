@@ -54,6 +54,8 @@ struct GrowthPolicy {
     /// What a light worker adds to the allowance, and the part of that which a look takes back: 1/lightDecay.
     var lightShare = 1
     var lightDecay = 4
+    /// CPUs are scarce while as many workers as the width are busy, and all use 1/scarceShare of that together.
+    var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
     var lanePatience: UInt64 = 2_000_000
     /// How long no item is taken, with fewer items than the width at work, before one comes beyond the allowance.
@@ -127,6 +129,8 @@ struct GrowthPolicy {
     var newLanes = 0
     var newItems = 0
     var hasProgress = false
+    /// CPU time of all workers.
+    var used: UInt64 = 0
     /// CPU time of those that rest, and how many of them used any.
     var usedResting: UInt64 = 0
     var suspects = 0
@@ -158,6 +162,7 @@ struct GrowthPolicy {
   /// the answer matters, since it costs ten microseconds.
   mutating func see(_ sight: Sight, _ record: inout Record, isAsleep: () -> Bool?) -> Verdict {
     let moved = sight.progress != record.progress
+    look.used += sight.used ?? 0
     if moved {
       look.hasProgress = true
       noteEnd(of: record)
@@ -308,11 +313,14 @@ struct GrowthPolicy {
     untaken = isUntaken ? untaken + elapsed : 0
     if !isUntaken { steps = 1 }
     stalledLooks = isUntaken && look.busy == 0 && look.overdue == 0 ? stalledLooks + 1 : 0
-    followLight(waiting, books)
+    // Workers that wait for a CPU are busy; on a loaded machine so are those that hardly use one.
+    let isScarce =
+      look.busy >= books.width
+      && look.used * thresholds.scarceShare >= UInt64(books.width) * elapsed
+    followLight(waiting, books, isScarce: isScarce)
     let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.lanePatience
     beyond = laneWaits ? 1 + look.overdueLanes / thresholds.overdueGrowth : 0
-    // While fewer compute than there are CPUs, as many again may run.
-    if laneWaits && look.busy < books.width { beyond += look.resting }
+    if laneWaits && !isScarce { beyond += look.resting }
     let allowance = books.width + extra
     if waiting.hasWork { growThreads(books, allowance: allowance) }
     var decision = Decision(
@@ -327,17 +335,17 @@ struct GrowthPolicy {
     return decision
   }
 
-  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in each look in which fewer
-  /// compute than the width; none where CPUs are scarce.
-  private mutating func followLight(_ waiting: Waiting, _ books: Books) {
-    let tooMany = look.busy - books.width - beyond
+  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in each look while
+  /// CPUs are not scarce, none while they are.
+  private mutating func followLight(_ waiting: Waiting, _ books: Books, isScarce: Bool) {
+    let tooMany = isScarce ? look.busy - books.width - beyond : 0
     if !waiting.hasWork {
       extra = 0
     } else if tooMany > 0 {
       extra = max(0, extra - tooMany)
     } else {
       let decayed = extra - (extra + thresholds.lightDecay - 1) / thresholds.lightDecay
-      let free = look.busy < books.width ? min(look.resting, limits.softThreads - look.resting) : 0
+      let free = isScarce ? 0 : min(look.resting, limits.softThreads - look.resting)
       extra = min(limits.softThreads, max(look.light * thresholds.lightShare, decayed, free))
     }
   }
