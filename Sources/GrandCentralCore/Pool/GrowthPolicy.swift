@@ -320,7 +320,7 @@ struct GrowthPolicy {
     followLight(waiting, books, isScarce: isScarce)
     let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.lanePatience
     beyond = laneWaits ? 1 + look.overdueLanes / thresholds.overdueGrowth : 0
-    if laneWaits && !isScarce { beyond += look.resting }
+    if laneWaits && !isScarce { beyond += look.resting + look.light }
     let allowance = books.width + extra
     if waiting.hasWork { growThreads(books, allowance: allowance) }
     var decision = Decision(
