@@ -36,11 +36,12 @@ public var buildFolder: String {
 
 /// Runs a probe of this package with one scenario.
 public func runProbe(
-  _ name: String, _ scenario: String, environment: [String: String] = [:],
-  launcher: [String] = [], seconds: Int = patienceSeconds
+  _ name: String, _ scenario: String, _ arguments: [String] = [],
+  environment: [String: String] = [:], launcher: [String] = [], seconds: Int = patienceSeconds
 ) -> ChildResult {
   runChild(
-    launcher + ["\(buildFolder)/\(name)", scenario], environment: environment, seconds: seconds)
+    launcher + ["\(buildFolder)/\(name)", scenario] + arguments, environment: environment,
+    seconds: seconds)
 }
 
 /// Runs a program found on PATH or by its path; kills it after `seconds`. It starts with no signal

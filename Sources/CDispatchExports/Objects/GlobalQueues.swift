@@ -9,7 +9,8 @@ enum GlobalQueues {
   private static let published = Atomic<UInt>(0)
 
   /// By what the queue is asked for with: a class's number in C, or an older priority; most numbers are neither. Behind
-  /// them the one that takes each item's own class. Made at the first use, before any of them is handed out.
+  /// them those that overcommit, by the same numbers, and the one that takes each item's own class. Made at the first use,
+  /// before any of them is handed out.
   // SAFETY: never changed after that.
   private nonisolated(unsafe) static let handles: UnsafeMutablePointer<Handle?> = {
     let empty: [Int] = []
@@ -21,14 +22,16 @@ enum GlobalQueues {
       object.storeBytes(of: references, toByteOffset: 8, as: UInt64.self)
       queue.setUncounted()
     }
-    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: count + 1)
-    handles.initialize(repeating: nil, count: count + 1)
+    let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: 2 * count + 1)
+    handles.initialize(repeating: nil, count: 2 * count + 1)
     for (number, qosClass) in queues {
       handles[number - least] =
         Unmanaged.passUnretained(DispatchQueue.global(qos: qosClass)).toOpaque()
+      handles[count + number - least] =
+        Unmanaged.passUnretained(DispatchQueue.overcommitGlobal(qos: qosClass)).toOpaque()
     }
     // A program gets it as the current queue of what has no queue of its own.
-    handles[count] = Unmanaged.passUnretained(DispatchQueue.everlasting[0]).toOpaque()
+    handles[2 * count] = Unmanaged.passUnretained(DispatchQueue.everlasting[0]).toOpaque()
     return handles
   }()
   /// Older priorities are small numbers, and one of them is 0, which is also the class that is none.
@@ -46,27 +49,28 @@ enum GlobalQueues {
 
   /// NULL for a number that is neither.
   @inline(__always)
-  static func handle(_ number: Int) -> Handle? {
+  static func handle(_ number: Int, overcommits: Bool = false) -> Handle? {
     // acquiring: pairs with the releasing store in prepare().
     guard
       let handles = UnsafeMutablePointer<Handle?>(
         bitPattern: published.load(ordering: .acquiring))
-    else { return handleOfFirstUse(number) }
+    else { return handleOfFirstUse(number, overcommits) }
+    let first = overcommits ? count : 0
     // A number below the least is a large one.
     let place = UInt(bitPattern: number &- least)
-    if place < UInt(count) { return handles[Int(place)] }
-    return number == background ? handles[0x09 - least] : nil
+    if place < UInt(count) { return handles[first + Int(place)] }
+    return number == background ? handles[first + 0x09 - least] : nil
   }
 
   @inline(never)
-  private static func handleOfFirstUse(_ number: Int) -> Handle? {
+  private static func handleOfFirstUse(_ number: Int, _ overcommits: Bool) -> Handle? {
     prepare()
-    return handle(number)
+    return handle(number, overcommits: overcommits)
   }
 
   /// Whether an address is that of a global queue.
   static func contains(_ handle: Handle?) -> Bool {
-    (0...count).contains { handles[$0] == handle }
+    (0...2 * count).contains { handles[$0] == handle }
   }
 
   static func prepare() {

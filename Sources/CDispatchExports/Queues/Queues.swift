@@ -40,9 +40,9 @@ public func dispatchQueueCreateWithAccountingOverrideVoucher(
 /// The global queue of a QoS class or an older priority; NULL for another number, or unknown flags.
 @c(dispatch_get_global_queue)
 public func dispatchGetGlobalQueue(_ identifier: Int, _ flags: UInt) -> Handle? {
-  // 2 asks for more threads than CPUs, which every queue gets that needs them.
+  // 2 is DISPATCH_QUEUE_OVERCOMMIT: a thread for each item, beyond the width if need be.
   guard flags & ~2 == 0 else { return nil }
-  return GlobalQueues.handle(identifier)
+  return GlobalQueues.handle(identifier, overcommits: flags != 0)
 }
 
 /// The queue that the caller runs on; outside of all, the default global queue.

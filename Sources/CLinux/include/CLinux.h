@@ -30,6 +30,7 @@ typedef struct gc_thread {
   uint32_t lane_place_kept;  // whether no lane has that place, and it waits for the thread's next one
   uint64_t *_Nullable lane_word;  // where that place is
   uint32_t locks;          // how many locks of the engine it holds or waits for: see gc_lock_enter()
+  uint32_t items;          // how many items of lanes it has begun: see gc_item_began()
   struct gc_thread *_Nullable next_free;
   struct gc_thread *_Nullable next_known;  // all contexts that ever were; written once
 } gc_thread;
@@ -46,6 +47,15 @@ extern __thread gc_thread *_Nullable gc_thread_self __attribute__((tls_model("in
 
 static inline gc_thread *_Nullable gc_thread_current(void) { return gc_thread_self; }
 static inline void gc_thread_set_current(gc_thread *_Nullable thread) { gc_thread_self = thread; }
+
+// The calling thread begins another item of a lane. The monitor of the pool reads the number to see whether the thread
+// is still at the same item. Relaxed: a stale number delays that by one look.
+static inline void gc_item_began(gc_thread *_Nonnull self) {
+  __atomic_store_n(&self->items, self->items + 1, __ATOMIC_RELAXED);
+}
+static inline uint32_t gc_items_of(const gc_thread *_Nonnull thread) {
+  return __atomic_load_n(&thread->items, __ATOMIC_RELAXED);
+}
 
 // The thread that is about to fork, as its context's address; 0: nobody. The protocol is in Primitives/ForkGate.swift.
 extern uintptr_t gc_fork_closer;

@@ -48,7 +48,7 @@ extension Lane {
     // SAFETY: the frame is taken off the thread before this function returns.
     return withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      thread.setWorkplace(UInt(bitPattern: address))
+      thread.enterWorkplace(UInt(bitPattern: address))
       showLabel(on: thread)
       defer {
         thread.setWorkplace(outerWorkplace)
@@ -106,6 +106,7 @@ extension Lane {
         if asked != settled || unsettled != .nothing {
           settled = settle(before: node, asked, on: thread)
         }
+        gc_item_began(thread)
         node.run(on: thread)
       }
       let now = attention.load(ordering: .acquiring)

@@ -305,11 +305,15 @@ extension Lane {
   /// Runs an item that was counted as running, and counts it off.
   final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
     node.traits.subtract(.carried)
+    let outerWorkplace = thread.workplace
+    thread.enterWorkplace(UInt(bitPattern: address))
     withFrame(thread, as: .counted) {
       showLabel(on: thread)
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
+    // Before the lane is left, which may end it.
+    thread.setWorkplace(outerWorkplace)
     Self.showOuterLabel(on: thread)
     leaveShared(thread)
   }

@@ -11,6 +11,9 @@ final class Injector: @unchecked Sendable {
   /// Oldest first; guarded by `lock`, as is `back`.
   @Cell private var front: WorkNode? = nil
   @Cell private var back: WorkNode? = nil
+  /// How many nodes were moved to `front` and taken from it, modulo 2³²; guarded by `lock`.
+  @Cell private var came: UInt32 = 0
+  @Cell private var went: UInt32 = 0
 
   /// Any thread.
   func push(_ node: WorkNode) {
@@ -45,11 +48,14 @@ final class Injector: @unchecked Sendable {
         return nil
       }
       front = first.next
+      var taken: UInt32 = 1
       for _ in 1..<most {
         guard let next = front, ring.accepts(band) else { break }
         front = next.next
         ring.put(next, band: band)
+        taken += 1
       }
+      went &+= taken
       if front == nil {
         back = nil
         // A node that came meanwhile is in the inbox, which isEmpty reads as well.
@@ -59,12 +65,21 @@ final class Injector: @unchecked Sendable {
     }
   }
 
+  /// How many nodes ever came and went, for a WaitClock. Nodes in the inbox count once they are behind nothing older.
+  func counts() -> (came: UInt32, went: UInt32) {
+    lock.withLock {
+      if front == nil { collectInbox() }
+      return (came, went)
+    }
+  }
+
   /// Drops all that is in it. In a child that was forked, where nobody else is.
   func clear() {
     inbox.store(0, ordering: .relaxed)
     hasFront.store(false, ordering: .relaxed)
     front = nil
     back = nil
+    went = came
   }
 
   private func collectInbox() {
@@ -75,6 +90,8 @@ final class Injector: @unchecked Sendable {
     let taken = inbox.exchange(0, ordering: .acquiringAndReleasing)
     guard let newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
     back = newest
-    front = newest.turnedRound()
+    let (oldest, count) = newest.turnedRoundAndCounted()
+    front = oldest
+    came &+= count
   }
 }

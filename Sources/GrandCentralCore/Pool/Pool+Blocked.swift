@@ -23,7 +23,7 @@ extension Pool {
     switch worker.status.exchange(.announced, ordering: .relaxed) {
     case .announced: return false
     // The monitor was mistaken, or right a moment too early; the worker is counted asleep as it is.
-    case .sampled: return true
+    case .uncounted: return true
     case .running, .away:
       change { $0.blocked() }
       if hasWork() { wakeIfNeeded() }
@@ -35,28 +35,7 @@ extension Pool {
   func comeBack(_ worker: Worker) {
     if worker.status.exchange(.running, ordering: .relaxed) != .running {
       change { $0.unblocked() }
+      worker.shrankRefill()
     }
-  }
-
-  /// No more threads may be made and all that there are sleep: says who holds them, once until the pool
-  /// has come to rest again.
-  func reportLimit() {
-    guard !reportedLimit.exchange(true, ordering: .relaxed) else { return }
-    var holders: [String: Int] = [:]
-    for index in 0..<workerCount.load(ordering: .acquiring) {
-      guard let thread = worker(at: index)?.thread else { continue }
-      holders[Workplaces.label(of: thread) ?? "a global queue", default: 0] += 1
-    }
-    let lines = holders.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(16)
-      .map { "  \($0.value) × '\($0.key)'" }
-    report(
-      .threadLimitReached,
-      """
-      GRAND CENTRAL: \(configuration.mostThreads) threads are asleep in items, the most there may be, \
-      and more work is queued. It runs when one of them goes on. If none does, this is a deadlock. \
-      Queues that hold the threads:
-      \(lines.joined(separator: "\n"))
-      Bound the number of items that wait at a time, or raise GRANDCENTRAL_THREADS.
-      """)
   }
 }

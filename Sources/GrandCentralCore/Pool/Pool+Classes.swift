@@ -87,37 +87,64 @@ extension Pool {
 
   /// One more worker, for the oldest work of `band`. By the monitor.
   func relieve(_ band: Band) {
-    if isRefused { return }
-    let (_, chosen) = choose { $0.calledUp(mostThreads: configuration.mostThreads) }
-    guard let chosen else { return }
-    // If somebody was faster, it comes as one that searches.
-    if let (node, band) = takeOldest(of: band, for: chosen.worker) {
+    let items = Source(kind: .items, band: band)
+    send(for: hasWork(in: items) ? items : Source(kind: .lanes, band: band))
+  }
+
+  /// One more worker, for the oldest work of that kind and the highest band that has any. By the monitor. False: there
+  /// is none, or no thread.
+  func sendOne(for kind: WorkKind, mostThreads: Int) -> Bool {
+    for band in Band.allCases.reversed() where band != .unspecified {
+      let source = Source(kind: kind, band: band)
+      if hasWork(in: source) { return send(for: source, mostThreads: mostThreads) }
+    }
+    return false
+  }
+
+  @discardableResult
+  private func send(for source: Source, mostThreads: Int? = nil) -> Bool {
+    if isRefused { return false }
+    let mostThreads = mostThreads ?? configuration.mostThreads
+    let (_, chosen) = choose { $0.calledUp(mostThreads: mostThreads) }
+    guard let chosen else { return false }
+    // If the work is gone meanwhile, the worker starts to search.
+    if let (node, band) = takeOldest(from: source, for: chosen.worker) {
       chosen.worker.hand(node, band: band)
     }
     send(chosen)
+    return true
+  }
+
+  /// A hint.
+  private func hasWork(in source: Source) -> Bool {
+    guard configuration.sources & source.bit != 0 else { return false }
+    if !withInjector(source, { $0.isEmpty }) { return true }
+    return (0..<workerCount.load(ordering: .acquiring)).contains {
+      worker(at: $0)?.bandInRing(source.kind) == source.band
+    }
   }
 
   /// `worker` has not been woken yet, so its rings are the caller's; nothing comes to be in them.
-  private func takeOldest(of band: Band, for worker: Worker) -> (node: WorkNode, band: Band)? {
-    for kind in WorkKind.allCases {
-      let source = Source(kind: kind, band: band)
-      guard configuration.sources & source.bit != 0 else { continue }
-      let ring = worker.ring(kind)
-      if let node = withInjector(source, { $0.take(atMost: 1, ring: ring, band: band) }) {
-        return (node, band)
-      }
-      unmarkIfEmpty(source)
-      for index in 0..<workerCount.load(ordering: .acquiring) {
-        guard let full = self.worker(at: index)?.ring(kind), full.band == band else { continue }
-        if let found = full.takeOldest() { return found }
-      }
+  private func takeOldest(
+    from source: Source, for worker: Worker
+  ) -> (node: WorkNode, band: Band)? {
+    guard configuration.sources & source.bit != 0 else { return nil }
+    let ring = worker.ring(source.kind)
+    if let node = withInjector(source, { $0.take(atMost: 1, ring: ring, band: source.band) }) {
+      return (node, source.band)
+    }
+    unmarkIfEmpty(source)
+    for index in 0..<workerCount.load(ordering: .acquiring) {
+      guard let full = self.worker(at: index)?.ring(source.kind), full.band == source.band
+      else { continue }
+      if let found = full.takeOldest() { return found }
     }
     return nil
   }
 
   /// A node that had been given to somebody who cannot run it.
   func putBack(_ node: WorkNode, band: Band) {
-    let source = Source(kind: node.traits.contains(.lane) ? .lanes : .items, band: band)
+    let source = Source(kind: node.kind, band: band)
     withInjector(source) { $0.push(node) }
     markWaiting(source)
   }
@@ -128,7 +155,7 @@ extension Pool {
     guard monitor.isThere else { return false }
     putBack(node, band: worker.band)
     enter(.unspecified, worker)
-    if worker.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
+    if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     idleLock.withLock {
       change { $0.surrendered() }
       worker.threadID.store(0, ordering: .relaxed)

@@ -32,6 +32,7 @@ extension Pool {
       enter(band, own)
     }
     allowance.store(width.load(ordering: .relaxed), ordering: .relaxed)
+    lanesBeyond.store(0, ordering: .relaxed)
     threadAllowance.store(firstThreads.load(ordering: .relaxed), ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()

@@ -57,7 +57,7 @@ extension Pool {
   ) -> Bool {
     ThreadEffects.rest(thread)
     // The monitor may have taken it for asleep in the last moment.
-    if guest.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
+    if guest.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     guard changeIfApplicable(transition) else {
       guest.status.store(.running, ordering: .relaxed)
       return false

@@ -182,8 +182,11 @@ extension Pool {
   /// False: the thread is of no use any more.
   private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .relaxed)
+    var takesLanesOnly = false
     while true {
-      while let node = takeHanded(by: worker) ?? take(for: worker) {
+      while let node = takeHanded(by: worker)
+        ?? (takesLanesOnly ? takeLane(for: worker) : take(for: worker))
+      {
         stopSearching(worker)
         let isReady = ThreadEffects.isInEffect(worker.band, on: thread)
         switch isReady ? .run : prepare(for: node, worker, thread) {
@@ -192,13 +195,20 @@ extension Pool {
         case .end: return false
         }
         if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
-        if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
-          stepBack(worker, thread)
-        {
-          return true
+        takesLanesOnly = false
+        let active = state.load(ordering: .relaxed).active
+        let allowed = allowance.load(ordering: .relaxed)
+        if active > allowed {
+          takesLanesOnly = active <= allowed + lanesBeyond.load(ordering: .relaxed)
+          if !takesLanesOnly && stepBack(worker, thread) { return true }
         }
       }
-      if park(worker, thread) { return true }
+      guard takesLanesOnly else {
+        if park(worker, thread) { return true }
+        continue
+      }
+      takesLanesOnly = false
+      if stepBack(worker, thread) { return true }
     }
   }
 
@@ -216,9 +226,14 @@ extension Pool {
     let traits = node.traits
     thread.pointee.qos = traits.qos.rawValue
     Standing.adopt(worker.band, on: thread)
+    let isInLane = node.kind == .lanes
+    if worker.isInLane.load(ordering: .relaxed) != isInLane {
+      worker.isInLane.store(isInLane, ordering: .relaxed)
+    }
     // An item of a global queue: a label that the thread carries is that of another queue.
     if traits.isDisjoint(with: [.lane, .carried]) && worker.mayHaveLabel { worker.showPlainName() }
-    var frame = gc_frame(previous: nil, queue: rootOfBand[Int(worker.band.rawValue)])
+    let roots = traits.contains(.overcommit) ? Self.overcommitRoots : 0
+    var frame = gc_frame(previous: nil, queue: rootOfBand[roots + Int(worker.band.rawValue)])
     // SAFETY: the frame is taken off the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
@@ -296,7 +311,7 @@ extension Pool {
     // Before anybody can wake it.
     ThreadEffects.rest(thread)
     // The monitor may have taken it for asleep in the last moment.
-    if worker.status.exchange(.away, ordering: .relaxed) == .sampled { change { $0.unblocked() } }
+    if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     let isIdle = idleLock.withLock {
       guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)

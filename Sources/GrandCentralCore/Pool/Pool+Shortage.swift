@@ -40,6 +40,9 @@ extension Pool: Vigilant {
     return until != 0 && Clock.monotonicNanoseconds() < until
   }
 
+  /// Whether the last thread that was asked for was refused.
+  var isRefusedLately: Bool { refusedUntil.load(ordering: .relaxed) != 0 }
+
   /// Work waits, and there is no monitor to look after it.
   func keepVigil() { keepVigil(for: self) }
 

@@ -13,8 +13,6 @@ extension Pool {
   private static var turnPeriod: UInt32 { 61 }
   /// How often a thief looks at a single node before it takes it; a look is some 25 ns.
   private static var looksAtSingle: Int { scaled(60, inModels: 0) }
-  /// How many nodes an empty ring is filled with.
-  private static var refill: Int { 64 }
 
   /// The worker's next node; nil when there is none to be found and the worker should park.
   func take(for worker: Worker) -> WorkNode? {
@@ -36,6 +34,15 @@ extension Pool {
       if let node = takeUrgent(waiting, first: first, for: worker) { return node }
     }
     return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
+  }
+
+  /// For a worker beyond the allowance: a lane, and no item. It searches for nobody else, and so wakes no other worker.
+  func takeLane(for worker: Worker) -> WorkNode? {
+    worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
+    return mostUrgentRing(first: .lanes, for: worker).flatMap {
+      steal(.lanes, from: $0, for: worker)
+    }
   }
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
@@ -134,13 +141,22 @@ extension Pool {
     let victim = mostUrgentRing(first: first, for: worker)
     let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified
     if let node = takeInjected(
-      waiting, above: band, atMost: Self.refill, first: first, for: worker)
+      waiting, above: band, atMost: refill(of: worker), first: first, for: worker)
     {
+      worker.grewRefill()
       return node
     }
     if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
     let other = mostUrgentRing(first: first.other, for: worker)
     return other.flatMap { steal(first.other, from: $0, for: worker) }
+  }
+
+  /// How many nodes a worker takes from an injector at once. One, where items sleep: what lies behind an item that sleeps
+  /// would begin after what came later.
+  private func refill(of worker: Worker) -> Int {
+    let isGrown = allowance.load(ordering: .relaxed) > width.load(ordering: .relaxed)
+    if isGrown || isStressed { worker.shrankRefill() }
+    return worker.refill
   }
 
   private func steal(

@@ -14,8 +14,10 @@ final class Pool: @unchecked Sendable {
     var readMask: (@Sendable () -> Int?)?
     /// Threads made at once when items sleep; the monitor adds more a millisecond later.
     func firstThreads(width: Int) -> Int { min(mostThreads, 2 * width + 2) }
-    /// Threads made while others make progress. Beyond this, only a pool that stands still grows.
+    /// Threads made for items while others make progress: see GrowthPolicy.
     var softThreads: Int
+    /// The same while lanes wait.
+    var softThreadsForLanes: Int { min(mostThreads, 4 * softThreads) }
     /// Threads ever made.
     var mostThreads: Int
     /// How long a worker stays without work.
@@ -39,6 +41,8 @@ final class Pool: @unchecked Sendable {
   let state = Atomic<PoolState>(PoolState(rawValue: 0))
   /// Active workers that there may be now: the width, plus what the monitor adds for a while.
   let allowance: Atomic<Int>
+  /// More of them, as long as they take lanes: set by the monitor while lanes have waited for long.
+  let lanesBeyond = Atomic<Int>(0)
   let width: Atomic<Int>
   /// Threads that there may be now; the monitor raises it while items sleep.
   let threadAllowance: Atomic<Int>
@@ -48,9 +52,11 @@ final class Pool: @unchecked Sendable {
   let sourcesWaiting = Atomic<UInt32>(0)
   /// Active workers by the band they work in, ten bits each.
   let bandUse = Atomic<UInt64>(0)
-  /// The queue that each band's work is on when it is on no other, for frames.
+  /// The queue that each band's work is on when it is on no other, for frames; `overcommitRoots` places later the queue
+  /// of items that overcommit.
   /// Written once, before any work; plain memory, so that reading it counts no references.
   let rootOfBand: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  static var overcommitRoots: Int { 8 }
   let monitor: Monitor
 
   let idleLock = Lock()
@@ -69,7 +75,8 @@ final class Pool: @unchecked Sendable {
   let lastMaskRead = Atomic<UInt64>(0)
   /// What the control groups' quotas allow, as far as that is less than the mask.
   let quotaWidth = Atomic<Int>(.max)
-  let reportedLimit = Atomic<Bool>(false)
+  /// The reports that were made since the monitor last rested, one bit each: see Pool+Holders.
+  let reported = Atomic<UInt8>(0)
 
   // See Pool+Shortage.swift.
   /// Threads refused so far.
@@ -88,8 +95,8 @@ final class Pool: @unchecked Sendable {
     let first = configuration.firstThreads(width: configuration.width)
     firstThreads = Atomic(first)
     threadAllowance = Atomic(first)
-    rootOfBand = .allocate(capacity: Band.allCases.count)
-    rootOfBand.initialize(repeating: nil, count: Band.allCases.count)
+    rootOfBand = .allocate(capacity: 2 * Self.overcommitRoots)
+    rootOfBand.initialize(repeating: nil, count: 2 * Self.overcommitRoots)
     injectors = .allocate(capacity: Source.count)
     for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
       (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))
@@ -202,6 +209,11 @@ final class Pool: @unchecked Sendable {
       if workers[index]?._withUnsafeGuaranteedRef({ $0.hasRings }) ?? false { return true }
     }
     return false
+  }
+
+  /// How many nodes came to the injector of a source and went, for a WaitClock.
+  func counts(of source: Source) -> (came: UInt32, went: UInt32) {
+    configuration.sources & source.bit == 0 ? (0, 0) : withInjector(source) { $0.counts() }
   }
 
   func worker(at index: Int) -> Worker? {

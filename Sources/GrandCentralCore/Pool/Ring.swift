@@ -58,6 +58,13 @@ struct Ring: @unchecked Sendable {
       == words.pointee.tail.load(ordering: .sequentiallyConsistent)
   }
 
+  /// How many nodes ever came and went, for a WaitClock. Any thread; a hint.
+  var counts: (came: UInt32, went: UInt32) {
+    // `went` first, so that it is never ahead.
+    let went = words.pointee.head.load(ordering: .acquiring)
+    return (words.pointee.tail.load(ordering: .relaxed), went)
+  }
+
   var band: Band { Band(rawValue: words.pointee.band.load(ordering: .relaxed)) ?? .default }
 
   // MARK: The owner's

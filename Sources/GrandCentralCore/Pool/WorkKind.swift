@@ -10,13 +10,19 @@
 enum WorkKind: Int, CaseIterable {
   /// Client work of global queues, and of concurrent queues once they have let it pass.
   case items
-  /// Activations: lanes with work that asked to be drained.
+  /// Activations: lanes with work that asked to be drained; and items of the global queues that overcommit.
   case lanes
 
   var other: WorkKind { self == .items ? .lanes : .items }
 
   /// Which kind a worker looks at first, at its nth pick.
   static func first(atPick pick: UInt32) -> WorkKind { pick & 1 == 1 ? .lanes : .items }
+}
+
+extension WorkNode {
+  /// What the node is to the pool.
+  @inline(__always)
+  var kind: WorkKind { traits.isDisjoint(with: [.lane, .overcommit]) ? .items : .lanes }
 }
 
 /// Where the work of one kind and band waits when it is not in a ring.

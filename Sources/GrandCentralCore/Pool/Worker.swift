@@ -12,19 +12,21 @@ final class Worker: @unchecked Sendable {
 
   /// What the pool counts this worker as.
   ///   away ─start→ running ─announce→ announced ─back→ running
-  ///   running ─monitor→ sampled ─back, or monitor→ running        running ─park→ away
+  ///   running ─monitor→ uncounted ─back, or monitor→ running      running ─park→ away
   enum Status: UInt8, AtomicRepresentable {
     /// Parked, or no thread at all.
     case away
     case running
     /// Its item sleeps in one of our own waits, and is not counted active.
     case announced
-    /// The monitor found its item asleep; not counted active either.
-    case sampled
+    /// The monitor found that its item rests or is overdue (GrowthPolicy); not counted active either.
+    case uncounted
   }
   let status = Atomic<Status>(.away)
-  /// Counts what the worker took from the pool: the monitor looks only at those that stand still.
+  /// Counts what the worker took from the pool.
   let picks = Atomic<UInt32>(0)
+  /// Whether it took an activation of a lane last. For the monitor; relaxed, a hint.
+  let isInLane = Atomic<Bool>(false)
   let threadID = Atomic<UInt32>(0)
 
   /// The pool it belongs to, which lives longer.
@@ -55,6 +57,14 @@ final class Worker: @unchecked Sendable {
   var isSearching = false
   var patience = Patience()
   @Cell var name = WorkerName()
+  /// How many nodes it takes next from an injector: 1, 2, 4 … as long as its items do not sleep. What lies in the ring of
+  /// a worker that sleeps begins later than what came after it.
+  private(set) var refill = Worker.leastRefill
+  private static var leastRefill: Int { scaled(1, inModels: 64) }
+  private static var mostRefill: Int { 64 }
+
+  func grewRefill() { refill = min(Self.mostRefill, 2 * refill) }
+  func shrankRefill() { refill = Self.leastRefill }
 
   /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
   /// the idle stack, before the grant; read by the worker after it.
@@ -71,9 +81,16 @@ final class Worker: @unchecked Sendable {
   // Monitor only.
   var lastPicks: UInt32 = 0
   var lastNamedPick: UInt32 = 0
-  var lastCPUNanoseconds: Int64 = 0
-  /// Looks at which it had used no CPU time and its state could not be read.
-  var silentRounds = 0
+  var record = GrowthPolicy.Record()
+  var laneWait = WaitClock()
+  var lastLook = LastLook()
+
+  /// The thread that the monitor saw last with this record: when, and what CPU time it had used.
+  struct LastLook {
+    var thread: UInt32 = 0
+    var nanoseconds: UInt64 = 0
+    var cpuNanoseconds: Int64 = 0
+  }
 
   /// `guest`: what a guest's thread is called.
   init(index: Int, pool: Pool, guest: String? = nil) {

@@ -1,11 +1,12 @@
 // Room: Pool/Workplaces. Which queue each worker is on, safe to read from another thread.
 // A queue may die while somebody reads its label, so readers and deaths keep apart:
-//   a drainer   stores the queue's address; when it is done, zero, before it lets go of the queue
+//   a drainer   stores the queue's address; when it is done, zero or the queue outside, before it lets go of the queue.
+//               So does a thread that runs an item of a concurrent queue
 //   a reader    sets `reader`, then reads addresses, and may use what they name until it clears it
 //   a death     reads `reader`; if another thread is, waits for it
-// All sequentially consistent but the clearing: if the reader saw the address, the drainer's zero, and
-// with it the death's look at `reader`, came after it was set. Costs a drainer two stores an activation,
-// a death a load.
+// All sequentially consistent but the clearing, and the drainer's first store, which releases: if the reader saw the
+// address, the drainer's zero, and with it the death's look at `reader`, came after it was set. Costs a drainer two stores
+// an activation, a death a load.
 
 /// Something that has a name and may be somebody's workplace.
 protocol Workplace: AnyObject {

@@ -15,6 +15,15 @@ extension DispatchQueue {
   /// Whether the calling thread runs an item of this queue, or of one that leads to it.
   package final var isCurrent: Bool { isCurrent(on: currentThread()) }
 
-  /// The queues that nobody makes and nobody may let go of: the global ones, in the order of `Band`, and the main one.
-  package static var everlasting: [DispatchQueue] { Runtime.shared.roots + [Runtime.shared.main] }
+  /// The queues that live as long as the process: the global ones, in the order of `Band`, those that overcommit, in the
+  /// same order, and the main one.
+  package static var everlasting: [DispatchQueue] {
+    Runtime.shared.allRoots + [Runtime.shared.main]
+  }
+
+  /// The global queue of a class whose items wait for no width, as activations of serial queues do.
+  package static func overcommitGlobal(qos: DispatchQoS.QoSClass) -> DispatchQueue {
+    let band = PackedQoS(DispatchQoS(qosClass: qos, relativePriority: 0)).band
+    return Runtime.shared.overcommitRoots[Int(band.rawValue)]
+  }
 }

@@ -3,24 +3,30 @@
 final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   private let pool: Pool
   private let band: Band
+  /// Each item that comes here itself gets a thread, as the activations of serial queues do.
+  private let overcommits: Bool
 
-  init(band: Band, pool: Pool) {
+  init(band: Band, overcommits: Bool = false, pool: Pool) {
     self.band = band
+    self.overcommits = overcommits
     self.pool = pool
-    super.init(root: Self.label(of: band), kind: .root, qos: PackedQoS(band: band))
+    super.init(
+      root: Self.label(of: band, overcommits: overcommits), kind: .root, qos: PackedQoS(band: band))
   }
 
   /// The labels that programs and tools know. The root without a band is what serial queues target by default, which
-  /// programs know by this label.
-  private static func label(of band: Band) -> String {
-    switch band {
-    case .unspecified: "com.apple.root.default-qos.overcommit"
-    case .background: "com.apple.root.background-qos"
-    case .utility: "com.apple.root.utility-qos"
-    case .default: "com.apple.root.default-qos"
-    case .userInitiated: "com.apple.root.user-initiated-qos"
-    case .userInteractive: "com.apple.root.user-interactive-qos"
-    }
+  /// programs know by the label of the default class with overcommit.
+  private static func label(of band: Band, overcommits: Bool) -> String {
+    let name =
+      switch band {
+      case .unspecified, .default: "default"
+      case .background: "background"
+      case .utility: "utility"
+      case .userInitiated: "user-initiated"
+      case .userInteractive: "user-interactive"
+      }
+    let suffix = overcommits || band == .unspecified ? ".overcommit" : ""
+    return "com.apple.root.\(name)-qos\(suffix)"
   }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
@@ -33,7 +39,10 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
       traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))
       node.traits = traits
     }
-    pool.submit(
-      node, traits.contains(.lane) ? .lanes : .items, band: traits.qos.band, from: thread)
+    if overcommits && !traits.contains(.lane) {
+      traits.insert(.overcommit)
+      node.traits = traits
+    }
+    pool.submit(node, node.kind, band: traits.qos.band, from: thread)
   }
 }

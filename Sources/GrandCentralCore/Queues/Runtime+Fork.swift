@@ -24,7 +24,7 @@
 extension Runtime {
   static func makeShared() -> Runtime {
     let made = Runtime(pool: Pool(.fromEnvironment()))
-    for queue in made.roots as [Lane] + [made.main] { queue.isEverlasting = true }
+    for queue in made.allRoots as [Lane] + [made.main] { queue.isEverlasting = true }
     // What is made when it is first asked for, and is under no lock: now, before anybody forks. See LatePart.
     _ = (NodeCache.depot, Lane.hierarchyLock, Vigil.isKept, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)

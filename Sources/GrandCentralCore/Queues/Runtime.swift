@@ -8,6 +8,8 @@ final class Runtime: @unchecked Sendable {
   let pool: Pool
   /// By band; the first takes each node's own band, and is what private queues target by default.
   let roots: [GlobalQueue]
+  /// The same for C programs that ask for threads beyond the width.
+  let overcommitRoots: [GlobalQueue]
   let main = MainQueue()
   // What is made when it is first asked for.
   let events = LatePart()
@@ -18,9 +20,12 @@ final class Runtime: @unchecked Sendable {
   init(pool: Pool) {
     self.pool = pool
     roots = Band.allCases.map { GlobalQueue(band: $0, pool: pool) }
+    overcommitRoots = Band.allCases.map { GlobalQueue(band: $0, overcommits: true, pool: pool) }
     defaultTarget = Unmanaged.passUnretained(roots[0])
     for (index, root) in roots.enumerated() {
       pool.rootOfBand[index] = Unmanaged.passUnretained(root).toOpaque()
+      pool.rootOfBand[Pool.overcommitRoots + index] =
+        Unmanaged.passUnretained(overcommitRoots[index]).toOpaque()
     }
     pool.whenVigilBegins = { [main] in main.lookAround() }
     ThreadRegistry.setExitHandler {
@@ -33,6 +38,8 @@ final class Runtime: @unchecked Sendable {
   let defaultTarget: Unmanaged<Lane>
 
   func root(_ band: Band) -> GlobalQueue { roots[Int(band.rawValue)] }
+
+  var allRoots: [GlobalQueue] { roots + overcommitRoots }
 }
 
 extension Unmanaged<Lane> {

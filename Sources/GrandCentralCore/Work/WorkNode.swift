@@ -139,6 +139,7 @@ struct HeldClosure {
 ///   2 carried: a lane counts this node as running, and its address is in `carrier`
 ///   3 lane: an activation, by which a lane asks to be drained
 ///   4 awaited: what waits for this node can be asked how urgently; see `urgencyReader`
+///   5 overcommit: an item of a global queue that gives each of its items a thread, as lanes get one
 ///   10…8 of a node that the owner of a lane has taken: the band of the most urgent one at or behind it,
 ///        where that is not itself
 ///   63…32 QoS, packed
@@ -152,6 +153,7 @@ struct WorkTraits: OptionSet, Sendable {
   static let carried = WorkTraits(rawValue: 4)
   static let lane = WorkTraits(rawValue: 8)
   static let awaited = WorkTraits(rawValue: 16)
+  static let overcommit = WorkTraits(rawValue: 32)
 
   @inlinable @inline(__always)
   init(qos: PackedQoS, barrier: Bool = false) {
@@ -173,14 +175,22 @@ extension WorkNode {
   /// Turns the list that begins here round, and returns where it begins then: at what was the last.
   @inline(__always)
   func turnedRound() -> WorkNode {
+    turnedRoundAndCounted().first
+  }
+
+  /// The same, and how many nodes the list has.
+  @inline(__always)
+  func turnedRoundAndCounted() -> (first: WorkNode, count: UInt32) {
     var first = self
     var rest = next
+    var count: UInt32 = 1
     next = nil
     while let node = rest {
       rest = node.next
       node.next = first
       first = node
+      count &+= 1
     }
-    return first
+    return (first, count)
   }
 }

@@ -50,7 +50,7 @@ import Testing
     let pool = Pool.own(width: 1, threads: 1)
     let seen = Log<Worker.Status>()
     // The monitor may see that the item is awake before it can say that it waits: then again.
-    for round in 1...100 where !seen.all.contains(.sampled) {
+    for round in 1...100 where !seen.all.contains(.uncounted) {
       let wakeUp = Latch()
       let isUp = Latch()
       pool.submit {
@@ -64,7 +64,7 @@ import Testing
       let ranAfterwards = Latch()
       pool.submit { ranAfterwards.open() }
       let worker = try #require(pool.worker(at: 0))
-      #expect(eventually { worker.status.load(ordering: .relaxed) == .sampled })
+      #expect(eventually { worker.status.load(ordering: .relaxed) == .uncounted })
       // The monitor says so first, and then counts.
       #expect(eventually { pool.state.load(ordering: .relaxed).active == 0 })
       wakeUp.open()
@@ -74,11 +74,11 @@ import Testing
       #expect(
         eventually { pool.state.load(ordering: .relaxed).active == 0 }, "round \(round)")
     }
-    #expect(seen.all.contains(.sampled))
+    #expect(seen.all.contains(.uncounted))
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `says once who sleeps when there can be no more threads`() async {
+  @Test func `reports once which queues hold the threads when there can be no more`() async {
     let result = await #expect(
       processExitsWith: .exitCode(0), observing: [\.standardErrorContent]
     ) {
@@ -92,14 +92,14 @@ import Testing
         }
       }
       let haveBegun = areIn.wait()
-      for _ in 0..<2 { pool.reportLimit() }
+      for _ in 0..<2 { pool.reportHolders(.limit) }
       gate.open()
       exit(haveBegun ? 0 : 1)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("GRAND CENTRAL: 2 threads are asleep in items"))
+    #expect(text.contains("GRAND CENTRAL: 2 threads are held by items that do not end"))
     #expect(text.contains("  2 × 'a global queue'\n"))
-    #expect(text.split(separator: "asleep in items", omittingEmptySubsequences: false).count == 2)
+    #expect(text.split(separator: "held by items", omittingEmptySubsequences: false).count == 2)
   }
 }
 

@@ -1,3 +1,4 @@
+import GrandCentral
 import TestSupport
 import Testing
 
@@ -82,6 +83,14 @@ import Testing
     }
   }
 
+  @Test func `names concurrent and global queues that hold the threads, too`() {
+    let result = run("limit-concurrent", environment: ["GRANDCENTRAL_THREADS": "16"])
+    #expect(result.value("done") == "true")
+    for name in ["'holder.concurrent'", "'\(DispatchQueue.global(qos: .userInitiated).label)'"] {
+      #expect(result.errors.contains(name), "\(result.errors)")
+    }
+  }
+
   @Test func `names its workers`() throws {
     let result = run("names")
     let process = try #require(result.value("process"))
@@ -149,11 +158,11 @@ import Testing
   @Test func `does not starve background work`() {
     #expect(run("background", environment: ["GRANDCENTRAL_WIDTH": "1"]).value("ran") == "true")
   }
+}
 
-  /// A CPU of this process's mask, as `taskset` names it.
-  private func firstAllowedCPU() -> Int {
-    let status = contents(of: "/proc/self/status") ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
-    return Int(line.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
-  }
+/// A CPU of this process's mask, as `taskset` names it.
+func firstAllowedCPU() -> Int {
+  let status = contents(of: "/proc/self/status") ?? ""
+  let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
+  return Int(line.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
 }

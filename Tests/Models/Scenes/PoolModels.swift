@@ -101,6 +101,15 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[1], pool.begin(workers[1])) }
         scene.finally { pool.expectSearcher() }
       },
+      EngineModel("pool: so do the monitor that asks how long work waits and a last look") {
+        scene in
+        let (pool, job) = (Pool.small(), Job())
+        let worker = pool.makeWorkers(1, searching: 1)[0]
+        pool.publish(job)
+        scene.thread("monitor") { _ = pool.counts(of: .items) }
+        scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
+        scene.finally { pool.expectSearcher() }
+      },
       EngineModel("pool: a hint is its source's own") { scene in
         let (pool, ring) = (Pool.small(sources: [.items, .lanes]), OwnedRing())
         let job = Job()

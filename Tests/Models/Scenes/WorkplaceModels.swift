@@ -22,6 +22,10 @@ extension Catalogue {
         at: "thread.shared.workingOn.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: model, isWeak: true),
       Mutant(
+        "a drainer enters too early", in: "Thread.swift",
+        at: "$0.workingOn.store(address, ordering: .releasing)", .dropsRelease, foundBy: model,
+        isWeak: true),
+      Mutant(
         "a drainer leaves too late", in: "Thread.swift",
         at: "$0.workingOn.store(address, ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: model, isWeak: true),
@@ -36,7 +40,9 @@ extension Catalogue {
 private enum Places {
   /// Its death is a write, so that whoever reads too late or too early races with it.
   private final class Place: Workplace {
-    @Cell private var contents = 1
+    @Cell private var contents = 0
+
+    func live() { contents = 1 }
 
     var workplaceLabel: String {
       Checker.expect(contents == 1, "a dead queue is read")
@@ -51,10 +57,13 @@ private enum Places {
 
   static func dieWhileRead(readers: Int) -> @Sendable (Scene) -> Void {
     { scene in
+      // What is made at its first use is made before the threads begin.
+      Workplaces.willDie()
       let place = Place()
       let drainer = ModelThreads.context(1)
       scene.thread("drainer") {
-        drainer.setWorkplace(UInt(bitPattern: Unmanaged.passUnretained(place).toOpaque()))
+        place.live()
+        drainer.enterWorkplace(UInt(bitPattern: Unmanaged.passUnretained(place).toOpaque()))
         drainer.setWorkplace(0)
         place.die()
       }

@@ -22,7 +22,8 @@ import TestSupport
     "signals": signals, "signal-source": signalSource, "crash": crash, "priority": priority,
     "background": background, "quiet-names": quietNames,
     "quiet-handler-names": quietHandlerNames, "passing-names": passingNames,
-    "outer-names": outerNames,
+    "outer-names": outerNames, "liveness": liveness, "explosion": explosion,
+    "pollers-leave": pollersLeave, "limit-concurrent": limitConcurrent,
   ]
 }
 
@@ -221,9 +222,18 @@ private func chain() {
 
 /// More items wait for a late one than there may be threads (see GRANDCENTRAL_THREADS).
 private func limit() {
+  holdThreads((0..<40).map { DispatchQueue(label: "holder.\($0 % 2)") })
+}
+
+/// The same of a concurrent queue and the global one of the class that it infers from the main thread.
+private func limitConcurrent() {
+  let queue = DispatchQueue(label: "holder.concurrent", attributes: .concurrent)
+  holdThreads((0..<40).map { $0 % 2 == 0 ? queue : .global(qos: .userInitiated) })
+}
+
+private func holdThreads(_ queues: [DispatchQueue]) {
   let semaphore = DispatchSemaphore(value: 0)
   let done = Latch(40)
-  let queues = (0..<40).map { DispatchQueue(label: "holder.\($0 % 2)") }
   for queue in queues {
     queue.async {
       semaphore.wait()

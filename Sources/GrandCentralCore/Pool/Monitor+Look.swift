@@ -1,0 +1,173 @@
+// Room: Pool/Monitor+Look. One look at the pool: what the policy is told of it, and what its decision does.
+// A look reads hints, while workers go on. What has changed meanwhile shows in the next one.
+
+import CLinux
+
+extension Monitor {
+  /// What is kept from look to look. A monitor that rests starts anew.
+  struct Looks {
+    var policy: GrowthPolicy?
+    var lastNanoseconds: UInt64 = 0
+    /// By band: looks in a row that found work, and no worker at it.
+    var starved = [Int](repeating: 0, count: Band.allCases.count)
+    /// By band: how long the oldest lane has waited in the injector.
+    var laneWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
+    /// How many items were taken before the last look, modulo 2³², and for how long no other was.
+    var itemsTaken: UInt32 = 0
+    var itemsUntaken: UInt64 = 0
+  }
+
+  /// What this look found besides what the policy counts.
+  private struct Found {
+    /// Bands that a worker works in, and bands of what is in the workers' own queues.
+    var bandsAtWork: UInt8 = 0
+    var bandsInRings: UInt8 = 0
+    var oldestLane: UInt64?
+    var items = (came: UInt32(0), went: UInt32(0))
+
+    mutating func note(_ lane: UInt64?) {
+      if let lane { oldestLane = max(oldestLane ?? 0, lane) }
+    }
+  }
+
+  func look(at pool: Pool, hasWork: Bool) {
+    let now = Clock.monotonicNanoseconds()
+    // The first look after a rest knows of no earlier one.
+    let elapsed = looks.lastNanoseconds == 0 ? Self.periodNanoseconds : now - looks.lastNanoseconds
+    looks.lastNanoseconds = now
+    let limits = pool.configuration
+    var policy =
+      looks.policy
+      ?? GrowthPolicy(
+        limits: GrowthPolicy.Limits(
+          softThreads: limits.softThreads, softThreadsForLanes: limits.softThreadsForLanes,
+          mostThreads: limits.mostThreads), firstThreads: pool.firstThreads.load(ordering: .relaxed)
+      )
+    var found = Found()
+    policy.begin()
+    for index in 0..<pool.workerCount.load(ordering: .acquiring) {
+      guard let worker = pool.worker(at: index) else { continue }
+      see(worker, of: pool, at: now, &policy, &found, elapsed: elapsed)
+    }
+    lookAtInjectors(of: pool, &found, elapsed: elapsed)
+    let seen = pool.state.load(ordering: .relaxed)
+    let decision = policy.decide(
+      GrowthPolicy.Waiting(
+        hasWork: hasWork, oldestLane: found.oldestLane,
+        itemsUntaken: itemsUntaken(found, elapsed: elapsed)),
+      GrowthPolicy.Books(
+        width: pool.width.load(ordering: .relaxed), threads: seen.threads, idle: seen.idle,
+        active: seen.active, isRefused: pool.isRefusedLately), elapsed: elapsed)
+    looks.policy = policy
+    carryOut(decision, in: pool)
+    relieveStarved(pool, found)
+  }
+
+  private func see(
+    _ worker: Worker, of pool: Pool, at now: UInt64, _ policy: inout GrowthPolicy,
+    _ found: inout Found, elapsed: UInt64
+  ) {
+    for kind in WorkKind.allCases { found.bandsInRings |= 1 << worker.bandInRing(kind).rawValue }
+    let lanes = worker.ring(.lanes).counts
+    found.note(worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed))
+    let items = worker.ring(.items).counts
+    found.items.came &+= items.came
+    found.items.went &+= items.went
+    let picks = worker.picks.load(ordering: .relaxed)
+    if picks == worker.lastPicks { nameAfterQueue(worker, at: picks) }
+    worker.lastPicks = picks
+    let isInLane = worker.isInLane.load(ordering: .relaxed)
+    let status = worker.status.load(ordering: .relaxed)
+    switch status {
+    case .away: break
+    case .announced: policy.seeAnnounced(isInLane: isInLane)
+    case .running, .uncounted:
+      guard let thread = worker.thread else { break }
+      let (used, since) = cpuTime(of: worker, at: now)
+      let sight = GrowthPolicy.Sight(
+        isCounted: status == .running, isInLane: isInLane,
+        progress: picks &+ gc_items_of(thread), used: used, elapsed: since)
+      let id = worker.lastLook.thread
+      let verdict = policy.see(sight, &worker.record) {
+        Process.threadState(id).map { $0 == "S" || $0 == "D" }
+      }
+      switch verdict {
+      case .keep: break
+      case .stopCounting: _ = mark(worker, in: pool)
+      case .count: unmark(worker, in: pool)
+      }
+      if worker.status.load(ordering: .relaxed) == .running {
+        found.bandsAtWork |= 1 << worker.visibleBand.load(ordering: .relaxed)
+      }
+    }
+  }
+
+  /// What CPU time the worker's thread has used since the last look at it, and how long that was ago.
+  private func cpuTime(of worker: Worker, at now: UInt64) -> (used: UInt64?, since: UInt64) {
+    let thread = worker.threadID.load(ordering: .relaxed)
+    // A thread that was not there in the last look has begun since.
+    let last =
+      worker.lastLook.thread == thread
+      ? worker.lastLook
+      : Worker.LastLook(nanoseconds: now - Self.periodNanoseconds, cpuNanoseconds: 0)
+    worker.lastLook.thread = thread
+    worker.lastLook.nanoseconds = now
+    guard thread != 0, let used = Clock.cpuNanoseconds(ofThread: thread) else {
+      return (nil, now - last.nanoseconds)
+    }
+    worker.lastLook.cpuNanoseconds = used
+    return (UInt64(max(0, used - last.cpuNanoseconds)), now - last.nanoseconds)
+  }
+
+  private func lookAtInjectors(of pool: Pool, _ found: inout Found, elapsed: UInt64) {
+    for band in Band.allCases where band != .unspecified {
+      let items = pool.counts(of: Source(kind: .items, band: band))
+      found.items.came &+= items.came
+      found.items.went &+= items.went
+      let lanes = pool.counts(of: Source(kind: .lanes, band: band))
+      found.note(
+        looks.laneWaits[Int(band.rawValue)].look(
+          came: lanes.came, went: lanes.went, elapsed: elapsed))
+    }
+  }
+
+  private func itemsUntaken(_ found: Found, elapsed: UInt64) -> UInt64? {
+    let isUntaken = found.items.went == looks.itemsTaken
+    looks.itemsTaken = found.items.went
+    guard found.items.came != found.items.went else {
+      looks.itemsUntaken = 0
+      return nil
+    }
+    looks.itemsUntaken = isUntaken ? looks.itemsUntaken + elapsed : 0
+    return looks.itemsUntaken
+  }
+
+  private func carryOut(_ decision: GrowthPolicy.Decision, in pool: Pool) {
+    pool.allowance.store(decision.allowance, ordering: .relaxed)
+    pool.lanesBeyond.store(decision.lanesBeyond, ordering: .relaxed)
+    pool.threadAllowance.store(decision.threads, ordering: .relaxed)
+    for _ in 0..<decision.lanesToSend {
+      guard pool.sendOne(for: .lanes, mostThreads: decision.threadsForLanes) else { break }
+    }
+    for _ in 0..<decision.itemsToSend {
+      looks.itemsUntaken = 0
+      _ = pool.sendOne(for: .items, mostThreads: pool.configuration.mostThreads)
+    }
+    if let report = decision.report { pool.reportHolders(report) }
+  }
+
+  /// A class that has had work for long, and no worker at it while others are at higher work, gets one.
+  private func relieveStarved(_ pool: Pool, _ found: Found) {
+    let waiting = pool.sourcesWaiting.load(ordering: .relaxed)
+    let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | found.bandsInRings
+    for band in Band.allCases where band != .unspecified {
+      let bit: UInt8 = 1 << band.rawValue
+      let isStarved =
+        bands & bit != 0 && found.bandsAtWork & bit == 0
+        && found.bandsAtWork >> (band.rawValue + 1) != 0
+      let rounds = isStarved ? looks.starved[Int(band.rawValue)] + 1 : 0
+      looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds
+      if rounds == Pool.starvedRounds { pool.relieve(band) }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// Room: Pool/Pool+Holders. Reports which queues hold the threads when queued work does not begin.
+
+extension Pool {
+  /// Reports the queues that hold the threads, once for each reason until the pool has come to rest again.
+  func reportHolders(_ reason: GrowthPolicy.Report) {
+    let holders = holders()
+    let threads = holders.reduce(0) { $0 + $1.count }
+    if reason == .held && holders.first?.count ?? 0 < GrowthPolicy.Thresholds().heldThreads {
+      return
+    }
+    let bit: UInt8 = 1 << reason.rawValue
+    guard reported.bitwiseOr(bit, ordering: .relaxed).oldValue & bit == 0 else { return }
+    let lines = holders.prefix(16).map { "  \($0.count) × '\($0.label)'" }
+    report(
+      .threadLimitReached,
+      """
+      GRAND CENTRAL: \(reason.words(threads: threads)) Queues that hold the threads:
+      \(lines.joined(separator: "\n"))
+      \(reason.advice)
+      """)
+  }
+
+  /// The queues whose items hold threads, the one that holds the most first.
+  private func holders() -> [(label: String, count: Int)] {
+    var counts: [String: Int] = [:]
+    for index in 0..<workerCount.load(ordering: .acquiring) {
+      guard let worker = worker(at: index), let thread = worker.thread,
+        worker.status.load(ordering: .relaxed) != .away
+      else { continue }
+      counts[CurrentLabel.of(worker, on: thread, in: self), default: 0] += 1
+    }
+    return counts.map { (label: $0.key, count: $0.value) }
+      .sorted { ($1.count, $0.label) < ($0.count, $1.label) }
+  }
+
+  private enum CurrentLabel {
+    /// The label of the queue that the worker is on; a global queue where it is on no other.
+    static func of(_ worker: Worker, on thread: ThreadContext, in pool: Pool) -> String {
+      if let label = Workplaces.label(of: thread) { return label }
+      let root = pool.rootOfBand[Int(worker.visibleBand.load(ordering: .relaxed))]
+      guard let root else { return "a global queue" }
+      // SAFETY: root queues live as long as the pool that serves them.
+      let object = Unmanaged<AnyObject>.fromOpaque(root).takeUnretainedValue()
+      return (object as? any Workplace)?.workplaceLabel ?? "a global queue"
+    }
+  }
+}
+
+extension GrowthPolicy.Report {
+  fileprivate func words(threads: Int) -> String {
+    switch self {
+    case .limit:
+      """
+      \(threads) threads are held by items that do not end, the most there may be, and more work is queued. It \
+      runs when one of these items ends. If they wait for what is queued, this is a deadlock.
+      """
+    case .held:
+      """
+      Nothing that is queued has begun for some seconds: \(threads) threads are held by items that do not end.
+      """
+    case .refused:
+      """
+      Nothing that is queued has begun for some seconds: the system refuses more threads, and \(threads) are held \
+      by items that do not end.
+      """
+    }
+  }
+
+  fileprivate var advice: String {
+    switch self {
+    case .limit, .held:
+      "Bound the number of items that wait at a time, or raise GRANDCENTRAL_THREADS."
+    case .refused:
+      "Bound the number of items that wait at a time, or raise the limit on threads."
+    }
+  }
+}

@@ -1,0 +1,331 @@
+// The promises of GrowthPolicy in virtual time, and policies with one rule broken, each of which breaks one of them.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+/// What the pool promises, each with a scenario that says what is wrong, or `nil`.
+private enum Promise: String, CaseIterable, Sendable {
+  case laneBehindComputingLanes, laneBehindPollingLanes, laneBehindComputingItems
+  case itemBehindComputingLanes, itemBehindPollingItems, itemBehindComputingItems
+  case itemBehindManyLanes, itemBehindManyEndlessItems
+  case pollingMeetings, spinningMeetings, manyLanesMeet, announcedMeeting, nappersMeet
+  case computingItemsKeepToTheWidth, alsoOnALoadedMachine, alsoBesideAnEndlessOne
+  case awakenedItemsCountAgain, shortLanesNeedFewThreads, laterLanesNeedFewThreads
+  case sleepingItemsOverlap, sleepingLanesOverlap, briefNapsOverlap
+  case limitsHold, heldThreadsAreReported, refusalsAreReported
+
+  func violation(_ rules: GrowthPolicy.Thresholds) -> String? {
+    switch self {
+    case .laneBehindComputingLanes:
+      return worst(
+        [1, 2, 4, 16, 64], within: { 10 + $0 }, rules, .lanes, behind: .lanes, .computing)
+    case .laneBehindPollingLanes:
+      return worst([1, 2, 4, 16, 64], within: { 5 + $0 }, rules, .lanes, behind: .lanes, .polling)
+    case .laneBehindComputingItems:
+      return worst(
+        [1, 2, 4, 16, 64], within: { _ in 6 }, rules, .lanes, behind: .items, .computing)
+    case .itemBehindComputingLanes:
+      return worst([1, 2, 4, 16], within: { 20 + $0 }, rules, .items, behind: .lanes, .computing)
+    case .itemBehindPollingItems:
+      return worst([1, 2, 4, 16, 48], within: { 5 + $0 }, rules, .items, behind: .items, .polling)
+    case .itemBehindComputingItems:
+      return worst(
+        [2, 4], widths: [2, 4], within: { _ in 1200 }, rules, .items, behind: .items, .computing)
+    case .itemBehindManyLanes:
+      return worst(
+        [100], widths: [2], within: { _ in 20 }, rules, .items, behind: .lanes, .computing,
+        settled: 300)
+    case .itemBehindManyEndlessItems:
+      return worst(
+        [8], widths: [2], within: { 1300 * $0 }, rules, .items, behind: .items, .computing)
+    case .pollingMeetings:
+      return meetings([2, 4, 16, 64], rules) { .pollBegun($0) }
+    case .spinningMeetings:
+      return meetings([2, 4, 16, 64], kinds: [.lanes], rules) { .spinBegun($0) }
+    case .manyLanesMeet:
+      return meetings([128, 200], kinds: [.lanes], millisecondsEach: 1, rules) { .pollBegun($0) }
+    case .announcedMeeting:
+      return meetings([300], rules) { .awaitBegun($0) }
+    case .nappersMeet:
+      return nappers(rules)
+    case .computingItemsKeepToTheWidth:
+      return explosion(rules, of: 60)
+    case .alsoOnALoadedMachine:
+      return explosion(rules, of: 60, load: 40)
+    case .alsoBesideAnEndlessOne:
+      return explosion(rules, of: 600, endless: 1, more: 10)
+    case .awakenedItemsCountAgain:
+      return awakened(rules)
+    case .shortLanesNeedFewThreads:
+      return shortLanes(rules, of: 0.2)
+    case .laterLanesNeedFewThreads:
+      return shortLanes(rules, of: 5)
+    case .sleepingItemsOverlap:
+      return sleepers(.items, rules, within: 230, threads: 64)
+    case .briefNapsOverlap:
+      return sleepers(.items, rules, naps: 4000, of: 0.5, within: 160, threads: 64)
+    case .sleepingLanesOverlap:
+      return sleepers(.lanes, rules, within: 130, threads: 256)
+    case .limitsHold:
+      return limits(rules)
+    case .heldThreadsAreReported:
+      return reports(.held, rules)
+    case .refusalsAreReported:
+      return reports(.refused, rules)
+    }
+  }
+}
+
+private enum Hog { case computing, polling }
+
+/// The delay of a probe behind so many items that do not end.
+private func worst(
+  _ counts: [Int], widths: [Int] = [1, 2, 4], within limit: (Int) -> Int,
+  _ rules: GrowthPolicy.Thresholds,
+  _ probe: WorkKind, behind kind: WorkKind, _ hog: Hog, settled: Double = 0
+) -> String? {
+  for width in widths {
+    for count in counts {
+      var machine = GrowthSimulation(width: width, thresholds: rules)
+      let step: Step =
+        hog == .computing ? .compute(milliseconds: 1e9) : .pollBegun(Step.forever)
+      machine.submit(count, Script(kind, step))
+      machine.run(milliseconds: settled)
+      let delay = machine.delay(ofProbe: probe, within: 2.0 * Double(limit(count)))
+      guard let delay, delay <= Double(limit(count)) else {
+        return "width \(width), \(count): \(delay.map { "\($0) ms" } ?? "never")"
+      }
+    }
+  }
+  return nil
+}
+
+/// So many items that all wait until all have begun.
+private func meetings(
+  _ counts: [Int], kinds: [WorkKind] = WorkKind.allCases, millisecondsEach: Int = 5,
+  _ rules: GrowthPolicy.Thresholds,
+  _ step: (Int) -> Step
+) -> String? {
+  for count in counts {
+    for kind in kinds {
+      var machine = GrowthSimulation(thresholds: rules)
+      machine.submit(count, Script(kind, step(count)))
+      let limit = Double(millisecondsEach * count)
+      let haveMet = machine.run(milliseconds: limit) { $0.begunCount == count }
+      if !haveMet { return "\(kind): \(machine.begunCount) of \(count)" }
+    }
+  }
+  return nil
+}
+
+/// As many as the soft limit several times over, each of which naps until all are in.
+private func nappers(_ rules: GrowthPolicy.Thresholds) -> String? {
+  var machine = GrowthSimulation(thresholds: rules)
+  machine.submit(300, Script(.items, .pollBegun(300)))
+  return machine.run(milliseconds: 1500) { $0.begunCount == 300 }
+    ? nil : "\(machine.begunCount) of 300"
+}
+
+private func explosion(
+  _ rules: GrowthPolicy.Thresholds, of milliseconds: Double, load: Int = 0, endless: Int = 0,
+  more: Int = 0
+) -> String? {
+  for width in [1, 2, 4] {
+    var machine = GrowthSimulation(width: width, softThreads: 24, thresholds: rules)
+    machine.load = load
+    machine.submit(endless, Script(.items, .compute(milliseconds: 1e9)))
+    machine.submit(200, Script(.items, .compute(milliseconds: milliseconds)))
+    machine.run(milliseconds: endless > 0 ? 3500 : load > 0 ? 2500 : 1000)
+    // What is overdue makes room for as many, and so do a few that ended late before the first of them ended.
+    if machine.mostAtWork > width + endless + more {
+      return "\(machine.mostAtWork) at work, the width is \(width)"
+    }
+  }
+  return nil
+}
+
+/// Items that sleep first and compute then.
+private func awakened(_ rules: GrowthPolicy.Thresholds) -> String? {
+  var machine = GrowthSimulation(thresholds: rules)
+  machine.submit(400, Script(.items, .sleep(milliseconds: 4), .compute(milliseconds: 30)))
+  // Those that slept at first all compute then.
+  machine.run(milliseconds: 1200)
+  machine.forgetPeaks()
+  machine.run(milliseconds: 600)
+  return machine.mostAtWork <= 70 ? nil : "\(machine.mostAtWork) compute"
+}
+
+private func shortLanes(
+  _ rules: GrowthPolicy.Thresholds, of milliseconds: Double
+) -> String? {
+  var machine = GrowthSimulation(thresholds: rules)
+  let count = Int(500 / milliseconds)
+  machine.submit(count, Script(.lanes, .compute(milliseconds: milliseconds)))
+  machine.run(milliseconds: 1000) { $0.ended == count }
+  return machine.mostThreadsSeen <= 6 && machine.ended == count
+    ? nil : "\(machine.mostThreadsSeen) threads, \(machine.ended) ended"
+}
+
+private func sleepers(
+  _ kind: WorkKind, _ rules: GrowthPolicy.Thresholds, naps: Int = 1000,
+  of milliseconds: Double = 10, within limit: Double, threads: Int
+) -> String? {
+  var machine = GrowthSimulation(thresholds: rules)
+  machine.submit(naps, Script(kind, .sleep(milliseconds: milliseconds)))
+  let areDone = machine.run(milliseconds: limit) { $0.ended == naps }
+  return areDone && machine.mostThreadsSeen <= threads
+    ? nil : "\(machine.ended) of \(naps) with \(machine.mostThreadsSeen) threads"
+}
+
+/// Endless items have as many threads as the soft limit at most, endless lanes as many as there may be at all. Lanes that
+/// end have four times the soft limit at most.
+private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
+  var items = GrowthSimulation(softThreads: 8, thresholds: rules)
+  items.submit(30, Script(.items, .compute(milliseconds: 1e9)))
+  items.run(milliseconds: 4000)
+  if items.mostThreadsSeen > 8 { return "\(items.mostThreadsSeen) threads for items" }
+  var lanes = GrowthSimulation(softThreads: 8, thresholds: rules)
+  lanes.submit(40, Script(.lanes, .compute(milliseconds: 1e9)))
+  lanes.run(milliseconds: 6000) { $0.begunCount == 40 }
+  if lanes.begunCount < 40 { return "\(lanes.begunCount) of 40 lanes" }
+  var ending = GrowthSimulation(softThreads: 8, thresholds: rules)
+  ending.submit(200, Script(.lanes, .compute(milliseconds: 20)))
+  ending.run(milliseconds: 500)
+  return ending.mostThreadsSeen <= 32 ? nil : "\(ending.mostThreadsSeen) threads for lanes"
+}
+
+private func reports(_ report: GrowthPolicy.Report, _ rules: GrowthPolicy.Thresholds) -> String? {
+  var machine = GrowthSimulation(softThreads: 16, thresholds: rules)
+  if report == .refused { machine.mostThreads = 3 }
+  // As many lanes as may hold threads for now, and some wait.
+  machine.submit(70, Script(.lanes, .compute(milliseconds: 1e9)))
+  machine.run(milliseconds: 3500) { $0.reports.contains(report) }
+  return machine.reports.contains(report) ? nil : "reports: \(machine.reports)"
+}
+
+/// The policy with one rule broken, and the promise that it breaks.
+private struct BrokenRule: CustomTestStringConvertible, Sendable {
+  let testDescription: String
+  let promise: Promise
+  let change: @Sendable (inout GrowthPolicy.Thresholds) -> Void
+
+  init(
+    _ name: String, breaks promise: Promise,
+    _ change: @escaping @Sendable (inout GrowthPolicy.Thresholds) -> Void
+  ) {
+    testDescription = name
+    self.promise = promise
+    self.change = change
+  }
+
+  static let all: [BrokenRule] = [
+    BrokenRule("only a worker without CPU time rests", breaks: .itemBehindPollingItems) {
+      $0.restingShare = 1_000_000
+    },
+    BrokenRule("a worker that rested never counts again", breaks: .awakenedItemsCountAgain) {
+      $0.wakingShare = 0
+      $0.suspicionShare = 0
+    },
+    BrokenRule("among many, one that rested never counts", breaks: .awakenedItemsCountAgain) {
+      $0.suspicionShare = 0
+    },
+    BrokenRule("a lane is never overdue", breaks: .laneBehindComputingLanes) {
+      $0.overdueLane = .max
+    },
+    BrokenRule("a lane is overdue late", breaks: .spinningMeetings) {
+      $0.overdueLane = 1_000_000_000
+    },
+    BrokenRule("an item is never overdue", breaks: .itemBehindComputingItems) {
+      $0.overdueItem = .max
+      $0.latestOverdueItem = .max
+    },
+    BrokenRule("an item is overdue as soon as a lane", breaks: .computingItemsKeepToTheWidth) {
+      $0.overdueItem = $0.overdueLane
+    },
+    BrokenRule("each endless item takes a second to notice", breaks: .itemBehindComputingItems) {
+      $0.nextOverdueItem = $0.overdueItem
+    },
+    BrokenRule("an item's time is the clock's", breaks: .alsoOnALoadedMachine) {
+      $0.leastItemShare = 1
+    },
+    BrokenRule("items that ended teach nothing", breaks: .alsoBesideAnEndlessOne) {
+      $0.endedFactor = 0
+    },
+    BrokenRule("lanes wait for the width", breaks: .manyLanesMeet) { $0.lanePatience = .max },
+    BrokenRule("items wait for lanes", breaks: .itemBehindManyLanes) { $0.itemPatience = .max },
+    BrokenRule("light workers count for the width", breaks: .briefNapsOverlap) {
+      $0.lightShare = 0
+    },
+    BrokenRule("lanes that ended teach nothing", breaks: .laterLanesNeedFewThreads) {
+      $0.endedFactor = 0
+    },
+    BrokenRule("soft limits hold for ever", breaks: .nappersMeet) { $0.stalledLooks = .max },
+    BrokenRule("what is announced is not believed", breaks: .announcedMeeting) {
+      $0.stalledLooksIfAnnounced = 1_000_000
+    },
+    BrokenRule("a pool that stands grows by few threads", breaks: .nappersMeet) {
+      $0.growth = 64
+    },
+    BrokenRule("one lane a look is found overdue", breaks: .laneBehindComputingLanes) {
+      $0.overdueGrowth = 1_000_000
+    },
+    BrokenRule("held threads are not reported", breaks: .heldThreadsAreReported) {
+      $0.heldReport = .max
+    },
+    BrokenRule("many held threads are not reported", breaks: .heldThreadsAreReported) {
+      $0.heldThreads = 1000
+    },
+    BrokenRule("refused threads are not reported", breaks: .refusalsAreReported) {
+      $0.heldReport = .max
+    },
+  ]
+}
+
+@Suite("The growth policy") struct GrowthPolicyTests {
+  @Test(arguments: Promise.allCases)
+  fileprivate func `keeps its promise`(_ promise: Promise) {
+    #expect(promise.violation(GrowthPolicy.Thresholds()) == nil)
+  }
+
+  @Test(arguments: BrokenRule.all)
+  fileprivate func `breaks a promise without a rule`(_ rule: BrokenRule) {
+    var rules = GrowthPolicy.Thresholds()
+    rule.change(&rules)
+    #expect(rule.promise.violation(rules) != nil)
+  }
+
+  @Test func `starts anew when it has rested`() {
+    let limits = GrowthPolicy.Limits(softThreads: 8, softThreadsForLanes: 32, mostThreads: 40)
+    var policy = GrowthPolicy(limits: limits, firstThreads: 6)
+    let quiet = GrowthPolicy.Waiting(hasWork: false, oldestLane: nil, itemsUntaken: nil)
+    let busy = GrowthPolicy.Waiting(hasWork: true, oldestLane: 5_000_000, itemsUntaken: nil)
+    let books = GrowthPolicy.Books(width: 2, threads: 4, idle: 0, active: 0)
+    policy.begin()
+    let first = policy.decide(busy, books, elapsed: 1_000_000)
+    #expect(first.lanesToSend == 3 && first.lanesBeyond == 1)
+    policy.begin()
+    let last = policy.decide(quiet, books, elapsed: 1_000_000)
+    #expect(last.lanesToSend == 0 && last.lanesBeyond == 0 && last.allowance == 2)
+  }
+}
+
+@Suite("A wait clock") struct WaitClockTests {
+  @Test func `says how long the oldest has waited`() {
+    var clock = WaitClock()
+    #expect(clock.look(came: 0, went: 0, elapsed: 1) == nil)
+    #expect(clock.look(came: 3, went: 0, elapsed: 1) == 1)
+    #expect(clock.look(came: 5, went: 2, elapsed: 1) == 2)
+    // The three have gone; what came since has waited for a look at least.
+    #expect(clock.look(came: 5, went: 3, elapsed: 1) == 1)
+    #expect(clock.look(came: 6, went: 4, elapsed: 1) == 2)
+    #expect(clock.look(came: 6, went: 6, elapsed: 1) == nil)
+  }
+
+  @Test func `counts round`() {
+    var clock = WaitClock()
+    #expect(clock.look(came: 1, went: .max, elapsed: 2) == 2)
+    #expect(clock.look(came: 1, went: 0, elapsed: 2) == 4)
+    #expect(clock.look(came: 1, went: 1, elapsed: 2) == nil)
+  }
+}

@@ -1,0 +1,313 @@
+// A machine in virtual time, with a pool that obeys GrowthPolicy and items that follow scripts. What the pool's own code
+// does is here in its simplest form: workers take what waits while the policy allows, and step back when it does not.
+@testable import GrandCentralCore
+
+/// What an item does, step after step.
+enum Step {
+  case compute(milliseconds: Double)
+  case sleep(milliseconds: Double)
+  /// In a wait of the engine's, which the worker announces, until so many items have begun.
+  case awaitBegun(Int)
+  /// Looks, and sleeps for a third of a millisecond, until so many items have begun.
+  case pollBegun(Int)
+  /// Looks without sleeping.
+  case spinBegun(Int)
+  static var forever: Int { .max }
+}
+
+struct Script {
+  var kind: WorkKind
+  var steps: [Step]
+  init(_ kind: WorkKind, _ steps: Step...) {
+    self.kind = kind
+    self.steps = steps
+  }
+}
+
+struct GrowthSimulation {
+  static let tick: UInt64 = 200_000
+  private static let ticksInLook = 5
+
+  let width: Int
+  /// CPUs, and threads of other programs that compute on them.
+  let cpus: Int
+  var load = 0
+  /// Threads that the system grants.
+  var mostThreads = 1000
+
+  private(set) var policy: GrowthPolicy
+  private(set) var now: UInt64 = 0
+  private(set) var begun: [UInt64?] = []
+  private(set) var ended = 0
+  private(set) var mostThreadsSeen = 0
+  private(set) var mostAtWork = 0
+  private(set) var reports: [GrowthPolicy.Report] = []
+
+  private var scripts: [Script] = []
+  private var waiting: [WorkKind: [Int]] = [.items: [], .lanes: []]
+  private var came: [WorkKind: UInt32] = [.items: 0, .lanes: 0]
+  private var went: [WorkKind: UInt32] = [.items: 0, .lanes: 0]
+  private var clock = WaitClock()
+  private var untaken: (went: UInt32, time: UInt64) = (0, 0)
+  private var workers: [SimulatedWorker] = []
+  private var allowance: Int
+  private var lanesBeyond = 0
+  private var threadAllowance: Int
+  private var turn = 0
+  private var firstThreads: Int { 2 * width + 2 }
+
+  init(
+    width: Int = 2, cpus: Int? = nil, softThreads: Int = 64,
+    thresholds: GrowthPolicy.Thresholds = .init()
+  ) {
+    self.width = width
+    self.cpus = cpus ?? width
+    allowance = width
+    threadAllowance = 2 * width + 2
+    policy = GrowthPolicy(
+      limits: GrowthPolicy.Limits(
+        softThreads: softThreads, softThreadsForLanes: 4 * softThreads, mostThreads: 1000),
+      firstThreads: 2 * width + 2, thresholds: thresholds)
+  }
+
+  var milliseconds: Double { Double(now) / 1e6 }
+  var begunCount: Int { went[.items, default: 0].asInt + went[.lanes, default: 0].asInt }
+
+  /// Returns the number of the item, which `begun` is by.
+  @discardableResult
+  mutating func submit(_ script: Script) -> Int {
+    scripts.append(script)
+    begun.append(nil)
+    waiting[script.kind, default: []].append(scripts.count - 1)
+    came[script.kind, default: 0] += 1
+    return scripts.count - 1
+  }
+
+  mutating func submit(_ count: Int, _ script: Script) { for _ in 0..<count { submit(script) } }
+
+  /// Lets time pass until `condition`, or for so long. Returns whether it came.
+  @discardableResult
+  mutating func run(
+    milliseconds: Double, until condition: (GrowthSimulation) -> Bool = { _ in false }
+  ) -> Bool {
+    let end = now + UInt64(milliseconds * 1e6)
+    while now < end {
+      if condition(self) { return true }
+      wake()
+      execute()
+      now += Self.tick
+      if now / Self.tick % UInt64(Self.ticksInLook) == 0 { look() }
+    }
+    return condition(self)
+  }
+
+  mutating func forgetPeaks() {
+    mostAtWork = 0
+    mostThreadsSeen = 0
+  }
+
+  /// How long an item took to begin, in milliseconds; `nil`: it has not.
+  mutating func delay(ofProbe kind: WorkKind, within milliseconds: Double) -> Double? {
+    let since = now
+    let probe = submit(Script(kind, .compute(milliseconds: 0.1)))
+    run(milliseconds: milliseconds) { $0.begun[probe] != nil }
+    return begun[probe].map { Double($0 - since) / 1e6 }
+  }
+
+  // MARK: The pool
+
+  private var active: Int { workers.filter { $0.status == .counted }.count }
+  private var idle: Int { workers.filter { $0.status == .idle }.count }
+  private var hasWork: Bool { waiting.values.contains { !$0.isEmpty } }
+
+  /// Wakes and makes workers as far as the allowance goes.
+  private mutating func wake() {
+    while hasWork, active < allowance, start(nil, mostThreads: threadAllowance) {}
+    mostThreadsSeen = max(mostThreadsSeen, workers.count)
+  }
+
+  /// One more worker, with the oldest work of that kind.
+  private mutating func start(_ kind: WorkKind?, mostThreads limit: Int) -> Bool {
+    if let kind, (waiting[kind] ?? []).isEmpty { return false }
+    if workers.allSatisfy({ $0.status != .idle }) {
+      guard workers.count < min(limit, mostThreads) else { return false }
+      workers.append(SimulatedWorker())
+    }
+    guard let index = workers.firstIndex(where: { $0.status == .idle }) else { return false }
+    return take(kind, for: index)
+  }
+
+  private mutating func take(_ kind: WorkKind?, for index: Int) -> Bool {
+    turn += 1
+    let first = kind ?? WorkKind.first(atPick: UInt32(turn))
+    let choices = kind == nil ? [first, first.other] : [first]
+    for kind in choices where !(waiting[kind] ?? []).isEmpty {
+      guard let item = waiting[kind]?.removeFirst() else { continue }
+      went[kind, default: 0] += 1
+      begun[item] = now
+      workers[index].begin(scripts[item])
+      return true
+    }
+    return false
+  }
+
+  private mutating func finish(_ index: Int) {
+    ended += 1
+    workers[index].status = .counted
+    let beyond = active - allowance
+    let isTaken =
+      beyond <= 0 ? take(nil, for: index) : beyond <= lanesBeyond && take(.lanes, for: index)
+    if !isTaken { workers[index].status = .idle }
+  }
+
+  // MARK: The machine
+
+  /// One tick: as many threads as there are CPUs run, all that can in turn.
+  private mutating func execute() {
+    let begun = begunCount
+    var runnable: [Int] = []
+    for (index, worker) in workers.enumerated() {
+      worker.reconsider(begun: begun, now: now)
+      if worker.wantsCPU { runnable.append(index) }
+    }
+    mostAtWork = max(mostAtWork, runnable.count)
+    // All that want a CPU have the same share, other programs' threads too.
+    let share = Double(cpus) / Double(max(cpus, runnable.count + load))
+    for index in runnable where workers[index].run(share, tick: Self.tick) { finish(index) }
+    for index in workers.indices where workers[index].isAtEnd { finish(index) }
+  }
+
+  // MARK: The monitor
+
+  private mutating func look() {
+    let period = Self.tick * UInt64(Self.ticksInLook)
+    policy.begin()
+    for index in workers.indices { see(index, elapsed: period) }
+    let lanes = (came[.lanes, default: 0], went[.lanes, default: 0])
+    let oldest = clock.look(came: lanes.0, went: lanes.1, elapsed: period)
+    let decision = policy.decide(
+      GrowthPolicy.Waiting(
+        hasWork: hasWork, oldestLane: oldest, itemsUntaken: itemsUntaken(elapsed: period)),
+      GrowthPolicy.Books(
+        width: width, threads: workers.count, idle: idle, active: active,
+        isRefused: workers.count >= mostThreads), elapsed: period)
+    allowance = decision.allowance
+    lanesBeyond = decision.lanesBeyond
+    threadAllowance = decision.threads
+    for _ in 0..<decision.lanesToSend {
+      guard start(.lanes, mostThreads: decision.threadsForLanes) else { break }
+    }
+    for _ in 0..<decision.itemsToSend { _ = start(.items, mostThreads: 1000) }
+    if let report = decision.report { reports.append(report) }
+  }
+
+  private mutating func see(_ index: Int, elapsed: UInt64) {
+    let worker = workers[index]
+    switch worker.status {
+    case .idle: return
+    case .announced: return policy.seeAnnounced(isInLane: worker.isInLane)
+    case .counted, .uncounted: break
+    }
+    var record = worker.record
+    let sight = GrowthPolicy.Sight(
+      isCounted: worker.status == .counted, isInLane: worker.isInLane, progress: worker.picks,
+      used: worker.used - worker.lastUsed, elapsed: elapsed)
+    let verdict = policy.see(sight, &record) { !worker.wantsCPU }
+    workers[index].record = record
+    workers[index].lastUsed = worker.used
+    switch verdict {
+    case .keep: break
+    case .stopCounting: workers[index].status = .uncounted
+    case .count: workers[index].status = .counted
+    }
+  }
+
+  private mutating func itemsUntaken(elapsed: UInt64) -> UInt64? {
+    let (came, went) = (came[.items, default: 0], went[.items, default: 0])
+    defer { untaken.went = went }
+    guard came != went else {
+      untaken.time = 0
+      return nil
+    }
+    untaken.time = untaken.went == went ? untaken.time + elapsed : 0
+    return untaken.time
+  }
+}
+
+private final class SimulatedWorker {
+  enum Status { case idle, counted, uncounted, announced }
+  var status = Status.idle
+  var isInLane = false
+  var picks: UInt32 = 0
+  var used: UInt64 = 0
+  var lastUsed: UInt64 = 0
+  var record = GrowthPolicy.Record()
+  private var steps: [Step] = []
+  private var place = 0
+  /// CPU time that the step still needs, and when its sleep ends.
+  private var left: UInt64 = 0
+  private var wakesAt: UInt64 = 0
+  private(set) var wantsCPU = false
+
+  /// It has come to the end of its item while it did not run.
+  var isAtEnd: Bool { status != .idle && place >= steps.count }
+
+  func begin(_ script: Script) {
+    status = .counted
+    isInLane = script.kind == .lanes
+    picks += 1
+    steps = script.steps
+    place = 0
+    left = 0
+    wakesAt = 0
+    wantsCPU = if case .compute = steps[0] { true } else { false }
+    // What a thread costs to wake.
+    used += 5_000
+  }
+
+  /// What the step is up to now.
+  func reconsider(begun: Int, now: UInt64) {
+    wantsCPU = false
+    guard status != .idle, place < steps.count else { return }
+    switch steps[place] {
+    case .compute(let milliseconds):
+      if left == 0 { left = max(1, UInt64(milliseconds * 1e6)) }
+      wantsCPU = true
+    case .sleep(let milliseconds):
+      if wakesAt == 0 { wakesAt = now + UInt64(milliseconds * 1e6) }
+      if now >= wakesAt { next() }
+    case .awaitBegun(let count):
+      if begun >= count {
+        status = .counted
+        next()
+      } else {
+        status = .announced
+      }
+    case .pollBegun(let count):
+      used += GrowthSimulation.tick / 20
+      if begun >= count { next() }
+    case .spinBegun(let count):
+      if begun >= count { next() } else { wantsCPU = true }
+    }
+  }
+
+  private func next() {
+    place += 1
+    left = 0
+    wakesAt = 0
+  }
+
+  /// Runs for a part of a tick. Returns whether the item has ended.
+  func run(_ part: Double, tick: UInt64) -> Bool {
+    let time = UInt64(part * Double(tick))
+    used += time
+    guard case .compute = steps[place] else { return false }
+    left = left > time ? left - time : 0
+    if left == 0 { next() }
+    return place >= steps.count
+  }
+}
+
+extension UInt32 {
+  fileprivate var asInt: Int { Int(self) }
+}

@@ -1,0 +1,55 @@
+// Whatever may run begins, whatever runs already: in child processes, by Tests/Probes/PoolProbe. A probe that never begins
+// is a child that never ends.
+import TestSupport
+import Testing
+
+@Suite("Work that waits behind items that do not end", .serialized) struct LivenessTests {
+  private func expectToBegin(
+    _ hog: String, on hogs: String, _ count: Int, probe: String,
+    environment: [String: String] = [:], launcher: [String] = [],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let result = runProbe(
+      "PoolProbe", "liveness", [hog, hogs, "\(count)", probe], environment: environment,
+      launcher: launcher, seconds: 120)
+    #expect(
+      result.value("began") == "true", "\(result.output)\(result.errors)",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test(
+    arguments: ["compute", "yield", "poll"],
+    ["serial", "concurrent", "global", "background", "main"])
+  func `begins beside serial queues`(_ hog: String, probe: String) {
+    expectToBegin(hog, on: "serial", 16, probe: probe)
+  }
+
+  @Test(arguments: ["compute", "poll"], ["serial", "concurrent", "global", "main"])
+  func `begins beside a concurrent queue`(_ hog: String, probe: String) {
+    expectToBegin(hog, on: "concurrent", 4, probe: probe)
+  }
+
+  @Test(arguments: ["serial", "global"], ["serial", "concurrent", "global", "background"])
+  func `begins on one CPU`(hogs: String, probe: String) {
+    expectToBegin(
+      "compute", on: hogs, 3, probe: probe, launcher: ["taskset", "-c", "\(firstAllowedCPU())"])
+  }
+
+  @Test(arguments: ["serial", "global"], ["serial", "concurrent", "global", "background"])
+  func `begins with a width of one`(hogs: String, probe: String) {
+    expectToBegin(
+      "compute", on: hogs, 3, probe: probe, environment: ["GRANDCENTRAL_WIDTH": "1"])
+  }
+
+  @Test func `leaves its threads when the items have ended`() throws {
+    let result = runProbe("PoolProbe", "pollers-leave", seconds: 120)
+    #expect(try #require(result.number("busy")) >= 32)
+    #expect(try #require(result.number("idle")) <= 4)
+  }
+
+  @Test func `keeps a thousand items of 60 ms to the width`() {
+    let result = runProbe(
+      "PoolProbe", "explosion", environment: ["GRANDCENTRAL_WIDTH": "2"], seconds: 120)
+    #expect(result.number("peak") == 2, "\(result.output)\(result.errors)")
+  }
+}
