@@ -36,7 +36,29 @@ final class TimerHeap {
     return slots.pointee.entry
   }
 
-  /// Whoever inserts keeps the entry until it is removed.
+  /// The latest of the times until `end`, and whether any entry with a time until then has no leeway. `nil`: there are
+  /// more of them than `limit`. The entries in question are the top of the heap: a time is never before its parent's.
+  func last(until end: UInt64, limit: Int) -> (time: UInt64, isStrict: Bool)? {
+    var (found, left) = ((time: UInt64(0), isStrict: false), limit)
+    return visit(0, until: end, &found, &left) ? found : nil
+  }
+
+  /// Visits the entry at `index` and those below it. Returns false when `left` does not suffice for all.
+  private func visit(
+    _ index: Int, until end: UInt64, _ found: inout (time: UInt64, isStrict: Bool),
+    _ left: inout Int
+  ) -> Bool {
+    guard index < count, slots[index].time <= end else { return true }
+    if left == 0 { return false }
+    left &-= 1
+    found.time = max(found.time, slots[index].time)
+    if !slots[index].entry.pointee.hasLeeway { found.isStrict = true }
+    let child = 4 &* index &+ 1
+    for child in child..<child &+ 4 where !visit(child, until: end, &found, &left) { return false }
+    return true
+  }
+
+  /// The caller keeps the entry until it is removed.
   func insert(_ entry: TimerHandle, at time: UInt64) {
     if count == capacity { grow() }
     count += 1

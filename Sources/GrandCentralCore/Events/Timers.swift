@@ -1,14 +1,17 @@
 // Room: Events/Timers. What is due at which time, on one clock.
 // One for each clock: an alarm on the wall clock rings earlier or later when that is set, and must not take the
-// other clock's timers along. The alarm is a descriptor in the poller (Primitives/Alarm). It rings at the earliest
-// *latest* time, and then everything fires whose *target* has come: so timers with leeway wait for each other, and
-// one wake-up serves them all.
+// other clock's timers along. The alarm is a descriptor in the poller (Primitives/Alarm).
+// When it rings: the window of a timer is from its target to its latest time. The earliest latest time ends the first
+// window; every timer whose target is in that window can fire together. The last of those targets is when all of them are
+// due, and no wake-up is saved by waiting longer. So a timer that is alone in its window fires at its target, and
+// timers whose windows overlap share one wake-up. With more targets in a window than are worth looking through, all
+// fire at its end.
 // Two heaps, by latest and by target; a timer without leeway is in the first only. One lock for both clocks, since a
 // source changes from the one to the other: see Sources/TimerSource, which keeps what it knows under it too.
 // The alarm is never later than the earliest latest time, unless a thread is firing timers, which sets it when it is
-// done. It may be earlier: when the first timer is disarmed it is left as it is, and rings once for nothing. So a
-// timeout that is armed and disarmed again for each request makes no system call at all, as long as an older one,
-// or its alarm, is still to come.
+// done. It may be earlier: when the first timer is disarmed, or another is armed whose target is in the window, it is
+// left as it is, and the thread that it wakes sets it anew. So a timeout that is armed and disarmed again for each
+// request makes no system call at all, as long as an older one, or its alarm, is still to come.
 
 final class Timers: ReadinessReceiver, @unchecked Sendable {
   enum TimerClock {
@@ -39,6 +42,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   /// How many timers fire before others may arm theirs.
   private static var batch: Int { scaled(256, inModels: 1) }
+  /// How many targets of a window are looked through: about as long as a wake-up takes, at most.
+  private static var mostTargets: Int { scaled(64, inModels: 2) }
 
   /// `other`: that of the other clock, whose lock this uses too.
   init(clock: TimerClock, poller: Poller, sharing other: Timers? = nil) {
@@ -165,7 +170,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     entry.pointee.state = .armed
     byLatest.insert(entry, at: entry.pointee.latest)
     if entry.pointee.hasLeeway { byTarget.insert(entry, at: entry.pointee.target) }
-    setAlarm()
+    // Any other ends no window earlier, so the alarm is early enough.
+    if entry.pointee.placeByLatest == 0 { setAlarm() }
   }
 
   private func withdraw(_ entry: TimerHandle) {
@@ -178,11 +184,26 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     if entry.pointee.hasLeeway { byTarget.remove(entry) }
   }
 
+  /// When all timers are due that can fire together with the one that can wait least; `nil` without timers.
+  private var ringTime: UInt64? {
+    guard let end = byLatest.first, let target = byTarget.first, target < end else {
+      return byLatest.first
+    }
+    // A timer without leeway that is due at the end of the window is not in the heap of targets.
+    guard let ending = byLatest.last(until: end, limit: Self.mostTargets), !ending.isStrict,
+      let last = byTarget.last(until: end, limit: Self.mostTargets)
+    else { return end }
+    return last.time
+  }
+
   /// Sees to it that the alarm rings in time.
   private func setAlarm() {
-    guard alarm >= 0, let latest = byLatest.first, latest < alarmTime else { return }
-    alarmTime = latest
-    Alarm.set(alarm, at: max(1, latest))
+    guard alarm >= 0, let latest = byLatest.first else { return }
+    // Nothing is due before the alarm: not looked through.
+    guard min(latest, byTarget.first ?? latest) < alarmTime else { return }
+    guard let time = ringTime, time < alarmTime else { return }
+    alarmTime = time
+    Alarm.set(alarm, at: max(1, time))
   }
 
   /// Who is to be told, or what to be submitted.
@@ -195,9 +216,9 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   private func takeDue(into due: inout [Due]) {
     guard let latest = byLatest.first else { return }
     let now = clock.nanoseconds
-    guard latest <= now else { return }
+    if latest > now, let time = ringTime, time > now { return }
     var left = Self.batch
-    // Those first that can wait no longer, then those that come along.
+    // First those that can wait no longer, then all others that are due.
     while left > 0, let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now) {
       left -= 1
       remove(entry)

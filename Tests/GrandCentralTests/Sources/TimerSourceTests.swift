@@ -1,4 +1,5 @@
 // Timers: contract row S6. No test demands that a timer be punctual, only that it is never early.
+import Glibc
 import GrandCentral
 import TestSupport
 import Testing
@@ -99,6 +100,51 @@ import Testing
     timer.activate()
     #expect(done.wait())
     timer.cancel()
+  }
+
+  // The two that follow are in processes of their own, without other timers.
+
+  @Test func `that is alone fires when it is due, however late it may be`() async {
+    _ = await #expect(processExitsWith: .success) {
+      let fired = Latch(3)
+      let deadline = DispatchTime.now() + .milliseconds(1)
+      let timer = DispatchSource.makeTimerSource()
+      timer.setEventHandler { fired.open() }
+      // Another is far from it.
+      let later = DispatchSource.makeTimerSource()
+      later.schedule(deadline: deadline + .seconds(7200), leeway: .seconds(3600))
+      later.activate()
+      timer.schedule(deadline: deadline, repeating: .milliseconds(1), leeway: .seconds(3600))
+      timer.activate()
+      exit(fired.wait() ? 0 : 1)
+    }
+  }
+
+  @Test func `waits for others whose times fall into its leeway`() async {
+    _ = await #expect(processExitsWith: .success) {
+      let queue = DispatchQueue(label: "timers")
+      let (armed, fired) = (Latch(4), Latch(4))
+      let early = Counter()
+      let start = DispatchTime.now()
+      let last = start + .milliseconds(100)
+      // From the last to the first, so that each finds another in its window.
+      let timers = [(100, 0), (60, 3_600_000), (30, 60_000), (1, 1_000)].map {
+        (delay, leeway) -> any DispatchSourceTimer in
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setRegistrationHandler { armed.open() }
+        timer.setEventHandler {
+          if DispatchTime.now() < last { early.add() }
+          fired.open()
+        }
+        timer.schedule(
+          deadline: start + .milliseconds(delay), leeway: .milliseconds(leeway))
+        timer.activate()
+        return timer
+      }
+      let isDone = armed.wait() && fired.wait()
+      withExtendedLifetime(timers) {}
+      exit(isDone && early.value == 0 ? 0 : 1)
+    }
   }
 
   @Test func `goes by the wall clock where its deadline does`() {

@@ -23,6 +23,34 @@ extension Catalogue {
           b.listener.expectHeard(1, "the one with leeway")
         }
       },
+      EngineModel("timers: one that is alone in its window is not late", adjust: Allow.time) {
+        scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(1000, leeway: 5000)
+        scene.thread("arms") { b.schedule(9000, leeway: 5000) }
+        a.listener.whenTold = {
+          Checker.expect(Clock.monotonicNanoseconds() < stage.begin + 6000, "it used its leeway")
+        }
+        stage.finally(scene) {
+          a.listener.expectHeard(1, "the first")
+          b.listener.expectHeard(1, "the second")
+        }
+      },
+      EngineModel("timers: one waits for another in its window", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let (a, b, c) = (stage.timer(), stage.timer(), stage.timer())
+        a.schedule(3000)
+        b.schedule(1000, leeway: 5000)
+        scene.thread("arms") { c.schedule(2000, leeway: 7000) }
+        b.listener.whenTold = {
+          Checker.expect(
+            Clock.monotonicNanoseconds() >= stage.begin + 3000, "it did not wait for the other")
+        }
+        stage.finally(scene) {
+          for one in [a, b, c] { one.listener.expectHeard(1, "each") }
+        }
+      },
       EngineModel("timers: an earlier one is armed while another waits", adjust: Allow.time) {
         scene in
         let stage = TimerScene(scene)
@@ -154,7 +182,7 @@ extension Catalogue {
 
   static var timerMutants: [Mutant] {
     let beside = "timers: one is armed beside another's alarm"
-    let alarm = "Alarm.set(alarm, at: max(1, latest))"
+    let alarm = "Alarm.set(alarm, at: max(1, time))"
     return [
       Mutant("no alarm is set", in: "Timers.swift", at: alarm, .skips, foundBy: beside),
       Mutant(
