@@ -163,9 +163,8 @@ int gc_ring_enter(gc_ring *ring) {
   uint32_t waiting =
       *ring->submitted_tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
-  // As wide as the kernel reads it: a plain 0 would leave half of the size to chance.
-  size_t no_signals = 0;
-  long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, no_signals);
+  // A size_t where the kernel reads one: of an int the upper half of the register may be anything, syscall(2).
+  long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, (size_t)0);
   return taken < 0 ? -errno : (int)taken;
 }
 
@@ -208,14 +207,16 @@ int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
 }
 void gc_ring_free(gc_ring *ring) { (void)ring; }
 bool gc_ring_add_read(
-    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset) {
-  (void)ring, (void)key, (void)descriptor, (void)buffer, (void)bytes, (void)offset;
+    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset,
+    int priority) {
+  (void)ring, (void)key, (void)descriptor, (void)buffer, (void)bytes, (void)offset, (void)priority;
   return false;
 }
 bool gc_ring_add_write(
     gc_ring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
-    int64_t offset) {
+    int64_t offset, int priority) {
   (void)ring, (void)key, (void)descriptor, (void)stretches, (void)count, (void)offset;
+  (void)priority;
   return false;
 }
 bool gc_ring_add_cancel(gc_ring *ring, uint64_t key, uint64_t other) {

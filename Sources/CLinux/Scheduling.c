@@ -73,10 +73,10 @@ int gc_io_priority_set(uint32_t thread, int priority) {
 
 int64_t gc_timer_slack_get(void) {
   // Not prctl(3), which returns an int: the kernel returns the number itself.
-  long value = syscall(SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  long value = syscall(SYS_prctl, PR_GET_TIMERSLACK, 0ul, 0ul, 0ul, 0ul);
   return value < 0 ? -errno : value;
 }
 
 int gc_timer_slack_set(uint64_t nanoseconds) {
-  return syscall(SYS_prctl, PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0) == 0 ? 0 : errno;
+  return syscall(SYS_prctl, PR_SET_TIMERSLACK, nanoseconds, 0ul, 0ul, 0ul) == 0 ? 0 : errno;
 }

@@ -82,7 +82,8 @@ int gc_access_mode(int descriptor) {
 int gc_is_same_open_file(int one, int other) {
 #ifdef SYS_kcmp
   pid_t process = getpid();
-  long order = syscall(SYS_kcmp, process, process, 0 /* KCMP_FILE */, one, other);
+  long order = syscall(SYS_kcmp, process, process, 0 /* KCMP_FILE */, (unsigned long)one,
+                       (unsigned long)other);
   return order < 0 ? -errno : order == 0;
 #else
   (void)one, (void)other;
