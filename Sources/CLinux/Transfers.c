@@ -22,6 +22,22 @@ int64_t gc_transfer_read(int descriptor, void *buffer, size_t bytes, int64_t off
   }
 }
 
+int64_t gc_transfer_read_cached(int descriptor, void *buffer, size_t bytes, int64_t offset) {
+#ifdef RWF_NOWAIT
+  struct iovec stretch = {.iov_base = buffer, .iov_len = bytes};
+  ssize_t count = preadv2(descriptor, &stretch, 1, offset, RWF_NOWAIT);
+  return count < 0 ? -errno : count;
+#else
+  (void)descriptor, (void)buffer, (void)bytes, (void)offset;
+  return -EOPNOTSUPP;
+#endif
+}
+
+bool gc_reads_past_cache(int descriptor) {
+  int flags = fcntl(descriptor, F_GETFL);
+  return flags < 0 || (flags & O_DIRECT);
+}
+
 static int64_t write_once(
     int descriptor, const gc_stretch *stretches, int count, int64_t offset, bool is_socket) {
   const struct iovec *vector = (const struct iovec *)stretches;

@@ -226,6 +226,11 @@ typedef struct gc_stretch {
 } gc_stretch;
 enum { GC_STRETCHES = 64 };
 int64_t gc_transfer_read(int descriptor, void *_Nonnull buffer, size_t bytes, int64_t offset);
+// What of it is in memory: preadv2(2) with RWF_NOWAIT. -EAGAIN: it would have to wait for the disk.
+int64_t gc_transfer_read_cached(
+    int descriptor, void *_Nonnull buffer, size_t bytes, int64_t offset);
+// Whether reads always go to the disk: O_DIRECT, which RWF_NOWAIT does not keep from waiting for it.
+bool gc_reads_past_cache(int descriptor);
 // Up to GC_STRETCHES of them. Raises no SIGPIPE: to a socket by MSG_NOSIGNAL, to all else, if it `may_raise`, by
 // blocking the signal on this thread and taking back the one that came.
 int64_t gc_transfer_write(

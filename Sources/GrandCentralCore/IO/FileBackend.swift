@@ -1,5 +1,6 @@
 // Room: IO/FileBackend. Who reads and writes files: a ring, where the kernel lets this process have one, or workers.
 // Chosen once, when a file is first read or written at a place, or when somebody asks.
+//   a small read at a place, in memory     the thread that asks for it: IOFile.readCached
 //   at a place, up to FileRing.mostBytes   the ring: one system call for many, and no thread for each that waits
 //   at a place, more than that             workers: the copy is what takes time, and they copy beside each other
 //   where the descriptor stands            workers: one piece after the other, so there is nothing to gather; the kernel
@@ -31,6 +32,7 @@ extension DispatchIO {
   /// Who reads and writes the files of this process, and why. Chosen once, by this or by the first transfer: io_uring
   /// where the kernel allows it, otherwise workers. The environment variable `GRANDCENTRAL_IO` chooses too: `uring`
   /// reports when that cannot be had, and `workers` does not ask for it; any other value is reported and ignored.
+  /// Small reads of bytes that are in memory take part in neither: the thread that calls `read` makes them.
   ///
   /// Any thread. The answer changes from io_uring to workers if the process gives up the right to it, by seccomp(2).
   /// - Source: io_uring_setup(2).
@@ -123,6 +125,14 @@ final class FileTransfers: @unchecked Sendable {
 }
 
 extension IOOperation {
+  /// Up to here the copy costs less than to hand the operation over.
+  private static var mostBytesOfSubmitter: Int { 16384 }
+
+  /// Whether the submitting thread makes it itself if the bytes are in memory.
+  var suitsCache: Bool {
+    direction == .read && length <= Self.mostBytesOfSubmitter && suitsRing
+  }
+
   fileprivate var suitsRing: Bool {
     guard let offset, offset >= 0, file.kind == .stored else { return false }
     // Each request has its class's place at the disk, but the copy is done by the thread that enters the ring. What is to

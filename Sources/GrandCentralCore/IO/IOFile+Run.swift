@@ -60,6 +60,35 @@ extension IOFile {
     lock.withLock { go(on: operation) }
   }
 
+  // MARK: What is in memory
+
+  /// With the lock held.
+  func mayTryCache() -> Bool {
+    if let triesCache { return triesCache }
+    guard stage == .open else { return false }
+    let tries = !Transfer.readsPastCache(descriptor)
+    triesCache = tries
+    return tries
+  }
+
+  /// Makes a read on the calling thread, without waiting for the disk: most small reads are of bytes in memory, and to
+  /// hand one over costs ten times as much as the copy. What is not in memory takes the usual way, and so does
+  /// whatever goes wrong: a read that failed has moved nothing.
+  func readCached(_ step: IOStep, of operation: IOOperation) {
+    guard let offset = step.offset else { engineFault("A read without a place was tried.") }
+    let buffer = buffers.take(step.count)
+    let outcome = Transfer.readCached(
+      step.descriptor, into: buffer.start, step.count, at: offset)
+    if case .bytes(let count) = outcome, count > 0 {
+      return stepMoved(count, buffer.data(count, of: step.count), of: operation)
+    }
+    lock.withLock {
+      // EOPNOTSUPP: not by this file system. ENOSYS, EPERM: not in this sandbox.
+      if case .failed(let error) = outcome, error != EINTR { triesCache = false }
+      if !settles(operation) { go(on: operation) }
+    }
+  }
+
   private func perform(_ step: IOStep, _ call: () -> Transfer.Outcome) -> Transfer.Outcome {
     // Others do not sleep.
     step.kind == .stored || step.offset != nil ? Blocking.announced(currentThread(), call) : call()

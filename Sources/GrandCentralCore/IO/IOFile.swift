@@ -51,6 +51,10 @@ final class IOFile: @unchecked Sendable {
   @Cell var waiters: [IOOperation.Direction: IOWaiter] = [:]
   /// It was blocking, and is to be so again.
   @Cell var restoresBlocking = false
+  /// Whether reads are tried on the calling thread; `nil`: not known yet.
+  @Cell var triesCache: Bool?
+  /// The operation that its submitter runs itself if it starts at once.
+  @Cell private var submitters: IOOperation?
   /// Which file the descriptor stood for.
   let identity: FileStatus?
   /// The process that it is of: see leaveToParent().
@@ -89,7 +93,7 @@ final class IOFile: @unchecked Sendable {
 
   func submit(_ operation: IOOperation) {
     let channel = operation.channel
-    lock.withLock {
+    let step = lock.withLock { () -> IOStep? in
       leaveToParent()
       channel.unfinished += 1
       operation.sequence = submitted
@@ -98,12 +102,16 @@ final class IOFile: @unchecked Sendable {
       if refusal != 0 {
         operation.state = .over
         operation.tellEnd(refusal, atEnd: false)
-        return
+        return nil
       }
       segments[segments.count - 1].add(operation)
       lookAfterWaiters()
+      if operation.suitsCache && mayTryCache() { submitters = operation }
       advance()
+      let isSubmitters = submitters.take() != nil && operation.state == .running
+      return isSubmitters ? nextStep(of: operation) : nil
     }
+    if let step { readCached(step, of: operation) }
   }
 
   /// `work` runs alone, after all that any channel was asked for before.
@@ -241,7 +249,7 @@ final class IOFile: @unchecked Sendable {
     count(operation, starts: true)
     operation.state = .running
     startTimer(of: operation)
-    go(on: operation)
+    if operation !== submitters { go(on: operation) }
   }
 
   private func count(_ operation: IOOperation, starts: Bool) {

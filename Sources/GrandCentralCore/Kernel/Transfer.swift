@@ -32,6 +32,17 @@ enum Transfer {
     return Outcome(gc_transfer_read(descriptor, buffer, bytes, offset ?? -1))
   }
 
+  /// Reads what is in memory at `offset`, and waits for no disk: preadv2(2) with RWF_NOWAIT. `bytes(0)` is not to be taken
+  /// for the end of the file: the kernels 5.9 and 5.10 say so of bytes that are not in memory.
+  static func readCached(
+    _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64
+  ) -> Outcome {
+    Outcome(gc_transfer_read_cached(descriptor, buffer, bytes, offset))
+  }
+
+  /// Whether every read waits for the disk, open(2): O_DIRECT.
+  static func readsPastCache(_ descriptor: Int32) -> Bool { gc_reads_past_cache(descriptor) }
+
   /// Writes from the first bytes of `stretches`, of which there are at most `mostStretches`. No SIGPIPE reaches the
   /// process.
   static func write(
