@@ -11,6 +11,10 @@
 //   is again half of that. It is no shorter because a slice of 0.1 ms, the least there is, would be spent on switching.
 //   20 ms and 6 ms: some ten and some three of the kernel's own; the most is 100 ms, by which a thread could
 //   also be kept waiting after it has had more than its share.
+//   A lowered class has a long slice only where it has no nice value. The kernel divides a slice by the thread's weight to
+//   find its deadline, and runs the earliest: 20 ms at nice +10 are a deadline in 186 ms, and so long a thread that has just
+//   woken up may wait behind one that computes at nice 0. With the kernel's own slice the two keep their shares, and it
+//   waits for 13 to 26 ms, about as long as one with 20 ms and no nice value.
 // Nice value. Five steps are a third of a CPU against a thread at zero, ten are a ninth. Nothing is raised above what
 //   the program has: that would be at the expense of other programs.
 // Clamps. Background does not make a CPU run faster than at half its speed, and user-interactive finds it at a quarter
@@ -37,6 +41,11 @@ struct ClassEffects: Equatable, Sendable {
   /// `nil`: the program's.
   var timerSlackNanoseconds: UInt64?
   var leeway = TimerLeeway.none
+
+  /// What a thread asks for that has the class's nice value, or has not; `nil`: the kernel's own.
+  func sliceNanoseconds(isNice: Bool) -> UInt64? {
+    isNice && niceSteps > 0 ? nil : sliceNanoseconds
+  }
 
   /// Nothing: how threads of the program are.
   static let none = ClassEffects()

@@ -82,7 +82,8 @@ extension EffectControls {
           control: control, setting: setting, refusal: refusal(of: means).map { .init($0) }))
     }
     add(.schedulingPolicy, wanted.isBatch ? "SCHED_BATCH" : nil, by: .policy)
-    add(.timeSlice, wanted.sliceNanoseconds.map(milliseconds), by: .slice)
+    let slice = wanted.sliceNanoseconds(isNice: has(.nice))
+    add(.timeSlice, slice.map(milliseconds), by: .slice)
     add(.niceLevel, wanted.niceSteps == 0 ? nil : "+\(wanted.niceSteps)", by: .nice)
     let clamps = wanted.leastUtilization...wanted.mostUtilization
     add(

@@ -228,12 +228,12 @@ extension EffectControls {
     var attributes = Scheduling.Attributes(
       policy: basePolicy, nice: words.nice.load(ordering: .relaxed))
     if effects.isBatch && has(.policy) { attributes.policy = Scheduling.Policy.batch }
-    if has(.nice) && words.mayBeNice.load(ordering: .relaxed) {
-      attributes.nice = min(19, attributes.nice + effects.niceSteps)
-    }
+    let isNice = has(.nice) && words.mayBeNice.load(ordering: .relaxed)
+    if isNice { attributes.nice = min(19, attributes.nice + effects.niceSteps) }
     guard isKnown else { return attributes }
     if has(.slice) {
-      attributes.sliceNanoseconds = effects.sliceNanoseconds ?? baseSliceNanoseconds
+      let slice = effects.sliceNanoseconds(isNice: isNice)
+      attributes.sliceNanoseconds = slice ?? baseSliceNanoseconds
     }
     if has(.clamps), let base = baseClamps {
       let most = min(base.upperBound, effects.mostUtilization)

@@ -57,6 +57,27 @@ private struct Treatment: Equatable {
     #expect(isDone)
   }
 
+  @Test func `are no long slice beside a nice value`() {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      for isReplaceable in [true, false] {
+        ThreadEffects.adopt(thread, isReplaceable: isReplaceable)
+        let plain = Self.treatment()
+        for band in [Band.background, .utility] {
+          ThreadEffects.apply(band, on: thread)
+          guard EffectControls.shared.has(.slice) else { continue }
+          let isNice = isReplaceable && EffectControls.shared.has(.nice)
+          let slice = Int64(ClassEffects.of(band).sliceNanoseconds ?? 0)
+          #expect(Self.treatment()?.sliceNanoseconds == (isNice ? plain?.sliceNanoseconds : slice))
+        }
+        ThreadEffects.apply(.default, on: thread)
+        #expect(Self.treatment() == plain)
+        ThreadEffects.leave(thread)
+      }
+    }
+    #expect(isDone)
+  }
+
   @Test func `can be raised by another thread, and end at the next boundary`() {
     let number = Box<(ThreadContext, UInt32)?>(nil)
     let isLow = Latch()
