@@ -1,6 +1,7 @@
 // Room: Lanes/Lane+Drain. How a lane's list is worked off, and by whom.
 // The owner of the lane (locked) serves what is first in line:
-//   a sync() that waits     is let in: a reader beside others, anybody else alone
+//   a sync() reader         is counted as running, and granted when the lane has been given up: see AdmittedReaders
+//   any other sync()        is handed the lane
 //   a shared item           is counted as running and sent to the target
 //   an exclusive item       is run here, if this is an activation; else an activation is sent
 // Two come here as owners: an activation, run by a worker or by the target lane's own drain, and a
@@ -158,6 +159,10 @@ extension Lane {
 
   /// Serves what is first in line until an item must be run or the lane is no longer the caller's.
   private final func serve(looksAtSuspension: Bool, on thread: ThreadContext) -> Served {
+    var readers = AdmittedReaders()
+    // With readers admitted the lane is not alone, so nothing but `.gone` ends this call; from then on they alone may
+    // keep the lane alive.
+    defer { readers.grantAll(on: thread) }
     if looksAtSuspension && state.load(ordering: .acquiring).isSuspended {
       if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }
     }
@@ -193,10 +198,11 @@ extension Lane {
         continue
       }
       if traits.contains(.waiter) {
-        grant(node, on: thread)
+        readers.add(node)
       } else {
         sendAdmitted(node, from: thread)
       }
+      readers.nodeWasServed(on: thread)
     }
   }
 
@@ -304,14 +310,8 @@ extension Lane {
     }
     Standing.noteEnd(of: seen.urgency, on: thread)
     // Releasing: the grant carries the private list and all else over.
-    grant(node, on: thread)
+    node.grantWaiter(on: thread)
     return seen.isHeld
-  }
-
-  private final func grant(_ node: WorkNode, on thread: ThreadContext) {
-    let waiter = node.context.unsafelyUnwrapped.assumingMemoryBound(to: gc_thread.self)
-    NodeCache.put(node, thread)
-    Parker.grant(waiter)
   }
 }
 

@@ -1,0 +1,50 @@
+// When a sync() reader that waits in line is granted, seen at the moments at which the lane's owner sends the items
+// behind it to a root that runs nothing by itself.
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A reader in line") struct AdmittedReadersTests {
+  /// A reader waits between one item and `items` others. For each item, in order, whether the reader had been granted
+  /// when the lane's owner sent the item.
+  private func grantedAtSubmissions(items: Int) -> [Bool] {
+    let root = CapturingRoot()
+    let queue = DispatchQueue(label: "test.readers", attributes: .concurrent, target: root)
+    let context = Box<UInt>(0)
+    let granted = Log<Bool>()
+    let reader = Box<TestSupport.TestThread?>(nil)
+    @Sendable func note() {
+      guard let thread = ThreadContext(bitPattern: context.value) else { return }
+      granted.append(Parker.isGranted(thread))
+      root.atNextSubmission(note)
+    }
+    queue.sync(flags: .barrier) {
+      // With something queued the reader gets in line behind it, in place of a sleep on the word.
+      queue.async {}
+      let first = queue.state.load(ordering: .relaxed).pending
+      reader.value = TestSupport.TestThread("reader") {
+        context.value = UInt(bitPattern: currentThread())
+        queue.sync {}
+      }
+      let isInLine = eventually { queue.state.load(ordering: .relaxed).pending != first }
+      #expect(isInLine)
+      for _ in 0..<items { queue.async {} }
+      root.atNextSubmission(note)
+    }
+    #expect(reader.value?.join() == true)
+    root.runAll()
+    #expect(queue.state.load(ordering: .relaxed) == LaneState(0))
+    return granted.all
+  }
+
+  @Test func `is not granted before the owner has given the lane up`() {
+    #expect(grantedAtSubmissions(items: 3) == [false, false, false, false])
+  }
+
+  @Test func `is granted while the owner is still busy with many items behind it`() {
+    let granted = grantedAtSubmissions(items: 3 * Tuning.maxServedBeforeGrant)
+    #expect(granted.first == false && granted.last == true)
+    #expect(granted.firstIndex(of: true) == Tuning.maxServedBeforeGrant)
+  }
+}
