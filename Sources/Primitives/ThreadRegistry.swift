@@ -38,6 +38,7 @@ public enum ThreadRegistry {
     thread.pointee.qos = isMainThread ? 5 : 0
     thread.pointee.adopted = thread.pointee.qos
     thread.shared.standing.store(thread.pointee.qos, ordering: .relaxed)
+    thread.pointee.is_main = isMainThread
     if isMainThread { state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed) }
     gc_thread_set_current(thread)
     // A failure (ENOMEM, no keys left) leaves the context with a thread that never gives it back:
@@ -66,6 +67,7 @@ public enum ThreadRegistry {
       other.shared.workingOn.store(0, ordering: .relaxed)
     }
     thread.pointee.tid = gc_thread_id()
+    thread.pointee.is_main = true
     thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
     state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed)
   }

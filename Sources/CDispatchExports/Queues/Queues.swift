@@ -113,7 +113,10 @@ public func dispatchQueueSetSpecific(
 /// Stops the process unless the caller runs on the queue, or on one that leads to it.
 @c(dispatch_assert_queue)
 public func dispatchAssertQueue(_ target: Handle?) {
-  assert(.onQueue(queue(target).takeUnretainedValue()))
+  let queue = queue(target)
+  if !queue._withUnsafeGuaranteedRef({ $0.isCurrent }) {
+    assert(.onQueue(queue.takeUnretainedValue()))
+  }
 }
 
 /// Stops the process unless the caller has the queue to itself.
@@ -125,7 +128,10 @@ public func dispatchAssertQueueBarrier(_ target: Handle?) {
 /// Stops the process if the caller runs on the queue.
 @c(dispatch_assert_queue_not)
 public func dispatchAssertQueueNot(_ target: Handle?) {
-  assert(.notOnQueue(queue(target).takeUnretainedValue()))
+  let queue = queue(target)
+  if queue._withUnsafeGuaranteedRef({ $0.isCurrent }) {
+    assert(.notOnQueue(queue.takeUnretainedValue()))
+  }
 }
 
 private func assert(_ predicate: DispatchPredicate) {

@@ -29,6 +29,7 @@ typedef struct gc_thread {
   uint32_t lane_place;     // the place that it used last in the registry of lanes, or 0
   uint32_t lane_place_kept;  // whether no lane has that place, and it waits for the thread's next one
   uint64_t *_Nullable lane_word;  // where that place is
+  bool is_main;            // whether it is the process's first thread, or the one that is left in a forked child
   uint32_t locks;          // how many locks of the engine it holds or waits for: see gc_lock_enter()
   uint32_t items;          // how many items of lanes it has begun: see gc_item_began()
   struct gc_thread *_Nullable next_free;

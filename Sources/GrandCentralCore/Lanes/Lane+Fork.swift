@@ -79,10 +79,6 @@ struct LaneHolds {
 }
 
 extension Lane {
-  fileprivate final func isOwned(by thread: ThreadContext) -> Bool {
-    owner.load(ordering: .relaxed) == thread.ownerWord
-  }
-
   /// In the child, by its only thread.
   final func afterFork(_ holds: LaneHolds) {
     forgetParent()

@@ -4,17 +4,43 @@
 import CLinux
 
 extension Lane {
+  /// Whether `thread` is the one that this lane names as the thread inside. False also on a lane that several threads
+  /// share, and on the main queue.
+  @inlinable @inline(__always)
+  final func isOwned(by thread: ThreadContext) -> Bool {
+    // relaxed: the word has this value only where this thread has put it there.
+    owner.load(ordering: .relaxed) == thread.ownerWord
+  }
+
   /// Whether `thread` runs an item of this lane or of one that leads to it.
+  @inline(__always)
   final func isCurrent(on thread: ThreadContext) -> Bool {
+    if isOwned(by: thread) { return true }
     if kind == .bound && isBoundTo(thread) { return true }
-    return Frames(thread: thread).contains { lane in
-      lane.hierarchy.contains { $0 === self }
+    return thread.pointee.frame != nil && isOnFrame(of: thread)
+  }
+
+  /// Compares addresses, so that no lane on the way is retained.
+  @inline(never)
+  private final func isOnFrame(of thread: ThreadContext) -> Bool {
+    let own = address
+    var frames = Frames(thread: thread)
+    while let frame = frames.takeFrame() {
+      var next = frame.queue
+      while let lane = next {
+        if lane == own { return true }
+        // SAFETY: a lane is held while its frame stands, and so are the targets above it.
+        next = Unmanaged<Lane>.fromOpaque(lane)._withUnsafeGuaranteedRef {
+          $0.targetReference?.toOpaque()
+        }
+      }
     }
+    return false
   }
 
   /// Whether `thread` runs an item that has this lane to itself.
   final func isHeldAlone(by thread: ThreadContext) -> Bool {
-    kind == .bound ? isBoundTo(thread) : owner.load(ordering: .relaxed) == thread.ownerWord
+    kind == .bound ? isBoundTo(thread) : isOwned(by: thread)
   }
 
   /// Whether `thread` holds the lane in such a way that nobody else can be let in: alone, or as the one that a width of

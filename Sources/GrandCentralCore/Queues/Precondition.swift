@@ -15,22 +15,40 @@ public enum DispatchPredicate: Sendable {
 /// Stops the process with a message unless `condition` holds. Checked in release builds too.
 ///
 /// - Source: Apple, Dispatch, `dispatchPrecondition(condition:)`.
+@inlinable
 public func dispatchPrecondition(
   condition: @autoclosure () -> DispatchPredicate, file: StaticString = #file, line: UInt = #line
 ) {
-  let thread = currentThread()
-  let wish: String
-  switch condition() {
-  case .onQueue(let queue):
-    if queue.isCurrent(on: thread) { return }
-    wish = "on queue '\(queue.label)'"
-  case .onQueueAsBarrier(let queue):
-    if queue.isHeldAsBarrier(by: thread) { return }
-    wish = "on queue '\(queue.label)' as a barrier"
-  case .notOnQueue(let queue):
-    if !queue.isCurrent(on: thread) { return }
-    wish = "not on queue '\(queue.label)'"
+  let predicate = condition()
+  // The common case, in the caller's module: an item of a serial queue asks for that queue.
+  if case .onQueue(let queue) = predicate, queue.isOwned(by: currentThread()) { return }
+  predicate.check(file: file, line: line)
+}
+
+extension DispatchPredicate {
+  @usableFromInline @inline(never)
+  func check(file: StaticString, line: UInt) {
+    let thread = currentThread()
+    let wish: String
+    switch self {
+    case .onQueue(let queue):
+      if queue.isCurrent(on: thread) { return }
+      wish = "on queue '\(queue.label)'"
+    case .onQueueAsBarrier(let queue):
+      if queue.isHeldAsBarrier(by: thread) { return }
+      wish = "on queue '\(queue.label)' as a barrier"
+    case .notOnQueue(let queue):
+      if !queue.isCurrent(on: thread) { return }
+      wish = "not on queue '\(queue.label)'"
+    }
+    failPrecondition(wish, on: thread, file: file, line: line)
   }
+}
+
+@inline(never)
+private func failPrecondition(
+  _ wish: String, on thread: ThreadContext, file: StaticString, line: UInt
+) -> Never {
   let place =
     if let current = Frames.innermost(thread) {
       "on queue '\(current.laneLabel)'"

@@ -11,6 +11,8 @@ final class Runtime: @unchecked Sendable {
   /// The same for C programs that ask for threads beyond the width.
   let overcommitRoots: [GlobalQueue]
   let main = MainQueue()
+  /// The same, for callers that must not count references.
+  let mainReference: Unmanaged<Lane>
   // What is made when it is first asked for.
   let events = LatePart()
   let channels = LatePart()
@@ -22,6 +24,7 @@ final class Runtime: @unchecked Sendable {
     roots = Band.allCases.map { GlobalQueue(band: $0, pool: pool) }
     overcommitRoots = Band.allCases.map { GlobalQueue(band: $0, overcommits: true, pool: pool) }
     defaultTarget = Unmanaged.passUnretained(roots[0])
+    mainReference = Unmanaged.passUnretained(main)
     for (index, root) in roots.enumerated() {
       pool.rootOfBand[index] = Unmanaged.passUnretained(root).toOpaque()
       pool.rootOfBand[Pool.overcommitRoots + index] =

@@ -36,6 +36,46 @@ import Testing
     }
   }
 
+  @Test func `knows a queue that several items share, and what it targets`() {
+    let bottom = DispatchQueue(label: "precondition.shared.bottom", attributes: .concurrent)
+    let top = DispatchQueue(
+      label: "precondition.shared.top", attributes: .concurrent, target: bottom)
+    let done = Latch()
+    top.sync {
+      top.async {
+        dispatchPrecondition(condition: .onQueue(top))
+        dispatchPrecondition(condition: .onQueue(bottom))
+        done.open()
+      }
+      dispatchPrecondition(condition: .onQueue(top))
+      dispatchPrecondition(condition: .onQueue(bottom))
+      #expect(done.wait())
+    }
+    dispatchPrecondition(condition: .notOnQueue(top))
+    dispatchPrecondition(condition: .notOnQueue(bottom))
+  }
+
+  @Test func `knows a queue that another thread holds for the caller`() {
+    let queue = DispatchQueue(label: "precondition.lent")
+    let busy = Latch()
+    let free = Latch()
+    queue.async {
+      busy.open()
+      _ = free.wait()
+    }
+    #expect(busy.wait())
+    let waiter = TestThread("waiter") {
+      queue.asyncAndWait {
+        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueueAsBarrier(queue))
+      }
+      dispatchPrecondition(condition: .notOnQueue(queue))
+    }
+    dispatchPrecondition(condition: .notOnQueue(queue))
+    free.open()
+    #expect(waiter.join())
+  }
+
   @Test func `knows every queue of nested sync calls`() {
     let outer = DispatchQueue(label: "precondition.outer")
     let inner = DispatchQueue(label: "precondition.inner")
