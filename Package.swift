@@ -83,6 +83,9 @@ let package = Package(
       name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
     .executableTarget(
+      name: "LifetimeProbe", dependencies: ["GrandCentral", "TestSupport"],
+      path: "Tests/Probes/LifetimeProbe", swiftSettings: language),
+    .executableTarget(
       name: "ForkProbe",
       dependencies: ["CFaults", "GrandCentral", "GrandCentralCore", "TestSupport"],
       path: "Tests/Probes/ForkProbe", swiftSettings: language),
@@ -102,7 +105,8 @@ let package = Package(
     .testTarget(
       name: "GrandCentralTests",
       dependencies: [
-        "CFaults", "GrandCentral", "TestSupport", "ForkProbe", "MainQueueProbe", "PoolProbe",
+        "CFaults", "GrandCentral", "TestSupport", "ForkProbe", "LifetimeProbe", "MainQueueProbe",
+        "PoolProbe",
       ],
       swiftSettings: language),
     .testTarget(
@@ -165,7 +169,7 @@ let package = Package(
 if Context.environment["GRANDCENTRAL_SANITIZED"] != nil {
   let kept: Set = [
     "CLinux", "Primitives", "GrandCentralCore", "GrandCentral", "CFaults", "TestSupport",
-    "ForkProbe", "MainQueueProbe", "PoolProbe",
+    "ForkProbe", "LifetimeProbe", "MainQueueProbe", "PoolProbe",
     "GrandCentralTests", "GrandCentralCoreTests", "StressTests",
   ]
   package.targets.removeAll { !kept.contains($0.name) }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # C programs in which the last reference to an object meets each call (Tests/CConformance/Cases/Lifetimes*.c), on the
 # drop-in library: built with the address sanitizer, with the thread sanitizer, and as it is with freed memory
-# overwritten. Each kind by itself, then random kinds together for SECONDS.
+# overwritten. Each kind by itself, then random kinds together for SECONDS. Then the same in Swift, built with
+# optimisation and the address sanitizer (Tests/Probes/LifetimeProbe).
 #
 #   scripts/lifetimes.sh [SECONDS] [SEED]      10 seconds and seed 1 unless given
-#   LIFETIME_MODES="address thread perturb"    which of the three
+#   LIFETIME_MODES="address thread perturb swift"    which of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,12 +15,17 @@ export LIFETIME_SECONDS=$seconds FUZZ_SEED=${2:-1} FUZZ_BEYOND=1
 export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-120}
 suite=(--only-ours --no-headers --filter '^lifetime' --variant '^clang, ours' --limit $((seconds + 200)))
 
-for mode in ${LIFETIME_MODES:-address thread perturb}; do
+for mode in ${LIFETIME_MODES:-address thread perturb swift}; do
   echo "── lifetimes: $mode"
   case $mode in
   perturb)
     scripts/dropin.sh
     MALLOC_PERTURB_=85 scripts/conformance.sh --ours .build-dropin/release "${suite[@]}"
+    ;;
+  swift)
+    build=(-c release --sanitize=address --scratch-path .build-release-address --product LifetimeProbe)
+    swift build "${build[@]}"
+    ASAN_OPTIONS=detect_leaks=0 .build-release-address/release/LifetimeProbe $((seconds * 100))
     ;;
   *)
     DROPIN_SANITIZER=$mode scripts/dropin.sh 2>&1 | grep -v 'Cannot export local symbol'

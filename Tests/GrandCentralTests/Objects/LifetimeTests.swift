@@ -1,0 +1,13 @@
+import TestSupport
+import Testing
+
+/// In a child process, by Tests/Probes/LifetimeProbe; `scripts/lifetimes.sh` runs the same built with optimisation and
+/// the address sanitizer, which sees what is touched too late.
+@Suite("The last reference to an object") struct LifetimeTests {
+  @Test func `may go with the effect of any call`() {
+    let result = runProbe(
+      "LifetimeProbe", "60", environment: ["MALLOC_PERTURB_": "85"], seconds: patienceSeconds * 2)
+    #expect(result.number("ended") ?? 0 > 0)
+    #expect(result.status == 0, "\(result.errors)")
+  }
+}

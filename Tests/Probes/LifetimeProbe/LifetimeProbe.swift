@@ -1,0 +1,66 @@
+// The last reference against each call, in Swift: the effect of a call drops the last reference to the object, at once
+// and on another thread, while the call is still inside the engine. Swift's callers hold what they call; an optimiser
+// may end such a hold at the last use that it sees, so this is built with optimisation and the address sanitizer too
+// (scripts/lifetimes.sh). Prints `ended=N`: how many rounds came to their last effect.
+//   LifetimeProbe [ROUNDS]     of each kind; 300 unless given
+import Glibc
+import GrandCentral
+import TestSupport
+
+/// The only reference to an object. The thread that ends a round drops it there.
+final class Holder<Object: AnyObject>: @unchecked Sendable {
+  nonisolated(unsafe) private var object: Object?
+
+  init(_ object: Object) { self.object = object }
+
+  /// Calls `body` with the object, which is held for the call alone.
+  @inline(__always)
+  func use(_ body: (Object) -> Void) { if let object { body(object) } }
+
+  func drop() { object = nil }
+}
+
+/// One round of a kind. It calls `ended` with its last effect.
+typealias Round = @Sendable (_ ended: @escaping @Sendable () -> Void) -> Void
+
+@main struct LifetimeProbe {
+  static func main() {
+    let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 300
+    let threads = 3
+    var total = 0
+    for (name, round) in (sourceKinds + queueKinds + waitKinds + channelKinds) {
+      let all = Latch(threads * rounds)
+      // A few at a time, so that effects meet calls.
+      let room = Semaphore(32)
+      let began = onThreads(threads) { _ in
+        for _ in 0..<rounds {
+          room.wait()
+          round {
+            room.signal()
+            all.open()
+          }
+        }
+      }
+      guard began, all.wait() else {
+        print("\(name) has not ended")
+        exit(1)
+      }
+      total += threads * rounds
+    }
+    print("ended=\(total)")
+    fflush(nil)
+  }
+}
+
+/// POSIX's, since the engine's is a subject.
+final class Semaphore: @unchecked Sendable {
+  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+  init(_ value: UInt32) { sem_init(semaphore, 0, value) }
+  func wait() { while sem_wait(semaphore) != 0 {} }
+  func signal() { sem_post(semaphore) }
+}
+
+/// Runs `body` on a thread that is not the engine's.
+func elsewhere(_ body: @escaping @Sendable () -> Void) {
+  _ = TestThread("elsewhere", body)
+}
