@@ -75,6 +75,7 @@ static const uint32_t call_numbers[] = {
     [FAULTS_IO_URING_REGISTER] = SYS_io_uring_register,
     [FAULTS_READ] = SYS_read,
     [FAULTS_PREAD] = SYS_pread64,
+    [FAULTS_PREADV2] = SYS_preadv2,
     [FAULTS_WRITEV] = SYS_writev,
     [FAULTS_PWRITEV] = SYS_pwritev,
     [FAULTS_SENDMSG] = SYS_sendmsg,
