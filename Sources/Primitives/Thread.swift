@@ -71,15 +71,18 @@ extension UnsafeMutablePointer<gc_thread> {
   /// What the thread has said that it works on.
   public var workplace: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }
 
-  /// Says that the thread begins to work on the queue at `address`. What it said before stays alive meanwhile.
+  /// Says that the thread begins to work on the queue at `address`. What it said before stays alive
+  /// meanwhile.
   @inline(__always)
   public func enterWorkplace(_ address: UInt) {
-    // releasing: the object, for a reader that follows the address. It need not be in the single order of
-    // Pool/Workplaces: a reader that misses it reads the queue outside, which this thread holds too.
+    // releasing: the object, for a reader that follows the address. It need not be in the single
+    // order of Pool/Workplaces: a reader that misses it reads the queue outside, which this thread
+    // holds too.
     withShared { $0.workingOn.store(address, ordering: .releasing) }
   }
 
-  /// Says that the thread works on the queue at `address` again, or zero: on none. The one before may end now.
+  /// Says that the thread works on the queue at `address` again, or zero: on none. The one before
+  /// may end now.
   @inline(__always)
   public func setWorkplace(_ address: UInt) {
     // sequentiallyConsistent: see Pool/Workplaces in the engine.

@@ -1,6 +1,6 @@
-// Room: Primitives/ThreadName. What the kernel keeps of a thread's name: 15 bytes, prctl(2), PR_SET_NAME.
-// Two words of plain memory, since a thread that has just been woken for an item makes one: no string is made on the way,
-// and nothing allocated.
+// Room: Primitives/ThreadName. What the kernel keeps of a thread's name: 15 bytes, prctl(2),
+// PR_SET_NAME. Two words of plain memory, since a thread that has just been woken for an item makes
+// one: no string is made on the way, and nothing allocated.
 
 /// A thread's name as the kernel takes it: at most 15 bytes of whole characters, then zeros.
 public struct ThreadName: Equatable, Sendable {
@@ -13,7 +13,8 @@ public struct ThreadName: Equatable, Sendable {
     words = start
     withUnsafeMutableBytes(of: &words) { bytes in
       if bytes[15] == 0 { return }
-      // The text is longer. A character has 4 bytes at most, of which all but the first begin with the bits 10.
+      // The text is longer. A character has 4 bytes at most, of which all but the first begin with
+      // the bits 10.
       var end = 15
       while end > 12 && bytes[end] & 0xc0 == 0x80 { end -= 1 }
       for place in end..<16 { bytes[place] = 0 }

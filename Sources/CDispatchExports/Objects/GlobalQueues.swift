@@ -9,8 +9,8 @@ enum GlobalQueues {
   private static let published = Atomic<UInt>(0)
 
   /// By what the queue is asked for with: a class's number in C, or an older priority; most numbers are neither. Behind
-  /// them those that overcommit, by the same numbers, and the one that takes each item's own class. Made at the first use,
-  /// before any of them is handed out.
+  /// them those that overcommit, by the same numbers, and the one that takes each item's own class.
+  /// Made at the first use, before any of them is handed out.
   // SAFETY: never changed after that.
   private nonisolated(unsafe) static let handles: UnsafeMutablePointer<Handle?> = {
     let empty: [Int] = []

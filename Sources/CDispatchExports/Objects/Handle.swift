@@ -4,23 +4,25 @@
 // A program's references are counted in the object, and stand for one of Swift's: see Work/ClientReferences. Whoever holds
 // the last one ends the object, as in Swift: an object that works holds itself, a source that only listens does not.
 //
-// The rule for every function of the C interface: the program holds the object until the call has had its effect, and
-// no longer. The effect may be that a handler or an item runs, at once and on another thread, and releases the last
-// reference while the call is still inside. So a function touches the object after its effect only if it holds it.
-//   withHold(…)                       the call retains the object and releases it when it returns. For every call that
-//                                     can let client code run and touches the object afterwards: activate, resume,
-//                                     cancel, set a handler, a timer, a target or a specific, merge data, notify
-//   channels, takeUnretainedValue()   the same: a strong reference for the whole call
-//   async, barrier_async, after       need none: the push publishes the node with its last access to the queue, or the
-//                                     queue retains itself before that (Lanes/Lane+Push)
-//   group_async                       needs none: the node holds the group
-//   group_leave                       needs none: one exchange, and then nothing of the group but its address
-//                                     (DispatchGroup.leaveAtOnce)
-//   semaphore_signal                  needs none: until the grant is published a waiter is inside, which holds it
-//   sync, async_and_wait, apply,      need none: the caller waits, and holds the object for as long as it does
-//   group_wait, semaphore_wait
-//   functions that only ask, count    need none: they let nothing run
-//   or store
+// The rule for every function of the C interface: the program holds the object until the call has
+// had its effect, and no longer. The effect may be that a handler or an item runs, at once and on
+// another thread, and releases the last reference while the call is still inside. So a function
+// touches the object after its effect only if it holds it.
+//   withHold(…)               the call retains the object until it returns. For every call that can let
+//                             client code run and touches the object afterwards: activate, resume,
+//                             cancel, set a handler, a timer, a target or a specific, merge data, notify
+//   channels                  the same: takeUnretainedValue() is a strong reference for the whole call
+//   async, barrier_async,     no hold: the push publishes the node with its last access to the queue, or
+//   after                     the queue retains itself before that (Lanes/Lane+Push)
+//   group_async               no hold: the node holds the group
+//   group_leave               no hold: one exchange, and then nothing of the group but its address
+//                             (DispatchGroup.leaveAtOnce)
+//   semaphore_signal          no hold: until the grant is published a waiter is inside, which has one
+//   sync, async_and_wait,     no hold: the caller waits, and holds the object for as long as it does
+//   apply, group_wait,
+//   semaphore_wait
+//   functions that only ask,  no hold: they let nothing run
+//   count or store
 // The test of the rule: Tests/CConformance/Cases/Lifetimes*.c, a kind of race for each function.
 import CDispatchStorage
 

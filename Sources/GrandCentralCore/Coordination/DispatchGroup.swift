@@ -106,17 +106,17 @@ extension DispatchGroup {
     }
   }
 
-  /// A leave after which nothing of the group is touched but its address. For callers that hold no reference of their
-  /// own: as soon as the group is empty, a thread that waits for it may release it. An addition, and a claim after it,
-  /// would come back to a group that is gone.
+  /// A leave after which nothing of the group is touched but its address. For callers that hold no
+  /// reference of their own: as soon as the group is empty, a thread that waits for it may release
+  /// it. An addition, and a claim after it, would come back to a group that is gone.
   package func leaveAtOnce() {
     // relaxed: a guess that the exchange re-checks.
     var seen = GroupState(rawValue: word.load(ordering: .relaxed))
     while true {
       guard let (next, isClaimed) = seen.left() else { return leaveSlowly(seen) }
       let notifies = isClaimed && seen.hasNotifications
-      // Until the exchange this call's own member keeps the group busy, and the group holds itself for what is
-      // registered. After it another thread may deliver, and end that hold.
+      // Until the exchange this call's own member keeps the group busy, and the group holds itself
+      // for what is registered. After it another thread may deliver, and end that hold.
       if notifies { _ = Unmanaged.passRetained(self) }
       // releasing: as in leave().
       let (won, now) = word.weakCompareExchange(

@@ -3,7 +3,7 @@
 //   enter  members + 1          leave  members - 1
 //   watch  sets a flag; with the first flag, one phantom member comes in
 //   claim  phantom alone inside → nobody, no flags, generation + 1; the claimer wakes and notifies
-//   left   leave and claim in one exchange, for a caller that must not touch the group after its leave
+//   left   leave and claim in one exchange, for a caller that must not touch the group afterwards
 //
 // The phantom is why enter and leave are single adds. Without it, the leave that takes the count to
 // zero and the clearing of the flags would be two steps, and an enter between them would be

@@ -1,6 +1,6 @@
 // Room: Data/DispatchData+Append. Bytes are copied behind the last piece, values are joined piece by piece.
-// Joining keeps the pieces of both values, however small: programs make one iovec of each, and a client sees when its
-// deallocator runs. Only bytes that are copied here share a buffer.
+// Joining keeps the pieces of both values, however small: programs make one iovec of each, and a
+// client sees when its deallocator runs. Only bytes that are copied here share a buffer.
 //
 // A value that grows by few bytes at a time must not become a tree of tiny pieces. So its last piece, if it is
 // a buffer of ours that nobody else sees, has spare room, and grows in place. A small one without room moves into
@@ -11,7 +11,8 @@
 extension DispatchData {
   /// Up to here a last piece moves when it has to grow.
   private static var smallBytes: Int { 2048 }
-  /// Up to here what a channel has read is copied behind what it read before: about what a slot costs.
+  /// Up to here what a channel has read is copied behind what it read before: about what a slot
+  /// costs.
   private static var tinyBytes: Int { 512 }
   private static var mostRoom: Int { 65536 }
 
@@ -25,7 +26,8 @@ extension DispatchData {
     append(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  /// Copies some bytes to the end, behind the last region's bytes if there is room, or into a region of their own.
+  /// Copies some bytes to the end, behind the last region's bytes if there is room, or into a
+  /// region of their own.
   ///
   /// Amortised O(bytes appended) while no copy of the value is alive, plus O(log n) if there is one.
   ///
@@ -47,15 +49,16 @@ extension DispatchData {
 
   /// Joins `other` to the end.
   ///
-  /// Shares its buffers and keeps its regions, so that the result has the regions of both. O(log n), amortised O(1) for
-  /// an `other` of one piece while no copy of the value is alive.
+  /// Shares its buffers and keeps its regions, so that the result has the regions of both. O(log
+  /// n), amortised O(1) for an `other` of one piece while no copy of the value is alive.
   ///
   /// - Parameter other: stops the process if the two have more than `Int.max` bytes together.
   /// - Source: `dispatch_data_create_concat(3)`.
   public mutating func append(_ other: DispatchData) { join(other) }
 
-  /// Adds what a channel has read to what it read before. A few bytes in a buffer of our own are copied behind the last
-  /// piece, so that a stream which arrives in tiny parts takes no more memory than its bytes.
+  /// Adds what a channel has read to what it read before. A few bytes in a buffer of our own are
+  /// copied behind the last piece, so that a stream which arrives in tiny parts takes no more
+  /// memory than its bytes.
   mutating func appendRead(_ other: DispatchData) {
     if length > 0, let bytes = other.base, other.length <= Self.tinyBytes,
       other.owner.map(OwnBytes.isOwn) == true

@@ -3,10 +3,12 @@
 extension DispatchQueue {
   /// Submits `work` when `deadline` has come; at once if it has passed; never for `.distantFuture`.
   ///
-  /// Call from any thread. The work never starts before the deadline. It is submitted at the deadline if nothing else is
-  /// due soon after. Otherwise it may wait for that, so that one wake-up serves several deadlines: up to a tenth of the
-  /// delay, but no more than ten milliseconds; use a timer source for another leeway, or none. Work of the class
-  /// background may wait up to a second, utility up to a tenth of one, likewise by a tenth and a twentieth of the delay.
+  /// Call from any thread. The work never starts before the deadline. It is submitted at the
+  /// deadline if nothing else is due soon after. Otherwise it may wait for that, so that one
+  /// wake-up serves several deadlines: up to a tenth of the delay, but no more than ten
+  /// milliseconds; use a timer source for another leeway, or none. Work of the class background may
+  /// wait up to a second, utility up to a tenth of one, likewise by a tenth and a twentieth of the
+  /// delay.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stands still while the machine sleeps.
@@ -72,7 +74,8 @@ extension DispatchQueue {
     }
     let now = timers.clock.nanoseconds
     guard target > now else { return submit(makeNode(thread), from: thread) }
-    // Not the minute that Apple's allows: with many deadlines in a window all of them wait for its end.
+    // Not the minute that Apple's allows: with many deadlines in a window all of them wait for its
+    // end.
     let node = makeNode(thread)
     let band = QoSPropagation.effective(item: node.traits.qos, queue: ownQoS).band
     let leeway = max(

@@ -94,8 +94,9 @@ extension FileStatus {
     mode == other.mode && user == other.user && group == other.group
   }
 
-  /// Whether a name may have come and gone since `before`: the record has changed, and nothing that it shows has. A
-  /// change of extended attributes or of the time of the last access looks the same. A directory has one name.
+  /// Whether a name may have come and gone since `before`: the record has changed, and nothing that
+  /// it shows has. A change of extended attributes or of the time of the last access looks the
+  /// same. A directory has one name.
   func mayHaveHadOtherNames(since before: FileStatus) -> Bool {
     !isDirectory && changed != before.changed && links == before.links
       && modified == before.modified && hasSameAttributes(as: before)

@@ -5,8 +5,9 @@
 // A removed file shows in its link count. A removed directory that is still open does not: of that its parent tells,
 // so directories whose end somebody wants to hear of have their parents watched as well, the new one after a move.
 // A descriptor that was closed too early shows when its file's status is read after an event: it is no descriptor any
-// more, or one of another file. Its source hears no more; a report says so on request. As long as a source is joined its
-// descriptor is the engine's to use; sources leave under the lock, so nothing is asked of it from then on.
+// more, or one of another file. Its source hears no more; a report says so on request. As long as a
+// source is joined its descriptor is the engine's to use; sources leave under the lock, so nothing
+// is asked of it from then on.
 
 final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   let poller: Poller

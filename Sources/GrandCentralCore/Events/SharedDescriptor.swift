@@ -7,8 +7,8 @@
 // Kinds of descriptor that the kernel does not take, because they are always ready (epoll_ctl(2), EPERM), are told of
 // by us: at once, and again after each answer.
 // A descriptor that is closed before its sources are cancelled shows when it is asked for next: the kernel no longer
-// knows it, or knows another file by its number. Its sources hear no more; a report says so on request. What listens to the
-// number from then on has a SharedDescriptor of its own.
+// knows it, or knows another file by its number. Its sources hear no more; a report says so on
+// request. What listens to the number from then on has a SharedDescriptor of its own.
 
 final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   enum Kind { case polled, alwaysReady, lost }

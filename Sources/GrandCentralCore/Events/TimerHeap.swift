@@ -36,14 +36,16 @@ final class TimerHeap {
     return slots.pointee.entry
   }
 
-  /// The latest of the times until `end`, and whether any entry with a time until then has no leeway. `nil`: there are
-  /// more of them than `limit`. The entries in question are the top of the heap: a time is never before its parent's.
+  /// The latest of the times until `end`, and whether any entry with a time until then has no
+  /// leeway. `nil`: there are more of them than `limit`. The entries in question are the top of the
+  /// heap: a time is never before its parent's.
   func last(until end: UInt64, limit: Int) -> (time: UInt64, isStrict: Bool)? {
     var (found, left) = ((time: UInt64(0), isStrict: false), limit)
     return visit(0, until: end, &found, &left) ? found : nil
   }
 
-  /// Visits the entry at `index` and those below it. Returns false when `left` does not suffice for all.
+  /// Visits the entry at `index` and those below it. Returns false when `left` does not suffice for
+  /// all.
   private func visit(
     _ index: Int, until end: UInt64, _ found: inout (time: UInt64, isStrict: Bool),
     _ left: inout Int

@@ -1,17 +1,18 @@
 // Room: Events/Timers. What is due at which time, on one clock.
 // One for each clock: an alarm on the wall clock rings earlier or later when that is set, and must not take the
 // other clock's timers along. The alarm is a descriptor in the poller (Primitives/Alarm).
-// When it rings: the window of a timer is from its target to its latest time. The earliest latest time ends the first
-// window; every timer whose target is in that window can fire together. The last of those targets is when all of them are
-// due, and no wake-up is saved by waiting longer. So a timer that is alone in its window fires at its target, and
-// timers whose windows overlap share one wake-up. With more targets in a window than are worth looking through, all
-// fire at its end.
+// When it rings: the window of a timer is from its target to its latest time. The earliest latest
+// time ends the first window; every timer whose target is in that window can fire together. The
+// last of those targets is when all of them are due, and no wake-up is saved by waiting longer. So
+// a timer that is alone in its window fires at its target, and timers whose windows overlap share
+// one wake-up. With more targets in a window than are worth looking through, all fire at its end.
 // Two heaps, by latest and by target; a timer without leeway is in the first only. One lock for both clocks, since a
 // source changes from the one to the other: see Sources/TimerSource, which keeps what it knows under it too.
 // The alarm is never later than the earliest latest time, unless a thread is firing timers, which sets it when it is
-// done. It may be earlier: when the first timer is disarmed, or another is armed whose target is in the window, it is
-// left as it is, and the thread that it wakes sets it anew. So a timeout that is armed and disarmed again for each
-// request makes no system call at all, as long as an older one, or its alarm, is still to come.
+// done. It may be earlier: when the first timer is disarmed, or another is armed whose target is in
+// the window, it is left as it is, and the thread that it wakes sets it anew. So a timeout that is
+// armed and disarmed again for each request makes no system call at all, as long as an older one,
+// or its alarm, is still to come.
 
 final class Timers: ReadinessReceiver, @unchecked Sendable {
   enum TimerClock {
@@ -184,7 +185,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     if entry.pointee.hasLeeway { byTarget.remove(entry) }
   }
 
-  /// When all timers are due that can fire together with the one that can wait least; `nil` without timers.
+  /// When all timers are due that can fire together with the one that can wait least; `nil` without
+  /// timers.
   private var ringTime: UInt64? {
     guard let end = byLatest.first, let target = byTarget.first, target < end else {
       return byLatest.first

@@ -1,5 +1,5 @@
-// Room: Faults/Reports. Which reports are printed: lines on standard error, after which the process continues.
-// A line on standard error is for a person who can act on it.
+// Room: Faults/Reports. Which reports are printed: lines on standard error, after which the process
+// continues. A line on standard error is for a person who can act on it.
 //   broken contract          stops the process: see Faults
 //   late or refused work     always reported: the person who runs the program can raise a limit, give a permission,
 //                            correct a setting
@@ -32,7 +32,8 @@ package enum ReportKind: CaseIterable {
     }
   }
 
-  /// `GRANDCENTRAL_REPORTS=all` asks for every report, in Swift and C programs alike. Read at the first use.
+  /// `GRANDCENTRAL_REPORTS=all` asks for every report, in Swift and C programs alike. Read at the
+  /// first use.
   private static let areAllWanted: Bool = {
     switch Process.environment("GRANDCENTRAL_REPORTS") {
     case nil: return false

@@ -32,7 +32,8 @@ extension DispatchIO {
   /// Who reads and writes the files of this process, and why. Chosen once, by this or by the first transfer: io_uring
   /// where the kernel allows it, otherwise workers. The environment variable `GRANDCENTRAL_IO` chooses too: `uring`
   /// reports when that cannot be had, and `workers` does not ask for it; any other value is reported and ignored.
-  /// Small reads of bytes that are in memory take part in neither: the thread that calls `read` makes them.
+  /// Small reads of bytes that are in memory take part in neither: the thread that calls `read`
+  /// makes them.
   ///
   /// Any thread. The answer changes from io_uring to workers if the process gives up the right to it, by seccomp(2).
   /// - Source: io_uring_setup(2).

@@ -16,8 +16,8 @@ final class IOChannel: @unchecked Sendable {
   @Cell var limits = IOLimits()
   @Cell var isClosed = false
   @Cell var isDetached = false
-  /// What every operation of the channel ends with: why the channel cannot be made or, with a file that has become
-  /// another kind since, why it cannot be used.
+  /// What every operation of the channel ends with: why the channel cannot be made or, with a file
+  /// that has become another kind since, why it cannot be used.
   @Cell var error: Int32 = 0
   /// Operations and barriers whose last handler has not returned.
   @Cell var unfinished = 0

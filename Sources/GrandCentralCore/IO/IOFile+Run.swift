@@ -71,9 +71,10 @@ extension IOFile {
     return tries
   }
 
-  /// Makes a read on the calling thread, without waiting for the disk: most small reads are of bytes in memory, and to
-  /// hand one over costs ten times as much as the copy. What is not in memory takes the usual way, and so does
-  /// whatever goes wrong: a read that failed has moved nothing.
+  /// Makes a read on the calling thread, without waiting for the disk: most small reads are of
+  /// bytes in memory, and to hand one over costs ten times as much as the copy. What is not in
+  /// memory takes the usual way, and so does whatever goes wrong: a read that failed has moved
+  /// nothing.
   func readCached(_ step: IOStep, of operation: IOOperation) {
     guard let offset = step.offset else { engineFault("A read without a place was tried.") }
     let buffer = buffers.take(step.count)

@@ -1,11 +1,13 @@
-// Room: Kernel/AdaptiveSpin. Whether looking before a sleep is likely to be worth it, by how it went the last times.
-//   31…8 looks in vain in a row │ 7…0 waits that still sleep at once
-//   any ─missed→ one more in vain, and twice as many waits as before sleep at once: 1, 3, 7 … 63
+// Room: Kernel/AdaptiveSpin. Whether looking before a sleep is likely to be worth it, by how it
+// went the last times.
+//   31…8 failed looks in a row │ 7…0 waits that still sleep at once
+//   any ─missed→ one more failed look, and twice as many waits as before sleep at once: 1, 3, 7 … 63
 //   any ─found→ 0
-// Where the other side has no CPU of its own, a thread that looks keeps it from running: a producer and a consumer that
-// share one CPU went back and forth for each item, at ten times the cost. Where it has one, looks succeed most of the
-// time, and one that does not costs a single sleep.
-// All accesses are relaxed, and loads and stores: threads that change the word at the same time lose a count.
+// Where the other side has no CPU of its own, a thread that looks keeps it from running: a producer
+// and a consumer that share one CPU went back and forth for each item, at ten times the cost. Where
+// it has one, looks succeed most of the time, and one that does not costs a single sleep.
+// All accesses are relaxed, and loads and stores: threads that change the word at the same time
+// lose a count.
 
 struct SpinHistory: RawRepresentable, Equatable {
   let rawValue: UInt32
@@ -33,8 +35,8 @@ struct AdaptiveSpin: ~Copyable, Sendable {
 
   var history: SpinHistory { SpinHistory(rawValue: word.load(ordering: .relaxed)) }
 
-  /// Calls `look` up to `most` times, with spin hints between, until it says that there is something. Returns whether it
-  /// did. It is not called at all where that is not likely.
+  /// Calls `look` up to `most` times, with spin hints between, until it says that there is
+  /// something. Returns whether it did. It is not called at all where that is not likely.
   @inline(__always)
   func look(atMost most: Int, _ look: () -> Bool) -> Bool {
     if most == 0 { return false }

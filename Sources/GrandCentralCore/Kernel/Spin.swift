@@ -9,8 +9,8 @@ import CLinux
 enum Spin {
   private static let alone = Atomic<Bool>(gc_affinity_count(gc_process_id()) == 1)
 
-  /// Whether the affinity mask has one CPU only: what a thread waits for needs the CPU that it spins on. Kept up to date
-  /// by Pool/Pool+Width.
+  /// Whether the affinity mask has one CPU only: what a thread waits for needs the CPU that it
+  /// spins on. Kept up to date by Pool/Pool+Width.
   // relaxed: an old value costs a spin that finds nothing, or a sleep.
   static var isAlone: Bool {
     get { alone.load(ordering: .relaxed) }

@@ -32,8 +32,9 @@ enum Transfer {
     return Outcome(gc_transfer_read(descriptor, buffer, bytes, offset ?? -1))
   }
 
-  /// Reads what is in memory at `offset`, and waits for no disk: preadv2(2) with RWF_NOWAIT. `bytes(0)` is not to be taken
-  /// for the end of the file: the kernels 5.9 and 5.10 say so of bytes that are not in memory.
+  /// Reads what is in memory at `offset`, and waits for no disk: preadv2(2) with RWF_NOWAIT.
+  /// `bytes(0)` is not to be taken for the end of the file: the kernels 5.9 and 5.10 say so of
+  /// bytes that are not in memory.
   static func readCached(
     _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64
   ) -> Outcome {

@@ -1,10 +1,11 @@
 // Room: Lanes/AdmittedReaders. The sync() readers that an owner has let in and has not granted yet.
-// The owner grants them after it has given the lane up. A reader that is granted earlier often comes back before the
-// owner leaves, finds the lane locked, and queues again, so that each reader waits for the owner at each turn.
+// The owner grants them after it has given the lane up. A reader that is granted earlier often
+// comes back before the owner leaves, finds the lane locked, and queues again, so that each reader
+// waits for the owner at each turn.
 //   waiting ─owner counts it as running─→ served ─owner gives the lane up─→ granted
-// Served means that nothing stops the reader but the thread that owns the lane; the walk of Lanes/WaitGraph asks for it.
-// Once the lane has been given up, the readers' places alone may keep it alive: granting touches the nodes and the
-// waiting threads, never the lane.
+// Served means that nothing stops the reader but the thread that owns the lane; the walk of
+// Lanes/WaitGraph asks for it. Once the lane has been given up, the readers' places alone may keep
+// it alive: granting touches the nodes and the waiting threads, never the lane.
 import CLinux
 
 struct AdmittedReaders {
@@ -15,15 +16,16 @@ struct AdmittedReaders {
 
   /// Takes a waiter's node, which has been counted as running.
   mutating func add(_ node: WorkNode) {
-    // relaxed: the exchange that gives the lane up releases it, before the walk can find the lane without an owner.
+    // relaxed: the exchange that gives the lane up releases it, before the walk can find the lane
+    // without an owner.
     node.waiter.shared.isServed.store(true, ordering: .relaxed)
     node.next = nil
     if let newest { newest.next = node } else { oldest = node }
     newest = node
   }
 
-  /// Grants early if the owner has served many nodes since. Threads that submit without a pause keep the owner in the
-  /// lane; readers do not wait until they stop.
+  /// Grants early if the owner has served many nodes since. Threads that submit without a pause
+  /// keep the owner in the lane; readers do not wait until they stop.
   @inline(__always)
   mutating func nodeWasServed(on thread: ThreadContext) {
     guard oldest != nil else { return }

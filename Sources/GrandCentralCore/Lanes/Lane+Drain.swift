@@ -160,8 +160,8 @@ extension Lane {
   /// Serves what is first in line until an item must be run or the lane is no longer the caller's.
   private final func serve(looksAtSuspension: Bool, on thread: ThreadContext) -> Served {
     var readers = AdmittedReaders()
-    // With readers admitted the lane is not alone, so nothing but `.gone` ends this call; from then on they alone may
-    // keep the lane alive.
+    // With readers admitted the lane is not alone, so nothing but `.gone` ends this call; from then
+    // on they alone may keep the lane alive.
     defer { readers.grantAll(on: thread) }
     if looksAtSuspension && state.load(ordering: .acquiring).isSuspended {
       if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }

@@ -1,6 +1,7 @@
-// Room: Lanes/Lane+Label. Shows the lane that a worker's thread works for in the thread's name: see Pool/WorkerName.
-// Once for each activation, and for each item of a concurrent queue: two words are compared, and the rest happens only
-// where the thread carries another label. Threads of the program keep the names that the program gave them.
+// Room: Lanes/Lane+Label. Shows the lane that a worker's thread works for in the thread's name: see
+// Pool/WorkerName. Once for each activation, and for each item of a concurrent queue: two words are
+// compared, and the rest happens only where the thread carries another label. Threads of the
+// program keep the names that the program gave them.
 import CLinux
 
 extension Lane {
@@ -15,8 +16,8 @@ extension Lane {
     }
   }
 
-  /// After an item that was a lane itself: names the calling thread after the lane whose item it was. The inner lane's
-  /// frame is gone from the thread.
+  /// After an item that was a lane itself: names the calling thread after the lane whose item it
+  /// was. The inner lane's frame is gone from the thread.
   @inline(__always)
   static func showOuterLabel(on thread: ThreadContext) {
     guard thread.pointee.worker != nil, Frames(thread: thread).areNested else { return }

@@ -1,9 +1,10 @@
 // Room: Lanes/Lane+Target. Where a lane sends itself, and how that changes while it works.
 // A change is a barrier item of the lane: when it runs, the lane is held alone, so no other holder
 // reads `target`, and all that was submitted before has run under the old one. The drainer then sends
-// the lane to its new target. An inactive lane is changed at once: nothing can be at work on it. So is an
-// idle one, which is held for a moment: what is submitted next has the new target's class from the start.
-// The hierarchy lock guards every write of any `target`, so that a walk under it is safe.
+// the lane to its new target. An inactive lane is changed at once: nothing can be at work on it. So
+// is an idle one, which is held for a moment: what is submitted next has the new target's class
+// from the start. The hierarchy lock guards every write of any `target`, so that a walk under it is
+// safe.
 import CLinux
 
 extension Lane {
@@ -47,7 +48,8 @@ extension Lane {
     lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue())?.releaseAsTarget() }
   }
 
-  /// Changes the target of a lane that is held alone. Returns the old one, which the caller releases.
+  /// Changes the target of a lane that is held alone. Returns the old one, which the caller
+  /// releases.
   private final func adopt(_ target: Lane) -> Unmanaged<Lane>? {
     let handedBefore = inheritedQoS
     let old = Self.hierarchyLock.lock.withLock {

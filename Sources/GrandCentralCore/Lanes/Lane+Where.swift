@@ -4,8 +4,8 @@
 import CLinux
 
 extension Lane {
-  /// Whether `thread` is the one that this lane names as the thread inside. False also on a lane that several threads
-  /// share, and on the main queue.
+  /// Whether `thread` is the one that this lane names as the thread inside. False also on a lane
+  /// that several threads share, and on the main queue.
   @inlinable @inline(__always)
   final func isOwned(by thread: ThreadContext) -> Bool {
     // relaxed: the word has this value only where this thread has put it there.

@@ -110,9 +110,11 @@ public class _Lane: DispatchObject {
   /// What messages call it.
   var laneLabel: String { "" }
 
-  /// The label that a thread carries while it works here; `.none` for what has no name of its own, as sources.
+  /// The label that a thread carries while it works here; `.none` for what has no name of its own,
+  /// as sources.
   var labelIdentity: LabelIdentity { .none }
-  /// The same as a thread's name; and what is kept for as long as the identity is to be compared with others.
+  /// The same as a thread's name; and what is kept for as long as the identity is to be compared
+  /// with others.
   var labelAsThreadName: (name: ThreadName, kept: String) { (ThreadName(laneLabel), "") }
 
   /// What an idle lane's word becomes when sync() takes it: locked, or one running.

@@ -5,8 +5,9 @@ enum Tuning {
   static var syncSpins: Int { Spin.times(scaled(40, inModels: 0)) }
   /// How often a thread whose turn must be granted looks for it before it sleeps.
   static var grantSpins: Int { Spin.times(scaled(80, inModels: 0)) }
-  /// How many nodes an owner serves before it grants the first reader among them without having given the lane up. The
-  /// wait of that reader stays within some microseconds; beyond that, a convoy costs less.
+  /// How many nodes an owner serves before it grants the first reader among them without having
+  /// given the lane up. The wait of that reader stays within some microseconds; beyond that, a
+  /// convoy costs less.
   static var maxServedBeforeGrant: Int { scaled(64, inModels: 2) }
   /// How often a woken sleeper may find the lane taken again before it gets in line.
   static var mostLosses: Int { scaled(3, inModels: 1) }

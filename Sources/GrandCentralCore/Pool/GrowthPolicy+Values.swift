@@ -46,7 +46,8 @@ extension GrowthPolicy {
     var allowance: Int
     /// By how many more while they take lanes.
     var lanesBeyond: Int
-    /// How many workers to send for waiting lanes now, one each, and for waiting items; if there are threads.
+    /// How many workers to send for waiting lanes now, one each, and for waiting items; if there
+    /// are threads.
     var lanesToSend = 0
     var itemsToSend = 0
     /// How many threads there may be; and if the one more is for a lane.

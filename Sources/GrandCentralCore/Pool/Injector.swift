@@ -65,7 +65,8 @@ final class Injector: @unchecked Sendable {
     }
   }
 
-  /// How many nodes ever came and went, for a WaitClock. Nodes in the inbox count once they are behind nothing older.
+  /// How many nodes ever came and went, for a WaitClock. Nodes in the inbox count once they are
+  /// behind nothing older.
   func counts() -> (came: UInt32, went: UInt32) {
     lock.withLock {
       if front == nil { collectInbox() }

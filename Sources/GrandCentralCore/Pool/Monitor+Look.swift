@@ -1,5 +1,6 @@
-// Room: Pool/Monitor+Look. One look at the pool: what the policy is told of it, and what its decision does.
-// A look reads hints, while workers go on. What has changed meanwhile shows in the next one.
+// Room: Pool/Monitor+Look. One look at the pool: what the policy receives, and what its
+// decision does. A look reads hints, while workers go on. What has changed meanwhile shows in the
+// next one.
 
 import CLinux
 
@@ -102,7 +103,8 @@ extension Monitor {
     }
   }
 
-  /// What CPU time the worker's thread has used since the last look at it, and how long that was ago.
+  /// What CPU time the worker's thread has used since the last look at it, and how long that was
+  /// ago.
   private func cpuTime(of worker: Worker, at now: UInt64) -> (used: UInt64?, since: UInt64) {
     let thread = worker.threadID.load(ordering: .relaxed)
     // A thread that was not there in the last look has begun since.
@@ -156,7 +158,8 @@ extension Monitor {
     if let report = decision.report { pool.reportHolders(report) }
   }
 
-  /// A class that has had work for long, and no worker at it while others are at higher work, gets one.
+  /// A class that has had work for long, and no worker at it while others are at higher work, gets
+  /// one.
   private func relieveStarved(_ pool: Pool, _ found: Found) {
     let waiting = pool.sourcesWaiting.load(ordering: .relaxed)
     let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | found.bandsInRings

@@ -1,9 +1,10 @@
-// Room: Pool/Monitor. Notices workers whose items make no room for others: that sleep without an announcement, in
-// read(2), on a lock, in usleep(3), or that compute for long.
+// Room: Pool/Monitor. Notices workers whose items make no room for others: that sleep without an
+// announcement, in read(2), on a lock, in usleep(3), or that compute for long.
 // A thread of its own, asleep without a timer unless work finds every CPU or thread taken. It is started
 // when that is first so, or when a worker first has nothing to do: by the time that it is needed the system
-// may refuse it (Pool+Shortage). While it watches it looks at the pool once a millisecond (Monitor+Look), and the
-// policy decides what follows (GrowthPolicy). It also names threads that stay with a queue: see WorkerName.
+// may refuse it (Pool+Shortage). While it watches it looks at the pool once a millisecond
+// (Monitor+Look), and the policy decides what follows (GrowthPolicy). It also names threads that
+// stay with a queue: see WorkerName.
 import CLinux
 
 final class Monitor: @unchecked Sendable {

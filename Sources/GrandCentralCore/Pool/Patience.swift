@@ -3,8 +3,8 @@
 // sleep and be woken at each hand-over. Who was woken soon after it had gone to sleep may expect the same of the next
 // time, and looks on for about as long as a sleep and a wake cost (Kernel/Spin). If that was in vain, the next
 // sleep is begun at once, however short the one before was: so a stream of work that comes just too late for it costs
-// every other time. A thread that had to give its CPU to another one stops: what it waits for may need that CPU, and would
-// get it for one item at a time. Any thread's own.
+// every other time. A thread that had to give its CPU to another one stops: what it waits for may
+// need that CPU, and would get it for one item at a time. Any thread's own.
 
 import CLinux
 
@@ -14,7 +14,7 @@ struct Patience {
 
   /// For how long to look on.
   private static var nanoseconds: UInt64 { 25_000 }
-  /// A call that gives the CPU to nobody returns sooner.
+  /// A call that gives the CPU to no other thread returns sooner.
   private static var longestYield: UInt64 { 2_000 }
   /// How often, before whoever else wants the CPU has it.
   private static var looksInTurn: Int { 16 }

@@ -91,8 +91,8 @@ extension Pool {
     send(for: hasWork(in: items) ? items : Source(kind: .lanes, band: band))
   }
 
-  /// One more worker, for the oldest work of that kind and the highest band that has any. By the monitor. False: there
-  /// is none, or no thread.
+  /// One more worker, for the oldest work of that kind and the highest band that has any. By the
+  /// monitor. False: there is none, or no thread.
   func sendOne(for kind: WorkKind, mostThreads: Int) -> Bool {
     for band in Band.allCases.reversed() where band != .unspecified {
       let source = Source(kind: kind, band: band)

@@ -1,7 +1,8 @@
 // Room: Pool/Pool+Holders. Reports which queues hold the threads when queued work does not begin.
 
 extension Pool {
-  /// Reports the queues that hold the threads, once for each reason until the pool has come to rest again.
+  /// Reports the queues that hold the threads, once for each reason until the pool has come to rest
+  /// again.
   func reportHolders(_ reason: GrowthPolicy.Report) {
     let holders = holders()
     let threads = holders.reduce(0) { $0 + $1.count }

@@ -36,7 +36,8 @@ extension Pool {
     return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
   }
 
-  /// For a worker beyond the allowance: a lane, and no item. It searches for nobody else, and so wakes no other worker.
+  /// For a worker beyond the allowance: a lane, and no item. It does not count as a searcher, and so
+  /// wakes no other worker.
   func takeLane(for worker: Worker) -> WorkNode? {
     worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
@@ -151,8 +152,8 @@ extension Pool {
     return other.flatMap { steal(first.other, from: $0, for: worker) }
   }
 
-  /// How many nodes a worker takes from an injector at once. One, where items sleep: what lies behind an item that sleeps
-  /// would begin after what came later.
+  /// How many nodes a worker takes from an injector at once. One, where items sleep: what lies
+  /// behind an item that sleeps would begin after what came later.
   private func refill(of worker: Worker) -> Int {
     let isGrown = allowance.load(ordering: .relaxed) > width.load(ordering: .relaxed)
     if isGrown || isStressed { worker.shrankRefill() }

@@ -2,10 +2,10 @@
 // The smaller of two numbers, of which either may change at any time (Kernel/CPULimits):
 //   the CPUs of the affinity mask    a system call of 0.3 µs; read once a millisecond at the most
 //   the quota of the control groups  several files; read once a second at the most
-// Both are read when a worker goes idle and at each look of the monitor; the mask also before a thread is made and when
-// a loop of concurrentPerform begins. So a mask that is set before the first item, or before a loop, counts for it.
-// With the mask changes whether waiting threads spin (Kernel/Spin), and how many threads there may be before any item
-// sleeps.
+// Both are read when a worker goes idle and at each look of the monitor; the mask also before a
+// thread is made and when a loop of concurrentPerform begins. So a mask that is set before the
+// first item, or before a loop, counts for it. With the mask changes whether waiting threads spin
+// (Kernel/Spin), and how many threads there may be before any item sleeps.
 import CLinux
 
 extension Pool {
@@ -40,7 +40,8 @@ extension Pool {
     if configuration.width < cpus { quotaWidth.store(configuration.width, ordering: .relaxed) }
   }
 
-  /// Whether the time has passed since the caller, or another thread, last had its turn; then it is the caller's.
+  /// Whether the time has passed since the caller, or another thread, last had its turn; then it is
+  /// the caller's.
   // relaxed: of two threads that find it due the exchange lets one through, which guards nothing.
   private func isDue(_ last: borrowing Atomic<UInt64>, after period: UInt64) -> Bool {
     let now = Clock.monotonicNanoseconds()
@@ -50,7 +51,8 @@ extension Pool {
     return last.compareExchange(expected: seen, desired: now, ordering: .relaxed).exchanged
   }
 
-  // relaxed: whoever reads an old width or allowance has one thread too many or too few for a moment.
+  // relaxed: a thread that reads an old width or allowance leaves one thread too many or too few for a
+  // moment.
   private func setWidth(_ next: Int) {
     let next = max(1, min(next, configuration.mostThreads))
     let previous = width.exchange(next, ordering: .relaxed)

@@ -52,8 +52,8 @@ final class Pool: @unchecked Sendable {
   let sourcesWaiting = Atomic<UInt32>(0)
   /// Active workers by the band they work in, ten bits each.
   let bandUse = Atomic<UInt64>(0)
-  /// The queue that each band's work is on when it is on no other, for frames; `overcommitRoots` places later the queue
-  /// of items that overcommit.
+  /// The queue that each band's work is on when it is on no other, for frames; `overcommitRoots`
+  /// places later the queue of items that overcommit.
   /// Written once, before any work; plain memory, so that reading it counts no references.
   let rootOfBand: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   static var overcommitRoots: Int { 8 }

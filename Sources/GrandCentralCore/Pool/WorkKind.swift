@@ -10,7 +10,8 @@
 enum WorkKind: Int, CaseIterable {
   /// Client work of global queues, and of concurrent queues once they have let it pass.
   case items
-  /// Activations: lanes with work that asked to be drained; and items of the global queues that overcommit.
+  /// Activations: lanes with work that asked to be drained; and items of the global queues that
+  /// overcommit.
   case lanes
 
   var other: WorkKind { self == .items ? .lanes : .items }

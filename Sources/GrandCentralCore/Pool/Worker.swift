@@ -19,7 +19,8 @@ final class Worker: @unchecked Sendable {
     case running
     /// Its item sleeps in one of our own waits, and is not counted active.
     case announced
-    /// The monitor found that its item rests or is overdue (GrowthPolicy); not counted active either.
+    /// The monitor found that its item rests or is overdue (GrowthPolicy); not counted active
+    /// either.
     case uncounted
   }
   let status = Atomic<Status>(.away)
@@ -57,8 +58,8 @@ final class Worker: @unchecked Sendable {
   var isSearching = false
   var patience = Patience()
   @Cell var name = WorkerName()
-  /// How many nodes it takes next from an injector: 1, 2, 4 … as long as its items do not sleep. What lies in the ring of
-  /// a worker that sleeps begins later than what came after it.
+  /// How many nodes it takes next from an injector: 1, 2, 4 … as long as its items do not sleep.
+  /// What lies in the ring of a worker that sleeps begins later than what came after it.
   private(set) var refill = Worker.leastRefill
   private static var leastRefill: Int { scaled(1, inModels: 64) }
   private static var mostRefill: Int { 64 }

@@ -4,9 +4,9 @@
 //               So does a thread that runs an item of a concurrent queue
 //   a reader    sets `reader`, then reads addresses, and may use what they name until it clears it
 //   a death     reads `reader`; if another thread is, waits for it
-// All sequentially consistent but the clearing, and the drainer's first store, which releases: if the reader saw the
-// address, the drainer's zero, and with it the death's look at `reader`, came after it was set. Costs a drainer two stores
-// an activation, a death a load.
+// All sequentially consistent but the clearing, and the drainer's first store, which releases: if
+// the reader saw the address, the drainer's zero, and with it the death's look at `reader`, came
+// after it was set. Costs a drainer two stores an activation, a death a load.
 
 /// Something that has a name and may be somebody's workplace.
 protocol Workplace: AnyObject {

@@ -1,15 +1,15 @@
 // Room: QoS/QoSPropagation. Which QoS goes where: pure functions, so that a table can test them.
 //   submitter's thread ─captured→ node ─effective→ the running item's thread ─captured→ …
 //                                  └─activation→ the lane as an item of its target
-// Three sources, strongest first: the item's own when enforced, the queue's, the item's. The item's is
-// what the caller gave, or else the class of the code that submitted it, which is at most
+// Three sources, strongest first: the item's own when enforced, the queue's, the item's. The item's
+// is what the caller gave, or else the class of the code that submitted it, which is at most
 // user-initiated: work that is handed on is no longer the user's touch itself.
-// The queue's is its own class; a queue without one has the class of the nearest target that has one,
-// as if it were its own. That is how C programs give a queue a priority: its target is the global queue
-// of a class. So a class that is handed down lowers an item, too.
-// A floor is the least that a queue's items run at, and what the queue hands down. It raises and never
-// lowers. Without a class above it, it is handed down as a floor. What ends on the main thread is handed
-// down as enforced: nothing lowers that thread.
+// The queue's is its own class; a queue without one has the class of the nearest target that has
+// one, as if it were its own. That is how C programs give a queue a priority: its target is the
+// global queue of a class. So a class that is handed down lowers an item, too.
+// A floor is the least that a queue's items run at, and what the queue hands down. It raises and
+// never lowers. Without a class above it, it is handed down as a floor. What ends on the main
+// thread is handed down as enforced: nothing lowers that thread.
 // A lane that asks to be drained is no item of its target: it brings what its own items need, and the
 // target's QoS can only add to that.
 // What is raised because more urgent work waits behind it (Lanes/Lane+Override) is not seen here: it

@@ -15,8 +15,8 @@ extension DispatchQueue {
   /// Whether the calling thread runs an item of this queue, or of one that leads to it.
   package final var isCurrent: Bool { isCurrent(on: currentThread()) }
 
-  /// The queues that live as long as the process: the global ones, in the order of `Band`, those that overcommit, in the
-  /// same order, and the main one.
+  /// The queues that live as long as the process: the global ones, in the order of `Band`, those
+  /// that overcommit, in the same order, and the main one.
   package static var everlasting: [DispatchQueue] {
     Runtime.shared.allRoots + [Runtime.shared.main]
   }

@@ -14,8 +14,8 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
       root: Self.label(of: band, overcommits: overcommits), kind: .root, qos: PackedQoS(band: band))
   }
 
-  /// The labels that programs and tools know. The root without a band is what serial queues target by default, which
-  /// programs know by the label of the default class with overcommit.
+  /// The labels that programs and tools know. The root without a band is what serial queues target
+  /// by default, which programs know by the label of the default class with overcommit.
   private static func label(of band: Band, overcommits: Bool) -> String {
     let name =
       switch band {

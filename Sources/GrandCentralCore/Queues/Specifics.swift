@@ -121,8 +121,8 @@ struct FoundSpecific {
   fileprivate static func onCurrentQueue(_ key: SpecificKey) -> FoundSpecific? {
     let thread = currentThread()
     guard let current = Frames(thread: thread).address else {
-      // The main thread is on the main queue even between two of its items. Other threads are on none, and ask nothing
-      // of the engine.
+      // The main thread is on the main queue even between two of its items. Other threads are on
+      // none, and ask nothing of the engine.
       guard thread.pointee.is_main else { return nil }
       // SAFETY: the main queue lives as long as the engine.
       return Runtime.shared.mainReference._withUnsafeGuaranteedRef { $0.findSpecific(key) }

@@ -141,8 +141,8 @@ extension DispatchSource: DispatchSourceRead, DispatchSourceWrite {
   /// Makes a source that watches a descriptor for something to read: see `DispatchSourceRead`.
   ///
   /// Any number of sources may watch one descriptor. Cancel them before it is closed, and close it in the cancel
-  /// handler: the sources of a descriptor that is closed earlier hear no more, and that is reported on standard error if
-  /// the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
+  /// handler: the sources of a descriptor that is closed earlier hear no more, and that is reported
+  /// on standard error if the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
   ///
   /// - Parameters:
   ///   - fileDescriptor: not negative, or the process stops with a message. Make it non-blocking.

@@ -112,9 +112,10 @@ extension DispatchSource: DispatchSourceFileSystemObject {
     /// Its permissions, owner, times or extended attributes were changed. Times and extended attributes that change in
     /// the same moment as the link count may be told as `.link` alone.
     public static let attrib = FileSystemEvent(rawValue: 0x08)
-    /// The number of its hard links has changed; for a directory, of its subdirectories. A file's name that is made and
-    /// removed at once is reported too, with `.attrib`. Linux reports a change of extended attributes, or of the time
-    /// of the last access alone, in the same words, so these have both events as well.
+    /// The number of its hard links has changed; for a directory, of its subdirectories. A file's
+    /// name that is made and removed at once is reported too, with `.attrib`. Linux reports a
+    /// change of extended attributes, or of the time of the last access alone, in the same words,
+    /// so these have both events as well.
     public static let link = FileSystemEvent(rawValue: 0x10)
     /// It was renamed, or moved to another directory. That a directory above it was renamed does not show.
     public static let rename = FileSystemEvent(rawValue: 0x20)
@@ -137,13 +138,14 @@ extension DispatchSource: DispatchSourceFileSystemObject {
   ///
   /// The descriptor needs permission to read the file, though it may be opened in any mode, `O_PATH` and `O_WRONLY`
   /// included. Any number of sources may watch a file. Cancel them before their descriptor is closed, and close it in
-  /// the cancel handler: the source of one that is closed earlier hears no more, and that is reported on standard error if
-  /// the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
+  /// the cancel handler: the source of one that is closed earlier hears no more, and that is
+  /// reported on standard error if the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
   ///
-  /// When more happens than the kernel keeps, every source is notified of all that it may have missed: its whole mask, but
-  /// for `.delete` and `.revoke`, which can be looked up. That, too, is reported if asked for. What cannot be
-  /// watched, as without /proc, is reported, and its source hears nothing. Where the system is out of watches or
-  /// descriptors it is asked again, which is reported too, and events come late.
+  /// When more happens than the kernel keeps, every source is notified of all that it may have
+  /// missed: its whole mask, but for `.delete` and `.revoke`, which can be looked up. That, too, is
+  /// reported if asked for. What cannot be watched, as without /proc, is reported, and its source
+  /// hears nothing. Where the system is out of watches or descriptors it is asked again, which is
+  /// reported too, and events come late.
   ///
   /// ```swift
   /// let file = open("settings.json", O_RDONLY | O_CLOEXEC)

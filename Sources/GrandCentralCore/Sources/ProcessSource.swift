@@ -143,8 +143,9 @@ extension DispatchSource: DispatchSourceProcess {
   /// ```
   /// `.fork` and `.exec` are told where the kernel lets this process know: in the machine's first namespaces, so not in
   /// most containers, and before Linux 6.6 with CAP_NET_ADMIN alone; and some can be lost when the machine's processes
-  /// do more of it than can be received. Where they are not to be known, standard error says so once. Linux does not
-  /// report the signals that another process is sent; `GRANDCENTRAL_REPORTS=all` says so when `.signal` is asked for.
+  /// do more of it than can be received. Where they are not to be known, standard error says so
+  /// once. Linux does not report the signals that another process is sent;
+  /// `GRANDCENTRAL_REPORTS=all` says so when `.signal` is asked for.
   ///
   /// - Parameters:
   ///   - identifier: the process. Zero, negative numbers and those of threads stop the process with a message, the

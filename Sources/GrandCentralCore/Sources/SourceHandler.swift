@@ -45,8 +45,8 @@ enum SourceHandler {
     }
   }
 
-  /// Calls it as an item of `source`, whose lane the thread holds: at the source's class, or else at what its targets
-  /// hand down, or else at the handler's own.
+  /// Calls it as an item of `source`, whose lane the thread holds: at the source's class, or else
+  /// at what its targets hand down, or else at the handler's own.
   func run(of source: DispatchSource, on thread: ThreadContext) {
     let outer = thread.pointee.qos
     let own = source.effectiveQoS(WorkTraits(qos: qos))

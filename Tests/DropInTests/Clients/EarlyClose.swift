@@ -1,5 +1,6 @@
-// Descriptors that are closed before their sources are cancelled. Foundation does that to sockets of requests that are
-// refused or cancelled, which a program's author cannot change; the last one is the program's own.
+// Descriptors that are closed before their sources are cancelled. Foundation does that to sockets
+// of requests that are refused or cancelled, which a program's author cannot change; the last one
+// is the program's own.
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
-// How an event of a file comes to its handler: nothing on the way may sleep, poll or wake another thread.
+// How an event of a file comes to its handler: nothing on the way may sleep, poll or wake another
+// thread.
 import CLinux
 import Glibc
 import TestSupport
@@ -21,7 +22,8 @@ import Testing
       source.activate()
       guard isRegistered.wait() else { exit(1) }
       let poller = Events.shared.poller
-      // The last thread in the wait hands an event to the pool: so does the first one until the second has come.
+      // The last thread in the wait hands an event to the pool: so does the first one until the
+      // second has come.
       for round in 1...1000 {
         writeBytes(file, 1)
         guard threads.waitForCount(round) else { exit(2) }

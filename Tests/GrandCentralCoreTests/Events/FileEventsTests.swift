@@ -49,7 +49,8 @@ import Testing
       after.changed = .init(seconds: 3, nanoseconds: 0)
       #expect(FileEvents.told(by: .attributes, before: before, now: after) == [.attrib, .link])
     }
-    // The kernel's report of a write is read first, and the status shows already that a name has been there.
+    // The kernel's report of a write is read first, and the status shows already that a name has
+    // been there.
     let written = with {
       $0.size = 20
       $0.modified = later

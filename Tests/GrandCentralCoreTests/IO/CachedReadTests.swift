@@ -74,7 +74,8 @@ import Testing
       posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
     }
 
-    /// Submits reads of all pages. Returns which of them have ended by the time that the call returns.
+    /// Submits reads of all pages. Returns which of them have ended by the time that the call
+    /// returns.
     func all() -> [Bool] {
       (0..<pages).map { page in
         let operation = submit(offset: Int64(page * pageBytes)) { [told] isDone, data, error in

@@ -4,7 +4,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A thread that looks before it sleeps") struct AdaptiveSpinTests {
-  /// How many of `waits` look, each in vain.
+  /// How many of `waits` look, where each look fails.
   private func looking(_ waits: Int, _ spin: borrowing AdaptiveSpin) -> Int {
     var looking = 0
     for _ in 0..<waits {
@@ -19,7 +19,7 @@ import Testing
     return looking
   }
 
-  @Test func `sleeps at once ever more often while looks are in vain`() {
+  @Test func `sleeps at once ever more often while looks fail`() {
     let spin = AdaptiveSpin()
     // After 1, 3, 7, 15, 31, 63, 63 … that do not.
     #expect(looking(1 + 1 + 1 + 3 + 1 + 7, spin) == 3)

@@ -1,5 +1,5 @@
-// What the engine remembers of a program's signal actions while it counts deliveries: CLinux/Signals.c. Each test has a
-// signal of its own.
+// What the engine remembers of a program's signal actions while it counts deliveries:
+// CLinux/Signals.c. Each test has a signal of its own.
 import CFaults
 import Glibc
 import TestSupport
@@ -10,8 +10,9 @@ import Testing
 @Suite("The program's signal action") struct SignalActionsTests {
   @Test func `is remembered without memory of its own, however often it changes`() async {
     await #expect(processExitsWith: .success) {
-      // The C library fills the rest of a mask with what it finds on the stack: each round finds something else there.
-      // Three actions in turn; four million bytes would be 200 for each round.
+      // The C library fills the rest of a mask with what it finds on the stack: each round finds
+      // something else there. Three actions in turn; four million bytes would be 200 for each
+      // round.
       change(58, rounds: 1000)
       let before = residentPages()
       change(58, rounds: 20_000)
@@ -42,8 +43,8 @@ import Testing
 
   @Test(.disabled(if: faults_is_thread_sanitized()))
   func `is read whole by a handler that runs while it changes`() {
-    // A handler with values and one without, in turn: each delivery has to reach the one that is set just then, with its
-    // value if it takes one.
+    // A handler with values and one without, in turn: each delivery has to reach the one that is
+    // set just then, with its value if it takes one.
     #expect(faults_set_action(60, FAULTS_COUNTED, 0) == 0)
     let deliveries = stressed(20_000)
     let isOver = Box(false)

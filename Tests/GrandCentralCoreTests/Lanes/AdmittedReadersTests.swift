@@ -1,13 +1,13 @@
-// When a sync() reader that waits in line is granted, seen at the moments at which the lane's owner sends the items
-// behind it to a root that runs nothing by itself.
+// When a sync() reader that waits in line is granted, seen at the moments at which the lane's owner
+// sends the items behind it to a root that runs nothing by itself.
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
 @Suite("A reader in line") struct AdmittedReadersTests {
-  /// A reader waits between one item and `items` others. For each item, in order, whether the reader had been granted
-  /// when the lane's owner sent the item.
+  /// A reader waits between one item and `items` others. For each item, in order, whether the
+  /// reader had been granted when the lane's owner sent the item.
   private func grantedAtSubmissions(items: Int) -> [Bool] {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.readers", attributes: .concurrent, target: root)

@@ -1,4 +1,5 @@
-// The promises of GrowthPolicy in virtual time, and policies with one rule broken, each of which breaks one of them.
+// The promises of GrowthPolicy in virtual time, and policies with one rule broken, each of which
+// breaks one of them.
 import TestSupport
 import Testing
 
@@ -137,7 +138,8 @@ private func explosion(
     machine.submit(endless, Script(.items, .compute(milliseconds: 1e9)))
     machine.submit(200, Script(.items, .compute(milliseconds: milliseconds)))
     machine.run(milliseconds: endless > 0 ? 3500 : load > 0 ? 2500 : 1000)
-    // What is overdue makes room for as many, and so do a few that ended late before the first of them ended.
+    // What is overdue makes room for as many, and so do a few that ended late before the first of
+    // them ended.
     if machine.mostAtWork > width + endless + more {
       return "\(machine.mostAtWork) at work, the width is \(width)"
     }
@@ -178,8 +180,8 @@ private func sleepers(
     ? nil : "\(machine.ended) of \(naps) with \(machine.mostThreadsSeen) threads"
 }
 
-/// Endless items have as many threads as the soft limit at most, endless lanes as many as there may be at all. Lanes that
-/// end have four times the soft limit at most.
+/// Endless items have as many threads as the soft limit at most, endless lanes as many as there may
+/// be at all. Lanes that end have four times the soft limit at most.
 private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
   var items = GrowthSimulation(softThreads: 8, thresholds: rules)
   items.submit(30, Script(.items, .compute(milliseconds: 1e9)))

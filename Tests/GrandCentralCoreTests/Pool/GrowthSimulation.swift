@@ -1,5 +1,6 @@
-// A machine in virtual time, with a pool that obeys GrowthPolicy and items that follow scripts. What the pool's own code
-// does is here in its simplest form: workers take what waits while the policy allows, and step back when it does not.
+// A machine in virtual time, with a pool that obeys GrowthPolicy and items that follow scripts.
+// What the pool's own code does is here in its simplest form: workers take what waits while the
+// policy allows, and step back when it does not.
 @testable import GrandCentralCore
 
 /// What an item does, step after step.

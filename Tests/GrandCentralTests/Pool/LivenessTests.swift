@@ -1,5 +1,5 @@
-// Whatever may run begins, whatever runs already: in child processes, by Tests/Probes/PoolProbe. A probe that never begins
-// is a child that never ends.
+// Whatever may run begins, whatever runs already: in child processes, by Tests/Probes/PoolProbe. A
+// probe that never begins is a child that never ends.
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-// Room: Models/GroupRelease. Groups of C programs: a thread leaves a group that it holds no reference to, and the leave lets
-// another thread release it.
+// Room: Models/GroupRelease. Groups of C programs: a thread leaves a group that it holds no
+// reference to, and the leave lets another thread release it.
 
 extension Catalogue {
   static var groupReleases: [EngineModel] {
@@ -44,8 +44,8 @@ private enum GroupRelease {
     }
   }
 
-  /// The waiter, which has timed out before and left its flag behind, may find the group empty before the leave has
-  /// returned.
+  /// The waiter, which has timed out before and left its flag behind, may find the group empty
+  /// before the leave has returned.
   static func waiterReleases(_ scene: Scene) {
     let handle = Handle()
     let done = Plain()

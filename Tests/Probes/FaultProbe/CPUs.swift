@@ -49,8 +49,8 @@ func changingCPUs(_ words: [String]) {
   check(binder.join() && rounds == 20, "work runs while the mask changes all the time")
 }
 
-/// Whether a loop runs on more than one thread. Its iterations compute until a second thread has come, or for some
-/// time, which is long if one `isExpected`.
+/// Whether a loop runs on more than one thread. Its iterations compute until a second thread has
+/// come, or for some time, which is long if one `isExpected`.
 private func hasHelper(
   isExpected: Bool, _ loop: (@escaping @Sendable (Int) -> Void) -> Void
 ) -> Bool {
@@ -69,7 +69,8 @@ private func passMillisecond() {
   spin { monotonicSeconds() >= end }
 }
 
-/// The mask changes when the engine is there and has not made a thread; then between loops. Each is right at once.
+/// The mask changes when the engine is there and has not made a thread; then between loops. Each is
+/// right at once.
 func changingCPUsBeforeUse(_ words: [String]) {
   let all = faults_cpus()
   let one = firstCPU(of: all)

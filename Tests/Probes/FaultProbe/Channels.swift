@@ -149,7 +149,8 @@ func channelsWithoutDescriptors(_ words: [String]) {
 func channelsOfNobody(_ words: [String]) {
   guard let folder = variable("FAULTS_FOLDER") else { return check(false, "a folder") }
   check(faults_become_nobody() == 0, "rights are given up")
-  // The first three fail when they are opened; the others cannot even be looked for, so there is no channel.
+  // The first three fail when they are opened; the others cannot even be looked for, so there is no
+  // channel.
   for (name, flags, cleanup) in [
     ("secret", O_RDONLY, 0), ("secret", O_WRONLY, 0), ("new", O_WRONLY | O_CREAT, 0),
     ("closed/file", O_RDONLY, EACCES), ("closed/new", O_WRONLY | O_CREAT, EACCES),

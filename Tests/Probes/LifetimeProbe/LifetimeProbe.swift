@@ -1,7 +1,8 @@
-// The last reference against each call, in Swift: the effect of a call drops the last reference to the object, at once
-// and on another thread, while the call is still inside the engine. Swift's callers hold what they call; an optimiser
-// may end such a hold at the last use that it sees, so this is built with optimisation and the address sanitizer too
-// (scripts/lifetimes.sh). Prints `ended=N`: how many rounds came to their last effect.
+// The last reference against each call, in Swift: the effect of a call drops the last reference to
+// the object, at once and on another thread, while the call is still inside the engine. Swift's
+// callers hold what they call; an optimiser may end such a hold at the last use that it sees, so
+// this is built with optimisation and the address sanitizer too (scripts/lifetimes.sh). Prints
+// `ended=N`: how many rounds came to their last effect.
 //   LifetimeProbe [ROUNDS]     of each kind; 300 unless given
 import Glibc
 import GrandCentral

@@ -1,9 +1,11 @@
-// Scenarios of PoolProbe: work that must begin, whatever runs already, on no more threads than it needs.
+// Scenarios of PoolProbe: work that must begin, whatever runs already, on no more threads than it
+// needs.
 import Glibc
 import GrandCentral
 import TestSupport
 
-/// How long an item waits behind items that do not end: `hog` on `hogsOn`, and the probe on another queue.
+/// How long an item waits behind items that do not end: `hog` on `hogsOn`, and the probe on another
+/// queue.
 func liveness() {
   let arguments = CommandLine.arguments
   guard arguments.count == 6, let count = Int(arguments[4]) else { exit(2) }

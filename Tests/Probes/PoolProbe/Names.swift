@@ -11,12 +11,14 @@ private func nameSeen(_ start: (@escaping @Sendable () -> Void) -> Void) -> Stri
   return seen.all[0]
 }
 
-/// Whether every thread but the main one has the name that it has without work. Event handlers' threads included.
+/// Whether every thread but the main one has the name that it has without work. Event handlers'
+/// threads included.
 private func areAllPlain() -> Bool {
   processThreads().allSatisfy { $0.id == Int(getpid()) || $0.name.hasPrefix("gc-") }
 }
 
-/// Prints for each kind of work the name of the thread in the work's first moment. Nothing else runs meanwhile.
+/// Prints for each kind of work the name of the thread in the work's first moment. Nothing else
+/// runs meanwhile.
 func quietNames() {
   let process = threadName()
   let serial = DispatchQueue(label: "quiet.serial")
@@ -62,8 +64,9 @@ func quietHandlerNames() {
   say("becamePlain", eventually(areAllPlain))
 }
 
-/// Items that hand over to each other, each on a queue of its own that is gone soon after: how many ran on a thread
-/// that kept another queue's label. For a moment it may have one: the monitor names a thread that is about to leave.
+/// Items that hand over to each other, each on a queue of its own that is gone soon after: how many
+/// ran on a thread that kept another queue's label. For a moment it may have one: the monitor names
+/// a thread that is about to leave.
 func passingNames() {
   let wrong = Counter()
   let labelled = Counter()

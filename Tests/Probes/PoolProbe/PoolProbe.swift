@@ -225,7 +225,8 @@ private func limit() {
   holdThreads((0..<40).map { DispatchQueue(label: "holder.\($0 % 2)") })
 }
 
-/// The same of a concurrent queue and the global one of the class that it infers from the main thread.
+/// The same of a concurrent queue and the global one of the class that it infers from the main
+/// thread.
 private func limitConcurrent() {
   let queue = DispatchQueue(label: "holder.concurrent", attributes: .concurrent)
   holdThreads((0..<40).map { $0 % 2 == 0 ? queue : .global(qos: .userInitiated) })

@@ -5,8 +5,8 @@ import GrandCentralDropIn
 
 func isOnEngine() -> Bool {
   let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-  // The engine names its threads, after themselves or after the queue that they work for. The toolchain's
-  // carry the program's name.
+  // The engine names its threads, after themselves or after the queue that they work for. The
+  // toolchain's carry the program's name.
   return name.map { $0 != "App\n" } ?? false
 }
 
