@@ -48,7 +48,9 @@ static void set_action(int number, int round) {
   CHECK(sigaction(number, &next, NULL) == 0);
 }
 
-CASE(signal_sources_that_come_and_go_keep_no_memory) {
+BEYOND(
+  signal_sources_that_come_and_go_keep_no_memory,
+  "the peer frees what a source has used some time later") {
   dispatch_queue_t queue = serial_queue();
   enum { WARM = 1000, ROUNDS = 6000 };
   size_t before = 0;
