@@ -22,7 +22,8 @@ esac
 # the same sanitizer by the toolchain's clang. Its runtime comes with the program.
 more=() definitions=(-Xlinker -z -Xlinker defs)
 if [[ -n ${DROPIN_SANITIZER:-} ]]; then
-  more+=("-sanitize=$DROPIN_SANITIZER" -g)
+  # Lines only: full information would leave the module beside the sources.
+  more+=("-sanitize=$DROPIN_SANITIZER" -gline-tables-only)
   c_flags+=("-fsanitize=$DROPIN_SANITIZER" -g)
   definitions=()
 fi

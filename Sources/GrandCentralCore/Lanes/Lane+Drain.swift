@@ -64,7 +64,7 @@ extension Lane {
       }
       // Read by raisers after a word that this thread has changed, or one that it will see changed when it
       // takes what is pending.
-      if !isBound { owner.store(thread.ownerWord, ordering: .relaxed) }
+      if !isBound { owner.store(thread.ownerWord, ordering: .releasing) }
       readInherited()
       // relaxed: more than that shows in the exchange that takes what is pending.
       level = state.load(ordering: .relaxed).urgency

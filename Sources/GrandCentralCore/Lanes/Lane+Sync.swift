@@ -19,7 +19,7 @@ extension Lane {
       expected: LaneState(rawValue: 0), desired: token,
       successOrdering: .acquiring, failureOrdering: .relaxed)
     if won && token.rawValue == LaneState.locked {
-      owner.store(thread.ownerWord, ordering: .relaxed)
+      owner.store(thread.ownerWord, ordering: .releasing)
     }
     return won
   }
@@ -89,7 +89,7 @@ extension Lane {
     let (won, _) = state.compareExchange(
       expected: seen, desired: LaneState(rawValue: seen.rawValue | token(exclusive)),
       successOrdering: .acquiring, failureOrdering: .relaxed)
-    if won && exclusive { owner.store(thread.ownerWord, ordering: .relaxed) }
+    if won && exclusive { owner.store(thread.ownerWord, ordering: .releasing) }
     return won
   }
 
@@ -158,12 +158,12 @@ extension Lane {
       sleepOnWord(thread, while: asleep)
       seen = state.load(ordering: .acquiring)
     }
-    if exclusive { owner.store(thread.ownerWord, ordering: .relaxed) }
+    if exclusive { owner.store(thread.ownerWord, ordering: .releasing) }
   }
 
   /// The lane was handed to this thread, which may have others behind it in line.
   private final func beginAsOwner(_ thread: ThreadContext) {
-    owner.store(thread.ownerWord, ordering: .relaxed)
+    owner.store(thread.ownerWord, ordering: .releasing)
     // A change, though nothing changes: a raiser either comes first and is seen here, or sees the owner.
     let seen = state.set(0)
     if UInt32(seen.urgency.rawValue) > thread.pointee.adopted, Overrides.areResolved {

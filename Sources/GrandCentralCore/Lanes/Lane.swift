@@ -5,8 +5,9 @@
 //   batch      the lane's owner's: nodes taken from pending, oldest first
 //   target     written by an owner under the hierarchy lock; read by whoever holds the lane (owner or
 //              running), or under that lock
-//   owner      the thread inside, as its context's address; relaxed, for messages and self-deadlocks,
-//              and for raising it: see Lane+Override
+//   owner      the thread inside, as its context's address, for messages and self-deadlocks, and for
+//              raising it: see Lane+Override. releasing where a thread puts itself there, for the
+//              acquiring load of a raiser, which reads the context; relaxed elsewhere
 //   level      the lane's owner's, while it drains: what it knows the word's urgency to be
 //   isEverlasting  written before anybody else knows the lane
 //   unsettled  the lane's owner's: what it has to find out before the next item, see Lane+Override
