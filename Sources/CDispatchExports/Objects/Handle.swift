@@ -8,17 +8,19 @@
 // had its effect, and no longer. The effect may be that a handler or an item runs, at once and on
 // another thread, and releases the last reference while the call is still inside. So a function
 // touches the object after its effect only if it holds it.
-//   withHold(…)               the call retains the object until it returns. For every call that can let
-//                             client code run and touches the object afterwards: activate, resume,
-//                             cancel, set a handler, a timer, a target or a specific, merge data, notify
-//   channels                  the same: takeUnretainedValue() is a strong reference for the whole call
-//   async, barrier_async,     no hold: the push publishes the node with its last access to the queue, or
-//   after                     the queue retains itself before that (Lanes/Lane+Push)
+//   withHold(…)               the call retains the object until it returns. For every call that can
+//                             let client code run and touches the object afterwards: activate,
+//                             resume, cancel, set a handler, a timer, a target or a specific, merge
+//                             data, notify
+//   channels                  the same: takeUnretainedValue() is a strong reference for the call
+//   async, barrier_async,     no hold: the push publishes the node with its last access to the
+//   after                     queue, or the queue retains itself before that (Lanes/Lane+Push)
 //   group_async               no hold: the node holds the group
 //   group_leave               no hold: one exchange, and then nothing of the group but its address
 //                             (DispatchGroup.leaveAtOnce)
-//   semaphore_signal          no hold: until the grant is published a waiter is inside, which has one
-//   sync, async_and_wait,     no hold: the caller waits, and holds the object for as long as it does
+//   semaphore_signal          no hold: until the grant is published a waiter, which has one, is
+//                             inside
+//   sync, async_and_wait,     no hold: the caller waits, and holds the object while it does
 //   apply, group_wait,
 //   semaphore_wait
 //   functions that only ask,  no hold: they let nothing run

@@ -112,7 +112,7 @@ extension FileStatus {
     if seen.changesLinks(of: now) { next.links = now.links }
     if seen.contains(.attributes) {
       (next.mode, next.user, next.group) = (now.mode, now.user, now.group)
-      // Programs set it: utimensat(2). Writes are told by their event alone, so none is lost here.
+      // Programs set it: utimensat(2). An event of its own reports a write, so none is lost here.
       next.modified = now.modified
       // Not for a write: a name that came and went after it is still to be reported.
       next.changed = now.changed
