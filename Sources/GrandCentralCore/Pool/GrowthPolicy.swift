@@ -1,24 +1,35 @@
-// Room: Pool/GrowthPolicy. Decides which workers count as active, and how many workers and threads there may be.
-// Invariant, the law: work that may run starts within a bounded time, whatever the items do that run already; and as long
-// as items end, no more of them run than the width.
-// The monitor looks at the pool once a millisecond while work waits. It passes to this value what it saw, and carries out
-// what this value answers. There is no clock, lock or system call here, so the promises are tested in virtual time
-// (GrowthPolicyTests, GrowthScenarios); `Thresholds` is the table of every number.
+// Room: Pool/GrowthPolicy. Decides which workers count as active, and how many workers and threads
+// there may be.
+// Invariant, the law: work that may run starts within a bounded time, whatever the running items do;
+// and as long as items end, no more of them run than the width.
+// The monitor looks at the pool once a millisecond while work waits. It passes to this value what it
+// saw, and carries out what this value answers. There is no clock, lock or system call here, so the
+// promises are tested in virtual time (GrowthPolicyTests, GrowthSimulation). `Thresholds` is the
+// table of every number.
 //
 // A worker with an item counts as active, except one that is
-//   resting   It used little CPU since the last look and the kernel says that it sleeps: in read(2), on a lock, between
-//             two polls. It counts again when it uses much.
-//   overdue   It has been at the same item for long: it computes, yields or spins. It counts again when the item ends.
-//             Activations of lanes are overdue after milliseconds, items of concurrent and global queues after a second.
-// A worker that rests but has begun an item since the last look is `light`. It counts, and the allowance grows by one for
-// each: so the number of workers follows the demand for CPUs where items nap.
-// Beyond the allowance there are
-//   workers for lanes   while the oldest lane has waited for `lanePatience`: one, and more as lanes are overdue
-//   a worker for items  while fewer items than the width are at work and none was taken for `itemPatience`
+//   resting   It used little CPU since the last look and the kernel says that it sleeps: in
+//             read(2), on a lock, between two polls. It counts again when it uses much.
+//   overdue   It has been at the same item for long: it computes, yields or spins. It counts again
+//             when the item ends. Activations of lanes are overdue after milliseconds, items of
+//             concurrent and global queues after a second.
+// A worker that rests but has begun an item since the last look is `light`. It counts, and the
+// allowance grows by one for each: so the number of workers follows the demand for CPUs where items
+// nap.
 //
-// Threads: `softThreads` for items and `softThreadsForLanes` while lanes wait, as fast as workers rest or are overdue.
-// More, up to `mostThreads`, only while nothing at all was taken for a while: for lanes whatever the workers do, for items
-// only if all of them rest. Then items probably wait for queued ones.
+// Beyond the allowance there are
+//   workers for lanes   while the oldest lane has waited for `lanePatience`: one, and more as lanes
+//                       are overdue
+//   a worker for items  while fewer items than the width are at work and none was taken for
+//                       `itemPatience`
+//   workers for items   while as many as the width are overdue and none was taken. Nothing tells an
+//                       endless item from a long one, so a few get threads soon, and more only as
+//                       fast as one of them would end that takes a second of CPU time.
+//
+// Threads: `softThreads` for items and `softThreadsForLanes` while lanes wait, as fast as workers
+// rest or are overdue. More, up to `mostThreads`, only while nothing at all was taken for a while:
+// for lanes whatever the workers do, for items only if all of them rest. Then items probably wait
+// for queued ones.
 
 struct GrowthPolicy {
   /// The numbers of the policy. A period is the time between two looks, nominally a millisecond.
@@ -27,53 +38,68 @@ struct GrowthPolicy {
     var restingShare: UInt64 = 4
     /// … and until it uses more than 1/wakingShare of one, or is found running …
     var wakingShare: UInt64 = 2
-    /// … when the resting ones together use more than 1/suspicionShare of the CPUs. Then a look reads the states of so many.
+    /// … when the resting ones together use more than 1/suspicionShare of the CPUs. Then a look
+    /// reads the states of so many.
     var suspicionShare: UInt64 = 2
     var statesRead = 16
-    /// How long an item in a lane takes until it is overdue; and while others are overdue. In CPU time, of which a part
-    /// of the time that passes is the least: a loaded machine must not turn short items into endless ones.
+    /// How long an item in a lane takes until it is overdue; and while others are overdue. In CPU
+    /// time, of which a part of the time that passes is the least: a loaded machine must not turn
+    /// short items into endless ones.
     var overdueLane: UInt64 = 4_000_000
     var nextOverdueLane: UInt64 = 1_000_000
     var leastLaneShare: UInt64 = 4
     /// The same for an item of a concurrent or global queue.
     var overdueItem: UInt64 = 1_000_000_000
-    var nextOverdueItem: UInt64 = 50_000_000
     var leastItemShare: UInt64 = 4
-    /// So many, or the width if that is more, are overdue before the next ones take twice as long, four times, eight …
-    var fewOverdueItems = 3
-    /// Neither is overdue before it has run for that many times as long as any of its kind that ended lately …
+    /// Items that hold threads are few up to here, or to twice the width. Beyond, the pool grows
+    /// for items slowly.
+    var fewItems = 24
+    /// While as many items as the width are overdue: how long no item is taken before workers come
+    /// for more, and what part of those held that is. If they are not few, the time is CPU time of
+    /// each, so that items that end do so before, however many share the CPUs.
+    var fewUntaken: UInt64 = 25_000_000
+    var fewGrowth = 2
+    var manyUntaken: UInt64 = 1_000_000_000
+    var manyGrowth = 4
+    /// Neither is overdue before it has run for that many times as long as any of its kind that
+    /// ended lately …
     var endedFactor: UInt64 = 2
     /// … but no later than this.
     var latestOverdueLane: UInt64 = 8_000_000
     var latestOverdueItem: UInt64 = 4_000_000_000
     /// Each look forgets one part in so many of the longest that ended.
     var forgetting: UInt64 = 8192
-    /// Each look finds at most max(1, overdue already / overdueGrowth) overdue, and at most mostAtOnce.
+    /// Each look finds at most max(1, overdue already / overdueGrowth) overdue, and at most
+    /// mostAtOnce.
     var overdueGrowth = 2
     var mostAtOnce = 64
-    /// What a light worker adds to the allowance, and the part of that which a look takes back: 1/lightDecay.
+    /// What a light worker adds to the allowance, and the part of that which a look takes back:
+    /// 1/lightDecay.
     var lightShare = 1
     var lightDecay = 4
-    /// CPUs are scarce while as many workers as the width are busy, and all use 1/scarceShare of that together.
+    /// CPUs are scarce while as many workers as the width are busy, and all use 1/scarceShare of
+    /// that together.
     var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
     var lanePatience: UInt64 = 2_000_000
-    /// How long no item is taken, with fewer items than the width at work, before one comes beyond the allowance.
+    /// How long no item is taken, with fewer items than the width at work, before one comes beyond
+    /// the allowance.
     var itemPatience: UInt64 = 8_000_000
-    /// Looks in a row in which nothing was taken, and all workers rested, before the soft limits give way; the same if
-    /// every worker announced that it sleeps.
+    /// Looks in a row in which nothing was taken, and all workers rested, before the soft limits
+    /// give way; the same if every worker announced that it sleeps.
     var stalledLooks = 100
     var stalledLooksIfAnnounced = 2
-    /// How long nothing is taken before the limit for lanes gives way though workers compute: many that share few CPUs
-    /// may take so long to end.
+    /// How long nothing is taken before the limit for lanes gives way though workers compute: many
+    /// that share few CPUs may take so long to end.
     var untakenForLanes: UInt64 = 4_000_000_000
-    /// What is added then: 1/growth of the threads; half of them if every worker announced that it sleeps.
+    /// What is added then: 1/growth of the threads; half of them if every worker announced that it
+    /// sleeps.
     var growth = 4
     var growthIfAnnounced = 2
     /// A thread whose state cannot be read sleeps after so many looks without CPU time.
     var silentLooks = 20
-    /// How long nothing is taken before reports: at the last limit, and of a queue that holds `heldThreads`, or if the
-    /// system refuses threads.
+    /// How long nothing is taken before reports: at the last limit, and of a queue that holds
+    /// `heldThreads`, or if the system refuses threads.
     var limitReport: UInt64 = 20_000_000
     var heldReport: UInt64 = 2_000_000_000
     var heldThreads = 64
@@ -83,12 +109,12 @@ struct GrowthPolicy {
   struct Record {
     /// Why the worker does not count. Meaningful while the pool does not count it.
     enum Mark { case none, resting, overdueLane, overdueItem }
-    fileprivate(set) var mark = Mark.none
-    fileprivate var progress: UInt32 = 0
+    var mark = Mark.none
+    var progress: UInt32 = 0
     /// How long it has been at its item, without the time that it rested; and of what kind that is.
-    fileprivate var busy: UInt64 = 0
-    fileprivate var isInLane = false
-    fileprivate var silentLooks = 0
+    var busy: UInt64 = 0
+    var isInLane = false
+    var silentLooks = 0
   }
 
   enum Verdict { case keep, stopCounting, count }
@@ -98,22 +124,23 @@ struct GrowthPolicy {
   /// What all looks together have led to.
   private var extra = 0
   private var beyond = 0
-  private var width = 1
-  private var lookNumber = 0
-  private var lastElapsed: UInt64 = 0
+  var width = 1
+  var lookNumber = 0
+  var lastElapsed: UInt64 = 0
   private var threads: Int
   private var threadsForLanes: Int
-  private var longestEndedLane: UInt64 = 0
-  private var longestEndedItem: UInt64 = 0
+  var longestEndedLane: UInt64 = 0
+  var longestEndedItem: UInt64 = 0
   private var stalledLooks = 0
   private var untaken: UInt64 = 0
-  /// How often `threadsForLanes` grows in the time that nothing is taken: the next time is so many times the first.
+  /// How often `threadsForLanes` grows in the time that nothing is taken: the next time is so many
+  /// times the first.
   private var steps: UInt64 = 1
-  private var last = Look()
-  private var look = Look()
+  var last = Look()
+  var look = Look()
 
   /// What one look found.
-  private struct Look {
+  struct Look {
     var announced = 0
     var resting = 0
     var light = 0
@@ -144,161 +171,13 @@ struct GrowthPolicy {
     threadsForLanes = limits.softThreadsForLanes
   }
 
-  // MARK: One look: begin(), see() or seeAnnounced() for each worker, decide()
+  // MARK: One look: begin(), see() or seeAnnounced() for each worker (GrowthPolicy+Counting),
+  // decide()
 
   mutating func begin() {
     last = look
     look = Look()
     lookNumber &+= 1
-  }
-
-  /// A worker whose item sleeps in one of the engine's own waits, which the pool does not count.
-  mutating func seeAnnounced(isInLane: Bool) {
-    look.announced += 1
-    if !isInLane { look.itemsHeld += 1 }
-  }
-
-  /// `isAsleep`: whether the kernel says that the thread sleeps, `nil` if that cannot be read. It is asked only when
-  /// the answer matters, since it costs ten microseconds.
-  mutating func see(_ sight: Sight, _ record: inout Record, isAsleep: () -> Bool?) -> Verdict {
-    let moved = sight.progress != record.progress
-    look.used += sight.used ?? 0
-    if moved {
-      look.hasProgress = true
-      noteEnd(of: record)
-      record.busy = 0
-    }
-    record.progress = sight.progress
-    record.isInLane = sight.isInLane
-    if !sight.isInLane { look.itemsHeld += 1 }
-    return sight.isCounted
-      ? seeCounted(sight, &record, moved: moved, isAsleep: isAsleep)
-      : seeUncounted(sight, &record, moved: moved, isAsleep: isAsleep)
-  }
-
-  private mutating func seeCounted(
-    _ sight: Sight, _ record: inout Record, moved: Bool, isAsleep: () -> Bool?
-  ) -> Verdict {
-    record.mark = .none
-    if rests(sight, &record, isAsleep: isAsleep) {
-      record.busy = 0
-      guard moved else {
-        record.mark = .resting
-        look.resting += 1
-        return .stopCounting
-      }
-      look.light += 1
-      if !sight.isInLane { look.itemsAtWork += 1 }
-      return .keep
-    }
-    if !moved { work(sight, &record) }
-    if becomesOverdue(sight, record) {
-      record.mark = sight.isInLane ? .overdueLane : .overdueItem
-      return .stopCounting
-    }
-    look.busy += 1
-    if !sight.isInLane { look.itemsAtWork += 1 }
-    return .keep
-  }
-
-  private mutating func seeUncounted(
-    _ sight: Sight, _ record: inout Record, moved: Bool, isAsleep: () -> Bool?
-  ) -> Verdict {
-    switch record.mark {
-    case .none, .resting:
-      guard hasAwakened(sight, isAsleep: isAsleep) else {
-        look.resting += 1
-        return .keep
-      }
-    case .overdueLane, .overdueItem:
-      if !moved {
-        work(sight, &record)
-        if record.mark == .overdueLane { look.overdueLanes += 1 } else { look.overdueItems += 1 }
-        return .keep
-      }
-    }
-    record.mark = .none
-    look.busy += 1
-    if !sight.isInLane { look.itemsAtWork += 1 }
-    return .count
-  }
-
-  /// Whether a worker that rested uses a CPU again, or would if others did not.
-  private mutating func hasAwakened(_ sight: Sight, isAsleep: () -> Bool?) -> Bool {
-    let used = sight.used ?? 0
-    if used * thresholds.wakingShare > sight.elapsed { return true }
-    if used == 0 { return false }
-    look.usedResting += used
-    look.suspects += 1
-    guard last.usedResting * thresholds.suspicionShare > UInt64(width) * lastElapsed else {
-      return false
-    }
-    // All of them in turn.
-    let stride = max(1, last.suspects / thresholds.statesRead)
-    return (look.suspects + lookNumber) % stride == 0 && isAsleep() == false
-  }
-
-  private func rests(_ sight: Sight, _ record: inout Record, isAsleep: () -> Bool?) -> Bool {
-    guard let used = sight.used, used * thresholds.restingShare < sight.elapsed else {
-      record.silentLooks = 0
-      return false
-    }
-    if let isAsleep = isAsleep() { return isAsleep }
-    // A thread that waits for a CPU used none either. If it is taken for asleep, there is one worker too many for a
-    // while.
-    record.silentLooks = used == 0 ? record.silentLooks + 1 : 0
-    return record.silentLooks >= thresholds.silentLooks
-  }
-
-  private func work(_ sight: Sight, _ record: inout Record) {
-    let share = sight.isInLane ? thresholds.leastLaneShare : thresholds.leastItemShare
-    record.busy += max(sight.used ?? 0, sight.elapsed / share)
-  }
-
-  private mutating func noteEnd(of record: Record) {
-    if record.isInLane {
-      longestEndedLane = max(longestEndedLane, record.busy)
-    } else {
-      longestEndedItem = max(longestEndedItem, record.busy)
-    }
-  }
-
-  private mutating func becomesOverdue(_ sight: Sight, _ record: Record) -> Bool {
-    if sight.isInLane {
-      guard record.busy >= laneLimit, look.newLanes < atOnce(last.overdueLanes) else {
-        return false
-      }
-      look.newLanes += 1
-      look.overdueLanes += 1
-    } else {
-      guard record.busy >= itemLimit, look.newItems < atOnce(last.overdueItems) else {
-        return false
-      }
-      look.newItems += 1
-      look.overdueItems += 1
-    }
-    return true
-  }
-
-  private func atOnce(_ already: Int) -> Int {
-    min(thresholds.mostAtOnce, max(1, already / thresholds.overdueGrowth))
-  }
-
-  private var laneLimit: UInt64 {
-    let limit = last.overdueLanes == 0 ? thresholds.overdueLane : thresholds.nextOverdueLane
-    return max(
-      limit, min(thresholds.latestOverdueLane, longestEndedLane * thresholds.endedFactor))
-  }
-
-  private var itemLimit: UInt64 {
-    var limit = thresholds.overdueItem
-    if last.overdueItems > 0 {
-      let beyondFew = max(0, last.overdueItems - max(thresholds.fewOverdueItems, width))
-      let doublings = min(20, beyondFew / max(1, width / 2))
-      limit = min(limit, thresholds.nextOverdueItem << UInt64(doublings))
-    }
-    return max(
-      limit, min(thresholds.latestOverdueItem, longestEndedItem * thresholds.endedFactor))
   }
 
   // MARK: What follows from a look
@@ -321,6 +200,8 @@ struct GrowthPolicy {
     let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.lanePatience
     beyond = laneWaits ? 1 + look.overdueLanes / thresholds.overdueGrowth : 0
     if laneWaits && !isScarce { beyond += look.resting + look.light }
+    // Items at work beyond the width do not hold up lanes.
+    beyond += max(0, look.itemsAtWork - books.width)
     let allowance = books.width + extra
     if waiting.hasWork { growThreads(books, allowance: allowance) }
     var decision = Decision(
@@ -330,13 +211,13 @@ struct GrowthPolicy {
       decision.lanesToSend = min(
         thresholds.mostAtOnce, max(0, allowance + beyond - books.active))
     }
-    if sendsForItems(waiting, books) { decision.itemsToSend = 1 }
+    decision.itemsToSend = itemsToSend(waiting, books)
     decision.report = report(books)
     return decision
   }
 
-  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in each look while
-  /// CPUs are not scarce, none while they are.
+  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in
+  /// each look while CPUs are not scarce, none while they are.
   private mutating func followLight(_ waiting: Waiting, _ books: Books, isScarce: Bool) {
     let tooMany = isScarce ? look.busy - books.width - beyond : 0
     if !waiting.hasWork {
@@ -350,10 +231,18 @@ struct GrowthPolicy {
     }
   }
 
-  private func sendsForItems(_ waiting: Waiting, _ books: Books) -> Bool {
-    guard let untaken = waiting.itemsUntaken else { return false }
-    return untaken >= thresholds.itemPatience && look.itemsAtWork < books.width
-      && look.itemsHeld < limits.softThreads
+  private func itemsToSend(_ waiting: Waiting, _ books: Books) -> Int {
+    guard let untaken = waiting.itemsUntaken, look.itemsHeld < limits.softThreads else { return 0 }
+    if look.itemsAtWork < books.width { return untaken >= thresholds.itemPatience ? 1 : 0 }
+    guard look.overdueItems >= books.width, untaken >= likelyEnd else { return 0 }
+    let held = look.itemsHeld
+    let areFew = held < fewItems
+    let patience =
+      areFew ? thresholds.fewUntaken : thresholds.manyUntaken * UInt64(held) / UInt64(books.width)
+    guard untaken >= patience else { return 0 }
+    let more = held / (areFew ? thresholds.fewGrowth : thresholds.manyGrowth)
+    let limit = areFew ? min(fewItems, limits.softThreads) : limits.softThreads
+    return min(max(1, more), limit - held)
   }
 
   private mutating func growThreads(_ books: Books, allowance: Int) {

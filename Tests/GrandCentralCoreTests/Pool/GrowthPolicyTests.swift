@@ -32,14 +32,15 @@ private enum Promise: String, CaseIterable, Sendable {
       return worst([1, 2, 4, 16, 48], within: { 5 + $0 }, rules, .items, behind: .items, .polling)
     case .itemBehindComputingItems:
       return worst(
-        [2, 4], widths: [2, 4], within: { _ in 1200 }, rules, .items, behind: .items, .computing)
+        [2, 4, 16], widths: [1, 2, 4], within: { _ in 1200 }, rules, .items, behind: .items,
+        .computing)
     case .itemBehindManyLanes:
       return worst(
         [100], widths: [2], within: { _ in 20 }, rules, .items, behind: .lanes, .computing,
         settled: 300)
     case .itemBehindManyEndlessItems:
       return worst(
-        [8], widths: [2], within: { 1300 * $0 }, rules, .items, behind: .items, .computing)
+        [28], widths: [4], within: { _ in 10_000 }, rules, .items, behind: .items, .computing)
     case .pollingMeetings:
       return meetings([2, 4, 16, 64], rules) { .pollBegun($0) }
     case .spinningMeetings:
@@ -55,7 +56,7 @@ private enum Promise: String, CaseIterable, Sendable {
     case .alsoOnALoadedMachine:
       return explosion(rules, of: 60, load: 40)
     case .alsoBesideAnEndlessOne:
-      return explosion(rules, of: 600, endless: 1, more: 10)
+      return explosion(rules, of: 200, endless: 1, early: 24)
     case .awakenedItemsCountAgain:
       return awakened(rules)
     case .shortLanesNeedFewThreads:
@@ -130,17 +131,26 @@ private func nappers(_ rules: GrowthPolicy.Thresholds) -> String? {
 
 private func explosion(
   _ rules: GrowthPolicy.Thresholds, of milliseconds: Double, load: Int = 0, endless: Int = 0,
-  more: Int = 0
+  early: Int = 0
 ) -> String? {
   for width in [1, 2, 4] {
-    var machine = GrowthSimulation(width: width, softThreads: 24, thresholds: rules)
+    var machine = GrowthSimulation(
+      width: width, softThreads: endless > 0 ? 64 : 24, thresholds: rules)
     machine.load = load
     machine.submit(endless, Script(.items, .compute(milliseconds: 1e9)))
     machine.submit(200, Script(.items, .compute(milliseconds: milliseconds)))
-    machine.run(milliseconds: endless > 0 ? 3500 : load > 0 ? 2500 : 1000)
-    // What is overdue makes room for as many, and so do a few that ended late before the first of
-    // them ended.
-    if machine.mostAtWork > width + endless + more {
+    if endless > 0 {
+      // Until the first of them ends, they may be endless too, and a few have threads.
+      machine.run(milliseconds: 15_000) { $0.ended == 40 }
+      if machine.ended < 40 { return "\(machine.ended) ended" }
+      if machine.mostAtWork > max(width + endless, early) {
+        return "\(machine.mostAtWork) at first"
+      }
+      machine.forgetPeaks()
+    }
+    machine.run(milliseconds: load > 0 ? 2500 : 1000)
+    // What is overdue makes room for as many.
+    if machine.mostAtWork > width + endless {
       return "\(machine.mostAtWork) at work, the width is \(width)"
     }
   }
@@ -246,7 +256,13 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
       $0.overdueItem = $0.overdueLane
     },
     BrokenRule("each endless item takes a second to notice", breaks: .itemBehindComputingItems) {
-      $0.nextOverdueItem = $0.overdueItem
+      $0.fewUntaken = $0.overdueItem
+    },
+    BrokenRule("more than a few endless items stay", breaks: .itemBehindManyEndlessItems) {
+      $0.manyUntaken = .max / 100
+    },
+    BrokenRule("any number of items are few", breaks: .alsoBesideAnEndlessOne) {
+      $0.fewItems = 1000
     },
     BrokenRule("an item's time is the clock's", breaks: .alsoOnALoadedMachine) {
       $0.leastItemShare = 1

@@ -1,0 +1,151 @@
+// Room: Pool/GrowthPolicy+Counting. Whether a worker counts as active: what one look makes of it.
+
+extension GrowthPolicy {
+  /// A worker whose item sleeps in one of the engine's own waits, which the pool does not count.
+  mutating func seeAnnounced(isInLane: Bool) {
+    look.announced += 1
+    if !isInLane { look.itemsHeld += 1 }
+  }
+
+  /// `isAsleep`: whether the kernel says that the thread sleeps, `nil` if that cannot be read. It
+  /// is asked only when the answer matters, since it costs ten microseconds.
+  mutating func see(_ sight: Sight, _ record: inout Record, isAsleep: () -> Bool?) -> Verdict {
+    let moved = sight.progress != record.progress
+    look.used += sight.used ?? 0
+    if moved {
+      look.hasProgress = true
+      noteEnd(of: record)
+      record.busy = 0
+    }
+    record.progress = sight.progress
+    record.isInLane = sight.isInLane
+    if !sight.isInLane { look.itemsHeld += 1 }
+    return sight.isCounted
+      ? seeCounted(sight, &record, moved: moved, isAsleep: isAsleep)
+      : seeUncounted(sight, &record, moved: moved, isAsleep: isAsleep)
+  }
+
+  private mutating func seeCounted(
+    _ sight: Sight, _ record: inout Record, moved: Bool, isAsleep: () -> Bool?
+  ) -> Verdict {
+    record.mark = .none
+    if rests(sight, &record, isAsleep: isAsleep) {
+      record.busy = 0
+      guard moved else {
+        record.mark = .resting
+        look.resting += 1
+        return .stopCounting
+      }
+      look.light += 1
+      if !sight.isInLane { look.itemsAtWork += 1 }
+      return .keep
+    }
+    if !moved { work(sight, &record) }
+    if becomesOverdue(sight, record) {
+      record.mark = sight.isInLane ? .overdueLane : .overdueItem
+      return .stopCounting
+    }
+    look.busy += 1
+    if !sight.isInLane { look.itemsAtWork += 1 }
+    return .keep
+  }
+
+  private mutating func seeUncounted(
+    _ sight: Sight, _ record: inout Record, moved: Bool, isAsleep: () -> Bool?
+  ) -> Verdict {
+    switch record.mark {
+    case .none, .resting:
+      guard hasAwakened(sight, isAsleep: isAsleep) else {
+        look.resting += 1
+        return .keep
+      }
+    case .overdueLane, .overdueItem:
+      if !moved {
+        work(sight, &record)
+        if record.mark == .overdueLane { look.overdueLanes += 1 } else { look.overdueItems += 1 }
+        return .keep
+      }
+    }
+    record.mark = .none
+    look.busy += 1
+    if !sight.isInLane { look.itemsAtWork += 1 }
+    return .count
+  }
+
+  /// Whether a worker that rested uses a CPU again, or would if others did not.
+  private mutating func hasAwakened(_ sight: Sight, isAsleep: () -> Bool?) -> Bool {
+    let used = sight.used ?? 0
+    if used * thresholds.wakingShare > sight.elapsed { return true }
+    if used == 0 { return false }
+    look.usedResting += used
+    look.suspects += 1
+    guard last.usedResting * thresholds.suspicionShare > UInt64(width) * lastElapsed else {
+      return false
+    }
+    // All of them in turn.
+    let stride = max(1, last.suspects / thresholds.statesRead)
+    return (look.suspects + lookNumber) % stride == 0 && isAsleep() == false
+  }
+
+  private func rests(_ sight: Sight, _ record: inout Record, isAsleep: () -> Bool?) -> Bool {
+    guard let used = sight.used, used * thresholds.restingShare < sight.elapsed else {
+      record.silentLooks = 0
+      return false
+    }
+    if let isAsleep = isAsleep() { return isAsleep }
+    // A thread that waits for a CPU used none either. If it is taken for asleep, there is one
+    // worker too many for a while.
+    record.silentLooks = used == 0 ? record.silentLooks + 1 : 0
+    return record.silentLooks >= thresholds.silentLooks
+  }
+
+  private func work(_ sight: Sight, _ record: inout Record) {
+    let share = sight.isInLane ? thresholds.leastLaneShare : thresholds.leastItemShare
+    record.busy += max(sight.used ?? 0, sight.elapsed / share)
+  }
+
+  private mutating func noteEnd(of record: Record) {
+    if record.isInLane {
+      longestEndedLane = max(longestEndedLane, record.busy)
+    } else {
+      longestEndedItem = max(longestEndedItem, record.busy)
+    }
+  }
+
+  private mutating func becomesOverdue(_ sight: Sight, _ record: Record) -> Bool {
+    if sight.isInLane {
+      guard record.busy >= laneLimit, look.newLanes < atOnce(last.overdueLanes) else {
+        return false
+      }
+      look.newLanes += 1
+      look.overdueLanes += 1
+    } else {
+      // Once more than a few hold threads, `itemsToSend` alone lets others begin.
+      guard last.itemsHeld < fewItems || last.overdueItems < width, record.busy >= itemLimit,
+        look.newItems < atOnce(last.overdueItems)
+      else { return false }
+      look.newItems += 1
+      look.overdueItems += 1
+    }
+    return true
+  }
+
+  private func atOnce(_ already: Int) -> Int {
+    min(thresholds.mostAtOnce, max(1, already / thresholds.overdueGrowth))
+  }
+
+  private var laneLimit: UInt64 {
+    let limit = last.overdueLanes == 0 ? thresholds.overdueLane : thresholds.nextOverdueLane
+    return max(
+      limit, min(thresholds.latestOverdueLane, longestEndedLane * thresholds.endedFactor))
+  }
+
+  private var itemLimit: UInt64 { max(thresholds.overdueItem, likelyEnd) }
+
+  /// How long the longest of the items may take that are like those that ended lately.
+  var likelyEnd: UInt64 {
+    min(thresholds.latestOverdueItem, longestEndedItem * thresholds.endedFactor)
+  }
+
+  var fewItems: Int { max(thresholds.fewItems, 2 * width) }
+}
