@@ -51,10 +51,8 @@ private enum Promise: String, CaseIterable, Sendable {
       return meetings([300], rules) { .awaitBegun($0) }
     case .nappersMeet:
       return nappers(rules)
-    case .computingItemsKeepToTheWidth:
-      return explosion(rules, of: 60)
-    case .alsoOnALoadedMachine:
-      return explosion(rules, of: 60, load: 40)
+    case .computingItemsKeepToTheWidth: return explosion(rules, of: 60)
+    case .alsoOnALoadedMachine: return explosion(rules, of: 60, load: 40)
     case .alsoBesideAnEndlessOne:
       return explosion(rules, of: 200, endless: 1, early: 24)
     case .awakenedItemsCountAgain:
