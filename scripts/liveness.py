@@ -1,4 +1,4 @@
-"""The liveness matrix: how long an item waits for a thread behind items that do not end.
+"""The liveness matrix: how long an item waits for a thread behind items that do not end; and rows beside it.
 
 Each cell is a process of its own (Benchmarks/Liveness), on the toolchain's libdispatch.so and on ours by turns, and on
 others that are named. Prints a line for each cell: the median and the worst delay in milliseconds of each library, and
@@ -15,21 +15,22 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from bench_dropin import ROOT, environment, is_older, toolchain  # noqa: E402
 
-SOURCE = os.path.join(ROOT, "Benchmarks", "Liveness", "Liveness.c")
+SOURCES = os.path.join(ROOT, "Benchmarks", "Liveness")
 BUILD = os.path.join(ROOT, ".build-dropin", "liveness")
 CLASSES = {"default": 0, "initiated": 0x19, "background": 0x09}
 COUNTS = (1, 2, 4, 16, 64)
 
 
-def build():
+def build(source):
     os.makedirs(BUILD, exist_ok=True)
-    program = os.path.join(BUILD, "liveness")
+    source = os.path.join(SOURCES, source)
+    program = os.path.join(BUILD, os.path.splitext(os.path.basename(source))[0].lower())
     tools = toolchain()
     headers = f"{tools}/lib/swift"
-    if is_older(program, [SOURCE]):
+    if is_older(program, [source]):
         subprocess.run(
             [f"{tools}/bin/clang", "-O2", "-Wall", "-Wextra", "-Werror", "-fblocks",
-             "-isystem", headers, "-isystem", f"{headers}/Block", SOURCE, "-o", program,
+             "-isystem", headers, "-isystem", f"{headers}/Block", source, "-o", program,
              f"-L{headers}/linux", "-ldispatch", "-lBlocksRuntime", "-lpthread",
              f"-Wl,-rpath,{headers}/linux"], check=True)
     return program
@@ -57,6 +58,35 @@ def cells():
         for count in COUNTS[1:]:
             yield (f"meet {hogs_on} {count}",
                    ["meet300", hogs_on, str(count), "serial", "0", "0"], 5 * count)
+
+
+# Programs of Benchmarks/Liveness/Rows, and what the ratio of the figure must not exceed.
+ROWS = {"sleep serial": 2, "sleep global": 0.2, "compute serial": 1, "compute global": 1, "probe 24": 1,
+        "main sync": None}
+
+
+def print_rows(options, folders):
+    program = build("Rows.c")
+    print(f"\n{'row':<18}" + "".join(f"{name:>32}" for name in folders) + "   median, worst ms (threads)")
+    for name, bound in ROWS.items():
+        if not re.search(options.filter, name):
+            continue
+        samples = {key: [] for key in folders}
+        for number in range(options.rounds):
+            for key in sorted(folders, reverse=number % 2 == 1):
+                done = subprocess.run(
+                    [*options.launcher.split(), program, *name.split()], env=environment(folders[key]),
+                    text=True, capture_output=True, check=True, timeout=120)
+                samples[key].append([float(field) for field in done.stdout.split()])
+        line = f"{name:<18}"
+        for key, values in samples.items():
+            figures = [statistics.median(column) for column in zip(*values)]
+            line += f"{f'{figures[0]:.4g}, {figures[1]:.4g} ({figures[2]:.0f})':>32}"
+        if "toolchain" in samples:
+            ratio = statistics.median(
+                ours[0] / peer[0] for ours, peer in zip(samples["ours"], samples["toolchain"]))
+            line += f"   {ratio:.2f}" + ("" if bound is None or ratio <= bound else f" > {bound}")
+        print(line, flush=True)
 
 
 def measure(program, arguments, folder, most, launcher):
@@ -87,7 +117,7 @@ def main():
     parser.add_argument("--without-toolchain", action="store_true")
     parser.add_argument("--launcher", default="", help="such as 'taskset -c 0'")
     options = parser.parse_args()
-    program = build()
+    program = build("Liveness.c")
     folders = {"ours": options.ours, **{os.path.basename(path): path for path in options.beside}}
     if not options.without_toolchain:
         folders["toolchain"] = None
@@ -108,6 +138,7 @@ def main():
         print(f"{name:<42}" + "".join(f"{column[1]:>26}" for column in columns.values())
               + (f"   > {bound}" if isBad else ""), flush=True)
     print(f"{failed} cells beyond their bounds")
+    print_rows(options, folders)
     return 1 if failed else 0
 
 

@@ -20,26 +20,48 @@ enum Process {
     name.withCString { _ = write(descriptor, $0, strlen($0)) }
   }
 
-  /// What a thread is doing: proc(5), field 3 of `stat`. `nil` when it cannot be told.
-  static func threadState(_ thread: UInt32) -> Character? {
-    guard let stat = readText("/proc/self/task/\(thread)/stat", atMost: 512),
+  /// The state of a thread, such as "S": proc(5), field 3 of `stat`. `nil` if it cannot be read.
+  static func threadState(_ thread: UInt32) -> Unicode.Scalar? {
+    withBytes(of: "/proc/self/task/\(thread)/stat", atMost: 512) { stat in
       // The name is in parentheses and may itself contain them.
-      let end = stat.lastIndex(of: ")")
-    else { return nil }
-    return stat[stat.index(after: end)...].first { $0 != " " }
+      stat.lastIndex(of: UInt8(ascii: ")"))
+        .flatMap { end in stat[(end + 1)...].first { $0 != UInt8(ascii: " ") } }
+        .map { Unicode.Scalar($0) }
+    } ?? nil
   }
 
-  /// The signals that the main thread blocks, as a bit mask. `nil` when it cannot be told, also while
-  /// that thread is making another one: the C library then blocks all signals in it for a moment, those
-  /// included that no program blocks since they come from its own faults.
+  /// The signals that the main thread blocks, as a bit mask. `nil` if it cannot be read, also while
+  /// that thread makes another one: the C library then blocks all signals in it for a moment, also
+  /// those that no program blocks since they come from its own faults.
   static func mainThreadBlockedSignals() -> UInt64? {
-    guard let status = readText("/proc/self/status", atMost: 4096) else { return nil }
-    for line in status.split(separator: "\n") where line.hasPrefix("SigBlk:") {
-      let mask = UInt64(line.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)
-      let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
-      return mask.flatMap { $0 & faults == faults ? nil : $0 }
+    let mask = withBytes(of: "/proc/self/status", atMost: 4096) { hexadecimal("SigBlk:", in: $0) }
+    let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
+    return (mask ?? nil).flatMap { $0 & faults == faults ? nil : $0 }
+  }
+
+  /// The hexadecimal number of the line that begins with a label. It is read for each thread that
+  /// is made, so no `String` is made of what was read.
+  private static func hexadecimal(
+    _ label: StaticString, in bytes: UnsafeRawBufferPointer
+  ) -> UInt64? {
+    let label = UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount)
+    var rest = bytes[...]
+    while !rest.starts(with: label) {
+      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+      rest = rest[(end + 1)...]
     }
-    return nil
+    var value: UInt64?
+    for byte in rest.dropFirst(label.count) {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        value = (value ?? 0) << 4 | UInt64(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"):
+        value = (value ?? 0) << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+      case UInt8(ascii: " "), UInt8(ascii: "\t"): continue
+      default: return value
+      }
+    }
+    return value
   }
 
   /// A descriptor, or -1 with errno set.
@@ -51,6 +73,13 @@ enum Process {
 
   /// The first `atMost` bytes of a file.
   static func readText(_ path: String, atMost limit: Int) -> String? {
+    withBytes(of: path, atMost: limit) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The first `atMost` bytes of a file, which `body` receives. `nil` if it cannot be read.
+  private static func withBytes<Result>(
+    of path: String, atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result? {
     let descriptor = openToRead(path)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -63,7 +92,7 @@ enum Process {
         if count == 0 { break }
         filled += count
       }
-      return String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<filled]), as: UTF8.self)
+      return body(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
     }
   }
 

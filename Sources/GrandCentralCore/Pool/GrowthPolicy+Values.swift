@@ -46,6 +46,8 @@ extension GrowthPolicy {
     var allowance: Int
     /// By how many more while they take lanes.
     var lanesBeyond: Int
+    /// Whether a new lane gets an idle worker at once, however many are active.
+    var lanesOvercommit = false
     /// How many workers to send for waiting lanes now, one each, and for waiting items; if there
     /// are threads.
     var lanesToSend = 0

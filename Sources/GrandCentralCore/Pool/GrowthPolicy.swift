@@ -19,7 +19,7 @@
 //
 // Beyond the allowance there are
 //   workers for lanes   while the oldest lane has waited for `lanePatience`: one, and more as lanes
-//                       are overdue
+//                       are overdue; idle ones at once if a lane was overdue lately
 //   a worker for items  while fewer items than the width are at work and none was taken for
 //                       `itemPatience`
 //   workers for items   while as many as the width are overdue and none was taken. Nothing tells an
@@ -82,6 +82,8 @@ struct GrowthPolicy {
     var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
     var lanePatience: UInt64 = 2_000_000
+    /// For how long a lane gets an idle worker at once after others were overdue.
+    var overcommitting: UInt64 = 1_000_000_000
     /// How long no item is taken, with fewer items than the width at work, before one comes beyond
     /// the allowance.
     var itemPatience: UInt64 = 8_000_000
@@ -131,6 +133,8 @@ struct GrowthPolicy {
   private var threadsForLanes: Int
   var longestEndedLane: UInt64 = 0
   var longestEndedItem: UInt64 = 0
+  /// How long ago a lane was overdue; `nil`: none was.
+  private var overdueLanesAgo: UInt64?
   private var stalledLooks = 0
   private var untaken: UInt64 = 0
   /// How often `threadsForLanes` grows in the time that nothing is taken: the next time is so many
@@ -207,6 +211,8 @@ struct GrowthPolicy {
     var decision = Decision(
       allowance: allowance, lanesBeyond: beyond, threads: threads,
       threadsForLanes: max(threads, threadsForLanes))
+    overdueLanesAgo = look.overdueLanes > 0 ? 0 : overdueLanesAgo.map { $0 + elapsed }
+    decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting
     if laneWaits {
       decision.lanesToSend = min(
         thresholds.mostAtOnce, max(0, allowance + beyond - books.active))

@@ -31,7 +31,11 @@ extension Monitor {
     }
   }
 
-  func look(at pool: Pool, hasWork: Bool) {
+  /// Returns what CPU time it took to see all, in nanoseconds. To make threads takes more, but does
+  /// not recur.
+  @discardableResult
+  func look(at pool: Pool, hasWork: Bool) -> UInt64 {
+    let usedBefore = ownCPUNanoseconds
     let now = Clock.monotonicNanoseconds()
     // The first look after a rest knows of no earlier one.
     let elapsed = looks.lastNanoseconds == 0 ? Self.periodNanoseconds : now - looks.lastNanoseconds
@@ -60,8 +64,10 @@ extension Monitor {
         width: pool.width.load(ordering: .relaxed), threads: seen.threads, idle: seen.idle,
         active: seen.active, isRefused: pool.isRefusedLately), elapsed: elapsed)
     looks.policy = policy
+    let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
     relieveStarved(pool, found)
+    return UInt64(max(0, used - usedBefore))
   }
 
   private func see(
@@ -147,6 +153,7 @@ extension Monitor {
   private func carryOut(_ decision: GrowthPolicy.Decision, in pool: Pool) {
     pool.allowance.store(decision.allowance, ordering: .relaxed)
     pool.lanesBeyond.store(decision.lanesBeyond, ordering: .relaxed)
+    pool.lanesOvercommit.store(decision.lanesOvercommit, ordering: .relaxed)
     pool.threadAllowance.store(decision.threads, ordering: .relaxed)
     for _ in 0..<decision.lanesToSend {
       guard pool.sendOne(for: .lanes, mostThreads: decision.threadsForLanes) else { break }

@@ -101,20 +101,19 @@ final class Monitor: @unchecked Sendable {
       pool.refreshWidth()
       let hasWork = pool.hasWork()
       let refused = pool.refusals.load(ordering: .relaxed)
-      let used = ownCPUNanoseconds
-      look(at: pool, hasWork: hasWork)
+      let cost = look(at: pool, hasWork: hasWork)
       if hasWork { pool.wakeIfNeeded() }
       // A refusal costs tens of microseconds, and what a look finds has no consequence.
       let isRefused = pool.refusals.load(ordering: .relaxed) != refused
       // Hundreds of workers take a while to look at.
-      let least = max(Self.periodNanoseconds, Self.restFactor * UInt64(ownCPUNanoseconds - used))
+      let least = max(Self.periodNanoseconds, Self.restFactor * cost)
       period = min(isRefused ? max(2 * period, least) : least, Self.longestPeriodNanoseconds)
       quietRounds = hasWork ? 0 : quietRounds + 1
       if quietRounds >= Self.quietRoundsBeforeSleep { rest(pool) }
     }
   }
 
-  private var ownCPUNanoseconds: Int64 {
+  var ownCPUNanoseconds: Int64 {
     Clock.cpuNanoseconds(ofThread: currentThread().pointee.tid) ?? 0
   }
 

@@ -33,6 +33,7 @@ extension Pool {
     }
     allowance.store(width.load(ordering: .relaxed), ordering: .relaxed)
     lanesBeyond.store(0, ordering: .relaxed)
+    lanesOvercommit.store(false, ordering: .relaxed)
     threadAllowance.store(firstThreads.load(ordering: .relaxed), ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()

@@ -36,19 +36,24 @@ extension Pool {
   /// Wakes an idle worker and gives it `node` with the wake-up, if one would be woken anyway: it need not
   /// look for the node then, which spares it half a dozen cache lines that are cold. Only for threads
   /// outside the pool; a worker's own ring is where it finds its work soonest itself.
-  func handToIdle(_ node: WorkNode, band: Band) -> Bool {
+  func handToIdle(_ node: WorkNode, _ source: Source) -> Bool {
     var allowed = allowance.load(ordering: .relaxed)
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
     guard seen.searching == 0, seen.idle > 0 else { return false }
+    var overcommits = false
     if seen.active >= allowed {
-      allowed += extra(for: band)
-      guard seen.active < allowed else { return false }
+      allowed += extra(for: source.band)
+      // What is overdue keeps the CPUs, and the kernel shares them.
+      overcommits = source.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
+      guard seen.active < allowed || overcommits else { return false }
     }
     idleLock.lock()
     let isChosen = changeIfApplicable { state in
       // The number of threads does not matter where an idle one is taken.
-      let (next, action) = state.woken(width: allowed, mostThreads: 0)
+      let (next, action) =
+        overcommits && state.searching == 0
+        ? state.calledUp(mostThreads: 0) : state.woken(width: allowed, mostThreads: 0)
       return action == .wakeIdle ? next : nil
     }
     guard isChosen else {
@@ -58,7 +63,7 @@ extension Pool {
     let chosen = idleStack.removeLast()
     chosen.isOnIdleStack = false
     idleLock.unlock()
-    chosen.hand(node, band: band)
+    chosen.hand(node, band: source.band)
     // SAFETY of force: set before a worker is first idle.
     Parker.grant(chosen.thread.unsafelyUnwrapped)
     return true

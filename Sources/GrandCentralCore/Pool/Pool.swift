@@ -43,6 +43,8 @@ final class Pool: @unchecked Sendable {
   let allowance: Atomic<Int>
   /// More of them, as long as they take lanes: set by the monitor while lanes have waited for long.
   let lanesBeyond = Atomic<Int>(0)
+  /// Whether an idle worker is woken for a lane at once, however many are active.
+  let lanesOvercommit = Atomic<Bool>(false)
   let width: Atomic<Int>
   /// Threads that there may be now; the monitor raises it while items sleep.
   let threadAllowance: Atomic<Int>
@@ -123,7 +125,7 @@ final class Pool: @unchecked Sendable {
   /// Runs `node` on some worker. Consumes it. Any thread; never blocks.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
     let source = Source(kind: kind, band: asked == .unspecified ? .default : asked)
-    if thread.pointee.worker == nil && handToIdle(node, band: source.band) { return }
+    if thread.pointee.worker == nil && handToIdle(node, source) { return }
     if !putLocally(node, source, on: thread) {
       withInjector(source) { $0.push(node) }
       markWaiting(source)
