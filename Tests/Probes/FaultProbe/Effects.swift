@@ -43,8 +43,8 @@ private func expected(
   func bestEffort(_ level: Int32) -> Int32 { 2 << 13 | level }
   let (batch, slice, nice, disk, lateness): (Bool, Int64, Int32, Int32, Int64) =
     switch qosClass {
-    case .background: (true, 20_000_000, 10, idle, 10_000_000)
-    case .utility: (true, 6_000_000, 5, bestEffort(6), 1_000_000)
+    case .background: (true, 6_000_000, 10, idle, 10_000_000)
+    case .utility: (true, 4_000_000, 5, bestEffort(6), 1_000_000)
     case .userInitiated: (false, 500_000, 0, bestEffort(2), slack)
     case .userInteractive: (false, 250_000, 0, bestEffort(0), slack)
     case .default, .unspecified:
