@@ -80,7 +80,7 @@ let package = Package(
       name: "MainQueueProbe", dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport"],
       path: "Tests/Probes/MainQueueProbe", swiftSettings: language),
     .executableTarget(
-      name: "PoolProbe", dependencies: ["GrandCentral", "TestSupport"],
+      name: "PoolProbe", dependencies: ["CFaults", "GrandCentral", "TestSupport"],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
     .executableTarget(
       name: "LifetimeProbe", dependencies: ["GrandCentral", "TestSupport"],

@@ -219,7 +219,7 @@ private func expectReport(
     .enabled(
       if: QuotaGroup.isWritable(.cpu), "needs a writable control group of version 1, and root"))
   func `the width follows the quota of a control group`() throws {
-    let group = try #require(QuotaGroup(.cpu))
+    let group = try #require(QuotaGroup(.cpu, "width"))
     defer { group.remove() }
     run("quota", environment: ["FAULTS_GROUP": group.folder])
   }
@@ -228,7 +228,7 @@ private func expectReport(
     .enabled(
       if: QuotaGroup.isWritable(.memory), "needs a writable control group of version 1, and root"))
   func `memory pressure follows the use of a control group's limit`() throws {
-    let group = try #require(QuotaGroup(.memory))
+    let group = try #require(QuotaGroup(.memory, "pressure"))
     defer { group.remove() }
     run("memory", environment: ["FAULTS_GROUP": group.folder])
   }

@@ -57,6 +57,10 @@ int faults_fork(void);
 int faults_status_of(int child, int seconds);
 int faults_end_of(int child, int seconds);
 
+// Stops the calling thread, and no other, as a debugger does: by a child process that traces it until this process has
+// ended. Returns only where no thread may be traced.
+void faults_stop_own_thread(void);
+
 // pipe2(2), which Swift does not offer: a program that another thread starts just then inherits no end of it.
 int faults_make_pipe(int ends[_Nonnull 2], bool blocks);
 

@@ -41,6 +41,33 @@ import Testing
       "compute", on: hogs, 3, probe: probe, environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
 
+  @Test(
+    arguments: ["spin", "fault", "read", "stop"], ["serial", "concurrent", "global", "background"])
+  func `begins beside items that spin, fault, read or are stopped`(_ hog: String, probe: String) {
+    expectToBegin(hog, on: "serial", 6, probe: probe)
+    expectToBegin(hog, on: "global", 3, probe: probe)
+  }
+
+  @Test(
+    arguments: ["interactive", "initiated", "utility", "background"],
+    ["serial", "global", "interactive", "initiated", "utility", "background"])
+  func `begins beside global queues of every class`(hogs: String, probe: String) {
+    expectToBegin("compute", on: hogs, 3, probe: probe)
+  }
+
+  @Test(
+    .enabled(
+      if: QuotaGroup.isWritable(.cpu), "needs a writable control group of version 1, and root"),
+    arguments: ["serial", "concurrent", "global"])
+  func `begins under a quota`(hogs: String) throws {
+    let group = try #require(QuotaGroup(.cpu, "liveness-\(hogs)"))
+    defer { group.remove() }
+    #expect(group.setQuota(percent: 50))
+    for probe in ["serial", "concurrent", "global", "background"] {
+      expectToBegin("compute", on: hogs, 3, probe: probe, launcher: group.launcher)
+    }
+  }
+
   @Test func `leaves its threads when the items have ended`() throws {
     let result = runProbe("PoolProbe", "pollers-leave", seconds: 120)
     #expect(try #require(result.number("busy")) >= 32)

@@ -1,5 +1,6 @@
 // Scenarios of PoolProbe: work that must begin, whatever runs already, on no more threads than it
 // needs.
+import CFaults
 import Glibc
 import GrandCentral
 import TestSupport
@@ -11,6 +12,8 @@ func liveness() {
   guard arguments.count == 6, let count = Int(arguments[4]) else { exit(2) }
   let isOver = Box(false)
   let begun = Latch()
+  var ends: [Int32] = [0, 0]
+  guard pipe(&ends) == 0 else { exit(2) }
   let hogs: [String: () -> Void] = [
     "compute": {
       while !isOver.value {
@@ -20,6 +23,16 @@ func liveness() {
     },
     "yield": { while !isOver.value { sched_yield() } },
     "poll": { while !isOver.value { usleep(300) } },
+    "spin": { spin { isOver.value } },
+    "fault": { while !isOver.value { touchNewPages() } },
+    "read": {
+      var byte: UInt8 = 0
+      _ = read(ends[0], &byte, 1)
+    },
+    "stop": {
+      faults_stop_own_thread()
+      spin { isOver.value }
+    },
   ]
   guard let hog = hogs[arguments[2]] else { exit(2) }
   let shared = DispatchQueue(label: "shared", attributes: .concurrent)
@@ -27,6 +40,9 @@ func liveness() {
     switch kind {
     case "serial": DispatchQueue(label: "own")
     case "concurrent": shared
+    case "interactive": .global(qos: .userInteractive)
+    case "initiated": .global(qos: .userInitiated)
+    case "utility": .global(qos: .utility)
     case "background": .global(qos: .background)
     case "main": .main
     default: .global()
@@ -43,6 +59,17 @@ func liveness() {
   }
   if arguments[5] == "main" { dispatchMain() }
   _ = begun.wait()
+}
+
+private func touchNewPages() {
+  let length = 64 * 4096
+  guard let pages = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+    pages != MAP_FAILED
+  else { exit(2) }
+  for page in stride(from: 0, to: length, by: 4096) {
+    pages.storeBytes(of: 1, toByteOffset: page, as: UInt8.self)
+  }
+  munmap(pages, length)
 }
 
 /// How many items compute at the same time, of a thousand that take 60 ms each.
