@@ -96,7 +96,7 @@ extension Monitor {
         progress: picks &+ gc_items_of(thread), used: used, elapsed: since)
       let id = worker.lastLook.thread
       let verdict = policy.see(sight, &worker.record) {
-        Process.threadState(id).map { $0 == "S" || $0 == "D" }
+        Process.threadState(id).map { "SDtT".unicodeScalars.contains($0) }
       }
       switch verdict {
       case .keep: break
