@@ -32,25 +32,16 @@ extension Generator {
     inner.depth = place.depth
     inner.queue = queue
     inner.floor = program.queues[queue].level
-    inner.isOnSharedThread = isShared(queue)
+    inner.isOnSharedThread = program.isShared(queue)
+    inner.coming = place.coming
     return Item(id, body(inner))
   }
 
-  private func isShared(_ queue: Int) -> Bool {
-    var next: Int? = queue
-    while let number = next {
-      let spec = program.queues[number]
-      if spec.kind == .concurrent || spec.kind == .global { return true }
-      next = spec.target
-    }
-    return false
-  }
-
-  private func mayWait(_ place: Place) -> Bool {
+  func mayWait(_ place: Place) -> Bool {
     !place.isOnSharedThread || capabilities.contains(.blocksAnywhere)
   }
 
-  private func queues(from level: Int) -> [Int] {
+  func queues(from level: Int) -> [Int] {
     program.queues.indices.filter { program.queues[$0].level >= level }
   }
 
@@ -60,6 +51,9 @@ extension Generator {
 
   private mutating func step(_ place: inout Place) -> Op? {
     budget -= 1
+    if features.contains(.busyWaits), waitDice.chance(25), let wait = busyWait(place) {
+      return wait
+    }
     switch dice.below(20) {
     case 0..<9: return submission(&place)
     case 9 where features.contains(.iterations): return iterations(place)
@@ -106,6 +100,9 @@ extension Generator {
       if submission.way == .async && program.queues[queue].kind != .global {
         cancellable.append(submission.item.id)
       }
+    }
+    if !submission.hasHandle {
+      place.coming.append((submission.item.id, program.queues[queue].level))
     }
     return .submit(submission)
   }
@@ -220,6 +217,7 @@ extension Generator {
     let movable = privateQueues.filter { !program.queues[$0].isInactive }
     guard let queue = dice.pick(movable) else { return nil }
     let target = dice.chance(20) ? nil : dice.pick(targets(of: queue))
+    guard mayLead(queue, to: target) else { return nil }
     return .retarget(id: newID(), queue: queue, target: target)
   }
 }
