@@ -4,15 +4,28 @@
 // They have dice of their own, so that all other programs of a seed stay as they are.
 
 extension Generator {
-  /// A wait for an item that was submitted before; `nil` where none may be waited for.
-  mutating func busyWait(_ place: Place) -> Op? {
-    guard mayWait(place) else { return nil }
-    if place.isOnSharedThread && !capabilities.contains(.startsWhateverRuns) { return nil }
-    let higher = place.coming.filter { $0.level > place.floor }
-    guard let (item, _) = waitDice.pick(higher) else { return nil }
-    return .busyWait(
-      id: newID(), item: item, until: waitDice.chance(50) ? .begun : .ended,
-      by: polling(isHungry: !place.isOnSharedThread || features.contains(.slowWaits)))
+  /// A wait for an item that was submitted before, or for one that is submitted now; nothing where no
+  /// wait is allowed.
+  mutating func busyWait(_ place: inout Place) -> [Op] {
+    guard mayWait(place) else { return [] }
+    if place.isOnSharedThread && !capabilities.contains(.startsWhateverRuns) { return [] }
+    var ops: [Op] = []
+    var known = place.coming.filter { $0.level > place.floor }
+    if known.isEmpty || waitDice.chance(30),
+      let queue = waitDice.pick(queues(from: place.floor + 1))
+    {
+      let submission = Submission(item(place, on: queue), queue: queue)
+      known = [(submission.item.id, program.queues[queue].level)]
+      place.coming += known
+      ops.append(.submit(submission))
+    }
+    guard let (item, _) = waitDice.pick(known) else { return [] }
+    let isHungry = !place.isOnSharedThread || features.contains(.slowWaits)
+    ops.append(
+      .busyWait(
+        id: newID(), item: item, until: waitDice.chance(50) ? .begun : .ended,
+        by: polling(isHungry: isHungry)))
+    return ops
   }
 
   /// - Parameter isHungry: whether the waiting thread may use all the CPU time that it gets.

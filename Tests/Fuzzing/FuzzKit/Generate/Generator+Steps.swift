@@ -5,7 +5,11 @@ extension Generator {
     var ops: [Op] = []
     for _ in 0..<count {
       if budget <= 0 { break }
-      if let op = step(&place) { ops.append(op) }
+      if features.contains(.busyWaits) && waitDice.chance(30) {
+        ops += busyWait(&place)
+      } else if let op = step(&place) {
+        ops.append(op)
+      }
     }
     return ops
   }
@@ -25,7 +29,7 @@ extension Generator {
     return [.spin(id: newID(), amount: dice.within(1...40))]
   }
 
-  private mutating func item(_ place: Place, on queue: Int) -> Item {
+  mutating func item(_ place: Place, on queue: Int) -> Item {
     let id = newID()
     budget -= 1
     var inner = Place()
@@ -51,9 +55,6 @@ extension Generator {
 
   private mutating func step(_ place: inout Place) -> Op? {
     budget -= 1
-    if features.contains(.busyWaits), waitDice.chance(25), let wait = busyWait(place) {
-      return wait
-    }
     switch dice.below(20) {
     case 0..<9: return submission(&place)
     case 9 where features.contains(.iterations): return iterations(place)

@@ -52,7 +52,9 @@ public struct Generator {
     features.addBusyWaits(&waitDice, percent: busyPercent, capabilities)
     self.features = features
     self.capabilities = capabilities
-    levels = dice.within(1...3)
+    let levels = dice.within(1...3)
+    // On one level only drivers can wait busily.
+    self.levels = features.contains(.busyWaits) ? max(2, levels) : levels
     // Mostly small ones: they are quick to run and quick to understand.
     budget = dice.chance(15) ? dice.within(30...70) : dice.within(4...28)
     self.dice = dice

@@ -58,8 +58,8 @@ struct Hierarchies {
     }
   }
 
-  /// Why items on these queues cannot be counted on to run at the same time, if all that stands in
-  /// front of them ends; `nil`: they can.
+  /// Why items on these queues may never run at the same time, although all items in front of them
+  /// end; `nil`: they will.
   func obstacle(toMeetingOn hosts: [Int]) -> String? {
     for (position, host) in hosts.enumerated() {
       for other in hosts[..<position] {

@@ -3,9 +3,9 @@
 //
 // A busy wait is a wait like others, so it keeps to the levels of Legality.swift: a thread that holds
 // level n waits only for an item of a higher level. The item is certain to come: it was submitted
-// earlier in the same list of steps or in a list around it, and none may cancel it. So no item waits
-// for one that stands behind it on its queue or in its hierarchy, or behind a barrier, a suspension or
-// an inactive queue that it holds up itself: all of these are of its own level.
+// earlier in the same list of steps or in a list around it, and nothing cancels it. So no item waits
+// for one behind it on its queue or in its hierarchy, nor for one behind a barrier, a suspension or an
+// inactive queue that the item itself holds up: all of these are of its own level.
 //
 // Members of a meeting wait for each other, and so within one level. They wait only until all have
 // begun. That ends if
@@ -21,7 +21,7 @@
 // The step that holds a meeting submits all members and waits for none, so it may stand anywhere.
 
 extension LegalityChecker {
-  /// Whether a submission, once made, leads to a run of its item, whatever else happens.
+  /// Whether the item of a submission, once submitted, runs whatever else happens.
   func certainlyRuns(_ submission: Submission) -> Bool {
     !submission.way.isInline && !cancelled.contains(submission.item.id)
   }

@@ -1,4 +1,4 @@
-// Purpose: how patient whoever watches a run must be.
+// Purpose: how long a run may take until it counts as hung.
 
 extension Program {
   /// Whether some item waits without a call into the engine.
