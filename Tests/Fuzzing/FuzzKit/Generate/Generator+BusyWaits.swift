@@ -28,9 +28,14 @@ extension Generator {
     return ops
   }
 
-  /// - Parameter isHungry: whether the waiting thread may use all the CPU time that it gets.
-  private mutating func polling(isHungry: Bool) -> Polling {
-    if !isHungry || waitDice.chance(40) { return Polling(.nap, amount: waitDice.within(10...400)) }
+  /// - Parameters:
+  ///   - isHungry: whether the waiting thread may use all the CPU time that it gets.
+  ///   - count: how many wait so. Many that nap for a few microseconds use all CPUs as if they spun.
+  private mutating func polling(isHungry: Bool, count: Int = 1) -> Polling {
+    if !isHungry || waitDice.chance(40) {
+      let shortest = count > 8 ? 20 * count : 10
+      return Polling(.nap, amount: waitDice.within(shortest...shortest + 400))
+    }
     switch waitDice.below(3) {
     case 0: return Polling(.yield)
     case 1: return Polling(.spin)
@@ -49,7 +54,7 @@ extension Generator {
       met.formUnion(hosts.compactMap { hierarchies.number[$0] })
       let isShared = hosts.contains { hierarchies.isShared[$0] }
       let isHungry = features.contains(.slowWaits) || !isShared && hosts.count <= 8
-      let polling = polling(isHungry: isHungry)
+      let polling = polling(isHungry: isHungry, count: hosts.count)
       let members = hosts.map { member(on: $0, hosts, hierarchies) }
       insert(.meeting(id: newID(), by: polling, members))
     }
