@@ -65,7 +65,8 @@ extension KeptOrdering {
         in: "Lane+Suspend.swift", at: exchange, after: "func suspendFirst", .dropsRelease,
         why: "tells of what the caller did before; nothing reads it in a model"),
       KeptOrdering(
-        in: "Lane+Suspend.swift", at: exchange, after: "func resumeFirst", .dropsAcquire, why: again),
+        in: "Lane+Suspend.swift", at: exchange, after: "func resumeFirst", .dropsAcquire,
+        why: again),
       KeptOrdering(
         in: "Lane+Suspend.swift", at: exchange, after: "func setSuspension", .dropsAcquire,
         why: again),
