@@ -55,7 +55,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
 
   /// Starts the source if it was never active; otherwise takes back one `suspend()`.
   override public final func resume() {
-    if resumeLane(activates: true) { start() }
+    resumeLane(activates: true, whenActivated: start)
   }
 
   override public final func activate() {
