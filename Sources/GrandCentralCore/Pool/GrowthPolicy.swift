@@ -25,7 +25,7 @@
 //
 // The thread limits are `softThreads` for items and `softThreadsForLanes` while lanes wait; the
 // number of threads grows as fast as workers rest or are overdue. It grows further, up to
-// `mostThreads`, only after nothing at all was taken for a while: for lanes whatever the workers
+// `maxThreads`, only after nothing at all was taken for a while: for lanes whatever the workers
 // do, for items only if all workers rest. Then items probably wait for queued ones.
 
 struct GrowthPolicy {
@@ -40,7 +40,7 @@ struct GrowthPolicy {
     var suspicionShare: UInt64 = 2
     var statesRead = 16
     /// How long an item in a lane runs until it is overdue: the first one, and the next while
-    /// others are overdue. Counted in CPU time, but at least 1/leastLaneShare of the elapsed time:
+    /// others are overdue. Counted in CPU time, but at least 1/minLaneShare of the elapsed time:
     /// a loaded machine must not make short items overdue.
     var overdueLane: UInt64 = 4_000_000
     var nextOverdueLane: UInt64 = 1_000_000
@@ -66,7 +66,7 @@ struct GrowthPolicy {
     var latestOverdueItem: UInt64 = 4_000_000_000
     /// Each look forgets 1/forgetting of that longest time.
     var forgetting: UInt64 = 8192
-    /// A look marks at most max(1, already overdue / overdueGrowth) items, and at most mostAtOnce.
+    /// A look marks at most max(1, already overdue / overdueGrowth) items, and at most maxAtOnce.
     var overdueGrowth = 2
     var mostAtOnce = 64
     /// What a light worker adds to the allowance; each look takes 1/lightDecay of the sum back.

@@ -12,8 +12,8 @@ extension Pool {
   /// The maximum number of external workers.
   static var mostGuests: Int { 4 }
 
-  /// Makes the record of an external worker, which lives as long as the pool. Any thread, at most
-  /// `maxGuests` times.
+  /// Makes the record of an external worker, which lives as long as the pool. Any thread; the number
+  /// of calls is limited as above.
   func makeGuest(named name: String) -> Worker {
     idleLock.withLock { makeWorker(guest: name) }
   }
