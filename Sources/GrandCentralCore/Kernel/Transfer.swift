@@ -1,4 +1,4 @@
-// Room: Kernel/Transfer. Moves bytes from and to descriptors; tells what a descriptor or a path is.
+// Room: Kernel/Transfer. Moves bytes from and to descriptors; classifies descriptors and paths.
 // read(2), pread(2), writev(2), pwritev(2), sendmsg(2). A transfer that a signal interrupts is
 // repeated. Every other errno is a result for the caller.
 import CLinux

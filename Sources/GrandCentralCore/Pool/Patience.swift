@@ -2,8 +2,8 @@
 // When a pool thread and another thread, such as the main thread, hand each other single items,
 // both would sleep and wake at each hand-off. So a thread that was woken soon after it fell asleep
 // expects the same the next time, and first spins for about what a sleep and a wake cost.
-// If that finds nothing, the next sleep starts at once, however short the one before was: a stream
-// of work that always comes just too late costs only every second spin.
+// If that finds nothing, the next sleep starts at once, however short the one before was: work
+// that always comes just too late costs a failed spin only every other time.
 // A thread stops as soon as it had to give its CPU to another thread: that thread may be the one
 // that it waits for, and would get the CPU for one item at a time.
 // Each value belongs to one thread.

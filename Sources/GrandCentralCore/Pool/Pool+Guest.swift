@@ -12,14 +12,14 @@ extension Pool {
   /// The maximum number of external workers.
   static var mostGuests: Int { 4 }
 
-  /// Makes the record of an external worker, which lives as long as the pool. Any thread; the number
-  /// of calls is limited as above.
+  /// Makes the record of an external worker, which lives as long as the pool. Any thread; the
+  /// number of calls is limited as above.
   func makeGuest(named name: String) -> Worker {
     idleLock.withLock { makeWorker(guest: name) }
   }
 
-  /// Calls `bring`, and works on the calling thread until there is nothing to do. `bring` may
-  /// submit, and must not sleep. Returns false, without calling `bring`, if no CPU is free.
+  /// Runs the closure, and then nodes until there are none, on the calling thread. The closure may
+  /// submit, and must not sleep. Returns false, without calling it, if no CPU is free.
   func visit(as guest: Worker, on thread: ThreadContext, bring: () -> Void) -> Bool {
     let allowed = allowance.load(ordering: .relaxed)
     guard changeIfApplicable({ $0.joined(width: allowed) }) else { return false }

@@ -175,7 +175,7 @@ extension Pool {
     ForkGate.inside(thread) {
       nameThread(worker.plainName)
       worker.name.began()
-      // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
+      // Children of items inherit the worker's mask: it must be the program's, not the submitter's.
       if let blocked { setBlockedSignals(blocked) }
       if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
       worker.thread = thread

@@ -2,8 +2,7 @@
 // Life of a node: submit() → the worker's local queue, or the injector of its kind and band → a
 // worker takes it → the worker runs it.
 // Files: +Take finds a node, +Park wakes and parks workers, +Classes counts workers per class,
-// +Blocked replaces workers whose items sleep, Monitor finds workers that sleep without announcing
-// it.
+// +Blocked replaces workers whose items sleep, Monitor finds workers that sleep unannounced.
 import CLinux
 
 final class Pool: @unchecked Sendable {
@@ -113,7 +112,7 @@ final class Pool: @unchecked Sendable {
     beginWidth()
   }
 
-  // The pool of the process is never freed. Each thread of another pool retains it.
+  // The pool of the process is never freed. Other pools are retained by each of their threads.
   deinit {
     for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
       injectors[index].release()

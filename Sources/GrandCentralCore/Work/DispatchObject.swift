@@ -33,24 +33,27 @@ public class DispatchObject {
 
   func resetTarget() {}
 
-  /// Starts an initially inactive object. Further calls have no effect. Call it from any thread.
+  /// Starts an initially inactive object.
+  ///
+  /// Affects queues and sources. Further calls have no effect. Any thread may call it.
   ///
   /// - Source: Apple, Dispatch, `DispatchObject.activate()`.
   public func activate() {}
 
   /// Prevents further work of this object from starting.
   ///
-  /// Running work continues. Balance each call with `resume()`. Traps if the count of suspensions
-  /// overflows. No effect on the main queue and on global queues. Call it from any thread.
+  /// Work that runs already continues. Balance each call with `resume()`. Affects queues and
+  /// sources, except the main queue and global queues. Traps if the count of suspensions overflows.
+  /// Any thread may call it.
   ///
   /// - Source: Apple, Dispatch, `DispatchObject.suspend()`.
   public func suspend() {}
 
   /// Takes back one `suspend()`.
   ///
-  /// Work starts again when every `suspend()` is taken back. On a source that was never active it
-  /// is the activation. Traps without a matching `suspend()`. No effect on the main queue and on
-  /// global queues. Call it from any thread.
+  /// Work starts again when every `suspend()` is taken back. A source that was never active, and
+  /// has no `suspend()` to take back, is activated instead. Affects queues and sources, except the
+  /// main queue and global queues. Traps without a matching `suspend()`. Any thread may call it.
   ///
   /// - Source: Apple, Dispatch, `DispatchObject.resume()`.
   public func resume() {}
