@@ -1,13 +1,11 @@
-// Room: Kernel/AdaptiveSpin. Whether looking before a sleep is likely to be worth it, by how it
-// went the last times.
-//   31…8 failed looks in a row │ 7…0 waits that still sleep at once
-//   any ─missed→ one more failed look, and twice as many waits as before sleep at once: 1, 3, 7 … 63
+// Room: Kernel/AdaptiveSpin. Decides whether to spin before a sleep, by recent success.
+//   31…8 failed spins in a row │ 7…0 waits that still sleep at once
+//   any ─missed→ one more failed spin, and twice as many waits sleep at once: 1, 3, 7 … 63
 //   any ─found→ 0
-// Where the other side has no CPU of its own, a thread that looks keeps it from running: a producer
-// and a consumer that share one CPU went back and forth for each item, at ten times the cost. Where
-// it has one, looks succeed most of the time, and one that does not costs a single sleep.
-// All accesses are relaxed, and loads and stores: threads that change the word at the same time
-// lose a count.
+// Where the other side has no CPU of its own, a spinning thread keeps it from running: a producer
+// and a consumer on one CPU alternated for each item, at ten times the cost. Where it has a CPU,
+// most spins succeed, and a failed one costs a single sleep.
+// All accesses are relaxed loads and stores: concurrent changes lose a count.
 
 struct SpinHistory: RawRepresentable, Equatable {
   let rawValue: UInt32
@@ -20,10 +18,10 @@ struct SpinHistory: RawRepresentable, Equatable {
 
   static let none = SpinHistory(rawValue: 0)
 
-  /// A wait has slept at once. There must have been one to skip.
+  /// Notes a wait that slept at once. Requires a wait to skip.
   func skipped() -> SpinHistory { SpinHistory(rawValue: rawValue - 1) }
 
-  /// Looks ended in a sleep.
+  /// Notes a spin that ended in a sleep.
   func missed() -> SpinHistory {
     let inVain = min(inVain + 1, Self.mostInVain)
     return SpinHistory(rawValue: inVain << 8 | (1 << inVain - 1))
@@ -35,8 +33,8 @@ struct AdaptiveSpin: ~Copyable, Sendable {
 
   var history: SpinHistory { SpinHistory(rawValue: word.load(ordering: .relaxed)) }
 
-  /// Calls `look` up to `most` times, with spin hints between, until it says that there is
-  /// something. Returns whether it did. It is not called at all where that is not likely.
+  /// Calls `look` up to `most` times, with spin hints between, until it returns true. Returns
+  /// whether it did. Does not call it if success is unlikely.
   @inline(__always)
   func look(atMost most: Int, _ look: () -> Bool) -> Bool {
     if most == 0 { return false }

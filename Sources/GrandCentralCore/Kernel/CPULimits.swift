@@ -1,32 +1,33 @@
-// Room: Kernel/CPULimits. How many CPUs this process may really use.
-// The smallest of: the affinity mask, which cpusets narrow too (sched_getaffinity(2), cpuset(7)); and the
-// CPU quota of its control group and of every group above it, version 2 (cgroups(7), cpu.max) or version
-// 1 (cpu.cfs_quota_us, cpu.cfs_period_us). A quota that is no whole number is rounded up: with 2.5 CPUs
-// two workers leave half a CPU unused, three are throttled a sixth of the time.
+// Room: Kernel/CPULimits. The number of CPUs that this process may use.
+// It is the smallest of the affinity mask, which cpusets also narrow (sched_getaffinity(2),
+// cpuset(7)), and the CPU quotas of its control group and of every group above it, version 2
+// (cgroups(7), cpu.max) or version 1 (cpu.cfs_quota_us, cpu.cfs_period_us). A fractional quota is
+// rounded up: with 2.5 CPUs, two workers leave half a CPU unused, and three are throttled a sixth
+// of the time.
 import CLinux
 
 struct CPULimits: Sendable {
-  /// Reads a whole small file, or nil.
+  /// Reads a whole small file; `nil` if it cannot be read.
   var read: @Sendable (String) -> String?
-  /// CPUs in the affinity mask, or nil.
+  /// The number of CPUs in the affinity mask; `nil` if unknown.
   var affinity: @Sendable () -> Int?
 
   static let machine = CPULimits(
     read: { Process.readText($0, atMost: 65536) },
     affinity: {
-      // The main thread's mask: the caller may be pinned for reasons of its own.
+      // The main thread's mask: the calling thread may be pinned for its own reasons.
       let count = gc_affinity_count(gc_process_id())
       return count > 0 ? Int(count) : nil
     })
 
-  /// At least 1.
+  /// The number of CPUs to use, at least 1.
   func width() -> Int {
     let available = affinity() ?? 1
     guard let quota = quota() else { return available }
     return max(1, min(available, Int(quota.rounded(.up))))
   }
 
-  /// CPUs per second of time that the control groups allow, or nil without a limit.
+  /// The CPUs that the control groups allow, as CPU seconds per second; `nil` without a limit.
   func quota() -> Double? {
     guard let membership = read("/proc/self/cgroup"), let mounts = read("/proc/self/mountinfo")
     else { return nil }
@@ -41,17 +42,17 @@ struct CPULimits: Sendable {
     return smallest
   }
 
-  // MARK: What the files say
+  // MARK: The files' contents
 
   struct Mount: Equatable {
-    /// Where the hierarchy is seen.
+    /// The directory where the hierarchy is mounted.
     var point: String
-    /// Which group of the hierarchy is seen there.
+    /// The group of the hierarchy that appears there.
     var root: String
     var isVersion2: Bool
   }
 
-  /// proc(5), /proc/pid/mountinfo: "… root point options… - type source superoptions".
+  /// Parses /proc/pid/mountinfo, proc(5): "… root point options… - type source superoptions".
   static func controlGroupMounts(_ mountinfo: String, controller: String = "cpu") -> [Mount] {
     mountinfo.split(separator: "\n").compactMap { line in
       let fields = line.split(separator: " ")
@@ -66,8 +67,7 @@ struct CPULimits: Sendable {
     }
   }
 
-  /// cgroups(7), /proc/pid/cgroup: "number:controllers:path"; version 2 has neither number nor
-  /// controllers.
+  /// Parses /proc/pid/cgroup, cgroups(7): "number:controllers:path"; version 2 has "0::path".
   static func group(
     in membership: String, version2: Bool, controller: String = "cpu"
   ) -> String? {
@@ -83,7 +83,7 @@ struct CPULimits: Sendable {
     return nil
   }
 
-  /// The folders of a group and of all above it, as far as the mount shows them.
+  /// The directories of a group and of all groups above it that the mount shows.
   static func folders(mount: Mount, group: String) -> [String] {
     var path = group
     if mount.root != "/" {
@@ -114,7 +114,7 @@ struct CPULimits: Sendable {
     return Self.ratio(quota, period)
   }
 
-  /// "max" and -1 mean that there is no limit.
+  /// CPUs for a quota and a period; `nil` for "max" and -1, which mean no limit.
   private static func ratio(_ quota: String, _ period: String) -> Double? {
     guard let quota = Double(quota.filter { !$0.isWhitespace }),
       let period = Double(period.filter { !$0.isWhitespace }), quota > 0, period > 0

@@ -1,16 +1,16 @@
-// Room: Kernel/DescriptorSpace. How much there is to read from a descriptor, or room to write.
+// Room: Kernel/DescriptorSpace. How many bytes a descriptor can read or write without waiting.
 import CLinux
 
 enum DescriptorSpace {
-  /// Bytes that can be read without waiting; `nil` where the kernel does not say: ioctl(2) FIONREAD, which sockets,
-  /// pipes, terminals and files know (for a file, what is left from its position).
+  /// The bytes that can be read without waiting; `nil` if the kernel does not say. Sockets, pipes,
+  /// terminals and files know it by ioctl(2) FIONREAD; for a file it is the rest from its position.
   static func readable(_ descriptor: Int32) -> Int? {
     let count = gc_readable_bytes(descriptor)
     return count < 0 ? nil : Int(count)
   }
 
-  /// Bytes that can probably be written without waiting: what is free of a socket's send buffer or a pipe. For all else
-  /// as much as is worth to write at a time.
+  /// The bytes that can probably be written without waiting: the free part of a socket's send
+  /// buffer or of a pipe. For other descriptors, 65,536, a reasonable amount for one write.
   static func writable(_ descriptor: Int32) -> Int {
     let unsent = gc_unsent_bytes(descriptor)
     if unsent >= 0, let limit = sendBuffer(descriptor) { return max(1, limit - Int(unsent)) }
@@ -25,13 +25,13 @@ enum DescriptorSpace {
     return getsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 ? Int(bytes) : nil
   }
 
-  /// Whether it is a file with a size and a position.
+  /// Whether the descriptor is a regular file, which has a size and a position.
   static func isRegular(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether it is a directory, which cannot be read as a file.
+  /// Whether the descriptor is a directory, which cannot be read as a file.
   static func isDirectory(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

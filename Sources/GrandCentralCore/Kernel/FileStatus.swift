@@ -1,4 +1,4 @@
-// Room: Kernel/FileStatus. What fstat(2) says of a file, as far as changes of it are told.
+// Room: Kernel/FileStatus. The part of fstat(2) that file system sources compare.
 
 struct FileStatus: Equatable, Sendable {
   var device: UInt64
@@ -11,7 +11,7 @@ struct FileStatus: Equatable, Sendable {
   var user: UInt32
   var group: UInt32
   var modified: Moment
-  /// When anything of it was changed last, this record included.
+  /// When anything of the file last changed, its inode included.
   var changed: Moment
 
   struct Moment: Equatable, Sendable {
@@ -19,7 +19,7 @@ struct FileStatus: Equatable, Sendable {
     var nanoseconds: Int
   }
 
-  /// Which file it is, whatever it is called.
+  /// The file, whatever its name.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -32,7 +32,7 @@ struct FileStatus: Equatable, Sendable {
     case status(FileStatus)
     /// EBADF: no such descriptor.
     case closed
-    /// The file system does not answer, as NFS may: fstat(2).
+    /// The file system does not answer, which NFS may do: fstat(2).
     case unknown
   }
 

@@ -1,6 +1,6 @@
-// Room: Kernel/Inotify. What happens to files, as inotify(7) tells.
-// Files are named by /proc/self/fd, so by what a descriptor stands for, however it was opened and whatever it is called
-// by now. For a directory that leads on to the one that it is in. Without /proc that is ENOENT.
+// Room: Kernel/Inotify. Reports changes of files. inotify(7).
+// A watch names a file by /proc/self/fd, so it follows the open file, whatever the file's name is
+// now; for a directory the path leads on to its parent. Without /proc a watch fails with ENOENT.
 import CLinux
 
 enum Inotify {
@@ -8,47 +8,47 @@ enum Inotify {
     let rawValue: UInt32
 
     static let modified = Mask(rawValue: 0x002)
-    /// Attributes or the link count. With a name: those of something in the directory.
+    /// Attributes or the link count; with a name, those of an entry of the directory.
     static let attributes = Mask(rawValue: 0x004)
     static let movedFrom = Mask(rawValue: 0x040)
     static let movedTo = Mask(rawValue: 0x080)
     static let created = Mask(rawValue: 0x100)
     static let deleted = Mask(rawValue: 0x200)
-    /// The file is gone: it has neither names nor descriptors any more.
+    /// The file is gone: it has no name and no descriptor any more.
     static let deletedSelf = Mask(rawValue: 0x400)
     static let movedSelf = Mask(rawValue: 0x800)
-    /// These come unasked.
+    /// The kernel reports these without a request.
     static let unmounted = Mask(rawValue: 0x2000)
     static let overflow = Mask(rawValue: 0x4000)
-    /// The last of a watch: it was taken away, or its file is gone.
+    /// The last event of a watch: it was removed, or its file is gone.
     static let ignored = Mask(rawValue: 0x8000)
 
-    /// What changes a directory.
+    /// The events that change the contents of a directory.
     static let contents: Mask = [.movedFrom, .movedTo, .created, .deleted]
 
     fileprivate static let add = Mask(rawValue: 1 << 29)
   }
 
   struct Event: Equatable, Sendable {
-    /// Of which watch; -1 for an overflow.
+    /// The number of the watch; -1 for an overflow.
     let number: Int32
     let mask: Mask
-    /// Whether it is about something in a directory, not the directory itself.
+    /// Whether the event is about an entry of the directory, not the directory itself.
     let isNamed: Bool
   }
 
   enum Place {
-    /// What the descriptor stands for.
+    /// The open file.
     case itself
-    /// The directory that the descriptor's directory is in.
+    /// The parent of the open directory.
     case above
   }
 
-  /// A new instance, non-blocking; -1 when the kernel refuses, with errno set.
+  /// Makes a non-blocking instance; -1 with errno set if the kernel refuses.
   static func make() -> Int32 { gc_inotify_make() }
 
-  /// Watches for `mask` besides what is watched for already, or with `replacing` for that alone. Returns the number of
-  /// the file's watch, of which there is one at most, or an errno, negative: inotify_add_watch(2).
+  /// Watches for `mask` in addition to the present events, or with `replacing` instead of them.
+  /// Returns the number of the file's only watch, or a negative errno: inotify_add_watch(2).
   static func watch(
     _ instance: Int32, _ place: Place = .itself, of descriptor: Int32, for mask: Mask,
     replacing: Bool = false
@@ -57,13 +57,13 @@ enum Inotify {
     return gc_inotify_watch(instance, path, mask.union(replacing ? [] : .add).rawValue)
   }
 
-  /// Ends a watch. Events that have been queued already still come.
+  /// Removes a watch. Events that are already queued still arrive.
   static func unwatch(_ instance: Int32, _ number: Int32) {
-    // EINVAL: its file is gone, and with it the watch. inotify_rm_watch(2).
+    // EINVAL: the file is gone, and the watch with it. inotify_rm_watch(2).
     _ = gc_inotify_unwatch(instance, number)
   }
 
-  /// Up to some hundred events that wait; none when nothing waits.
+  /// Reads up to a few hundred waiting events; empty if none waits.
   static func next(_ instance: Int32) -> [Event] {
     withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
       while true {
@@ -74,7 +74,7 @@ enum Inotify {
     }
   }
 
-  /// Records of 16 bytes and a name: number, mask, cookie, the name's length with its padding.
+  /// Parses records of 16 bytes and a name: number, mask, cookie, and the padded name's length.
   static func events(in bytes: UnsafeRawBufferPointer) -> [Event] {
     var events: [Event] = []
     var offset = 0

@@ -1,29 +1,30 @@
-// Room: Kernel/MemoryPlaces. Where the kernel says how scarce memory is, and what it says there.
-// Stalls: pressure stall information of the process's own control group, version 2 (memory.pressure), or of the machine
-// (/proc/pressure/memory): for how long some, or all, tasks have waited for memory. Documentation/accounting/psi.rst.
-// Limits: of the process's control group and of all above it, version 2 (memory.max, memory.high) or 1
-// (memory.limit_in_bytes). What the kernel can take back at once, file pages that nobody has used lately, does not
-// count as used: a program that reads many files fills every limit with them.
+// Room: Kernel/MemoryPlaces. The kernel's files about memory pressure, and how to read them.
+// Stalls: pressure stall information (PSI) of the process's own control group, version 2
+// (memory.pressure), or of the machine (/proc/pressure/memory): how long some, or all, tasks have
+// waited for memory. Documentation/accounting/psi.rst.
+// Limits: those of the process's control group and of all groups above it, version 2 (memory.max,
+// memory.high) or 1 (memory.limit_in_bytes). Memory that the kernel can reclaim at once, unused
+// file pages, does not count as used: a program that reads many files fills every limit with them.
 
-/// How the kernel is asked, so that tests can play it.
+/// Access to the kernel's files, which tests replace.
 struct MemoryKernel: Sendable {
-  /// Reads a whole small file, or nil.
+  /// Reads a whole small file; `nil` if it cannot be read.
   var read: @Sendable (String) -> String?
-  /// A descriptor of its own for the trigger, or an errno, negative.
+  /// Opens a descriptor of its own for the trigger; a negative errno on failure.
   var open: @Sendable (MemoryTrigger) -> Int32
 
   static let machine = MemoryKernel(
     read: { Process.readText($0, atMost: 65536) }, open: { $0.makeDescriptor() })
 }
 
-/// What was read at one moment.
+/// The values read at one moment.
 struct MemorySample: Equatable, Sendable {
-  /// Microseconds for which some task, or all of them, have stalled so far.
+  /// Total microseconds for which some task, or all tasks, have stalled so far.
   var some: UInt64?
   var full: UInt64?
-  /// The largest share of a limit that is in use; `nil` without limits.
+  /// The largest used share of a limit; `nil` without limits.
   var usage: Double?
-  /// How often a limit has cost a process its life.
+  /// How often the kernel has killed a process at a limit.
   var kills: UInt64 = 0
 }
 
@@ -33,9 +34,9 @@ struct MemoryPlaces: Equatable, Sendable {
     var isVersion2: Bool
   }
 
-  /// Of version 2 first; of each the outermost first, the process's own last.
+  /// Version 2 first; in each version the outermost group first and the process's own last.
   var groups: [Group] = []
-  /// Where stalls are counted.
+  /// The file that counts stalls.
   var pressureFile: String?
 
   static func find(_ kernel: MemoryKernel) -> MemoryPlaces {
@@ -61,7 +62,7 @@ struct MemoryPlaces: Equatable, Sendable {
     return places
   }
 
-  /// What is to be listened to.
+  /// The triggers to listen to.
   func triggers(_ kernel: MemoryKernel) -> [MemoryTrigger] {
     var triggers: [MemoryTrigger] = []
     if let pressureFile {
@@ -100,10 +101,10 @@ struct MemoryPlaces: Equatable, Sendable {
     return sample
   }
 
-  // MARK: What the files say
+  // MARK: The files' contents
 
   private func usageV2(_ group: Group, _ kernel: MemoryKernel) -> Double? {
-    // "max" is no number: no limit.
+    // "max" is not a number: no limit.
     let limits = ["/memory.max", "/memory.high"].compactMap {
       Self.number(kernel.read(group.folder + $0))
     }
@@ -121,7 +122,7 @@ struct MemoryPlaces: Equatable, Sendable {
   }
 
   private static func limitV1(_ group: Group, _ kernel: MemoryKernel) -> UInt64? {
-    // Without a limit it is the largest number of pages, in bytes.
+    // Without a limit the file has the largest number of pages, in bytes.
     number(kernel.read(group.folder + "/memory.limit_in_bytes")).flatMap { $0 < 1 << 62 ? $0 : nil }
   }
 
@@ -130,11 +131,11 @@ struct MemoryPlaces: Equatable, Sendable {
   ) -> Double {
     let text = kernel.read(group.folder + "/memory.stat")
     let idle = text.flatMap { Self.number(idle, in: $0) } ?? 0
-    // A limit of nothing is reached by nothing.
+    // A limit of 0 bytes is always reached.
     return limit == 0 ? 1 : Double(used - min(used, idle)) / Double(limit)
   }
 
-  /// "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234": the microseconds of that line.
+  /// Parses "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234": the total in microseconds.
   static func stalled(_ kind: String, in text: String) -> UInt64? {
     for line in text.split(separator: "\n") where line.hasPrefix(kind + " ") {
       let total = line.split(separator: " ").last { $0.hasPrefix("total=") }
@@ -143,7 +144,7 @@ struct MemoryPlaces: Equatable, Sendable {
     return nil
   }
 
-  /// The number after `name` in a file of such lines.
+  /// The number after `name`, in a file with a name and a number on each line.
   static func number(_ name: String, in text: String) -> UInt64? {
     for line in text.split(separator: "\n") where line.hasPrefix(name + " ") {
       return UInt64(line.dropFirst(name.count + 1))

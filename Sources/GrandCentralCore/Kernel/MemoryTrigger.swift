@@ -1,12 +1,12 @@
 // Room: Kernel/MemoryTrigger. Descriptors that become ready when memory is scarce.
 
-/// How scarce memory is. The numbers are those of `DispatchSource.MemoryPressureEvent`.
+/// A level of memory pressure. The numbers are those of `DispatchSource.MemoryPressureEvent`.
 enum MemoryLevel: UInt64, Comparable, Sendable {
   case normal = 1
   case warning = 2
   case critical = 4
 
-  /// How much of a limit is in use from that level on.
+  /// The share of a limit in use at which each level begins.
   static var warningShare: Double { 0.85 }
   static var criticalShare: Double { 0.95 }
 
@@ -14,21 +14,21 @@ enum MemoryLevel: UInt64, Comparable, Sendable {
 }
 
 enum MemoryTrigger: Hashable, Sendable {
-  /// Pressure stall information of that file, from the share of time on that the level is for.
+  /// Pressure stall information in that file, from the share of stalled time of the level.
   case stall(String, MemoryLevel)
-  /// The file's text has changed: the events of a control group of version 2.
+  /// A change of the file's text: the events of a control group of version 2.
   case change(String)
-  /// A control group of version 1, by its folder, is being reclaimed from with that much effort.
+  /// Reclaim in a control group of version 1, by its directory, with the effort of the level.
   case reclaim(String, MemoryLevel)
-  /// The use of a control group of version 1 has come to so many bytes, from below or above.
+  /// The use of a control group of version 1 crosses `bytes`, from below or above.
   case crossing(String, bytes: UInt64)
 
-  /// In microseconds. Who is not privileged may have windows of whole 2 s only, Documentation/accounting/psi.rst, so
-  /// these are for everybody.
+  /// In microseconds. Unprivileged processes may only use windows of whole multiples of 2 s,
+  /// Documentation/accounting/psi.rst, so every process can use these.
   static var windowMicroseconds: UInt64 { 2_000_000 }
   static var stallMicroseconds: UInt64 { windowMicroseconds / 10 }
 
-  /// By which readiness the kernel tells.
+  /// The readiness by which the kernel reports the trigger.
   var readiness: Readiness {
     switch self {
     case .stall, .change: .priority
@@ -36,7 +36,7 @@ enum MemoryTrigger: Hashable, Sendable {
     }
   }
 
-  /// How scarce memory is at least when it fires. Normal: that has to be looked up.
+  /// The least memory pressure when the trigger fires. Normal: the pressure must be looked up.
   var level: MemoryLevel {
     switch self {
     case .stall(_, let level), .reclaim(_, let level): level
@@ -44,7 +44,7 @@ enum MemoryTrigger: Hashable, Sendable {
     }
   }
 
-  /// What is written to the kernel: for stalls of some tasks, or of all.
+  /// The text written to the kernel: for a stall, of some tasks or of all tasks.
   var request: String {
     switch self {
     case .stall(_, let level):
@@ -55,7 +55,7 @@ enum MemoryTrigger: Hashable, Sendable {
     }
   }
 
-  /// A descriptor, or an errno, negative.
+  /// Opens a descriptor for the trigger. Returns it, or a negative errno.
   func makeDescriptor() -> Int32 {
     switch self {
     case .stall(let file, _): Self.openStall(file, request)
@@ -78,13 +78,13 @@ enum MemoryTrigger: Hashable, Sendable {
   private static func openChange(_ file: String) -> Int32 {
     let descriptor = Process.openToRead(file)
     guard descriptor >= 0 else { return -errno }
-    // Changes count from what has been read.
+    // Changes count from the text that has been read.
     _ = Process.readText(from: descriptor)
     return descriptor
   }
 
-  /// Documentation/admin-guide/cgroup-v1/memory.rst, "Memory thresholds", "Memory Pressure": an eventfd is registered
-  /// with the group, for one of its files.
+  /// Registers an eventfd with the group, for one of its files:
+  /// Documentation/admin-guide/cgroup-v1/memory.rst, "Memory thresholds", "Memory Pressure".
   private static func openNotification(
     _ folder: String, _ file: String, _ request: String
   ) -> Int32 {
@@ -109,7 +109,7 @@ enum MemoryTrigger: Hashable, Sendable {
     }
   }
 
-  /// With the zero at its end, which psi.rst asks for.
+  /// Writes `text` with a terminating zero, which psi.rst requires.
   private static func send(_ text: String, to descriptor: Int32) -> Bool {
     let bytes = Array(text.utf8) + [0]
     return retrying { Int32(write(descriptor, bytes, bytes.count)) } == bytes.count

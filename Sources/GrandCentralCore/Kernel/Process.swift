@@ -1,18 +1,18 @@
-// Room: Kernel/Process. What /proc says of this process and its threads. proc(5).
-// Every read may fail (no /proc in a sandbox, no descriptor left); callers get nil or a plain default.
+// Room: Kernel/Process. What /proc reports about this process and its threads. proc(5).
+// Every read may fail (no /proc in a sandbox, no free descriptor); callers get `nil` or a default.
 import CLinux
 
 enum Process {
-  /// Its number, which is its main thread's too.
+  /// The process's number, which is also its main thread's.
   static var identifier: UInt32 { gc_process_id() }
 
-  /// The name of a thread of this process.
+  /// The name of a thread of this process; "?" if it cannot be read.
   static func threadName(_ thread: UInt32) -> String {
     guard let name = readText("/proc/self/task/\(thread)/comm", atMost: 64) else { return "?" }
     return String(name.prefix { $0 != "\n" })
   }
 
-  /// Names a thread of this process. What cannot be written is let be.
+  /// Names a thread of this process. Ignores failures.
   static func setThreadName(_ thread: UInt32, _ name: ThreadName) {
     let descriptor = open("/proc/self/task/\(thread)/comm", O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
@@ -20,27 +20,27 @@ enum Process {
     name.withCString { _ = write(descriptor, $0, strlen($0)) }
   }
 
-  /// The state of a thread, such as "S": proc(5), field 3 of `stat`. `nil` if it cannot be read.
+  /// The state of a thread, such as "S": proc(5), field 3 of `stat`; `nil` if it cannot be read.
   static func threadState(_ thread: UInt32) -> Unicode.Scalar? {
     withBytes(of: "/proc/self/task/\(thread)/stat", atMost: 512) { stat in
-      // The name is in parentheses and may itself contain them.
+      // The name is in parentheses and may contain parentheses.
       stat.lastIndex(of: UInt8(ascii: ")"))
         .flatMap { end in stat[(end + 1)...].first { $0 != UInt8(ascii: " ") } }
         .map { Unicode.Scalar($0) }
     } ?? nil
   }
 
-  /// The signals that the main thread blocks, as a bit mask. `nil` if it cannot be read, also while
-  /// that thread makes another one: the C library then blocks all signals in it for a moment, also
-  /// those that no program blocks since they come from its own faults.
+  /// The signals that the main thread blocks, as a bit mask; `nil` if it cannot be read. That
+  /// includes the moment in which that thread makes another one: the C library then blocks all
+  /// signals in it, even those of its own faults, which no program blocks.
   static func mainThreadBlockedSignals() -> UInt64? {
     let mask = withBytes(of: "/proc/self/status", atMost: 4096) { hexadecimal("SigBlk:", in: $0) }
     let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
     return (mask ?? nil).flatMap { $0 & faults == faults ? nil : $0 }
   }
 
-  /// The hexadecimal number of the line that begins with a label. It is read for each thread that
-  /// is made, so no `String` is made of what was read.
+  /// The hexadecimal number in the line that begins with a label. It is read for each new thread,
+  /// so this makes no `String`.
   private static func hexadecimal(
     _ label: StaticString, in bytes: UnsafeRawBufferPointer
   ) -> UInt64? {
@@ -64,19 +64,19 @@ enum Process {
     return value
   }
 
-  /// A descriptor, or -1 with errno set.
+  /// Opens a file for reading. Returns a descriptor, or -1 with errno set.
   static func openToRead(_ path: String) -> Int32 {
     var descriptor: Int32
     repeat { descriptor = open(path, O_RDONLY | O_CLOEXEC) } while descriptor < 0 && errno == EINTR
     return descriptor
   }
 
-  /// The first `atMost` bytes of a file.
+  /// Reads the first `atMost` bytes of a file; `nil` if it cannot be read.
   static func readText(_ path: String, atMost limit: Int) -> String? {
     withBytes(of: path, atMost: limit) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The first `atMost` bytes of a file, which `body` receives. `nil` if it cannot be read.
+  /// Passes the first `atMost` bytes of a file to `body`; `nil` if it cannot be read.
   private static func withBytes<Result>(
     of path: String, atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result? {
@@ -96,7 +96,7 @@ enum Process {
     }
   }
 
-  /// All of a file of /proc, from its start. What has been read is not told of by its readiness again.
+  /// Reads all of a /proc file from its start. Its readiness does not report what has been read.
   static func readText(from descriptor: Int32) -> String? {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
     var bytes: [UInt8] = []
@@ -111,7 +111,7 @@ enum Process {
     }
   }
 
-  /// An environment variable.
+  /// The value of an environment variable.
   static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }

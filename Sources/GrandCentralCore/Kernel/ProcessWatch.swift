@@ -1,4 +1,4 @@
-// Room: Kernel/ProcessWatch. What the kernel tells of other processes: CLinux/Processes.c.
+// Room: Kernel/ProcessWatch. What the kernel reports about other processes: CLinux/Processes.c.
 import CLinux
 
 enum ProcessWatch {
@@ -6,29 +6,29 @@ enum ProcessWatch {
     /// Readable when the process has exited.
     case descriptor(Int32)
     case isGone
-    /// The number is a thread's, other than the first one's.
+    /// The number is that of a thread other than the process's first one.
     case isThread
-    /// For now, or in this sandbox: an errno.
+    /// Refused for now, or in this sandbox: an errno.
     case refused(Int32)
   }
 
-  /// pidfd_open(2). For a positive number.
+  /// Opens a descriptor for a process, a positive number: pidfd_open(2).
   static func open(_ process: pid_t) -> Opened {
     let descriptor = gc_process_descriptor(process)
     if descriptor >= 0 { return .descriptor(descriptor) }
     switch errno {
     case ESRCH: return .isGone
-    // "pid is not valid", or, from Linux 6.15 on, a thread's. The former is also said of a process while it goes away.
+    // "pid is not valid", also of an exiting process; or from Linux 6.15 on a thread's number.
     case EINVAL, ENOENT: return isThread(process) ? .isThread : .isGone
     // EMFILE, ENFILE, ENOMEM, ENODEV; EPERM or ENOSYS where a filter forbids the call: seccomp(2).
     case let error: return .refused(error)
     }
   }
 
-  /// What can be seen without a descriptor. Takes no status away.
+  /// Whether a process has exited, without a descriptor. Does not consume its exit status.
   static func hasExited(_ process: pid_t) -> Bool { gc_process_has_exited(process) }
 
-  /// proc(5), `Tgid`: the process that a thread is of.
+  /// Whether the number is that of a thread which is not the first of its process: proc(5), `Tgid`.
   private static func isThread(_ number: pid_t) -> Bool {
     guard let status = Process.readText("/proc/\(number)/status", atMost: 4096) else {
       return false
@@ -40,15 +40,15 @@ enum ProcessWatch {
   }
 }
 
-/// The process connector: what all processes of the machine do.
+/// The process connector, which reports the events of all processes of the machine.
 enum ProcessConnector {
   enum Change: Equatable { case fork, exec }
 
-  /// -1 with errno set where this process is not to know.
+  /// Opens a connector; -1 with errno set if this process lacks permission.
   static func open() -> Int32 { gc_process_events_open() }
   static func close(_ connector: Int32) { gc_process_events_close(connector) }
 
-  /// The next one; `nil`: none for now.
+  /// Takes the next event; `nil` if none waits.
   static func next(_ connector: Int32) -> (process: pid_t, change: Change)? {
     var event = gc_process_event()
     guard gc_process_events_next(connector, &event) == 1 else { return nil }

@@ -1,11 +1,11 @@
-// Room: Kernel/Transfer. Bytes from a descriptor and to it; what a descriptor or a path stands for.
-// read(2), pread(2), writev(2), pwritev(2), sendmsg(2). A transfer that a signal interrupts is made again. Every other
-// errno is a result, for whoever asked for the bytes.
+// Room: Kernel/Transfer. Moves bytes from and to descriptors; classifies descriptors and paths.
+// read(2), pread(2), writev(2), pwritev(2), sendmsg(2). A transfer that a signal interrupts is
+// repeated. Every other errno is a result for the caller.
 import CLinux
 
 enum Transfer {
   enum Outcome: Equatable {
-    /// 0 from a read: the end.
+    /// The number of bytes; 0 from a read is the end.
     case bytes(Int)
     /// EAGAIN: nothing can be moved now.
     case wouldWait
@@ -23,17 +23,17 @@ enum Transfer {
   typealias Stretch = gc_stretch
   static var mostStretches: Int { Int(GC_STRETCHES) }
 
-  /// `offset` `nil`: from where the descriptor stands.
+  /// Reads up to `bytes` bytes. `offset` `nil`: from the descriptor's position.
   static func read(
     _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64?
   ) -> Outcome {
-    // pread(2): EINVAL, a negative offset. It must not be taken for none.
+    // pread(2): EINVAL for a negative offset, which must not be mistaken for none.
     if let offset, offset < 0 { return .failed(EINVAL) }
     return Outcome(gc_transfer_read(descriptor, buffer, bytes, offset ?? -1))
   }
 
-  /// Reads what is in memory at `offset`, and waits for no disk: preadv2(2) with RWF_NOWAIT.
-  /// `bytes(0)` is not to be taken for the end of the file: the kernels 5.9 and 5.10 say so of
+  /// Reads bytes at `offset` that are in memory, without waiting for the disk: preadv2(2) with
+  /// RWF_NOWAIT. `bytes(0)` does not mean the end of the file: kernels 5.9 and 5.10 return it for
   /// bytes that are not in memory.
   static func readCached(
     _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64
@@ -41,11 +41,10 @@ enum Transfer {
     Outcome(gc_transfer_read_cached(descriptor, buffer, bytes, offset))
   }
 
-  /// Whether every read waits for the disk, open(2): O_DIRECT.
+  /// Whether every read waits for the disk: O_DIRECT, open(2).
   static func readsPastCache(_ descriptor: Int32) -> Bool { gc_reads_past_cache(descriptor) }
 
-  /// Writes from the first bytes of `stretches`, of which there are at most `mostStretches`. No SIGPIPE reaches the
-  /// process.
+  /// Writes the first bytes of at most `maxStretches` stretches. Never causes SIGPIPE.
   static func write(
     _ descriptor: Int32, _ stretches: UnsafeBufferPointer<Stretch>, at offset: Int64?,
     kind: FileKind
@@ -55,20 +54,21 @@ enum Transfer {
     let outcome = Outcome(
       gc_transfer_write(
         descriptor, start, Int32(stretches.count), offset ?? -1, kind == .socket, kind != .stored))
-    // write(2) gives 0 for no bytes only. To go on would be to spin.
+    // write(2) returns 0 only for no bytes. A retry would spin.
     return outcome == .bytes(0) ? .failed(EIO) : outcome
   }
 
-  /// Makes the open file non-blocking. Returns whether it was not, and is to be given back as it was.
+  /// Makes the open file non-blocking. Returns whether it was blocking, and must be restored later.
   static func makeNonBlocking(_ descriptor: Int32) -> Bool {
     gc_set_nonblocking(descriptor, true) == 0
   }
 
-  /// Takes that back. EBADF: it has been closed meanwhile.
+  /// Makes the open file blocking again. Ignores EBADF: it was closed meanwhile.
   static func makeBlocking(_ descriptor: Int32) { _ = gc_set_nonblocking(descriptor, false) }
 
-  /// Whether two descriptors of one file share its flags, as those do that dup(2) has made. Where the system does not
-  /// tell, kcmp(2): whether they are open for the same; two that were opened by one path are then taken for one.
+  /// Whether two descriptors of one file share its flags, as those made by dup(2) do: kcmp(2). If
+  /// the system does not say, whether their access modes are equal; two descriptors opened by one
+  /// path then count as one.
   static func shareFlags(_ one: Int32, _ other: Int32) -> Bool {
     let answer = gc_is_same_open_file(one, other)
     if answer >= 0 { return answer == 1 }
@@ -76,16 +76,16 @@ enum Transfer {
     return modes[0] >= 0 && modes[0] == modes[1]
   }
 
-  /// Opens without waiting, as for the other end of a FIFO. A failure is its errno.
+  /// Opens a file without waiting, for example for the other end of a FIFO. Fails with an errno.
   static func open(_ path: [CChar], _ flags: Int32, _ mode: UInt32) -> Result<Int32, SystemError> {
     let opened = gc_open_file(path, flags | O_NONBLOCK, mode)
     return opened >= 0 ? .success(opened) : .failure(SystemError(number: -opened))
   }
 
-  /// close(2): whatever it says, the descriptor is gone.
+  /// Closes a descriptor. It is closed whatever close(2) returns.
   static func close(_ descriptor: Int32) { _ = closeDescriptor(descriptor) }
 
-  /// Where the descriptor stands: lseek(2). ESPIPE: it has no such place.
+  /// The position of the descriptor: lseek(2). ESPIPE: it has none.
   static func position(_ descriptor: Int32) -> Result<Int64, SystemError> {
     let position = lseek(descriptor, 0, SEEK_CUR)
     return position >= 0 ? .success(Int64(position)) : .failure(SystemError(number: errno))
@@ -93,8 +93,9 @@ enum Transfer {
 }
 
 extension Transfer {
-  /// How many bytes a file has behind a place; `nil`: of where the descriptor stands. Negative behind its end. No answer
-  /// for what has no size, as block devices, and where the place or the descriptor is none.
+  /// The bytes of a file from `offset` to its end, negative beyond it; `nil`: from its position.
+  /// Returns `nil` for files without a size, such as block devices, and for an invalid offset or
+  /// descriptor.
   static func bytesLeft(_ descriptor: Int32, from offset: Int64?) -> Int? {
     guard case .status(let status) = FileStatus.of(descriptor), status.mode & S_IFMT == S_IFREG,
       let place = offset ?? (try? position(descriptor).get()), place >= 0
@@ -103,16 +104,16 @@ extension Transfer {
   }
 }
 
-/// What bytes are moved to and from, as far as it decides how that is done.
+/// The kind of a file, as far as it decides how bytes are moved.
 enum FileKind: Equatable, Sendable {
-  /// A file or a block device: always ready, and it may take time.
+  /// A file or a block device: always ready, but a transfer may take time.
   case stored
   case socket
   /// A pipe, a FIFO.
   case pipe
-  /// A terminal, another device, and what else has a descriptor.
+  /// A terminal, another device, or any other descriptor.
   case other
-  /// It has no bytes to read or write.
+  /// A directory, which has no bytes to read or write.
   case directory
 
   static func of(_ descriptor: Int32) -> Result<FileKind, SystemError> {
@@ -123,7 +124,7 @@ enum FileKind: Equatable, Sendable {
     return .success(FileKind(mode: status.st_mode))
   }
 
-  /// What is there by now.
+  /// The kind of the file that has this path now.
   static func of(path: [CChar]) -> Result<FileKind, SystemError> {
     var status = stat()
     guard stat(path, &status) == 0 else { return .failure(SystemError(number: errno)) }
@@ -141,5 +142,5 @@ enum FileKind: Equatable, Sendable {
   }
 }
 
-// Under a name that members called `close` do not hide.
+// A name that the members called `close` do not hide.
 private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

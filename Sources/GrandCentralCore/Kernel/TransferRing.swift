@@ -1,21 +1,22 @@
-// Room: Kernel/TransferRing. Transfers that are given to the kernel many at a time: io_uring(7), by its system calls.
-// One thread adds and enters; one at a time takes completions, which its owner sees to. Each transfer has a key, which
-// comes back with its completion.
-// A child that is forked shares neither memory nor descriptors of it (CLinux/Rings.c).
-// Models have a kernel of their own for it: Tests/Models/Primitives/ModelTransferRing.
+// Room: Kernel/TransferRing. Passes many transfers to the kernel at once, by io_uring(7).
+// One thread adds and enters; the owner lets one thread at a time take completions. Each transfer
+// has a key, which its completion returns.
+// A forked child shares neither memory nor descriptors of a ring (CLinux/Rings.c).
+// Models use their own kernel: Tests/Models/Primitives/ModelTransferRing.
 import CLinux
 
 #if !GRANDCENTRAL_MODEL
   struct TransferRing: @unchecked Sendable {
     typealias Completion = gc_ring_completion
-    /// The key of what nobody waits for: cancelling.
+    /// The key of a cancellation, whose completion is ignored.
     static var noKey: UInt64 { .max }
 
-    // SAFETY: allocated for good; the words that the kernel shares are read and written by Rings.c alone.
+    // SAFETY: allocated until free(); only Rings.c accesses the words that the kernel shares.
     private let ring: UnsafeMutablePointer<gc_ring>
 
-    /// A ring with room for `entries`, which rings `bell`; or an errno: ENOSYS, the kernel has none or an old one; EPERM,
-    /// not for this process (seccomp(2), /proc/sys/kernel/io_uring_disabled); ENOMEM, EMFILE.
+    /// Makes a ring for `entries` transfers that signals the descriptor `bell`. Fails with an
+    /// errno: ENOSYS, no or an old io_uring; EPERM, forbidden for this process (seccomp(2),
+    /// /proc/sys/kernel/io_uring_disabled); ENOMEM, EMFILE.
     static func make(entries: Int, bell: Int32) -> Result<TransferRing, SystemError> {
       let ring = UnsafeMutablePointer<gc_ring>.allocate(capacity: 1)
       let error = gc_ring_make(ring, UInt32(entries), bell)
@@ -29,13 +30,13 @@ import CLinux
       ring.deallocate()
     }
 
-    /// Whether this process was forked from the one that made it.
+    /// Whether this process was forked from the one that made the ring.
     static var isInherited: Bool { gc_ring_is_inherited() }
 
     // MARK: The thread that submits
 
-    /// Each: false, there is no room. Unset, the priority is that of the thread that enters. `buffer` is the kernel's
-    /// until the completion.
+    /// Adds a read; false if there is no room. An unset priority is that of the thread that enters.
+    /// The kernel owns `buffer` until the completion.
     func addRead(
       _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64,
       key: UInt64, priority: IOPriority = .unset
@@ -43,7 +44,8 @@ import CLinux
       gc_ring_add_read(ring, key, descriptor, buffer, UInt32(bytes), offset, priority.rawValue)
     }
 
-    /// `stretches` are the kernel's until `enter()` returns, what they name until the completion.
+    /// Adds a write; false if there is no room. The kernel owns `stretches` until `enter()`
+    /// returns, and the memory that they name until the completion.
     func addWrite(
       _ descriptor: Int32, _ stretches: UnsafePointer<Transfer.Stretch>, _ count: Int,
       at offset: Int64, key: UInt64, priority: IOPriority = .unset
@@ -51,10 +53,10 @@ import CLinux
       gc_ring_add_write(ring, key, descriptor, stretches, UInt32(count), offset, priority.rawValue)
     }
 
-    /// Ends the transfer of that key if it waits. It has its completion all the same.
+    /// Adds a cancellation of a waiting transfer, which completes all the same; false if no room.
     func addCancel(of key: UInt64) -> Bool { gc_ring_add_cancel(ring, Self.noKey, key) }
 
-    /// Gives the kernel what was added. What needs no waiting is complete then.
+    /// Passes the added transfers to the kernel. Those that need no waiting are complete on return.
     func enter() -> RingEntered {
       while true {
         let taken = gc_ring_enter(ring)
@@ -67,7 +69,7 @@ import CLinux
       }
     }
 
-    /// Takes back the last that the kernel did not take.
+    /// Takes back the last transfer that the kernel did not accept, and returns its key.
     func takeBack() -> UInt64? {
       var key: UInt64 = 0
       return gc_ring_take_back(ring, &key) ? key : nil
@@ -80,16 +82,17 @@ import CLinux
       return gc_ring_next(ring, &completion) ? completion : nil
     }
 
-    /// Whether completions ring. Whoever sets it true looks for some afterwards: those from before never rang.
+    /// Sets whether completions signal the descriptor. After setting it the caller checks for
+    /// completions: earlier ones did not signal.
     func setBell(_ rings: Bool) { gc_ring_set_bell(ring, rings) }
   }
 #endif
 
-/// What became of giving the kernel what was added.
+/// The outcome of passing transfers to the kernel.
 enum RingEntered: Equatable {
   case all
-  /// EAGAIN, EBUSY, ENOMEM: not now; what was not taken is still there.
+  /// EAGAIN, EBUSY, ENOMEM: try later; the transfers that were not accepted are still in the ring.
   case someNotNow
-  /// Not any more: seccomp(2).
+  /// Never again: seccomp(2). An errno.
   case refused(Int32)
 }

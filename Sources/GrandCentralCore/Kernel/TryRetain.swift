@@ -1,8 +1,8 @@
-// Room: Kernel/TryRetain. A reference that does not keep its object, and can become one that does.
+// Room: Kernel/TryRetain. Turns a reference that does not keep its object into one that does.
 import CLinux
 
 extension Unmanaged {
-  /// Retains the object, unless its last reference has gone: then returns false. For those who know that its memory is
-  /// still there, since its deinit must come by a lock that they hold.
+  /// Retains the object, or returns false if its last reference has gone. The caller must hold a
+  /// lock that the object's deinit takes, so that its memory still exists.
   func tryRetain() -> Bool { swift_tryRetain(toOpaque()) != nil }
 }

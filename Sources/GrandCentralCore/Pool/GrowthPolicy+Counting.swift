@@ -1,14 +1,14 @@
-// Room: Pool/GrowthPolicy+Counting. Whether a worker counts as active: what one look makes of it.
+// Room: Pool/GrowthPolicy+Counting. Decides in each look whether a worker counts as active.
 
 extension GrowthPolicy {
-  /// A worker whose item sleeps in one of the engine's own waits, which the pool does not count.
+  /// Notes a worker whose item sleeps in a wait of the engine, which the pool does not count.
   mutating func seeAnnounced(isInLane: Bool) {
     look.announced += 1
     if !isInLane { look.itemsHeld += 1 }
   }
 
-  /// `isAsleep`: whether the kernel says that the thread sleeps, `nil` if that cannot be read. It
-  /// is asked only when the answer matters, since it costs ten microseconds.
+  /// Decides about a worker. `isAsleep` asks the kernel whether the thread sleeps, `nil` if that
+  /// cannot be read. It costs 10 µs, so it is called only if the answer matters.
   mutating func see(_ sight: Sight, _ record: inout Record, isAsleep: () -> Bool?) -> Verdict {
     let moved = sight.progress != record.progress
     look.used += sight.used ?? 0
@@ -71,7 +71,7 @@ extension GrowthPolicy {
     return .count
   }
 
-  /// Whether a worker that rested uses a CPU again, or would if others did not.
+  /// Whether a worker that rested uses a CPU again, or would use one if it were free.
   private mutating func hasAwakened(_ sight: Sight, isAsleep: () -> Bool?) -> Bool {
     let used = sight.used ?? 0
     if used * thresholds.wakingShare > sight.elapsed { return true }
@@ -81,7 +81,7 @@ extension GrowthPolicy {
     guard last.usedResting * thresholds.suspicionShare > UInt64(width) * lastElapsed else {
       return false
     }
-    // All of them in turn.
+    // Each look reads a part of them, all of them in turn.
     let stride = max(1, last.suspects / thresholds.statesRead)
     return (look.suspects + lookNumber) % stride == 0 && isAsleep() == false
   }
@@ -119,7 +119,7 @@ extension GrowthPolicy {
       look.newLanes += 1
       look.overdueLanes += 1
     } else {
-      // Once more than a few hold threads, `itemsToSend` alone lets others begin.
+      // With many items held and the width overdue, only `itemsToSend` lets further items begin.
       guard last.itemsHeld < fewItems || last.overdueItems < width, record.busy >= itemLimit,
         look.newItems < atOnce(last.overdueItems)
       else { return false }
@@ -141,7 +141,7 @@ extension GrowthPolicy {
 
   private var itemLimit: UInt64 { max(thresholds.overdueItem, likelyEnd) }
 
-  /// How long the longest of the items may take that are like those that ended lately.
+  /// The longest likely run time of an item, judged by the items that ended lately.
   var likelyEnd: UInt64 {
     min(thresholds.latestOverdueItem, longestEndedItem * thresholds.endedFactor)
   }

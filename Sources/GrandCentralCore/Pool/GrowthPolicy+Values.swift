@@ -1,58 +1,57 @@
-// Room: Pool/GrowthPolicy+Values. What goes into the growth policy, and what comes out.
+// Room: Pool/GrowthPolicy+Values. Input and output of the growth policy, in nanoseconds.
 
 extension GrowthPolicy {
-  /// How many threads there may be.
+  /// The limits on threads.
   struct Limits {
     var softThreads: Int
     var softThreadsForLanes: Int
     var mostThreads: Int
   }
 
-  /// What a look saw of a worker that has an item, or has said that it looks for one.
+  /// What a look saw of a worker that has an item or searches for one.
   struct Sight {
     /// Whether the pool counts it as active.
     var isCounted: Bool
     /// Whether its item is in an activation of a lane.
     var isInLane: Bool
-    /// Another number than in the last look: it has begun another item.
+    /// A counter: if it differs from the last look, the worker has begun another item.
     var progress: UInt32
-    /// CPU time since the last look at it; `nil`: the thread is gone.
+    /// CPU time since the last look at the worker; `nil`: the thread has ended.
     var used: UInt64?
-    /// Time since the last look at it.
+    /// Elapsed time since the last look at the worker.
     var elapsed: UInt64
   }
 
-  /// What waits, and for how long.
+  /// What waits, and how long.
   struct Waiting {
     var hasWork: Bool
-    /// How long the oldest lane has waited, at least; `nil`: none waits.
+    /// How long the oldest lane has waited, by WaitClock; `nil`: none waits.
     var oldestLane: UInt64?
-    /// How long items have waited of which none was taken; `nil`: none waits.
+    /// How long items have waited while none was taken; `nil`: none waits.
     var itemsUntaken: UInt64?
   }
 
-  /// The pool's books.
+  /// The pool's counts.
   struct Books {
     var width: Int
     var threads: Int
     var idle: Int
     var active: Int
-    /// Whether the system refused a thread lately.
+    /// Whether the system refused the last thread that was requested.
     var isRefused = false
   }
 
   struct Decision: Equatable {
-    /// How many workers may be active.
+    /// The maximum number of active workers.
     var allowance: Int
-    /// By how many more while they take lanes.
+    /// Further active workers while they take lanes.
     var lanesBeyond: Int
-    /// Whether a new lane gets an idle worker at once, however many are active.
+    /// Whether a new lane wakes an idle worker at once, however many are active.
     var lanesOvercommit = false
-    /// How many workers to send for waiting lanes now, one each, and for waiting items; if there
-    /// are threads.
+    /// The number of workers to send now, one for each waiting lane or item, if there are threads.
     var lanesToSend = 0
     var itemsToSend = 0
-    /// How many threads there may be; and if the one more is for a lane.
+    /// The maximum number of threads, and the maximum if the next thread is for a lane.
     var threads: Int
     var threadsForLanes: Int
     var report: Report?

@@ -1,119 +1,114 @@
-// Room: Pool/GrowthPolicy. Decides which workers count as active, and how many workers and threads
-// there may be.
-// Invariant, the law: work that may run starts within a bounded time, whatever the running items do;
-// and as long as items end, no more of them run than the width.
-// The monitor looks at the pool once a millisecond while work waits. It passes to this value what it
-// saw, and carries out what this value answers. There is no clock, lock or system call here, so the
+// Room: Pool/GrowthPolicy. Decides which workers count as active, and limits workers and threads.
+// Invariant: runnable work starts within a bounded time, whatever the running items do; and while
+// items end, no more of them run than the width.
+// While work waits, the monitor looks at the pool once a millisecond. It passes what it saw to this
+// value, and carries out the returned decision. There is no clock, lock or system call here, so the
 // promises are tested in virtual time (GrowthPolicyTests, GrowthSimulation). `Thresholds` is the
 // table of every number.
 //
-// A worker with an item counts as active, except one that is
-//   resting   It used little CPU since the last look and the kernel says that it sleeps: in
-//             read(2), on a lock, between two polls. It counts again when it uses much.
-//   overdue   It has been at the same item for long: it computes, yields or spins. It counts again
-//             when the item ends. Activations of lanes are overdue after milliseconds, items of
-//             concurrent and global queues after a second.
-// A worker that rests but has begun an item since the last look is `light`. It counts, and the
-// allowance grows by one for each: so the number of workers follows the demand for CPUs where items
-// nap.
+// A worker with an item counts as active, with two exceptions:
+//   resting   It used little CPU since the last look, and the kernel reports that it sleeps: in
+//             read(2), on a lock, between two polls. It counts again when it uses much CPU.
+//   overdue   It has run the same item for long: it computes, yields or spins. It counts again when
+//             the item ends. An activation of a lane is overdue after milliseconds, an item of a
+//             concurrent or global queue after a second.
+// A `light` worker rests, but has begun an item since the last look. It counts, and raises the
+// allowance by one: where items nap, the number of workers follows the demand for CPUs.
 //
 // Beyond the allowance there are
 //   workers for lanes   while the oldest lane has waited for `lanePatience`: one, and more as lanes
-//                       are overdue; idle ones at once if a lane was overdue lately
-//   a worker for items  while fewer items than the width are at work and none was taken for
-//                       `itemPatience`
-//   workers for items   while as many as the width are overdue and none was taken. Nothing tells an
-//                       endless item from a long one, so a few get threads soon, and more only as
-//                       fast as one of them would end that takes a second of CPU time.
+//                       are overdue; idle workers at once if a lane was overdue lately
+//   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
+//   workers for items   while as many items as the width are overdue and none was taken. The policy
+//                       cannot tell an endless item from a long one. So a few items get threads
+//                       soon, and more only as fast as items of one CPU second would end.
 //
-// Threads: `softThreads` for items and `softThreadsForLanes` while lanes wait, as fast as workers
-// rest or are overdue. More, up to `mostThreads`, only while nothing at all was taken for a while:
-// for lanes whatever the workers do, for items only if all of them rest. Then items probably wait
-// for queued ones.
+// The thread limits are `softThreads` for items and `softThreadsForLanes` while lanes wait; the
+// number of threads grows as fast as workers rest or are overdue. It grows further, up to
+// `maxThreads`, only after nothing at all was taken for a while: for lanes whatever the workers
+// do, for items only if all workers rest. Then items probably wait for queued ones.
 
 struct GrowthPolicy {
-  /// The numbers of the policy. A period is the time between two looks, nominally a millisecond.
+  /// Every number of the policy. Times are in nanoseconds; a look is nominally one millisecond.
   struct Thresholds {
-    /// A worker rests below 1/restingShare of a CPU while it sleeps …
+    /// A worker rests below 1/restingShare of a CPU while the kernel reports that it sleeps …
     var restingShare: UInt64 = 4
     /// … and until it uses more than 1/wakingShare of one, or is found running …
     var wakingShare: UInt64 = 2
-    /// … when the resting ones together use more than 1/suspicionShare of the CPUs. Then a look
-    /// reads the states of so many.
+    /// … when the resting workers together use more than 1/suspicionShare of the CPUs. A look then
+    /// reads the states of about `statesRead` of them.
     var suspicionShare: UInt64 = 2
     var statesRead = 16
-    /// How long an item in a lane takes until it is overdue; and while others are overdue. In CPU
-    /// time, of which a part of the time that passes is the least: a loaded machine must not turn
-    /// short items into endless ones.
+    /// How long an item in a lane runs until it is overdue: the first one, and the next while
+    /// others are overdue. Counted in CPU time, but at least 1/minLaneShare of the elapsed time:
+    /// a loaded machine must not make short items overdue.
     var overdueLane: UInt64 = 4_000_000
     var nextOverdueLane: UInt64 = 1_000_000
     var leastLaneShare: UInt64 = 4
     /// The same for an item of a concurrent or global queue.
     var overdueItem: UInt64 = 1_000_000_000
     var leastItemShare: UInt64 = 4
-    /// Items that hold threads are few up to here, or to twice the width. Beyond, the pool grows
-    /// for items slowly.
+    /// Items that hold threads are few up to this number, or twice the width. Beyond it the pool
+    /// grows slowly for items.
     var fewItems = 24
     /// While as many items as the width are overdue: how long no item is taken before workers come
-    /// for more, and what part of those held that is. If they are not few, the time is CPU time of
-    /// each, so that items that end do so before, however many share the CPUs.
+    /// for 1/fewGrowth or 1/manyGrowth as many as are held. With many held, the time is CPU time of
+    /// each: items that end do so before, however many share the CPUs.
     var fewUntaken: UInt64 = 25_000_000
     var fewGrowth = 2
     var manyUntaken: UInt64 = 1_000_000_000
     var manyGrowth = 4
-    /// Neither is overdue before it has run for that many times as long as any of its kind that
-    /// ended lately …
+    /// An item is not overdue before it has run for this many times the longest item of its kind
+    /// that ended lately …
     var endedFactor: UInt64 = 2
-    /// … but no later than this.
+    /// … but is overdue at these times at the latest.
     var latestOverdueLane: UInt64 = 8_000_000
     var latestOverdueItem: UInt64 = 4_000_000_000
-    /// Each look forgets one part in so many of the longest that ended.
+    /// Each look forgets 1/forgetting of that longest time.
     var forgetting: UInt64 = 8192
-    /// Each look finds at most max(1, overdue already / overdueGrowth) overdue, and at most
-    /// mostAtOnce.
+    /// A look marks at most max(1, already overdue / overdueGrowth) items, and at most maxAtOnce.
     var overdueGrowth = 2
     var mostAtOnce = 64
-    /// What a light worker adds to the allowance, and the part of that which a look takes back:
-    /// 1/lightDecay.
+    /// What a light worker adds to the allowance; each look takes 1/lightDecay of the sum back.
     var lightShare = 1
     var lightDecay = 4
-    /// CPUs are scarce while as many workers as the width are busy, and all use 1/scarceShare of
-    /// that together.
+    /// CPUs are scarce while as many workers as the width are busy, and all workers together use
+    /// 1/scarceShare of the width.
     var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
     var lanePatience: UInt64 = 2_000_000
-    /// For how long a lane gets an idle worker at once after others were overdue.
+    /// How long idle workers are woken for lanes at once after a lane was overdue.
     var overcommitting: UInt64 = 1_000_000_000
-    /// How long no item is taken, with fewer items than the width at work, before one comes beyond
-    /// the allowance.
+    /// How long no item is taken, with fewer items than the width at work, before a worker comes
+    /// beyond the allowance.
     var itemPatience: UInt64 = 8_000_000
-    /// Looks in a row in which nothing was taken, and all workers rested, before the soft limits
-    /// give way; the same if every worker announced that it sleeps.
+    /// Looks in a row in which nothing was taken and all workers rested before the soft limits
+    /// yield; the same if every worker announced its sleep.
     var stalledLooks = 100
     var stalledLooksIfAnnounced = 2
-    /// How long nothing is taken before the limit for lanes gives way though workers compute: many
-    /// that share few CPUs may take so long to end.
+    /// How long nothing is taken before the limit for lanes yields although workers compute: many
+    /// items that share few CPUs may take so long to end.
     var untakenForLanes: UInt64 = 4_000_000_000
-    /// What is added then: 1/growth of the threads; half of them if every worker announced that it
-    /// sleeps.
+    /// The number of threads added then: 1/growth of the threads, or 1/growthIfAnnounced if every
+    /// worker announced its sleep.
     var growth = 4
     var growthIfAnnounced = 2
-    /// A thread whose state cannot be read sleeps after so many looks without CPU time.
+    /// Looks without CPU time after which a thread of unreadable state counts as asleep.
     var silentLooks = 20
-    /// How long nothing is taken before reports: at the last limit, and of a queue that holds
+    /// How long nothing is taken before a report: at the final limit; and of a queue that holds
     /// `heldThreads`, or if the system refuses threads.
     var limitReport: UInt64 = 20_000_000
     var heldReport: UInt64 = 2_000_000_000
     var heldThreads = 64
   }
 
-  /// What the policy remembers of a worker from look to look.
+  /// What the policy remembers of a worker between looks.
   struct Record {
-    /// Why the worker does not count. Meaningful while the pool does not count it.
+    /// Why the worker does not count. Meaningful only while the pool does not count it.
     enum Mark { case none, resting, overdueLane, overdueItem }
     var mark = Mark.none
     var progress: UInt32 = 0
-    /// How long it has been at its item, without the time that it rested; and of what kind that is.
+    /// Time at the current item since the worker last rested, and the kind of that item.
     var busy: UInt64 = 0
     var isInLane = false
     var silentLooks = 0
@@ -123,7 +118,7 @@ struct GrowthPolicy {
 
   let thresholds: Thresholds
   let limits: Limits
-  /// What all looks together have led to.
+  /// The workers beyond the width, and those for lanes beyond the allowance, as of the last look.
   private var extra = 0
   private var beyond = 0
   var width = 1
@@ -133,12 +128,12 @@ struct GrowthPolicy {
   private var threadsForLanes: Int
   var longestEndedLane: UInt64 = 0
   var longestEndedItem: UInt64 = 0
-  /// How long ago a lane was overdue; `nil`: none was.
+  /// Time since a lane was last overdue; `nil`: none was.
   private var overdueLanesAgo: UInt64?
   private var stalledLooks = 0
   private var untaken: UInt64 = 0
-  /// How often `threadsForLanes` grows in the time that nothing is taken: the next time is so many
-  /// times the first.
+  /// How often `threadsForLanes` has grown since something was last taken, plus one. The next
+  /// growth takes that many times `untakenForLanes`.
   private var steps: UInt64 = 1
   var last = Look()
   var look = Look()
@@ -156,13 +151,13 @@ struct GrowthPolicy {
     var itemsHeld = 0
     var overdueLanes = 0
     var overdueItems = 0
-    /// Found overdue in this very look.
+    /// Items that became overdue in this look.
     var newLanes = 0
     var newItems = 0
     var hasProgress = false
     /// CPU time of all workers.
     var used: UInt64 = 0
-    /// CPU time of those that rest, and how many of them used any.
+    /// CPU time of the resting workers, and how many of them used any.
     var usedResting: UInt64 = 0
     var suspects = 0
     var overdue: Int { overdueLanes + overdueItems }
@@ -186,7 +181,7 @@ struct GrowthPolicy {
 
   // MARK: What follows from a look
 
-  /// `elapsed`: the time since the last look.
+  /// Ends a look with a decision. `elapsed`: nanoseconds since the last look.
   mutating func decide(_ waiting: Waiting, _ books: Books, elapsed: UInt64) -> Decision {
     longestEndedLane -= longestEndedLane / thresholds.forgetting
     longestEndedItem -= longestEndedItem / thresholds.forgetting
@@ -204,7 +199,7 @@ struct GrowthPolicy {
     let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.lanePatience
     beyond = laneWaits ? 1 + look.overdueLanes / thresholds.overdueGrowth : 0
     if laneWaits && !isScarce { beyond += look.resting + look.light }
-    // Items at work beyond the width do not hold up lanes.
+    // Items at work beyond the width must not delay lanes.
     beyond += max(0, look.itemsAtWork - books.width)
     let allowance = books.width + extra
     if waiting.hasWork { growThreads(books, allowance: allowance) }
@@ -222,8 +217,9 @@ struct GrowthPolicy {
     return decision
   }
 
-  /// Active workers beyond the width: as many as begin items and rest in them, twice as many in
-  /// each look while CPUs are not scarce, none while they are.
+  /// Adapts the number of active workers beyond the width. While CPUs are not scarce it covers the
+  /// light and the resting workers, so it can double in each look, and otherwise decays. While CPUs
+  /// are scarce it shrinks by the busy workers in excess. It is zero while no work waits.
   private mutating func followLight(_ waiting: Waiting, _ books: Books, isScarce: Bool) {
     let tooMany = isScarce ? look.busy - books.width - beyond : 0
     if !waiting.hasWork {

@@ -1,6 +1,6 @@
-// Room: Pool/Injector. Work of one band from outside the workers, and what their rings cannot hold.
-// Anybody pushes with one exchange, newest first. A taker, under the lock, moves the whole inbox behind
-// what was taken before, oldest first, and takes from the front.
+// Room: Pool/Injector. Work of one kind and band that is in no worker's local queue.
+// Any thread pushes on the inbox with one exchange, newest first. A taker holds the lock: it takes
+// from `front`, and when `front` is empty moves the whole inbox there, oldest first.
 
 final class Injector: @unchecked Sendable {
   /// Newest first.
@@ -11,17 +11,17 @@ final class Injector: @unchecked Sendable {
   /// Oldest first; guarded by `lock`, as is `back`.
   @Cell private var front: WorkNode? = nil
   @Cell private var back: WorkNode? = nil
-  /// How many nodes were moved to `front` and taken from it, modulo 2³²; guarded by `lock`.
+  /// Nodes moved to `front`, and nodes taken from it, modulo 2³²; guarded by `lock`.
   @Cell private var came: UInt32 = 0
   @Cell private var went: UInt32 = 0
 
-  /// Any thread.
+  /// Appends a node. Any thread.
   func push(_ node: WorkNode) {
     var seen = inbox.load(ordering: .relaxed)
     while true {
       node.next = UnsafeMutableRawPointer(bitPattern: seen).map(WorkNode.init)
       // sequentiallyConsistent: the push half of the sleep/wake pair argued in Pool+Park.swift.
-      // It is releasing too: publishes the node.
+      // It is releasing too: it publishes the node.
       let (won, now) = inbox.weakCompareExchange(
         expected: seen, desired: UInt(bitPattern: node.raw),
         successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
@@ -31,14 +31,15 @@ final class Injector: @unchecked Sendable {
   }
 
   var isEmpty: Bool {
-    // sequentiallyConsistent: the other half of that pair. What is on its way from the inbox to `front`
-    // is in neither, so `hasFront` is set before the inbox is emptied.
-    // relaxed for the second: whoever reads the zero of an emptied inbox has acquired with it the `true` that
-    // came before; and what leaves `front` is taken, or moved as Pool+Park.swift allows.
+    // sequentiallyConsistent: the other half of that pair. Nodes that move from the inbox to
+    // `front` are in neither for a moment, so `hasFront` is set before the inbox is emptied.
+    // relaxed for the second: a thread that reads the zero of an emptied inbox has acquired with it
+    // the earlier `true`; and nodes leave `front` because they are taken, or moved as
+    // Pool+Park.swift allows.
     inbox.load(ordering: .sequentiallyConsistent) == 0 && !hasFront.load(ordering: .relaxed)
   }
 
-  /// The oldest node; up to `most` - 1 further ones go to `ring`, which is the caller's.
+  /// Takes the oldest node, and moves up to `most` - 1 more to `ring`, the caller's local queue.
   func take(atMost most: Int, ring: Ring, band: Band) -> WorkNode? {
     if isEmpty { return nil }
     return lock.withLock {
@@ -58,15 +59,15 @@ final class Injector: @unchecked Sendable {
       went &+= taken
       if front == nil {
         back = nil
-        // A node that came meanwhile is in the inbox, which isEmpty reads as well.
+        // A node that arrived meanwhile is in the inbox, which isEmpty reads too.
         hasFront.store(false, ordering: .relaxed)
       }
       return first
     }
   }
 
-  /// How many nodes ever came and went, for a WaitClock. Nodes in the inbox count once they are
-  /// behind nothing older.
+  /// Counts the nodes that entered and left, for a WaitClock. Nodes in the inbox count only once
+  /// `front` is empty.
   func counts() -> (came: UInt32, went: UInt32) {
     lock.withLock {
       if front == nil { collectInbox() }
@@ -74,7 +75,7 @@ final class Injector: @unchecked Sendable {
     }
   }
 
-  /// Drops all that is in it. In a child that was forked, where nobody else is.
+  /// Drops all nodes. Only in a forked child, where no other thread exists.
   func clear() {
     inbox.store(0, ordering: .relaxed)
     hasFront.store(false, ordering: .relaxed)
@@ -85,7 +86,7 @@ final class Injector: @unchecked Sendable {
 
   private func collectInbox() {
     if inbox.load(ordering: .relaxed) == 0 { return }
-    // Before the inbox is emptied: at no moment may isEmpty() miss what is between the two.
+    // Before the inbox is emptied: isEmpty() must not miss the nodes between the two.
     hasFront.store(true, ordering: .relaxed)
     // acquiring: the nodes, from push(). Releasing: `hasFront`, for isEmpty().
     let taken = inbox.exchange(0, ordering: .acquiringAndReleasing)

@@ -1,26 +1,25 @@
-// Room: Pool/Monitor+Look. One look at the pool: what the policy receives, and what its
-// decision does. A look reads hints, while workers go on. What has changed meanwhile shows in the
-// next one.
+// Room: Pool/Monitor+Look. One look at the pool: the policy's input, and acting on its decision.
+// A look reads hints while workers run. A change that it misses shows in the next look.
 
 import CLinux
 
 extension Monitor {
-  /// What is kept from look to look. A monitor that rests starts anew.
+  /// State kept between looks. A monitor that has slept starts with fresh state.
   struct Looks {
     var policy: GrowthPolicy?
     var lastNanoseconds: UInt64 = 0
-    /// By band: looks in a row that found work, and no worker at it.
+    /// By band: looks in a row that found work but no worker in that band.
     var starved = [Int](repeating: 0, count: Band.allCases.count)
     /// By band: how long the oldest lane has waited in the injector.
     var laneWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
-    /// How many items were taken before the last look, modulo 2³², and for how long no other was.
+    /// Items taken before the last look, modulo 2³², and the nanoseconds since one was taken.
     var itemsTaken: UInt32 = 0
     var itemsUntaken: UInt64 = 0
   }
 
-  /// What this look found besides what the policy counts.
+  /// What this look found besides the policy's own counts.
   private struct Found {
-    /// Bands that a worker works in, and bands of what is in the workers' own queues.
+    /// The bands in which workers run, and the bands of the nodes in local queues.
     var bandsAtWork: UInt8 = 0
     var bandsInRings: UInt8 = 0
     var oldestLane: UInt64?
@@ -31,13 +30,13 @@ extension Monitor {
     }
   }
 
-  /// Returns what CPU time it took to see all, in nanoseconds. To make threads takes more, but does
-  /// not recur.
+  /// Looks at every worker and carries out the decision. Returns the CPU time of the look in
+  /// nanoseconds, without making threads: that takes longer, but does not recur.
   @discardableResult
   func look(at pool: Pool, hasWork: Bool) -> UInt64 {
     let usedBefore = ownCPUNanoseconds
     let now = Clock.monotonicNanoseconds()
-    // The first look after a rest knows of no earlier one.
+    // The first look after a rest has no earlier one.
     let elapsed = looks.lastNanoseconds == 0 ? Self.periodNanoseconds : now - looks.lastNanoseconds
     looks.lastNanoseconds = now
     let limits = pool.configuration
@@ -109,11 +108,10 @@ extension Monitor {
     }
   }
 
-  /// What CPU time the worker's thread has used since the last look at it, and how long that was
-  /// ago.
+  /// Returns the CPU time of the worker's thread since the last look at it, and the elapsed time.
   private func cpuTime(of worker: Worker, at now: UInt64) -> (used: UInt64?, since: UInt64) {
     let thread = worker.threadID.load(ordering: .relaxed)
-    // A thread that was not there in the last look has begun since.
+    // A thread that the last look did not see has begun since.
     let last =
       worker.lastLook.thread == thread
       ? worker.lastLook
@@ -165,8 +163,7 @@ extension Monitor {
     if let report = decision.report { pool.reportHolders(report) }
   }
 
-  /// A class that has had work for long, and no worker at it while others are at higher work, gets
-  /// one.
+  /// Sends a worker to each class that has long had work and no worker while higher classes run.
   private func relieveStarved(_ pool: Pool, _ found: Found) {
     let waiting = pool.sourcesWaiting.load(ordering: .relaxed)
     let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | found.bandsInRings

@@ -1,54 +1,53 @@
-// Room: Pool/Monitor. Notices workers whose items make no room for others: that sleep without an
+// Room: Pool/Monitor. Finds workers whose items block others: items that sleep without an
 // announcement, in read(2), on a lock, in usleep(3), or that compute for long.
-// A thread of its own, asleep without a timer unless work finds every CPU or thread taken. It is started
-// when that is first so, or when a worker first has nothing to do: by the time that it is needed the system
-// may refuse it (Pool+Shortage). While it watches it looks at the pool once a millisecond
-// (Monitor+Look), and the policy decides what follows (GrowthPolicy). It also names threads that
-// stay with a queue: see WorkerName.
+// The monitor is a thread that sleeps without a timer until work finds every CPU or thread taken.
+// It is made then, or when a worker first goes idle: later the system may refuse it
+// (Pool+Shortage). While awake it looks at the pool once a millisecond (Monitor+Look), and the
+// policy decides what follows (GrowthPolicy). It also names threads (WorkerName).
 import CLinux
 
 final class Monitor: @unchecked Sendable {
   /// 0 no thread ─start→ 3 starting │ 1 watching │ 2 asleep
   ///                      └─refused→ 0
   let mode: Atomic<UInt32>
-  /// When prepare() may try again, on the monotonic clock.
+  /// When prepare() may try again, in monotonic nanoseconds.
   private let nextPreparation = Atomic<UInt64>(0)
-  // The monitor thread's own.
+  // Only the monitor thread uses these.
   private var quietRounds = 0
   var looks = Looks()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
-  /// A look that takes long is followed by so many times that long without one.
+  /// The least pause after a look, as a multiple of the CPU time that the look took.
   private static var restFactor: UInt64 { 8 }
   private static var longestPeriodNanoseconds: UInt64 { 64_000_000 }
   private static var preparationPeriodNanoseconds: UInt64 { 100_000_000 }
   private static var quietRoundsBeforeSleep: Int { 20 }
 
-  /// A model's monitor may begin asleep, with no thread.
+  /// A model's monitor may begin asleep, without a thread.
   init(mode: UInt32 = 0) { self.mode = Atomic(mode) }
 
-  /// Whether the thread runs. It never ends.
+  /// Whether the monitor's thread exists. It never ends.
   var isThere: Bool {
-    // relaxed: only the number counts. Who relies on the monitor reads it in watch().
+    // relaxed: only the number counts. Callers that rely on the monitor read the mode in watch().
     let seen = mode.load(ordering: .relaxed)
     return seen == 1 || seen == 2
   }
 
-  /// Work waits while every worker that there may be is active. `isUrgent`: ask for the thread even if
-  /// another was refused a moment ago.
+  /// Wakes or makes the monitor, because work waits while every allowed worker is active.
+  /// `isUrgent`: request the thread even if another was just refused.
   func watch(_ pool: Pool, isUrgent: Bool = false) {
     // sequentiallyConsistent: the submitter's half of the pairs in rest() and start().
     switch mode.load(ordering: .sequentiallyConsistent) {
     case 1, 3: return
     case 2:
-      // relaxed: it will look at everything, each time, and before it rests again it looks as rest() argues.
+      // relaxed: each look scans everything, and rest() argues the last scan before a sleep.
       if mode.exchange(1, ordering: .relaxed) == 2 { futexWake(mode) }
     default:
       if isUrgent || !pool.isRefused { start(pool) } else { pool.keepVigil() }
     }
   }
 
-  /// A worker has nothing to do: makes the thread before it is needed.
+  /// Makes the monitor's thread before it is needed. Called by a worker that goes idle.
   func prepare(_ pool: Pool) {
     guard mode.load(ordering: .relaxed) == 0 else { return }
     let now = Clock.monotonicNanoseconds()
@@ -75,14 +74,14 @@ final class Monitor: @unchecked Sendable {
       }, argument.toOpaque(), stackBytes: 256 * 1024)
     if error == 0 { return Vigil.end(pool) }
     argument.release()
-    // sequentiallyConsistent: a submitter publishes work and reads the mode, we set the mode and look
-    // for work. Either it sees that nobody watches, or we see what it relied on us for.
+    // sequentiallyConsistent: a submitter publishes work and reads the mode; we set the mode and
+    // check for work. Either the submitter sees that there is no monitor, or we see its work.
     mode.store(0, ordering: .sequentiallyConsistent)
     if pool.hasWork() { pool.keepVigil() }
     pool.reportRefusal(error)
   }
 
-  /// In a child that was forked its thread is gone.
+  /// Resets the monitor in a forked child, where its thread does not exist.
   func afterFork() {
     quietRounds = 0
     looks = Looks()
@@ -103,9 +102,9 @@ final class Monitor: @unchecked Sendable {
       let refused = pool.refusals.load(ordering: .relaxed)
       let cost = look(at: pool, hasWork: hasWork)
       if hasWork { pool.wakeIfNeeded() }
-      // A refusal costs tens of microseconds, and what a look finds has no consequence.
+      // A refusal costs tens of microseconds, and without threads a look changes nothing.
       let isRefused = pool.refusals.load(ordering: .relaxed) != refused
-      // Hundreds of workers take a while to look at.
+      // A look at hundreds of workers takes a while.
       let least = max(Self.periodNanoseconds, Self.restFactor * cost)
       period = min(isRefused ? max(2 * period, least) : least, Self.longestPeriodNanoseconds)
       quietRounds = hasWork ? 0 : quietRounds + 1
@@ -125,8 +124,8 @@ final class Monitor: @unchecked Sendable {
     pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
-    // sequentiallyConsistent: the pair of Pool+Park.swift once more; a submitter publishes work and
-    // reads the mode, we set the mode and look for work.
+    // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
+    // reads the mode; we set the mode and check for work.
     mode.store(2, ordering: .sequentiallyConsistent)
     if pool.hasWork() || (pool.configuration.hasEffects && pool.hasWorkersToStart) {
       _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)
@@ -143,8 +142,8 @@ final class Monitor: @unchecked Sendable {
   }
 
   func unmark(_ worker: Worker, in pool: Pool) {
-    // Counted first, so that a worker which announces itself in between is not taken from an active count
-    // that has not got it back yet.
+    // Count first: right after the exchange the worker may announce a wait and subtract itself, and
+    // the active count must include it by then.
     pool.change { $0.unblocked() }
     let (done, _) = worker.status.compareExchange(
       expected: .uncounted, desired: .running, ordering: .relaxed)

@@ -1,10 +1,12 @@
-// Room: Pool/Patience. Whether a thread that has run out of work looks on for a while before it sleeps.
-// Where two threads hand single items to each other, and one of them is none of the pool, as the main thread, both would
-// sleep and be woken at each hand-over. Who was woken soon after it had gone to sleep may expect the same of the next
-// time, and looks on for about as long as a sleep and a wake cost (Kernel/Spin). If that was in vain, the next
-// sleep is begun at once, however short the one before was: so a stream of work that comes just too late for it costs
-// every other time. A thread that had to give its CPU to another one stops: what it waits for may
-// need that CPU, and would get it for one item at a time. Any thread's own.
+// Room: Pool/Patience. Decides whether a thread without work spins for a while before it sleeps.
+// When a pool thread and another thread, such as the main thread, hand each other single items,
+// both would sleep and wake at each hand-off. So a thread that was woken soon after it fell asleep
+// expects the same the next time, and first spins for about what a sleep and a wake cost.
+// If that finds nothing, the next sleep starts at once, however short the one before was: work
+// that always comes just too late costs a failed spin only every other time.
+// A thread stops as soon as it had to give its CPU to another thread: that thread may be the one
+// that it waits for, and would get the CPU for one item at a time.
+// Each value belongs to one thread.
 
 import CLinux
 
@@ -12,18 +14,18 @@ struct Patience {
   private enum Expectation { case nothing, work, disappointed }
   private var expectation = Expectation.nothing
 
-  /// For how long to look on.
+  /// How long to search before the thread sleeps.
   private static var nanoseconds: UInt64 { 25_000 }
-  /// A call that gives the CPU to no other thread returns sooner.
+  /// A call of sched_yield(2) that takes longer has given the CPU to another thread.
   private static var longestYield: UInt64 { 2_000 }
-  /// How often, before whoever else wants the CPU has it.
+  /// Searches between two calls of sched_yield(2), which let other threads have the CPU.
   private static var looksInTurn: Int { 16 }
-  /// A sleep that was shorter, the time to wake up included, was not worth it.
+  /// A shorter sleep, including the time to wake up, was not worth it.
   private static var shortSleep: UInt64 { 60_000 }
 
   var looksOn: Bool { expectation == .work }
 
-  /// Looks until there is something, or for long enough.
+  /// Calls `look` until it finds something or the time is over.
   mutating func lookOn<Found>(_ look: () -> Found?) -> Found? {
     var now = Clock.monotonicNanoseconds()
     let end = now + Self.nanoseconds
@@ -35,7 +37,7 @@ struct Patience {
       let before = Clock.monotonicNanoseconds()
       sched_yield()
       now = Clock.monotonicNanoseconds()
-      // Another thread has had this CPU meanwhile.
+      // Another thread used this CPU meanwhile.
       if now - before > Self.longestYield { break }
     } while now < end
     expectation = .disappointed

@@ -1,16 +1,17 @@
-// Room: Pool/Pool+Blocked. What the pool does when the item of a worker sleeps.
-// Our own waits announce themselves: the worker is no longer counted active, and another one is woken if
-// there is work. When it goes on there may be one too many; whoever finishes an item next steps back.
+// Room: Pool/Pool+Blocked. Replaces a worker whose item sleeps.
+// The engine's own waits announce themselves: the worker no longer counts as active, and another
+// one wakes if there is work. When the item continues there may be one worker too many; the next
+// worker whose item ends steps back.
 
-/// The door through which every wait of the engine sleeps.
+/// The wrapper through which every wait of the engine sleeps.
 enum Blocking {
-  /// Runs `body`, which may sleep, and lets another worker take this one's place meanwhile.
+  /// Runs `body`, which may sleep, and lets another worker run in place of this one meanwhile.
   @inline(never)
   static func announced<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
     guard let raw = thread.pointee.worker else { return body() }
-    // SAFETY: the thread of a worker keeps its pool, which keeps its workers.
+    // SAFETY: the thread of a worker retains its pool, which retains its workers.
     let worker = Unmanaged<Worker>.fromOpaque(raw).takeUnretainedValue()
-    // An announced wait inside another one is part of it.
+    // An announced wait inside another one is part of the outer wait.
     guard worker.pool.announce(worker) else { return body() }
     defer { worker.pool.comeBack(worker) }
     return body()
@@ -18,11 +19,11 @@ enum Blocking {
 }
 
 extension Pool {
-  /// The worker's item is about to sleep. False: it has said so already.
+  /// Stops counting a worker whose item is about to sleep; false if it announced that already.
   fileprivate func announce(_ worker: Worker) -> Bool {
     switch worker.status.exchange(.announced, ordering: .relaxed) {
     case .announced: return false
-    // The monitor was mistaken, or right a moment too early; the worker is counted asleep as it is.
+    // The monitor was wrong, or right a moment too early; the worker is uncounted as it is.
     case .uncounted: return true
     case .running, .away:
       change { $0.blocked() }
@@ -31,7 +32,7 @@ extension Pool {
     }
   }
 
-  /// The worker's item goes on, or has ended.
+  /// Counts a worker again whose item continues or has ended.
   func comeBack(_ worker: Worker) {
     if worker.status.exchange(.running, ordering: .relaxed) != .running {
       change { $0.unblocked() }

@@ -1,33 +1,33 @@
-// Room: Pool/Pool+Classes. How many workers there may be for which class.
-// The allowance says how many may be active, and work of one class keeps to it. But work must not wait until items of a
-// lower class come to an end: so for a class only those workers count that are at work in it or above. While others are
-// at work below, as many more are let in (extraForUrgent); the lower ones step back at the ends of their items, and
-// until then the kernel lets the higher ones go first (QoS/ClassEffects). So
-//   work of a class finds a thread at once, unless as many as the allowance work in that class or above
-//   at most five times the allowance are active, each class beside all lower ones, and for one item each
-// What a lower class may do to a higher one is bounded so: items that have begun, the allowance of them at most, compete
-// with it for the CPUs, on the kernel's terms.
-// What a higher class may do to a lower one is bounded so: when work of a class waits of which no item runs, while items
-// above it do, for `starvedRounds` looks of the monitor, one a millisecond, it is given a worker beyond all others, for
-// one item (relieve). So ten times a second a class goes on by an item at least, however much there is above it. Besides,
-// workers take what waits in turn now and then (Pool+Take), by which the order of classes gives way where items are
-// short: a class gets an item out of some twelve hundred, of each worker.
-// All of this reads hints. A worker too many or too few for the length of an item is all that comes of a stale one.
+// Room: Pool/Pool+Classes. How many workers may run for each class.
+// Work of one class keeps to the allowance, the number of active workers. But it must not wait for
+// items of a lower class to end, so only the workers in its own class or above count for it. While
+// workers run below it, as many more are admitted (extraForUrgent). The lower ones step back when
+// their items end; until then the kernel prefers the higher ones (QoS/ClassEffects). Therefore:
+//   - work of a class gets a thread at once, unless the allowance is in use in that class or above
+//   - at most five allowances are active: each class beside all lower ones, for one item each
+// The effect of a lower class on a higher one is bounded: at most the allowance of started items
+// compete with it for the CPUs, by the kernel's rules.
+// The effect of a higher class on a lower one is bounded too. If work of a class waits and none of
+// it runs, while items above it do, for `starvedRounds` looks of the monitor (one a millisecond),
+// it gets one extra worker for one item (boostStarved). So each class starts at least ten items a
+// second. Besides, workers now and then take waiting work in turn (Pool+Take), regardless of class:
+// a class gets about one of 1,200 picks of each worker.
+// All inputs are hints. A stale one costs a worker too many or too few for one item.
 
 extension Pool {
-  /// Looks at which a class has had work, and nobody working, before it gets a worker of its own: a tenth of a second,
-  /// in which a user notices nothing, and for which work below default does not mind to wait.
+  /// Looks in a row at which a class has work and no worker before it gets its own worker. 100 ms:
+  /// a user does not notice it, and work below default can wait that long.
   static var starvedRounds: Int { 100 }
 
-  /// Workers that there may be beyond the allowance, on behalf of the most urgent work that waits outside the rings.
+  /// The workers admitted beyond the allowance for the most urgent work in the injectors.
   func extraForUrgent() -> Int {
-    // Mostly all are of one class, and there is nothing to count.
+    // Usually all work is of one class, and there is nothing to count.
     extra(for: mostUrgentWaiting())
   }
 
   func extra(for band: Band) -> Int { hasWorkersBelow(band) ? runningBelow(band) : 0 }
 
-  /// The same for a worker between two items, and what it would take next.
+  /// The same for a worker between two items, and the work that it would take next.
   func extraForNext(of worker: Worker) -> Int {
     let own = max(worker.bandInRing(.items), worker.bandInRing(.lanes))
     let next = max(own, mostUrgentWaiting())
@@ -37,7 +37,7 @@ extension Pool {
 
   private func mostUrgentWaiting() -> Band {
     let waiting = sourcesWaiting.load(ordering: .relaxed)
-    // One bit per band, whichever kind.
+    // One bit for each band, either kind.
     let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8)
     return bands == 0
       ? .unspecified : Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) ?? .unspecified
@@ -59,7 +59,7 @@ extension Pool {
 
   enum Preparation { case run, leave, end }
 
-  /// The worker has taken `node`, and its thread is not in that class.
+  /// Prepares the thread of a worker that has taken a node of another class.
   @inline(never)
   func prepare(
     for node: WorkNode, _ worker: Worker, _ thread: ThreadContext
@@ -71,9 +71,9 @@ extension Pool {
     return surrender(node, by: worker) ? .end : .run
   }
 
-  /// Gives `node` to an idle worker, if there is one: a thread that has computed in a low class may have had more than
-  /// its share, and as it rises the kernel lets others go first until they have had theirs. That takes milliseconds,
-  /// and waking a thread microseconds.
+  /// Gives `node` to an idle worker, if there is one. A thread that computed in a low class may
+  /// have used more than its share; when it rises, the kernel runs others first until they have had
+  /// theirs. That takes milliseconds; waking a thread takes microseconds.
   private func handUp(_ node: WorkNode, from worker: Worker) -> Bool {
     let (_, chosen) = choose { $0.calledUp(mostThreads: 0) }
     guard let chosen else { return false }
@@ -83,16 +83,16 @@ extension Pool {
     return true
   }
 
-  // MARK: Those below
+  // MARK: Lower bands
 
-  /// One more worker, for the oldest work of `band`. By the monitor.
+  /// Sends one more worker for the oldest work of `band`. Monitor only.
   func relieve(_ band: Band) {
     let items = Source(kind: .items, band: band)
     send(for: hasWork(in: items) ? items : Source(kind: .lanes, band: band))
   }
 
-  /// One more worker, for the oldest work of that kind and the highest band that has any. By the
-  /// monitor. False: there is none, or no thread.
+  /// Sends one more worker for the oldest work of that kind in its highest band. Monitor only.
+  /// Returns false if there is no such work, or no thread.
   func sendOne(for kind: WorkKind, mostThreads: Int) -> Bool {
     for band in Band.allCases.reversed() where band != .unspecified {
       let source = Source(kind: kind, band: band)
@@ -107,7 +107,7 @@ extension Pool {
     let mostThreads = mostThreads ?? configuration.mostThreads
     let (_, chosen) = choose { $0.calledUp(mostThreads: mostThreads) }
     guard let chosen else { return false }
-    // If the work is gone meanwhile, the worker starts to search.
+    // If the work is gone, the worker starts searching.
     if let (node, band) = takeOldest(from: source, for: chosen.worker) {
       chosen.worker.hand(node, band: band)
     }
@@ -115,7 +115,7 @@ extension Pool {
     return true
   }
 
-  /// A hint.
+  /// Whether an injector or a local queue holds such work. A hint.
   private func hasWork(in source: Source) -> Bool {
     guard configuration.sources & source.bit != 0 else { return false }
     if !withInjector(source, { $0.isEmpty }) { return true }
@@ -124,7 +124,8 @@ extension Pool {
     }
   }
 
-  /// `worker` has not been woken yet, so its rings are the caller's; nothing comes to be in them.
+  /// Takes the oldest node of `source`. `worker` still sleeps, so the caller owns its local queues,
+  /// which stay empty.
   private func takeOldest(
     from source: Source, for worker: Worker
   ) -> (node: WorkNode, band: Band)? {
@@ -142,15 +143,16 @@ extension Pool {
     return nil
   }
 
-  /// A node that had been given to somebody who cannot run it.
+  /// Returns a node to its injector, because the worker that had it cannot run it.
   func putBack(_ node: WorkNode, band: Band) {
     let source = Source(kind: node.kind, band: band)
     withInjector(source) { $0.push(node) }
     markWaiting(source)
   }
 
-  /// The calling worker's thread is lowered, and cannot be raised (ThreadEffects): somebody else has to run `node`, on a
-  /// thread that another has made. False: there is nobody to make it, and the node is run as it can be.
+  /// Ends a worker whose lowered thread cannot be raised (ThreadEffects); another thread runs
+  /// `node`. Returns false if there is no monitor to make that thread; the caller then runs the
+  /// node as it is.
   func surrender(_ node: WorkNode, by worker: Worker) -> Bool {
     guard monitor.isThere else { return false }
     putBack(node, band: worker.band)
@@ -162,7 +164,7 @@ extension Pool {
       worker.thread = nil
       freeWorkers.append(worker)
     }
-    // Not wakeIfNeeded(): who made a thread here would make another that is lowered.
+    // Not wakeIfNeeded(): a thread made by this thread would be lowered too.
     monitor.watch(self)
     return true
   }

@@ -1,9 +1,9 @@
-// Room: Pool/Pool+Fork. The pool in a child that was forked: no thread but perhaps the one that forked, and no work.
-// What was submitted is the parent's, which runs it; so nodes are dropped as they are. Their closures stay in memory:
-// to destroy them would be to run deinits that the parent is to run.
+// Room: Pool/Pool+Fork. The pool in a forked child: no work, and at most the thread that forked.
+// Submitted work belongs to the parent, which runs it, so the child drops the nodes. It leaks their
+// closures: to destroy them would run deinits that the parent will run.
 
 extension Pool {
-  /// In the child, by its only thread, which holds no lock.
+  /// Resets the pool. In the child, by its only thread, which holds no lock.
   func afterFork(on thread: ThreadContext) {
     for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
       withInjector(at: index) { $0.clear() }

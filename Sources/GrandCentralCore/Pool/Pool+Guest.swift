@@ -1,23 +1,25 @@
-// Room: Pool/Pool+Guest. Threads that wait elsewhere than on the idle stack, and work here when that brings work.
-// The poller's threads are such: what an event makes ready runs on the thread that received the event, if a CPU
-// is to be had, without a wake-up in between. A guest has a worker's record, so it has rings that others steal
-// from and a status that the monitor reads. While it waits it is counted nowhere, and nobody wakes it: the pool
-// has its own idle workers for what comes from elsewhere.
-// It comes as a woken worker does, searching, so that what it brings wakes no other one; with the first node that
-// it finds beside a second it wakes the next. It goes as a worker that steps back does: it leaves the count, and
-// then looks once more (Pool+Park.swift), and wakes somebody for what it sees.
+// Room: Pool/Pool+Guest. External workers: threads that wait elsewhere and run the work they bring.
+// The poller's threads are external workers. Work that an event makes ready runs on the thread that
+// received the event, without a wake-up in between, if a CPU is free. An external worker has a
+// worker's record, so it has local queues that others steal from and a status that the monitor
+// reads. While it waits it is not counted, and no thread wakes it for other work.
+// It enters as a woken worker does, searching, so that the work it brings wakes no other worker;
+// when it takes its first node and there is more, it wakes the next worker. It leaves as a worker
+// that steps back: it leaves the counts, then scans once more (Pool+Park.swift), and wakes a worker
+// if it sees work.
 
 extension Pool {
-  /// How many there may be.
+  /// The maximum number of external workers.
   static var mostGuests: Int { 4 }
 
-  /// A record for a guest. Called `mostGuests` times at most, by anybody; it lives as long as the pool.
+  /// Makes the record of an external worker, which lives as long as the pool. Any thread; the
+  /// number of calls is limited as above.
   func makeGuest(named name: String) -> Worker {
     idleLock.withLock { makeWorker(guest: name) }
   }
 
-  /// The calling thread works until there is nothing to do, `bring` first: that may submit, and must not sleep.
-  /// False: no CPU is to be had for it, and `bring` was not called.
+  /// Runs the closure, and then nodes until there are none, on the calling thread. The closure may
+  /// submit, and must not sleep. Returns false, without calling it, if no CPU is free.
   func visit(as guest: Worker, on thread: ThreadContext, bring: () -> Void) -> Bool {
     let allowed = allowance.load(ordering: .relaxed)
     guard changeIfApplicable({ $0.joined(width: allowed) }) else { return false }
@@ -44,19 +46,19 @@ extension Pool {
     return true
   }
 
-  /// As a worker steps back.
+  /// Leaves the pool if too many workers are active, as stepBack() does.
   private func stepOut(_ guest: Worker, _ thread: ThreadContext) -> Bool {
     let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: guest)
     guard state.load(ordering: .relaxed).active > allowed else { return false }
     return leave(guest, thread) { $0.steppedOut(width: allowed) }
   }
 
-  /// False: the transition does not apply any more, and nothing has changed.
+  /// Leaves the counts. Returns false, and changes nothing, if the transition no longer applies.
   private func leave(
     _ guest: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
   ) -> Bool {
     ThreadEffects.rest(thread)
-    // The monitor may have taken it for asleep in the last moment.
+    // The monitor may have just marked it as asleep.
     if guest.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     guard changeIfApplicable(transition) else {
       guest.status.store(.running, ordering: .relaxed)
@@ -64,7 +66,7 @@ extension Pool {
     }
     enter(.unspecified, guest)
     guest.showPlainName()
-    // The worker's half of the pair in Pool+Park.swift. What is in its rings is for others to steal.
+    // The worker's half of the pair in Pool+Park.swift. Others steal what is in its local queues.
     if hasWork() { wakeIfNeeded() }
     return true
   }

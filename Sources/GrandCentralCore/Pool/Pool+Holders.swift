@@ -1,8 +1,7 @@
-// Room: Pool/Pool+Holders. Reports which queues hold the threads when queued work does not begin.
+// Room: Pool/Pool+Holders. Reports which queues hold the threads when queued work does not start.
 
 extension Pool {
-  /// Reports the queues that hold the threads, once for each reason until the pool has come to rest
-  /// again.
+  /// Reports the queues that hold the threads, once for each reason until the monitor sleeps again.
   func reportHolders(_ reason: GrowthPolicy.Report) {
     let holders = holders()
     let threads = holders.reduce(0) { $0 + $1.count }
@@ -21,7 +20,7 @@ extension Pool {
       """)
   }
 
-  /// The queues whose items hold threads, the one that holds the most first.
+  /// Returns the queues whose items hold threads, those with the most threads first.
   private func holders() -> [(label: String, count: Int)] {
     var counts: [String: Int] = [:]
     for index in 0..<workerCount.load(ordering: .acquiring) {
@@ -35,7 +34,7 @@ extension Pool {
   }
 
   private enum CurrentLabel {
-    /// The label of the queue that the worker is on; a global queue where it is on no other.
+    /// Returns the label of the worker's current queue, or of the global queue of its band.
     static func of(_ worker: Worker, on thread: ThreadContext, in pool: Pool) -> String {
       if let label = Workplaces.label(of: thread) { return label }
       let root = pool.rootOfBand[Int(worker.visibleBand.load(ordering: .relaxed))]

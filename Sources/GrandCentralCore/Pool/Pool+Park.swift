@@ -1,29 +1,32 @@
-// Room: Pool/Pool+Park. How workers wake, sleep, step back and leave.
-// Sleep/wake, from both sides, all sequentially consistent:
-//   a submitter   publishes the node (ring tail or inbox), then reads the state word
-//   a worker      leaves `searching` in the state word, then reads every ring and inbox
-// In the single order of these four, either the submitter's read comes after the worker's exchange, and
-// it wakes somebody since nobody searches; or the worker's read comes after the node, and it takes
-// itself back. Without that order both could miss: the store and the load of one side are to different
-// words, which the hardware may swap.
-// Work that is moved while a worker looks, from an inbox or a ring that it has not come to yet to a ring that
-// it has passed, is missed whatever the orderings. Only searchers move more than they take, and a searcher
-// looks again when it stops (stopSearching): either the looker had left `searching` by then, and is woken, or
-// its own exchange comes later in the state word, and it sees all that was moved before.
-// At most one wake-up is under way: a woken worker counts as searching from the moment it is chosen,
-// and submitters stay away while anybody searches. When it finds work and was the last to search, it
-// wakes the next if there is more. After rayon's and tokio's sleep protocols.
+// Room: Pool/Pool+Park. How workers wake, park, step back and end.
+// Sleep/wake protocol, all four accesses sequentially consistent:
+//   a submitter   publishes the node (tail of a local queue, or inbox), then reads the state word
+//   a worker      leaves `searching` in the state word, then reads every local queue and inbox
+// In the single order of these accesses, either the submitter's read follows the worker's exchange,
+// and the submitter wakes a worker because none searches; or the worker's read follows the
+// publication, and the worker unparks itself.
+// A weaker order loses wake-ups: on each side the store and the load are to different words, and
+// the hardware may swap them.
+// The worker can still miss work that moves during its scan, out of a queue that it has not yet
+// read into one that it has read. Only searchers move more than they take, and a searcher scans
+// again when it stops (stopSearching). Either the scanning worker had left `searching` by then, and
+// is woken; or its own exchange comes later in the state word, and it sees everything that was
+// moved before.
+// At most one wake-up is in flight: a woken worker counts as searching from the moment it is
+// chosen, and submitters wake no worker while one searches. The last searcher to find work wakes
+// the next worker if there is more work.
+// After rayon's and tokio's sleep protocols.
 import CLinux
 
 extension Pool {
-  /// Work has been published: get somebody for it, if that helps. Never blocks for long.
+  /// Wakes or starts a worker for published work, if one more helps. Never blocks for long.
   func wakeIfNeeded() {
     // sequentiallyConsistent: the submitter's half of the pair above.
     let seen = state.load(ordering: .sequentiallyConsistent)
     if seen.searching > 0 { return }
     var allowed = allowance.load(ordering: .relaxed)
     if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
-      // A thread is going to be made.
+      // A thread will be made: read the affinity mask first.
       followMask()
       allowed = allowance.load(ordering: .relaxed)
     }
@@ -33,9 +36,9 @@ extension Pool {
     wake(width: allowed, extra: extra)
   }
 
-  /// Wakes an idle worker and gives it `node` with the wake-up, if one would be woken anyway: it need not
-  /// look for the node then, which spares it half a dozen cache lines that are cold. Only for threads
-  /// outside the pool; a worker's own ring is where it finds its work soonest itself.
+  /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
+  /// worker need not search for the node, which saves about six cold cache lines. Only for threads
+  /// outside the pool: a worker finds its own work soonest in its local queue.
   func handToIdle(_ node: WorkNode, _ source: Source) -> Bool {
     var allowed = allowance.load(ordering: .relaxed)
     // relaxed: a guess; the exchange below decides.
@@ -44,13 +47,13 @@ extension Pool {
     var overcommits = false
     if seen.active >= allowed {
       allowed += extra(for: source.band)
-      // What is overdue keeps the CPUs, and the kernel shares them.
+      // Overdue workers keep their CPUs; the kernel shares them with this one.
       overcommits = source.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
       guard seen.active < allowed || overcommits else { return false }
     }
     idleLock.lock()
     let isChosen = changeIfApplicable { state in
-      // The number of threads does not matter where an idle one is taken.
+      // An idle worker needs no new thread, so the thread limit does not matter.
       let (next, action) =
         overcommits && state.searching == 0
         ? state.calledUp(mostThreads: 0) : state.woken(width: allowed, mostThreads: 0)
@@ -64,12 +67,12 @@ extension Pool {
     chosen.isOnIdleStack = false
     idleLock.unlock()
     chosen.hand(node, band: source.band)
-    // SAFETY of force: set before a worker is first idle.
+    // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
     Parker.grant(chosen.thread.unsafelyUnwrapped)
     return true
   }
 
-  /// `extra`: workers, and threads, beyond what all may have: see Pool+Classes.
+  /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
   private func wake(width allowed: Int, extra: Int) {
     let mostThreads = min(
       configuration.mostThreads, threadAllowance.load(ordering: .relaxed) + extra)
@@ -80,7 +83,7 @@ extension Pool {
     if let chosen { send(chosen) }
   }
 
-  /// Decides by the state who is to come, and takes a worker off the idle stack, or a record for a new thread.
+  /// Applies `decide` to the state, and takes an idle worker or a record for a new thread.
   func choose(
     _ decide: (PoolState) -> (PoolState, PoolState.WakeAction)
   ) -> (PoolState.WakeAction, (worker: Worker, isNew: Bool)?) {
@@ -112,15 +115,16 @@ extension Pool {
     }
   }
 
-  /// Under the idle lock.
+  /// Makes a worker record. Requires the idle lock.
   func makeWorker(guest: String? = nil) -> Worker {
     let index = workerCount.load(ordering: .relaxed)
     invariant(
       index < configuration.mostThreads + Self.mostGuests, "There are \(index) workers already.")
     let worker = Worker(index: index, pool: self, guest: guest)
     workers[index] = Unmanaged.passRetained(worker)
-    // releasing: pairs with the acquiring loads of those who walk the workers. sequentiallyConsistent:
-    // a worker that looks for work before it parks must not miss the rings of a new one.
+    // releasing: pairs with the acquiring loads of the threads that iterate over the workers.
+    // sequentiallyConsistent: a worker that checks for work before it parks must not miss the local
+    // queues of a new worker.
     workerCount.store(index + 1, ordering: .sequentiallyConsistent)
     return worker
   }
@@ -135,7 +139,7 @@ extension Pool {
     makeThread(for: worker)
   }
 
-  /// By the monitor: for those who would make lowered ones.
+  /// Starts the workers whose submitters would make lowered threads. Monitor only.
   func startWaitingWorkers() {
     while let worker = idleLock.withLock({ workersToStart.popLast() }) { makeThread(for: worker) }
   }
@@ -143,7 +147,7 @@ extension Pool {
   var hasWorkersToStart: Bool { idleLock.withLock { !workersToStart.isEmpty } }
 
   private func makeThread(for worker: Worker) {
-    // Read here and not by the new thread: while a thread is made, its maker blocks every signal.
+    // Read here, not by the new thread: while a thread is made, its maker blocks every signal.
     let start = Unmanaged.passRetained(
       WorkerStart(pool: self, worker: worker, blocked: configuration.readBlockedSignals()))
     let error = spawn(
@@ -159,7 +163,7 @@ extension Pool {
     if let (node, band) = worker.takeHanded() { putBack(node, band: band) }
     idleLock.withLock { freeWorkers.append(worker) }
     change { $0.spawnFailed() }
-    // Whoever submitted meanwhile saw a searcher that never came; the monitor looks for all of them.
+    // Submitters saw a searcher that never arrived; the monitor checks for the work of all of them.
     monitor.watch(self, isUrgent: true)
     reportRefusal(error)
   }
@@ -171,7 +175,7 @@ extension Pool {
     ForkGate.inside(thread) {
       nameThread(worker.plainName)
       worker.name.began()
-      // Children of items inherit the worker's mask, so it must be the program's, not the submitter's.
+      // Children of items inherit the worker's mask: it must be the program's, not the submitter's.
       if let blocked { setBlockedSignals(blocked) }
       if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
       worker.thread = thread
@@ -184,7 +188,7 @@ extension Pool {
     ThreadEffects.leave(thread)
   }
 
-  /// False: the thread is of no use any more.
+  /// Runs nodes until there are none. Returns false if the thread must end.
   private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .relaxed)
     var takesLanesOnly = false
@@ -223,7 +227,7 @@ extension Pool {
     return node
   }
 
-  /// Runs one node. Not inlined: this frame in a backtrace says that the worker is at work.
+  /// Runs one node. Not inlined: this frame in a backtrace shows that the worker is active.
   @inline(never)
   func grandCentralWorkerActive(
     _ node: WorkNode, _ worker: Worker, _ thread: ThreadContext
@@ -235,11 +239,11 @@ extension Pool {
     if worker.isInLane.load(ordering: .relaxed) != isInLane {
       worker.isInLane.store(isInLane, ordering: .relaxed)
     }
-    // An item of a global queue: a label that the thread carries is that of another queue.
+    // For an item of a global queue, a label that the thread still carries is another queue's.
     if traits.isDisjoint(with: [.lane, .carried]) && worker.mayHaveLabel { worker.showPlainName() }
     let roots = traits.contains(.overcommit) ? Self.overcommitRoots : 0
     var frame = gc_frame(previous: nil, queue: rootOfBand[roots + Int(worker.band.rawValue)])
-    // SAFETY: the frame is taken off the thread before it leaves the stack.
+    // SAFETY: the frame is unlinked from the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
       node.run(on: thread)
@@ -247,8 +251,8 @@ extension Pool {
     }
   }
 
-  /// Sleeps until woken. Not inlined: this frame in a backtrace says that the worker has nothing to do.
-  /// False: nothing came for long, the thread ends.
+  /// Sleeps until woken. Not inlined: this frame in a backtrace shows that the worker is idle.
+  /// Returns false if no work came within the keep-alive time; the thread then ends.
   @inline(never)
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     refreshWidth()
@@ -259,12 +263,12 @@ extension Pool {
     {
       monitor.prepare(self)
       switch retire(worker) {
-      // The record is another thread's from here on.
+      // From here on another thread may own the record.
       case .done: return false
       case .needed:
         begin = Clock.monotonicNanoseconds()
         continue
-      // Chosen between the time-out and the lock: the grant is on its way.
+      // A submitter chose the worker between the timeout and the lock: the grant is on its way.
       case .chosen: _ = Parker.sleep(thread)
       }
       break
@@ -275,7 +279,7 @@ extension Pool {
     return true
   }
 
-  /// Goes to the idle stack as a searcher that found nothing. False: work came in the last moment.
+  /// Puts a searcher that found nothing on the idle stack. Returns false if work came meanwhile.
   func park(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.isSearching = false
     _ = goIdle(worker, thread) { $0.parked() }
@@ -287,40 +291,40 @@ extension Pool {
       change { $0.unparked() }
       return true
     }
-    // Otherwise a submitter has chosen this worker: its grant ends the sleep at once.
+    // Otherwise a submitter has chosen this worker, and its grant ends the sleep at once.
     guard isBack else { return true }
     worker.isSearching = true
     worker.status.store(.running, ordering: .relaxed)
     return false
   }
 
-  /// Goes to the idle stack because there are more active workers than the width. What is in its rings
-  /// is for others to steal. False: there are not.
+  /// Puts a worker on the idle stack if more workers are active than allowed; false if not. Other
+  /// workers steal the nodes in its local queues.
   private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: worker)
     guard state.load(ordering: .relaxed).active > allowed,
       goIdle(worker, thread, { $0.steppedBack(width: allowed) })
     else { return false }
-    // Active workers are enough, but they may just be parking: as in park().
+    // The other active workers suffice, but they may be parking at this moment: as in park().
     if hasWork() { wakeIfNeeded() }
     return true
   }
 
-  /// Counts the worker idle and makes it known as such, in one step for all who take the lock: whoever is
-  /// on the stack is counted idle, so a waker that found one in the count finds one on the stack. False:
-  /// the transition does not apply any more, and nothing has changed.
+  /// Counts the worker as idle and pushes it on the idle stack, in one critical section. Every
+  /// worker on the stack is counted idle, so a waker that sees an idle count finds a worker on the
+  /// stack. Returns false, and changes nothing, if the transition no longer applies.
   private func goIdle(
     _ worker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
   ) -> Bool {
     let wasLow = ThreadEffects.isLow(thread)
-    // Before anybody can wake it.
+    // Before another thread can wake it.
     ThreadEffects.rest(thread)
-    // The monitor may have taken it for asleep in the last moment.
+    // The monitor may have just marked it as asleep.
     if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     let isIdle = idleLock.withLock {
       guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)
-      // The kernel may count what it has had in a low class against it for a while, so it is the last to be woken.
+      // The kernel may still charge it for CPU time used in a low class, so it is woken last.
       wasLow ? idleStack.insert(worker, at: 0) : idleStack.append(worker)
       worker.isOnIdleStack = true
       return true
@@ -334,7 +338,7 @@ extension Pool {
     return isIdle
   }
 
-  /// As change(), for a transition that may not apply. Returns whether it did.
+  /// Applies a transition that may not apply, as change() does. Returns whether it applied.
   func changeIfApplicable(_ transition: (PoolState) -> PoolState?) -> Bool {
     var seen = state.load(ordering: .relaxed)
     while let next = transition(seen) {
@@ -354,9 +358,9 @@ extension Pool {
 
   private enum Retirement {
     case done
-    /// A submitter was faster.
+    /// A submitter took the worker off the stack first.
     case chosen
-    /// The last idle one stays where there is no monitor: see Pool+Shortage.swift.
+    /// The last idle worker stays while there is no monitor: see Pool+Shortage.swift.
     case needed
   }
 

@@ -1,25 +1,26 @@
 // Room: Pool/Pool+Shortage. What happens when the system refuses a thread.
-// pthread_create(3) returns EAGAIN at a limit on processes or on memory. What is queued stays queued, and
-// somebody tries again:
-//   a worker       that comes to the end of its item takes what is queued: with one, nothing is lost
-//   the monitor    at each look while work waits, ever less often, each 64 ms in the end. It is made before
-//                  there is need of it, when a worker first goes idle, for in need it may be refused
-//   an idle worker the last one stays where there is no monitor, and tries to make it when it would leave
-//   who sleeps     in any wait of the engine, dispatchMain() included, where work waits and the monitor
-//                  cannot be had (Vigil)
-//   who submits    next to an idle queue, if a millisecond has passed: asking in vain costs tens of
-//                  microseconds
-// So a pool that once had a thread goes on by itself. What remains: a process that never got one, whose
-// own threads all sleep outside the engine, or fell asleep in it before the refusal, and that submits to no
-// idle queue any more. Its work waits. Only a signal could end that, by a timer, and the signals are the
-// program's: its system calls would return EINTR, its masks and handlers would be in our way.
-// Not: run the work on the thread that submits or waits. It may hold locks of the program's that the work
-// wants, and no program expects its closures there.
+// pthread_create(3) returns EAGAIN at a limit on processes or on memory. Queued work stays queued,
+// and these threads try again:
+//   a worker        takes queued work when its item ends: with one worker, no work is lost
+//   the monitor     at each look while work waits, ever less often, at last every 64 ms. It is made
+//                   before it is needed, when a worker first goes idle: later it may be refused
+//   an idle worker  stays if it is the last and there is no monitor; it tries to make one before
+//                   each further keep-alive period
+//   a sleeper       in any wait of the engine, dispatchMain() included, while work waits and there
+//                   is no monitor (ThreadlessRetry)
+//   a submitter     next to an idle queue, if a millisecond has passed: a refusal costs tens of µs
+// So a pool that once had a thread keeps running. One case remains: a process that never got a
+// thread, whose own threads all sleep outside the engine, or fell asleep in it before the refusal,
+// and never again submit to an idle queue. Its work waits. Only a signal of a timer could end that,
+// and signals belong to the program: its system calls would return EINTR, and its masks and
+// handlers would interfere.
+// Rejected: running the work on the thread that submits or waits. That thread may hold locks of the
+// program that the work needs, and no program expects its closures there.
 
 extension Pool: Vigilant {
   private static var refusalNanoseconds: UInt64 { 1_000_000 }
 
-  /// Starts a thread. Returns 0 or an errno.
+  /// Starts a thread with a stack of `stackBytes` (0: the default). Returns 0 or an errno.
   func spawn(_ body: ThreadBody, _ argument: UnsafeMutableRawPointer, stackBytes: Int) -> Int32 {
     let error = ThreadEffects.withoutEffect(on: currentThread()) {
       configuration.spawn(body, argument, stackBytes)
@@ -34,19 +35,19 @@ extension Pool: Vigilant {
     return error
   }
 
-  /// Whether a thread was refused so lately that it is no use to ask for another.
+  /// Whether a thread was refused within the last millisecond, so that a request is pointless.
   var isRefused: Bool {
     let until = refusedUntil.load(ordering: .relaxed)
     return until != 0 && Clock.monotonicNanoseconds() < until
   }
 
-  /// Whether the last thread that was asked for was refused.
+  /// Whether the last request for a thread was refused.
   var isRefusedLately: Bool { refusedUntil.load(ordering: .relaxed) != 0 }
 
-  /// Work waits, and there is no monitor to look after it.
+  /// Starts a `ThreadlessRetry` for the pool: work waits, and there is no monitor.
   func keepVigil() { keepVigil(for: self) }
 
-  /// Sleeping threads look after `keeper`, which could not get a thread of its own; the main thread too.
+  /// Makes sleeping threads, the main thread too, retry for `keeper`, which got no thread.
   func keepVigil(for keeper: any Vigilant) {
     Vigil.begin(keeper)
     whenVigilBegins?()
@@ -56,17 +57,18 @@ extension Pool: Vigilant {
     if isRefused { return }
     guard hasWork() else {
       Vigil.end(self)
-      // Whoever published work and then began the vigil anew did so before this look, or after it. If
-      // before, a main thread that was called to the vigil may have found none: it is called again.
+      // A thread that published work and then began the retry anew did so before this check or
+      // after it. If before, a main thread that was called may have found no retrier: it is called
+      // again.
       if hasWork() { keepVigil() }
       return
     }
-    // A worker before the monitor: one thread that may be had is of more use as a worker.
+    // A worker before the monitor: if only one thread can be had, a worker is more useful.
     wakeIfNeeded()
     monitor.isThere ? Vigil.end(self) : monitor.watch(self)
   }
 
-  /// Says, once, that a thread was refused, and what to do about it.
+  /// Reports, once, that a thread was refused, and what to do about it.
   func reportRefusal(_ error: Int32) {
     guard !reportedRefusal.exchange(true, ordering: .relaxed) else { return }
     let workers = state.load(ordering: .relaxed).threads

@@ -1,20 +1,20 @@
-// Room: Pool/Pool+Take. Where a worker finds its next node. The two kinds of work take turns (WorkKind);
-// within that, in this order:
-//   now and then, any source or ring in turn, also under stress: so that nothing waits for ever
-//   the injector of a higher band          so that urgent work overtakes
-//   its own rings
-//   as a searcher: the older half of somebody's ring, or an injector, the higher band first
-// Rings before injectors of the same band: what a worker submitted before it went to sleep may be what it
-// waits for.
+// Room: Pool/Pool+Take. Where a worker finds its next node. The two kinds of work alternate
+// (WorkKind); within that, a worker looks in this order:
+//   1. at every 61st pick, an injector or a local queue in turn, also under stress: no node starves
+//   2. the injector of a higher band, so that urgent work overtakes
+//   3. its own local queues
+//   4. as a searcher, the older half of another worker's queue, or an injector, higher bands first
+// Local queues come before injectors of the same band: a worker that sleeps may be waiting for work
+// that it submitted earlier.
 
 extension Pool {
-  /// Every how many picks a worker looks at the sources in turn. A prime, so that it does not beat with
-  /// the powers of two in programs.
+  /// Picks between two turns of `takeInTurn()`. A prime, so that it does not beat with the powers
+  /// of two that are common in programs.
   private static var turnPeriod: UInt32 { 61 }
-  /// How often a thief looks at a single node before it takes it; a look is some 25 ns.
+  /// How often a thief checks a single node before it takes it; one check takes about 25 ns.
   private static var looksAtSingle: Int { scaled(60, inModels: 0) }
 
-  /// The worker's next node; nil when there is none to be found and the worker should park.
+  /// Returns the worker's next node; `nil` if it finds none and should park.
   func take(for worker: Worker) -> WorkNode? {
     let pick = worker.picks.load(ordering: .relaxed) &+ 1
     worker.picks.store(pick, ordering: .relaxed)
@@ -24,7 +24,7 @@ extension Pool {
       return node
     }
     if isStressed {
-      // Its own lanes, then all others' that can be seen, and only then an item.
+      // First its own lanes, then all visible lanes of others, and only then an item.
       if let node = takeOwnLane(for: worker) { return node }
       if waiting >> 8 != 0, let node = takeInjectedLane(for: worker) { return node }
       return takeUrgent(waiting, first: .lanes, for: worker)
@@ -36,8 +36,8 @@ extension Pool {
     return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
   }
 
-  /// For a worker beyond the allowance: a lane, and no item. It does not count as a searcher, and so
-  /// wakes no other worker.
+  /// Takes a lane and never an item, for a worker beyond the allowance. The worker does not count
+  /// as a searcher, and so wakes no other worker.
   func takeLane(for worker: Worker) -> WorkNode? {
     worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
@@ -59,8 +59,8 @@ extension Pool {
     return nil
   }
 
-  /// From the rings of all workers in turn, its own included: a ring whose owner is kept busy by more
-  /// urgent work, or asleep, is otherwise looked at only by workers that have nothing to do.
+  /// Takes from the local queues of all workers in turn, its own included. Otherwise only workers
+  /// without work look at a queue whose owner sleeps or is busy with more urgent work.
   private func takeFromRing(_ turn: Int, for worker: Worker) -> WorkNode? {
     let count = workerCount.load(ordering: .acquiring)
     guard let victim = self.worker(at: turn / 2 % count) else { return nil }
@@ -71,13 +71,13 @@ extension Pool {
     return node
   }
 
-  /// One node of a band above what the worker has itself; nothing if it has nothing.
+  /// Takes one injected node of a band above the worker's own queued work; `nil` if it has none.
   private func takeUrgent(
     _ waiting: UInt32, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     let own = max(worker.bandInRing(.items), worker.bandInRing(.lanes))
     guard own != .unspecified else { return nil }
-    // One bit per band, whichever kind.
+    // One bit for each band, either kind.
     let bands = (waiting | waiting >> 8) & 0xff
     guard bands >> (own.rawValue + 1) != 0 else { return nil }
     return takeInjected(waiting, above: own, atMost: 1, first: first, for: worker)
@@ -125,10 +125,10 @@ extension Pool {
       }
       if let found { return found }
     }
-    // A guest has something better to do than to look again: to wait where events come.
+    // An external worker searches once: it would rather wait for the next event.
     let rounds = worker.isGuest ? 1 : configuration.searchRounds
     for round in 1...rounds {
-      // The hint may be late for a node that has just come, so the last round goes without it.
+      // The hint may be late for a new node, so the last round ignores it.
       let waiting =
         round < rounds
         ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
@@ -152,8 +152,8 @@ extension Pool {
     return other.flatMap { steal(first.other, from: $0, for: worker) }
   }
 
-  /// How many nodes a worker takes from an injector at once. One, where items sleep: what lies
-  /// behind an item that sleeps would begin after what came later.
+  /// The number of nodes that a worker takes from an injector at once. One while items sleep: nodes
+  /// queued behind a sleeping item would begin after nodes that came later.
   private func refill(of worker: Worker) -> Int {
     let isGrown = allowance.load(ordering: .relaxed) > width.load(ordering: .relaxed)
     if isGrown || isStressed { worker.shrankRefill() }
@@ -172,7 +172,7 @@ extension Pool {
     return node
   }
 
-  /// Whom to rob: the ring of the highest band; among equals, neighbours differ by thief.
+  /// Chooses a victim: the local queue of the highest band. Thieves break ties by their own index.
   private func mostUrgentRing(first kind: WorkKind, for worker: Worker) -> Unmanaged<Worker>? {
     let count = workerCount.load(ordering: .acquiring)
     var best: Unmanaged<Worker>?
@@ -194,7 +194,7 @@ extension Pool {
   private func takeInjected(
     _ waiting: UInt32, above limit: Band, atMost most: Int, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    // One bit per band, whichever kind.
+    // One bit for each band, either kind.
     var bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8)
     bands &= 0b11_1110 & UInt8.max << (limit.rawValue + 1)
     while bands != 0, let band = Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) {
@@ -220,9 +220,9 @@ extension Pool {
     return node
   }
 
-  // MARK: The worker's place
+  // MARK: The worker's band
 
-  /// Counts the worker in the band it now works in.
+  /// Moves the worker to `band` in the counts.
   func enter(_ band: Band, _ worker: Worker) {
     guard worker.band != band else { return }
     var delta: UInt64 = 0
@@ -230,11 +230,11 @@ extension Pool {
     if band != .unspecified { delta &+= 1 << (UInt64(band.rawValue) * 10) }
     worker.band = band
     worker.visibleBand.store(band.rawValue, ordering: .relaxed)
-    // relaxed: a count that submitters use as a hint.
+    // relaxed: submitters use the count as a hint.
     bandUse.wrappingAdd(delta, ordering: .relaxed)
   }
 
-  /// A node was found: if this worker was the last to search and there is more, the next one is woken.
+  /// Ends the search of a worker that found a node. The last searcher wakes the next for more work.
   func stopSearching(_ worker: Worker) {
     guard worker.isSearching else { return }
     worker.isSearching = false
@@ -244,7 +244,7 @@ extension Pool {
 }
 
 extension Worker {
-  /// The band of what is in a ring; unspecified if nothing is.
+  /// The band of the nodes in a local queue; unspecified if it is empty.
   @inline(__always)
   func bandInRing(_ kind: WorkKind) -> Band {
     let ring = ring(kind)

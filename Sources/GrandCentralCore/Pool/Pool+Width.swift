@@ -1,31 +1,31 @@
-// Room: Pool/Pool+Width. How many CPUs the pool uses, read again while it runs.
-// The smaller of two numbers, of which either may change at any time (Kernel/CPULimits):
-//   the CPUs of the affinity mask    a system call of 0.3 µs; read once a millisecond at the most
-//   the quota of the control groups  several files; read once a second at the most
+// Room: Pool/Pool+Width. The number of CPUs that the pool uses, re-read while it runs.
+// The width is the smaller of two numbers, each of which may change at any time (Kernel/CPULimits):
+//   the CPUs of the affinity mask    a system call of 0.3 µs; read at most once a millisecond
+//   the quota of the control groups  several files; read at most once a second
 // Both are read when a worker goes idle and at each look of the monitor; the mask also before a
-// thread is made and when a loop of concurrentPerform begins. So a mask that is set before the
-// first item, or before a loop, counts for it. With the mask changes whether waiting threads spin
-// (Kernel/Spin), and how many threads there may be before any item sleeps.
+// thread is made and when a loop of concurrentPerform begins. So a mask set before the first item,
+// or before a loop, applies to it. The mask also decides whether waiting threads spin
+// (Kernel/Spin), and how many threads may exist before any item sleeps.
 import CLinux
 
 extension Pool {
   private static var maskNanoseconds: UInt64 { 1_000_000 }
   private static var quotaNanoseconds: UInt64 { 1_000_000_000 }
 
-  /// Reads the mask, and once a second all else that the width depends on.
+  /// Reads the mask, and once a second the quotas too.
   func refreshWidth() {
     guard let read = configuration.readWidth else { return }
     guard isDue(lastWidthRead, after: Self.quotaNanoseconds) else { return followMask() }
     let next = read()
     if let cpus = configuration.readMask?() {
       Spin.isAlone = cpus == 1
-      // Where there are more CPUs in the mask, there is a quota.
+      // A width below the mask is the quota's.
       quotaWidth.store(next < cpus ? next : .max, ordering: .relaxed)
     }
     setWidth(next)
   }
 
-  /// Reads the mask, unless that was done within the last millisecond.
+  /// Reads the mask, unless it was read within the last millisecond.
   func followMask() {
     guard let read = configuration.readMask, isDue(lastMaskRead, after: Self.maskNanoseconds),
       let cpus = read()
@@ -34,15 +34,14 @@ extension Pool {
     setWidth(min(cpus, quotaWidth.load(ordering: .relaxed)))
   }
 
-  /// Before any work: whether the width that the pool was made with is the mask's or a quota's.
+  /// Notes whether the initial width is the mask's or a quota's. Called before any work.
   func beginWidth() {
     guard let cpus = configuration.readMask?() else { return }
     if configuration.width < cpus { quotaWidth.store(configuration.width, ordering: .relaxed) }
   }
 
-  /// Whether the time has passed since the caller, or another thread, last had its turn; then it is
-  /// the caller's.
-  // relaxed: of two threads that find it due the exchange lets one through, which guards nothing.
+  /// Whether `period` nanoseconds have passed since the last turn; then the caller takes a turn.
+  // relaxed: if two threads find it due, the exchange admits one; it guards no data.
   private func isDue(_ last: borrowing Atomic<UInt64>, after period: UInt64) -> Bool {
     let now = Clock.monotonicNanoseconds()
     let seen = last.load(ordering: .relaxed)
@@ -51,8 +50,7 @@ extension Pool {
     return last.compareExchange(expected: seen, desired: now, ordering: .relaxed).exchanged
   }
 
-  // relaxed: a thread that reads an old width or allowance leaves one thread too many or too few for a
-  // moment.
+  // relaxed: a stale width or allowance causes one thread too many or too few for a moment.
   private func setWidth(_ next: Int) {
     let next = max(1, min(next, configuration.mostThreads))
     let previous = width.exchange(next, ordering: .relaxed)
@@ -60,7 +58,7 @@ extension Pool {
     allowance.wrappingAdd(next - previous, ordering: .relaxed)
     let first = configuration.firstThreads(width: next)
     firstThreads.store(first, ordering: .relaxed)
-    // Fewer than there may be, the monitor sees to.
+    // The monitor corrects an allowance that is too high.
     var seen = threadAllowance.load(ordering: .relaxed)
     while seen < first {
       let (won, now) = threadAllowance.weakCompareExchange(

@@ -1,37 +1,38 @@
 // Room: Pool. Runs nodes on as many threads as there are CPUs to use, higher bands first.
-// Life of a node: submit() → the worker's own ring, or the injector of its band → a worker takes it →
-// runs it. Files: +Take where work comes from, +Park how workers sleep and wake, +Classes how many of them work for
-// which class, +Blocked what happens when items sleep, Monitor who notices when they do so in silence.
+// Life of a node: submit() → the worker's local queue, or the injector of its kind and band → a
+// worker takes it → the worker runs it.
+// Files: +Take finds a node, +Park wakes and parks workers, +Classes counts workers per class,
+// +Blocked replaces workers whose items sleep, Monitor finds workers that sleep unannounced.
 import CLinux
 
 final class Pool: @unchecked Sendable {
   struct Configuration {
-    /// CPUs to use; re-read while running unless fixed.
+    /// CPUs to use at the start; re-read while the pool runs unless fixed.
     var width: Int
-    /// Re-reads the width, or nil when it is fixed.
+    /// Re-reads the width; `nil` if it is fixed.
     var readWidth: (@Sendable () -> Int)?
-    /// Reads how many CPUs the affinity mask has, which bound the width, or nil when that is fixed.
+    /// Reads the number of CPUs in the affinity mask, an upper bound; `nil` if the width is fixed.
     var readMask: (@Sendable () -> Int?)?
-    /// Threads made at once when items sleep; the monitor adds more a millisecond later.
+    /// Threads that may exist before the monitor adds more, a millisecond after items sleep.
     func firstThreads(width: Int) -> Int { min(mostThreads, 2 * width + 2) }
-    /// Threads made for items while others make progress: see GrowthPolicy.
+    /// Threads for items while other items make progress: see GrowthPolicy.
     var softThreads: Int
-    /// The same while lanes wait.
+    /// The same limit while lanes wait.
     var softThreadsForLanes: Int { min(mostThreads, 4 * softThreads) }
-    /// Threads ever made.
+    /// The maximum number of threads.
     var mostThreads: Int
-    /// How long a worker stays without work.
+    /// How long an idle worker stays alive.
     var keepAliveNanoseconds: UInt64 = 5_000_000_000
-    /// How often a searching worker looks again before it parks.
+    /// How many rounds a searching worker makes before it parks.
     var searchRounds = scaled(16, inModels: 1)
-    /// Starts a detached thread with that much stack (0: default); returns 0 or an errno. A parameter,
-    /// so that a test or a model can refuse one.
+    /// Starts a detached thread with that stack size in bytes (0: the default) and returns 0 or an
+    /// errno. A parameter, so that a test or a model can refuse a thread.
     var spawn: Spawn = { startThread($0, $1, stackBytes: $2) }
-    /// The signals that new workers block, as the program's main thread does; `nil`: not to be told.
+    /// Reads the main thread's blocked signals, which new workers block too; `nil` if unknown.
     var readBlockedSignals: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
-    /// Whether classes have their effect on the threads: see QoS/ThreadEffects.
+    /// Whether classes change thread priorities: see QoS/ThreadEffects.
     var hasEffects = false
-    /// The bits of those sources that work comes from. A model that uses one need not look at ten.
+    /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.
     var sources = Source.all
   }
 
@@ -39,54 +40,55 @@ final class Pool: @unchecked Sendable {
 
   let configuration: Configuration
   let state = Atomic<PoolState>(PoolState(rawValue: 0))
-  /// Active workers that there may be now: the width, plus what the monitor adds for a while.
+  /// The maximum number of active workers now: the width, plus what the monitor adds for a while.
   let allowance: Atomic<Int>
-  /// More of them, as long as they take lanes: set by the monitor while lanes have waited for long.
+  /// Further active workers for lanes only. The monitor sets it while lanes have waited for long.
   let lanesBeyond = Atomic<Int>(0)
-  /// Whether an idle worker is woken for a lane at once, however many are active.
+  /// Whether a new lane wakes an idle worker at once, however many are active.
   let lanesOvercommit = Atomic<Bool>(false)
   let width: Atomic<Int>
-  /// Threads that there may be now; the monitor raises it while items sleep.
+  /// The maximum number of threads now; the monitor raises it while items sleep.
   let threadAllowance: Atomic<Int>
-  /// By Source.index.
+  /// Indexed by `InjectorKey.index`.
   private let injectors: UnsafeMutablePointer<Unmanaged<Injector>>
-  /// Bit n: the injector with that index may hold work. A hint for workers that are busy anyway.
+  /// Bit n: the injector with index n may hold work. Only a hint, for workers that have other work.
   let sourcesWaiting = Atomic<UInt32>(0)
-  /// Active workers by the band they work in, ten bits each.
+  /// Active workers by the band of their node, ten bits for each band.
   let bandUse = Atomic<UInt64>(0)
-  /// The queue that each band's work is on when it is on no other, for frames; `overcommitRoots`
-  /// places later the queue of items that overcommit.
+  /// The queue that a frame names for an item of a global queue, by band. The queues of
+  /// overcommitting items follow at offset `overcommitRoots`.
   /// Written once, before any work; plain memory, so that reading it counts no references.
   let rootOfBand: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   static var overcommitRoots: Int { 8 }
   let monitor: Monitor
 
   let idleLock = Lock()
-  /// Guarded by idleLock: idle workers, the last to park at the end, and records without a thread.
+  /// Idle workers, the most recently parked last, and records without a thread. Guarded by
+  /// idleLock.
   @Cell var idleStack: [Worker] = []
   @Cell var freeWorkers: [Worker] = []
-  /// Chosen, and to get their threads from the monitor: see ThreadEffects.makesPlainThreads.
+  /// Chosen workers that wait for the monitor to start their threads: see makesPlainThreads.
   @Cell var workersToStart: [Worker] = []
 
-  /// All workers that ever were, by index; `workerCount` of them are filled.
+  /// Every worker ever made, by index; the first `workerCount` slots are filled.
   let workers: UnsafeMutablePointer<Unmanaged<Worker>?>
   let workerCount = Atomic<Int>(0)
   // See Pool+Width.
   let firstThreads: Atomic<Int>
   let lastWidthRead = Atomic<UInt64>(0)
   let lastMaskRead = Atomic<UInt64>(0)
-  /// What the control groups' quotas allow, as far as that is less than the mask.
+  /// The control groups' quota if it is below the mask, else `.max`.
   let quotaWidth = Atomic<Int>(.max)
-  /// The reports that were made since the monitor last rested, one bit each: see Pool+Holders.
+  /// One bit for each report printed since the monitor last slept: see Pool+Holders.
   let reported = Atomic<UInt8>(0)
 
   // See Pool+Shortage.swift.
-  /// Threads refused so far.
+  /// Number of threads refused so far.
   let refusals = Atomic<Int>(0)
-  /// Until when asking for a thread is in vain, on the monotonic clock; 0: the last one was granted.
+  /// No thread is requested before this monotonic time; 0: the last request was granted.
   let refusedUntil = Atomic<UInt64>(0)
   let reportedRefusal = Atomic<Bool>(false)
-  /// Called when sleeping threads begin to keep watch. Written before any work.
+  /// Called when a `ThreadlessRetry` begins. Written before any work.
   var whenVigilBegins: (@Sendable () -> Void)?
 
   init(_ configuration: Configuration, monitor: Monitor = Monitor()) {
@@ -110,8 +112,7 @@ final class Pool: @unchecked Sendable {
     beginWidth()
   }
 
-  // The pool of the process lives as long as that. Another one lives as long as somebody refers to it: each
-  // of its threads does.
+  // The pool of the process is never freed. Other pools are retained by each of their threads.
   deinit {
     for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
       injectors[index].release()
@@ -122,7 +123,7 @@ final class Pool: @unchecked Sendable {
     workers.deallocate()
   }
 
-  /// Runs `node` on some worker. Consumes it. Any thread; never blocks.
+  /// Runs `node` on a worker. Consumes the node. Any thread; never blocks.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
     let source = Source(kind: kind, band: asked == .unspecified ? .default : asked)
     if thread.pointee.worker == nil && handToIdle(node, source) { return }
@@ -133,25 +134,26 @@ final class Pool: @unchecked Sendable {
     wakeIfNeeded()
   }
 
-  /// More threads are at work or asleep in items than are made at first: see WorkKind.
+  /// Whether more threads run or sleep in items than are made at first: see WorkKind.
   @inline(__always)
   var isStressed: Bool {
     let seen = state.load(ordering: .relaxed)
     return seen.threads - seen.idle > firstThreads.load(ordering: .relaxed)
   }
 
-  /// Into the calling worker's own ring, unless workers below the band would not see it there.
+  /// Puts the node in the calling worker's local queue, unless a worker in a lower band must see
+  /// it.
   @inline(__always)
   private func putLocally(_ node: WorkNode, _ source: Source, on thread: ThreadContext) -> Bool {
     guard let worker = thread.pointee.worker else { return false }
     // SAFETY: as in Blocking.announced().
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
-      // A worker of another pool is no different from any other thread.
+      // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(source.band),
         source.kind == .items || !isStressed
       else { return false }
       if worker.band != source.band {
-        // A guest has no band until it has brought something.
+        // An external worker has no band until it has submitted a node.
         guard worker.band == .unspecified else { return false }
         enter(source.band, worker)
       }
@@ -173,16 +175,16 @@ final class Pool: @unchecked Sendable {
     injectors[index]._withUnsafeGuaranteedRef(body)
   }
 
-  /// Sets the hint of a source that has just been given work.
+  /// Sets the hint of an injector that has just received work.
   func markWaiting(_ source: Source) {
     let bit = source.bit
-    // sequentiallyConsistent against unmarkIfEmpty(): either it sees our node, or we see its zero.
+    // sequentiallyConsistent: either unmarkIfEmpty() sees our node, or we see its cleared bit.
     if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
       sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
     }
   }
 
-  /// Clears the hint of a source whose injector was found empty.
+  /// Clears the hint of an injector that was found empty.
   func unmarkIfEmpty(_ source: Source) {
     let bit = source.bit
     guard sourcesWaiting.load(ordering: .relaxed) & bit != 0 else { return }
@@ -192,12 +194,12 @@ final class Pool: @unchecked Sendable {
     }
   }
 
-  /// Whether a worker is at work in a lower band: then higher work must be where it sees it.
+  /// Whether a worker runs in a lower band. It looks for higher work only in injectors.
   func hasWorkersBelow(_ band: Band) -> Bool {
     bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1) != 0
   }
 
-  /// Any work anywhere. Sequentially consistent: see Pool+Park.swift.
+  /// Whether any injector or local queue holds work. Sequentially consistent: see Pool+Park.swift.
   func hasWork() -> Bool {
     var rest = configuration.sources
     while rest != 0 {
@@ -213,7 +215,7 @@ final class Pool: @unchecked Sendable {
     return false
   }
 
-  /// How many nodes came to the injector of a source and went, for a WaitClock.
+  /// Counts the nodes that entered and left an injector, for a WaitClock.
   func counts(of source: Source) -> (came: UInt32, went: UInt32) {
     configuration.sources & source.bit == 0 ? (0, 0) : withInjector(source) { $0.counts() }
   }
@@ -223,12 +225,12 @@ final class Pool: @unchecked Sendable {
     workers[index]?._withUnsafeGuaranteedRef { $0 }
   }
 
-  /// Applies a transition of the state word that always succeeds, and returns the state before.
+  /// Applies a transition that always succeeds to the state word, and returns the previous state.
   @discardableResult
   func change(_ transition: (PoolState) -> PoolState) -> PoolState {
     var seen = state.load(ordering: .relaxed)
     while true {
-      // sequentiallyConsistent: every change of the counts takes part in the pair of Pool+Park.swift.
+      // sequentiallyConsistent: every change of the counts is part of the pair in Pool+Park.swift.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: transition(seen), successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)

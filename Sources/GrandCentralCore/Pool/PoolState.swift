@@ -1,10 +1,11 @@
-// Room: Pool/PoolState. The word that says how many workers there are and what they are at.
-//   63…48 threads   workers that exist
-//   47…32 idle      parked, waiting to be woken
-//   31…16 searching looking for work on behalf of whoever submits: at most one wake-up is under way
-//   15…0  active    taken to be using a CPU; blocked workers are in none of idle, searching, active
-// Invariant: searching ≤ active; active + idle ≤ threads.
-// Every change of idle happens under the pool's idle lock, together with the stack of idle workers.
+// Room: Pool/PoolState. The word that counts the workers by what they do.
+//   63…48 threads   workers that have a thread or get one
+//   47…32 idle      parked, may be woken
+//   31…16 searching looking for work on behalf of submitters: at most one wake-up is in flight
+//   15…0  active    assumed to use a CPU; blocked workers are not idle, searching or active
+// Invariant: searching ≤ active; active + idle ≤ threads. Two exceptions: active may be off by one
+// inside Monitor.mark() and unmark(); a searcher that the monitor found asleep is not active.
+// Every change of idle happens under the pool's idle lock, together with the idle stack.
 
 struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   var rawValue: UInt64
@@ -22,16 +23,16 @@ struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
 
 extension PoolState {
   enum WakeAction: Hashable {
-    /// Somebody searches already, or as many as may be are active.
+    /// A worker searches already.
     case nothing
-    /// All CPUs are taken, or as many threads exist as may for now: whether the workers really run, and
-    /// whether more threads would help, is for the monitor to say.
+    /// The allowed number of workers is active, or of threads exists. The monitor decides whether
+    /// the workers really run, and whether more threads would help.
     case saturated
     case wakeIdle
     case spawn
   }
 
-  /// Work has come: one more worker goes searching, if that helps.
+  /// Adds a searching worker for new work, if that helps.
   func woken(width: Int, mostThreads: Int) -> (PoolState, WakeAction) {
     if searching > 0 { return (self, .nothing) }
     if active >= width { return (self, .saturated) }
@@ -41,7 +42,7 @@ extension PoolState {
     return (PoolState(rawValue: more + Self.oneThread), .spawn)
   }
 
-  /// A class has waited for long: one more worker comes for it, whatever the others do.
+  /// Adds a worker for a class that has waited for long, whatever the other workers do.
   func calledUp(mostThreads: Int) -> (PoolState, WakeAction) {
     let more = rawValue + Self.oneActive + Self.oneSearching
     if idle > 0 { return (PoolState(rawValue: more - Self.oneIdle), .wakeIdle) }
@@ -49,7 +50,7 @@ extension PoolState {
     return (PoolState(rawValue: more + Self.oneThread), .spawn)
   }
 
-  /// A worker that was to be spawned could not be.
+  /// The thread of a chosen worker could not be made.
   func spawnFailed() -> PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching - Self.oneThread)
   }
@@ -57,7 +58,7 @@ extension PoolState {
   /// An active worker has run out of its own work.
   func searchBegan() -> PoolState { PoolState(rawValue: rawValue + Self.oneSearching) }
 
-  /// A searching worker found work. `isLast`: nobody searches any more.
+  /// A searching worker found work. `isLast`: no worker searches any more.
   func searchEnded() -> (PoolState, isLast: Bool) {
     (PoolState(rawValue: rawValue - Self.oneSearching), searching == 1)
   }
@@ -67,17 +68,17 @@ extension PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching + Self.oneIdle)
   }
 
-  /// A parked worker saw work in its last look, and takes itself back.
+  /// A parked worker saw work in its last check and unparked itself.
   func unparked() -> PoolState {
     PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching - Self.oneIdle)
   }
 
-  /// An active worker parks because there are more than the width allows. `nil`: there are not.
+  /// An active worker parks because more are active than the width allows. `nil`: not so.
   func steppedBack(width: Int) -> PoolState? {
     active > width ? PoolState(rawValue: rawValue - Self.oneActive + Self.oneIdle) : nil
   }
 
-  /// A parked worker was not needed for long; its thread ends.
+  /// A parked worker was idle for the keep-alive time; its thread ends.
   func retired() -> PoolState { PoolState(rawValue: rawValue - Self.oneIdle - Self.oneThread) }
 
   /// An active worker's thread ends.
@@ -85,23 +86,23 @@ extension PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread)
   }
 
-  /// A guest has brought work, and goes searching for more. `nil`: as many are active as may be.
+  /// An external worker has work and starts searching for more. `nil`: the width is in use.
   func joined(width: Int) -> PoolState? {
     if active >= width { return nil }
     return PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching + Self.oneThread)
   }
 
-  /// A guest that searches found nothing, and goes back to where it waits.
+  /// An external worker that searches found nothing and leaves.
   func left() -> PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching - Self.oneThread)
   }
 
-  /// A guest goes because there are more active workers than the width allows. `nil`: there are not.
+  /// An external worker leaves because more are active than the width allows. `nil`: not so.
   func steppedOut(width: Int) -> PoolState? {
     active > width ? PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread) : nil
   }
 
-  /// In a child that was forked: there is one thread, which is a worker at work, or none.
+  /// The state in a forked child: its only thread is an active worker, or no worker.
   static func afterFork(isWorker: Bool, isSearching: Bool) -> PoolState {
     if !isWorker { return PoolState(rawValue: 0) }
     return PoolState(rawValue: oneActive + oneThread + (isSearching ? oneSearching : 0))
@@ -110,6 +111,6 @@ extension PoolState {
   /// The item of an active worker sleeps.
   func blocked() -> PoolState { PoolState(rawValue: rawValue - Self.oneActive) }
 
-  /// It goes on. There may now be more active workers than the width, until one steps back.
+  /// The item continues. More workers than the width may be active until one steps back.
   func unblocked() -> PoolState { PoolState(rawValue: rawValue + Self.oneActive) }
 }

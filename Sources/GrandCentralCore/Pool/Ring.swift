@@ -1,16 +1,16 @@
-// Room: Pool/Ring. A worker's own queue: 256 nodes, filled by its owner, emptied by anybody.
-//   head  next to take; anybody advances it by compare-exchange
+// Room: Pool/Ring. A worker's local queue of 256 nodes: its owner fills it, any thread empties it.
+//   head  next to take; any thread advances it by compare-exchange
 //   tail  next to fill; only the owner advances it
-// Oldest first, for the owner too. A thief copies the oldest half and then moves head past it in one
-// exchange: if that succeeds head has not moved, so the owner cannot have written over what was copied,
-// since it fills only tail - head < 256. Slots are atomic because a thief that will fail may read one
-// while it is written.
-// `band` is the QoS band of all nodes in it. It changes only while the ring is empty, before the
-// releasing store of tail that ends that; a thief reads it after tail, and the exchange of head tells it
-// that the ring was not emptied since.
-// After the run queues of Go's scheduler (runtime/proc.go, runqput, runqgrab), which argue the same.
+// Oldest first, for the owner too. A thief copies the oldest half and then moves head past it in
+// one exchange. If that succeeds, head has not moved; so the owner cannot have overwritten the
+// copied slots, since it fills only while tail - head < 256. Slots are atomic because a thief whose
+// exchange will fail may read one while it is written.
+// `band` is the QoS band of all nodes in the queue. It changes only while the queue is empty,
+// before the releasing store of tail that fills it. A thief reads it after tail; its exchange of
+// head proves that the queue was not emptied since.
+// After the run queues of Go's scheduler (runtime/proc.go: runqput, runqgrab).
 
-// A value of two pointers, so that passing rings around counts no references. Its worker frees it.
+// A value of two pointers, so that passing a queue counts no references. Its worker frees it.
 struct Ring: @unchecked Sendable {
   static var capacity: Int { scaled(256, inModels: 4) }
 
@@ -26,7 +26,7 @@ struct Ring: @unchecked Sendable {
   private let words: UnsafeMutablePointer<Words>
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
 
-  /// `first`: where head and tail begin. They wrap around, and what is true at zero must be true there.
+  /// `first`: the initial head and tail. A test starts them near the point where they wrap around.
   init(startingAt first: UInt32 = 0) {
     words = .allocate(capacity: 1)
     words.initialize(to: Words(first: first))
@@ -34,12 +34,12 @@ struct Ring: @unchecked Sendable {
     for index in 0..<Self.capacity { (slots + index).initialize(to: Atomic(0)) }
   }
 
-  /// Drops all that is in it. In a child that was forked, where nobody else is.
+  /// Drops all nodes. Only in a forked child, where no other thread exists.
   func clear() {
     words.pointee.head.store(words.pointee.tail.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// When nobody uses it any more.
+  /// Frees the memory. No thread may use the queue any more.
   func dismantle() {
     words.deinitialize(count: 1)
     words.deallocate()
@@ -51,16 +51,16 @@ struct Ring: @unchecked Sendable {
     slots + Int(index % UInt32(Self.capacity))
   }
 
-  /// Any thread; a hint.
+  /// Whether the queue is empty. Any thread; a hint.
   var isEmpty: Bool {
     // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
     words.pointee.head.load(ordering: .sequentiallyConsistent)
       == words.pointee.tail.load(ordering: .sequentiallyConsistent)
   }
 
-  /// How many nodes ever came and went, for a WaitClock. Any thread; a hint.
+  /// Counts the nodes that entered and left, for a WaitClock. Any thread; a hint.
   var counts: (came: UInt32, went: UInt32) {
-    // `went` first, so that it is never ahead.
+    // Read `went` first, so that it is never ahead of `came`.
     let went = words.pointee.head.load(ordering: .acquiring)
     return (words.pointee.tail.load(ordering: .relaxed), went)
   }
@@ -72,31 +72,32 @@ struct Ring: @unchecked Sendable {
   /// Whether a node of `band` may be put here now.
   func accepts(_ band: Band) -> Bool {
     let last = words.pointee.tail.load(ordering: .relaxed)
-    // acquiring: pairs with the exchange of whoever emptied a slot that we will write.
+    // acquiring: pairs with the exchange of the thread that emptied a slot which we will write.
     let first = words.pointee.head.load(ordering: .acquiring)
     if last == first { return true }
     return words.pointee.band.load(ordering: .relaxed) == band.rawValue
       && last &- first < UInt32(Self.capacity)
   }
 
-  /// After accepts(band).
+  /// Appends a node. Requires accepts(band).
   func put(_ node: WorkNode, band: Band) {
     let last = words.pointee.tail.load(ordering: .relaxed)
     words.pointee.band.store(band.rawValue, ordering: .relaxed)
     slot(last).pointee.store(UInt(bitPattern: node.raw), ordering: .relaxed)
-    // sequentiallyConsistent: the store that the pool's searchers must see, or that must see that
-    // nobody searches; argued in Pool+Park.swift. It is releasing too: publishes slot and node.
+    // sequentiallyConsistent: either a searcher sees this store, or the submitter sees that no
+    // worker searches; argued in Pool+Park.swift. It is releasing too: it publishes the slot and
+    // the node.
     words.pointee.tail.store(last &+ 1, ordering: .sequentiallyConsistent)
   }
 
-  /// The oldest node.
+  /// Takes the oldest node.
   func take() -> WorkNode? {
     var first = words.pointee.head.load(ordering: .relaxed)
     while true {
       let last = words.pointee.tail.load(ordering: .relaxed)
       if first == last { return nil }
       let value = slot(first).pointee.load(ordering: .relaxed)
-      // relaxed is enough for the node: the owner itself put it here, or copied it acquiring.
+      // relaxed is enough for the node: the owner put it here itself, or copied it acquiring.
       // releasing: orders our read of the slot before its reuse, after accepts().
       let (won, now) = words.pointee.head.weakCompareExchange(
         expected: first, desired: first &+ 1, successOrdering: .releasing,
@@ -108,18 +109,18 @@ struct Ring: @unchecked Sendable {
 
   // MARK: A thief's
 
-  /// Moves the older half of this ring to `other`, which is empty and the caller's, and returns the
-  /// oldest of it.
+  /// Moves the older half of this queue to `other`, the thief's own empty queue, and returns the
+  /// oldest node.
   func steal(into other: Ring) -> WorkNode? {
-    // relaxed, and so where the exchange fails: a head newer than the tail that we see is noticed below.
+    // relaxed, and so on failure: a head newer than the tail that we read is noticed below.
     var first = words.pointee.head.load(ordering: .relaxed)
     while true {
-      // acquiring: pairs with the store in put(): slots, nodes and band below it are visible.
+      // acquiring: pairs with the store in put(): slots, nodes and band below tail are visible.
       let last = words.pointee.tail.load(ordering: .acquiring)
       let held = last &- first
       if held == 0 { return nil }
-      // More than the ring holds: one of the two is stale. acquiring: whoever moved head had seen a tail
-      // beyond it, and now we do.
+      // More than the capacity: one of the two is stale. acquiring: the thread that moved head had
+      // seen a tail beyond it, and now we see it too.
       guard held <= UInt32(Self.capacity) else {
         first = words.pointee.head.load(ordering: .acquiring)
         continue
@@ -128,7 +129,7 @@ struct Ring: @unchecked Sendable {
       let stolenBand = words.pointee.band.load(ordering: .relaxed)
       let oldest = slot(first).pointee.load(ordering: .relaxed)
       let start = other.words.pointee.tail.load(ordering: .relaxed)
-      // acquiring: pairs with the exchange of whoever emptied the slots that we write.
+      // acquiring: pairs with the exchange of the thread that emptied the slots which we write.
       invariant(
         other.words.pointee.head.load(ordering: .acquiring) == start,
         "A thief's own ring is not empty.")
@@ -145,17 +146,17 @@ struct Ring: @unchecked Sendable {
       }
       other.words.pointee.band.store(stolenBand, ordering: .relaxed)
       if count > 1 {
-        // releasing: publishes slots and nodes. Not in the single order, as put() is: a thief is a searcher,
-        // and looks again when it stops, see Pool+Park.swift.
+        // releasing: publishes slots and nodes. It need not be in the single order, as put() is: a
+        // thief is a searcher, and scans again when it stops, see Pool+Park.swift.
         other.words.pointee.tail.store(start &+ count &- 1, ordering: .releasing)
       }
       return node(oldest)
     }
   }
 
-  /// Whether there is something to steal. A single node is left to its owner for a moment: an owner that
-  /// comes to it at once, as when two queues hand work back and forth, runs it several times sooner than
-  /// a thief, to whose CPU all its memory would have to move.
+  /// Whether to steal from this queue. A single node is left to its owner for a moment: an owner
+  /// that takes it at once, as when two queues exchange work, runs it several times sooner than a
+  /// thief, whose CPU would first have to fetch all its memory.
   func isWorthStealing(after looks: Int) -> Bool {
     let first = words.pointee.head.load(ordering: .relaxed)
     for _ in 0..<looks {
@@ -167,7 +168,7 @@ struct Ring: @unchecked Sendable {
     return true
   }
 
-  /// The oldest node and its band. Any thread.
+  /// Takes the oldest node, and returns it with its band. Any thread.
   func takeOldest() -> (node: WorkNode, band: Band)? {
     // The orderings are those of steal(into:).
     var first = words.pointee.head.load(ordering: .relaxed)

@@ -1,16 +1,15 @@
-// Room: Pool/WaitClock. How long the oldest has waited of what comes and goes in order, by two
-// counters alone: how many came, and how many went. Nodes carry no time, since reading a clock
-// costs as much as a submission.
+// Room: Pool/WaitClock. Measures how long the oldest node of a FIFO queue has waited, by two
+// counters: nodes that came, and nodes that went. Nodes carry no time stamp, because reading a
+// clock costs as much as a submission.
 
 struct WaitClock {
-  /// The newest of those whose time is taken. When it has gone, the time begins anew.
+  /// The newest node when the measurement began. When it has gone, the measurement begins anew.
   private var newest: UInt32 = 0
   private var waited: UInt64 = 0
   private var isWaiting = false
 
-  /// One look, `elapsed` after the last one. Returns how long the oldest has waited, at least half
-  /// of the true time;
-  /// `nil`: there is none.
+  /// Takes one look, `elapsed` nanoseconds after the last one. Returns how long the oldest node has
+  /// waited; `nil`: none waits. While a node waits for a time T, some look returns at least T/2.
   mutating func look(came: UInt32, went: UInt32, elapsed: UInt64) -> UInt64? {
     guard came != went else {
       isWaiting = false

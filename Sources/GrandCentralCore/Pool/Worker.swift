@@ -1,6 +1,6 @@
-// Room: Pool/Worker. One thread of the pool, and what others may know of it.
-// Workers live as long as their pool: the record of a thread that left is taken by the next one, so a thief
-// or the monitor may hold on to one at any time.
+// Room: Pool/Worker. One thread of the pool, and the state that other threads read.
+// Workers live as long as their pool. The next thread reuses the record of a thread that ended, so
+// a thief or the monitor may keep a reference at any time.
 
 final class Worker: @unchecked Sendable {
   let index: Int
@@ -10,31 +10,30 @@ final class Worker: @unchecked Sendable {
   func ring(_ kind: WorkKind) -> Ring { kind == .items ? items : lanes }
   var hasRings: Bool { !items.isEmpty || !lanes.isEmpty }
 
-  /// What the pool counts this worker as.
+  /// How the pool counts this worker.
   ///   away ─start→ running ─announce→ announced ─back→ running
   ///   running ─monitor→ uncounted ─back, or monitor→ running      running ─park→ away
   enum Status: UInt8, AtomicRepresentable {
     /// Parked, or no thread at all.
     case away
     case running
-    /// Its item sleeps in one of our own waits, and is not counted active.
+    /// Its item sleeps in a wait of the engine; not counted active.
     case announced
-    /// The monitor found that its item rests or is overdue (GrowthPolicy); not counted active
-    /// either.
+    /// The monitor found that its item rests or is overdue (GrowthPolicy); not counted active.
     case uncounted
   }
   let status = Atomic<Status>(.away)
-  /// Counts what the worker took from the pool.
+  /// Counts the nodes that the worker took from the pool.
   let picks = Atomic<UInt32>(0)
-  /// Whether it took an activation of a lane last. For the monitor; relaxed, a hint.
+  /// Whether its last node was an activation of a lane. For the monitor; relaxed, a hint.
   let isInLane = Atomic<Bool>(false)
   let threadID = Atomic<UInt32>(0)
 
-  /// The pool it belongs to, which lives longer.
+  /// The pool that owns the worker, and lives longer.
   unowned(unsafe) let pool: Pool
 
-  /// The thread that has this record, as its context's address; set before it is first idle.
-  /// Releasing and acquiring: where the context's shared part is comes with its address.
+  /// The address of the context of this worker's thread; set before the worker is first idle.
+  /// Releasing and acquiring: a reader of the address also sees the context's shared part.
   private let threadWord = Atomic<UInt>(0)
   var thread: ThreadContext? {
     get { ThreadContext(bitPattern: threadWord.load(ordering: .acquiring)) }
@@ -48,18 +47,18 @@ final class Worker: @unchecked Sendable {
   let isNamedByMonitor = Atomic<Bool>(false)
   let plainName: ThreadName
 
-  /// Waits elsewhere than on the idle stack: see Pool+Guest.swift.
+  /// An external worker, which does not wait on the idle stack: see Pool+Guest.swift.
   let isGuest: Bool
 
   // Owner only.
   var band = Band.unspecified
-  /// The same for others; relaxed, a hint.
+  /// A copy of `band` for other threads; relaxed, a hint.
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
   var patience = Patience()
   @Cell var name = WorkerName()
-  /// How many nodes it takes next from an injector: 1, 2, 4 … as long as its items do not sleep.
-  /// What lies in the ring of a worker that sleeps begins later than what came after it.
+  /// The number of nodes to take next from an injector: 1, 2, 4 … while its items do not sleep.
+  /// Nodes in the local queue of a sleeping worker begin later than nodes that came after them.
   private(set) var refill = Worker.leastRefill
   private static var leastRefill: Int { scaled(1, inModels: 64) }
   private static var mostRefill: Int { 64 }
@@ -67,8 +66,8 @@ final class Worker: @unchecked Sendable {
   func grewRefill() { refill = min(Self.mostRefill, 2 * refill) }
   func shrankRefill() { refill = Self.leastRefill }
 
-  /// A node that a submitter gave to this worker with its wake-up. Written by whoever took the worker off
-  /// the idle stack, before the grant; read by the worker after it.
+  /// A node that a submitter passed to this worker with its wake-up. The thread that takes the
+  /// worker off the idle stack writes it before the grant; the worker reads it after the grant.
   @Cell private var handed: (node: WorkNode, band: Band)? = nil
 
   func hand(_ node: WorkNode, band: Band) { handed = (node, band) }
@@ -86,14 +85,14 @@ final class Worker: @unchecked Sendable {
   var laneWait = WaitClock()
   var lastLook = LastLook()
 
-  /// The thread that the monitor saw last with this record: when, and what CPU time it had used.
+  /// The thread that the monitor last saw with this record, the time, and its CPU time so far.
   struct LastLook {
     var thread: UInt32 = 0
     var nanoseconds: UInt64 = 0
     var cpuNanoseconds: Int64 = 0
   }
 
-  /// `guest`: what a guest's thread is called.
+  /// `guest`: the thread name of an external worker; `nil` for others.
   init(index: Int, pool: Pool, guest: String? = nil) {
     self.index = index
     self.pool = pool
@@ -101,7 +100,7 @@ final class Worker: @unchecked Sendable {
     plainName = ThreadName(guest ?? "gc-worker-\(index)")
   }
 
-  /// In a child that was forked. `isHere`: its thread is the one that forked, and runs an item.
+  /// Resets the worker in a forked child. `isHere`: its thread forked, inside an item.
   func afterFork(isHere: Bool) {
     items.clear()
     lanes.clear()

@@ -1,24 +1,23 @@
-// Room: Pool/WorkerName. The name of a worker's thread: the label of the queue that it works for.
-// Names are for ps, top and debuggers. Setting one is a system call of less than 1 µs, so it is
-// made where a wake-up costs far more, and never per item:
-//   a thread that was woken, or made   carries the label of the first queue that it works for
-//   a thread that moves to another     carries that one's, up to `changesInTick` times a tick of the coarse clock; then
-//   queue without sleeping             the plain name for the rest of the tick, which is never wrong
-//   a thread that goes idle            gets its plain name back, if it carries another
-// Not: keep the label through a sleep that is likely to be short, with a timer that takes it off.
-// To set a timer that is the machine's next costs several times what the two calls do.
-// A source has no label of its own: its handlers run under that of the queue that they run on
-// (Lanes/Lane+Label). The monitor, while it is awake, names threads that stay with a queue and
-// carry no label. It writes the name of another thread, so the two sides exclude a name that is
-// left behind:
-//   the worker   leaves the queue (its workplace becomes another), then reads `isNamedByMonitor`
-//   the monitor  sets `isNamedByMonitor`, writes the name, then reads the workplace
+// Room: Pool/WorkerName. Names a worker's thread after the queue that it works for.
+// The names are for ps, top and debuggers. Setting one is a system call of less than 1 µs, so it is
+// done where a wake-up costs far more, and never for each item:
+//   a woken or new thread              takes the label of the first queue that it works for
+//   a thread that moves to another     takes that label, up to `changesInTick` times a tick of the
+//   queue without sleeping             coarse clock; then, for the rest, the plain name
+//   a thread that goes idle            takes its plain name back, if it carries another
+// Rejected: keeping the label through a sleep that is probably short, and removing it by a timer.
+// Setting a timer that is the machine's next costs several times as much as the two calls.
+// A source has no label of its own: its handlers run under the label of their queue
+// (Lanes/Lane+Label). The monitor, while awake, names threads that stay with a queue and carry no
+// label. It writes the name of another thread, so a protocol keeps stale names away:
+//   the worker   leaves the queue (stores another current queue), then reads `isNamedByMonitor`
+//   the monitor  sets `isNamedByMonitor`, writes the name, then reads the current queue
 // All four are sequentially consistent. Either the worker sees the mark and writes the right name
 // itself, or the monitor sees that the worker has left and writes the plain name.
 import CLinux
 
-/// What tells one label from another without comparing texts: two words that two labels with
-/// different names never share while both of them are kept.
+/// Distinguishes labels without comparing texts: two words that differ for two labels with
+/// different names while both are retained.
 struct LabelIdentity: Equatable {
   private let first: UInt64
   private let second: UInt64
@@ -26,59 +25,58 @@ struct LabelIdentity: Equatable {
   /// No label, or an empty one.
   static let none = LabelIdentity(start: (0, 0))
 
-  /// The text itself, as far as a thread's name shows it: its first 16 bytes, and zeros behind its
-  /// end.
-  // The byte that is not shown stays zero here, and is not in the bits of a string.
+  /// Identifies a text by what a thread's name shows. `start`: its first 16 bytes, zero-padded.
+  // The byte that a name does not show stays zero here. The bits of a short string have it set.
   @inline(__always)
   init(start: (UInt64, UInt64)) {
     first = start.0
     second = UInt64(littleEndian: start.1.littleEndian & (1 << 56 - 1))
   }
 
-  /// The bits of the string: its text if that is short, else where the text is.
+  /// Identifies a string by its bits: its text if that is short, else the address of the text.
   @inline(__always)
   init(_ label: String) {
-    // SAFETY: a string is two words on all platforms of 64 bits; they are compared, and never made
-    // a string again.
+    // SAFETY: a string is two words on all 64-bit platforms; the bits are compared, and never
+    // turned into a string again.
     let bits = unsafeBitCast(label, to: (UInt64, UInt64).self)
     first = label.isEmpty ? 0 : bits.0
     second = label.isEmpty ? 0 : bits.1
   }
 }
 
-/// The name that a worker's own thread has given itself. Owner only.
+/// The name that a worker's thread has given itself. Owner only.
 struct WorkerName {
   /// `.none`: the plain name.
   fileprivate(set) var shown = LabelIdentity.none
-  /// Keeps the text whose address `shown` may be: no other label can be there meanwhile.
+  /// Retains the text whose address may be in `shown`, so that no other label gets that address.
   fileprivate var kept = ""
-  /// The thread was woken, and has carried no new label since.
+  /// Whether the thread was woken and has carried no new label since.
   fileprivate var isFresh = true
   private var tick: UInt64 = 0
   private var changes = 0
 
-  /// Changes that were asked for since there were too many.
+  /// Changes refused since the limit was reached.
   private var refusals = 0
 
   private static var changesInTick: Int { 8 }
-  /// How many refusals there are to one look at the clock.
+  /// The number of refusals for each read of the clock.
   private static var refusalsInTurn: Int { 16 }
 
-  /// A thread has just been made for the worker, or has just been woken.
+  /// Notes that a thread has just been made for the worker, or woken.
   mutating func began() { isFresh = true }
 
-  /// A guest's thread has received an event, with a sleep before it or without one: the next change
-  /// looks at the clock.
+  /// Notes that an external worker's thread received an event, after a sleep or not: the next
+  /// change reads the clock.
   mutating func received() { refusals = Self.refusalsInTurn - 1 }
 
-  /// Whether there were too many changes when the clock was last read, a few changes ago.
+  /// Whether the limit was exceeded when the clock was last read, a few changes ago.
   fileprivate mutating func isRefused() -> Bool {
     guard changes > Self.changesInTick else { return false }
     refusals += 1
     return refusals % Self.refusalsInTurn != 0
   }
 
-  /// Counts a change of the name in the tick `now`. False: there were too many.
+  /// Counts a change of the name in the tick `now`. Returns false above the limit.
   fileprivate mutating func mayChange(in now: UInt64) -> Bool {
     if now != tick {
       tick = now
@@ -90,7 +88,7 @@ struct WorkerName {
 }
 
 extension Worker {
-  /// Whether the thread, which is the calling one, may change its name for another queue.
+  /// Whether the calling thread, the worker's own, may change its name for another queue.
   func mayShowLabel() -> Bool {
     if name.isFresh {
       name.isFresh = false
@@ -101,13 +99,12 @@ extension Worker {
     return name.mayChange(in: now)
   }
 
-  /// Names the thread, which is the calling one, after a queue. `kept`: as long as it carries that
-  /// name.
+  /// Names the calling thread, the worker's own, after a queue. `kept` is retained with the name.
   func show(_ text: ThreadName, as identity: LabelIdentity, kept: String) {
     name.kept = kept
     name.shown = identity
-    // relaxed: a mark that the monitor sets later it takes back itself, or this thread does when it
-    // goes idle.
+    // relaxed: a mark that the monitor sets later is removed by the monitor, or by this thread when
+    // idle.
     if isNamedByMonitor.load(ordering: .relaxed) {
       isNamedByMonitor.store(false, ordering: .relaxed)
     }
@@ -115,12 +112,12 @@ extension Worker {
   }
 
   /// Whether the thread's name may be a queue's label.
-  // relaxed: what the monitor writes from here on it takes back itself.
+  // relaxed: the monitor itself undoes a name that it writes from here on.
   var mayHaveLabel: Bool {
     name.shown != .none || isNamedByMonitor.load(ordering: .relaxed)
   }
 
-  /// Gives the thread, which is the calling one, its plain name back.
+  /// Gives the calling thread, the worker's own, its plain name back.
   func showPlainName() {
     let isOwn = name.shown != .none
     if isOwn {
@@ -136,18 +133,17 @@ extension Worker {
 }
 
 extension Monitor {
-  /// Names a worker's thread that has taken nothing since the last look after the queue that it is
-  /// on.
+  /// Names a worker's thread after its current queue, if it took nothing since the last look.
   func nameAfterQueue(_ worker: Worker, at pick: UInt32) {
     guard worker.status.load(ordering: .relaxed) != .away, worker.lastNamedPick != pick,
       let thread = worker.thread
     else { return }
     let label = Workplaces.label(of: thread)
     guard let label, !label.isEmpty else { return takeLabel(of: worker) }
-    // Without one the worker may be about to come to its queue.
+    // Without a label the worker may be about to enter its queue.
     worker.lastNamedPick = pick
     let id = worker.threadID.load(ordering: .relaxed)
-    // Any other name is one that the thread has given itself, of this queue.
+    // Any other name is one that the thread gave itself, for this queue.
     guard Process.threadName(id) == worker.plainName.text else { return }
     // sequentiallyConsistent, here and where the label is read again: the monitor's half of the
     // pair at the top.
@@ -156,7 +152,7 @@ extension Monitor {
     if Workplaces.label(of: thread) != label { takeLabel(of: worker) }
   }
 
-  /// The worker has left the queue that the monitor named it after.
+  /// Restores the plain name of a worker that has left the queue that the monitor named it after.
   private func takeLabel(of worker: Worker) {
     guard worker.isNamedByMonitor.exchange(false, ordering: .sequentiallyConsistent) else { return }
     Process.setThreadName(worker.threadID.load(ordering: .relaxed), worker.plainName)

@@ -1,40 +1,43 @@
-// Room: Pool/Workplaces. Which queue each worker is on, safe to read from another thread.
-// A queue may die while somebody reads its label, so readers and deaths keep apart:
-//   a drainer   stores the queue's address; when it is done, zero or the queue outside, before it lets go of the queue.
-//               So does a thread that runs an item of a concurrent queue
-//   a reader    sets `reader`, then reads addresses, and may use what they name until it clears it
-//   a death     reads `reader`; if another thread is, waits for it
-// All sequentially consistent but the clearing, and the drainer's first store, which releases: if
-// the reader saw the address, the drainer's zero, and with it the death's look at `reader`, came
-// after it was set. Costs a drainer two stores an activation, a death a load.
+// Room: Pool/Workplaces. The current queue of each worker, safe to read from another thread.
+// A queue may be deallocated while a thread reads its label, so the two exclude each other:
+//   a drainer       stores the queue's address; when done, and before it releases the queue, it
+//                   stores zero or the outer queue. A thread that runs an item of a concurrent
+//                   queue does the same
+//   a reader        sets `reader`, reads addresses, uses the objects, then clears `reader`
+//   a deallocation  reads `reader`; if it names another thread, waits for that thread
+// All accesses are sequentially consistent, except the clearing, and the drainer's first store,
+// which is releasing. If the reader saw the address, the drainer's zero came after `reader` was
+// set, and so did the deallocation's read of `reader`. This costs a drainer two stores an
+// activation, and a deallocation one load.
 
-/// Something that has a name and may be somebody's workplace.
+/// An object with a label that may be a thread's current queue.
 protocol Workplace: AnyObject {
   var workplaceLabel: String { get }
 }
 
 enum Workplaces {
-  /// The thread that reads, as its context's address; 0: nobody.
+  /// The thread that reads, as its context's address; 0: none.
   private static let reader = Atomic<UInt>(0)
   private static let lock = Lock()
 
-  /// The label of the queue that `thread` is on, if it is on one.
+  /// Returns the label of the current queue of `thread`; `nil` if it has none.
   static func label(of thread: ThreadContext) -> String? {
     lock.withLock {
       reader.store(UInt(bitPattern: currentThread()), ordering: .sequentiallyConsistent)
-      // releasing: a death that sees it has the reading behind it. Nobody needs to see it soon.
+      // releasing: the reads precede what a deallocation does that sees the zero. It may see it
+      // late.
       defer { reader.store(0, ordering: .releasing) }
       let address = thread.shared.workingOn.load(ordering: .sequentiallyConsistent)
       guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
-      // SAFETY: by the protocol above the object cannot have died. It may die right here, if the drainer
-      // lets go of it while this function has a reference: see willDie().
+      // SAFETY: by the protocol above the object is still allocated. It may end right here, if the
+      // drainer releases it while this function holds a reference: see willDie().
       let object = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
       willRead(raw)
       return (object as? any Workplace)?.workplaceLabel
     }
   }
 
-  /// Called by an object that may be a workplace when it dies.
+  /// Waits for a reader in another thread. Called in the deinit of an object with a label.
   @inline(__always)
   static func willDie() {
     let reading = reader.load(ordering: .sequentiallyConsistent)
@@ -43,7 +46,7 @@ enum Workplaces {
 
   @inline(never)
   private static func wait(for reading: UInt) {
-    // The reader's own reference may be the last: it has read what it wanted, and holds the lock.
+    // The reader's own reference may be the last: it has read the label, and holds the lock.
     if reading != UInt(bitPattern: currentThread()) { lock.withLock {} }
   }
 }

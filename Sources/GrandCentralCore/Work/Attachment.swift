@@ -1,75 +1,77 @@
-// Room: Work/Attachment. What a C program hangs on an object: a context, a finalizer, a target, a label of its own.
-// Made when the first of these is set, so that objects of Swift programs carry one word for it, and C programs that
-// hang nothing on theirs do too. Each field is a word that any thread may exchange; whoever uses what it points to
-// answers for its lifetime, as everywhere in C. The object's deinit takes the attachment off: Lanes/Attachment+End.swift.
+// Room: Work/Attachment. What a C program attaches to an object: context, finalizer, target, label.
+// The attachment is made when the first of these is set, so an object without any carries only one
+// word for it. Each field is a word that any thread may exchange; as everywhere in C, the user of a
+// pointer is responsible for the lifetime of what it points to. The object's deinit removes the
+// attachment: Lanes/Attachment+End.swift.
 
-/// A function as C programs submit it, called with its context.
+/// A function that a C program submits, called with its context.
 package typealias WorkFunction = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
 final class Attachment {
-  /// The program's.
+  /// The program's context pointer.
   let context = Atomic<UInt>(0)
   /// A WorkFunction, or 0.
   let finalizer = Atomic<UInt>(0)
-  /// A retained lane, of an object that is none itself, or 0.
+  /// A retained lane, the target of an object that is not itself a lane, or 0.
   let target = Atomic<UInt>(0)
-  /// A C string that is freed with the object, and one that is the program's; the second goes first. 0: none.
+  /// A C string freed with the object, and one that the program owns, which has priority. 0: none.
   let ownLabel = Atomic<UInt>(0)
   let givenLabel = Atomic<UInt>(0)
 
   deinit {
-    // relaxed: whoever drops the last reference has all uses behind it.
+    // relaxed: all uses happen before the last reference is dropped.
     free(UnsafeMutableRawPointer(bitPattern: ownLabel.load(ordering: .relaxed)))
   }
 }
 
 extension DispatchObject {
-  /// Without counting references: the object keeps it, and the caller the object.
+  /// Calls `body` with the attachment, if any, without counting references.
   @inline(__always)
   private final func withAttachment<Result>(_ body: (Attachment) -> Result) -> Result? {
     // acquiring: pairs with the exchange in madeAttachment().
     let address = UnsafeRawPointer(bitPattern: attachment.load(ordering: .acquiring))
     guard let address else { return nil }
-    // SAFETY: only madeAttachment() puts anything there, once.
+    // SAFETY: only madeAttachment() stores an address here, once.
     return Unmanaged<Attachment>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
   }
 
   final func madeAttachment() -> Attachment {
     if let existing = withAttachment({ $0 }) { return existing }
     let made = Unmanaged.passRetained(Attachment())
-    // releasing: what the object was initialised with. acquiring: that of another thread, which was faster.
+    // releasing: the initialization of the object. acquiring: the winner's.
     let (won, other) = attachment.compareExchange(
       expected: 0, desired: UInt(bitPattern: made.toOpaque()), successOrdering: .releasing,
       failureOrdering: .acquiring)
     if won { return made.takeUnretainedValue() }
     made.release()
-    // SAFETY: not zero, or the exchange had won.
+    // SAFETY: not zero, or the exchange would have won.
     let raw = UnsafeRawPointer(bitPattern: other).unsafelyUnwrapped
     return Unmanaged<Attachment>.fromOpaque(raw).takeUnretainedValue()
   }
 
-  /// The program's pointer, for its finalizer and the handlers that are functions. Any thread.
+  /// The program's pointer, passed to its finalizer and to handlers that are functions. Any thread.
   package final var context: UnsafeMutableRawPointer? {
     get {
-      // acquiring, and releasing below: what the pointer points to.
+      // acquiring here, releasing below: the memory that the pointer points to.
       let word = withAttachment { $0.context.load(ordering: .acquiring) }
       return UnsafeMutableRawPointer(bitPattern: word ?? 0)
     }
     set {
-      // Most programs set a context once and never take it off.
+      // Most programs set a context once and never clear it.
       if newValue == nil && attachment.load(ordering: .relaxed) == 0 { return }
       madeAttachment().context.store(UInt(bitPattern: newValue), ordering: .releasing)
     }
   }
 
-  /// What is called with the context, on the target queue, when the object has ended; not without a context.
+  /// Sets the function that is called with the context on the target queue when the object has
+  /// ended. It is not called without a context.
   package final func setFinalizer(_ finalizer: WorkFunction?) {
     let word = unsafeBitCast(finalizer, to: UInt.self)
     madeAttachment().finalizer.store(word, ordering: .releasing)
   }
 
-  /// The label that was given last, as a C string that lives as long as the object. `makeCopy` is asked for memory with
-  /// it the first time, unless a program has given one of its own.
+  /// Returns the label that was set last, as a C string that lives as long as the object. The first
+  /// call gets memory with the label from `makeCopy`, unless the program has set one.
   package final func labelString(
     _ makeCopy: () -> UnsafeMutablePointer<CChar>?
   ) -> UnsafePointer<CChar> {
@@ -84,11 +86,11 @@ extension DispatchObject {
       failureOrdering: .acquiring)
     if won { return UnsafePointer(copy) }
     free(copy)
-    // SAFETY: not zero, or the exchange had won.
+    // SAFETY: not zero, or the exchange would have won.
     return UnsafePointer<CChar>(bitPattern: other).unsafelyUnwrapped
   }
 
-  /// Takes a label that is the program's, and is not copied; `nil`: back to the one from before.
+  /// Sets a label that the program owns, without copying it; `nil` restores the original label.
   package final func setLabelString(_ label: UnsafePointer<CChar>?) {
     madeAttachment().givenLabel.store(UInt(bitPattern: label), ordering: .releasing)
   }

@@ -1,9 +1,9 @@
-// Room: Work/Callout. The functions through which every client closure of async() is called, so that a
-// backtrace shows where the engine ends and the client begins.
+// Room: Work/Callout. The functions that call all client closures of async(), so that a backtrace
+// shows where the engine ends and the client begins.
 import CLinux
 
-/// Empties a node that carries a closure, gives it back, and calls the closure. The closure is moved out
-/// and dies here: written any other way, the compiler retains it around the call.
+/// Empties a node that carries a closure, returns it to the cache, and calls the closure. The
+/// closure is moved out and dies here: otherwise the compiler retains it around the call.
 @inline(never)
 func grandCentralClientCallout(of node: WorkNode, on thread: ThreadContext) {
   let work = node.takeClosure()
@@ -11,21 +11,21 @@ func grandCentralClientCallout(of node: WorkNode, on thread: ThreadContext) {
   work()
 }
 
-/// Calls a closure that has been taken out of its node already.
+/// Calls a closure that has already been taken out of its node.
 @inline(never)
 func grandCentralClientCallout(_ work: consuming @escaping () -> Void) {
   work()
 }
 
 extension WorkNode {
-  /// A closure and nothing else.
+  /// The entry of a node that carries only a closure.
   @usableFromInline
   static let closureEntry: Entry = { raw, thread in
     grandCentralClientCallout(of: WorkNode(raw), on: thread)
   }
 }
 
-/// Empties a node that carries a function, gives it back, and calls the function.
+/// Empties a node that carries a function, returns it to the cache, and calls the function.
 @inline(never)
 func grandCentralFunctionCallout(of node: WorkNode, on thread: ThreadContext) {
   let function = node.load(16, as: WorkFunction.self)
@@ -34,7 +34,7 @@ func grandCentralFunctionCallout(of node: WorkNode, on thread: ThreadContext) {
   function(context)
 }
 
-/// Calls a function whose context somebody else keeps.
+/// Calls a function whose context the caller keeps.
 @inline(never)
 func grandCentralFunctionCallout(_ function: WorkFunction, _ context: UnsafeMutableRawPointer?) {
   function(context)

@@ -1,58 +1,61 @@
-// Room: Work/ClientReferences. How many references to an object C programs hold.
-// They stand for one of Swift's: who makes the first takes it, who drops the last gives it back.
+// Room: Work/ClientReferences. The number of references to an object that C programs hold.
+// All of them together hold one Swift reference: the thread that adds the first retains, and the
+// thread that drops the last releases.
 //   0 ─first─→ 1 ─add─→ 2 … 2 ─drop─→ 1 ─drop─→ 0; 0 ─drop─→ the program's mistake
-// So the count is one addition, where Swift's is a loop, and a program that drops what it does not hold is found as long as
-// the object lives. Whoever adds holds a reference, or somebody keeps the object for it until it has added: so it does
-// not matter that Swift's count comes after this one. Between a drop to 0 and its release another may make it 1 again, with
-// a reference of its own.
-// What never ends is not counted: threads everywhere retain and release it, some programs only the one or the other, and
-// none may wait for another's cache line. Its count is one that no other object reaches, and nobody changes it.
+// So the count is one addition, where Swift's is a loop, and an excess drop is detected as long as
+// the object lives. A thread that adds holds a reference, or another owner keeps the object until
+// it has added; so Swift's count may follow this one. Between a drop to 0 and its release another
+// thread may raise the count to 1 again, with a retain of its own.
+// Immortal objects are not counted: threads everywhere retain and release them, some programs do
+// only one of the two, and no thread should wait for their cache line. Their count has a value that
+// no other object reaches, and never changes.
 // Model: Tests/Models/Scenes/ReferenceModels.swift.
 
 extension DispatchObject {
   private static var uncounted: UInt32 { 1 << 31 }
 
-  // relaxed, here and below: who knows the object by a handle has this behind it.
+  // relaxed, here and below: a thread that knows the object by a handle already sees this value.
   @inline(__always)
   private final var isUncounted: Bool {
     clientReferences.load(ordering: .relaxed) >= Self.uncounted
   }
 
-  /// For an object that lives as long as the process, before any program knows it. May be called again.
+  /// Makes an object immortal, before any program knows it. May be called again.
   package final func setUncounted() {
     clientReferences.store(Self.uncounted, ordering: .relaxed)
   }
 
-  /// An object that nobody else knows of yet, with the first reference of a program.
+  /// Returns an object, unknown to other threads so far, with the first reference of a program.
   @inline(__always)
   package static func heldByClient(_ object: consuming DispatchObject) -> Unmanaged<DispatchObject>
   {
-    // relaxed: the program hands it to its other threads.
+    // relaxed: the program itself publishes the object to its other threads.
     object.clientReferences.store(1, ordering: .relaxed)
     return .passRetained(object)
   }
 
-  /// Adds a reference of a program's. `first` is to call holdFirst(). Any thread.
+  /// Adds a program's reference. `first` must call holdFirst(). Any thread.
   @inline(__always)
   package final func addClientReference(first: () -> Void) {
     if isUncounted { return }
-    // relaxed: nothing is learnt from it but that the object lives, which the caller knows.
+    // relaxed: the count tells only that the object lives, which the caller knows.
     if clientReferences.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { first() }
   }
 
   package final func holdFirst() { _ = Unmanaged.passRetained(self) }
 
-  /// Drops a reference of a program's. `last` is given how many there were, 1 or 0, and is to call dropLast(). Any
-  /// thread.
+  /// Drops a program's reference. `last` receives the count before, 1 or 0, and must call
+  /// dropLast(). Any thread.
   @inline(__always)
   package final func dropClientReference(last: (UInt32) -> Void) {
     if isUncounted { return }
-    // releasing: what this thread did with the object. acquiring: what others did, for its end.
+    // releasing: what this thread did with the object. acquiring: what others did, before its end.
     let old = clientReferences.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue
     if old <= 1 { last(old) }
   }
 
-  /// Returns false if there was none: then nothing has happened. If not, the object may be gone.
+  /// Ends a drop. Returns false, and restores the count, if there was no reference. Otherwise the
+  /// object may be gone.
   package final func dropLast(of count: UInt32) -> Bool {
     if count == 0 {
       clientReferences.wrappingAdd(1, ordering: .relaxed)

@@ -1,42 +1,64 @@
-// Room: Work/DispatchObject. What every object of the API has in common.
+// Room: Work/DispatchObject. The base class of all objects of the API.
 
-/// The base of queues, groups, semaphores and sources.
+/// The base class of queues, groups, semaphores, sources and I/O channels.
 ///
-/// - Source: `dispatch/object.h` of the public reference.
+/// - Source: Apple, Dispatch, `DispatchObject`.
 public class DispatchObject {
-  /// What a C program has hung on the object, retained, or 0. See Attachment.
+  /// The retained `Attachment` of a C program, or 0.
   final let attachment = Atomic<UInt>(0)
-  /// See ClientReferences.
+  /// The number of references that C programs hold: see ClientReferences.
   final let clientReferences = Atomic<UInt32>(0)
 
   init() {}
 
-  /// Sets the queue on which this object's work runs in the end.
+  /// Sets the queue on which the work of this object finally runs.
   ///
-  /// On a queue this is an asynchronous barrier: work submitted before still runs under the old
-  /// target. On groups and semaphores it has no effect. Call from any thread.
+  /// On a queue or a source this is an asynchronous barrier: work submitted earlier still runs
+  /// under the old target. On groups and semaphores it has no effect. Traps on the main queue, a
+  /// global queue, and a cycle of targets; the message names the queues. Any thread may call it.
   ///
-  /// - Parameter queue: the new target.
-  /// - Important: A loop of targets stops the process with a message that names the queues.
+  /// - Parameter queue: The new target.
+  /// - Source: Apple, Dispatch, `DispatchObject.setTarget(queue:)`.
   public func setTarget(queue: DispatchQueue) {}
 
-  /// Sets the target queue as `setTarget(queue:)` with a queue does; `nil` stands for the default one.
+  /// Sets the queue on which the work of this object finally runs, or resets it to the default.
+  ///
+  /// Traps as `setTarget(queue:)` with a queue does. Any thread may call it.
+  ///
+  /// - Parameter queue: The new target; `nil` selects the default target of the object.
+  /// - Source: Apple, Dispatch, `dispatch_set_target_queue`.
   public final func setTarget(queue: DispatchQueue?) {
     if let queue { setTarget(queue: queue) } else { resetTarget() }
   }
 
   func resetTarget() {}
 
-  /// Makes an initially inactive object work. Further calls have no effect.
+  /// Starts an initially inactive object.
+  ///
+  /// Affects queues and sources. Further calls have no effect. Any thread may call it.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchObject.activate()`.
   public func activate() {}
 
-  /// Prevents further work of this object from starting. Balance each call with `resume()`.
+  /// Prevents further work of this object from starting.
+  ///
+  /// Work that runs already continues. Balance each call with `resume()`. Affects queues and
+  /// sources, except the main queue and global queues. Traps if the count of suspensions overflows.
+  /// Any thread may call it.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchObject.suspend()`.
   public func suspend() {}
 
   /// Takes back one `suspend()`.
+  ///
+  /// Work starts again when every `suspend()` is taken back. A source that was never active, and
+  /// has no `suspend()` to take back, is activated instead. Affects queues and sources, except the
+  /// main queue and global queues. Traps without a matching `suspend()`. Any thread may call it.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchObject.resume()`.
   public func resume() {}
 
-  /// Runs a node that was counted as running on this object, and then counts it off. See
+  /// Runs a node that counts as running on this object, then stops counting it. See
   /// `WorkTraits.carried`.
   func runCarried(_ node: WorkNode, on thread: ThreadContext) {
     engineFault("A node is carried by an object that carries none.")

@@ -1,17 +1,18 @@
-// Room: Work/NodeCache. Nodes without malloc: a free list per thread, a depot between threads.
-// A thread takes from and gives to its own list, unshared. A list that grows past two chains gives
-// one chain of 64 to the depot; an empty one takes a chain from there, or carves a new slab. So a
-// thread that only submits and one that only runs meet at the depot once every 64 items.
-// Slabs are never returned: nodes are type-stable memory. The depot's lock is taken once a chain.
+// Room: Work/NodeCache. Allocates nodes without malloc: a free list per thread, and a depot.
+// A thread takes from and returns to its own list. A list that grows past two chains gives one
+// chain of 64 nodes to the depot; an empty list takes a chain from there, or carves a new slab. So
+// a thread that only submits and one that only runs visit the depot once every 64 items.
+// Slabs are never freed: nodes are type-stable memory. A visit takes the depot's lock once.
 public import CLinux
 
+/// A cache of work nodes for each thread, with a depot that all threads share.
 public enum NodeCache {
   @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
-  /// How many nodes a thread keeps before it gives a chain away.
+  /// The number of nodes that a thread keeps before it gives a chain away.
   @inlinable static var mostKept: Int { scaled(128, inModels: 16) }
   static let depot = NodeDepot()
 
-  /// A node with undefined contents.
+  /// Takes a node with undefined contents.
   @inlinable @inline(__always)
   static func take(_ thread: ThreadContext) -> WorkNode {
     guard let raw = thread.pointee.nodes else { return refill(thread) }
@@ -20,7 +21,7 @@ public enum NodeCache {
     return WorkNode(raw)
   }
 
-  /// Gives `node` back. Its contents must have been moved out.
+  /// Returns `node` to the cache. Its contents must have been moved out.
   @inlinable @inline(__always)
   static func put(_ node: WorkNode, _ thread: ThreadContext) {
     #if DEBUG
@@ -32,7 +33,7 @@ public enum NodeCache {
     if thread.pointee.node_count > mostKept { spill(thread) }
   }
 
-  /// Gives all of a thread's nodes to the depot, at the thread's end.
+  /// Returns all nodes of a thread to the depot, when the thread ends.
   static func drain(_ thread: ThreadContext) {
     guard let first = thread.pointee.nodes else { return }
     thread.pointee.nodes = nil
@@ -62,16 +63,16 @@ public enum NodeCache {
     depot.put(chain: first, count: chainLength)
   }
 
-  /// A node that is used after it was given back faults on these bytes instead of doing harm
-  /// somewhere else. The sanitizers cannot see a free that never reaches malloc.
+  /// Overwrites a freed node, so that a later use faults on these bytes instead of corrupting
+  /// memory. The sanitizers cannot see a free that never reaches malloc.
   @usableFromInline
   static func poison(_ node: WorkNode) {
     memset(node.raw + 8, 0x5a, WorkNode.bytes - 8)
   }
 }
 
-/// Chains of free nodes. Guarded by its lock, all of it. A chain's first node keeps the chain's length
-/// in its context and the next chain in its companion: both are unused in a free node.
+/// The shared chains of free nodes. The lock guards all of it. The first node of a chain keeps the
+/// chain's length in its context and the next chain in its companion; a free node uses neither.
 final class NodeDepot: @unchecked Sendable {
   private let lock = Lock()
   @Cell private(set) var chains: WorkNode? = nil
@@ -95,7 +96,7 @@ final class NodeDepot: @unchecked Sendable {
     }
   }
 
-  /// Gives up all that it holds. For a model, which begins anew each time and keeps its own account of nodes.
+  /// Drops all chains. For a model, which starts anew each time and keeps its own account of nodes.
   func forget() { lock.withLock { chains = nil } }
 
   private func carveSlab() {

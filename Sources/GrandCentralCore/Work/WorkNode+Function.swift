@@ -1,8 +1,8 @@
-// Room: Work/WorkNode+Function. Nodes that carry a C function and its context, in the place of a closure: nothing is
-// allocated, retained or released for them.
+// Room: Work/WorkNode+Function. Nodes that carry a C function and its context in place of a
+// closure. They allocate, retain and release nothing.
 
 extension WorkNode {
-  /// A node that calls `function` once, submitted by `thread`, with the QoS of an item that says nothing of it.
+  /// Makes a node that calls `function` once. Its QoS is inferred from `thread`, the submitter.
   @inline(__always)
   static func function(
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?,
@@ -22,7 +22,7 @@ extension WorkNode {
     store(context, 24)
   }
 
-  /// A function and nothing else.
+  /// The entry of a node that carries only a function.
   static let functionEntry: Entry = { raw, thread in
     grandCentralFunctionCallout(of: WorkNode(raw), on: thread)
   }

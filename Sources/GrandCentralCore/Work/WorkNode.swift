@@ -1,15 +1,15 @@
-// Room: Work/WorkNode. What a list of work holds: 64 bytes, 64-aligned, from the thread's cache.
-//    0 next      the next node of whatever list this one is on
-//    8 entry     what runs it: a C function, so that no list needs to know what it carries
-//   16 closure   the client's closure, two words; moved in and moved out, never copied. Without one: who
-//                tells how urgently the node is waited for
-//   32 context   the entry's own: a lane to drain, a work item to perform, a thread to wake …
+// Room: Work/WorkNode. An entry of a list of work: 64 bytes, 64-aligned, from the thread's cache.
+//    0 next      the next node of the list that this one is on
+//    8 entry     the C function that runs the node, so that no list needs to know what it carries
+//   16 closure   the client's closure, two words; moved in and moved out, never copied. A node
+//                without one has a function that reads how urgently it is awaited
+//   32 context   for the entry: a lane to drain, a work item to perform, a thread to wake …
 //   40 companion a group to leave when the work is done
 //   48 carrier   the concurrent lane whose running count this node holds
 //   56 traits    flags and QoS
-// Owner: the one list it is on, then the one thread that runs it. The entry empties the node, gives
-// it back to the cache and only then calls out, so the client's own submissions reuse warm memory.
-// A pointer with offsets, not a struct behind one: nothing here may ever be read or written whole.
+// Owner: the one list it is on, then the one thread that runs it. The entry empties the node,
+// returns it to the cache and only then calls out, so the client's submissions reuse warm memory.
+// A pointer with offsets, not a struct behind one: a node must never be read or written as a whole.
 public import CLinux
 
 @usableFromInline
@@ -28,7 +28,7 @@ struct WorkNode: Equatable {
   @usableFromInline static let bytes = 64
 }
 
-// Each access names the whole node: it has one owner at a time.
+// Each access names the whole node to the checker: a node has one owner at a time.
 extension WorkNode {
   @inlinable @inline(__always)
   func load<Field>(_ offset: Int, as type: Field.Type) -> Field {
@@ -78,15 +78,15 @@ extension WorkNode {
     nonmutating set { store(newValue.rawValue, 56) }
   }
 
-  /// Reads from the node's context how urgently somebody waits for the node, as a raw band. In the place
-  /// of the closure, which such a node has not.
+  /// Reads from the node's context how urgently the node is awaited, as a raw band. Stored in place
+  /// of the closure, which such a node does not have.
   typealias UrgencyReader = @convention(c) (UnsafeMutableRawPointer) -> UInt8
   var urgencyReader: UrgencyReader {
     get { load(16, as: UrgencyReader.self) }
     nonmutating set { store(newValue, 16) }
   }
 
-  /// How urgently somebody waits for the node; unspecified where nobody does, or it cannot be known.
+  /// The highest band that waits for the node; unspecified if none does, or if it is unknown.
   var awaitedBand: Band {
     guard traits.contains(.awaited), let context else { return .unspecified }
     return Band(rawValue: urgencyReader(context)) ?? .unspecified
@@ -109,7 +109,7 @@ extension WorkNode {
   /// Runs the node. Consumes it.
   func run(on thread: ThreadContext) {
     if traits.contains(.carried), let carrier {
-      // SAFETY: the carrier holds itself for as long as it counts this node.
+      // SAFETY: the carrier retains itself while it counts this node.
       Unmanaged<DispatchObject>.fromOpaque(carrier)._withUnsafeGuaranteedRef {
         $0.runCarried(self, on: thread)
       }
@@ -119,29 +119,28 @@ extension WorkNode {
   }
 }
 
-/// A closure as a field. A bare closure that goes through a generic, as memory functions are, is wrapped in
-/// a thunk with an allocation of its own.
+/// A closure as a field. Memory functions are generic, and a bare closure passed to a generic is
+/// wrapped in a thunk with an allocation of its own.
 @usableFromInline
 struct HeldClosure {
   @usableFromInline let work: () -> Void
   @inlinable @inline(__always)
   init(work: consuming @escaping () -> Void) { self.work = work }
 
-  /// Whether it has captured anything.
+  /// Whether the closure has captured anything.
   var hasContext: Bool {
-    // SAFETY: a function value of Swift's is the address of its code and a reference, or none, to what it captured.
+    // SAFETY: a Swift function value is a code address and a reference to its captures, or zero.
     unsafeBitCast(self, to: (code: UInt, context: UInt).self).context != 0
   }
 }
 
-/// What a lane and the pool need to know of a node without running it.
+/// The properties of a node that a lane and the pool use without running it.
 ///   0 barrier │ 1 waiter: a thread in sync() waits for its turn
 ///   2 carried: a lane counts this node as running, and its address is in `carrier`
 ///   3 lane: an activation, by which a lane asks to be drained
-///   4 awaited: what waits for this node can be asked how urgently; see `urgencyReader`
-///   5 overcommit: an item of a global queue that gives each of its items a thread, as lanes get one
-///   10…8 of a node that the owner of a lane has taken: the band of the most urgent one at or behind it,
-///        where that is not itself
+///   4 awaited: the node has a function that reads how urgently it is awaited; see `urgencyReader`
+///   5 overcommit: an item of a global queue whose items each get a thread, as lanes do
+///   10…8 in a node that a lane's owner has taken: the highest band at or behind it, 0 if its own
 ///   63…32 QoS, packed
 @usableFromInline
 struct WorkTraits: OptionSet, Sendable {
@@ -162,7 +161,7 @@ struct WorkTraits: OptionSet, Sendable {
   @inlinable @inline(__always)
   var qos: PackedQoS { PackedQoS(rawValue: UInt32(truncatingIfNeeded: rawValue >> 32)) }
 
-  /// Raw, and unspecified where the node itself is the most urgent.
+  /// A raw band; unspecified if the node itself is the most urgent.
   var bandBehind: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 8 & 7) }
   func withBandBehind(_ band: Band) -> WorkTraits {
     WorkTraits(rawValue: rawValue & ~(7 << 8) | UInt64(band.rawValue) << 8)
@@ -172,13 +171,13 @@ struct WorkTraits: OptionSet, Sendable {
 // MARK: Lists
 
 extension WorkNode {
-  /// Turns the list that begins here round, and returns where it begins then: at what was the last.
+  /// Reverses the list that begins here, and returns its new first node.
   @inline(__always)
   func turnedRound() -> WorkNode {
     turnedRoundAndCounted().first
   }
 
-  /// The same, and how many nodes the list has.
+  /// Reverses the list, and returns its new first node and the number of nodes.
   @inline(__always)
   func turnedRoundAndCounted() -> (first: WorkNode, count: UInt32) {
     var first = self
