@@ -142,7 +142,7 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' waits for no event.")
   }
 
-  /// Discards what was in flight to this lane. In a forked child.
+  /// Discards the nodes in flight to this lane, in a forked child.
   func forgetParent() {}
 
   /// Whether the lane has at most one node in flight, however urgent it becomes: its root has no
