@@ -1,5 +1,4 @@
-// Room: Lanes/Lane+Override. Resolves priority inversions: less urgent work ahead of more urgent
-// work is raised.
+// Room: Lanes/Lane+Override. Resolves priority inversions: raises work ahead of more urgent work.
 // The urgency in the word says what the lane is worked at. A push, a sync() that gets in line, or a
 // queued waiter that is raised first writes a higher urgency into the word. Then it raises whatever
 // has the lane:
@@ -26,8 +25,7 @@
 // until they leave: a barrier, or any node that finds the lane full.
 import CLinux
 
-/// Whether priority inversions are resolved. GRANDCENTRAL_OVERRIDES=off turns that off, to show the
-/// difference.
+/// Whether priority inversions are resolved. GRANDCENTRAL_OVERRIDES=off shows the difference.
 enum Overrides {
   static let areResolved = Process.environment("GRANDCENTRAL_OVERRIDES") != "off"
 }
@@ -72,8 +70,7 @@ extension Lane {
         if holder == thread { return }
         Standing.raise(holder, to: band, from: thread) {
           guard owner.load(ordering: .relaxed) == inside else { return false }
-          // acquiring: if the word is already the next owner's, the last owner's leaving is
-          // visible.
+          // acquiring: if the word is the next owner's, the last owner's leaving is visible.
           let seen = state.load(ordering: .acquiring)
           return seen.isLocked && seen.urgency >= band
         }

@@ -1,5 +1,4 @@
-// Room: Lanes/LanePlaces. A table of slots that grows and never moves: slots are written without
-// its lock.
+// Room: Lanes/LanePlaces. A growing table of slots that never move: writing one takes no lock.
 // A slot holds a lane's address, or an odd word that links to the next free slot. The lock guards
 // the free list and the growth.
 // Invariant: a slot that is not in the free list belongs to one holder: the thread that took it,

@@ -1,5 +1,4 @@
-// Room: Lanes/LaneRegistry. All lanes of the process, so that a forked child can reset each of
-// them.
+// Room: Lanes/LaneRegistry. All lanes of the process, so that a forked child can reset them.
 // No other list has them all: an idle queue is in none, and a thread may have entered a lane
 // without having recorded that yet.
 // A lane knows its slot, so adding and removing touch no other lane. The slot is filled from the
@@ -7,7 +6,7 @@
 // Many queues live only briefly, so a thread caches the slot that it used last. When a lane ends on
 // the thread, the next lane made there takes the slot, without a lock. Other slots come from tables
 // chosen by the lane's address, so that threads do not contend for one lock.
-// Invariant: in a child, the filled slots are exactly the live lanes. A lane fills and clears its
+// Invariant: in a child, the slots agree with the lanes that are alive. A lane fills and clears its
 // slot inside the gate for forks.
 // A lane that another structure always knows needs no slot; that structure registers as an annex,
 // as the store of timers' entries does.

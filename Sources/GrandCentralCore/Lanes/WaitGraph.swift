@@ -1,5 +1,4 @@
-// Room: Lanes/WaitGraph. Detects threads that wait for each other in a deadlock cycle, and reports
-// them.
+// Room: Lanes/WaitGraph. Detects and reports deadlock cycles: threads that wait for each other.
 // A thread whose sync() has waited for Tuning.deadlockSuspicionNanoseconds registers what it waits
 // for, and walks:
 //   lane → the threads that must continue before the lane can → the lanes that these wait for → …

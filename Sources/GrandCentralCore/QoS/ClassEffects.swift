@@ -10,8 +10,8 @@
 // waits for get a short slice. The others get a long one: every other thread interrupts them, and
 // between interruptions they keep their caches warm.
 //   The kernel's default is 0.7 ms on one CPU and up to 2.8 ms on eight. User-initiated gets
-//   0.5 ms, shorter than any default, and user-interactive half of that. The minimum of 0.1 ms would
-//   be spent on switching.
+//   0.5 ms, shorter than any default, and user-interactive half of that. A slice of 0.1 ms, the
+//   minimum, would be spent on switching.
 //   The lowered classes get 6 ms and 4 ms, longer than any default. 20 ms would be too long: a
 //   short item that wakes up beside busy threads waits for slices of theirs until its deadline is
 //   the earliest. A program whose URLSession requests take many such items, beside a load of 36,
@@ -21,10 +21,11 @@
 //   deadline in 56 ms, and a thread that wakes up may wait that long behind a thread at nice 0 that
 //   computes. With the kernel's default slice the two keep their shares, and the wait is 13 to
 //   26 ms.
-// Nice value. Against a thread at zero, five steps leave a third of its CPU time, ten a ninth. No
-// class runs above the program's own priority: that would be at the expense of other programs.
-// Clamps. Background asks for at most half of a CPU's capacity. User-interactive asks for at least a
-// quarter, so that short bursts do not run at the lowest speed.
+// Nice value. Beside a thread at zero, a thread five steps up gets a third of that thread's CPU
+// time, and ten steps up a ninth. No class runs above the program's own priority: that would be at
+// the expense of other programs.
+// Clamps. Background asks for at most half of a CPU's capacity. User-interactive asks for at least
+// a quarter, so that short bursts do not run at the lowest speed.
 // Disk. Levels of best-effort in the order of the classes, around 4, the level of threads that set
 // none. The disk serves background when it has nothing else to do.
 // Timer slack. For sleeps inside items. The default is 50 µs. 1 ms does not show in work whose

@@ -6,7 +6,8 @@ import CLinux
 extension DispatchQoS {
   /// A setting that a class makes on the threads that run its work, and whether it takes effect.
   ///
-  /// - Source: `sys/qos.h` on what the classes stand for; `sched(7)`, `ioprio_set(2)` and `prctl(2)` for the means.
+  /// - Source: `sys/qos.h` for the meaning of the classes; `sched(7)`, `ioprio_set(2)` and
+  ///   `prctl(2)` for the controls.
   public struct Effect: Hashable, Sendable {
     /// The kernel control that an effect uses.
     public enum Control: Hashable, Sendable, CaseIterable {

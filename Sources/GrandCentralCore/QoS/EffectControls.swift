@@ -1,16 +1,14 @@
-// Room: QoS/EffectControls. Which scheduling controls this process has over its threads, and their
-// values without a class.
+// Room: QoS/EffectControls. Which controls the process has over its threads, and their base values.
 // A thread of the pool, or a thread made for this, tries each control once, before a class first
 // takes effect: it sets the control, sets it back, and reads it where the kernel may ignore it. A
 // control that is refused then or later is never used again; its reason is kept for queries.
-//   0 unknown ─learnBase()→ 1 the values of threads without a class ─learn()→ 2 each control's
-//   effect
+//   0 unknown ─learnBase()→ 1 values of threads without a class ─learn()→ 2 effect of each control
 // Each step writes its results under the lock, before it stores its number; they are constant after
 // that. Refusals may come later too, at most one per control.
-// The nice value is special: a thread that raises it may not be able to lower it again. The trial
-// takes one step in the harmless direction, which must be allowed if the way back is to be.
-// RLIMIT_NICE is checked as well, since it may allow exactly the way back. Capabilities in /proc
-// are not read: in a user namespace they are listed and have no effect.
+// The nice value is special: a thread that raises it may not be able to lower it again. RLIMIT_NICE
+// is read first, since it may allow exactly the way back. Otherwise the trial lowers the value by
+// one step below the base, which is harmless and needs the same privilege as the way back.
+// Capabilities in /proc are not read: in a user namespace they are listed and have no effect.
 
 enum EffectControl: Int, CaseIterable, Sendable {
   case policy, slice, nice, clamps, disk, slack
