@@ -45,8 +45,7 @@ extension Lane {
     let isBound = kind == .bound
     var frame = gc_frame(previous: thread.pointee.frame, queue: address)
     let outerQoS = thread.pointee.qos
-    // Restored at the end. The outer frame's lane may already be released, and this field then
-    // zero.
+    // Restored at the end. If the outer lane has already been given up, this is zero.
     let outerWorkplace = thread.workplace
     // SAFETY: the frame is taken off the thread before this function returns.
     return withUnsafeMutablePointer(to: &frame) { frame in

@@ -1,5 +1,4 @@
-// Room: Lanes/Lane+Push. Submits work to a lane: one exchange, and an activation if the lane was
-// idle.
+// Room: Lanes/Lane+Push. Submits work: one exchange, and an activation if the lane was idle.
 
 extension Lane {
   /// Submits `node` to the lane or root, and consumes it. Any thread.
@@ -84,7 +83,7 @@ extension Lane {
     let target = targetReference.unsafelyUnwrapped
     let isRoot = target._withUnsafeGuaranteedRef { $0.kind == .root }
     if !isRoot { _ = target.retain() }
-    // The urgency behind the first in line, as of the lock.
+    // The urgency of the nodes behind the first, as known when the lane was locked.
     let known = state.load(ordering: .relaxed).urgency
     let qos = known > qos.place ? PackedQoS(band: known) : qos
     let band = qos.place

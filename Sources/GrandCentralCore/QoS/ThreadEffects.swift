@@ -1,5 +1,4 @@
-// Room: QoS/ThreadEffects. Applies a class to a thread of the pool through the kernel, and takes it
-// back.
+// Room: QoS/ThreadEffects. Applies the kernel settings of a class to a thread of the pool.
 // The class in effect is the thread's own state, in its context (gc_thread.effect). To stay in a
 // class costs one compare, and one load to see whether another thread helped. A change takes up to
 // three system calls, less those that the two classes have in common. The default class has no
@@ -11,8 +10,8 @@
 // kernel permits from outside.
 //   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class;
 //           unlock
-//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls; `own` = class; `help`
-//           = 0; unlock
+//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls; `own` = class;
+//           `help` = 0; unlock
 // Invariant: the calls of the two never mix. A helper may come late, after the item has ended. Then
 // the owner finds `help` at its next boundary: the start of the next item, or of its sleep. A
 // helper never uses a thread id that now belongs to another thread: the owner clears `own` under
