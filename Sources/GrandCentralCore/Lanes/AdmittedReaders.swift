@@ -1,11 +1,11 @@
-// Room: Lanes/AdmittedReaders. The sync() readers that an owner has let in and has not granted yet.
+// Room: Lanes/AdmittedReaders. The sync() readers that an owner has admitted and not yet granted.
 // The owner grants them after it has given the lane up. A reader that is granted earlier often
-// comes back before the owner leaves, finds the lane locked, and queues again, so that each reader
-// waits for the owner at each turn.
+// returns before the owner leaves, finds the lane locked, and queues again; then each reader waits
+// for the owner each time.
 //   waiting ─owner counts it as running─→ served ─owner gives the lane up─→ granted
-// Served means that nothing stops the reader but the thread that owns the lane; the walk of
-// Lanes/WaitGraph asks for it. Once the lane has been given up, the readers' places alone may keep
-// it alive: granting touches the nodes and the waiting threads, never the lane.
+// A served reader waits only for the thread that owns the lane; the search in Lanes/WaitGraph reads
+// that. After the lane has been given up, only the readers' permits may keep it alive, so granting
+// touches the nodes and the waiting threads, never the lane.
 import CLinux
 
 struct AdmittedReaders {
@@ -14,18 +14,18 @@ struct AdmittedReaders {
   /// How many nodes the owner has served since the list was last empty.
   private var served = 0
 
-  /// Takes a waiter's node, which has been counted as running.
+  /// Adds a waiter's node, which has been counted as running.
   mutating func add(_ node: WorkNode) {
-    // relaxed: the exchange that gives the lane up releases it, before the walk can find the lane
-    // without an owner.
+    // relaxed: the exchange that gives the lane up releases this store, before the search can find
+    // the lane without an owner.
     node.waiter.shared.isServed.store(true, ordering: .relaxed)
     node.next = nil
     if let newest { newest.next = node } else { oldest = node }
     newest = node
   }
 
-  /// Grants early if the owner has served many nodes since. Threads that submit without a pause
-  /// keep the owner in the lane; readers do not wait until they stop.
+  /// Grants early if the owner has served many nodes since the first reader. Threads that submit
+  /// without a pause keep the owner in the lane, and readers must not wait until they stop.
   @inline(__always)
   mutating func nodeWasServed(on thread: ThreadContext) {
     guard oldest != nil else { return }
@@ -33,7 +33,7 @@ struct AdmittedReaders {
     if served == Tuning.maxServedBeforeGrant { grantAll(on: thread) }
   }
 
-  /// Grants all of them, in order, and becomes empty.
+  /// Grants all readers, in order, and empties the list.
   @inline(__always)
   mutating func grantAll(on thread: ThreadContext) {
     if oldest != nil { grantEach(on: thread) }

@@ -1,10 +1,11 @@
-// Room: Lanes/Attachment+End. What becomes of what a C program hung on an object: its finalizer runs on the target.
+// Room: Lanes/Attachment+End. Runs the finalizer that a C program set on an object, on its target.
 
 extension DispatchObject {
-  /// At the object's death, with the lane that is its target if it was given no other.
+  /// Ends the attachment when the object dies. `target`: the lane for the finalizer, unless the
+  /// attachment has its own target.
   @inline(__always)
   final func endAttachment(on target: Lane) {
-    // relaxed: whoever drops the last reference has all uses behind it.
+    // relaxed: all uses of the object happen before its last release.
     let address = UnsafeRawPointer(bitPattern: attachment.load(ordering: .relaxed))
     if let address { endAttachment(at: address, on: target) }
   }
@@ -25,7 +26,7 @@ extension DispatchObject {
     given?.release()
   }
 
-  /// Gives an object that is no lane a target for its finalizer. Any thread.
+  /// Sets the target of the finalizer, on an object that is not a lane. Any thread.
   final func attachTarget(_ lane: Lane) {
     let word = UInt(bitPattern: Unmanaged.passRetained(lane).toOpaque())
     let old = madeAttachment().target.exchange(word, ordering: .acquiringAndReleasing)
@@ -36,7 +37,7 @@ extension DispatchObject {
 extension Unmanaged<Lane> {
   fileprivate init?(word: UInt) {
     guard let address = UnsafeRawPointer(bitPattern: word) else { return nil }
-    // SAFETY: only attachTarget() puts anything there.
+    // SAFETY: only attachTarget() stores this word.
     self = Unmanaged.fromOpaque(address)
   }
 

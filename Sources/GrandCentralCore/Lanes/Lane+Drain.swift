@@ -1,24 +1,25 @@
-// Room: Lanes/Lane+Drain. How a lane's list is worked off, and by whom.
-// The owner of the lane (locked) serves what is first in line:
-//   a sync() reader         is counted as running, and granted when the lane has been given up: see AdmittedReaders
-//   any other sync()        is handed the lane
-//   a shared item           is counted as running and sent to the target
-//   an exclusive item       is run here, if this is an activation; else an activation is sent
-// Two come here as owners: an activation, run by a worker or by the target lane's own drain, and a
-// thread that leaves the lane while work is queued. Only the first may run client code.
-// What the lane is worked at changes between two items, and only if the most urgent that is left is another than
+// Room: Lanes/Lane+Drain. How the owner of a lane serves its list.
+// The owner (locked) serves the first node in line:
+//   a sync() reader    is counted as running, and granted after the owner gives the lane up: see
+//                      AdmittedReaders
+//   any other sync()   is handed the lane
+//   a shared item      is counted as running and sent to the target
+//   an exclusive item  runs here, if the owner is an activation; otherwise an activation is sent
+// There are two kinds of owner: an activation, run by a worker or by the target lane's drain, and a
+// thread that leaves the lane while work is queued. Only an activation may run client code.
+// The lane's urgency changes between two items, and only if the most urgent node left differs from
 // before: see Lane+Override.
-// Sleep/wake: nobody sleeps here. Whoever gives the lane up does it in the same exchange that shows
-// it that nothing was pushed meanwhile, so a push either finds the lane locked and is seen, or finds
-// it idle and sends an activation.
+// No thread sleeps here, and no wake-up is lost: the owner gives the lane up in the same exchange
+// that shows that nothing was pushed. So a push either finds the lane locked, and the owner sees
+// it, or finds the lane idle and sends an activation.
 import CLinux
 
 extension Lane {
-  /// What the owner found first in line.
+  /// What the owner finds first in line.
   private enum Served {
-    /// An exclusive item: run it, or send an activation for it.
+    /// An exclusive item: the owner runs it, or sends an activation for it.
     case item(WorkNode)
-    /// The lane is no longer the caller's. When `releases`, it no longer holds itself either.
+    /// The caller no longer owns the lane. If `releases`, the lane no longer holds itself either.
     case gone(releases: Bool)
   }
 
@@ -27,8 +28,8 @@ extension Lane {
     let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
     let summoning = Summoning(node.companion)
     NodeCache.put(node, thread)
-    // SAFETY: the node's hold on the lane, which becomes the lane's own if this is the node that drains it;
-    // then until drain() says that there is none any more.
+    // SAFETY: the node's reference keeps the lane alive. If this node drains the lane, the
+    // reference becomes the lane's hold on itself, until drain() reports that the hold has ended.
     let releases = lane._withUnsafeGuaranteedRef { lane in
       let drains = lane.summons.change {
         $0.answered(summoning.band, generation: summoning.generation)
@@ -38,13 +39,13 @@ extension Lane {
     if releases { lane.release() }
   }
 
-  /// Drains the lane as its activation. Returns whether the lane stopped holding itself, which the
-  /// caller must then release.
+  /// Drains the lane as its activation. Returns true if the lane stopped holding itself; the caller
+  /// must then release it.
   final func drain(on thread: ThreadContext, atMost quota: Int) -> Bool {
     let isBound = kind == .bound
     var frame = gc_frame(previous: thread.pointee.frame, queue: address)
     let outerQoS = thread.pointee.qos
-    // What was said before, not the outer frame: that one's lane may be let go without a word here.
+    // Restored at the end. If the outer lane has already been given up, this is zero.
     let outerWorkplace = thread.workplace
     // SAFETY: the frame is taken off the thread before this function returns.
     return withUnsafeMutablePointer(to: &frame) { frame in
@@ -56,24 +57,24 @@ extension Lane {
         thread.pointee.frame = frame.pointee.previous
         if outerWorkplace != 0 { Self.showOuterLabel(on: thread) }
         thread.pointee.qos = outerQoS
-        // What this lane asked of the thread, it asks no longer.
+        // This lane no longer asks anything of the thread.
         let outer = PackedQoS(rawValue: outerQoS).place
         if thread.pointee.lent != 0 || thread.pointee.adopted != UInt32(outer.rawValue) {
           Self.settle(thread)
         }
       }
-      // Read by raisers after a word that this thread has changed, or one that it will see changed when it
-      // takes what is pending.
+      // releasing: a raiser reads `owner` after a word that this thread has changed, or after one
+      // whose change this thread sees when it takes pending.
       if !isBound { owner.store(thread.ownerWord, ordering: .releasing) }
       readInherited()
-      // relaxed: more than that shows in the exchange that takes what is pending.
+      // relaxed: a later raise shows in the exchange that takes pending.
       level = state.load(ordering: .relaxed).urgency
       return drainItems(on: thread, atMost: quota)
     }
   }
 
-  /// What the target hands down may have changed with the target's target, or with a QoS that it was given late. Roots
-  /// never change.
+  /// Reads the QoS that the target hands down. It changes with the target's own target, or with a
+  /// QoS that was set late. Roots never change.
   final func readInherited() {
     guard kind != .bound else { return }
     withTarget { target in
@@ -85,12 +86,12 @@ extension Lane {
 
   private final func drainItems(on thread: ThreadContext, atMost quota: Int) -> Bool {
     let startTarget = targetReference?.toOpaque()
-    // acquiring: pairs with the releasing add in noteChange(); a change we do not see here shows as another number
-    // after the item.
+    // acquiring: pairs with the releasing add in noteChange(). A change that is missed here shows
+    // as another number after the item.
     var noticed = takeNotice(of: attention.load(ordering: .acquiring))
     var looksAtSuspension = true
     var left = quota
-    // The class of the activation, which the pool has put the thread at: nothing to do for items of that.
+    // The pool runs the thread at the class of the activation: items of that class need no change.
     var settled =
       thread.pointee.adopted == UInt32(level.rawValue) ? level : Band.unspecified
     while true {
@@ -119,7 +120,8 @@ extension Lane {
     }
   }
 
-  /// Before an item: the lane is worked at what is asked by it, or behind it. Returns that.
+  /// Sets the urgency that this item, or a node behind it, asks for. Runs before an item. Returns
+  /// that urgency.
   @inline(never)
   private final func settle(
     before node: WorkNode, _ asked: Band, on thread: ThreadContext
@@ -131,18 +133,19 @@ extension Lane {
     return asked
   }
 
-  /// Ends this activation and sends another: to a new target, or behind what else waits on this one.
+  /// Ends this activation and sends another: to a new target, or behind other work of the same
+  /// target.
   private final func moveOn(from thread: ThreadContext) -> Bool {
     if kind != .bound { owner.store(0, ordering: .relaxed) }
-    // The next drainer may let the lane die before this one has left it.
+    // Cleared first: the next drainer may let the lane die before this thread returns.
     thread.setWorkplace(0)
     setLevel(urgencyLeft(), leaves: true, on: thread)
     sendActivation(qos: PackedQoS(band: level), from: thread)
     return false
   }
 
-  /// For a thread that owns the lane without being its activation: lets in whoever may go in, and
-  /// sends an activation for what must be run.
+  /// Serves the list for a thread that owns the lane without being its activation: admits what may
+  /// enter, and sends an activation for an item that must run.
   final func advance(on thread: ThreadContext) {
     switch serve(looksAtSuspension: true, on: thread) {
     case .gone(let releases):
@@ -150,18 +153,18 @@ extension Lane {
     case .item(let node):
       let qos = effectiveQoS(node.traits)
       putBack(node)
-      // Only the owner sets `held`, and nobody clears it while the lane is locked.
+      // Only the owner sets `held`, and no thread clears it while the lane is locked.
       let seen = state.set(LaneState.held)
       if !seen.isHeld { _ = Unmanaged.passRetained(self) }
       sendActivation(qos: qos, from: thread)
     }
   }
 
-  /// Serves what is first in line until an item must be run or the lane is no longer the caller's.
+  /// Serves the list until an item must run or the caller no longer owns the lane.
   private final func serve(looksAtSuspension: Bool, on thread: ThreadContext) -> Served {
     var readers = AdmittedReaders()
-    // With readers admitted the lane is not alone, so nothing but `.gone` ends this call; from then
-    // on they alone may keep the lane alive.
+    // After readers are admitted the lane is not alone, so this call ends only with `.gone`. From
+    // then on only the readers may keep the lane alive.
     defer { readers.grantAll(on: thread) }
     if looksAtSuspension && state.load(ordering: .acquiring).isSuspended {
       if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }
@@ -214,18 +217,20 @@ extension Lane {
     return node
   }
 
-  /// Fills the empty private list. Returns whether the lane was suspended in that very exchange: then
-  /// what was taken may have been pushed after suspend() returned, and must not start. What is on the
-  /// private list otherwise was pushed before, so for each of its items the look at `attention` will do.
+  /// Fills the empty private list. Returns true if that exchange found the lane suspended: a node
+  /// taken then may have been pushed after suspend() returned, and must not start. Nodes taken
+  /// otherwise were pushed before a suspension, so the check of `changeEpoch` per item is enough
+  /// for them.
   private final func takePending() -> Bool {
-    // relaxed: a guess that saves an exchange on an empty list; the one that gives up re-checks.
+    // relaxed: a guess that saves an exchange on an empty list; the exchange that gives up
+    // re-checks.
     guard state.load(ordering: .relaxed).pending != nil else { return false }
     // acquiring: pairs with the releasing exchange in push().
     let seen = state.clear(LaneState.pendingMask)
     guard let newest = seen.pending.map(WorkNode.init) else { return false }
-    // Newest first becomes oldest first.
+    // The pending list is newest first; the private list is oldest first.
     batch = noteUrgencies(from: newest).oldest
-    // Raised since the last look.
+    // The lane was raised since the last check.
     if unsettled == .nothing && seen.urgency != level { unsettled = .level }
     return seen.isSuspended
   }
@@ -237,22 +242,24 @@ extension Lane {
 
   // MARK: The owner's exchanges
 
-  /// Gives the lane up, empty or suspended, and returns whether it stopped holding itself. `nil`: work
-  /// came, or the suspension ended; the lane is still the caller's.
+  /// Gives the lane up, empty or suspended. Returns whether the lane stopped holding itself. `nil`:
+  /// work arrived, or the suspension ended, and the caller still owns the lane.
   private final func giveUp(because reason: Leaving, on thread: ThreadContext) -> Bool? {
     let inside = owner.load(ordering: .relaxed)
     if kind != .bound { owner.store(0, ordering: .relaxed) }
-    // acquiring, here and in a lost race: if the reason no longer holds the caller goes on, with items that
-    // a resume() has just let run and that must see what was done before it.
+    // acquiring, here and in a lost race: if the reason no longer holds, the caller continues with
+    // items that a resume() has just released, and these must see what happened before it.
     var seen = state.load(ordering: .acquiring)
     let left = urgencyLeft()
     while reason.holds(in: seen, of: self) {
       let next = seen.givenUp(
         hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive, urgency: left)
-      // With items still at work the lane may die as soon as it is given up: see Workplaces.
+      // With items still running, the lane may die as soon as it is given up: see
+      // CurrentQueueLabels.
       if next.isHeld && inside == thread.ownerWord { thread.setWorkplace(0) }
       // releasing: the private list and all that items wrote, for the next owner.
-      // acquiring: the last leaver's writes, should nobody else come before this object dies.
+      // acquiring: the writes of the last holder that left, in case no other thread enters before
+      // this object dies.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
@@ -266,8 +273,8 @@ extension Lane {
     return nil
   }
 
-  /// Leaves the lane, with `node` first in line, to whoever leaves next. `nil`: that can no longer be
-  /// relied on, `node` is first in line again and may go now.
+  /// Leaves the lane, with `node` first in line, for the next holder that leaves to continue.
+  /// `nil`: that is no longer certain; the caller still owns the lane, with `node` first in line.
   private final func leave(
     _ node: WorkNode, because reason: Leaving, on thread: ThreadContext
   ) -> Bool? {
@@ -275,12 +282,12 @@ extension Lane {
     return giveUp(because: reason, on: thread)
   }
 
-  /// Counts one more running. False when there are as many as may be.
+  /// Counts one more running. False if the width is used up.
   private final func countRunning(isItem: Bool) -> Bool {
     var seen = state.load(ordering: .relaxed)
     while let next = seen.admitted(isItem: isItem, width: widthNow) {
-      // acquiring: what those did who were inside until they made room. Where that is one at a time, the next may go
-      // by it.
+      // acquiring: the writes of the holders that left and made room. With a width of one, the next
+      // holder may rely on them.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiring, failureOrdering: .relaxed)
       if won {
@@ -292,11 +299,11 @@ extension Lane {
     return false
   }
 
-  /// Whether nothing runs beside the owner. Acquiring: pairs with the releasing exchange of the last
-  /// that left, whose writes an exclusive item must see.
+  /// Whether no shared holder is beside the owner. Acquiring: pairs with the releasing exchange of
+  /// the last holder that left, whose writes an exclusive item must see.
   private final var isAlone: Bool { state.load(ordering: .acquiring).running == 0 }
 
-  /// Gives the whole lane to the thread that waits in `node`. Returns whether the lane held itself.
+  /// Hands the lane to the thread that waits in `node`. Returns whether the lane held itself.
   private final func handOver(to node: WorkNode, on thread: ThreadContext) -> Bool {
     owner.store(0, ordering: .relaxed)
     let left = urgencyLeft()
@@ -309,19 +316,19 @@ extension Lane {
       seen = now
     }
     Standing.noteEnd(of: seen.urgency, on: thread)
-    // Releasing: the grant carries the private list and all else over.
+    // Releasing: the grant publishes the private list and all earlier writes.
     node.grantWaiter(on: thread)
     return seen.isHeld
   }
 }
 
-/// Why an owner gives a lane up; true of the word in the very exchange that does it.
+/// Why an owner gives a lane up. The reason must hold in the word that the exchange replaces.
 private enum Leaving {
   case nothingIsQueued
   case suspended
-  /// The lane is full: whoever leaves makes room and goes on.
+  /// The width is used up: the next holder to leave makes room and continues.
   case full
-  /// The first in line needs the lane alone: the last to leave goes on.
+  /// The first node needs the lane alone: the last holder to leave continues.
   case firstInLineIsExclusive
 
   func holds(in state: LaneState, of lane: Lane) -> Bool {
@@ -335,9 +342,9 @@ private enum Leaving {
 }
 
 extension Lane {
-  /// How many nodes wait, as far as the owner can see without locking submitters out.
+  /// How many nodes wait, as far as the owner can see without blocking submitters.
   final func queuedForOwner() -> Int {
-    // Only the main lane is counted, and that one is never suspended.
+    // Only the main lane is counted, and it is never suspended.
     if batch == nil { _ = takePending() }
     var count = 0
     var node = batch

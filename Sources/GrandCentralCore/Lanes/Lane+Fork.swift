@@ -1,16 +1,19 @@
-// Room: Lanes/Lane+Fork. Lanes in a child that was forked.
-// One thread is left, and nothing that was queued: the parent runs that. So a lane is what this thread holds of it. All
-// other holders are gone, and with them their owner words, their places in line, their activations.
-// What the thread holds is read off its frames, which say how they came about (Lane+Sync, FrameKind):
-//   entered   by a sync() or an activation. It owns the lane, or else shares it. A sync() holds the targets too,
-//             without frames of their own; an activation, which is told by `held`, runs in frames of its targets
-//   counted   an item that was let in beside others: one of the lane's `running`
-//   visiting  on behalf of a thread that waits, which is the one that holds the lane: nothing
-// A lane may hold itself for a thread that set the flag and was gone before it retained, and nobody can tell; so one that
-// goes on holding itself is retained once more. It may never die: that is the child's price for certainty.
+// Room: Lanes/Lane+Fork. Lanes in a forked child.
+// The child has one thread and no queued work, which the parent runs. A lane keeps what this thread
+// holds of it. All other holders are gone, with their owner words, their places in line and their
+// activations.
+// The frames of the thread say what it holds, by their kind (Lane+Sync, FrameKind):
+//   entered   by a sync() or an activation. The thread owns the lane, or shares it. A sync() also
+//             holds the targets, without frames of their own; an activation, which `held` marks,
+//             runs in frames of its targets
+//   counted   an item that was admitted beside others: one of the lane's `running`
+//   visiting  on behalf of a waiting thread, which holds the lane itself: this thread holds nothing
+// A thread of the parent may have set the `held` flag and not yet retained the lane, which the
+// child cannot see. So the child retains a lane that stays held once more. Such a lane may never
+// die; that is the price of safety in the child.
 import CLinux
 
-/// Which lanes a thread holds.
+/// The lanes that a thread holds.
 struct LaneHolds {
   private var shared: [UnsafeMutableRawPointer: Int] = [:]
   private var bound: Set<UnsafeMutableRawPointer> = []
@@ -31,7 +34,8 @@ struct LaneHolds {
     }
   }
 
-  /// What is found by a thread that is inside of `lane`, which nobody else knows: see ForkGate.whenForked().
+  /// Finds what `thread` would hold inside `lane`, so that the code has run once before a fork: see
+  /// ForkGate.whenForked(). No other thread knows the lane.
   static func rehearse(on lane: Lane, by thread: ThreadContext) {
     var frame = gc_frame(previous: thread.pointee.frame, queue: lane.address)
     // SAFETY: the frame is taken off the thread before this function returns.
@@ -79,14 +83,14 @@ struct LaneHolds {
 }
 
 extension Lane {
-  /// In the child, by its only thread.
+  /// Resets the lane in a forked child. Called by the child's only thread.
   final func afterFork(_ holds: LaneHolds) {
     forgetParent()
     if kind == .root { return }
     batch = nil
     let isOwned = holds.isOwner(of: self)
     if !isOwned { owner.store(0, ordering: .relaxed) }
-    // Nodes that asked for the lane to be drained are gone.
+    // The nodes that asked for a drain are gone.
     let asked = summons.load(ordering: .relaxed)
     if asked != asked.afterFork() { summons.store(asked.afterFork(), ordering: .relaxed) }
     let seen = state.load(ordering: .relaxed)
@@ -94,7 +98,7 @@ extension Lane {
       isOwned: isOwned, running: holds.count(on: self),
       targetsLane: target.map { $0.kind != .root } ?? false)
     if next.isHeld { _ = Unmanaged.passRetained(self) }
-    // Most are idle, and share their memory with the parent as long as nobody writes there.
+    // Most lanes are idle. Without a write their memory stays shared with the parent.
     if next != seen { state.store(next, ordering: .relaxed) }
   }
 }

@@ -1,11 +1,12 @@
-// Room: Lanes/Lane+Label. Shows the lane that a worker's thread works for in the thread's name: see
-// Pool/WorkerName. Once for each activation, and for each item of a concurrent queue: two words are
-// compared, and the rest happens only where the thread carries another label. Threads of the
-// program keep the names that the program gave them.
+// Room: Lanes/Lane+Label. Shows the label of the lane that a worker works for as its thread's name:
+// see Pool/WorkerName.
+// The check runs once per activation, and once per item of a concurrent queue. It compares two
+// words; the rest runs only if the thread shows another label. Threads of the program keep the
+// names that the program gave them.
 import CLinux
 
 extension Lane {
-  /// Names the calling thread after this lane, if it is a worker's.
+  /// Names the calling thread after this lane, if it is a worker's thread.
   @inline(__always)
   final func showLabel(on thread: ThreadContext) {
     guard let raw = thread.pointee.worker else { return }
@@ -16,8 +17,8 @@ extension Lane {
     }
   }
 
-  /// After an item that was a lane itself: names the calling thread after the lane whose item it
-  /// was. The inner lane's frame is gone from the thread.
+  /// Restores the name of the outer lane, after an item that was itself a lane. The inner lane's
+  /// frame is already off the thread.
   @inline(__always)
   static func showOuterLabel(on thread: ThreadContext) {
     guard thread.pointee.worker != nil, Frames(thread: thread).areNested else { return }
@@ -29,7 +30,7 @@ extension Lane {
     of worker: Worker, to identity: LabelIdentity, on thread: ThreadContext
   ) {
     if identity == .none {
-      // A lane without a label leaves that of a lane around it.
+      // A lane without a label leaves the label of an enclosing lane in place.
       let shown = worker.name.shown
       if !Frames(thread: thread).contains(where: { $0.labelIdentity == shown }) {
         worker.showPlainName()

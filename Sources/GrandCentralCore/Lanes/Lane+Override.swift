@@ -1,40 +1,47 @@
-// Room: Lanes/Lane+Override. More urgent work stands behind less urgent: what is ahead of it is raised.
-// The word's urgency says what the lane is worked at. Who brings more (a push, a sync() that gets in line, a
-// waiter that is raised itself) puts it into the word, and then raises whoever has the lane, by its place:
-//   on its way to its target  a second node is sent, in the higher band: see Summons. The target is a lane? Then
-//                             that node is more urgent than what is queued there, and raises it in turn
-//   a thread is inside        its standing is raised, and with it what it sleeps for: see QoS/Standing
-//   neither                   whoever has just locked the lane, or is about to give it up, looks at the word
-// The drainer looks at what is left before each item, and lowers the word's urgency when the most urgent has been
-// reached: each node that it takes knows the most urgent one behind it. So urgency falls at most once a class in
-// a list. Where what a node asks changes while it is queued, since its waiter is raised or has given up, the notes are
-// old and the list is walked, once for each such change. What is pending the drainer may walk, for nobody else takes
-// nodes off: the newest of it, `Tuning.mostPendingLooks`, and behind more than that the word's urgency stands for the
-// rest, which may be more than is still asked, never less. What it works at is the most that any lane asks which it
-// has to itself, however deep it drains.
-// A lane's queued items are raised with it: they run when they run, and the drainer is what runs them. The
-// items do not see it: their QoS, and what they hand on, is that of Lane.effectiveQoS().
-// Readers and items of a concurrent lane are not known, and are not raised for what waits until they leave: for a
-// barrier, nor for anything that finds the lane full.
+// Room: Lanes/Lane+Override. Resolves priority inversions: raises work ahead of more urgent work.
+// The urgency in the word says what the lane is worked at. A push, a sync() that gets in line, or a
+// queued waiter that is raised first writes a higher urgency into the word. Then it raises whatever
+// has the lane:
+//   an activation in flight  a second node is sent, in the higher band: see DrainRequests. If the
+//                            target is a lane, that node is more urgent than the target's queue,
+//                            and so raises the target in turn
+//   a thread inside          its effective priority is boosted, and with it what it sleeps for: see
+//                            QoS/EffectivePriority
+//   neither                  the thread that has just locked the lane, or is about to give it up,
+//                            reads the word
+// Before each item the drainer looks at what is left, and lowers the word's urgency once the most
+// urgent node is reached. Each node of the private list records the most urgent node behind it, so
+// the urgency falls at most once per class in a list.
+// A queued node asks for something else when its waiter is raised or gives up. The records are
+// stale then, and the list is walked, once per such change.
+// The drainer may walk the pending list, since no other thread takes nodes off it. It reads the
+// newest `Tuning.maxPendingLooks` nodes. For the rest it uses the word's urgency, which is never
+// less than what they ask for, and may be more.
+// A thread works at the maximum that any lane asks for which it holds alone, at any depth of nested
+// drains.
+// Raising a lane raises its queued items, since the drainer runs them. The items do not see it:
+// their QoS, and the QoS that they pass on, is that of Lane.effectiveQoS().
+// Readers and items of a concurrent lane are not known, so they are not raised for work that waits
+// until they leave: a barrier, or any node that finds the lane full.
 import CLinux
 
-/// Whether inversions are resolved. GRANDCENTRAL_OVERRIDES=off shows what happens if not.
+/// Whether priority inversions are resolved. GRANDCENTRAL_OVERRIDES=off shows the difference.
 enum Overrides {
   static let areResolved = Process.environment("GRANDCENTRAL_OVERRIDES") != "off"
 }
 
 extension Lane {
-  // MARK: Those who raise
+  // MARK: Raisers
 
-  /// `word` has come to be the lane's, with another urgency. Any thread that keeps the lane, but not its
-  /// owner.
+  /// Raises what has the lane, after `word` became the lane's state with a higher urgency. Any
+  /// thread that keeps the lane alive, but not the owner.
   final func raise(_ word: LaneState, from thread: ThreadContext) {
     guard Overrides.areResolved, kind != .bound else { return }
     let band = word.urgency
-    // A sync() has the lane. When it leaves it sees that word, and wants no less.
+    // A sync() holds the lane. When it leaves it sees this word, and requests a drain of no less.
     guard word.isHeld else { return raiseOwner(to: band, from: thread) }
     let (raise, generation) = summons.change { seen in
-      // As urgent as any is the one node of a lane that is summoned once.
+      // A lane that is requested once has only one node, which counts as the most urgent.
       let (next, raise) = seen.raised(to: isSummonedOnce ? .unspecified : band)
       return (next, (raise, next.generation))
     }
@@ -42,12 +49,12 @@ extension Lane {
     case .isOut: return
     case .isTooLate: raiseOwner(to: band, from: thread)
     case .sends:
-      // The lane is not this thread's: the lock keeps target and generation together.
+      // This thread does not own the lane: the lock keeps target and generation together.
       let target = Self.hierarchyLock.lock.withLock {
         summons.load(ordering: .relaxed).generation == generation ? self.target : nil
       }
       guard let target else { return }
-      // The node's own.
+      // The reference that the new node holds.
       _ = Unmanaged.passRetained(self)
       send(
         Summoning(band: band, generation: generation), qos: PackedQoS(band: band), to: target,
@@ -56,18 +63,18 @@ extension Lane {
   }
 
   private final func raiseOwner(to band: Band, from thread: ThreadContext) {
-    // A sync() takes an idle lane first and says its name then.
+    // A sync() enters an idle lane before it stores the owner word.
     for _ in 0...Tuning.nameSpins {
       let inside = owner.load(ordering: .acquiring)
       if let holder = ThreadContext(bitPattern: inside) {
         if holder == thread { return }
         Standing.raise(holder, to: band, from: thread) {
           guard owner.load(ordering: .relaxed) == inside else { return false }
-          // acquiring: a word of the next owner's comes with the last one's leaving.
+          // acquiring: if the word is the next owner's, the last owner's leaving is visible.
           let seen = state.load(ordering: .acquiring)
           return seen.isLocked && seen.urgency >= band
         }
-        // For what can be changed on the thread by itself only.
+        // Some effects only the thread itself can change: make it look.
         return noteChange()
       }
       let seen = state.load(ordering: .relaxed)
@@ -76,41 +83,43 @@ extension Lane {
     }
   }
 
-  /// What a node that is queued asks for is another than it was, and what the owner has noted of its private
-  /// list is old. Any thread. Releasing: pairs with the acquiring look of the owner, which sees the change then.
+  /// Reports that a queued node asks for something else than before, so that the owner's records of
+  /// its private list are stale. Any thread. Releasing: pairs with the owner's acquiring load,
+  /// which then sees the change.
   final func noteAskedChange() {
     attention.bitwiseOr(Self.askedChange, ordering: .releasing)
   }
 
   private static var askedChange: UInt32 { 1 }
 
-  // MARK: What the owner works at
+  // MARK: The owner's urgency
 
   /// What the owner has to find out before the next item.
   enum Unsettled: UInt8 {
     case nothing
-    /// Somebody has raised the lane.
+    /// The lane was raised.
     case level
-    /// What nodes of the private list ask has changed: it must be walked. That takes as long as the list is, so a
-    /// suspension, or a push, is no reason.
+    /// What nodes of the private list ask for has changed: the list must be walked. The walk takes
+    /// time proportional to the list, so a suspension or a push alone does not cause it.
     case notes
   }
 
-  /// Learns what `seen`, as the owner read it off `attention`, says of the private list. Returns the number that is
-  /// the next change's to differ from.
+  /// Updates `pendingRecheck` from `seen`, a value that the owner loaded from `changeEpoch`.
+  /// Returns the number that the next change will differ from.
   final func takeNotice(of seen: UInt32) -> UInt32 {
     if seen & Self.askedChange != 0 {
-      // acquiring: what was changed before somebody said so after `seen` was read.
+      // acquiring: pairs with the reports that came after `seen` was read. The walk sees those
+      // changes.
       attention.bitwiseAnd(~Self.askedChange, ordering: .acquiring)
       unsettled = .notes
     } else if unsettled == .nothing && state.load(ordering: .relaxed).urgency != level {
-      // relaxed: a raiser changes the word before `attention`, which was read with acquiring.
+      // relaxed: a raiser changes the word before `changeEpoch`, which was read with acquiring.
       unsettled = .level
     }
     return seen & ~Self.askedChange
   }
 
-  /// What the private list asks, for an owner that leaves it behind.
+  /// The urgency of the private list, for an owner that leaves it behind.
   final func urgencyLeft() -> Band {
     guard let node = batch else { return .unspecified }
     _ = takeNotice(of: attention.load(ordering: .acquiring))
@@ -119,7 +128,7 @@ extension Lane {
     return walkedUrgency(from: node)
   }
 
-  /// What `node` asks of whoever drains it, by itself.
+  /// The urgency that `node` alone asks of its drainer.
   @inline(__always)
   final func urgency(of node: WorkNode) -> Band {
     let traits = node.traits
@@ -137,21 +146,21 @@ extension Lane {
     return max(effectiveQoS(traits).place, node.awaitedBand)
   }
 
-  /// What the most urgent of `node` and those behind it on the private list asks.
+  /// The highest urgency of `node` and the nodes behind it on the private list.
   @inline(__always)
   final func urgency(from node: WorkNode) -> Band {
     let behind = node.traits.bandBehind
     return behind == 0 ? urgency(of: node) : Band(rawValue: behind) ?? .userInteractive
   }
 
-  /// The same, after what nodes ask may have changed.
+  /// The same as urgency(from:), after what nodes ask for may have changed.
   final func walkedUrgency(from node: WorkNode) -> Band {
-    // Newest first and back again: what is behind a node must be known before it.
+    // Reversed, then walked newest first: each node needs the result of those behind it.
     noteUrgencies(from: node.turnedRound()).most
   }
 
-  /// Turns a list, newest first, round, and notes at each node what is asked behind it. Returns what all of
-  /// it asks.
+  /// Reverses a list that is newest first, and records at each node the highest urgency behind it.
+  /// Returns the oldest node, and the highest urgency of the list.
   @inline(__always)
   final func noteUrgencies(from newest: WorkNode) -> (oldest: WorkNode, most: Band) {
     var most = Band.unspecified
@@ -174,10 +183,12 @@ extension Lane {
     }
   }
 
-  /// The owner knows that its private list asks for `band`: the word says that, or what is pending if more. Of a long
-  /// list that is pending only the newest are asked: the urgency of the word, which none exceeds, stands for the
-  /// others. So a lane may stay raised until that list is taken.
-  /// `leaves`: the thread is no longer the owner by name, so every raise that found it must show now.
+  /// Writes into the word the higher of `band`, which the private list asks for, and what the
+  /// pending list asks for. Of a long pending list only the newest nodes are read. The word's
+  /// urgency stands for the others, since none exceeds it, so the lane may stay raised until that
+  /// list is taken.
+  /// `leaves`: the owner word is already zero. The exchange then happens even if it changes
+  /// nothing, so that it shows every raise that found this thread.
   final func setLevel(_ band: Band, leaves: Bool = false, on thread: ThreadContext) {
     // acquiring: the nodes that are pending.
     var seen = state.load(ordering: .acquiring)
@@ -185,7 +196,8 @@ extension Lane {
     var most = band
     var looks = Tuning.mostPendingLooks
     while true {
-      // Nodes stay pending until this thread takes them. Those that came since the last look are ahead.
+      // Nodes stay pending until this thread takes them. Nodes that arrived since the last walk
+      // come first.
       let newest = seen.pending.map(WorkNode.init)
       var node = newest
       while let next = node, next != walked {
@@ -211,21 +223,21 @@ extension Lane {
     level = most
   }
 
-  /// What the lanes ask that `thread`, the calling one, has to itself.
+  /// The highest urgency of the lanes that `thread`, the calling one, holds alone.
   static func asked(of thread: ThreadContext) -> Band {
     var most = Band.unspecified
     for frame in Frames(thread: thread) {
       for lane in frame.hierarchy
       where lane.owner.load(ordering: .relaxed) == thread.ownerWord {
-        // sequentiallyConsistent: see QoS/Standing.
+        // sequentiallyConsistent: see QoS/EffectivePriority.
         most = max(most, lane.state.load(ordering: .sequentiallyConsistent).urgency)
       }
     }
     return most
   }
 
-  /// The calling thread has come to its place among its lanes again: it works at its own class, or at what
-  /// these ask.
+  /// Reapplies the calling thread's priority after its lanes have changed: the maximum of its own
+  /// class, `band`, and what its lanes ask for.
   @inline(never)
   static func settle(_ thread: ThreadContext, atLeast band: Band = .unspecified) {
     let own = PackedQoS(rawValue: thread.pointee.qos).place
@@ -234,14 +246,14 @@ extension Lane {
   }
 }
 
-// MARK: Waiters that are raised themselves
+// MARK: Waiters that are raised
 
 extension Lane: Awaited {
   final func waiterRose(to band: Band, from thread: ThreadContext) {
     var seen = state.load(ordering: .relaxed)
     while true {
-      // Who sleeps on the word is in no line; woken, it gets in line if it outranks the owner now. There may be
-      // others in line all the same, and this one among them.
+      // A thread that sleeps on the word is not in line. Woken, it gets in line if it outranks the
+      // owner. Other threads may be in line at the same time, and this waiter may be one of them.
       let roused = seen.roused()
       guard let next = roused ?? seen.raised(to: band) else { return noteAskedChange() }
       // sequentiallyConsistent: with the raise, as in push().
@@ -263,10 +275,10 @@ extension Lane: Awaited {
     }
   }
 
-  /// Whether `thread`, the calling one, should not take its chance with others that sleep for this lane, but
-  /// get in line and raise its owner.
+  /// Whether `thread`, the calling one, is more urgent than the owner, and so should get in line
+  /// and raise it instead of sleeping on the word.
   final func isOutranked(by thread: ThreadContext) -> Bool {
-    // relaxed: a guess; the address is a thread's at any time.
+    // relaxed: a guess. The address is valid at any time, since contexts are type-stable.
     guard Overrides.areResolved,
       let holder = ThreadContext(bitPattern: owner.load(ordering: .relaxed)), holder != thread
     else { return false }
@@ -275,7 +287,7 @@ extension Lane: Awaited {
 }
 
 extension Standing {
-  /// What the calling thread asks of what it waits for.
+  /// The class that the calling thread asks of what it waits for.
   static func ofWaiter(_ thread: ThreadContext) -> Band {
     max(PackedQoS(rawValue: thread.pointee.qos).place, of(thread))
   }

@@ -1,7 +1,7 @@
-// Room: Lanes/Lane+Push. How work comes onto a lane: one exchange, and an activation if it was idle.
+// Room: Lanes/Lane+Push. Submits work: one exchange, and an activation if the lane was idle.
 
 extension Lane {
-  /// Sends `node` on its way. Consumes it. Any thread.
+  /// Submits `node` to the lane or root, and consumes it. Any thread.
   @usableFromInline
   final func submit(_ node: WorkNode, from thread: ThreadContext) {
     if kind == .root {
@@ -14,9 +14,10 @@ extension Lane {
   private final func push(_ node: WorkNode, from thread: ThreadContext) {
     let traits = node.traits
     let exclusive = kind != .concurrent || traits.contains(.barrier)
-    // The node may be gone as soon as it is on the list, so what the activation needs is read now.
+    // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
     let qos = effectiveQoS(traits)
-    // A guess that the exchange re-checks. acquiring, here and in a lost race: the width that this word goes by.
+    // A guess that the exchange re-checks. acquiring, here and in a lost race: the width that
+    // belongs to this word.
     var seen = state.load(ordering: .acquiring)
     var isKept = false
     while true {
@@ -24,12 +25,13 @@ extension Lane {
         node.raw, exclusive: exclusive, urgency: qos.place, width: widthNow)
       node.next = seen.pending.map(WorkNode.init)
       if action == .raised && !isKept {
-        // With the node the lane may die before it has been raised, if this is a target of another.
+        // If this is the target of another lane, it may die with the node before it is raised.
         _ = Unmanaged.passRetained(self)
         isKept = true
       }
-      // releasing: the node's contents, for takePending(). acquiring: with .schedule and .admitted we
-      // read the target that the last owner wrote. sequentiallyConsistent: with .raised, see QoS/Standing.
+      // releasing: the node's contents, for takePending(). acquiring: with .schedule and .admitted
+      // this thread reads the target that the last owner wrote. sequentiallyConsistent: with
+      // .raised, see QoS/EffectivePriority.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
         failureOrdering: .acquiring)
@@ -52,7 +54,7 @@ extension Lane {
     if isKept { Unmanaged.passUnretained(self).release() }
   }
 
-  /// Which node asks to drain a lane: see Summons.
+  /// Identifies a node that asks for a lane to be drained: see DrainRequests.
   struct Summoning {
     let band: Band
     let generation: UInt32
@@ -71,16 +73,17 @@ extension Lane {
     }
   }
 
-  /// Puts the lane itself, as an item, on its target. The caller owns the lane, which holds itself;
-  /// both pass to the activation.
+  /// Sends the lane itself, as an item, to its target. The caller owns the lane, which holds
+  /// itself; both pass to the activation.
   final func sendActivation(qos: PackedQoS, from thread: ThreadContext) {
     if kind == .bound { return wakeBoundThread() }
-    // As soon as the lane is wanted, a node that a raiser sends may take it, and change the target. A root
-    // lives as long as the engine, or as the one queue that has it for good; another target must be kept.
+    // Once the request is recorded, a raiser's node may take the lane and change the target. A root
+    // lives as long as the engine, or as the one queue that owns it; any other target must be
+    // retained.
     let target = targetReference.unsafelyUnwrapped
     let isRoot = target._withUnsafeGuaranteedRef { $0.kind == .root }
     if !isRoot { _ = target.retain() }
-    // What stands behind the first in line, as far as it was there when the lane was locked.
+    // The urgency of the nodes behind the first, as known when the lane was locked.
     let known = state.load(ordering: .relaxed).urgency
     let qos = known > qos.place ? PackedQoS(band: known) : qos
     let band = qos.place
@@ -88,7 +91,8 @@ extension Lane {
       let (next, sends) = seen.wanting(band)
       return (next, (sends, next.generation))
     }
-    // Raised since it was locked, by somebody who found it neither wanted nor owned? See Summons.
+    // A raiser may have come after the lock and found the lane neither requested nor owned: see
+    // DrainRequests.
     let now = state.load(ordering: .acquiring)
     if now.urgency > band { raise(now, from: thread) }
     if sends {
@@ -96,7 +100,7 @@ extension Lane {
         send(Summoning(band: band, generation: generation), qos: qos, to: $0, from: thread)
       }
     } else {
-      // The node that is on its way has a hold on the lane already.
+      // The node in flight already holds a reference to the lane.
       Unmanaged.passUnretained(self).release()
     }
     if !isRoot { target.release() }
@@ -115,11 +119,11 @@ extension Lane {
 
   /// Sends a shared item, already counted as running, straight to the target.
   final func sendAdmitted(_ node: WorkNode, from thread: ThreadContext) {
-    // Here, since nobody may ever drain the lane.
+    // Refreshed here, since a lane whose items all pass is never drained.
     readInherited()
     var sent = node
     if node.traits.contains(.carried) {
-      // It already carries the count of a lane below this one; put it into a node of its own.
+      // The node already carries the count of a lane below this one: wrap it in another node.
       sent = NodeCache.take(thread)
       sent.entry = Self.wrappedEntry
       sent.companion = node.raw
@@ -130,7 +134,7 @@ extension Lane {
     withTarget { $0.submit(sent, from: thread) }
   }
 
-  /// Runs the node inside a node, which brings its own carrier.
+  /// Runs the wrapped node, which has its own carrier.
   private static let wrappedEntry: WorkNode.Entry = { raw, thread in
     let node = WorkNode(raw)
     let inner = node.companion.unsafelyUnwrapped

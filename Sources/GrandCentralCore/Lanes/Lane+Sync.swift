@@ -1,20 +1,20 @@
 // Room: Lanes/Lane+Sync. A thread enters a lane, runs its closure itself, and leaves.
-// Idle: one exchange in, one out, inlined into the caller. Else, in this order:
-//   spin    a few hundred nanoseconds: most holders are gone by then
-//   sleep   on the word, if a sync() holds the lane and nothing is queued, as on a mutex; whoever
-//           comes first gets it. A thread that lost three times gets in line.
-//   line    a node on the lane's list, in order; the owner hands the lane to this thread by name
-// With a target that is a lane, entering means to hold the whole hierarchy up to the root, innermost
-// first; leaving goes the other way. A hierarchy that ends in the main queue is entered by sending
-// the closure to the main thread instead.
+// Uncontended: one exchange in and one out, inlined into the caller. Contended, in this order:
+//   spin    for up to a microsecond: most holders leave by then
+//   sleep   on the word, if a sync() holds the lane and nothing is queued. As with a mutex, the
+//           first thread to arrive takes the lane. A thread that lost three times gets in line.
+//   line    a node on the lane's list, in order; the owner hands the lane to this thread
+// If the target is a lane, the thread enters every lane of the hierarchy up to the root, innermost
+// first, and leaves in the opposite order. A hierarchy that ends in the main queue is different:
+// the closure is sent to the main thread.
 import CLinux
 
 extension Lane {
-  /// Takes an idle lane whose target is a root. `token` is what its word becomes: `syncToken`, or locked
-  /// for a barrier.
+  /// Takes an idle lane whose target is a root. `token` is the new word: `syncToken`, or locked for
+  /// a barrier.
   @inlinable @inline(__always)
   final func enterIdle(_ thread: ThreadContext, as token: LaneState) -> Bool {
-    // acquiring: pairs with the releasing exchange of the last to leave.
+    // acquiring: pairs with the releasing exchange of the last holder that left.
     let (won, _) = state.compareExchange(
       expected: LaneState(rawValue: 0), desired: token,
       successOrdering: .acquiring, failureOrdering: .relaxed)
@@ -28,15 +28,16 @@ extension Lane {
   @inlinable @inline(__always)
   final func leave(_ thread: ThreadContext, as token: LaneState) {
     if token.rawValue == LaneState.locked { owner.store(0, ordering: .relaxed) }
-    // releasing: pairs with the acquiring exchange of the next to come.
+    // releasing: pairs with the acquiring exchange of the next holder.
     let (won, _) = state.compareExchange(
       expected: token, desired: LaneState(rawValue: 0),
       successOrdering: .releasing, failureOrdering: .relaxed)
     if !won { leaveSlowly(thread, barrier: token.rawValue == LaneState.locked) }
   }
 
-  /// Enters the lane and its targets, as a barrier or not, however long it takes. False: the hierarchy
-  /// ends in the main queue and this is another thread; all but that is held.
+  /// Enters the lane and its targets, as a barrier or not, and waits as long as that takes. False:
+  /// the hierarchy ends in the main queue and this is another thread; all lanes before the main
+  /// queue are held.
   @usableFromInline @inline(never)
   final func enterSlowly(_ thread: ThreadContext, barrier: Bool = false) -> Bool {
     switch kind {
@@ -64,8 +65,8 @@ extension Lane {
     }
   }
 
-  /// Holds the lane alone for a moment, without those that it targets, and calls `body`. False: it was not idle.
-  /// `body` calls nothing of the client's.
+  /// Holds an idle lane alone, without its targets, while it calls `body`. `body` must not call
+  /// client code. False: the lane was not idle.
   final func holdIfIdle(on thread: ThreadContext, _ body: () -> Void) -> Bool {
     guard enterAtOnce(thread, true) else { return false }
     body()
@@ -73,7 +74,7 @@ extension Lane {
     return true
   }
 
-  // MARK: One lane that nobody else wants
+  // MARK: One uncontended lane
 
   @inline(__always)
   private final func token(_ exclusive: Bool) -> UInt64 {
@@ -93,7 +94,7 @@ extension Lane {
     return won
   }
 
-  /// Leaves a lane that nobody has come to meanwhile.
+  /// Leaves a lane whose word is as it was after entering.
   @inline(__always)
   private final func leaveAtOnce(_ thread: ThreadContext, _ exclusive: Bool) -> Bool {
     if exclusive { owner.store(0, ordering: .relaxed) }
@@ -111,13 +112,13 @@ extension Lane {
 
   private final func enter(_ thread: ThreadContext, exclusive: Bool) {
     if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
-    // acquiring, here and wherever the word is looked at again: the width that it goes by.
+    // acquiring, here and at each further load of the word: the width that belongs to that word.
     var seen = state.load(ordering: .acquiring)
     var spins = 0
     var losses = 0
     while true {
       if let next = seen.entered(exclusive: exclusive, width: widthNow) {
-        // acquiring: pairs with the releasing exchange of the last to leave.
+        // acquiring: pairs with the releasing exchange of the last holder that left.
         let desired = losses > 0 ? next.withSleepers(exclusive: exclusive) : next
         let (won, now) = state.weakCompareExchange(
           expected: seen, desired: desired, successOrdering: .acquiring,
@@ -134,8 +135,8 @@ extension Lane {
       }
       guard losses < Tuning.mostLosses, let asleep = seen.fellAsleep(), !isOutranked(by: thread)
       else {
-        // A woken sleeper was woken on behalf of all of them. If it does not take the lane, it passes
-        // the wake-up on, or those it leaves behind sleep for ever.
+        // This thread may have been woken on behalf of all sleepers. If it does not take the lane,
+        // it must pass the wake-up on, or the remaining sleepers sleep for ever.
         if losses > 0 { futexWake(lowHalfOf: state, count: .max) }
         if waitInLine(thread, exclusive: exclusive) {
           if exclusive { beginAsOwner(thread) }
@@ -161,10 +162,11 @@ extension Lane {
     if exclusive { owner.store(thread.ownerWord, ordering: .releasing) }
   }
 
-  /// The lane was handed to this thread, which may have others behind it in line.
+  /// Completes a hand-off to this thread. More nodes may be behind it in line.
   private final func beginAsOwner(_ thread: ThreadContext) {
     owner.store(thread.ownerWord, ordering: .releasing)
-    // A change, though nothing changes: a raiser either comes first and is seen here, or sees the owner.
+    // A read-modify-write that changes nothing. A raiser either comes first, and its change shows
+    // here, or it sees the owner.
     let seen = state.set(0)
     if UInt32(seen.urgency.rawValue) > thread.pointee.adopted, Overrides.areResolved {
       Self.settle(thread, atLeast: seen.urgency)
@@ -172,7 +174,7 @@ extension Lane {
   }
 
   private final func sleepOnWord(_ thread: ThreadContext, while asleep: LaneState) {
-    // Not granted: WaitGraph asks.
+    // Not granted: WaitGraph checks.
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
     let known = Standing.ofWaiter(thread)
@@ -183,7 +185,8 @@ extension Lane {
 
   private final func sleepOnWordAnnounced(_ thread: ThreadContext, while asleep: LaneState) {
     Blocking.announced(thread) {
-      // A lane held for long may be held for ever: look for a cycle once, then sleep in peace.
+      // A lane that is held for long may never be released: check for a deadlock cycle once, then
+      // sleep without a timeout.
       let deadline = Deadline.monotonic(
         nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
       if futexWait(lowHalfOf: state, while: asleep.lowHalf, until: deadline) == .timedOut {
@@ -194,8 +197,7 @@ extension Lane {
     }
   }
 
-  /// Gets in line and waits for the lane to be handed over. False: the line was gone when this thread
-  /// came to it; try again.
+  /// Gets in line and waits for the hand-off. False: the lane became free to enter; try again.
   private final func waitInLine(_ thread: ThreadContext, exclusive: Bool) -> Bool {
     let node = NodeCache.take(thread)
     node.context = UnsafeMutableRawPointer(thread)
@@ -213,7 +215,7 @@ extension Lane {
         NodeCache.put(node, thread)
         return false
       }
-      // Never admitted: an item that may pass could have entered.
+      // Never `.admitted`: a node that may pass could have entered above.
       let (next, action) = seen.pushed(
         node.raw, exclusive: exclusive, urgency: band, width: width)
       node.next = seen.pending.map(WorkNode.init)
@@ -235,7 +237,8 @@ extension Lane {
     return true
   }
 
-  /// Waits until some owner grants this thread's node on this lane. `band`: what the node asks.
+  /// Waits until an owner grants this thread's node on this lane. `band`: the class that the node
+  /// asks for.
   final func awaitGrant(_ thread: ThreadContext, at band: Band) {
     for _ in 0..<Tuning.grantSpins {
       if Parker.isGranted(thread) { return }
@@ -259,8 +262,8 @@ extension Lane {
     var seen = state.load(ordering: .relaxed)
     while true {
       let (next, owns, wake) = seen.leftExclusive(isSerial: kind == .serial)
-      // releasing: what the closure wrote, for the next to come. acquiring: with `owns`, the nodes
-      // that were queued.
+      // releasing: the closure's writes, for the next holder. acquiring: with `owns`, the queued
+      // nodes.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
@@ -273,7 +276,7 @@ extension Lane {
       case .wakeOne: futexWake(lowHalfOf: state)
       case .wakeAll: futexWake(lowHalfOf: state, count: .max)
       }
-      // Taken back as soon as nobody can raise this thread for the lane any more.
+      // The boost ends as soon as no thread can raise this one for the lane any more.
       Standing.noteEnd(of: seen.urgency, on: thread)
       if Standing.mayBeRaised(thread) { Self.settle(thread) }
       if owns { advance(on: thread) }
@@ -285,7 +288,7 @@ extension Lane {
     var seen = state.load(ordering: .relaxed)
     while true {
       let (next, action) = seen.leftShared()
-      // releasing: for the barrier that comes next. acquiring: with .advance, the private list.
+      // releasing: for the next barrier. acquiring: with .advance, the private list.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
@@ -302,7 +305,7 @@ extension Lane {
     }
   }
 
-  /// Runs an item that was counted as running, and counts it off.
+  /// Runs an item that was counted as running, then leaves the lane.
   final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
     node.traits.subtract(.carried)
     let outerWorkplace = thread.workplace
@@ -312,7 +315,7 @@ extension Lane {
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
-    // Before the lane is left, which may end it.
+    // Before leaveShared(), which may end the lane.
     thread.setWorkplace(outerWorkplace)
     Self.showOuterLabel(on: thread)
     leaveShared(thread)

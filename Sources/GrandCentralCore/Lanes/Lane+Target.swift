@@ -1,10 +1,11 @@
-// Room: Lanes/Lane+Target. Where a lane sends itself, and how that changes while it works.
-// A change is a barrier item of the lane: when it runs, the lane is held alone, so no other holder
-// reads `target`, and all that was submitted before has run under the old one. The drainer then sends
-// the lane to its new target. An inactive lane is changed at once: nothing can be at work on it. So
-// is an idle one, which is held for a moment: what is submitted next has the new target's class
-// from the start. The hierarchy lock guards every write of any `target`, so that a walk under it is
-// safe.
+// Room: Lanes/Lane+Target. A lane's target queue, and how it changes while the lane works.
+// A change is a barrier item of the lane. When it runs, the lane is held alone, so no other holder
+// reads `target`, and all earlier items have run under the old target. The drainer then sends the
+// lane to its new target.
+// Two kinds of lane change at once: an inactive lane, which runs nothing, and an idle lane, which
+// the caller holds for a moment. Work that is submitted next then has the new target's class from
+// the start.
+// The hierarchy lock guards every write of any `target`, so a walk under it is safe.
 import CLinux
 
 extension Lane {
@@ -27,10 +28,11 @@ extension Lane {
     submit(node, from: thread)
   }
 
-  /// Returns the old target, which the caller releases without a lock; `nil`: the lane is at work.
+  /// Changes the target of an inactive or idle lane. Returns the old target, which the caller
+  /// releases without a lock; `nil`: the lane is busy.
   private final func changeAtOnce(to target: Lane, on thread: ThreadContext) -> Unmanaged<Lane>? {
     let old = control.withLock {
-      // Work that was submitted to an inactive lane is only queued; sync() callers wait in line.
+      // Work for an inactive lane is only queued, and its sync() callers wait in line.
       suspension.isInactive ? adopt(target) : nil
     }
     if let old { return old }
@@ -44,12 +46,12 @@ extension Lane {
     let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
     let target = Unmanaged<Lane>.fromOpaque(node.companion.unsafelyUnwrapped)
     NodeCache.put(node, thread)
-    // The old target, should this run inside its drain, holds itself until that has ended.
+    // If this runs inside the old target's drain, that target holds itself until the drain ends.
     lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue())?.releaseAsTarget() }
   }
 
-  /// Changes the target of a lane that is held alone. Returns the old one, which the caller
-  /// releases.
+  /// Changes the target of a lane that is inactive or held alone. Returns the old target, which the
+  /// caller releases.
   private final func adopt(_ target: Lane) -> Unmanaged<Lane>? {
     let handedBefore = inheritedQoS
     let old = Self.hierarchyLock.lock.withLock {
@@ -59,20 +61,20 @@ extension Lane {
       inherited.store(target.handedDown.halfWord, ordering: .relaxed)
       return old
     }
-    // Who was asked before would drain it where it no longer belongs.
+    // A node sent to the old target would drain the lane where it no longer belongs.
     summons.change { ($0.withdrawn(), ()) }
     if target.kind == .root {
       state.clear(LaneState.targeted)
     } else {
       state.set(LaneState.targeted)
     }
-    // What is noted of the private list was asked under the old target.
+    // The records on the private list were made under the old target.
     if inheritedQoS != handedBefore && batch != nil { unsettled = .notes }
     noteChange()
     return old
   }
 
-  /// Stops when `target` leads back to this lane. Under the hierarchy lock.
+  /// Stops the process if `target` leads back to this lane. Under the hierarchy lock.
   private final func failOnLoop(through target: Lane) {
     var path = [self]
     var next: Lane? = target
@@ -91,15 +93,16 @@ extension Lane {
   }
 }
 
-/// One for the process: hierarchies are changed rarely and share their upper parts.
+/// The lock on all hierarchies. One for the process: changes are rare, and hierarchies share their
+/// upper parts.
 final class HierarchyLock: @unchecked Sendable {
   let lock = Lock()
-  /// Guarded by the lock: threads that have waited for long, and for which lane. See WaitGraph.
+  /// Guarded by the lock: the threads that have waited for long, and their lanes. See WaitGraph.
   @Cell var waiters: [WaitGraph.Link] = []
 }
 
 extension Unmanaged<Lane> {
-  /// As a lane keeps its target, until releaseAsTarget().
+  /// Retains the lane as the target of another, until releaseAsTarget().
   @inline(__always)
   func keptAsTarget() -> Unmanaged {
     _withUnsafeGuaranteedRef { $0.isEverlasting } ? self : retain()

@@ -1,18 +1,18 @@
-// Room: Lanes/Lane+Where. On which lanes a thread is: what frames and hierarchies say.
-// A frame is put on the thread by whoever runs an item of a lane or enters it by sync(). While the frame
+// Room: Lanes/Lane+Where. Which lanes a thread is on, by its frames and their hierarchies.
+// A thread that runs an item of a lane, or enters it by sync(), pushes a frame. While the frame
 // stands the lane is held, so its target is fixed, and so on up to the root.
 import CLinux
 
 extension Lane {
-  /// Whether `thread` is the one that this lane names as the thread inside. False also on a lane
-  /// that several threads share, and on the main queue.
+  /// Whether the lane's owner word names `thread`. False on a lane that threads share, and on the
+  /// main queue.
   @inlinable @inline(__always)
   final func isOwned(by thread: ThreadContext) -> Bool {
-    // relaxed: the word has this value only where this thread has put it there.
+    // relaxed: only this thread itself stores this value.
     owner.load(ordering: .relaxed) == thread.ownerWord
   }
 
-  /// Whether `thread` runs an item of this lane or of one that leads to it.
+  /// Whether `thread` runs an item of this lane or of a lane that leads to it.
   @inline(__always)
   final func isCurrent(on thread: ThreadContext) -> Bool {
     if isOwned(by: thread) { return true }
@@ -20,7 +20,7 @@ extension Lane {
     return thread.pointee.frame != nil && isOnFrame(of: thread)
   }
 
-  /// Compares addresses, so that no lane on the way is retained.
+  /// Compares addresses, so that no lane on the path is retained.
   @inline(never)
   private final func isOnFrame(of thread: ThreadContext) -> Bool {
     let own = address
@@ -29,7 +29,7 @@ extension Lane {
       var next = frame.queue
       while let lane = next {
         if lane == own { return true }
-        // SAFETY: a lane is held while its frame stands, and so are the targets above it.
+        // SAFETY: while a frame stands its lane is held, and so are the targets above it.
         next = Unmanaged<Lane>.fromOpaque(lane)._withUnsafeGuaranteedRef {
           $0.targetReference?.toOpaque()
         }
@@ -38,26 +38,26 @@ extension Lane {
     return false
   }
 
-  /// Whether `thread` runs an item that has this lane to itself.
+  /// Whether `thread` runs an item that holds this lane alone.
   final func isHeldAlone(by thread: ThreadContext) -> Bool {
     kind == .bound ? isBoundTo(thread) : isOwned(by: thread)
   }
 
-  /// Whether `thread` holds the lane in such a way that nobody else can be let in: alone, or as the one that a width of
-  /// one lets in. `exclusive`: nobody who wants it alone.
+  /// Whether `thread` holds the lane so that no other holder can enter: alone, or with the only
+  /// permit of a lane of width one. `exclusive`: so that no exclusive holder can enter.
   final func isClosed(by thread: ThreadContext, exclusive: Bool = false) -> Bool {
     isHeldAlone(by: thread)
       || kind == .concurrent && (exclusive || widthNow == 1) && isHeldShared(by: thread)
   }
 
-  /// Stops if a wait for an item of this lane can never end, because `thread` holds the lane. `exclusive`: the item is a
-  /// barrier.
+  /// Stops the process if a wait for an item of this lane can never end, because `thread` holds the
+  /// lane. `exclusive`: the item is a barrier.
   final func failIfHeld(by thread: ThreadContext, exclusive: Bool = false) {
     if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
     firstClosed(by: thread)?.failSelfSync(on: thread)
   }
 
-  /// Of this lane, its target, and so on, the first that `thread` keeps closed.
+  /// The first lane that `thread` keeps closed, from this lane up to the root.
   final func firstClosed(by thread: ThreadContext) -> Lane? {
     sequence(first: self, next: { $0.kind == .root ? nil : $0.targetNow })
       .first { $0.kind != .root && $0.isClosed(by: thread) }
@@ -67,23 +67,23 @@ extension Lane {
     isCurrent(on: thread) && !isHeldAlone(by: thread)
   }
 
-  /// Whether `thread` is the one that this bound lane belongs to.
+  /// Whether this bound lane belongs to `thread`.
   final func isBoundTo(_ thread: ThreadContext) -> Bool { thread == ThreadRegistry.mainThread }
 
-  /// The target as it is this moment, for those who do not hold the lane.
+  /// The target at this moment, for a thread that does not hold the lane.
   final var targetNow: Lane? { Self.hierarchyLock.lock.withLock { target } }
 
-  /// This lane, its target, and so on up to the root. Only for holders of the lane.
+  /// This lane, its target, and so on up to the root. Only for a holder of the lane.
   final var hierarchy: some Sequence<Lane> { sequence(first: self) { $0.target } }
 }
 
-/// How a frame came about: in the low bits of its link, since frames are aligned to eight bytes.
+/// How a frame was made. Stored in the low bits of its link, since frames are aligned to 8 bytes.
 enum FrameKind: UInt {
-  /// By a sync() or an activation, with the lane entered for it.
+  /// By a sync() or an activation that entered the lane.
   case entered = 0
   /// For an item that the lane counts as running.
   case counted = 1
-  /// For a thread that waits meanwhile, and holds the lane itself.
+  /// On behalf of a thread that waits meanwhile and holds the lane itself.
   case visiting = 2
 
   @inline(__always)
@@ -104,20 +104,21 @@ struct Frames: Sequence, IteratorProtocol {
     frame = thread.pointee.frame?.assumingMemoryBound(to: gc_frame.self)
   }
 
-  /// The lane that the thread is on.
+  /// The innermost lane that the thread is on.
   static func innermost(_ thread: ThreadContext) -> Lane? {
     var frames = Frames(thread: thread)
     return frames.next()
   }
 
-  /// Whether there is more than one: the outermost is the root's, or an item of none.
+  /// Whether there is more than one frame. The outermost is a root's, or that of an item without a
+  /// lane.
   @inline(__always)
   var areNested: Bool { frame?.pointee.previous != nil }
 
-  /// The innermost lane, without touching it.
+  /// The address of the innermost lane, which is not accessed.
   var address: UnsafeMutableRawPointer? { frame?.pointee.queue }
 
-  /// The innermost frame that is left.
+  /// Removes and returns the innermost remaining frame.
   mutating func takeFrame() -> (queue: UnsafeMutableRawPointer?, kind: FrameKind)? {
     guard let current = frame else { return nil }
     frame = current.pointee.outer
@@ -137,7 +138,7 @@ struct Frames: Sequence, IteratorProtocol {
 }
 
 extension gc_frame {
-  /// The next one, without the mark.
+  /// The enclosing frame, without the mark.
   fileprivate var outer: UnsafeMutablePointer<gc_frame>? {
     UnsafeMutablePointer(bitPattern: UInt(bitPattern: previous) & ~3)
   }

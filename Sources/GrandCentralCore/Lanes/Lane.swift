@@ -1,51 +1,57 @@
 // Room: Lanes/Lane. One drainable list with its state word: the engine's side of every queue.
-// Whose is what:
-//   state      everybody's, by the transitions of LaneState
-//   attention  anybody adds, the drainer reads between two items
-//   batch      the lane's owner's: nodes taken from pending, oldest first
-//   target     written by an owner under the hierarchy lock; read by whoever holds the lane (owner or
-//              running), or under that lock
-//   owner      the thread inside, as its context's address, for messages and self-deadlocks, and for
-//              raising it: see Lane+Override. releasing where a thread puts itself there, for the
-//              acquiring load of a raiser, which reads the context; relaxed elsewhere
-//   level      the lane's owner's, while it drains: what it knows the word's urgency to be
-//   isEverlasting  written before anybody else knows the lane
-//   unsettled  the lane's owner's: what it has to find out before the next item, see Lane+Override
-//   inherited  written where the target is; read by anybody, to whom an old value does no harm
-//   width      written by who holds the lane alone; read by anybody, after the word that it is to go by
-//   summons    who has been asked to drain the lane: see Summons
-//   suspension guarded by control, and empty unless the word says that it counts: see Lane+Suspend
-// `state` stands a cache line away from what the drainer reads per item: submitters write the one
-// all the time, so the other stays in the drainer's cache.
+// Access to each field:
+//   state           any thread, through the transitions of LaneState
+//   changeEpoch     any thread adds to it; the drainer reads it between two items
+//   batch           the lane's owner only: nodes taken from pending, oldest first
+//   target          written under the hierarchy lock, while the lane is inactive or held alone;
+//                   read by a holder of the lane (owner or running), or under that lock
+//   owner           the address of the context of the thread inside: for messages, self-deadlock
+//                   checks and boosts (Lane+Override). The entering thread stores it with
+//                   releasing, for the acquiring load of a raiser, which reads the context; relaxed
+//                   elsewhere
+//   level           the draining owner only: the urgency of the word as the owner knows it
+//   isImmortal      written before another thread can reach the lane
+//   pendingRecheck  the owner only: what to find out before the next item, see Lane+Override
+//   inherited       written with the target, and by readInherited(); any thread may read it, and a
+//                   stale value is harmless
+//   width           written by a thread that holds the lane alone; read by any thread, after the
+//                   state word that it belongs to
+//   drainRequests   the nodes sent to have the lane drained: see DrainRequests
+//   suspension      guarded by control, and empty unless the state word says `counted`: see
+//                   Lane+Suspend
+// `state` lies a cache line away from the fields that the drainer reads per item. Submitters write
+// `state` all the time; the other line stays in the drainer's cache.
 
 @usableFromInline typealias Lane = _Lane
 
-/// The engine's side of a queue. Not for use by programs; named here because `DispatchQueue` derives
-/// from it.
+/// The engine's side of a queue. Programs do not use it; it is public because `DispatchQueue`
+/// derives from it.
 public class _Lane: DispatchObject {
   enum Kind: UInt8 {
-    /// One item at a time.
+    /// Runs one item at a time.
     case serial
-    /// Items at the same time, barriers alone.
+    /// Runs items at the same time, and barriers alone.
     case concurrent
-    /// Not a lane at all: gives its nodes to whatever runs them, the pool or a run loop. The end of every hierarchy but
-    /// the main one.
+    /// Keeps no list: passes its nodes to the pool or to a run loop. Every hierarchy ends in a
+    /// root, except the main queue's.
     case root
-    /// Serial, and drained by one thread: the main queue.
+    /// Serial, and drained by one fixed thread: the main queue.
     case bound
   }
 
   final let attention = Atomic<UInt32>(0)
   final let control = Lock()
   @Cell final var suspension = Suspension()
-  // Three bytes in the gap that the one before leaves: there may be a million queues.
+  // These three bytes fill the padding after `suspension`: a program may have a million queues.
   @Cell final var level = Band.unspecified
   @Cell final var unsettled = Unsettled.nothing
-  /// It is a queue of the engine's own, which lives as long as the process: nobody who targets it counts for it.
+  /// A queue of the engine that lives as long as the process. Lanes that target it do not retain
+  /// it.
   @Cell final var isEverlasting = false
-  /// The queue's own QoS, packed; or unspecified: then each item's counts. Changed by setQoS() alone.
+  /// The queue's own QoS, packed. If unspecified, the QoS of each item counts. Only setQoS()
+  /// changes it.
   final let givenQoS: Atomic<UInt16>
-  /// What the targets hand down, packed: see QoSPropagation.
+  /// The packed QoS that the targets hand down: see QoSPropagation.
   final let inherited: Atomic<UInt16>
   @Cell final var batch: WorkNode? = nil
   @Cell final var targetReference: Unmanaged<Lane>? = nil
@@ -54,16 +60,18 @@ public class _Lane: DispatchObject {
   @usableFromInline final let owner = Atomic<UInt>(0)
   @usableFromInline final let state: Atomic<LaneState>
   final let kind: Kind
-  /// By which bit: see `syncToken`.
+  /// The bit number of `syncToken`.
   @usableFromInline final let syncShift: UInt8
-  /// How many may be inside together: see Lane+Width. For the thread sanitizer's runtime too, which reads it where it
-  /// is, within 128 bytes; and so it does the target.
+  /// How many holders the lane admits at the same time: see Lane+Width. The thread sanitizer's
+  /// runtime reads this field and the target at their offsets, which must stay below 128 bytes.
   final let width: Atomic<UInt16>
-  /// Where it stands in its part of the registry, whose lock guards it.
+  /// The slot in the registry. The lock of that part of the registry guards it.
   @Cell final var registeredPlace = LaneRegistry.nowhere
 
-  /// `target`: kept by the caller until this returns; no count of references on the way, since queues are made for a moment.
-  /// `isRegistered`: it is to be found in the registry. If not, whoever makes it sees to it that a child finds it.
+  /// The caller keeps `target` alive until this returns. The initialiser counts no references,
+  /// since many queues live only briefly.
+  /// `isRegistered`: the registry lists the lane. If not, the creator must make sure that a forked
+  /// child finds it.
   init(
     kind: Kind, qos: PackedQoS, target: Unmanaged<Lane>?, isInactive: Bool = false,
     isRegistered: Bool = true
@@ -76,7 +84,7 @@ public class _Lane: DispatchObject {
     syncShift = UInt8(token.trailingZeroBitCount)
     var word: UInt64 = 0
     switch kind {
-    // A root is never idle to the inlined sync(): there is nothing to take.
+    // The inlined sync() must never find a root idle: a root cannot be entered.
     case .root: word |= LaneState.targeted
     case .bound: word |= LaneState.bound
     case .serial, .concurrent:
@@ -108,46 +116,47 @@ public class _Lane: DispatchObject {
     }
   }
 
-  /// What messages call it.
+  /// The name for messages.
   var laneLabel: String { "" }
 
-  /// The label that a thread carries while it works here; `.none` for what has no name of its own,
-  /// as sources.
+  /// The label that a thread shows while it works on this lane; `.none` for a lane without a name,
+  /// such as a source.
   var labelIdentity: LabelIdentity { .none }
-  /// The same as a thread's name; and what is kept for as long as the identity is to be compared
-  /// with others.
+  /// The label as a thread's name, and the string that must live as long as the identity is
+  /// compared.
   var labelAsThreadName: (name: ThreadName, kept: String) { (ThreadName(laneLabel), "") }
 
-  /// What an idle lane's word becomes when sync() takes it: locked, or one running.
+  /// The word of an idle lane after sync() enters it: locked, or one running.
   @inlinable @inline(__always)
   final var syncToken: LaneState { LaneState(rawValue: 1 &<< UInt64(syncShift)) }
 
-  /// For a root: gives the node to whatever runs it.
+  /// Passes the node to whatever runs it. Only for a root.
   func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
     engineFault("Queue '\(laneLabel)' is no root.")
   }
 
-  /// The target of a lane that asks for none.
+  /// The target of a lane that is given none.
   var defaultTarget: Lane { engineFault("Queue '\(laneLabel)' has no default target.") }
 
-  /// For a lane that waits for events: one has come. Any thread.
+  /// Handles an event. Only for a lane that waits for events. Any thread.
   func eventCame(on thread: ThreadContext) {
     engineFault("Queue '\(laneLabel)' waits for no event.")
   }
 
-  /// In a child that was forked: what was on its way to this lane is not.
+  /// Discards the nodes in flight to this lane, in a forked child.
   func forgetParent() {}
 
-  /// Whether it is sent to its root once, however urgent it becomes: a root without bands.
+  /// Whether the lane has at most one node in flight, however urgent it becomes: its root has no
+  /// bands.
   var isSummonedOnce: Bool { false }
 
-  /// For a target: where the finalizer runs of what dies with it as its target.
+  /// The lane that runs the finalizer of an object that had this lane as its target.
   var finalizerTarget: Lane { self }
 
-  /// How many items an activation runs before what else waits on the target has its turn.
+  /// How many items an activation runs before it moves behind other work of the target.
   var drainQuota: Int { 1024 }
 
-  /// For a bound lane: tells its thread that there is work.
+  /// Wakes the thread of a bound lane: there is work.
   func wakeBoundThread() {
     engineFault("Queue '\(laneLabel)' is bound to no thread.")
   }
@@ -164,18 +173,18 @@ public class _Lane: DispatchObject {
 }
 
 extension Lane {
-  /// Only for holders of the lane, or under the hierarchy lock.
+  /// The target. Only for a holder of the lane, or under the hierarchy lock.
   final var target: Lane? { targetReference?._withUnsafeGuaranteedRef { $0 } }
 
-  /// Calls `body` with the target, without counting references. Only for holders of a lane, and never
-  /// for a root or the main queue: all others have a target.
+  /// Calls `body` with the target and counts no references. Only for a holder of the lane, and
+  /// never for a root or the main queue: every other lane has a target.
   @inline(__always)
   final func withTarget<Result>(_ body: (Lane) -> Result) -> Result {
-    // SAFETY: the target is fixed, and kept by this lane, while the lane is held.
+    // SAFETY: while the lane is held, its target is fixed, and the lane keeps it alive.
     targetReference.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
   }
 
-  /// What this lane hands down to those that target it.
+  /// The QoS that this lane hands down to the lanes that target it.
   @inline(__always)
   final var handedDown: PackedQoS {
     // A root has no target.
@@ -185,12 +194,12 @@ extension Lane {
         queue: ownQoS, inherited: inheritedQoS, isMain: kind == .bound)
   }
 
-  // relaxed: who submits beside setQoS() goes by the one or the other.
+  // relaxed: a submitter that races with setQoS() may use either value.
   @inline(__always)
   final var ownQoS: PackedQoS { PackedQoS(halfWord: givenQoS.load(ordering: .relaxed)) }
 
-  /// Gives a lane that was never activated another QoS of its own, or a floor: the least that its items run at. Returns
-  /// false, and does nothing, when it is active: what its QoS has led to is everywhere.
+  /// Sets the own QoS of a lane that was never activated, or its floor: the minimum for its items.
+  /// Returns false and changes nothing on an active lane, whose QoS has already been propagated.
   @discardableResult
   package final func setQoS(_ qos: DispatchQoS, isFloor: Bool = false) -> Bool {
     control.withLock {
@@ -202,11 +211,12 @@ extension Lane {
     }
   }
 
-  // relaxed: an old value is that of the old target, which a submitter may go by.
+  // relaxed: a stale value belongs to the old target, and a racing submitter may use it.
   @inline(__always)
   final var inheritedQoS: PackedQoS { PackedQoS(halfWord: inherited.load(ordering: .relaxed)) }
 
-  /// What a node runs at on this lane; or brings to it, where a lane that targets this one sent it.
+  /// The QoS at which a node runs on this lane. For a node that a lane below sent: the QoS that it
+  /// contributes.
   @inline(__always)
   final func effectiveQoS(_ traits: WorkTraits) -> PackedQoS {
     if !traits.isDisjoint(with: [.lane, .carried]) {
@@ -219,7 +229,7 @@ extension Lane {
 }
 
 extension ThreadContext {
-  /// What a lane's owner word says while this thread is inside.
+  /// The value of a lane's owner word while this thread is inside.
   @inlinable @inline(__always)
   var ownerWord: UInt { UInt(bitPattern: self) }
 }

@@ -1,17 +1,19 @@
-// Room: Lanes/LanePlaces. A table of places that grows and never moves: a place is written without its lock.
-// A place holds a lane's address or, in an odd number, the next free place and so on. The lock guards the list of free
-// places and the growing. A place that is in no list is its holder's alone: whoever took it out, then the lane that it was
-// given to, then whoever ends that lane. So each store into it happens after the one before, as what is done with any
-// object that is handed on; and nobody reads it but a child of fork, which is alone.
+// Room: Lanes/LanePlaces. A growing table of slots that never move: writing one takes no lock.
+// A slot holds a lane's address, or an odd word that links to the next free slot. The lock guards
+// the free list and the growth.
+// Invariant: a slot that is not in the free list belongs to one holder: the thread that took it,
+// then the lane that received it, then the thread that ends that lane. So each store into a slot
+// happens after the one before, by the same synchronisation that passes any object on. Only the
+// child of a fork reads the slots of others, and it has one thread.
 
 struct LanePlaces: ~Copyable {
-  /// No place at all. The table's first is 1.
+  /// No slot. The first slot of the table is 1.
   static var none: UInt32 { 0 }
 
-  /// What is in a place that no lane has: one that some thread keeps, or that ends the list.
+  /// The content of a slot without a lane: one that a thread caches, or the end of the free list.
   static var unused: UInt64 { 1 }
   private static var firstChunk: UInt32 { 16 }
-  /// Each twice as large as the one before it.
+  /// How many chunks there can be. Each is twice as large as the one before it.
   private static var chunks: Int { 24 }
 
   private struct Table {
@@ -20,9 +22,11 @@ struct LanePlaces: ~Copyable {
   }
 
   private let lock = Lock()
-  // Memory of its own: to change a field of what a pointer leads to is an access to all of it, the lock too.
+  // Separate memory: changing a field through a pointer to the whole would be an access to the lock
+  // too.
   private let table: UnsafeMutablePointer<Table>
-  /// A chunk's address is written once, under the lock, before any of its places is known.
+  /// The address of each chunk. Written once, under the lock, before any slot of the chunk is
+  /// known.
   private let chunkAddresses: UnsafeMutablePointer<UnsafeMutablePointer<UInt64>?>
 
   init() {
@@ -32,7 +36,7 @@ struct LanePlaces: ~Copyable {
     chunkAddresses.initialize(repeating: nil, count: Self.chunks)
   }
 
-  // SAFETY: made once for the life of the process, so nothing is returned.
+  // SAFETY: allocated once for the life of the process, and never freed.
 
   private static func chunk(of place: UInt32) -> (index: Int, offset: Int) {
     let number = place + (firstChunk - 1)
@@ -40,13 +44,13 @@ struct LanePlaces: ~Copyable {
     return (index - firstChunk.trailingZeroBitCount, Int(number) - 1 << index)
   }
 
-  /// Where a place is, for ever.
+  /// The address of a slot, which never changes.
   func word(of place: UInt32) -> UnsafeMutablePointer<UInt64> {
     let (chunk, offset) = Self.chunk(of: place)
     return chunkAddresses[chunk].unsafelyUnwrapped + offset
   }
 
-  /// A place for the caller alone.
+  /// Takes a slot for the caller alone.
   func take() -> UInt32 {
     lock.withLock {
       let place = table.pointee.free
@@ -57,12 +61,12 @@ struct LanePlaces: ~Copyable {
     }
   }
 
-  /// With the lock held.
+  /// Adds a slot. With the lock held.
   private func grow() -> UInt32 {
     let place = table.pointee.made + 1
     let (chunk, offset) = Self.chunk(of: place)
     if offset == 0 {
-      // A table that is full would be larger than any machine's memory.
+      // No check for a full table: it would exceed the memory of any machine.
       let count = Int(Self.firstChunk) << chunk
       let made = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
       made.initialize(repeating: Self.unused, count: count)
@@ -72,7 +76,7 @@ struct LanePlaces: ~Copyable {
     return place
   }
 
-  /// The caller's place is free for anybody.
+  /// Returns the caller's slot to the free list.
   func give(_ place: UInt32) {
     lock.withLock {
       word(of: place).pointee = UInt64(table.pointee.free) << 1 | 1
@@ -80,10 +84,11 @@ struct LanePlaces: ~Copyable {
     }
   }
 
-  /// In a child that was forked, where nobody else is: each address. Whose it is may come to clear its place.
+  /// Calls `body` with each address. In a forked child, by its only thread. `body` may clear the
+  /// slot.
   func visit(_ body: (UInt64) -> Void) {
     var place: UInt32 = 0
-    // By number, and looked up anew: whoever is visited may make others.
+    // By number, and looked up each time: `body` may add slots.
     while place < table.pointee.made {
       place += 1
       let address = word(of: place).pointee

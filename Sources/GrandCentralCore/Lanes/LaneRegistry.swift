@@ -1,25 +1,28 @@
-// Room: Lanes/LaneRegistry. Every lane that there is, for those who must come to each of them.
-// A child that was forked must: which lanes other threads held or had filled no list says, since an idle queue is in
-// none, and a thread may have taken one without having said so yet.
-// A lane knows its place, and to come and go it touches no other lane. It is in it from the end of its initialiser to the
-// beginning of its end. Queues are made for a moment, so a thread remembers the place that it used last: when its lane has
-// ended on that thread, the next lane gets it, and neither takes a lock. Other places come from tables by the lane's address,
-// so that threads do not meet at one lock.
-// What is in a place and what is alive must agree in a child: a lane fills and clears its place inside the gate for forks.
-// Lanes that are known elsewhere all the time need no place: the store of timers' entries is such an annex.
+// Room: Lanes/LaneRegistry. All lanes of the process, so that a forked child can reset them.
+// No other list has them all: an idle queue is in none, and a thread may have entered a lane
+// without having recorded that yet.
+// A lane knows its slot, so adding and removing touch no other lane. The slot is filled from the
+// end of the lane's initialiser to the start of its deinitialiser.
+// Many queues live only briefly, so a thread caches the slot that it used last. When a lane ends on
+// the thread, the next lane made there takes the slot, without a lock. Other slots come from tables
+// chosen by the lane's address, so that threads do not contend for one lock.
+// Invariant: in a child, the slots agree with the lanes that are alive. A lane fills and clears its
+// slot inside the gate for forks.
+// A lane that another structure always knows needs no slot; that structure registers as an annex,
+// as the store of timers' entries does.
 import CLinux
 
 enum LaneRegistry {
   typealias Visitor = (Unmanaged<Lane>) -> Void
   private static let annexes = Annexes()
 
-  /// The place of a lane that is not in it.
+  /// The slot number of a lane that is not registered.
   static var nowhere: UInt32 { 0 }
 
-  /// A place: its number in a table, and by the lowest bits which table.
+  /// How many low bits of a slot number select the table. The rest is the number in that table.
   private static var tableBits: UInt32 { 5 }
   private static var tableCount: Int { 1 << tableBits }
-  // SAFETY: made once, never returned; see LanePlaces.
+  // SAFETY: allocated once and never freed; see LanePlaces.
   nonisolated(unsafe) private static let tables = {
     let tables = UnsafeMutablePointer<LanePlaces>.allocate(capacity: tableCount)
     for index in 0..<tableCount { (tables + index).initialize(to: LanePlaces()) }
@@ -34,7 +37,7 @@ enum LaneRegistry {
     table(of: place).pointee.word(of: place >> tableBits)
   }
 
-  /// A place for the lane at an address.
+  /// Takes a free slot for the lane at `address`.
   @inline(never)
   private static func take(for address: UInt64) -> UInt32 {
     // Objects are some hundred bytes apart.
@@ -44,7 +47,7 @@ enum LaneRegistry {
 
   private static func give(_ place: UInt32) { table(of: place).pointee.give(place >> tableBits) }
 
-  // SAFETY: both are called by the lane itself, at its beginning and its end.
+  // SAFETY: the lane itself calls both, in its initialiser and its deinitialiser.
 
   static func add(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
@@ -90,26 +93,27 @@ enum LaneRegistry {
     ForkGate.leave(thread)
   }
 
-  /// At a thread's end: the place that it keeps.
+  /// Returns the cached slot when the thread ends.
   static func drain(_ thread: ThreadContext) {
     if thread.pointee.lane_place_kept != 0 { give(thread.pointee.lane_place) }
     thread.pointee.lane_place_kept = 0
     thread.pointee.lane_place = nowhere
   }
 
-  /// `visit` comes to each of the lanes that are known elsewhere.
+  /// Registers an annex: `visit` passes each of its lanes to the visitor.
   static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
-    // Once beforehand: see ForkGate.whenForked().
+    // A first run before any fork: see ForkGate.whenForked().
     visit { _ in }
     annexes.lock.withLock { annexes.all.append(visit) }
   }
 
-  /// In a child that was forked, where nobody else is. Some may have no reference left.
+  /// Calls `body` with each lane. In a forked child, by its only thread. Some lanes may have no
+  /// reference left.
   static func visitAll(_ body: Visitor) {
     for index in 0..<tableCount {
       tables[index].visit { address in
         guard let raw = UnsafeRawPointer(bitPattern: UInt(address)) else { return }
-        // SAFETY: a lane takes its address out before its memory goes.
+        // SAFETY: a lane takes its address out before its memory is freed.
         body(Unmanaged.fromOpaque(raw))
       }
     }

@@ -1,30 +1,34 @@
-// Room: Lanes/LaneState. The word that says who may touch a lane's list, and what is on it.
-//   63…53 running  shared holders: items of a concurrent lane at work, and its sync() readers
-//   52…50 urgency  a band: while locked, what the owner works at for this lane, and at least what is
-//                queued; else what is queued. Who brings more raises it: see Lane+Override
-//   49 barrier     the first thing queued needs the lane alone, and waits for running = 0
+// Room: Lanes/LaneState. Which thread may touch a lane's list, and its contents.
+//   63…53 running  shared holders: running items of a concurrent lane, and its sync() readers
+//   52…50 urgency  a band. While locked: what the owner works at for this lane, and at least what
+//                  is queued. Otherwise: what is queued. More urgent arrivals raise it: see
+//                  Lane+Override
+//   49 barrier     the first queued node needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
-//   47…6 pending   newest node pushed, linked to older ones; node addresses are multiples of 64
-//    5 bound       belongs to one thread for ever: the main queue, which cannot be suspended. So with bit 3
-//      counted     this bit means: more than one suspend() is in effect, or the lane is inactive, and
-//                `Suspension` counts them
-//    4 targeted    the target is another lane, not a root: the inlined sync() must not take it
+//   47…6 pending   the newest node pushed, linked to older ones; node addresses are multiples of 64
+//    5 bound       the lane belongs to one thread for ever: the main queue, which cannot be suspended.
+//      counted     With bit 3 the same bit means: more than one suspend() is in effect, or the lane
+//                  is inactive, and `Suspension` counts them
+//    4 targeted    the target is another lane, not a root: the inlined sync() must not enter
 //    3 suspended   nothing may start; resume and activate clear it
-//    2 batch       the lane's private list is not empty while nobody drains it, or its owner is just
-//                  looking at it: who comes gets in line
-//    1 sleepers    threads sleep on the low half, for a lane that a sync() holds
-//    0 locked      one thread, or one activation on its way, owns the private list and may take
+//    2 batch       the private list is not empty and has no owner, or the owner is inspecting it:
+//                  arrivals queue
+//    1 sleepers    threads sleep on the low half, waiting for a sync() that holds the lane
+//    0 locked      one thread, or one activation in flight, owns the private list and may take
 //                  pending
-// A serial lane: idle ─push→ locked+held (an activation is on its way or draining) ─empty→ idle
+// A serial lane: idle ─push→ locked+held (an activation is in flight or drains) ─empty→ idle
 //                idle ─sync→ locked ─done→ idle, or with work queued → locked+held
 // A concurrent lane: idle ─push→ running 1, held ─push→ running 2 … ─done→ … idle
-//                a barrier queues; the last to leave locks the lane on its behalf.
+//                a barrier queues; the last holder to leave locks the lane on its behalf
 // Invariants:
-//   held ⇒ locked or running > 0.   sleepers ⇒ locked, not held; work that comes later makes the one
-//   that leaves wake them all.
-//   Work queued, not suspended, not locked ⇒ running > 0, and whoever leaves looks at it.
+//   held ⇒ locked or running > 0.
+//   sleepers ⇒ locked, not held. If work arrives later, the holder wakes all sleepers when it
+//   leaves.
+//   Work queued, not suspended, not locked ⇒ running > 0, and each leaving holder looks at the
+//   work.
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
-//   urgency ≠ 0 ⇒ locked, or something is queued: an idle lane's word is that of a new one.
+//   urgency ≠ 0 ⇒ locked, or something is queued: the word of an idle lane equals that of a new
+//   one.
 // Unit tests of every transition over every word of interest:
 // Tests/GrandCentralCoreTests/Lanes/LaneStateInvariantTests.swift.
 
@@ -46,7 +50,8 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var barrier: UInt64 { 1 << 49 }
   static var urgencyMask: UInt64 { 7 << 50 }
   @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
-  /// The width of a concurrent lane that is given none: more shared holders than this wait in line. The field holds 2047.
+  /// The width of a concurrent lane by default: more shared holders queue. The field holds up to
+  /// 2047.
   static var mostRunning: Int { 2000 }
 }
 
@@ -72,21 +77,21 @@ extension LaneState {
   @inline(__always) var pending: UnsafeMutableRawPointer? {
     UnsafeMutableRawPointer(bitPattern: UInt(rawValue & Self.pendingMask))
   }
-  /// Something waits on the lane's pending or private list.
+  /// Whether a node waits on the pending or the private list.
   @inline(__always) var hasWork: Bool { rawValue & (Self.pendingMask | Self.batch) != 0 }
-  /// Somebody holds the lane alone, or something waits for it.
+  /// Whether the lane has an owner, or a node waits for it.
   var hasWorkOrOwner: Bool { hasWork || isLocked }
-  /// The half on which sleepers sleep.
+  /// The half of the word on which sleepers sleep.
   @inline(__always) var lowHalf: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
 }
 
 extension Atomic where Value == LaneState {
-  /// Sets bits; returns the word before. Acquiring and releasing: these are rare moves, whose callers
-  /// need one or the other.
+  /// Sets bits and returns the word before. Acquiring and releasing: the callers are rare, and each
+  /// needs one or the other.
   @discardableResult
   func set(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue | bits) } }
 
-  /// Clears bits; returns the word before. Acquiring and releasing, as set().
+  /// Clears bits and returns the word before. Acquiring and releasing, as set().
   @discardableResult
   func clear(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue & ~bits) } }
 
@@ -103,24 +108,24 @@ extension Atomic where Value == LaneState {
   }
 }
 
-// MARK: Coming
+// MARK: Entering
 
 extension LaneState {
   enum PushAction: Hashable {
-    /// On the pending list; whoever owns or leaves the lane will see it.
+    /// On the pending list. The owner, or the next holder to leave, will see it.
     case queued
-    /// The same, and more urgent than all that the owner knows of: the caller must raise the lane.
+    /// As `queued`, and more urgent than the word said: the caller must raise the lane.
     case raised
-    /// On the pending list, and the caller now owns the lane and must send its activation. The lane
-    /// has come to hold itself.
+    /// On the pending list. The caller now owns the lane and must send its activation; the lane now
+    /// holds itself.
     case schedule
-    /// Not queued: counted as running, and the caller sends it straight to the target. When
-    /// `retains`, the lane has come to hold itself.
+    /// Not queued: counted as running. The caller sends it straight to the target. If `retains`,
+    /// the lane now holds itself.
     case admitted(retains: Bool)
   }
 
-  /// A node arrives. An exclusive one (any on a serial lane, a barrier on a concurrent one) queues;
-  /// a shared one passes when nothing is ahead of it and fewer than `width` are inside.
+  /// Adds a node. An exclusive node (any on a serial lane, a barrier on a concurrent one) queues. A
+  /// shared node passes if nothing is ahead of it and fewer than `width` are inside.
   @inline(__always)
   func pushed(
     _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency asked: Band, width: Int
@@ -132,7 +137,7 @@ extension LaneState {
         .admitted(retains: !isHeld)
       )
     }
-    // The field's place makes its values comparable where they are.
+    // Masked values compare correctly without a shift.
     let urgency = max(rawValue & Self.urgencyMask, UInt64(asked.rawValue) << 50)
     let queued =
       rawValue & ~(Self.pendingMask | Self.urgencyMask) | urgency
@@ -143,14 +148,14 @@ extension LaneState {
     }
     if isSuspended { return (LaneState(rawValue: queued), .queued) }
     if running > 0 {
-      // Only the first in line decides whether leavers must wait for the last of them.
+      // Only the first node in line decides whether it waits for the last holder to leave.
       let flag = exclusive && !hasWork ? Self.barrier : 0
       return (LaneState(rawValue: queued | flag), .queued)
     }
     return (LaneState(rawValue: queued | Self.locked | Self.held), .schedule)
   }
 
-  /// A sync() enters at once, or `nil`: something holds the lane or is ahead.
+  /// Enters for a sync(); `nil` if the lane is held or something is ahead.
   @inline(__always)
   func entered(exclusive: Bool, width: Int) -> LaneState? {
     let closed = Self.locked | Self.batch | Self.suspended | Self.bound | Self.pendingMask
@@ -161,8 +166,8 @@ extension LaneState {
     return running < width ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
   }
 
-  /// The lane is held by a sync() with nothing queued: a newcomer may sleep on the word and take the
-  /// lane out of order, as with a mutex. That is several times faster than handing it from thread to
+  /// Marks a sleeper on a lane that a sync() holds with nothing queued. The sleeper takes the lane
+  /// out of order, as with a mutex, which is several times faster than a hand-off from thread to
   /// thread in order. `nil`: get in line instead.
   func fellAsleep() -> LaneState? {
     guard isLocked && !isHeld && !hasWork && !isSuspended && !isBound else { return nil }
@@ -171,8 +176,8 @@ extension LaneState {
 }
 
 extension LaneState {
-  /// A thread that slept takes the lane: it cannot know that it was the last sleeper, so it leaves the
-  /// flag for the next. Readers are all woken together and need none.
+  /// Keeps the sleepers flag when a woken thread takes the lane, since the thread cannot know
+  /// whether it was the last sleeper. Readers are all woken together and need no flag.
   func withSleepers(exclusive: Bool) -> LaneState {
     exclusive ? LaneState(rawValue: rawValue | Self.sleepers) : self
   }
@@ -183,13 +188,13 @@ extension LaneState {
 extension LaneState {
   enum LeaveAction: Hashable {
     case nothing
-    /// The caller has come to own the lane and must look at what is first in line.
+    /// The caller now owns the lane and must look at the first node in line.
     case advance
-    /// The lane held itself and no longer does: release it.
+    /// The lane no longer holds itself: the caller must release it.
     case releaseSelf
   }
 
-  /// A shared holder leaves.
+  /// Removes one shared holder.
   func leftShared() -> (LaneState, LeaveAction) {
     let left = rawValue - Self.oneRunning
     if isLocked { return (LaneState(rawValue: left), .nothing) }
@@ -207,9 +212,9 @@ extension LaneState {
     case wakeAll
   }
 
-  /// The sync() that held the lane alone leaves. `owns`: it still owns the lane, because work is
-  /// queued, and must look at what is first in line. Sleepers that would wait behind that work are
-  /// all woken, so that they get in line too.
+  /// Removes the sync() that held the lane alone. `owns`: work is queued, so the caller still owns
+  /// the lane and must look at the first node in line. In that case all sleepers wake, to get in
+  /// line too.
   func leftExclusive(isSerial: Bool) -> (state: LaneState, owns: Bool, wake: WakeAction) {
     let awake = rawValue & ~Self.sleepers
     if hasWork {
@@ -217,17 +222,17 @@ extension LaneState {
       if isSuspended { return (LaneState(rawValue: awake & ~Self.locked), false, wake) }
       return (LaneState(rawValue: awake | Self.batch), true, wake)
     }
-    // On a concurrent lane the sleepers may be readers, who can all go in together.
+    // On a concurrent lane the sleepers may be readers, which can all enter together.
     let wake: WakeAction = hasSleepers ? (isSerial ? .wakeOne : .wakeAll) : .nothing
     return (LaneState(rawValue: awake & ~(Self.locked | Self.urgencyMask)), false, wake)
   }
 }
 
-// MARK: In a child that was forked
+// MARK: In a forked child
 
 extension LaneState {
-  /// What is left when every other thread is gone and nothing is queued. `isOwned`: the thread that is left holds the
-  /// lane alone; `running`: how often it shares it.
+  /// The word in a forked child, where no other thread exists and nothing is queued. `isOwned`: the
+  /// surviving thread holds the lane alone. `running`: how many permits it holds.
   func afterFork(isOwned: Bool, running: Int, targetsLane: Bool) -> LaneState {
     var next =
       rawValue & (Self.suspended | Self.counted | Self.bound) | (targetsLane ? Self.targeted : 0)
@@ -241,8 +246,9 @@ extension LaneState {
 // MARK: The owner's moves
 
 extension LaneState {
-  /// Gives the lane up, with `hasBatch` left on the private list, of that urgency. Keeps holding itself
-  /// while items run. `awaitsBarrier`: the first in line is exclusive, so only the last leaver may go on.
+  /// Gives the lane up. `hasBatch`: nodes of that urgency are left on the private list. The lane
+  /// still holds itself while items run. `awaitsBarrier`: the first node is exclusive, so only the
+  /// last holder to leave may continue.
   func givenUp(
     hasBatch: Bool, awaitsBarrier: Bool = false, urgency: Band = .unspecified
   ) -> LaneState {
@@ -253,35 +259,35 @@ extension LaneState {
     return LaneState(rawValue: next)
   }
 
-  /// The urgency with which an owner leaves: the private list's, unless more is pending. How urgent
-  /// that is the word says only as a bound.
+  /// The urgency that an owner leaves behind: the private list's, or the word's if nodes are
+  /// pending. For pending nodes the word's urgency is an upper bound.
   private func left(_ urgency: Band) -> LaneState {
     withUrgency(pending == nil ? urgency : max(urgency, self.urgency))
   }
 
-  /// Hands the lane to a sync() that waited in line: locked, and no longer held. `urgency`: of what is
-  /// on the private list.
+  /// Hands the lane to a sync() that waited in line: locked, and no longer held. `urgency`: that of
+  /// the private list.
   func handedOver(hasBatch: Bool, urgency: Band = .unspecified) -> LaneState {
     let next = left(urgency).rawValue & ~(Self.held | Self.batch)
     return LaneState(rawValue: hasBatch ? next | Self.batch : next)
   }
 
-  /// The owner lets one more in beside it: an item, for which the lane comes to hold itself if it does
-  /// not yet, or a sync(), which keeps the lane itself. `nil`: there are as many as may be.
+  /// Admits one more holder beside the owner: an item, for which the lane then holds itself, or a
+  /// sync(), which keeps the lane itself. `nil`: the width is used up.
   func admitted(isItem: Bool, width: Int) -> LaneState? {
     guard running < width else { return nil }
     return LaneState(rawValue: (rawValue + Self.oneRunning) | (isItem ? Self.held : 0))
   }
 
-  /// More urgent work than the word says stands behind what is queued: a waiter has become so. `nil`: the
-  /// word says as much, or nobody can wait here.
+  /// Raises the urgency after a queued waiter became more urgent. `nil`: the word says as much
+  /// already, or no thread can wait here.
   func raised(to band: Band) -> LaneState? {
     guard band > urgency, hasWork || isLocked && isHeld else { return nil }
     return withUrgency(band)
   }
 
-  /// All who sleep on the word are woken to look again: one of them has become more urgent. `nil`: there
-  /// are none.
+  /// Clears the sleepers flag, so that all sleepers wake and look again: one of them became more
+  /// urgent. `nil`: there are none.
   func roused() -> LaneState? {
     hasSleepers ? LaneState(rawValue: rawValue & ~Self.sleepers) : nil
   }

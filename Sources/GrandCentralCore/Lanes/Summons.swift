@@ -1,19 +1,22 @@
-// Room: Lanes/Summons. Who has been asked to drain a lane. A lane that wants to be drained sends a node to
-// its target. If more urgent work comes before a worker has come to that, a second node of the higher band
-// is sent, and whichever runs first drains the lane; the other finds nothing to do and goes. So nothing is
-// ever taken out of the middle of a list.
-//   63…32 generation  counts changes of the target: nodes sent to an old one are void
-//       8 wanted      the lane is locked on behalf of whichever node runs first
-//    5… 1 out         a node of that band is on its way
-//   want ─sends if nothing as urgent is out→ wanted ─answer→ drained      wanted ─raise→ wanted, sends
-// Each node on its way holds the lane once. While wanted, the lane's hold on itself (LaneState.held) is
-// that of one of them, no matter which: as many references as nodes. Who answers takes over one as the
-// lane's hold, who comes in vain gives one back.
-// A node that was left behind is used again by the next want of its band: there are never more nodes than
-// bands, however often a lane is raised.
-// Raise against want: a raiser first puts the urgency in the lane's word, then changes this one; who wants
-// first changes this word, then reads the lane's. Both changes of this word are read-modify-writes, so one of
-// the two sees the other's. Raise against answer: the same, with the owner's look at the pending list.
+// Room: Lanes/Summons. The requests to drain a lane: the nodes that it has sent to its target.
+// A lane that needs a drain sends a node to its target. If more urgent work arrives before a worker
+// runs that node, a second node is sent in the higher band. The first node to run drains the lane;
+// the other finds nothing and returns. So no node is ever removed from the middle of a list.
+//   63…32 generation  counts changes of the target: nodes sent to an old target are void
+//       8 requested   the lane is locked on behalf of the first node to run
+//    5… 1 enqueued    a node of that band is in flight
+//   request ─sends, unless a node as urgent is enqueued→ requested ─claim→ drained
+//   requested ─raise→ requested, sends
+// Invariant: each node in flight holds one reference to the lane. While requested, the lane's hold
+// on itself (LaneState.held) is the reference of one of them, so there are as many references as
+// nodes. The node that claims the request takes over one reference as the lane's hold; a stale node
+// releases one.
+// A later request of the same band reuses a node that was left behind. So there are never more
+// nodes than bands, however often a lane is raised.
+// Raise against request: a raiser first writes the urgency into the lane's word, then changes this
+// one. A requester first changes this word, then reads the lane's. Both changes of this word are
+// read-modify-writes, so one of the two sees the other's. Raise against claim: the same, with the
+// owner's load of the pending list.
 // Model: Tests/Models/Scenes/OverrideModels.swift.
 
 struct Summons: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
@@ -27,7 +30,7 @@ extension Summons {
   var isWanted: Bool { rawValue & Self.wanted != 0 }
   var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
   func isOut(_ band: Band) -> Bool { rawValue >> UInt64(band.rawValue) & 1 == 1 }
-  /// A node of that band or a higher one is on its way.
+  /// Whether a node of that band or a higher one is in flight.
   private func isOut(from band: Band) -> Bool {
     (rawValue & Self.outMask) >> UInt64(band.rawValue) != 0
   }
@@ -37,17 +40,18 @@ extension Summons {
     return (Summons(rawValue: rawValue | 1 << UInt64(band.rawValue)), true)
   }
 
-  /// The lane wants to be drained. `sends`: by a node of the caller's.
+  /// Requests a drain. `sends`: the caller must send a node of that band.
   func wanting(_ band: Band) -> (Summons, sends: Bool) {
     Summons(rawValue: rawValue | Self.wanted).sending(band)
   }
 
   enum Raise: Hashable {
-    /// Nobody is asked: a thread is inside, or the one that locked the lane has not come to it yet.
+    /// No drain is requested: a thread is inside, or the thread that locked the lane has yet to
+    /// request it.
     case isTooLate
-    /// A node as urgent is on its way.
+    /// A node as urgent is in flight.
     case isOut
-    /// The caller sends one.
+    /// The caller must send a node.
     case sends
   }
 
@@ -57,25 +61,25 @@ extension Summons {
     return (next, sends ? .sends : .isOut)
   }
 
-  /// A node has come to run. `drains`: it is the one.
+  /// Claims the request for a node that runs. `drains`: this node drains the lane.
   func answered(_ band: Band, generation: UInt32) -> (Summons, drains: Bool) {
     guard generation == self.generation else { return (self, false) }
     let next = rawValue & ~(1 << UInt64(band.rawValue))
     return (Summons(rawValue: next & ~Self.wanted), isWanted)
   }
 
-  /// In a child that was forked: nobody is asked.
+  /// The word in a forked child: no drain is requested.
   func afterFork() -> Summons { Summons(rawValue: UInt64(generation) << 32) }
 
-  /// The lane's target changes, and nothing is wanted: what was sent to the old one is void.
+  /// Voids all nodes in flight, when the lane's target changes. No drain is requested then.
   func withdrawn() -> Summons {
     Summons(rawValue: UInt64(generation &+ 1) << 32 | rawValue & Self.wanted)
   }
 }
 
 extension Atomic where Value == Summons {
-  /// Applies a transition. Acquiring and releasing even where nothing changes: the protocol above rests on
-  /// every look being a change.
+  /// Applies a transition. Acquiring and releasing even where nothing changes: the protocol above
+  /// needs every access to be a read-modify-write.
   @discardableResult
   func change<Action>(_ transition: (Summons) -> (Summons, Action)) -> Action {
     var seen = load(ordering: .relaxed)

@@ -1,17 +1,23 @@
-// Room: Lanes/WaitGraph. Finds threads that wait for each other in a ring, and says so.
-// A thread whose sync() has waited for a while registers what it waits for and walks:
-//   lane → the threads that must go on before the lane can → the lanes that these wait for → …
-// A lane that one thread is inside waits for that thread. One that is on its way to its target has no thread
-// inside; it waits for whoever is inside the target. One whose first in line needs it alone waits for every
-// thread that shares it; one that is full waits for any of them, and only where all are known. So the walk branches.
-// Of all that it has reached those are taken away that can go on by what is known: until nothing changes, since one
-// that goes on lets others. Those that are left wait for each other: whoever stops one is itself among them. The last
-// thread to register finds every ring that it closes, since all others registered before it under the same lock.
-// Not seen is a ring through a place that a thread has while it still waits to enter that lane's target, for it has no
-// frame there yet, nor one through the end of a loop: these are waits that nobody can be sure of, and are not reported.
-// Threads register after a wait of Tuning.deadlockSuspicionNanoseconds, so that a wait which ends soon pays nothing.
-// Lanes in the walk stay alive: a thread that waits for one keeps it, and takes the lock to leave. So do the
-// frames of a registered thread stand, and what it shares can be read off them.
+// Room: Lanes/WaitGraph. Detects and reports deadlock cycles: threads that wait for each other.
+// A thread whose sync() has waited for Tuning.deadlockSuspicionNanoseconds registers what it waits
+// for, and walks:
+//   lane → the threads that must continue before the lane can → the lanes that these wait for → …
+// So a wait that ends soon pays nothing. A lane waits for these threads:
+//   one thread is inside             that thread
+//   its activation is in flight      the thread inside the target
+//   the first in line is exclusive   every thread that shares the lane
+//   the lane is full                 any of the threads that share it, if all of them are known
+// The walk removes from the threads that it reached those that can continue as far as known, and
+// repeats until nothing changes, since each removal may free others. The remaining threads wait for
+// each other: each thread that stops one of them is among them.
+// The last thread to register finds every cycle that it closes, since all others registered before
+// it under the same lock.
+// Two kinds of cycle are uncertain and not reported: through the permit of a thread that still
+// waits to enter that lane's target, since it has no frame there yet; and through the end of a
+// concurrentPerform loop.
+// Lanes in the walk stay alive: a thread that waits for a lane keeps it, and takes the lock to
+// unregister. For the same reason the frames of a registered thread stay valid, and show what it
+// shares.
 
 enum WaitGraph {
   /// A thread, and the lane that it waits for.
@@ -20,7 +26,8 @@ enum WaitGraph {
     let lane: Lane
   }
 
-  /// Sleeps in `body` as registered. Stops the process if the wait closes a ring.
+  /// Registers the thread while it sleeps in `body`. Stops the process if the wait closes a
+  /// deadlock cycle.
   static func registered(
     _ thread: ThreadContext, waitingFor lane: Lane, _ body: () -> Void
   ) {
@@ -40,13 +47,13 @@ enum WaitGraph {
     return hierarchy.lock.withLock { hierarchy.waiters.contains { $0.thread == thread } }
   }
 
-  /// What keeps a waiter from going on.
+  /// What keeps a waiter from continuing.
   private struct Obstacle {
     var threads: [ThreadContext] = []
-    /// It is enough that one of them goes on. If not, all have to.
+    /// Whether it is enough that one of the threads continues. Otherwise all must.
     var isOneEnough = false
 
-    /// `stuck`: those of whom nothing says that they can go on.
+    /// `stuck`: the threads that may not be able to continue.
     func stops(_ stuck: [ThreadContext: Wait]) -> Bool {
       isOneEnough
         ? !threads.isEmpty && threads.allSatisfy { stuck[$0] != nil }
@@ -59,7 +66,8 @@ enum WaitGraph {
     let obstacle: Obstacle
   }
 
-  /// Threads that wait for each other, among those that `walker` waits for, however far; in the order in which they do.
+  /// The deadlock cycle that `walker` reaches, directly or through other threads, in the order of
+  /// the waits; `nil` if there is none.
   private static func ring(from walker: Link) -> [Link]? {
     var stuck = waits(from: walker)
     var before = 0
@@ -76,20 +84,20 @@ enum WaitGraph {
         path.append(next.link)
         last = next
       } else {
-        // All of them are on the way already, or it would not be stuck.
+        // Every thread ahead is on the path already: otherwise this thread would not be stuck.
         let ends = ahead.map(\.link.thread)
         return path.firstIndex { ends.contains($0.thread) }.map { Array(path[$0...]) }
       }
     }
   }
 
-  /// Those that `walker` waits for, however far, and it. Each thread is walked once, or readers of readers would make a
-  /// walk of every way through them.
+  /// The waits of `walker` and of all threads that it reaches. Each thread is walked once, so that
+  /// the walk does not follow every path through threads that share lanes.
   private static func waits(from walker: Link) -> [ThreadContext: Wait] {
     var waits: [ThreadContext: Wait] = [:]
     var links = [walker]
     while let link = links.popLast() {
-      // A thread that was granted goes on as soon as it gets a CPU, whatever its record still says.
+      // A granted thread continues as soon as it gets a CPU, whatever its record still says.
       guard waits[link.thread] == nil, !Parker.isGranted(link.thread) else { continue }
       let obstacle = obstacle(to: link)
       waits[link.thread] = Wait(link: link, obstacle: obstacle)
@@ -102,8 +110,8 @@ enum WaitGraph {
     return waits
   }
 
-  /// The threads that have to go on before the waiter can, as far as they can be known: inside its lane, or
-  /// inside a target that the lane waits for.
+  /// The threads that must continue before the waiter can, as far as known: threads inside its
+  /// lane, or inside a target that the lane waits for.
   private static func obstacle(to waiter: Link) -> Obstacle {
     var next: Lane? = waiter.lane
     while let lane = next, lane.kind != .root {
@@ -113,11 +121,13 @@ enum WaitGraph {
       if let inside = ThreadContext(bitPattern: lane.owner.load(ordering: .relaxed)) {
         return Obstacle(threads: [inside])
       }
-      // acquiring: a grant that was given before the barrier came first, or the lane was full, is seen below.
+      // acquiring: a grant from before the barrier was first in line, or before the lane was full,
+      // shows below.
       let seen = lane.state.load(ordering: .acquiring)
-      // A barrier that is first in line waits for those who share the lane, and the waiter stands behind
-      // it, or is it; unless its turn has come: it was let in, or its closure was, and needs a CPU only. The
-      // same may be true of another lane's activation, so this is said of the waiter's own lane alone.
+      // A barrier that is first in line waits for the threads that share the lane. The waiter is
+      // behind the barrier, or is the barrier. But if the waiter, or its closure, was already let
+      // in, it only needs a CPU. The same may be true of another lane's activation, so only the
+      // waiter's own lane counts.
       if lane.kind == .concurrent && !seen.isSuspended && seen.awaitsBarrier {
         guard lane === waiter.lane, !waiter.thread.shared.isServed.load(ordering: .relaxed),
           !Parker.isGranted(waiter.thread)
@@ -130,16 +140,17 @@ enum WaitGraph {
       {
         return Obstacle(threads: sharers(of: lane, ifAre: seen.running), isOneEnough: true)
       }
-      // Only an activation waits for the target; a lane that nobody works on, or a suspended one,
-      // waits for something that no walk can know.
+      // Only an activation waits for the target. What a suspended lane, or one without an owner,
+      // waits for is not known.
       guard seen.isLocked && seen.isHeld && !seen.isSuspended else { return Obstacle() }
       next = lane.target
     }
     return Obstacle()
   }
 
-  /// Those who share a lane, if they are all registered, with `count` places between them; else none. A waiter that was
-  /// let in just now, or an item that has no thread yet, has a place too: it is none of these, and goes on.
+  /// The threads that share a lane, if all are registered and hold `count` permits together;
+  /// otherwise none. A waiter that was let in just now, or an item without a thread yet, also holds
+  /// a permit: it is not registered, and will continue.
   private static func sharers(of lane: Lane, ifAre count: Int) -> [ThreadContext] {
     var threads: [ThreadContext] = []
     var places = 0
@@ -171,7 +182,7 @@ enum WaitGraph {
 }
 
 extension Lane {
-  /// Stops: the calling thread wants to enter a lane that it holds already.
+  /// Stops the process: the calling thread wants to enter a lane that it holds already.
   final func failSelfSync(on thread: ThreadContext) -> Never {
     let name = laneLabel
     let current = Frames.innermost(thread)

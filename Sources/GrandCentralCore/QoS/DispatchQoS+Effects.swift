@@ -1,67 +1,73 @@
-// Room: QoS/DispatchQoS+Effects. What the classes do on this machine, for those who want to know.
-// Whoever asks before any class was put into effect has it found out by a thread made for that, since no thread of the
-// program's is to be tried on.
+// Room: QoS/DispatchQoS+Effects. Reports what the QoS classes do on this machine.
+// The first query, if it comes before any class took effect, tries the controls on a thread made
+// for that, and never on a thread of the program.
 import CLinux
 
 extension DispatchQoS {
-  /// One thing that a class does to the threads that run its work, or would do.
+  /// A setting that a class makes on the threads that run its work, and whether it takes effect.
   ///
-  /// - Source: `sys/qos.h` on what the classes stand for; `sched(7)`, `ioprio_set(2)` and `prctl(2)` for the means.
+  /// - Source: `sys/qos.h` for the meaning of the classes; `sched(7)`, `ioprio_set(2)` and
+  ///   `prctl(2)` for the controls.
   public struct Effect: Hashable, Sendable {
-    /// By which means.
+    /// The kernel control that an effect uses.
     public enum Control: Hashable, Sendable, CaseIterable {
-      /// Whether a thread that wakes up preempts others: SCHED_OTHER or SCHED_BATCH.
+      /// Whether a thread that wakes up preempts the running one: SCHED_OTHER or SCHED_BATCH.
       case schedulingPolicy
-      /// How long a thread runs before another's turn, and so how soon it gets its own; kernel 6.12.
+      /// How long a thread runs at a time, and so how soon its turn comes. Needs Linux 6.12.
       case timeSlice
-      /// The share of a CPU that others want too.
+      /// The thread's share of a CPU that other threads want too.
       case niceLevel
-      /// How fast a CPU should be at least, or at most.
+      /// The minimum or maximum speed that the thread asks of its CPU.
       case utilizationClamp
-      /// Whose requests a disk serves first.
+      /// The order in which a disk serves requests.
       case diskPriority
-      /// How exact the ends of sleeps are.
+      /// How late the kernel may end a sleep.
       case timerSlack
     }
 
     /// Why a control has no effect.
     public enum Refusal: Hashable, Sendable {
-      /// The system refused it with this errno, as in a sandbox.
+      /// The system refused the control with this errno, as in a sandbox.
       case error(Int32)
-      /// The kernel does not know it.
+      /// The kernel does not support the control.
       case unsupported
-      /// The process may lower threads by it, but not raise them again: `RLIMIT_NICE`, `CAP_SYS_NICE`.
+      /// The process may lower a thread by this control, but not raise it again: `RLIMIT_NICE`,
+      /// `CAP_SYS_NICE`.
       case notRestorable
-      /// The program runs by another scheduling policy than threads usually have, and keeps it.
+      /// The program runs under an unusual scheduling policy, and keeps it.
       case otherPolicy
       /// `GRANDCENTRAL_EFFECTS=none` is in the environment.
       case switchedOff
     }
 
+    /// The kernel control that the effect uses.
     public let control: Control
-    /// What the class asks for, in words: `SCHED_BATCH`, `20 ms`.
+    /// The requested value in words, such as `SCHED_BATCH` or `6 ms`.
     public let setting: String
-    /// Why threads do not get it; `nil`: they do.
+    /// Why threads do not get the setting; `nil` if they do.
     public let refusal: Refusal?
   }
 }
 
 extension DispatchQoS.QoSClass {
-  /// What this class does to the threads that run its work: each control that it makes use of, and whether that takes
-  /// effect in this process.
+  /// What this class does to the threads that run its work: each control that it uses, and whether
+  /// the control takes effect in this process.
   ///
-  /// Empty for `.default` and `.unspecified`, whose work runs as the program's threads do. Threads of the program's own
-  /// are never touched, the main thread included, whatever they wait for or run by `sync`. A thread or process that an
-  /// item makes begins as the item's thread is just then; that is the kernel's rule.
+  /// Empty for `.default` and `.unspecified`, whose work runs as the program's own threads do.
+  /// Threads of the program are never changed, the main thread included, whatever they wait for or
+  /// run by `sync`. A thread or process that an item creates inherits the state of the item's
+  /// thread; that is the kernel's rule.
   ///
-  /// Call from any thread. The first call may make a thread, which tries the controls, and wait for it: some tenths of a
-  /// millisecond. What is refused later, say since the process gave up a privilege, shows in later calls.
+  /// Call from any thread. The first call may create a thread that tries the controls, and wait for
+  /// it for some tenths of a millisecond. Later refusals, for instance after the process gave up a
+  /// privilege, show in later calls.
   ///
   /// ```swift
   /// for effect in DispatchQoS.QoSClass.background.effects where effect.refusal != nil {
   ///   print("\(effect.control) \(effect.setting): \(effect.refusal!)")
   /// }
   /// ```
+  /// - Returns: the effects; empty if the class has none.
   /// - Source: `DispatchQoS.Effect`.
   public var effects: [DispatchQoS.Effect] {
     EffectControls.shared.learnOnThread()
@@ -104,13 +110,14 @@ extension EffectControls {
     priority == .idle ? "idle" : "best effort, level \(priority.rawValue & 7)"
   }
 
-  /// As learn(), by a thread made for that. Where none can be had, nothing is known yet but what has been refused.
+  /// As learn(), on a thread made for that. If no thread can be created, only refusals so far are
+  /// known.
   fileprivate func learnOnThread() {
     if isKnown { return }
     let visit = ControlsVisit(self)
     let error = startThread(
       { argument in
-        // SAFETY: the reference passed below, owned by this thread.
+        // SAFETY: the argument is the reference passed below, which this thread owns.
         let visit = Unmanaged<ControlsVisit>.fromOpaque(argument.unsafelyUnwrapped)
           .takeRetainedValue()
         visit.controls.learn()
@@ -119,7 +126,8 @@ extension EffectControls {
         return nil
       }, Unmanaged.passRetained(visit).toOpaque(), stackBytes: 256 * 1024)
     if error != 0 { return Unmanaged.passUnretained(visit).release() }
-    // acquiring: pairs with the releasing store above. Not announced to the pool: it is a matter of microseconds.
+    // acquiring: pairs with the releasing store above. Not announced to the pool: the wait takes
+    // microseconds.
     while visit.isOver.load(ordering: .acquiring) == 0 { _ = futexWait(visit.isOver, while: 0) }
   }
 }

@@ -1,38 +1,39 @@
-// Room: QoS/DispatchQoS. The classes as users write them; PackedQoS is how the engine carries them.
-// The constants are computed, so that `qos: .unspecified` costs a caller in another module nothing.
+// Room: QoS/DispatchQoS. The QoS classes of the public API; PackedQoS is their form in the engine.
+// The constants are computed: `qos: .unspecified` then costs a caller in another module nothing.
 
-/// How important work is, and so how soon and on what it should run.
+/// The quality of service of work: how important it is, and so when and on which threads it runs.
 ///
 /// - Source: `DispatchQoS` of the public reference; `sys/qos.h`.
 public struct DispatchQoS: Equatable, Sendable {
-  /// The class.
+  /// The QoS class.
   public let qosClass: QoSClass
-  /// The place within the class, from 0 down to -15.
+  /// The priority within the class, from 0, the most important, down to -15.
   public let relativePriority: Int
 
-  /// Describes a class and a place in it.
+  /// Creates a quality of service from a class and a priority within it.
   ///
   /// - Parameters:
-  ///   - qosClass: the class.
+  ///   - qosClass: the QoS class.
   ///   - relativePriority: 0 for the most important work of the class, down to -15. Another number
-  ///     is reported where the value is used, not here.
+  ///     traps where the value is used for work or a queue, not here.
+  /// - Source: `DispatchQoS.init(qosClass:relativePriority:)` of the public reference.
   @inlinable
   public init(qosClass: QoSClass, relativePriority: Int) {
     self.qosClass = qosClass
     self.relativePriority = relativePriority
   }
 
-  /// Work that prepares or cleans up, and that nobody waits for.
+  /// Work that prepares or cleans up, and that no user waits for.
   @inlinable public static var background: DispatchQoS { DispatchQoS(.background) }
   /// Long work whose progress a user may watch.
   @inlinable public static var utility: DispatchQoS { DispatchQoS(.utility) }
-  /// What work is when nobody says.
+  /// Work of ordinary importance: the class of work that is given none.
   @inlinable public static var `default`: DispatchQoS { DispatchQoS(.default) }
   /// Work that a user asked for and waits for.
   @inlinable public static var userInitiated: DispatchQoS { DispatchQoS(.userInitiated) }
-  /// Work that keeps an interface moving.
+  /// Work that keeps a user interface responsive.
   @inlinable public static var userInteractive: DispatchQoS { DispatchQoS(.userInteractive) }
-  /// No class of its own: the surroundings decide.
+  /// No class: the queue or the submitting code decides.
   @inlinable public static var unspecified: DispatchQoS { DispatchQoS(.unspecified) }
 
   @inlinable
@@ -40,19 +41,30 @@ public struct DispatchQoS: Equatable, Sendable {
 }
 
 extension DispatchQoS {
-  /// The classes of work.
+  /// A QoS class.
+  ///
+  /// - Source: `DispatchQoS.QoSClass` of the public reference; `sys/qos.h`.
   @frozen
   public enum QoSClass: Hashable, Sendable {
+    /// Work that prepares or cleans up, and that no user waits for.
     case background
+    /// Long work whose progress a user may watch.
     case utility
+    /// Work of ordinary importance.
     case `default`
+    /// Work that a user asked for and waits for.
     case userInitiated
+    /// Work that keeps a user interface responsive.
     case userInteractive
+    /// No class: the queue or the submitting code decides.
     case unspecified
 
-    /// The class of this number in C, if there is one.
+    /// Creates the class with this number in C.
     ///
-    /// - Source: `sys/qos.h`: 0x21, 0x19, 0x15, 0x11, 0x09, and 0 for unspecified.
+    /// - Parameters:
+    ///   - rawValue: 0x21, 0x19, 0x15, 0x11, 0x09, or 0 for unspecified. For any other number the
+    ///     result is `nil`.
+    /// - Source: `qos_class_t` of `sys/qos.h`.
     public init?(rawValue: UInt32) {
       switch rawValue {
       case 0x21: self = .userInteractive
@@ -66,6 +78,8 @@ extension DispatchQoS {
     }
 
     /// The number of this class in C.
+    ///
+    /// - Source: `qos_class_t` of `sys/qos.h`.
     public var rawValue: UInt32 {
       switch self {
       case .userInteractive: 0x21
@@ -80,22 +94,24 @@ extension DispatchQoS {
 }
 
 extension DispatchQoS {
-  /// The quality of service of the calling code: what `async` passes on, before user-interactive is lowered.
+  /// The quality of service of the calling code. `async` without a QoS passes its class on, with
+  /// user-interactive lowered to user-initiated.
   ///
-  /// Inside a work item this is what the item runs at; on the main thread user-interactive; on other threads
-  /// of the program unspecified. That more urgent work waits, and the item is helped along for it, does not
-  /// show. Call from any thread.
+  /// Inside a work item this is the QoS of the item. On the main thread it is user-interactive, on
+  /// other threads of the program unspecified. A boost on behalf of more urgent work that waits
+  /// does not show. Call from any thread.
   ///
-  /// - Returns: the class and the place in it.
-  /// - Source: `qos_class_self(3)` and `qos_class_main(3)` of Darwin, `sys/qos.h`. Apple's Swift overlay has no
-  ///   name of its own for it; `current` follows `Thread.current` and `OperationQueue.current`.
+  /// - Returns: the class and the priority within it.
+  /// - Source: `qos_class_self(3)` and `qos_class_main(3)` of Darwin, `sys/qos.h`. Apple's Swift
+  ///   overlay has no name of its own for it; `current` follows `Thread.current` and
+  ///   `OperationQueue.current`.
   public static var current: DispatchQoS {
     PackedQoS(rawValue: currentThread().pointee.qos).dispatchQoS
   }
 }
 
 extension DispatchQoS.QoSClass {
-  /// The QoS class of the calling code: the class of `DispatchQoS.current`.
+  /// The QoS class of the calling code: the class of `DispatchQoS.current`. Call from any thread.
   ///
   /// - Source: `qos_class_self(3)` of Darwin, `sys/qos.h`.
   public static var current: DispatchQoS.QoSClass { DispatchQoS.current.qosClass }
@@ -128,7 +144,7 @@ extension DispatchQoS.QoSClass {
 }
 
 extension PackedQoS {
-  /// Packs `qos`. A relative priority outside 0 … -15 is the client's mistake.
+  /// Packs `qos`. Traps on a relative priority outside 0 … -15, which is the client's mistake.
   @usableFromInline
   init(_ qos: DispatchQoS, enforced: Bool = false) {
     require(
@@ -141,7 +157,7 @@ extension PackedQoS {
       band: qos.qosClass.band, relativePriority: qos.relativePriority, isEnforced: enforced)
   }
 
-  /// As users see it.
+  /// The value in the form of the public API.
   @usableFromInline
   var dispatchQoS: DispatchQoS {
     DispatchQoS(qosClass: DispatchQoS.QoSClass(band), relativePriority: relativePriority)

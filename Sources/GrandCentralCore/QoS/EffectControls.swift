@@ -1,13 +1,14 @@
-// Room: QoS/EffectControls. Which controls this process has over its own threads, and how they are without any class.
-// Found out once, by a thread of the pool (or one made for it) before a class is first put into effect, by trying: each
-// control is taken and given back, and asked for where the kernel might ignore it. What is refused then, or later, is
-// never asked for again, and is known to whoever asks with its reason.
-//   0 unknown ─base()→ 1 how threads are without a class ─learn()→ 2 what each control does
-//   What a step finds is written under the lock before it, and constant after it; refusals come later too, once each.
-// The nice value differs from the others: who took it may not be able to give it back. Whether it can is tried from
-// the harmless side, by a step in the other direction, which must be allowed if the way back is to be. The limit is
-// asked besides: it may allow just the way back. Capabilities of /proc are not looked at: in a user namespace they are
-// there and count for nothing.
+// Room: QoS/EffectControls. Which controls the process has over its threads, and their base values.
+// A thread of the pool, or a thread made for this, tries each control once, before a class first
+// takes effect: it sets the control, sets it back, and reads it where the kernel may ignore it. A
+// control that is refused then or later is never used again; its reason is kept for queries.
+//   0 unknown ─learnBase()→ 1 values of threads without a class ─learn()→ 2 effect of each control
+// Each step writes its results under the lock, before it stores its number; they are constant after
+// that. Refusals may come later too, at most one per control.
+// The nice value is special: a thread that raises it may not be able to lower it again. RLIMIT_NICE
+// is read first, since it may allow exactly the way back. Otherwise the trial lowers the value by
+// one step below the base, which is harmless and needs the same privilege as the way back.
+// Capabilities in /proc are not read: in a user namespace they are listed and have no effect.
 
 enum EffectControl: Int, CaseIterable, Sendable {
   case policy, slice, nice, clamps, disk, slack
@@ -15,13 +16,13 @@ enum EffectControl: Int, CaseIterable, Sendable {
 
 /// Why a control has no effect.
 enum EffectRefusal: Equatable, Sendable {
-  /// The system call failed.
+  /// The system call failed with this errno.
   case error(Int32)
-  /// The kernel accepts it, or has not got it, and does nothing.
+  /// The kernel does not support the control, or accepts it and does nothing.
   case ignored
-  /// The process could not take it back: RLIMIT_NICE, CAP_SYS_NICE.
+  /// The process could not undo it: RLIMIT_NICE, CAP_SYS_NICE.
   case noWayBack
-  /// The program runs by another policy, which is left to it.
+  /// The program chose another policy, which stays in place.
   case programs
   /// GRANDCENTRAL_EFFECTS=none.
   case switchedOff
@@ -32,14 +33,14 @@ final class EffectControls: @unchecked Sendable {
 
   private let lock = Lock()
   private let known = Atomic<UInt32>(0)
-  /// Of threads without a class, from step 1 on.
+  /// The values of threads without a class. Valid from step 1 on.
   @Cell private(set) var basePolicy = Scheduling.Policy.other
   @Cell private(set) var baseNice: Int32 = 0
   @Cell private(set) var baseDisk = IOPriority.unset
-  /// From step 2 on. 0: the kernel's own.
+  /// Valid from step 2 on. 0: the kernel's default.
   @Cell private(set) var baseSliceNanoseconds: UInt64 = 0
   @Cell private(set) var baseClamps: ClosedRange<UInt32>?
-  /// By control: 0, or an encoded refusal. Written once each.
+  /// For each control 0 or an encoded refusal. Each is written at most once.
   private let refusals: [RefusalWord]
   private let isOff: Bool
 
@@ -61,22 +62,22 @@ final class EffectControls: @unchecked Sendable {
     refusals[control.rawValue].word.load(ordering: .relaxed) == 0
   }
 
-  /// The first reason stays. Any thread.
+  /// Records why a control has no effect. The first reason stays. Any thread.
   func refuse(_ control: EffectControl, _ reason: EffectRefusal) {
     _ = refusals[control.rawValue].word.compareExchange(
       expected: 0, desired: reason.encoded, ordering: .relaxed)
   }
 
-  // MARK: Finding out
+  // MARK: Trials
 
-  /// Step 1, if nobody has taken it. Any thread.
+  /// Takes step 1 if it is due. Any thread.
   func learnBase() {
     // acquiring: pairs with the releasing store at the end.
     if known.load(ordering: .acquiring) != 0 { return }
     lock.withLock { readMainThread() }
   }
 
-  /// Both steps. The calling thread has no class, and is the pool's or made for it.
+  /// Takes both steps. The calling thread is the pool's or was made for this, and is in no class.
   func learn() {
     if isKnown { return }
     learnBase()
@@ -95,7 +96,8 @@ final class EffectControls: @unchecked Sendable {
   // acquiring: pairs with the releasing store in learn().
   var isKnown: Bool { known.load(ordering: .acquiring) == 2 }
 
-  /// As the main thread is: a client's thread that submits first may be in a state of its own.
+  /// Reads the base values from the main thread, since a client's thread that submits first may
+  /// have changed its own.
   private func readMainThread() {
     guard known.load(ordering: .relaxed) == 0 else { return }
     defer { known.store(1, ordering: .releasing) }
@@ -132,7 +134,8 @@ final class EffectControls: @unchecked Sendable {
       refuse(.slice, .ignored)
     }
     _ = Scheduling.set(plain, of: 0)
-    // One that the main thread has chosen for itself is another than a thread has that chose none.
+    // The slice of the main thread differs from that of a thread that set none: the program chose
+    // it.
     guard has(.slice), case .success(let now) = Scheduling.attributes(of: 0),
       case .success(let main) = Scheduling.attributes(of: Process.identifier),
       main.sliceNanoseconds != now.sliceNanoseconds
@@ -161,7 +164,7 @@ final class EffectControls: @unchecked Sendable {
     if error != 0 { return refuse(.nice, EffectRefusal(error)) }
     var tried = own
     tried.nice -= 1
-    // A kernel reads less than the least as the least, which would try nothing.
+    // The kernel clamps values below -20, so such a trial would test nothing.
     guard tried.nice >= -20, Scheduling.set(tried, of: 0) == 0 else {
       return refuse(.nice, .noWayBack)
     }
@@ -184,13 +187,13 @@ final class EffectControls: @unchecked Sendable {
 }
 
 extension EffectRefusal {
-  /// Of what failed when it was tried.
+  /// The refusal for a failed trial.
   fileprivate init(_ error: Int32) {
-    // A kernel without the call, without the control, or with a shorter record than it is in.
+    // The kernel lacks the call or the control, or its record is too short to hold the control.
     self = [ENOSYS, EOPNOTSUPP, E2BIG].contains(error) ? .ignored : .error(error)
   }
 
-  /// One number: what fails has its errno, the others are negative.
+  /// The refusal as one number: the errno of a failure, or a negative number.
   fileprivate var encoded: Int32 {
     switch self {
     case .error(let number): number

@@ -1,7 +1,6 @@
-// Room: QoS/LegacyPriority. The four priorities that global queues had before there were QoS
-// classes.
+// Room: QoS/LegacyPriority. The four priorities that global queues had before the QoS classes.
 
-/// A global queue's priority as older programs give it; the raw values are the C API's.
+/// A global queue's priority as older programs pass it. The raw values are the C API's.
 ///
 /// - Source: `dispatch/queue.h`, DISPATCH_QUEUE_PRIORITY_HIGH and its siblings.
 enum LegacyPriority: Int, CaseIterable, Sendable {
@@ -10,7 +9,7 @@ enum LegacyPriority: Int, CaseIterable, Sendable {
   case low = -2
   case background = -32768
 
-  /// The class that took the priority's place.
+  /// The QoS class that replaces the priority.
   var qosClass: DispatchQoS.QoSClass {
     switch self {
     case .high: .userInitiated

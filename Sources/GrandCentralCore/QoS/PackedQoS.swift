@@ -1,6 +1,6 @@
-// Room: QoS/PackedQoS. A quality of service as one 32-bit value, as nodes and threads carry it; lanes keep the lower half of it,
-// which says all.
-//   7…0 band │ 11…8 relative priority, as its magnitude 0…15 │ 12 enforced │ 13 floor, of queues only
+// Room: QoS/PackedQoS. A quality of service as one 32-bit value, for nodes and threads. Lanes keep
+// the lower half, which holds all of it.
+//   7…0 band │ 11…8 relative priority, as its magnitude 0…15 │ 12 enforced │ 13 floor, for queues
 // Bands are the QoS classes in ascending order of urgency; 0 means unspecified.
 
 /// The QoS classes as small numbers, in ascending order of urgency.
@@ -12,7 +12,7 @@ enum Band: UInt8, CaseIterable, Comparable, Sendable {
   @inlinable
   static func < (left: Band, right: Band) -> Bool { left.rawValue < right.rawValue }
 
-  /// Where work of this band stands among others: what has no class is treated as default.
+  /// The band for comparisons: unspecified counts as default.
   @inlinable
   var place: Band { self == .unspecified ? .default : self }
 }
@@ -35,13 +35,13 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
 
   @inlinable
   var band: Band { Band(rawValue: UInt8(truncatingIfNeeded: rawValue)) ?? .unspecified }
-  /// Where it stands among others' bands.
+  /// The band for comparisons: see `Band`.
   @inlinable
   var place: Band { band.place }
-  /// 0 … -15, 0 being the most urgent of its band.
+  /// From 0, the most urgent of the band, down to -15.
   var relativePriority: Int { -Int(rawValue >> 8 & 0xf) }
   @inlinable
   var isEnforced: Bool { rawValue >> 12 & 1 == 1 }
-  /// A queue's that is not its own, but the least that its items run at.
+  /// Whether this is a queue's floor, the minimum for its items, rather than its class.
   var isFloor: Bool { rawValue >> 13 & 1 == 1 }
 }

@@ -1,26 +1,30 @@
-// Room: QoS/Standing. At which class a thread works, what others ask of it included: not what its items
-// see and hand on (gc_thread.qos).
-//   standing  what anybody may compare himself with; 0 is that of a thread nobody has raised or lowered
+// Room: QoS/Standing. The class at which a thread works, including what other threads ask of it.
+// Its items see and pass on another one: gc_thread.qos.
+//   priority  the effective priority, readable by any thread; 0 if the thread was never raised or
+//             lowered
 //   waitsFor  what the thread sleeps for
-// Both change under the thread's lock. `adopted` and `lent` are the thread's own: what it last set its
-// standing to, and that somebody may have raised it since.
-//   owner   adopt: lock; standing = its own class and what its lanes ask; effects; unlock
-//   raiser  lock; does that still hold for which it raises? standing = more; help; unlock
-//           then what the thread waits for is raised likewise, if it sleeps
-// The thread ends what it may have been raised for first (it leaves the lane, or lowers its urgency), and
-// then adopts. So a raiser either had the lock before and is undone, or finds that it comes too late: each
-// raise is taken back exactly once, and none after the fact. Whether there may have been a raise the owner
-// reads off the word that it leaves: LaneState.urgency is at least what anybody raises it to.
-// A raiser that finds the thread at that class already does not take the lock: work of one class costs a look. That
-// is a store and a load on either side, all sequentially consistent: the raiser puts the urgency into the word, then
-// looks at the standing; the owner sets its standing, then looks at its words again. One of the two sees the other's.
-// No thread holds two of these locks. A chain is followed link by link; it ends where a thread stands as
-// high already, so it ends in a ring as well.
+// Both change under the thread's lock. Two fields belong to the thread alone: `applied`, the
+// priority that it set last, and `boosted`, whether other threads may have raised it since.
+//   owner   apply: lock; priority = maximum of its own class and what its lanes ask; effects;
+//           unlock
+//   raiser  lock; check that the reason still holds; priority = the higher one; help; unlock; then
+//           raise what the thread waits for, if it sleeps
+// Each boost ends exactly once, and none is applied too late. The thread first ends what it may
+// have been raised for: it leaves the lane, or lowers the lane's urgency. Then it applies its
+// priority again. A raiser either had the lock before, and its boost is undone, or finds that its
+// reason no longer holds. The owner learns from the word that it leaves whether there may have been
+// a boost: LaneState.urgency is at least what any raiser raises it to.
+// A raiser takes no lock if the thread already works at that class, so equal classes cost one load.
+// Each side does a store and then a load, all sequentially consistent: the raiser writes the
+// urgency into the word, then loads the priority; the owner stores its priority, then loads its
+// words again. So one of the two sees the other's store.
+// No thread holds two of these locks. A chain of waits is followed link by link. It ends at a
+// thread that already works at that class, so it also ends in a deadlock cycle.
 import CLinux
 
-/// Something that threads wait for, and whose owner they raise.
+/// An object that threads wait for, and whose owner they raise.
 protocol Awaited: AnyObject {
-  /// One of those that wait here is to be treated as of `band` from now on. Any thread, without locks.
+  /// Reports that a thread which waits here now counts as `band`. Any thread, without locks held.
   func waiterRose(to band: Band, from thread: ThreadContext)
 }
 
@@ -29,21 +33,21 @@ enum Standing {
     (Band(rawValue: UInt8(thread.standing)) ?? .unspecified).place
   }
 
-  /// The calling thread works at `band` from here on.
+  /// Makes the calling thread work at `band`.
   @inline(__always)
   static func adopt(_ band: Band, on thread: ThreadContext) {
     if isAt(band, thread) { return }
     adoptNow(on: thread) { band }
   }
 
-  /// Whether the calling thread has nothing to do to work at `band`.
+  /// Whether the calling thread already works at `band`, and no other thread may have raised it.
   @inline(__always)
   static func isAt(_ band: Band, _ thread: ThreadContext) -> Bool {
     thread.pointee.adopted == UInt32(band.rawValue) && thread.pointee.lent == 0
   }
 
-  /// `choose` is called under the lock: what a raiser has put into a lane's word before is seen then, and
-  /// one that comes later finds the standing that is set here.
+  /// Applies the result of `choose`, which runs under the lock. It sees what an earlier raiser has
+  /// written into a lane's word; a later raiser finds the priority that is set here.
   @inline(never)
   static func adoptNow(on thread: ThreadContext, _ choose: () -> Band) {
     let shared = thread.shared
@@ -62,13 +66,13 @@ enum Standing {
     }
   }
 
-  /// The calling thread ends, or lowers, something that others knew to be as urgent as `band`.
+  /// Records that the calling thread ends, or lowers, work that other threads saw at `band`.
   @inline(__always)
   static func noteEnd(of band: Band, on thread: ThreadContext) {
     if UInt32(band.rawValue) > thread.pointee.adopted { thread.pointee.lent = 1 }
   }
 
-  /// Whether others may have raised the calling thread, or it has raised itself for them.
+  /// Whether other threads may have raised the calling thread, or it has raised itself for them.
   @inline(__always)
   static func mayBeRaised(_ thread: ThreadContext) -> Bool {
     if thread.pointee.lent != 0 { return true }
@@ -76,7 +80,8 @@ enum Standing {
     return thread.pointee.adopted > UInt32(own.rawValue)
   }
 
-  /// Raises `thread` for as long as it takes itself. Any thread but that one.
+  /// Raises `thread` until it next applies its own priority, if `holds` is true under its lock. Any
+  /// thread but `thread`.
   static func raise(
     _ thread: ThreadContext, to band: Band, from raiser: ThreadContext, if holds: () -> Bool
   ) {
@@ -93,8 +98,8 @@ enum Standing {
     (next as? any Awaited)?.waiterRose(to: band, from: raiser)
   }
 
-  /// Sleeps in `body`, for `object`. Who raises the thread meanwhile raises that too; and who has done so
-  /// since `known`, the class that the wait was begun with, is followed here.
+  /// Sleeps in `body`, waiting for `object`. A raise of the thread during the wait also raises
+  /// `object`. So does a raise since `known`, the class that the wait began with.
   static func waiting<Result>(
     _ thread: ThreadContext, for object: some Awaited, at known: Band, _ body: () -> Result
   ) -> Result {

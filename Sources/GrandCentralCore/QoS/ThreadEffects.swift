@@ -1,35 +1,41 @@
-// Room: QoS/ThreadEffects. Puts a class into effect on a thread of the pool, and takes it back.
-// What is in effect is the thread's own affair, kept in its context (gc_thread.effect): to stay in a class costs one
-// compare, and a look whether somebody helped. A change is up to three system calls, of which those are left out that
-// the two classes have in common. The default class is no effect at all: how threads are that nobody touched.
+// Room: QoS/ThreadEffects. Applies the kernel settings of a class to a thread of the pool.
+// The class in effect is the thread's own state, in its context (gc_thread.effect). To stay in a
+// class costs one compare, and one load to see whether another thread helped. A change takes up to
+// three system calls, less those that the two classes have in common. The default class has no
+// effects: its threads run as the program's threads do.
 //   0 not the pool's ─adopt()→ default ─apply()→ a class ─apply()→ … ─leave()→ 0
-//   `stuck`: a nice value could be lowered and not raised again, since the program gave up a privilege meanwhile;
-//   then apply() says so, and the pool lets the thread end.
-// Others take part in one way: help() raises a running thread, by its number, as far as that can be done from outside.
-//   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class; unlock
-//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls; `own` = class; `help` = 0; unlock
-// So the calls of the two never mix. A helper may come late, when the item has ended: then the owner finds `help` at its
-// next boundary, the beginning of the next item or of its sleep at the latest. A helper never finds a thread's number
-// in use by another thread: the owner clears `own` under the lock before the thread ends.
+//   `stuck`: the thread's nice value cannot be lowered again, since the program gave up a
+//   privilege; then apply() returns false, and the pool lets the thread end.
+// Another thread may only help: help() raises a running thread, by its thread id, as far as the
+// kernel permits from outside.
+//   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class;
+//           unlock
+//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls; `own` = class;
+//           `help` = 0; unlock
+// Invariant: the calls of the two never mix. A helper may come late, after the item has ended. Then
+// the owner finds `help` at its next boundary: the start of the next item, or of its sleep. A
+// helper never uses a thread id that now belongs to another thread: the owner clears `own` under
+// the lock before the thread ends.
 import CLinux
 
 enum ThreadEffects {
   private static var stuck: UInt32 { 0x100 }
 
-  /// The calling thread runs as `band` from here on; unspecified counts as default. At the boundary of an item. False:
-  /// the thread is lower than that, and cannot be raised. No thread but the pool's is touched.
+  /// Makes the calling thread run as `band`; unspecified counts as default. Called at the boundary
+  /// of an item. Changes only threads of the pool. False: the thread is lower than that, and cannot
+  /// be raised.
   @inline(__always) @discardableResult
   static func apply(_ band: Band, on thread: ThreadContext) -> Bool {
     isInEffect(band, on: thread) || change(to: band, on: thread)
   }
 
-  /// Whether there is nothing to apply.
+  /// Whether the calling thread already runs as `band`, and no other thread has helped it.
   @inline(__always)
   static func isInEffect(_ band: Band, on thread: ThreadContext) -> Bool {
     thread.pointee.effect == UInt32(band.rawValue) && !thread.isHelped
   }
 
-  /// Whether the thread, the calling one, is in a class below default.
+  /// Whether `thread`, the calling one, is in a class below default.
   static func isLow(_ thread: ThreadContext) -> Bool {
     let effect = thread.pointee.effect
     return effect != 0 && effect & 0xff < UInt32(Band.default.rawValue)
@@ -67,8 +73,9 @@ enum ThreadEffects {
     }
   }
 
-  /// The calling thread is about to sleep, or to wait for events: not in a class below default, since what wakes it may be
-  /// of any. One above is kept: a sleeping thread has nothing of it, and the next item is most likely of the same.
+  /// Leaves a class below default before the calling thread sleeps or waits for events, since the
+  /// work that wakes it may be of any class. A class above default is kept: it has no effect on a
+  /// sleeping thread, and the next item is most likely of the same class.
   @inline(__always)
   static func rest(_ thread: ThreadContext) {
     let effect = thread.pointee.effect
@@ -77,12 +84,12 @@ enum ThreadEffects {
     }
   }
 
-  /// Raises `thread` to `band` at once, until its next boundary. Any thread; takes a lock that nobody holds for long. False:
-  /// it is there already, or is not at work for the pool.
+  /// Raises `thread` to `band` at once, until its next boundary. Any thread; takes a lock that is
+  /// held only briefly. False: the thread is there already, or does not work for the pool.
   @discardableResult
   static func help(_ thread: ThreadContext, to band: Band) -> Bool {
     let controls = EffectControls.shared
-    // Until a class has been put into effect there is no thread in a lower one.
+    // Before the first class has taken effect, no thread is in a lower class.
     guard controls.isKnown else { return false }
     let shared = thread.shared
     let words = shared.effects
@@ -94,7 +101,7 @@ enum ThreadEffects {
       let number = shared.threadID.load(ordering: .relaxed)
       let (before, after) = (ClassEffects.of(now), ClassEffects.of(band))
       words.help.store(UInt32(band.rawValue), ordering: .relaxed)
-      // What is refused here is not refused to the thread itself, and is found there.
+      // A refusal here is not recorded: the thread itself may be allowed to, and finds out.
       if after.scheduling != before.scheduling && controls.hasScheduling {
         _ = Scheduling.set(controls.attributes(for: after, words), of: number)
       }
@@ -105,10 +112,11 @@ enum ThreadEffects {
     }
   }
 
-  // MARK: A thread's beginning and end
+  // MARK: A thread's start and end
 
-  /// The calling thread is the pool's from now on, in no class; whoever made it may have been in one of its own. A thread
-  /// that cannot be replaced gets no nice value, from which there might be no way back one day.
+  /// Makes the calling thread the pool's, in no class; the thread that created it may have been in
+  /// one. A thread that cannot be replaced gets no nice value, since it might be unable to return
+  /// from it.
   static func adopt(_ thread: ThreadContext, isReplaceable: Bool) {
     let controls = EffectControls.shared
     controls.learnBase()
@@ -119,7 +127,8 @@ enum ThreadEffects {
       own.policy != controls.basePolicy || own.nice != controls.baseNice
     {
       if !setOwn(controls.attributes(for: .none, words), controls) {
-        // Made by a thread that the program had lowered: so it stays, and is no lower for its classes.
+        // Inherited from a thread whose nice value the program had raised. It stays, and the steps
+        // of the classes count from it.
         words.nice.store(own.nice, ordering: .relaxed)
         _ = setOwn(controls.attributes(for: .none, words), controls)
       }
@@ -133,7 +142,8 @@ enum ThreadEffects {
     words.lock.withLock { words.own.store(UInt32(Band.default.rawValue), ordering: .relaxed) }
   }
 
-  /// The calling thread is about to end. Nobody touches it from here on.
+  /// Ends the pool's use of the calling thread, which is about to end. No other thread changes it
+  /// afterwards.
   static func leave(_ thread: ThreadContext) {
     let words = thread.shared.effects
     words.lock.withLock {
@@ -143,8 +153,8 @@ enum ThreadEffects {
     thread.pointee.effect = 0
   }
 
-  /// Whether threads that `thread`, the calling one, makes could be raised to what the program's are. A client's thread
-  /// may have been given a higher nice value, which what it makes inherits.
+  /// Whether threads that `thread`, the calling one, creates could run at the program's nice value.
+  /// A client's thread may have a higher one, which the threads that it creates inherit.
   static func makesPlainThreads(_ thread: ThreadContext) -> Bool {
     if thread.pointee.effect != 0 { return thread.pointee.effect & stuck == 0 }
     let controls = EffectControls.shared
@@ -155,7 +165,7 @@ enum ThreadEffects {
     return own.nice <= controls.baseNice || Scheduling.niceFloor <= controls.baseNice
   }
 
-  /// Runs `body` in no class: for threads that are made there, which inherit what is in effect.
+  /// Runs `body` in no class, since threads that it creates inherit what is in effect.
   static func withoutEffect<Result>(on thread: ThreadContext, _ body: () -> Result) -> Result {
     let effect = thread.pointee.effect
     guard effect != 0, effect != UInt32(Band.default.rawValue) || thread.isHelped else {
@@ -167,16 +177,17 @@ enum ThreadEffects {
     return body()
   }
 
-  // MARK: The scheduler's part
+  // MARK: Scheduling attributes
 
-  /// Returns whether the thread is no lower than asked.
+  /// Applies `effects`. Returns whether the thread is no lower than asked.
   private static func schedule(
     _ effects: ClassEffects, _ words: ThreadEffectWords, _ controls: EffectControls
   ) -> Bool {
     guard controls.hasScheduling else { return true }
     let wanted = controls.attributes(for: effects, words)
     if setOwn(wanted, controls) { return true }
-    // EPERM: somebody has lowered the thread's nice value, perhaps a class, before a privilege was given up.
+    // EPERM: the thread's nice value was raised, perhaps by a class, before a privilege was given
+    // up.
     guard case .success(let now) = Scheduling.attributes(of: 0) else {
       controls.refuse(.policy, .error(EPERM))
       return true
@@ -203,7 +214,7 @@ enum ThreadEffects {
 }
 
 extension ClassEffects {
-  /// What one system call sets.
+  /// The part of the effects that one system call sets.
   fileprivate struct SchedulingPart: Equatable {
     let isBatch: Bool
     let sliceNanoseconds: UInt64?
@@ -221,7 +232,7 @@ extension ClassEffects {
 extension EffectControls {
   fileprivate var hasScheduling: Bool { has(.policy) || has(.slice) || has(.nice) || has(.clamps) }
 
-  /// What the scheduler is to be told for `effects` on a thread with these words.
+  /// The scheduling attributes of `effects` on a thread with these words.
   fileprivate func attributes(
     for effects: ClassEffects, _ words: ThreadEffectWords
   ) -> Scheduling.Attributes {
