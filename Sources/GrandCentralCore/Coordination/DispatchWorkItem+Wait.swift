@@ -206,10 +206,10 @@ extension DispatchWorkItem {
     register(Notification(execute, qos: qos, flags: flags, queue: queue, on: thread), on: thread)
   }
 
-  /// Submits a work item to `queue` when this item's first execution ends, or at once if it has
-  /// ended.
+  /// Submits a work item to `queue` when this item's first execution ends.
   ///
-  /// Call from any thread. The order is that of `notify(qos:flags:queue:execute:)`.
+  /// Call from any thread. If the execution has ended, submits at once. The order is that of
+  /// `notify(qos:flags:queue:execute:)`.
   ///
   /// - Parameters:
   ///   - queue: the queue that runs the item.
