@@ -11,7 +11,8 @@ extension DispatchGroup {
   /// group alive until then.
   ///
   /// - Parameters:
-  ///   - qos: the QoS of the work; by default the caller's.
+  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
+  ///     stops the process.
   ///   - flags: the attributes of the work.
   ///   - queue: the queue that runs the work.
   ///   - work: the closure to submit; runs once.
@@ -72,7 +73,7 @@ extension DispatchGroup {
   /// group no longer retains itself, and the caller releases it.
   private func submitDue(from thread: ThreadContext) -> Bool {
     // acquiring: pairs with the leaves before the end of each generation, the caller's and later
-    // ones. So the submitted work sees what those leaves released.
+    // generations. So the submitted work sees what those leaves released.
     let current = GroupState(rawValue: word.load(ordering: .acquiring)).generation
     let waiting = registered
     let count = waiting.firstIndex { $0.generation == current } ?? waiting.count

@@ -18,8 +18,7 @@ extension DispatchWorkItem {
   /// end times out.
   ///
   /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
-  /// - Returns: `.timedOut` if the deadline came first; that wait does not count as the permitted
-  ///   one.
+  /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
@@ -30,8 +29,7 @@ extension DispatchWorkItem {
   /// end times out.
   ///
   /// - Parameter wallTimeout: the deadline, which follows changes of the wall clock.
-  /// - Returns: `.timedOut` if the deadline came first; that wait does not count as the permitted
-  ///   one.
+  /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
@@ -193,7 +191,8 @@ extension DispatchWorkItem {
   /// destroyed without having been executed discards its notifications.
   ///
   /// - Parameters:
-  ///   - qos: the QoS of the work; by default the caller's.
+  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
+  ///     stops the process.
   ///   - flags: the attributes of the work.
   ///   - queue: the queue that runs the work.
   ///   - execute: the closure to submit; runs once.

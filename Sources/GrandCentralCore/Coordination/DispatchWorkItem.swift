@@ -182,8 +182,8 @@ extension DispatchWorkItem {
   /// Records where a waiter finds the item, until the execution ends.
   func recordSubmission(to queue: DispatchQueue) {
     let retained = UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque())
-    // releasing: publishes the queue to takeSubmission(). acquiring: the previous one, released
-    // here.
+    // releasing: publishes the queue to takeSubmission(). acquiring: the previous
+    // queue, released here.
     let before = submission.exchange(retained, ordering: .acquiringAndReleasing)
     Self.queue(before)?.release()
   }

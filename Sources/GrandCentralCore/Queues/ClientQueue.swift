@@ -5,8 +5,7 @@
 package final class ClientQueue: DispatchQueue, @unchecked Sendable {
   private let bytes: ClientLabel
 
-  /// Creates a queue as `DispatchQueue.init` does. The label is copied; `nil` stands for an empty
-  /// one.
+  /// Creates a queue as `DispatchQueue.init` does. Copies the label; `nil` stands for "".
   package init(
     clientLabel: UnsafePointer<CChar>?, qos: DispatchQoS, attributes: Attributes,
     target: DispatchQueue?

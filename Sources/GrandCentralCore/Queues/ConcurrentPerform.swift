@@ -2,9 +2,9 @@
 // The caller and up to width - 1 helpers from the pool claim iterations in chunks that shrink
 // towards the end (guided self-scheduling, Polychronopoulos and Kuck, 1987). Large chunks come
 // first and keep the overhead small; small chunks come last, so all threads end together. The first
-// chunk is a sixteenth of a fair share, which balances a loop whose first iterations are the heavy
-// ones; a million iterations are still only some hundred claims. A small count is claimed one by
-// one, so iterations that wait for each other still meet.
+// chunk is a sixteenth of a fair share, which balances a loop whose first iterations are the
+// heaviest; a million iterations are still only some hundred claims. A small count is claimed one
+// by one, so iterations that wait for each other still meet.
 // Invariant: the caller's closure does not escape. A helper touches it only between a successful
 // claim and the matching addition to `done`; the caller returns only when `done` is complete. A
 // later helper finds nothing to claim.
@@ -102,8 +102,8 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Sends helpers to the pool, or to a queue that the caller is inside, so that no more run than
-  /// the queue admits.
+  /// Creates the state and submits the helpers. They go to the pool, or to a queue that the caller
+  /// is inside, so that no more of them run than the queue admits.
   @usableFromInline
   static func begin(
     iterations: Int, in place: PerformPlace? = nil, from thread: ThreadContext,
@@ -190,9 +190,10 @@ extension DispatchQueue {
   /// A C function, called with its context and the number of the iteration.
   package typealias IterationFunction = @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
 
-  /// Calls `function` once for each number below `iterations`, as items of this queue, and waits
-  /// for them. They run one after the other if the queue, or one of its targets, is serial, and
-  /// never more at a time than the queue and its targets admit.
+  /// Calls `function` once for each number below `iterations`, as items of this queue.
+  ///
+  /// Returns when all calls have returned. They run one after the other if the queue, or one of
+  /// its targets, is serial, and never more at a time than the queue and its targets admit.
   package final func applyCall(
     iterations: Int, _ function: @escaping IterationFunction, _ context: UnsafeMutableRawPointer?
   ) {
@@ -202,7 +203,7 @@ extension DispatchQueue {
       return Self.concurrentPerform(iterations: iterations) { function(context, $0) }
     }
     let loop = { self.loop(iterations) { function(context, $0) } }
-    // A caller that is inside keeps its own permit: a wait for another one might never end.
+    // A caller that is inside keeps its own permit: a wait for another permit might never end.
     let thread = currentThread()
     if kind == .concurrent && isHeldShared(by: thread) {
       withFrame(thread, as: .visiting, loop)
@@ -231,7 +232,7 @@ extension DispatchQueue {
   }
 }
 
-/// A queue that the caller of a loop is inside, and whose items the helpers are.
+/// The queue that the caller of a loop is inside; the helpers are its items.
 @usableFromInline
 struct PerformPlace {
   let queue: DispatchQueue

@@ -102,7 +102,7 @@ extension DispatchQueue {
   ) rethrows -> T {
     let thread = currentThread()
     let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
-    // An idle queue needs no other thread, except one that is bound to the main thread.
+    // An idle queue needs no other thread, unless it is bound to the main thread.
     guard isBusy || kind == .bound else { return try sync(flags: flags, execute: work) }
     failIfHeld(by: thread, exclusive: flags.contains(.barrier))
     return try runRemotely(
@@ -243,8 +243,8 @@ private final class RemoteCall: @unchecked Sendable {
       Parker.grant(waiter)
     }
     // An item that a concurrent lane admits waits only for a CPU, which no other thread can see. So
-    // it counts as served: the deadlock walk may miss a cycle through it but never reports a false
-    // one.
+    // it counts as served: the deadlock walk may miss a cycle through it but reports no false
+    // cycle.
     thread.shared.isServed.store(lane.kind == .concurrent && !barrier, ordering: .relaxed)
     Parker.prepare(thread)
     lane.submit(node, from: thread)

@@ -1,9 +1,9 @@
 // Room: Queues/DispatchQueue+Width. Sets the width of a concurrent queue: see Lanes/Lane+Width.
 
 extension DispatchQueue {
-  /// Limits how many items of a concurrent queue run at the same time, of those submitted after
-  /// this call. The width is at least 1 and at most the queue's maximum. Serial and global queues
-  /// keep theirs.
+  /// Limits how many of the items submitted after this call run at the same time.
+  ///
+  /// The width is at least 1 and at most the queue's maximum. Serial and global queues keep theirs.
   package final func setWidth(_ asked: Int) {
     guard kind == .concurrent else { return }
     let width = UInt16(min(max(asked, 1), LaneState.mostRunning))

@@ -107,6 +107,9 @@ extension DispatchQueue {
     /// The attributes as bits.
     public let rawValue: UInt64
     /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Items run at the same time. Without it, one item runs at a time.
@@ -157,6 +160,9 @@ public final class DispatchSerialQueue: DispatchQueue, @unchecked Sendable {
     /// The attributes as bits.
     public let rawValue: UInt64
     /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Nothing runs before `activate()`.
     public static let initiallyInactive = Attributes(rawValue: 1 << 2)
@@ -186,6 +192,9 @@ public final class DispatchConcurrentQueue: DispatchQueue, @unchecked Sendable {
     /// The attributes as bits.
     public let rawValue: UInt64
     /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Nothing runs before `activate()`.
     public static let initiallyInactive = Attributes(rawValue: 1 << 2)

@@ -3,8 +3,8 @@
 final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   private let pool: Pool
   private let band: Band
-  /// Whether each item submitted directly to this queue gets a thread, as activations of serial
-  /// queues do.
+  /// Whether items submitted directly to this queue start beyond the width. Activations of serial
+  /// queues do so anyway.
   private let overcommits: Bool
 
   init(band: Band, overcommits: Bool = false, pool: Pool) {
@@ -15,8 +15,8 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
       root: Self.label(of: band, overcommits: overcommits), kind: .root, qos: PackedQoS(band: band))
   }
 
-  /// Returns the label that programs and tools know. The root without a band is the default target
-  /// of serial queues; programs know it by the label of the default class with overcommit.
+  /// Returns the customary label of a root. The root without a band is the default target of serial
+  /// queues; its customary label is that of the default class with overcommit.
   private static func label(of band: Band, overcommits: Bool) -> String {
     let name =
       switch band {

@@ -1,7 +1,7 @@
 // Room: Queues/LatePart. A part of the engine that is made on first use.
-// Not a `static let`: if a thread is making one while another forks, it stays half made in the
-// child for ever, and no other code can see that. Here the making thread holds a lock, and a fork
-// waits for it (Primitives/ForkGate).
+// Not a `static let`: if a thread initialises it while another thread forks, it stays half made in
+// the child for ever, and no code outside can see that. Here the making thread holds a lock, and a
+// fork waits for it (Primitives/ForkGate).
 // A struct inside its owner, not an object: every thread would count references to an object for
 // each timer.
 

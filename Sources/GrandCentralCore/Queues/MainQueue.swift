@@ -4,7 +4,7 @@
 //   bit 1 retry   a threadless retry has begun: the main thread makes one more pass
 //   bit 2 asleep  the main thread sleeps in dispatchMain() until bit 0 or 1 is set
 //   0 ─idle→ asleep ─work, retry→ asleep and that bit, wake        any ─drainOnce→ 0
-// A run loop asks for a descriptor, which becomes readable whenever bit 0 is set.
+// A run loop uses a descriptor, which becomes readable whenever bit 0 is set.
 import CLinux
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
@@ -12,7 +12,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   private static let vigil: UInt32 = 2
   private static let asleep: UInt32 = 4
   private let signal = Atomic<UInt32>(0)
-  /// An eventfd for run loops; -1 until a run loop asks for it.
+  /// An eventfd for run loops; -1 until a run loop requests it.
   private let descriptor = Atomic<Int32>(-1)
   private let descriptorLock = Lock()
 
@@ -23,7 +23,8 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
 
   override func wakeBoundThread() {
     // sequentiallyConsistent: with runLoopDescriptor(): either this thread sees the descriptor, or
-    // that one sees the bit. A read-modify-write, so that it passes on what lookAround() released.
+    // the other thread sees the bit. A read-modify-write, so that it passes on what lookAround()
+    // released.
     let before = signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent).oldValue
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
     if descriptor >= 0 { Doorbell.ring(descriptor) }
@@ -97,7 +98,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   }
 
   /// Returns a non-blocking eventfd(2) that becomes readable when work comes to the main queue; the
-  /// same one at each call. Throws an errno.
+  /// same descriptor at each call. Throws an errno.
   func runLoopDescriptor() throws(SystemError) -> Int32 {
     descriptorLock.lock()
     defer { descriptorLock.unlock() }

@@ -4,7 +4,7 @@
 ///
 /// - Source: Apple, Dispatch, `DispatchPredicate`.
 public enum DispatchPredicate: Sendable {
-  /// The code runs on this queue, or on one that targets it, directly or not.
+  /// The code runs on this queue, or on a queue that targets it, directly or not.
   case onQueue(DispatchQueue)
   /// The code runs on this queue, and nothing else runs on the queue meanwhile.
   case onQueueAsBarrier(DispatchQueue)
@@ -72,7 +72,7 @@ extension Lane {
   /// barriers.
   fileprivate final func isHeldAsBarrier(by thread: ThreadContext) -> Bool {
     guard isCurrent(on: thread) else { return false }
-    // On a concurrent lane that targets a serial one, still only barriers count.
+    // On a concurrent lane that targets a serial lane, still only barriers count.
     return kind == .serial || isHeldAlone(by: thread)
   }
 }

@@ -62,7 +62,8 @@ extension Runtime {
   private func rehearseFork() {
     let thread = currentThread()
     pool.afterFork(on: thread)
-    // On an existing lane: one made for this would have to be destroyed before the program begins.
+    // On an existing lane: a lane made for this would have to be destroyed before the program
+    // begins.
     LaneHolds.rehearse(on: main, by: thread)
     LaneRegistry.visitAll { _ in }
     main.afterFork(LaneHolds(of: thread))

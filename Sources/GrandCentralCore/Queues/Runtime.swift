@@ -8,7 +8,7 @@ final class Runtime: @unchecked Sendable {
   let pool: Pool
   /// The root queues by band. The first takes each node at its own band; it is the default target.
   let roots: [GlobalQueue]
-  /// The same for C programs that ask for threads beyond the width.
+  /// The roots for C programs that request threads beyond the width, by band.
   let overcommitRoots: [GlobalQueue]
   let main = MainQueue()
   /// The main queue, for callers that must not count references.
@@ -46,15 +46,16 @@ final class Runtime: @unchecked Sendable {
 }
 
 extension Unmanaged<Lane> {
-  /// The given target, which its owner keeps alive; `nil` stands for the default one.
+  /// The given target, which its owner keeps alive; `nil` stands for the default target.
   static func named(_ queue: DispatchQueue?) -> Unmanaged<Lane> {
     queue.map { .passUnretained($0) } ?? Runtime.shared.defaultTarget
   }
 }
 
 extension Pool.Configuration {
-  /// Reads GRANDCENTRAL_WIDTH, the fixed width, and GRANDCENTRAL_THREADS, the maximum number of
-  /// threads. Values that are not positive numbers are reported and ignored.
+  /// Reads the settings of the pool from the environment. GRANDCENTRAL_WIDTH fixes the width,
+  /// GRANDCENTRAL_THREADS the maximum number of threads. Other values than positive numbers are
+  /// reported and ignored.
   static func fromEnvironment() -> Pool.Configuration {
     let fixedWidth = positive("GRANDCENTRAL_WIDTH", atMost: 512)
     let width = fixedWidth ?? CPULimits.machine.width()

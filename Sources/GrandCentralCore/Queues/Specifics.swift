@@ -7,6 +7,8 @@
 /// - Source: Apple, Dispatch, `DispatchSpecificKey`.
 public final class DispatchSpecificKey<T>: Sendable {
   /// Creates a key that differs from all others.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchSpecificKey.init()`.
   public init() {}
 }
 
@@ -82,8 +84,8 @@ private final class SpecificTable {
     return nil
   }
 
-  /// Replaces an entry and returns the old one. The caller destroys it outside the lock, because a
-  /// value's deinit may read specifics itself.
+  /// Replaces an entry and returns the old entry. The caller destroys it outside the lock, because
+  /// a value's deinit may read specifics itself.
   func replace(_ key: SpecificKey, by entry: SpecificEntry?) -> SpecificEntry? {
     lock.lock()
     defer { lock.unlock() }
@@ -100,7 +102,7 @@ private final class SpecificTable {
   }
 }
 
-/// A value that was found, in a table whose lock is held until unlock(), so no thread replaces it
+/// A value that was found. The table's lock is held until unlock(), so no thread replaces the value
 /// meanwhile. The search is independent of the value's type, so only the copy is generic, in the
 /// caller's module.
 @usableFromInline
@@ -197,7 +199,7 @@ extension DispatchQueue {
   /// Call from any thread.
   ///
   /// - Parameter key: the key of the value.
-  /// - Returns: `nil` if this queue has no value; its targets are not asked.
+  /// - Returns: `nil` if this queue has no value; its targets are not searched.
   /// - Source: Apple, Dispatch, `DispatchQueue.getSpecific(key:)`.
   public final func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? {
     guard let found = findSpecific(SpecificKey(key)) else { return nil }
@@ -208,12 +210,12 @@ extension DispatchQueue {
 
   /// Sets or removes this queue's value for `key`.
   ///
-  /// Call from any thread. The old value is released before this returns; the last one when the
-  /// queue is destroyed.
+  /// Call from any thread. The old value is released before this returns; the last value when
+  /// the queue is destroyed.
   ///
   /// - Parameters:
   ///   - key: the key of the value.
-  ///   - value: the new value; `nil` removes the old one.
+  ///   - value: the new value; `nil` removes the old value.
   /// - Source: Apple, Dispatch, `DispatchQueue.setSpecific(key:value:)`.
   public final func setSpecific<T>(key: DispatchSpecificKey<T>, value: T?) {
     setSpecific(key, value)

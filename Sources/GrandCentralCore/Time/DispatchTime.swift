@@ -2,8 +2,8 @@
 //   0                 now
 //   1 … 2^62 - 1      nanoseconds of CLOCK_MONOTONIC
 //   all ones          for ever
-// The words between are those of other clocks (see DispatchWallTime). This type never holds one of
-// them: a result of 2^62 or more is the distant future, and a result below 1 is 1.
+// The words between belong to other clocks (see DispatchWallTime), and this type never holds them:
+// a result of 2^62 or more is the distant future, and a result below 1 is 1.
 
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 /// A point in time of any clock, as the C API encodes it.
@@ -109,7 +109,7 @@ extension DispatchTime {
   private func advanced(byNanoseconds nanoseconds: Int64) -> DispatchTime {
     if rawValue == Self.forever || nanoseconds == .max { return .distantFuture }
     let start = rawValue == 0 ? Clock.monotonicNanoseconds() : rawValue
-    // start is below 2^62: no sum underflows, and one that overflows is beyond every uptime.
+    // start is below 2^62: no sum underflows, and a sum that overflows is beyond every uptime.
     let sum = Int64(start).addingReportingOverflow(nanoseconds)
     if sum.overflow { return .distantFuture }
     return DispatchTime(uptimeNanoseconds: UInt64(max(1, sum.partialValue)))
