@@ -84,7 +84,8 @@ public final class DispatchWorkItem: @unchecked Sendable {
 
   /// Runs the work on the calling thread and returns when it ends. A cancelled item runs nothing.
   ///
-  /// Executing an item more than once stops the process if a thread has waited for it.
+  /// The work runs at the item's QoS if that is more urgent than the thread's. Executing an item
+  /// more than once stops the process if a thread has waited for it.
   ///
   /// - Source: `dispatch_block_perform(3)`.
   public func perform() {
@@ -182,8 +183,8 @@ extension DispatchWorkItem {
   /// Records where a waiter finds the item, until the execution ends.
   func recordSubmission(to queue: DispatchQueue) {
     let retained = UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque())
-    // releasing: publishes the queue to takeSubmission(). acquiring: the previous
-    // queue, released here.
+    // releasing: publishes the queue to takeSubmission(). acquiring: the previous queue,
+    // released here.
     let before = submission.exchange(retained, ordering: .acquiringAndReleasing)
     Self.queue(before)?.release()
   }

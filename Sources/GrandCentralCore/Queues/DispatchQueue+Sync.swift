@@ -64,8 +64,8 @@ extension DispatchQueue {
   ///
   /// Blocks and stops the process as `sync(execute:)` does.
   ///
-  /// - Parameter workItem: the item; it runs with its own QoS and flags, or not at all if it is
-  ///   cancelled.
+  /// - Parameter workItem: the item; it runs with its own flags, and at its own QoS if that is more
+  ///   urgent than the caller's. A cancelled item does not run.
   /// - Source: Apple, Dispatch, `DispatchQueue.sync(execute:)`.
   public final func sync(execute workItem: DispatchWorkItem) {
     sync(flags: workItem.flags) { workItem.perform() }
@@ -111,8 +111,8 @@ extension DispatchQueue {
 
   /// Runs a work item on this queue as `asyncAndWait(execute:)` does.
   ///
-  /// - Parameter workItem: the item; it runs with its own QoS and flags, or not at all if it is
-  ///   cancelled.
+  /// - Parameter workItem: the item; it runs with its own flags, and at its own QoS if that is more
+  ///   urgent than the caller's. A cancelled item does not run.
   /// - Source: Apple, Dispatch, `dispatch_async_and_wait`.
   public final func asyncAndWait(execute workItem: DispatchWorkItem) {
     asyncAndWait(flags: workItem.flags) { workItem.perform() }

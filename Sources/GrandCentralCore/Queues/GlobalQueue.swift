@@ -33,8 +33,9 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
     var traits = node.traits
     let asked = traits.qos
-    // The root's class replaces an item's own. An enforced class, and that of a node that another
-    // queue sends, is only raised: it already includes what the root hands down to that queue.
+    // The root's class replaces an item's own, but only raises an enforced class. It also only
+    // raises the class of a node that another queue sends, which includes what the root hands down
+    // to it.
     let isItem = traits.isDisjoint(with: [.lane, .carried])
     if band != .unspecified && (isItem && !asked.isEnforced || asked.band < band) {
       traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))

@@ -42,7 +42,7 @@ private final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
     }
   }
 
-  /// The pool's: after the queue is destroyed, no run loop performs its finalizer.
+  /// The finalizer runs on the pool: after the queue is destroyed, no run loop performs it.
   override var finalizerTarget: Lane { Runtime.shared.root(.unspecified) }
 
   func next() -> WorkNode? {

@@ -1,6 +1,6 @@
 // Room: Queues/Runtime. One engine: its pool, its root queues, its main queue.
-// The public API uses `shared`. All mutable state of the engine hangs on this object, so a test or
-// a model can have an engine of its own.
+// The public API uses `shared`. The pool, the queues and the parts made on first use belong to this
+// object, so a test or a model can have an engine of its own.
 
 final class Runtime: @unchecked Sendable {
   static let shared = makeShared()

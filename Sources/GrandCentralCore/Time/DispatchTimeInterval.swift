@@ -22,8 +22,8 @@ public enum DispatchTimeInterval: Equatable, Sendable {
   /// - Parameters:
   ///   - lhs: the first interval.
   ///   - rhs: the second interval.
-  /// - Returns: true if both are the same number of nanoseconds. All lengths that exceed 292
-  ///   years are equal, but none equals `.never`.
+  /// - Returns: true if both are the same number of nanoseconds. Lengths of one sign that
+  ///   exceed 292 years are all equal, but none equals `.never`.
   /// - Source: Apple, Dispatch, `DispatchTimeInterval`.
   public static func == (lhs: DispatchTimeInterval, rhs: DispatchTimeInterval) -> Bool {
     switch (lhs, rhs) {

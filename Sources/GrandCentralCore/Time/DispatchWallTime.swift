@@ -44,7 +44,8 @@ public struct DispatchWallTime: Comparable, Sendable {
   /// Creates the date of a `timespec`.
   ///
   /// - Parameter timespec: seconds and nanoseconds since 1970. An earlier date becomes the
-  ///   earliest date of 1970: both have passed. A date after the year 2115 is the distant future.
+  ///   earliest date of 1970: both have passed. A date after February 2116, more
+  ///   than 2^62 nanoseconds, is the distant future.
   /// - Source: Apple, Dispatch, `DispatchWallTime.init(timespec:)`.
   public init(timespec: timespec) {
     let seconds = Int64(timespec.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
