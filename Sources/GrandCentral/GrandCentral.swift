@@ -1,7 +1,8 @@
-// Purpose: what users import. Every public name of the engine, one by one: a scoped re-export of a
-// name takes precedence over the same name of Dispatch that Foundation brings along, so programs
-// that import both get ours without ambiguity. A re-export of the whole module would make every use
-// of a name ambiguous.
+// Purpose: the module that users import.
+// It re-exports every public name of the engine, one by one. A scoped re-export of a name takes
+// precedence over the same name of Dispatch that Foundation re-exports, so programs that import
+// both get ours without ambiguity. A re-export of the whole module would make every use of a name
+// ambiguous.
 
 @_exported import class GrandCentralCore.DispatchConcurrentQueue
 @_exported import struct GrandCentralCore.DispatchData

@@ -1,8 +1,11 @@
-// Purpose: a serial queue as the executor of actors, as on macOS. In this module and not in the engine's,
-// because the Concurrency runtime itself loads a Dispatch library.
+// Purpose: a serial queue as the executor of actors, as on macOS.
+// In this module and not in the engine's, because the Concurrency runtime itself loads a Dispatch
+// library.
 
 extension DispatchSerialQueue: SerialExecutor {
   /// Runs a job of an actor as an item of this queue.
+  ///
+  /// Call from any thread.
   ///
   /// ```swift
   /// actor Journal {
@@ -10,6 +13,7 @@ extension DispatchSerialQueue: SerialExecutor {
   ///   nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   /// }
   /// ```
+  /// - Parameter job: the job; runs once.
   /// - Source: Swift Evolution SE-0392, Custom Actor Executors.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -17,5 +21,7 @@ extension DispatchSerialQueue: SerialExecutor {
   }
 
   /// Stops the process unless the caller is on this queue.
+  ///
+  /// - Source: Swift Evolution SE-0424, Custom isolation checking for SerialExecutor.
   public func checkIsolated() { dispatchPrecondition(condition: .onQueue(self)) }
 }

@@ -1,20 +1,21 @@
 // Room: Coordination/DispatchGroup+Notify. Work that is submitted when a group becomes empty.
-// The list has a lock; it is taken only to register and to deliver. Whoever holds it first submits
-// what is due, so notifications reach their queues in the order of their registration even if the
-// claimer of their generation has not come to it yet. Submitting under the lock is safe: it pushes,
-// it runs nothing.
+// A lock guards the list; only registering and delivering take it. The thread that takes it first
+// submits what is due. So notifications reach their queues in the order of registration, even
+// before the thread that claimed their generation delivers. Submitting under the lock is safe: it
+// pushes and runs nothing.
 
 extension DispatchGroup {
-  /// Submits `work` to `queue` when the group becomes empty; at once if it is empty now.
+  /// Submits `work` to `queue` when the group becomes empty, or at once if it is empty.
   ///
-  /// Call from any thread. Several notifications are submitted in the order of the calls. They keep
-  /// the group alive until then.
+  /// Call from any thread. Notifications are submitted in the order of the calls. They keep the
+  /// group alive until then.
   ///
   /// - Parameters:
-  ///   - qos: the work's QoS; by default that of the caller.
-  ///   - flags: what is special about the work.
-  ///   - queue: where the work runs.
-  ///   - work: runs once.
+  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
+  ///     stops the process.
+  ///   - flags: the attributes of the work.
+  ///   - queue: the queue that runs the work.
+  ///   - work: the closure to submit; runs once.
   /// - Source: `dispatch_group_notify(3)`.
   public func notify(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
@@ -24,15 +25,20 @@ extension DispatchGroup {
     register(Notification(work, qos: qos, flags: flags, queue: queue, on: thread), on: thread)
   }
 
-  /// Submits `work` to `queue` when the group becomes empty; at once if it is empty now.
+  /// Submits a work item to `queue` when the group becomes empty, or at once if it is empty.
   ///
+  /// Call from any thread. The order is that of `notify(qos:flags:queue:execute:)`.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue that runs the item.
+  ///   - work: the item to submit; it runs with its own QoS and flags.
   /// - Source: `dispatch_group_notify(3)`.
   public func notify(queue: DispatchQueue, work: DispatchWorkItem) {
     let thread = currentThread()
     register(Notification(work, queue: queue, on: thread), on: thread)
   }
 
-  /// Calls `function` on `queue` when the group becomes empty; submits it at once if it is empty now.
+  /// Submits a C function to `queue` when the group becomes empty, or at once if it is empty.
   package func notify(
     queue: DispatchQueue, _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
   ) {
@@ -57,17 +63,17 @@ extension DispatchGroup {
     if isEmptied { Unmanaged.passUnretained(self).release() }
   }
 
-  /// Submits what waited for a generation that has ended.
+  /// Submits the notifications of generations that have ended.
   func deliver() {
     let thread = currentThread()
     if lock.withLock({ submitDue(from: thread) }) { Unmanaged.passUnretained(self).release() }
   }
 
-  /// With the lock held. Returns whether the list has become empty: the group no longer holds
-  /// itself.
+  /// Submits what is due; call with the lock held. Returns whether the list became empty: then the
+  /// group no longer retains itself, and the caller releases it.
   private func submitDue(from thread: ThreadContext) -> Bool {
-    // acquiring: pairs with the leaves before each generation's end, the caller's own and later ones, for
-    // the notified work.
+    // acquiring: pairs with the leaves before the end of each generation, the caller's and later
+    // generations. So the submitted work sees what those leaves released.
     let current = GroupState(rawValue: word.load(ordering: .acquiring)).generation
     let waiting = registered
     let count = waiting.firstIndex { $0.generation == current } ?? waiting.count

@@ -1,9 +1,9 @@
-// Room: Coordination/DispatchGroup. Knows when a set of work is done. The word: GroupState.swift.
-// Who keeps a group alive: whoever calls it, every async(group:) node, and the group itself while
-// notifications are registered. A group with members but without any of these can no longer be left
-// or waited for by anybody, so it may go; nothing else depends on it.
+// Room: Coordination/DispatchGroup. Tracks when a set of work is done. The word: GroupState.swift.
+// A group is kept alive by its callers, by each async(group:) node, and by itself while
+// notifications are registered. Without any of these, no thread can leave a group or wait for it.
+// It may then be destroyed with members inside; nothing else depends on it.
 
-/// A set of work whose completion can be waited for, or be told to a queue.
+/// A set of work whose completion a thread can wait for, or a queue can be notified of.
 ///
 /// ```swift
 /// let group = DispatchGroup()
@@ -11,15 +11,17 @@
 /// group.notify(queue: .main) { show(pages) }
 /// ```
 /// - Source: `dispatch/group.h` of the public reference.
-// SAFETY: `registered` is guarded by `lock`, all other shared state is atomic.
+// SAFETY: `lock` guards `registered`; all other shared state is atomic.
 public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   @usableFromInline let word = Atomic<UInt64>(0)
-  /// Registered notifications, in order. While there are any, the group holds itself.
+  /// The registered notifications, in order. While there are any, the group retains itself.
   @Cell var registered: [Notification] = []
   let lock = Lock()
   private let spinLimit: Int32
 
-  /// Makes an empty group.
+  /// Creates an empty group.
+  ///
+  /// - Source: `dispatch_group_create(3)`.
   override public init() {
     spinLimit = Int32(Spin.most)
     super.init()
@@ -32,29 +34,30 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
 
   deinit { endAttachment(on: Runtime.shared.root(.default)) }
 
-  /// Counts one more piece of work as part of the group. Balance each call with `leave()`.
+  /// Adds a member to the group. Balance each call with `leave()`.
   ///
-  /// Call from any thread. More than 2,147,483,647 members at a time stop the process.
+  /// Call from any thread. A call on a group with more than 2,147,483,647 members stops the
+  /// process.
   ///
   /// - Source: `dispatch_group_enter(3)`.
   @inlinable
   public func enter() {
-    // relaxed: hands nothing over. Being a read-modify-write it does not break the chain from the
-    // leaves before it to whoever sees the group empty.
+    // relaxed: publishes nothing. As a read-modify-write it continues the release sequence from
+    // earlier leaves to the thread that sees the group empty.
     let was = GroupState(
       rawValue: word.wrappingAdd(GroupState.oneMember, ordering: .relaxed).oldValue)
     if !was.hasRoom { failFull() }
   }
 
-  /// Counts one piece of work as done.
+  /// Removes a member from the group: a piece of work is done.
   ///
   /// Call from any thread. A call without an `enter()` before it stops the process.
   ///
   /// - Source: `dispatch_group_leave(3)`.
   @inlinable
   public func leave() {
-    // releasing: what this thread did is seen by whoever sees the group empty: the acquiring loads
-    // and exchanges in wait(), watch() and submitDue().
+    // releasing: publishes this thread's work to every thread that sees the group empty, through
+    // the acquiring loads and exchanges in wait(), watch() and submitDue().
     let was = GroupState(
       rawValue: word.wrappingSubtract(GroupState.oneMember, ordering: .releasing).oldValue)
     if !was.leavesQuietly { leaveSlowly(was) }
@@ -62,24 +65,28 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
 
   /// Waits until the group is empty.
   ///
-  /// Blocks the calling thread; a worker lets another take its place meanwhile.
+  /// Blocks the calling thread; the pool replaces a blocked worker.
   ///
   /// - Source: `dispatch_group_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait() { _ = wait(limit: .forever) }
 
-  /// Waits until the group is empty, but not past a deadline.
+  /// Waits until the group is empty, or until a deadline.
   ///
-  /// - Parameter timeout: the deadline. One that has passed makes this a look without a sleep.
-  /// - Returns: whether the group was empty in time.
+  /// Blocks the calling thread as `wait()` does.
+  ///
+  /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
+  /// - Returns: `.success` if the group was empty in time, else `.timedOut`.
   /// - Source: `dispatch_group_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
 
-  /// Waits until the group is empty, but not past a date.
+  /// Waits until the group is empty, or until a date.
   ///
-  /// - Parameter timeout: the deadline, which follows when the clock is set.
-  /// - Returns: whether the group was empty in time.
+  /// Blocks the calling thread as `wait()` does.
+  ///
+  /// - Parameter timeout: the deadline, which follows changes of the wall clock.
+  /// - Returns: `.success` if the group was empty in time, else `.timedOut`.
   /// - Source: `dispatch_group_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(wallTimeout timeout: DispatchWallTime) -> DispatchTimeoutResult {
@@ -106,17 +113,18 @@ extension DispatchGroup {
     }
   }
 
-  /// A leave after which nothing of the group is touched but its address. For callers that hold no
-  /// reference of their own: as soon as the group is empty, a thread that waits for it may release
-  /// it. An addition, and a claim after it, would come back to a group that is gone.
+  /// Leaves the group and then touches nothing of it but its address. For callers without a
+  /// reference of their own: as soon as the group is empty, a waiting thread may release it. An add
+  /// followed by a separate claim would access a group that is gone.
   package func leaveAtOnce() {
     // relaxed: a guess that the exchange re-checks.
     var seen = GroupState(rawValue: word.load(ordering: .relaxed))
     while true {
       guard let (next, isClaimed) = seen.left() else { return leaveSlowly(seen) }
       let notifies = isClaimed && seen.hasNotifications
-      // Until the exchange this call's own member keeps the group busy, and the group holds itself
-      // for what is registered. After it another thread may deliver, and end that hold.
+      // Before the exchange, this call's member keeps the group from emptying, and the group
+      // retains itself for its notifications. After the exchange, another thread may deliver them
+      // and end that hold.
       if notifies { _ = Unmanaged.passRetained(self) }
       // releasing: as in leave().
       let (won, now) = word.weakCompareExchange(
@@ -135,13 +143,13 @@ extension DispatchGroup {
     }
   }
 
-  /// Ends the generation if the group is empty, and wakes and notifies what waits for that.
+  /// Ends the generation if the group is empty; wakes its waiters and submits its notifications.
   private func claim() {
     // relaxed: a guess that the exchange re-checks.
     var seen = GroupState(rawValue: word.load(ordering: .relaxed))
     while let next = seen.claimed() {
-      // relaxed: being a read-modify-write it passes on what the leaves before it released, to waiters and
-      // to submitDue(); this thread has done nothing since its own leave.
+      // relaxed: as a read-modify-write it passes on what earlier leaves released to waiters and to
+      // submitDue(). This thread has done nothing since its own leave.
       let (won, now) = word.weakCompareExchange(
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won {
@@ -151,10 +159,10 @@ extension DispatchGroup {
       }
       seen = GroupState(rawValue: now)
     }
-    // Somebody is inside again, whose leave will claim; or another leave has claimed.
+    // The group has members again, and their last leave claims; or another leave has claimed.
   }
 
-  /// As `wait(timeout:)`, with a deadline of any clock as C's word.
+  /// Waits as `wait(timeout:)` does; the deadline is a C time value of any clock.
   package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
     wait(limit: TimeLimit(word: word))
   }
@@ -171,9 +179,9 @@ extension DispatchGroup {
     return Blocking.announced(currentThread()) { sleep(from: watched, until: limit) }
   }
 
-  /// Sets a flag of the word and returns the word with it. `nil` if the group is empty.
+  /// Sets a flag of the word and returns the new word. `nil` if the group is empty.
   func watch(_ flag: UInt64) -> GroupState? {
-    // acquiring, here and below: if the group is empty, its work is done for the caller too.
+    // acquiring, here and below: if the group is empty, its work is visible to the caller.
     var seen = GroupState(rawValue: word.load(ordering: .acquiring))
     while let next = seen.watched(by: flag) {
       let (won, now) = word.weakCompareExchange(
@@ -191,7 +199,7 @@ extension DispatchGroup {
       // acquiring: pairs with the leaves before the exchange in claim(), which passes them on.
       let seen = GroupState(rawValue: word.load(ordering: .acquiring))
       if seen.generation != watched.generation { return .success }
-      // The flag and the phantom stay: they cost the last leave a futile wake, and nothing else.
+      // The flag and the phantom stay: they cost the last leave one futile wake, nothing else.
       if isLate { return .timedOut }
       isLate =
         futexWait(lowHalfOf: word, while: seen.lowHalf, until: limit.deadline) == .timedOut

@@ -1,6 +1,6 @@
-// Room: Coordination/DispatchQueue+Async. The ways onto a queue that return at once.
-// The plain one, without group, QoS and flags, is told apart in the caller's module, where these
-// are constants; from there it is one call that moves the closure into a node and pushes it.
+// Room: Coordination/DispatchQueue+Async. Submission to a queue that returns at once.
+// A call without QoS and flags is recognised in the caller's module, where these are constants.
+// From there, one call moves the closure into a node and pushes it.
 import CLinux
 
 extension DispatchQueue {
@@ -9,11 +9,12 @@ extension DispatchQueue {
   /// Call from any thread. The work runs on a worker, or on the main thread for the main queue.
   ///
   /// - Parameters:
-  ///   - group: entered now, and left when the work has run.
-  ///   - qos: the work's QoS; by default that of the caller, at most user-initiated. Used where the
-  ///     queue has none of its own. A relative priority outside 0 … -15 stops the process.
-  ///   - flags: what is special about the work.
-  ///   - work: runs once.
+  ///   - group: a group that is entered now and left when the work has run.
+  ///   - qos: the QoS of the work; by default the caller's, but at most user-initiated. It counts
+  ///     where the queue has no QoS of its own. A relative priority outside 0 … -15 stops the
+  ///     process.
+  ///   - flags: the attributes of the work.
+  ///   - work: the closure to submit; runs once.
   /// - Source: `dispatch_async(3)`, `dispatch_group_async(3)`, `dispatch_barrier_async(3)`.
   @preconcurrency @inlinable
   public func async(
@@ -28,28 +29,39 @@ extension DispatchQueue {
 
   /// Submits `workItem` and returns at once.
   ///
-  /// - Parameter workItem: runs with its own QoS and flags, or not at all if it is cancelled
-  ///   before.
+  /// Call from any thread.
+  ///
+  /// - Parameter workItem: the item; it runs with its own QoS and flags. An item that is
+  ///   cancelled before it starts runs nothing.
   /// - Source: `dispatch_async(3)`.
   public func async(execute workItem: DispatchWorkItem) {
     let thread = currentThread()
     submit(.item(workItem, queue: self, on: thread), from: thread)
   }
 
-  /// Submits `workItem` as part of `group` and returns at once.
+  /// Submits `workItem` as a member of `group` and returns at once.
+  ///
+  /// Call from any thread.
   ///
   /// - Parameters:
-  ///   - group: entered now, and left when the item has run, or was due to run but cancelled.
-  ///   - workItem: runs with its own QoS and flags.
+  ///   - group: a group that is entered now and left when the item has run. A cancelled item
+  ///     leaves the group when its turn comes.
+  ///   - workItem: the item; it runs with its own QoS and flags.
   /// - Source: `dispatch_group_async(3)`.
   public func async(group: DispatchGroup, execute workItem: DispatchWorkItem) {
     let thread = currentThread()
     submit(.item(workItem, group: group, queue: self, on: thread), from: thread)
   }
 
-  /// Submits `work` as `async(group:qos:flags:execute:)` does, without the compiler's check that it may
-  /// run on another thread. The caller answers for that.
+  /// Submits `work` as `async(group:qos:flags:execute:)` does, without requiring it to be Sendable.
   ///
+  /// Call from any thread. The caller is responsible for running the work on another thread safely.
+  ///
+  /// - Parameters:
+  ///   - group: a group that is entered now and left when the work has run.
+  ///   - qos: the QoS of the work; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the work.
+  ///   - work: the closure to submit; runs once.
   /// - Source: Apple, Dispatch, `DispatchQueue.asyncUnsafe(group:qos:flags:execute:)`.
   public func asyncUnsafe(
     group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified,

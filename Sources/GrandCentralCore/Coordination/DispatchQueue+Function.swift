@@ -1,7 +1,7 @@
-// Room: Coordination/DispatchQueue+Function. The ways onto a queue that return at once, for C functions.
+// Room: Coordination/DispatchQueue+Function. Submission of C functions that returns at once.
 
 extension DispatchQueue {
-  /// Calls `function` on this queue, as `async` does a closure.
+  /// Submits a call of `function`, as `async` submits a closure.
   package final func asyncCall(
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?,
     isBarrier: Bool = false
@@ -12,7 +12,7 @@ extension DispatchQueue {
     submit(node, from: thread)
   }
 
-  /// Calls `function` on this queue, as `async` does a closure with a QoS of its own and flags.
+  /// Submits a call of `function`, as `async` submits a closure with its own QoS and flags.
   package final func asyncCall(
     qos: DispatchQoS, flags: DispatchWorkItemFlags, _ function: @escaping WorkFunction,
     _ context: UnsafeMutableRawPointer?
@@ -25,7 +25,7 @@ extension DispatchQueue {
     submit(node, from: thread)
   }
 
-  /// Calls `function` on this queue as part of `group`.
+  /// Submits a call of `function` as a member of `group`.
   package final func asyncCall(
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?,
     group: DispatchGroup
@@ -38,7 +38,7 @@ extension DispatchQueue {
 }
 
 extension DispatchQueue {
-  /// Performs `item` as a barrier, whatever its own flags say.
+  /// Submits `item`; `isBarrier` makes it a barrier, whatever its own flags say.
   package final func async(execute item: DispatchWorkItem, isBarrier: Bool) {
     let thread = currentThread()
     let node = WorkNode.item(item, queue: self, on: thread)
@@ -48,7 +48,7 @@ extension DispatchQueue {
 }
 
 extension DispatchObject {
-  /// The queue on which the finalizer of an object runs that has no queue of its own.
+  /// Sets the queue that runs the finalizer of an object without a queue of its own.
   package final func setFinalizerQueue(_ queue: DispatchQueue?) {
     attachTarget(queue ?? Runtime.shared.root(.default))
   }

@@ -1,10 +1,13 @@
 // Room: Coordination/DispatchSemaphore. A counting semaphore that enters the kernel only to sleep
-// or to wake. The words and their protocol: SemaphoreState.swift. Not one word for all: an
-// uncontended wait or signal is then one wrapping add, which cannot fail, where a word with fields
-// would need a loop of exchanges.
+// or to wake.
+// The words and their protocol: SemaphoreState.swift. Two words, not one: an uncontended wait or
+// signal is then one wrapping add, which cannot fail. A word with fields would need a loop of
+// exchanges.
 import CLinux
 
-/// Counts permits. `wait()` takes one, or sleeps until there is one; `signal()` gives one.
+/// A counting semaphore. `wait()` takes a permit, `signal()` gives one.
+///
+/// Destroying a semaphore with fewer permits than it was created with stops the process.
 ///
 /// ```swift
 /// let slots = DispatchSemaphore(value: 4)
@@ -20,10 +23,10 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   private let spinLimit: Int32
   let spin = AdaptiveSpin()
 
-  /// Makes a semaphore with so many permits.
+  /// Creates a semaphore with a number of permits.
   ///
-  /// - Parameter value: permits to begin with. A negative number is a client's mistake, which stops
-  ///   the process.
+  /// - Parameter value: the initial number of permits. A negative number stops the process.
+  /// - Source: `dispatch_semaphore_create(3)`.
   public convenience init(value: Int) {
     self.init(value: value, spinLimit: Spin.most)
   }
@@ -38,7 +41,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
 
   deinit {
     endAttachment(on: Runtime.shared.root(.default))
-    // relaxed: whoever drops the last reference has all uses behind it.
+    // relaxed: the release of the last reference comes after all uses.
     let left = value.load(ordering: .relaxed)
     require(
       left >= original,
@@ -49,23 +52,25 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
       """)
   }
 
-  /// Gives a permit.
+  /// Adds a permit, or hands it to a waiting thread.
   ///
-  /// Call from any thread, a signal handler excepted.
+  /// Call from any thread, but not from a signal handler. A call on a semaphore with `Int.max`
+  /// permits stops the process.
   ///
-  /// - Returns: 1 if the permit went to a thread that was waiting, else 0.
+  /// - Returns: 1 if the permit went to a waiting thread, else 0.
   /// - Source: `dispatch_semaphore_signal(3)`.
   @discardableResult @inlinable
   public func signal() -> Int {
-    // releasing: what this thread did before is seen by whoever takes the permit in wait(). Every
-    // change of the value is a read-modify-write, so later ones by others keep that promise.
+    // releasing: publishes what this thread did to the thread that takes the permit in wait().
+    // Every change of the value is a read-modify-write, so later changes continue the release
+    // sequence.
     let was = SemaphoreValue(rawValue: value.wrappingAdd(1, ordering: .releasing).oldValue)
     return was.needsNoGrant ? 0 : grantSlowly(self, was)
   }
 
   /// Takes a permit; sleeps until there is one.
   ///
-  /// Blocks the calling thread; a worker lets another take its place meanwhile.
+  /// Blocks the calling thread; the pool replaces a blocked worker.
   ///
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
@@ -76,9 +81,11 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     if !was.hadPermit { awaitGrantSlowly(self) }
   }
 
-  /// Takes a permit; sleeps until there is one, but not past a deadline.
+  /// Takes a permit; sleeps until there is one, or until a deadline.
   ///
-  /// - Parameter timeout: the deadline. One that has passed makes this a look without a sleep.
+  /// Blocks the calling thread as `wait()` does.
+  ///
+  /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
   /// - Returns: `.timedOut` if no permit came in time; then none was taken.
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
@@ -87,9 +94,11 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     wait(word: timeout.rawValue)
   }
 
-  /// Takes a permit; sleeps until there is one, but not past a date.
+  /// Takes a permit; sleeps until there is one, or until a date.
   ///
-  /// - Parameter wallTimeout: the deadline, which follows when the clock is set.
+  /// Blocks the calling thread as `wait()` does.
+  ///
+  /// - Parameter wallTimeout: the deadline, which follows changes of the wall clock.
   /// - Returns: `.timedOut` if no permit came in time; then none was taken.
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
@@ -100,10 +109,10 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
 }
 
 extension DispatchSemaphore {
-  /// As `wait(timeout:)`, with a deadline of any clock as C's word.
+  /// Waits as `wait(timeout:)` does; the deadline is a C time value of any clock.
   @inlinable @inline(__always)
   package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
-    // relaxed: a guess, so that a look at an empty semaphore writes nothing.
+    // relaxed: a guess, so that polling an empty semaphore writes nothing.
     if value.load(ordering: .relaxed) <= 0 {
       return awaitPermitSlowly(self, word, isRegistered: false)
     }
@@ -115,7 +124,7 @@ extension DispatchSemaphore {
   func awaitPermit(_ word: dispatch_time_t, isRegistered: Bool) -> DispatchTimeoutResult {
     let limit = TimeLimit(word: word)
     if !isRegistered {
-      // Before registering: if the deadline has passed there is then nothing to undo.
+      // Before registering, so that a deadline in the past leaves nothing to undo.
       if limit.hasPassed { return .timedOut }
       // acquiring: as in wait().
       let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
@@ -133,7 +142,7 @@ extension DispatchSemaphore {
     return 1
   }
 
-  /// For a registered waiter: looks for a while, then sleeps.
+  /// Spins, then sleeps, until the calling thread, a registered waiter, has a grant.
   func awaitGrant(until limit: TimeLimit) -> DispatchTimeoutResult {
     if spin.look(atMost: Spin.times(Int(spinLimit)), { take(asSleeper: false) }) {
       return .success
@@ -156,7 +165,7 @@ extension DispatchSemaphore {
     return false
   }
 
-  /// Counts the calling thread as a sleeper. False: it took a grant instead.
+  /// Counts the calling thread as a sleeper. Returns false if it took a grant instead.
   private func doze() -> Bool {
     var seen = SemaphoreHandOff(rawValue: handOff.load(ordering: .relaxed))
     while true {
@@ -165,7 +174,7 @@ extension DispatchSemaphore {
         seen = SemaphoreHandOff(rawValue: handOff.load(ordering: .relaxed))
         continue
       }
-      // relaxed: it says only that somebody sleeps; what the sleeper reads comes with its grant.
+      // relaxed: records only that a thread sleeps; what the sleeper reads comes with its grant.
       let (won, now) = handOff.weakCompareExchange(
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won { return true }
@@ -182,25 +191,26 @@ extension DispatchSemaphore {
         handOff.wrappingSubtract(SemaphoreHandOff.oneSleeper, ordering: .relaxed)
         return .timedOut
       }
-      // Signals have counted everybody who is registered, and a grant for each is there or about to be. But
-      // a waiter that registers now may take this one's, and leaves it a place that can be taken back. No
-      // wake-up tells of that, so a late thread looks again until it has one or the other.
+      // Signals have counted every registered waiter; a grant for each exists or is about to be
+      // made. But a waiter that registers now may take this thread's grant and leave a negative
+      // value, from which this thread can withdraw. No wake-up follows from that, so a late thread
+      // checks again until it has a grant or has withdrawn.
       deadline = .monotonic(
         nanoseconds: Clock.monotonicNanoseconds() + Self.lookAgainNanoseconds)
     }
     return .success
   }
 
-  /// How late a deadline may be told of when a signal comes with it: the time that the signaller needs
-  /// from one instruction to the next, if it keeps its CPU.
+  /// The interval between these checks: how late a timeout may return when a signal coincides with
+  /// it. It covers the signaller's time from one instruction to the next while it keeps its CPU.
   private static var lookAgainNanoseconds: UInt64 { 1_000_000 }
 
-  /// Takes the registration back. False: a signal was faster, and will grant.
+  /// Withdraws the registration. Returns false if a signal came first: it will grant.
   private func withdraw() -> Bool {
-    // An addition of nothing: unlike a load it sees the latest value, on which the answer depends.
+    // Adds 0: unlike a load this sees the latest value, on which the answer depends.
     var seen = SemaphoreValue(rawValue: value.wrappingAdd(0, ordering: .relaxed).newValue)
     while let next = seen.withdrawn() {
-      // relaxed: nothing is handed over by giving up.
+      // relaxed: withdrawing publishes nothing.
       let (won, now) = value.weakCompareExchange(
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won { return true }
@@ -210,7 +220,8 @@ extension DispatchSemaphore {
   }
 }
 
-// Functions, not methods: those have a register of their own for the object, which C's functions would have to save first.
+// Functions, not methods: a method has its own register for the object, which C functions would
+// have to save first.
 
 @usableFromInline @inline(never)
 func grantSlowly(_ semaphore: DispatchSemaphore, _ was: SemaphoreValue) -> Int {

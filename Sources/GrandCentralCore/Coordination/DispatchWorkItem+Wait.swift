@@ -1,37 +1,42 @@
-// Room: Coordination/DispatchWorkItem+Wait. Waiting for a work item, and being notified of its end.
+// Room: Coordination/DispatchWorkItem+Wait. Waiting for a work item, and notifications of its end.
 
 extension DispatchWorkItem {
-  /// Waits until the item's first execution is over.
+  /// Waits until the item's first execution ends.
   ///
-  /// Blocks the calling thread; a worker lets another take its place meanwhile. An item may be
-  /// waited for once and executed once, or executed any number of times; anything else stops the
-  /// process, and so does an item that waits for itself.
+  /// Blocks the calling thread; the pool replaces a blocked worker. Either wait for an item once
+  /// and execute it once, or execute it any number of times; anything else stops the process. So
+  /// does a wait that cannot end: a call from the item itself, or a call from an item that holds
+  /// the item's queue alone.
   ///
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait() { _ = wait(limit: .forever) }
 
-  /// Waits until the item's first execution is over, but not past a deadline.
+  /// Waits until the item's first execution ends, or until a deadline.
   ///
-  /// - Parameter timeout: the deadline. One that has passed makes this a look without a sleep.
-  /// - Returns: `.timedOut` if the deadline came first; that wait does not count as the one
-  ///   allowed.
+  /// Blocks as `wait()` does, and stops the process likewise. With a deadline, a wait that cannot
+  /// end times out.
+  ///
+  /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
+  /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
 
-  /// Waits until the item's first execution is over, but not past a date.
+  /// Waits until the item's first execution ends, or until a date.
   ///
-  /// - Parameter wallTimeout: the deadline, which follows when the clock is set.
-  /// - Returns: `.timedOut` if the deadline came first; that wait does not count as the one
-  ///   allowed.
+  /// Blocks as `wait()` does, and stops the process likewise. With a deadline, a wait that cannot
+  /// end times out.
+  ///
+  /// - Parameter wallTimeout: the deadline, which follows changes of the wall clock.
+  /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
     wait(limit: wallTimeout.limit)
   }
 
-  /// As `wait(timeout:)`, with a deadline of any clock as C's word.
+  /// Waits as `wait(timeout:)` does; the deadline is a C time value of any clock.
   package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
     wait(limit: TimeLimit(word: word))
   }
@@ -45,8 +50,7 @@ extension DispatchWorkItem {
       spinHint()
     }
     let thread = currentThread()
-    // Held for the length of the sleep, so that whoever looks for whom this thread waits may touch
-    // it.
+    // Retained for the length of the sleep, so that a thread that follows this wait may use it.
     let queue = takeSubmission()?.takeRetainedValue()
     if limit == .forever { refuseDeadlock(on: thread, queue) }
     let result = sleepRaising(thread, queue, until: limit)
@@ -54,8 +58,8 @@ extension DispatchWorkItem {
     return result
   }
 
-  /// Sleeps; meanwhile whoever performs the item, or what is ahead of it on `queue`, works at the class of
-  /// `thread` at least.
+  /// Sleeps until the item is done. Meanwhile the thread that performs the item, or the work ahead
+  /// of it on `queue`, runs at the class of `thread` at least.
   private func sleepRaising(
     _ thread: ThreadContext, _ queue: DispatchQueue?, until limit: TimeLimit
   ) -> DispatchTimeoutResult {
@@ -66,12 +70,12 @@ extension DispatchWorkItem {
       Blocking.announced(thread) { sleep(until: limit) }
     }
     awaited.store(0, ordering: .sequentiallyConsistent)
-    // Whoever drains the queue looks anew before the next item.
+    // The queue's drainer recomputes what its nodes ask before the next item.
     if result == .timedOut { queue?.noteAskedChange() }
     return result
   }
 
-  /// Claims the one wait that there may be, and returns the word as it was.
+  /// Claims the item's only wait and returns the word as it was before.
   private func beginWait() -> WorkItemState {
     // relaxed: a guess that the exchange re-checks.
     var seen = WorkItemState(rawValue: state.load(ordering: .relaxed))
@@ -112,7 +116,7 @@ extension DispatchWorkItem {
       Wait elsewhere, or use notify(queue:execute:).
       """)
     guard let queue else { return }
-    // Whoever has the queue to itself keeps the item from starting for as long as it waits.
+    // A thread that holds the queue alone keeps the item from starting for as long as it waits.
     require(
       !queue.isClosed(by: thread),
       """
@@ -141,7 +145,7 @@ extension DispatchWorkItem {
     return .success
   }
 
-  /// Takes the wait back, unless it has come true.
+  /// Withdraws the wait. Returns `.success` if the item is done.
   private func endInVain() -> DispatchTimeoutResult {
     var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
     while let next = seen.gaveUp() {
@@ -154,7 +158,7 @@ extension DispatchWorkItem {
   }
 }
 
-/// One wait for an item, for those who raise the waiting thread.
+/// One wait for an item: raises the item's runner, or its queue, when the waiting thread is raised.
 private final class ItemWait: Awaited {
   private let item: DispatchWorkItem
   private let queue: DispatchQueue?
@@ -181,17 +185,17 @@ private final class ItemWait: Awaited {
 }
 
 extension DispatchWorkItem {
-  /// Submits `execute` to `queue` when the item's first execution is over; at once if it is
-  /// already.
+  /// Submits `execute` to `queue` when the item's first execution ends, or at once if it has ended.
   ///
-  /// Call from any thread. Several notifications are submitted in the order of the calls. An item
-  /// that dies without having been executed takes its notifications along.
+  /// Call from any thread. Notifications are submitted in the order of the calls. An item that is
+  /// destroyed without having been executed discards its notifications.
   ///
   /// - Parameters:
-  ///   - qos: the work's QoS; by default that of the caller.
-  ///   - flags: what is special about the work.
-  ///   - queue: where the work runs.
-  ///   - execute: runs once.
+  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
+  ///     stops the process.
+  ///   - flags: the attributes of the work.
+  ///   - queue: the queue that runs the work.
+  ///   - execute: the closure to submit; runs once.
   /// - Source: `dispatch_block_notify(3)`.
   public func notify(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
@@ -201,9 +205,14 @@ extension DispatchWorkItem {
     register(Notification(execute, qos: qos, flags: flags, queue: queue, on: thread), on: thread)
   }
 
-  /// Submits `execute` to `queue` when the item's first execution is over; at once if it is
-  /// already.
+  /// Submits a work item to `queue` when this item's first execution ends.
   ///
+  /// Call from any thread. If the execution has ended, submits at once. The order is that of
+  /// `notify(qos:flags:queue:execute:)`.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue that runs the item.
+  ///   - execute: the item to submit; it runs with its own QoS and flags.
   /// - Source: `dispatch_block_notify(3)`.
   public func notify(queue: DispatchQueue, execute: DispatchWorkItem) {
     let thread = currentThread()
@@ -214,15 +223,16 @@ extension DispatchWorkItem {
     lock.withLock {
       var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
       while let next = seen.observed() {
-        // relaxed on success: the list is handed over by the lock.
-        // acquiring on failure: if the item is done, its work is visible to what is submitted here.
+        // relaxed on success: the lock hands over the list.
+        // acquiring on failure: if the item is done, what it wrote is visible to the work submitted
+        // here.
         let (won, now) = state.weakCompareExchange(
           expected: seen.rawValue, desired: next.rawValue, successOrdering: .relaxed,
           failureOrdering: .acquiring)
         if won { return notifications.append(notification) }
         seen = WorkItemState(rawValue: now)
       }
-      // Done: the registered ones go first, even if finish() has not come to them yet.
+      // Done: the registered notifications go first, even if finish() has not reached them yet.
       submitNotifications(from: thread)
       notification.submit(from: thread)
     }
@@ -232,13 +242,13 @@ extension DispatchWorkItem {
     lock.withLock { submitNotifications(from: thread) }
   }
 
-  /// With the lock held.
+  /// Call with the lock held.
   private func submitNotifications(from thread: ThreadContext) {
     for notification in notifications { notification.submit(from: thread) }
     notifications = []
   }
 
-  /// For the last moment of an item: drops what was never submitted.
+  /// Discards the notifications that were never submitted. Called by the item's deinit.
   func discardNotifications() {
     if $notifications.isEmpty { return }
     let thread = currentThread()

@@ -1,16 +1,17 @@
 // Room: Coordination/DispatchWorkItem. A closure that can be cancelled, waited for and observed.
-// The word: WorkItemState.swift. An item may be executed any number of times; what is told to
-// waiters and observers is the end of the first execution. `submission` is the queue that the item
-// was last submitted to, as a retained reference in a word: whoever takes it out by an exchange
-// owns it. The end of an execution drops it, a waiter borrows it.
-// Who waits raises what the item waits for: `awaited` says how urgently somebody waits.
-//   waiter  awaited = class; is a thread inside (runner)? raise it, else the queue
-//   runner  runner = itself; work; runner = what it was; awaited? come back to its own class
-// Sequentially consistent, all four: either the waiter finds the runner, or the runner finds that it is
-// awaited; and a waiter that comes late finds the runner gone when it looks again under the thread's lock.
+// The state word: WorkItemState.swift. An item may be executed any number of times; waiters and
+// observers are notified of the end of the first execution.
+// `submission` holds the queue of the last submission, retained. A thread that takes the reference
+// out of the word by an exchange owns it. A waiter borrows it; the end of an execution drops it.
+// A waiter raises what it waits for; `awaited` is the waiter's band:
+//   waiter  awaited = band; if a thread runs the item (`runner`), raise it, else raise the queue
+//   runner  runner = itself; work; runner = previous runner; if awaited, return to its own class
+// All four accesses are sequentially consistent: either the waiter sees the runner, or the runner
+// sees `awaited`. A late waiter re-checks `runner` under the thread's lock and finds the runner
+// gone.
 import CLinux
 
-/// Work with a handle: submit it, perform it, wait for it, be notified of its end, or cancel it.
+/// A unit of work that can be submitted, performed, waited for, observed and cancelled.
 ///
 /// ```swift
 /// let item = DispatchWorkItem(qos: .utility) { index(library) }
@@ -18,13 +19,13 @@ import CLinux
 /// item.notify(queue: .main) { showResults() }
 /// ```
 /// - Source: `dispatch/block.h` of the public reference.
-// SAFETY: `notifications` is guarded by `lock`, other shared state is atomic. The block is the
-// client's: as with the peer, whoever submits an item answers for what it captures.
+// SAFETY: `lock` guards `notifications`; all other shared state is atomic. The block need not be
+// Sendable, as in Apple's Dispatch: the submitter is responsible for what it captures.
 public final class DispatchWorkItem: @unchecked Sendable {
   let state = Atomic<UInt32>(0)
-  /// The band of the thread that waits, or 0.
+  /// The band of the waiting thread, or 0.
   let awaited = Atomic<UInt32>(0)
-  /// The thread that performs the item, as its context's address, or 0.
+  /// The address of the context of the thread that performs the item, or 0.
   let runner = Atomic<UInt>(0)
   private let submission = Atomic<UInt>(0)
   let lock = Lock()
@@ -35,16 +36,17 @@ public final class DispatchWorkItem: @unchecked Sendable {
 
   private enum Work {
     case closure(() -> Void)
-    /// A function of a C program, and what it is called with. The item keeps that, and gives it to `release` in the end.
+    /// A function of a C program and its context. The item owns the context; its deinit passes it
+    /// to `release`.
     case function(WorkFunction, UnsafeMutableRawPointer, release: WorkFunction)
   }
 
-  /// Makes a work item; nothing runs yet.
+  /// Creates a work item; nothing runs yet.
   ///
   /// - Parameters:
-  ///   - qos: the QoS of the work; by default that of the thread that submits it. A relative
-  ///     priority outside 0 … -15 stops the process.
-  ///   - flags: what is special about the work.
+  ///   - qos: the QoS of the work; by default that of the submitting thread. A relative priority
+  ///     outside 0 … -15 stops the process.
+  ///   - flags: the attributes of the work.
   ///   - block: the work.
   /// - Source: `dispatch_block_create(3)`.
   public convenience init(
@@ -54,7 +56,8 @@ public final class DispatchWorkItem: @unchecked Sendable {
     self.init(qos: qos, flags: flags, work: .closure(block))
   }
 
-  /// An item that calls `function` with `context`, and `release` with it when it will not be called again.
+  /// Creates an item that calls `function` with `context`. The item's deinit calls `release` with
+  /// it.
   package convenience init(
     qos: DispatchQoS, flags: DispatchWorkItemFlags, calling function: @escaping WorkFunction,
     with context: UnsafeMutableRawPointer, release: @escaping WorkFunction
@@ -79,7 +82,10 @@ public final class DispatchWorkItem: @unchecked Sendable {
     if case .function(_, let context, let release) = work { release(context) }
   }
 
-  /// Runs the work on the calling thread, unless the item is cancelled.
+  /// Runs the work on the calling thread and returns when it ends. A cancelled item runs nothing.
+  ///
+  /// The work runs at the item's QoS if that is more urgent than the thread's. Executing an item
+  /// more than once stops the process if a thread has waited for it.
   ///
   /// - Source: `dispatch_block_perform(3)`.
   public func perform() {
@@ -97,13 +103,13 @@ public final class DispatchWorkItem: @unchecked Sendable {
     }
   }
 
-  /// From now on, executions end at once. One that has begun goes on.
+  /// Cancels the item: later executions run nothing. An execution that has begun continues.
   ///
-  /// Call from any thread. Waiters and observers are told only when an execution is attempted.
+  /// Call from any thread. Waiters and observers are notified only when an execution is attempted.
   ///
   /// - Source: `dispatch_block_cancel(3)`.
   public func cancel() {
-    // relaxed: tells one bit and hands nothing over.
+    // relaxed: sets one bit and publishes nothing else.
     state.bitwiseOr(WorkItemState.cancelled, ordering: .relaxed)
   }
 
@@ -116,14 +122,14 @@ public final class DispatchWorkItem: @unchecked Sendable {
 }
 
 extension DispatchWorkItem {
-  /// What a node that carries this item must say, when submitted by `thread`.
+  /// The traits of a node that carries this item and is submitted by `thread`.
   func traits(from thread: ThreadContext) -> WorkTraits {
     let qos = QoSPropagation.captured(
       from: PackedQoS(rawValue: thread.pointee.qos), explicit: explicitQoS, flags: flags)
     return WorkTraits(qos: qos, barrier: flags.contains(.barrier))
   }
 
-  /// Runs the work as an item of a queue: the thread's QoS has been set.
+  /// Runs the work as an item of a queue; the caller has set the thread's QoS.
   func performSubmitted(on thread: ThreadContext) {
     if !isCancelled {
       let outer = runner.exchange(UInt(bitPattern: thread), ordering: .sequentiallyConsistent)
@@ -138,7 +144,7 @@ extension DispatchWorkItem {
       }
       runner.store(outer, ordering: .sequentiallyConsistent)
       if awaited.load(ordering: .sequentiallyConsistent) != 0
-        // A waiter that has given up meanwhile had raised this thread before it said so.
+        // A waiter that timed out raised this thread before it cleared `awaited`.
         || thread.standing != thread.pointee.adopted || Standing.mayBeRaised(thread)
       {
         thread.pointee.lent = 1
@@ -159,8 +165,8 @@ extension DispatchWorkItem {
           executed once, or use a DispatchGroup.
           """)
       }
-      // releasing: what the work wrote, for the acquiring load of the waiter. Not acquiring: what the
-      // notifications hold comes with their lock.
+      // releasing: publishes what the work wrote to the waiter's acquiring load. Not acquiring: the
+      // lock publishes what the notifications hold.
       let (won, now) = state.weakCompareExchange(
         expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
         failureOrdering: .relaxed)
@@ -172,19 +178,20 @@ extension DispatchWorkItem {
     if seen.isNotified { deliverNotifications(on: thread) }
   }
 
-  // MARK: The queue that it was submitted to
+  // MARK: The queue of the last submission
 
-  /// Remembers where a waiter has to look. Kept until the end of the execution.
+  /// Records where a waiter finds the item, until the execution ends.
   func recordSubmission(to queue: DispatchQueue) {
     let retained = UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque())
-    // releasing, and acquiring in take: the object that the word refers to.
+    // releasing: publishes the queue to takeSubmission(). acquiring: the previous queue,
+    // released here.
     let before = submission.exchange(retained, ordering: .acquiringAndReleasing)
     Self.queue(before)?.release()
   }
 
-  /// The queue of the last submission whose execution has not ended. The caller releases it.
+  /// Takes the queue of the last submission whose execution has not ended. The caller releases it.
   func takeSubmission() -> Unmanaged<DispatchQueue>? {
-    // relaxed: most items that end were never submitted as objects; the exchange decides.
+    // relaxed: most items were never submitted as objects; the exchange below takes the reference.
     if submission.load(ordering: .relaxed) == 0 { return nil }
     return Self.queue(submission.exchange(0, ordering: .acquiring))
   }

@@ -1,13 +1,14 @@
 // Room: Coordination/Notification. Work that a group or a work item submits when it is done.
 
-/// A node, ready to be submitted, and where to. Whoever has it calls submit() or discard(), once; it keeps the queue
-/// until then. Not by a strong reference: lists of these are then moved without counting.
+/// A node that is ready to submit, and its queue. The holder calls submit() or discard() once;
+/// until then the notification retains the queue. The reference is unmanaged, so moving a list of
+/// these counts no references.
 struct Notification {
   let node: WorkNode
   private let queue: Unmanaged<DispatchQueue>
-  /// Whether the node carries a work item, not a closure.
+  /// Whether the node carries a work item instead of a closure.
   let carriesItem: Bool
-  /// For a group: the generation whose end this waits for.
+  /// For a group: the generation whose end submits this.
   private(set) var generation: UInt32 = 0
 
   init(
@@ -25,7 +26,8 @@ struct Notification {
     carriesItem = true
   }
 
-  /// For groups, which hold themselves until it is submitted: a function that is not called frees nothing.
+  /// For groups, which retain themselves until the function is submitted, so it is never discarded.
+  /// Discarding would free nothing of a function.
   init(
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?, queue: DispatchQueue,
     on thread: ThreadContext
@@ -42,7 +44,7 @@ struct Notification {
   }
 
   func submit(from thread: ThreadContext) {
-    // SAFETY: kept until the line after.
+    // SAFETY: retained until the next line.
     queue._withUnsafeGuaranteedRef { $0.submit(node, from: thread) }
     queue.release()
   }

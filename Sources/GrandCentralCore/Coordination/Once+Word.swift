@@ -1,10 +1,11 @@
-// Room: Coordination/Once+Word. What happens once, on a word in a C program's memory.
+// Room: Coordination/Once+Word. `Once` on a word in a C program's memory.
 
-/// Calls `function` with its context unless that has been done with this word, 0 at first; returns when it has.
+/// Calls `function` with `context` if this word, initially 0, has not been used; returns when the
+/// call has ended.
 package func runOnce(
   _ word: UnsafeMutableRawPointer, _ function: WorkFunction, _ context: UnsafeMutableRawPointer?
 ) {
-  // SAFETY: an Atomic<UInt64> is a UInt64 in memory; C aligns the program's long as it must be.
+  // SAFETY: an Atomic<UInt64> has the layout of a UInt64; C aligns the program's long suitably.
   let word = word.assumingMemoryBound(to: Atomic<UInt64>.self)
   Once.run(word.pointee) { function(context) }
 }

@@ -1,12 +1,11 @@
-// Room: Coordination/Once. Runs something the first time only; everybody else waits for that time
-// to be over.
-// The word, which C programs keep in memory of their own:
-//   0                      nobody came yet
-//   31…1 tid │ 0 waiters   that thread runs it
+// Room: Coordination/Once. Runs a body once; other threads wait until it has returned.
+// The word, which C programs keep in their own memory:
+//   0                      not begun
+//   31…1 tid │ 0 waiters   that thread runs the body
 //   all ones               done
-//   0 ─begin→ running ─finish→ done;  running ─await→ running, somebody sleeps
+//   0 ─begin→ running ─finish→ done;  running ─await→ running, with sleeping threads
 // "Done" is all ones because the C header inlines that comparison. A thread id fits its bits:
-// pid_max is at most 2^22, proc(5). Whoever waits sleeps on the low half.
+// pid_max is at most 2^22, proc(5). Waiters sleep on the low half.
 
 struct OnceState: Hashable, Sendable {
   let rawValue: UInt64
@@ -16,28 +15,28 @@ struct OnceState: Hashable, Sendable {
 
   var hasWaiters: Bool { rawValue & 1 != 0 }
   var lowHalf: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
-  /// The thread that runs it; 0 before and after.
+  /// The thread that runs the body; 0 before and after.
   var runner: UInt32 { self == .done ? 0 : lowHalf >> 1 }
 
-  /// Nobody came yet → `thread` runs it.
+  /// Not begun → `thread` runs the body.
   func begun(by thread: UInt32) -> OnceState? {
     self == .fresh ? OnceState(rawValue: UInt64(thread) << 1) : nil
   }
 
-  /// Running → running, and somebody sleeps. `nil` unless running.
+  /// Running → running, with a sleeping thread. `nil` unless running.
   func awaited() -> OnceState? {
     self == .fresh || self == .done ? nil : OnceState(rawValue: rawValue | 1)
   }
 }
 
-/// Something that happens once.
+/// Runs a body once.
 struct Once: ~Copyable, Sendable {
   private let word = Atomic<UInt64>(0)
 
-  /// Runs `body` unless it has run; returns when it has, and its effects are visible.
+  /// Runs `body` unless it has run; returns when it has run and its effects are visible.
   borrowing func run(_ body: () -> Void) { Once.run(word, body) }
 
-  /// The same on a word that lives elsewhere, 0 at first.
+  /// Does the same on a word in other memory, initially 0.
   static func run(
     _ word: borrowing Atomic<UInt64>, spinLimit: Int = Spin.limit, _ body: () -> Void
   ) {
@@ -53,7 +52,7 @@ struct Once: ~Copyable, Sendable {
   ) {
     let thread = currentThread()
     var spins = 0
-    // acquiring, here and below: a failed exchange may find it done.
+    // acquiring, here and below: a failed exchange may find the word done.
     var seen = OnceState(rawValue: word.load(ordering: .acquiring))
     while seen != .done {
       if let next = seen.begun(by: thread.pointee.tid) {
@@ -65,10 +64,10 @@ struct Once: ~Copyable, Sendable {
           continue
         }
         body()
-        // releasing: pairs with the acquiring loads of everybody else.
+        // releasing: pairs with the acquiring loads of the other threads.
         let before = OnceState(
           rawValue: word.exchange(OnceState.done.rawValue, ordering: .releasing))
-        // The word may be gone by now; a futex call on it then wakes nobody.
+        // The word's memory may be gone by now; a futex call on it then wakes no thread.
         if before.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
         return
       }
@@ -93,7 +92,7 @@ struct Once: ~Copyable, Sendable {
   ) {
     guard let next = seen.awaited() else { return }
     if seen != next {
-      // relaxed: it says only that somebody sleeps.
+      // relaxed: records only that a thread sleeps.
       let (won, _) = word.compareExchange(
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if !won { return }

@@ -1,12 +1,12 @@
-// Room: Coordination/WorkItemState. What has become of a work item.
-//   0 cancelled  what runs from now on runs empty
-//   1 done       the first execution is over; set once, and with it the completion is told
+// Room: Coordination/WorkItemState. The state of a work item.
+//   0 cancelled  later executions run nothing
+//   1 done       the first execution has ended; set once
 //   2 again      executed more than once
-//   3 waited     a thread waits, or has waited without a time-out: the one wait that there may be
+//   3 waited     a thread waits, or has waited and not timed out: the only wait allowed
 //   4 sleeping   that thread sleeps on this word
 //   5 notified   notifications are registered
-// finish() sets `done` in one exchange whose result tells whom to wake and what to submit, so
-// either it sees a wait or a notification, or those see `done`.
+// finish() sets `done` in one exchange, whose old value says which threads to wake and what to
+// submit. So either finish() sees a wait or a notification, or the waiter or observer sees `done`.
 // One wait goes with one execution: dispatch/block.h, dispatch_block_wait.
 
 struct WorkItemState: Hashable, Sendable {
@@ -29,7 +29,7 @@ struct WorkItemState: Hashable, Sendable {
   func with(_ bits: UInt32) -> WorkItemState { WorkItemState(rawValue: rawValue | bits) }
   func without(_ bits: UInt32) -> WorkItemState { WorkItemState(rawValue: rawValue & ~bits) }
 
-  /// An execution is over. `nil` if that contradicts the wait that there was.
+  /// Records the end of an execution. `nil` if an earlier wait forbids a second execution.
   func finished() -> WorkItemState? {
     if !isDone { return with(Self.done) }
     return isWaited ? nil : with(Self.again)
@@ -37,19 +37,20 @@ struct WorkItemState: Hashable, Sendable {
 
   enum WaitRefusal: Error { case waitedBefore, executedTwice }
 
-  /// A thread begins to wait.
+  /// Begins a wait.
   func waiting() throws(WaitRefusal) -> WorkItemState {
     if isWaited { throw .waitedBefore }
     if isAgain { throw .executedTwice }
     return with(Self.waited)
   }
 
-  /// The waiting thread goes to sleep. `nil` when there is nothing to sleep for.
+  /// Marks the waiting thread as asleep. `nil` if the item is done.
   func fellAsleep() -> WorkItemState? { isDone ? nil : with(Self.sleeping) }
 
-  /// The waiting thread gives up: that wait does not count. `nil` when it has come true.
+  /// Withdraws a wait that timed out; it does not count. `nil` if the item is done.
   func gaveUp() -> WorkItemState? { isDone ? nil : without(Self.waited | Self.sleeping) }
 
-  /// Somebody wants to be notified. `nil` when it is too late to be told later.
+  /// Announces a notification. `nil` if the item is done: the caller submits the notification
+  /// itself.
   func observed() -> WorkItemState? { isDone ? nil : with(Self.notified) }
 }

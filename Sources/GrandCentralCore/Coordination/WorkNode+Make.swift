@@ -1,5 +1,5 @@
-// Room: Coordination/WorkNode+Make. The nodes that carry client work: how they are filled, what
-// they do when it is their turn, and how they are emptied if it never comes.
+// Room: Coordination/WorkNode+Make. The nodes that carry client work.
+// Each kind has an entry, which runs when its turn comes; discard() empties a node that never runs.
 //   entry             closure   context   companion
 //   closureEntry      work      –         –            Work/Callout.swift
 //   memberEntry       work      –         group        runs work, then leaves the group
@@ -7,13 +7,13 @@
 //   memberItemEntry   urgency   item      group        performs the item, then leaves the group
 //   functionEntry     function  –         –            Work/WorkNode+Function.swift
 //   memberFunctionEntry  function  –      group        calls the function, then leaves the group
-//   remainsEntry      work      –         –            lets go of the closure
-//   itemRemainsEntry  –         item      –            lets go of the item
-// Context and companion are retained by the node. A member enters its group when it is made.
+//   remainsEntry      work      –         –            releases the closure
+//   itemRemainsEntry  –         item      –            releases the item
+// The node retains context and companion. A member enters its group when the node is made.
 import CLinux
 
 extension WorkNode {
-  /// A node that runs `work` once, submitted by `thread`.
+  /// Creates a node that runs `work` once, submitted by `thread`.
   static func closure(
     _ work: consuming @escaping () -> Void, group: DispatchGroup? = nil, qos: DispatchQoS,
     flags: DispatchWorkItemFlags, on thread: ThreadContext
@@ -28,7 +28,7 @@ extension WorkNode {
     return node
   }
 
-  /// A node that performs `item` on `queue`, submitted by `thread`.
+  /// Creates a node that performs `item` on `queue`, submitted by `thread`.
   static func item(
     _ item: DispatchWorkItem, group: DispatchGroup? = nil, queue: DispatchQueue,
     on thread: ThreadContext
@@ -68,7 +68,7 @@ extension WorkNode {
     companion = Unmanaged.passRetained(group).toOpaque()
   }
 
-  /// A node that does nothing but let go of `work`, where whoever made that expects it to end.
+  /// Creates a node that only releases `work`, on the queue where the client expects its end.
   static func remains(_ work: consuming @escaping () -> Void, on thread: ThreadContext) -> WorkNode
   {
     let node = NodeCache.take(thread)
@@ -86,7 +86,7 @@ extension WorkNode {
     return node
   }
 
-  // MARK: What they do when it is their turn
+  // MARK: Entries
 
   private static let remainsEntry: Entry = { raw, thread in
     WorkNode(raw).discard(carriesItem: false, on: thread)
@@ -114,7 +114,7 @@ extension WorkNode {
     let node = WorkNode(raw)
     let item = node.takeItem()
     NodeCache.put(node, thread)
-    // SAFETY: the node's reference is now this function's.
+    // SAFETY: this function now owns the node's reference.
     item._withUnsafeGuaranteedRef { $0.performSubmitted(on: thread) }
     item.release()
   }
@@ -131,12 +131,12 @@ extension WorkNode {
   }
 
   private static func leave(_ group: Unmanaged<DispatchGroup>) {
-    // SAFETY: the node's reference, which keeps the group while it is left.
+    // SAFETY: the node's reference keeps the group alive until it is released below.
     group._withUnsafeGuaranteedRef { $0.leave() }
     group.release()
   }
 
-  /// Drops what a node without a group holds, and gives the node back.
+  /// Releases what a node without a group holds, and returns the node to the cache.
   func discard(carriesItem: Bool, on thread: ThreadContext) {
     if carriesItem {
       takeItem().release()
@@ -147,12 +147,12 @@ extension WorkNode {
   }
 
   private func takeItem() -> Unmanaged<DispatchWorkItem> {
-    // SAFETY of force: every node of these kinds has one.
+    // SAFETY of force: every node of these kinds has an item.
     Unmanaged.fromOpaque(context.unsafelyUnwrapped)
   }
 
   private func takeGroup() -> Unmanaged<DispatchGroup> {
-    // SAFETY of force: every member has one.
+    // SAFETY of force: every member has a group.
     Unmanaged.fromOpaque(companion.unsafelyUnwrapped)
   }
 }

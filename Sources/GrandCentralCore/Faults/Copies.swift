@@ -1,7 +1,8 @@
-// Room: Faults/Copies. Other copies of the engine in the same process.
-// Two of them do no harm to each other: each has queues, threads and timers of its own. But a queue of one is none of the
-// other, two pools make twice as many threads as there are CPUs for, and what is said to one, as by dispatchMain(), the
-// other does not hear. So it is told, once, by the first that is used and finds another.
+// Room: Faults/Copies. Detects other copies of the engine in the process and reports them once.
+// Two copies do not damage each other: each has its own queues, threads and timers. But one copy
+// does not know the other's queues, two pools make twice as many threads as there are CPUs, and a
+// call to one, such as dispatchMain(), does not reach the other. The first copy that is used and
+// finds another prints the report.
 import CLinux
 
 enum Copies {

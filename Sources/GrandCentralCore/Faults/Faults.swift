@@ -1,15 +1,15 @@
 // Room: Faults. The two ways in which the engine stops a process.
-// A client's mistake and the engine's own are never mixed up, and both keep their message in release
-// builds, which precondition() does not. The trap comes last, so the stack shows the caller.
+// A client's mistake and the engine's own are never mixed up. Both keep their message in release
+// builds, unlike precondition(). The trap comes last, so the stack shows the caller.
 
-/// The program did something that the contract of `Dispatch` forbids. `message` names the object, what
-/// was done to it, and how to do it right.
+/// Stops the process because the program broke the contract of `Dispatch`. `message` names the
+/// object, the mistake, and the correct use.
 @usableFromInline @inline(never)
 package func clientFault(_ message: String) -> Never {
   stopProcess("BUG IN CLIENT OF GRAND CENTRAL: " + message)
 }
 
-/// An invariant of the engine does not hold.
+/// Stops the process because an invariant of the engine does not hold.
 @usableFromInline @inline(never)
 package func engineFault(_ message: String) -> Never {
   stopProcess("BUG IN GRAND CENTRAL: " + message)

@@ -1,27 +1,28 @@
-// Room: Faults/Reports. Which reports are printed: lines on standard error, after which the process
-// continues. A line on standard error is for a person who can act on it.
+// Room: Faults/Reports. Which reports are printed.
+// A report is a line on standard error, after which the process continues. It is meant for a person
+// who can act on it.
 //   broken contract          stops the process: see Faults
-//   late or refused work     always reported: the person who runs the program can raise a limit, give a permission,
-//                            correct a setting
-//   what harms nothing       reported on request, for the author of the code: it may be the doing of a library that
-//                            neither the program's author nor its user can change
+//   late or refused work     always reported: the person who runs the program can raise a limit,
+//                            give a permission, correct a setting
+//   harmless events          reported on request, for the author of the code: the cause may be a
+//                            library that neither the program's author nor its user can change
 // Docs/Reports.md lists every kind.
 
-/// A kind of report. The text, and how often it is printed, are at the call.
+/// A kind of report. The call of report() has the text and decides how often it is printed.
 package enum ReportKind: CaseIterable {
   // Work is late until the system gives what it refused.
   case threadRefused, threadLimitReached, eventsRefused
-  // A source that was asked for hears nothing, or not all.
+  // A source receives none, or only some, of its events.
   case fileCannotBeWatched, memoryPressureUnknown, forksUnknown
-  // How the process was put together or configured.
+  // The process is linked or configured in an unexpected way.
   case duplicateEngine, settingIgnored, ringRefusedThoughAskedFor
-  // A program's own words, and what a library reports through the C interface.
+  // A program's own text, and what a library reports through the C interface.
   case clientText
 
-  // Harmless: the engine does without, or the source has nothing more to hear.
+  // Harmless: the engine works without it, or the source has no further events.
   case descriptorClosedEarly, fileEventsDropped, ringLost, signalsUnknown
 
-  /// Whether it is printed without being asked for.
+  /// Whether the kind is printed without a request.
   package var isAlwaysPrinted: Bool {
     switch self {
     case .threadRefused, .threadLimitReached, .eventsRefused: true
@@ -32,8 +33,8 @@ package enum ReportKind: CaseIterable {
     }
   }
 
-  /// `GRANDCENTRAL_REPORTS=all` asks for every report, in Swift and C programs alike. Read at the
-  /// first use.
+  /// Whether `GRANDCENTRAL_REPORTS=all` requests every report, in Swift and C programs alike. Read
+  /// at the first use.
   private static let areAllWanted: Bool = {
     switch Process.environment("GRANDCENTRAL_REPORTS") {
     case nil: return false
@@ -47,7 +48,7 @@ package enum ReportKind: CaseIterable {
   package var isPrinted: Bool { isAlwaysPrinted || Self.areAllWanted }
 }
 
-/// Writes one line to standard error, if reports of that kind are printed.
+/// Writes one line to standard error, if reports of this kind are printed.
 package func report(_ kind: ReportKind, _ line: @autoclosure () -> String) {
   if kind.isPrinted { writeReport(line()) }
 }

@@ -1,10 +1,11 @@
-// Room: Queues/ClientQueue. A queue that a C program made. It keeps the bytes of its label: to make a string of them is to
-// look through them for what is no text, and most labels are never asked for.
+// Room: Queues/ClientQueue. A queue that a C program made.
+// It keeps the bytes of its label: making a string would validate them as text, and most labels are
+// never read.
 
 package final class ClientQueue: DispatchQueue, @unchecked Sendable {
   private let bytes: ClientLabel
 
-  /// As a DispatchQueue is made. The label is copied; `nil`: an empty one.
+  /// Creates a queue as `DispatchQueue.init` does. Copies the label; `nil` stands for "".
   package init(
     clientLabel: UnsafePointer<CChar>?, qos: DispatchQoS, attributes: Attributes,
     target: DispatchQueue?
@@ -25,12 +26,12 @@ package final class ClientQueue: DispatchQueue, @unchecked Sendable {
   }
 }
 
-/// Up to 31 bytes and their zero, as most labels have, or the address of a copy.
+/// A label: up to 31 bytes and a zero, which fits most labels, or the address of a copy.
 private struct ClientLabel: ~Copyable {
-  /// All there is, and zeros; or the address, and `isElsewhere`.
+  /// The bytes, padded with zeros; or the address, and `isElsewhere`.
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-  /// In the last byte, which is zero in all that is short.
+  /// Marks the last byte, which is zero in a short label.
   private static var isElsewhere: UInt64 { 0xff << 56 }
 
   init(copying label: UnsafePointer<CChar>?) {
@@ -52,7 +53,7 @@ private struct ClientLabel: ~Copyable {
     words.3 == Self.isElsewhere ? UnsafeMutablePointer(bitPattern: UInt(words.0)) : nil
   }
 
-  /// Its first 16 bytes; zeros behind its end.
+  /// The first 16 bytes of the label, padded with zeros.
   var start: (UInt64, UInt64) {
     guard let copy else { return (words.0, words.1) }
     // SAFETY: a copy has 32 bytes at least.
@@ -66,21 +67,21 @@ private struct ClientLabel: ~Copyable {
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     if let copy { return body(copy) }
     return withUnsafeBytes(of: words) {
-      // SAFETY: it is of 32 bytes, the last of them a zero.
+      // SAFETY: the words have 32 bytes, and the last one is zero.
       body($0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped)
     }
   }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Eight bytes, or as many as there are, and zeros. In registers: who copies some bytes into memory, and then reads them
-  /// in words, waits for each.
+  /// Returns eight bytes, or as many as there are, padded with zeros. Works in registers: words
+  /// that are read back from bytes just written to memory wait for each store.
   @inline(__always)
   fileprivate func word(at offset: Int) -> UInt64 {
     if offset >= count { return 0 }
     if offset + 8 <= count { return loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
     if count < 8 { return reversed().reduce(0) { $0 << 8 | UInt64($1) } }
-    // The last eight, some of which are in the word before.
+    // The last eight bytes, some of which belong to the word before.
     let last = loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
     return last >> UInt64(8 * (offset + 8 - count))
   }

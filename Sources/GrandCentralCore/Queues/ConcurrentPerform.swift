@@ -1,16 +1,18 @@
 // Room: Queues/ConcurrentPerform. A loop whose iterations run on as many threads as there are CPUs.
-// The caller and up to width - 1 helpers from the pool claim iterations in chunks that shrink towards the
-// end (guided self-scheduling, Polychronopoulos and Kuck, 1987): large ones first for little overhead,
-// small ones last so that all end together. The first is a sixteenth of a fair share, so that a loop whose
-// first iterations are the heavy ones is balanced too; a million iterations are still only some hundred
-// claims. A small count goes one by one, so that iterations which wait
-// for each other still meet.
-// The caller's closure does not escape: a helper touches it only between a claim that succeeded and the
-// matching addition to `done`, and the caller returns only when `done` is complete. A helper that comes
-// later finds nothing to claim. The caller needs no helper to finish, so nesting cannot block. No more can it on a
-// queue that the caller is inside of: it goes on in its own place, and helpers that find none come later or in vain.
+// The caller and up to width - 1 helpers from the pool claim iterations in chunks that shrink
+// towards the end (guided self-scheduling, Polychronopoulos and Kuck, 1987). Large chunks come
+// first and keep the overhead small; small chunks come last, so all threads end together. The first
+// chunk is a sixteenth of a fair share, which balances a loop whose first iterations are the
+// heaviest; a million iterations are still only some hundred claims. A small count is claimed one
+// by one, so iterations that wait for each other still meet.
+// Invariant: the caller's closure does not escape. A helper touches it only between a successful
+// claim and the matching addition to `done`; the caller returns only when `done` is complete. A
+// later helper finds nothing to claim.
+// The caller can finish the loop without helpers, so nested loops cannot block. The same holds on a
+// queue that the caller is inside: it keeps its own permit, and a helper without a permit starts
+// later or finds nothing to claim.
 
-/// The caller's closure as a field: see HeldClosure.
+/// The caller's closure as a stored property: see HeldClosure.
 @usableFromInline
 struct PerformBody {
   @usableFromInline let call: (Int) -> Void
@@ -34,12 +36,12 @@ final class PerformState: @unchecked Sendable {
     self.threads = threads
     self.waiter = waiter
     self.body = body
-    // Before any helper knows of it: for a caller that comes too late to claim anything, and so calls
-    // nothing that could wait.
+    // Prepared before any helper knows this object. A caller that claims no iteration relies on it:
+    // such a caller calls no closure that could wait and use the parker.
     Parker.prepare(waiter)
   }
 
-  /// The next chunk, empty when all are claimed.
+  /// Claims the next chunk; empty when all are claimed.
   @usableFromInline
   func claim() -> Range<Int> {
     // relaxed: a claim publishes nothing; results are published by finish().
@@ -55,18 +57,19 @@ final class PerformState: @unchecked Sendable {
     return iterations..<iterations
   }
 
-  /// `count` claimed iterations have run. True: they were the last.
+  /// Counts `count` claimed iterations as run. Returns whether they were the last.
   private func finish(_ count: Int) -> Bool {
-    // acquiringAndReleasing: what all iterations wrote reaches whoever completes the count.
+    // acquiringAndReleasing: what all iterations wrote reaches the thread that completes the count.
     done.wrappingAdd(count, ordering: .acquiringAndReleasing).newValue == iterations
   }
 
-  /// The caller's end: `count` iterations were its own.
+  /// Ends the caller's part: counts its `count` iterations and waits for those of the helpers.
   @usableFromInline
   func finishAndWait(_ count: Int, _ thread: ThreadContext) {
-    // Whoever completes `done` is the one that ends the wait, so an addition of nothing must not be made:
-    // it would see a sum that another thread completed, and leave that one's grant lying about.
-    // With a count of its own, nobody can grant before it is in, and the waits inside `work` are over.
+    // The thread that completes `done` ends the wait, so the caller must not add 0: it would see a
+    // sum that a helper completed and return, and that helper's grant would be left over. With a
+    // nonzero count, no helper can grant before the caller's addition, and the waits inside `work`
+    // are over, so the parker may be prepared again.
     if count > 0 {
       Parker.prepare(thread)
       if finish(count) { return }
@@ -83,7 +86,8 @@ final class PerformState: @unchecked Sendable {
     if count > 0 && finish(count) { Parker.grant(waiter) }
   }
 
-  /// Not inlined: every reference to the caller's closure is gone when this returns.
+  /// Runs chunks until none is left. Not inlined: every reference to the caller's closure is gone
+  /// when this returns.
   @inline(never)
   private func runAll() -> Int {
     var range = claim()
@@ -98,8 +102,8 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Sends helpers to the pool; or to `place`, a queue that the caller is inside of, so that no more run than it lets
-  /// in.
+  /// Creates the state and submits the helpers. They go to the pool, or to a queue that the caller
+  /// is inside, so that no more of them run than the queue admits.
   @usableFromInline
   static func begin(
     iterations: Int, in place: PerformPlace? = nil, from thread: ThreadContext,
@@ -141,21 +145,21 @@ final class PerformState: @unchecked Sendable {
 }
 
 extension DispatchQueue {
-  /// Calls a closure once for each number below `iterations`, at the same time where CPUs allow, and
-  /// returns when all calls have returned.
+  /// Calls a closure once for each number below `iterations`, in parallel.
   ///
-  /// The calling thread takes part. Calls may run in any order; they may nest.
+  /// The calling thread takes part and blocks until all calls have returned. Calls may run in any
+  /// order and may nest.
   ///
   /// - Parameters:
-  ///   - iterations: the number of calls; negative stops the process with a message.
-  ///   - work: called with 0 ..< iterations, on several threads.
+  ///   - iterations: the number of calls; a negative number stops the process.
+  ///   - work: the closure, called with each number in 0 ..< iterations, on several threads.
   /// - Source: Apple, Dispatch, `DispatchQueue.concurrentPerform(iterations:execute:)`.
   @inlinable
   public class func concurrentPerform(iterations: Int, execute work: (Int) -> Void) {
     perform(iterations: iterations, in: nil, execute: work)
   }
 
-  /// The same, with helpers in `place`.
+  /// Does the same, with helpers on a queue that the caller is inside, if one is given.
   @inlinable @inline(__always)
   class func perform(iterations: Int, in place: PerformPlace?, execute work: (Int) -> Void) {
     if iterations <= 1 {
@@ -171,7 +175,7 @@ extension DispatchQueue {
         var count = 0
         var range = state.claim()
         while !range.isEmpty {
-          // `work`, not `body`: this loop is the caller's own and can be optimised with its closure.
+          // `work`, not `body`: the compiler can optimise the caller's own loop with its closure.
           for index in range { work(index) }
           count &+= range.count
           range = state.claim()
@@ -183,21 +187,23 @@ extension DispatchQueue {
 }
 
 extension DispatchQueue {
-  /// A C function that is called with its context and a number.
+  /// A C function, called with its context and the number of the iteration.
   package typealias IterationFunction = @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
 
-  /// Calls `function` once for each number below `iterations`, as items of this queue that the caller waits for: one
-  /// after the other if the queue, or one that it leads to, is serial, and never more than these let in.
+  /// Calls `function` once for each number below `iterations`, as items of this queue.
+  ///
+  /// Returns when all calls have returned. They run one after the other if the queue, or one of
+  /// its targets, is serial, and never more at a time than the queue and its targets admit.
   package final func applyCall(
     iterations: Int, _ function: @escaping IterationFunction, _ context: UnsafeMutableRawPointer?
   ) {
-    // The program answers for what its function does with the context on several threads.
+    // The program is responsible for how its function uses the context on several threads.
     nonisolated(unsafe) let context = context
     if kind == .root {
       return Self.concurrentPerform(iterations: iterations) { function(context, $0) }
     }
     let loop = { self.loop(iterations) { function(context, $0) } }
-    // Who is inside goes on in his own place: for another he might wait for ever.
+    // A caller that is inside keeps its own permit: a wait for another permit might never end.
     let thread = currentThread()
     if kind == .concurrent && isHeldShared(by: thread) {
       withFrame(thread, as: .visiting, loop)
@@ -206,7 +212,7 @@ extension DispatchQueue {
     }
   }
 
-  /// The caller is inside, and is for as long as any helper is.
+  /// Runs the loop. The caller is inside the queue for as long as any helper is.
   private final func loop(_ iterations: Int, _ call: @Sendable (Int) -> Void) {
     let width = narrowestWidth
     if width == 1 {
@@ -214,21 +220,22 @@ extension DispatchQueue {
       return
     }
     if width < LaneState.mostRunning {
-      // Helpers that wait in line for a place would keep others from it, and most come in vain.
+      // Helpers that queue for a permit would keep others from it, and most would find nothing to
+      // claim.
       let place = PerformPlace(queue: self, width: min(width, 1 + roomNow))
       return Self.perform(iterations: iterations, in: place, execute: call)
     }
-    // So the lane is held, and may stand on the helpers' frames.
+    // The caller holds the lane, so the helpers' frames may refer to it.
     Self.concurrentPerform(iterations: iterations) { index in
       withFrame(currentThread(), as: .visiting) { call(index) }
     }
   }
 }
 
-/// A queue that a loop's caller is inside of, and whose items the helpers are.
+/// The queue that the caller of a loop is inside; the helpers are its items.
 @usableFromInline
 struct PerformPlace {
   let queue: DispatchQueue
-  /// How many may be inside for the loop, with the caller.
+  /// How many threads may be inside for the loop, the caller included.
   let width: Int
 }

@@ -1,7 +1,8 @@
-// Room: Queues/DispatchQueue+Current. The queue that code runs on, for C programs, which may ask.
+// Room: Queues/DispatchQueue+Current. The queue that code runs on, for C programs.
 
 extension DispatchQueue {
-  /// The innermost queue that the calling thread runs an item of; on the main thread the main queue; else `nil`.
+  /// The queue that the calling thread is on. The innermost, if it is on several; the main queue on
+  /// the main thread outside every other queue; else `nil`.
   package static var current: DispatchQueue? {
     let thread = currentThread()
     // A source is a lane of its own, on a queue.
@@ -12,16 +13,17 @@ extension DispatchQueue {
     return main.isBoundTo(thread) ? main : nil
   }
 
-  /// Whether the calling thread runs an item of this queue, or of one that leads to it.
+  /// Whether the calling thread runs an item of this queue, or of a queue that targets it.
   package final var isCurrent: Bool { isCurrent(on: currentThread()) }
 
-  /// The queues that live as long as the process: the global ones, in the order of `Band`, those
-  /// that overcommit, in the same order, and the main one.
+  /// The queues that live as long as the process: the global queues in the order of `Band`, the
+  /// overcommit queues in the same order, and the main queue.
   package static var everlasting: [DispatchQueue] {
     Runtime.shared.allRoots + [Runtime.shared.main]
   }
 
-  /// The global queue of a class whose items wait for no width, as activations of serial queues do.
+  /// Returns the overcommit queue of a class: its items start beyond the width, as activations of
+  /// serial queues do.
   package static func overcommitGlobal(qos: DispatchQoS.QoSClass) -> DispatchQueue {
     let band = PackedQoS(DispatchQoS(qosClass: qos, relativePriority: 0)).band
     return Runtime.shared.overcommitRoots[Int(band.rawValue)]

@@ -1,16 +1,21 @@
-// Room: Queues/DispatchQueue+Sync. sync() and its kin: the caller runs the closure itself.
-// Inlined into the caller's module: on an idle queue one exchange in, the closure, one exchange out.
+// Room: Queues/DispatchQueue+Sync. sync() and asyncAndWait(): the caller waits for the closure.
+// Inlined into the caller's module: on an idle queue one exchange in, the closure, one exchange
+// out.
 public import CLinux
 
 extension DispatchQueue {
-  /// Runs a closure on this queue and returns its value when it has run.
+  /// Runs a closure on this queue and returns its value.
   ///
-  /// The closure runs on the calling thread, except on the main queue and queues that target it, where
-  /// it runs on the main thread. Items that were submitted before run first.
+  /// The closure runs on the calling thread, except on the main queue and queues that target it:
+  /// there it runs on the main thread. The calling thread blocks until its turn comes. On a serial
+  /// queue, items submitted before run first.
   ///
+  /// - Parameter work: the closure to run.
+  /// - Returns: what the closure returns.
   /// - Throws: what the closure throws.
-  /// - Important: Called from an item of this queue, or where threads would wait for each other in a
-  ///   ring, this stops the process with a message that names the queues and threads.
+  /// - Important: Called from an item of this queue, or where threads would wait for each other
+  ///   in a deadlock cycle, this stops the process with a message that names the queues and
+  ///   threads.
   /// - Source: Apple, Dispatch, `DispatchQueue.sync(execute:)`.
   @inlinable @inline(__always)
   public final func sync<T>(execute work: () throws -> T) rethrows -> T {
@@ -19,8 +24,13 @@ extension DispatchQueue {
 
   /// Runs a closure on this queue as `sync(execute:)` does, with flags.
   ///
-  /// - Parameter flags: `.barrier` on a concurrent queue waits for all before it and keeps out all
-  ///   after it; the others have no effect here.
+  /// - Parameters:
+  ///   - flags: with `.barrier`, on a concurrent queue, the closure waits for all items before it
+  ///     and keeps out all items after it. The other flags have no effect here.
+  ///   - work: the closure to run.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  /// - Source: Apple, Dispatch, `DispatchQueue.sync(flags:execute:)`.
   @inlinable @inline(__always)
   public final func sync<T>(
     flags: DispatchWorkItemFlags, execute work: () throws -> T
@@ -51,29 +61,48 @@ extension DispatchQueue {
   }
 
   /// Runs a work item on this queue and returns when it has run.
+  ///
+  /// Blocks and stops the process as `sync(execute:)` does.
+  ///
+  /// - Parameter workItem: the item; it runs with its own flags, and at its own QoS if that is more
+  ///   urgent than the caller's. A cancelled item does not run.
+  /// - Source: Apple, Dispatch, `DispatchQueue.sync(execute:)`.
   public final func sync(execute workItem: DispatchWorkItem) {
     sync(flags: workItem.flags) { workItem.perform() }
   }
 
   // MARK: asyncAndWait
 
-  /// Runs a closure on this queue, on whichever thread the queue runs, and returns its value.
+  /// Runs a closure where this queue's items run, and returns its value.
   ///
-  /// Like `sync`, but when the queue is busy the closure runs where the items before it run, so that the
-  /// queue is not handed from thread to thread.
+  /// On an idle queue it runs on the calling thread, as with `sync`. On a busy queue it runs on the
+  /// thread that runs the items before it, so the queue does not move from thread to thread. The
+  /// calling thread blocks until the closure returns.
   ///
+  /// - Parameter work: the closure to run.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  /// - Important: Called from an item of this queue, or in a deadlock cycle, this stops the
+  ///   process as `sync(execute:)` does.
   /// - Source: Apple, Dispatch, `dispatch_async_and_wait`.
   public final func asyncAndWait<T>(execute work: () throws -> T) rethrows -> T {
     try asyncAndWait(flags: [], execute: work)
   }
 
   /// Runs a closure as `asyncAndWait(execute:)` does, with flags.
+  ///
+  /// - Parameters:
+  ///   - flags: `.barrier` as with `sync(flags:execute:)`; the other flags have no effect here.
+  ///   - work: the closure to run.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  /// - Source: Apple, Dispatch, `dispatch_async_and_wait`, `dispatch_barrier_async_and_wait`.
   public final func asyncAndWait<T>(
     flags: DispatchWorkItemFlags, execute work: () throws -> T
   ) rethrows -> T {
     let thread = currentThread()
     let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
-    // On a quiet queue, or one that has no thread of its own to lend, the caller's will do.
+    // An idle queue needs no other thread, unless it is bound to the main thread.
     guard isBusy || kind == .bound else { return try sync(flags: flags, execute: work) }
     failIfHeld(by: thread, exclusive: flags.contains(.barrier))
     return try runRemotely(
@@ -81,13 +110,18 @@ extension DispatchQueue {
   }
 
   /// Runs a work item on this queue as `asyncAndWait(execute:)` does.
+  ///
+  /// - Parameter workItem: the item; it runs with its own flags, and at its own QoS if that is more
+  ///   urgent than the caller's. A cancelled item does not run.
+  /// - Source: Apple, Dispatch, `dispatch_async_and_wait`.
   public final func asyncAndWait(execute workItem: DispatchWorkItem) {
     asyncAndWait(flags: workItem.flags) { workItem.perform() }
   }
 
   // MARK: On another thread
 
-  /// After enterSlowly() returned false: everything up to the main queue is held by the caller.
+  /// Runs `work` on the main thread. enterSlowly() returned false: the caller holds every lane up
+  /// to the main queue.
   @usableFromInline @inline(never)
   final func runOnMain<T>(
     _ thread: ThreadContext, barrier: Bool, _ work: () throws -> T,
@@ -104,7 +138,7 @@ extension DispatchQueue {
   ) rethrows -> T {
     var result: Swift.Result<T, any Error>?
     withoutActuallyEscaping(work) { work in
-      // The other thread has called the closure, and let go of it, before it grants: see RemoteCall.
+      // Before it grants, the other thread has called and released the closure: see RemoteCall.
       let call = RemoteCall(waiter: thread, queue: self) { result = Swift.Result { try work() } }
       let band = call.send(to: lane, from: thread, barrier: barrier)
       lane.awaitGrant(thread, at: band)
@@ -124,7 +158,8 @@ extension DispatchQueue {
   ) {
     let thread = currentThread()
     let token = isBarrier ? LaneState(rawValue: LaneState.locked) : syncToken
-    // relaxed: a guess. The word of a lane with a target is never 0, and one that others hold is best left to them.
+    // relaxed: a guess that enterIdle() re-checks. The word of a lane that targets a lane is never
+    // 0, and a lane that another thread holds takes the slow path.
     if state.load(ordering: .relaxed).rawValue == 0, enterIdle(thread, as: token) {
       withFrame(thread) { function(context) }
       leave(thread, as: token)
@@ -133,7 +168,8 @@ extension DispatchQueue {
     }
   }
 
-  /// syncCall() on a lane that is busy, or whose target is a lane. What leave() would try first is in vain there.
+  /// Calls the function on a lane that is busy, or whose target is a lane. Skips the exchange that
+  /// leave() tries first, which seldom succeeds here.
   @inline(never)
   private final func callSlowly(
     _ thread: ThreadContext, barrier: Bool, _ function: @escaping WorkFunction,
@@ -171,7 +207,7 @@ extension DispatchQueue {
   }
 }
 
-/// A closure that another thread runs while its owner waits.
+/// A closure that another thread runs while the owner of the call waits.
 private final class RemoteCall: @unchecked Sendable {
   private let waiter: ThreadContext
   private let queue: Lane
@@ -183,7 +219,7 @@ private final class RemoteCall: @unchecked Sendable {
     self.body = body
   }
 
-  /// Returns the class that it asks.
+  /// Submits the call. Returns the band that the waiting thread asks for.
   func send(to lane: Lane, from thread: ThreadContext, barrier: Bool) -> Band {
     let node = NodeCache.take(thread)
     node.context = Unmanaged.passUnretained(self).toOpaque()
@@ -201,19 +237,22 @@ private final class RemoteCall: @unchecked Sendable {
       let node = WorkNode(raw)
       let call = Unmanaged<RemoteCall>.fromOpaque(node.context.unsafelyUnwrapped)
       NodeCache.put(node, thread)
-      // SAFETY: the waiter keeps the call until it is granted, and run() lets go of all it took.
+      // SAFETY: the waiter keeps the call until it is granted; run() has released all it took by
+      // then.
       let waiter = call._withUnsafeGuaranteedRef { $0.run(on: thread) }
       Parker.grant(waiter)
     }
-    // What a concurrent lane lets in beside others waits for a CPU, and nobody can tell: no ring is seen
-    // through it, rather than one that is none.
+    // An item that a concurrent lane admits waits only for a CPU, which no other thread can see. So
+    // it counts as served: the deadlock walk may miss a cycle through it but reports no false
+    // cycle.
     thread.shared.isServed.store(lane.kind == .concurrent && !barrier, ordering: .relaxed)
     Parker.prepare(thread)
     lane.submit(node, from: thread)
     return band
   }
 
-  /// Not inlined: every reference to the closure is gone when this returns.
+  /// Runs the closure and returns the waiter. Not inlined: every reference to the closure is gone
+  /// when this returns.
   @inline(never)
   private func run(on thread: ThreadContext) -> ThreadContext {
     waiter.shared.isServed.store(true, ordering: .relaxed)

@@ -1,15 +1,17 @@
-// Room: Queues/DispatchQueue+Width. How a concurrent queue gets a width: see Lanes/Lane+Width.
+// Room: Queues/DispatchQueue+Width. Sets the width of a concurrent queue: see Lanes/Lane+Width.
 
 extension DispatchQueue {
-  /// No more than this many items of a concurrent queue run at the same time, of those that are submitted after this
-  /// call. At least 1 is taken, and at most what a queue has by itself. Serial and global queues keep theirs.
+  /// Limits how many of the items submitted after this call run at the same time.
+  ///
+  /// The width is at least 1 and at most the queue's maximum. Serial and global queues keep theirs.
   package final func setWidth(_ asked: Int) {
     guard kind == .concurrent else { return }
     let width = UInt16(min(max(asked, 1), LaneState.mostRunning))
-    // relaxed, here and below: whoever activates or leaves the lane publishes it.
+    // relaxed, here and below: the thread that activates or leaves the lane publishes it.
     let isInactive = control.withLock {
       guard suspension.isInactive else { return false }
-      // Nobody was let in yet, nor can be: who comes queues, and goes by the width from the activation on.
+      // No item has been admitted and none can be: items queue, and use this width after
+      // activation.
       self.width.store(width, ordering: .relaxed)
       return true
     }

@@ -1,9 +1,9 @@
-// Room: Queues/DispatchQueue. The queue as users know it: a lane with a public face.
+// Room: Queues/DispatchQueue. The public face of a lane.
 
-/// Executes work items serially or concurrently, on threads that the queue shares with all others.
+/// Executes work items serially or concurrently, on threads that all queues share.
 ///
-/// A queue is a light object: creating one starts no thread. Submit work with `async` or `sync`, from any
-/// thread. Work on a serial queue runs one item at a time, in the order of submission.
+/// A queue is a light object: creating one starts no thread. Submit work with `async` or `sync`,
+/// from any thread. A serial queue runs one item at a time, in the order of submission.
 ///
 /// ```swift
 /// let queue = DispatchQueue(label: "com.example.log")
@@ -21,11 +21,15 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - label: a name for debuggers and messages, by convention in reverse DNS.
-  ///   - qos: the queue's own quality of service; unspecified: each item's counts.
-  ///   - attributes: serial unless `.concurrent`; nothing runs before `activate()` with
-  ///     `.initiallyInactive`.
-  ///   - autoreleaseFrequency: accepted; there are no autorelease pools on Linux.
-  ///   - target: the queue on which this one's work runs in the end; `nil`: the global queue of its QoS.
+  ///   - qos: the queue's own quality of service; unspecified: the QoS of each item counts. A
+  ///     relative priority outside 0 … -15 stops the process.
+  ///   - attributes: serial unless `.concurrent`; with `.initiallyInactive` nothing runs before
+  ///     `activate()`.
+  ///   - autoreleaseFrequency: accepted and ignored; there are no autorelease pools on Linux.
+  ///   - target: the queue that runs this queue's work; `nil`: a global queue that takes each
+  ///     item at its own QoS.
+  /// - Source: Apple, Dispatch,
+  ///   `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
   public convenience init(
     label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
     autoreleaseFrequency: AutoreleaseFrequency = .inherit, target: DispatchQueue? = nil
@@ -46,7 +50,7 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     withExtendedLifetime(target) {}
   }
 
-  /// For the queues that the engine makes for itself.
+  /// Creates one of the engine's own queues.
   init(root label: String, kind: Kind, qos: PackedQoS) {
     givenLabel = label
     super.init(kind: kind, qos: qos, target: nil)
@@ -58,28 +62,39 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     (ThreadName(givenLabel), givenLabel)
   }
 
-  /// For C programs, who free it; `nil`: there is no memory.
+  /// Copies the label for a C program, which frees it. `nil`: out of memory.
   package func copyLabel() -> UnsafeMutablePointer<CChar>? { label.withCString { strdup($0) } }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
-  /// The quality of service that the queue was given: its own, or the least that its items run at.
+  /// The QoS given to the queue: its own, or the lowest at which its items run.
   public final var qos: DispatchQoS { ownQoS.dispatchQoS }
 
   /// The queue of the main thread.
   ///
   /// Its items run on the main thread: in `dispatchMain()`, or in a run loop that drains it.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchQueue.main`.
   public class var main: DispatchQueue { Runtime.shared.main }
 
-  /// The system's concurrent queue of a QoS class.
+  /// Returns the system's concurrent queue of a QoS class.
   ///
   /// Items run at once as CPUs allow. A barrier submitted here is ordinary work; suspending has no
-  /// effect. Its label is the customary one, as `com.apple.root.default-qos`.
+  /// effect. The label is the customary one, such as `com.apple.root.default-qos`. Call from any
+  /// thread.
+  ///
+  /// - Parameter qos: the class; unspecified stands for default.
+  /// - Returns: the queue, the same at each call.
+  /// - Source: Apple, Dispatch, `DispatchQueue.global(qos:)`.
   public class func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
     let band = PackedQoS(DispatchQoS(qosClass: qos, relativePriority: 0)).band
     return Runtime.shared.root(band == .unspecified ? .default : band)
   }
 
-  /// The system's concurrent queue of a legacy priority.
+  /// Returns the system's concurrent queue of a legacy priority.
+  ///
+  /// - Parameter priority: the priority, which stands for a QoS class.
+  /// - Returns: the queue, the same at each call.
+  /// - Source: Apple, Dispatch, `DispatchQueue.global(priority:)`.
   @available(*, deprecated, message: "Use global(qos:) instead.")
   public class func global(priority: GlobalQueuePriority) -> DispatchQueue {
     global(qos: priority.qosClass)
@@ -89,20 +104,29 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
 extension DispatchQueue {
   /// Properties of a new queue.
   public struct Attributes: OptionSet, Sendable {
+    /// The attributes as bits.
     public let rawValue: UInt64
+    /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Items run at the same time; without it, one at a time.
+    /// Items run at the same time. Without it, one item runs at a time.
     public static let concurrent = Attributes(rawValue: 1 << 1)
     /// Nothing runs before `activate()`.
     public static let initiallyInactive = Attributes(rawValue: 1 << 2)
   }
 
-  /// The priorities that global queues had before there were QoS classes.
+  /// The priorities of global queues from before QoS classes.
   public enum GlobalQueuePriority: Sendable {
+    /// The priority of class user-initiated.
     case high
+    /// The priority of class default.
     case `default`
+    /// The priority of class utility.
     case low
+    /// The priority of class background.
     case background
 
     var qosClass: DispatchQoS.QoSClass {
@@ -115,11 +139,14 @@ extension DispatchQueue {
     }
   }
 
-  /// How often a queue drains autorelease pools. Accepted for source compatibility; there are no such
-  /// pools on Linux.
+  /// How often a queue drains autorelease pools. Accepted for source compatibility and ignored:
+  /// there are no such pools on Linux.
   public enum AutoreleaseFrequency: Sendable {
+    /// As the target queue does.
     case inherit
+    /// Around each work item.
     case workItem
+    /// Never.
     case never
   }
 }
@@ -130,13 +157,21 @@ extension DispatchQueue {
 public final class DispatchSerialQueue: DispatchQueue, @unchecked Sendable {
   /// Properties of a new serial queue.
   public struct Attributes: OptionSet, Sendable {
+    /// The attributes as bits.
     public let rawValue: UInt64
+    /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Nothing runs before `activate()`.
     public static let initiallyInactive = Attributes(rawValue: 1 << 2)
   }
 
-  /// Creates a serial queue; the parameters are those of `DispatchQueue`'s initialiser.
+  /// Creates a serial queue.
+  ///
+  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  /// - Source: Apple, Dispatch, `DispatchSerialQueue`.
   public init(
     label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
     autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
@@ -154,13 +189,21 @@ public final class DispatchSerialQueue: DispatchQueue, @unchecked Sendable {
 public final class DispatchConcurrentQueue: DispatchQueue, @unchecked Sendable {
   /// Properties of a new concurrent queue.
   public struct Attributes: OptionSet, Sendable {
+    /// The attributes as bits.
     public let rawValue: UInt64
+    /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Nothing runs before `activate()`.
     public static let initiallyInactive = Attributes(rawValue: 1 << 2)
   }
 
-  /// Creates a concurrent queue; the parameters are those of `DispatchQueue`'s initialiser.
+  /// Creates a concurrent queue.
+  ///
+  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  /// - Source: Apple, Dispatch, `DispatchConcurrentQueue`.
   public init(
     label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
     autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,

@@ -1,9 +1,10 @@
-// Room: Queues/GlobalQueue. A root: what is submitted to it goes to the pool, in one band.
+// Room: Queues/GlobalQueue. A root queue: it submits nodes to the pool, in one band.
 
 final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   private let pool: Pool
   private let band: Band
-  /// Each item that comes here itself gets a thread, as the activations of serial queues do.
+  /// Whether items submitted directly to this queue start beyond the width. Activations of serial
+  /// queues do so anyway.
   private let overcommits: Bool
 
   init(band: Band, overcommits: Bool = false, pool: Pool) {
@@ -14,8 +15,8 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
       root: Self.label(of: band, overcommits: overcommits), kind: .root, qos: PackedQoS(band: band))
   }
 
-  /// The labels that programs and tools know. The root without a band is what serial queues target
-  /// by default, which programs know by the label of the default class with overcommit.
+  /// Returns the customary label of a root. The root without a band is the default target of serial
+  /// queues; its customary label is that of the default class with overcommit.
   private static func label(of band: Band, overcommits: Bool) -> String {
     let name =
       switch band {
@@ -32,8 +33,9 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
     var traits = node.traits
     let asked = traits.qos
-    // An item's QoS yields to the root's. What a queue sends here, and an enforced one, can only be
-    // raised: what the root hands down to the queue is in it already.
+    // The root's class replaces an item's own, but only raises an enforced class. It also only
+    // raises the class of a node that another queue sends, which includes what the root hands down
+    // to it.
     let isItem = traits.isDisjoint(with: [.lane, .carried])
     if band != .unspecified && (isItem && !asked.isEnforced || asked.band < band) {
       traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))

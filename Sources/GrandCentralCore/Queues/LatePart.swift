@@ -1,23 +1,26 @@
-// Room: Queues/LatePart. A part of the engine that is made when it is first asked for.
-// Not a `static let`: a thread that is making one when another forks leaves it half made in the child for ever, and
-// nobody can see it from outside. Here that thread holds a lock, and a fork waits for it (Primitives/ForkGate).
-// Part of its owner, and no object: every thread would count references to that for each timer.
+// Room: Queues/LatePart. A part of the engine that is made on first use.
+// Not a `static let`: if a thread initialises it while another thread forks, it stays half made in
+// the child for ever, and no code outside can see that. Here the making thread holds a lock, and a
+// fork waits for it (Primitives/ForkGate).
+// A struct inside its owner, not an object: every thread would count references to an object for
+// each timer.
 
 struct LatePart: ~Copyable, @unchecked Sendable {
-  /// The part, retained, as its address; 0: not yet.
+  /// The address of the part, retained; 0 until it is made.
   private let word = Atomic<UInt>(0)
   private let lock = Lock()
 
-  /// The part, which `make` makes the first time; always of one class. Any thread.
+  /// Returns the part, which `make` makes the first time; always of one class. Any thread.
   @inline(__always)
   func get<Part: AnyObject>(_ make: () -> Part) -> Part { reference(make).takeUnretainedValue() }
 
-  /// The same, for those who come by all the time: its count of references would be what threads meet at.
+  /// Returns the part without retaining it, for frequent callers: they would contend for its
+  /// reference count.
   @inline(__always)
   func reference<Part: AnyObject>(_ make: () -> Part) -> Unmanaged<Part> {
     // acquiring: pairs with the releasing store in made().
     let address = word.load(ordering: .acquiring)
-    // SAFETY: only made() puts anything there, for good.
+    // SAFETY: only made() stores a part here, and it stays.
     if let raw = UnsafeRawPointer(bitPattern: address) { return Unmanaged.fromOpaque(raw) }
     return made(make)
   }

@@ -1,8 +1,10 @@
 // Room: Queues/MainQueue. The serial lane that only the main thread drains.
-// Its activation is a bit instead of a node: bit 0 of `signal` is set while there is one. Bit 1 says that the
-// main thread is to go round once for another reason, bit 2 that it sleeps, in dispatchMain(), until one of the others is
-// set. A run loop asks for a descriptor that becomes readable whenever bit 0 is set.
-//   0 ─idle→ asleep ─work, vigil→ asleep and that, wake        any ─drainOnce→ 0
+// Its activation is a bit of `signal` instead of a node:
+//   bit 0 work    the lane has an activation
+//   bit 1 retry   a threadless retry has begun: the main thread makes one more pass
+//   bit 2 asleep  the main thread sleeps in dispatchMain() until bit 0 or 1 is set
+//   0 ─idle→ asleep ─work, retry→ asleep and that bit, wake        any ─drainOnce→ 0
+// A run loop uses a descriptor, which becomes readable whenever bit 0 is set.
 import CLinux
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
@@ -10,7 +12,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   private static let vigil: UInt32 = 2
   private static let asleep: UInt32 = 4
   private let signal = Atomic<UInt32>(0)
-  /// An eventfd for run loops, -1 until one asks.
+  /// An eventfd for run loops; -1 until a run loop requests it.
   private let descriptor = Atomic<Int32>(-1)
   private let descriptorLock = Lock()
 
@@ -20,21 +22,23 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   }
 
   override func wakeBoundThread() {
-    // sequentiallyConsistent: with runLoopDescriptor(): either we see its descriptor, or it sees the bit.
-    // A read-modify-write, so that it passes on what lookAround() released.
+    // sequentiallyConsistent: with runLoopDescriptor(): either this thread sees the descriptor, or
+    // the other thread sees the bit. A read-modify-write, so that it passes on what lookAround()
+    // released.
     let before = signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent).oldValue
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
     if descriptor >= 0 { Doorbell.ring(descriptor) }
     if before & Self.asleep != 0 { futexWake(signal) }
   }
 
-  /// Runs what is queued now; what these items add waits for the next call. Main thread only; called
-  /// from an item of the main queue it does nothing. Returns whether anything ran.
+  /// Runs what is queued now; what these items add waits for the next call. Main thread only; does
+  /// nothing when called from an item of the main queue. Returns whether there was work to run.
   @discardableResult
   func drainOnce() -> Bool {
     let thread = currentThread()
     guard !Frames(thread: thread).contains(where: { $0 === self }),
-      // acquiring: pairs with lookAround(). What wakeBoundThread() tells of comes with the lane's own word.
+      // acquiring: pairs with lookAround(). The lane's own word publishes the work that
+      // wakeBoundThread() announces.
       signal.exchange(0, ordering: .acquiring) & Self.work != 0
     else { return false }
     if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
@@ -45,7 +49,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     var patience = Patience()
     while true {
       while drainOnce() {}
-      // relaxed: drainOnce() looks once more.
+      // relaxed: drainOnce() checks the word again.
       if patience.looksOn,
         patience.lookOn({ signal.load(ordering: .relaxed) != 0 ? () : nil }) != nil
       {
@@ -57,18 +61,20 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     }
   }
 
-  /// Ends the main thread's sleep in dispatchMain(), from which it goes back to one that keeps the vigil
-  /// which has just begun. Any thread.
+  /// Ends the main thread's sleep in dispatchMain(). Its next sleep takes part in the threadless
+  /// retry that has just begun. Any thread.
   func lookAround() {
-    // releasing: pairs with the exchange in drainOnce(), after which the vigil is seen. The change of the
-    // word also stops a sleep that is about to begin. A change even where there is work and the main thread
-    // must be awake: a look alone would order nothing, and it might go to sleep without having seen the vigil.
+    // releasing: pairs with the exchange in drainOnce(), after which the main thread sees the
+    // retry. The change of the word also prevents a sleep that is about to begin. The word changes
+    // even where there is work and the main thread must be awake: a load alone would order nothing,
+    // and the main thread might go to sleep without having seen the retry.
     let before = signal.bitwiseOr(Self.vigil, ordering: .releasing).oldValue
     if before & Self.asleep != 0 { futexWake(signal) }
   }
 
-  /// In a child that was forked: nothing is queued. The descriptor is the parent's too, and what is read there is lost to
-  /// it; so its number comes to stand for another one, and whoever has it keeps it.
+  /// Resets the queue in a forked child: nothing is queued. The parent shares the descriptor and
+  /// would lose what the child reads. So the descriptor's number is given to a new eventfd, and its
+  /// holders keep the number.
   func afterFork() {
     signal.store(0, ordering: .relaxed)
     let inherited = descriptor.load(ordering: .relaxed)
@@ -82,16 +88,17 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     }
   }
 
-  /// Not inlined: this frame in a backtrace says that the main thread has nothing to do.
+  /// Sleeps until there is work. Not inlined: this frame in a backtrace shows an idle main thread.
   @inline(never)
   func grandCentralMainIdle() {
-    // relaxed: nothing is read by this. Not 0: it has been called, or slept for no reason and goes round.
+    // relaxed: publishes and reads nothing else. If the word is not 0, there is a reason to run, or
+    // the last sleep ended spuriously; then the caller makes another pass.
     let (sleeps, _) = signal.compareExchange(expected: 0, desired: Self.asleep, ordering: .relaxed)
     if sleeps { _ = futexWait(signal, while: Self.asleep) }
   }
 
-  /// A non-blocking eventfd(2) that becomes readable when work comes to the main queue; the same one at
-  /// each call. Throws an errno.
+  /// Returns a non-blocking eventfd(2) that becomes readable when work comes to the main queue; the
+  /// same descriptor at each call. Throws an errno.
   func runLoopDescriptor() throws(SystemError) -> Int32 {
     descriptorLock.lock()
     defer { descriptorLock.unlock() }
@@ -105,13 +112,12 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   }
 }
 
-/// Runs the main queue on the main thread, for ever.
+/// Runs the main queue on the main thread and never returns.
 ///
-/// Call it as the last thing in a program without a run loop. It never returns; end the process with
-/// `exit`.
+/// Call it as the last thing in a program without a run loop. End the process with `exit`.
 ///
-/// - Important: Called on another thread, or from an item of the main queue, it stops the process with a
-///   message.
+/// - Important: Called on another thread, or from an item of the main queue, it stops the process
+///   with a message.
 /// - Source: Apple, Dispatch, `dispatchMain()`.
 public func dispatchMain() -> Never {
   require(
@@ -124,10 +130,15 @@ public func dispatchMain() -> Never {
   Runtime.shared.main.drainForEver()
 }
 
-/// The door for run loops. Not for programs.
+/// The interface for run loops, not for programs.
 @_spi(RunLoop)
 public enum MainQueueRunLoop {
-  /// See `MainQueue.runLoopDescriptor()`; -1 when the kernel refuses one, with errno set.
+  /// Returns the descriptor that becomes readable when work comes to the main queue.
+  ///
+  /// Call from any thread.
+  ///
+  /// - Returns: an eventfd(2), the same at each call; -1 if the kernel refuses one, with errno set.
+  /// - Source: `_dispatch_get_main_queue_handle_4CF`, the symbol that CoreFoundation calls.
   public static func descriptor() -> Int32 {
     do { return try Runtime.shared.main.runLoopDescriptor() } catch {
       errno = error.number
@@ -135,7 +146,11 @@ public enum MainQueueRunLoop {
     }
   }
 
-  /// Runs what is queued on the main queue now. Main thread only.
+  /// Runs what is queued on the main queue now.
+  ///
+  /// Call on the main thread; on another thread it stops the process.
+  ///
+  /// - Source: `_dispatch_main_queue_callback_4CF`, the symbol that CoreFoundation calls.
   public static func drain() {
     require(
       ThreadRegistry.isMainThread, "The main queue can be drained on the main thread only.")

@@ -1,26 +1,32 @@
-// Room: Queues/Precondition. Says where code must, or must not, run.
+// Room: Queues/Precondition. Checks on which queue code runs.
 
-/// A statement about the queue that the calling code is on.
+/// A statement about the queue that the calling code runs on.
 ///
 /// - Source: Apple, Dispatch, `DispatchPredicate`.
 public enum DispatchPredicate: Sendable {
-  /// On this queue, or on one whose work ends up on it.
+  /// The code runs on this queue, or on a queue that targets it, directly or not.
   case onQueue(DispatchQueue)
-  /// On this queue, and nothing else runs on it meanwhile.
+  /// The code runs on this queue, and nothing else runs on the queue meanwhile.
   case onQueueAsBarrier(DispatchQueue)
-  /// Not on this queue.
+  /// The code does not run on this queue.
   case notOnQueue(DispatchQueue)
 }
 
 /// Stops the process with a message unless `condition` holds. Checked in release builds too.
 ///
+/// Call from any thread.
+///
+/// - Parameters:
+///   - condition: the queue that the code must, or must not, run on.
+///   - file: the file that the message names.
+///   - line: the line that the message names.
 /// - Source: Apple, Dispatch, `dispatchPrecondition(condition:)`.
 @inlinable
 public func dispatchPrecondition(
   condition: @autoclosure () -> DispatchPredicate, file: StaticString = #file, line: UInt = #line
 ) {
   let predicate = condition()
-  // The common case, in the caller's module: an item of a serial queue asks for that queue.
+  // The common case, inlined in the caller's module: an item of a serial queue checks that queue.
   if case .onQueue(let queue) = predicate, queue.isOwned(by: currentThread()) { return }
   predicate.check(file: file, line: line)
 }
@@ -62,10 +68,11 @@ private func failPrecondition(
 }
 
 extension Lane {
-  /// A serial lane's items all have it to themselves; a root has no barriers.
+  /// Whether nothing else runs on this lane. Each item of a serial lane has it alone; a root has no
+  /// barriers.
   fileprivate final func isHeldAsBarrier(by thread: ThreadContext) -> Bool {
     guard isCurrent(on: thread) else { return false }
-    // A concurrent lane that ends in a serial one still calls only its barriers so.
+    // On a concurrent lane that targets a serial lane, still only barriers count.
     return kind == .serial || isHeldAlone(by: thread)
   }
 }

@@ -1,7 +1,7 @@
-// Room: Queues/RunLoopQueue. A serial queue for a run loop other than the main thread's: its work waits until a thread
-// takes it, one item a turn.
-// The queue is an ordinary serial lane. Only its root is another: it gives what comes to nobody, and keeps it for
-// perform(). So a sync() enters the idle queue as it enters any other, on the thread that calls it.
+// Room: Queues/RunLoopQueue. A serial queue for a run loop off the main thread: its work waits
+// until a thread takes it, one item a turn.
+// The queue is an ordinary serial lane; only its root differs: it keeps each node for perform() and
+// gives none to the pool. So a sync() enters the idle queue as any other, on the calling thread.
 
 package final class RunLoopQueue: DispatchQueue, @unchecked Sendable {
   private let turns: RunLoopTurns
@@ -12,14 +12,14 @@ package final class RunLoopQueue: DispatchQueue, @unchecked Sendable {
       lane: label, isConcurrent: false, qos: .unspecified, isInactive: false, target: turns)
   }
 
-  /// A turn is one item.
+  /// One item a turn.
   override var drainQuota: Int { 1 }
 
-  /// One node for a turn: a second one would be found in place of the next item.
+  /// One node a turn: perform() would take a second node in place of the next item.
   override var isSummonedOnce: Bool { true }
 
-  /// Runs the next item, if there is one, on the calling thread. Returns whether another turn is asked for. The caller
-  /// keeps the queue, which the item may be the last to know.
+  /// Runs the next item, if there is one, on the calling thread. Returns whether another turn is
+  /// requested. The caller keeps the queue alive: the item may hold the last other reference.
   package func perform() -> Bool {
     guard let node = turns.next() else { return false }
     node.run(on: currentThread())
@@ -30,7 +30,7 @@ package final class RunLoopQueue: DispatchQueue, @unchecked Sendable {
 /// The root of one such queue.
 private final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
   private let lock = Lock()
-  /// Guarded by the lock. At most one: the lane asks once for all its items.
+  /// Guarded by the lock. At most one: the lane requests one turn for all its items.
   @Cell private var waiting: WorkNode?
 
   init(label: String) { super.init(root: label, kind: .root, qos: .unspecified) }
@@ -42,7 +42,7 @@ private final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
     }
   }
 
-  /// When the queue dies nobody performs any more.
+  /// The finalizer runs on the pool: after the queue is destroyed, no run loop performs it.
   override var finalizerTarget: Lane { Runtime.shared.root(.unspecified) }
 
   func next() -> WorkNode? {
@@ -51,6 +51,6 @@ private final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
 
   var hasMore: Bool { lock.withLock { waiting != nil } }
 
-  /// In a child: what was to run is the parent's.
+  /// In a forked child: the waiting work belongs to the parent.
   override func forgetParent() { waiting = nil }
 }

@@ -1,19 +1,19 @@
 // Room: Queues/Runtime. One engine: its pool, its root queues, its main queue.
-// The public API speaks to `shared`. Everything that changes hangs here and nowhere else, so that a test
-// or a model can have an engine of its own.
+// The public API uses `shared`. The pool, the queues and the parts made on first use belong to this
+// object, so a test or a model can have an engine of its own.
 
 final class Runtime: @unchecked Sendable {
   static let shared = makeShared()
 
   let pool: Pool
-  /// By band; the first takes each node's own band, and is what private queues target by default.
+  /// The root queues by band. The first takes each node at its own band; it is the default target.
   let roots: [GlobalQueue]
-  /// The same for C programs that ask for threads beyond the width.
+  /// The roots for C programs that request threads beyond the width, by band.
   let overcommitRoots: [GlobalQueue]
   let main = MainQueue()
-  /// The same, for callers that must not count references.
+  /// The main queue, for callers that must not count references.
   let mainReference: Unmanaged<Lane>
-  // What is made when it is first asked for.
+  // Made on first use.
   let events = LatePart()
   let channels = LatePart()
   let fileWorkers = LatePart()
@@ -37,7 +37,7 @@ final class Runtime: @unchecked Sendable {
     }
   }
 
-  /// What queues target that are given no target. It lives as long as this.
+  /// The target of queues that are given none. It lives as long as this object.
   let defaultTarget: Unmanaged<Lane>
 
   func root(_ band: Band) -> GlobalQueue { roots[Int(band.rawValue)] }
@@ -46,15 +46,16 @@ final class Runtime: @unchecked Sendable {
 }
 
 extension Unmanaged<Lane> {
-  /// The queue that is asked for as a target, which its owner keeps; `nil`: the default one.
+  /// The given target, which its owner keeps alive; `nil` stands for the default target.
   static func named(_ queue: DispatchQueue?) -> Unmanaged<Lane> {
     queue.map { .passUnretained($0) } ?? Runtime.shared.defaultTarget
   }
 }
 
 extension Pool.Configuration {
-  /// GRANDCENTRAL_WIDTH fixes the width, GRANDCENTRAL_THREADS the most threads ever made. Values that
-  /// are no positive numbers are told and ignored.
+  /// Reads the settings of the pool from the environment. GRANDCENTRAL_WIDTH fixes the width,
+  /// GRANDCENTRAL_THREADS the maximum number of threads. Other values than positive numbers are
+  /// reported and ignored.
   static func fromEnvironment() -> Pool.Configuration {
     let fixedWidth = positive("GRANDCENTRAL_WIDTH", atMost: 512)
     let width = fixedWidth ?? CPULimits.machine.width()

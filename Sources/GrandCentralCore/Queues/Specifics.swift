@@ -1,16 +1,19 @@
-// Room: Queues/Specifics. Values that code finds by asking the queue it runs on.
-// A lane's table is made at the first setSpecific() and lives as long as the lane. The key is kept with the
-// value, so that an address is not taken for another key's.
+// Room: Queues/Specifics. Values that code reads from the queue it runs on.
+// A lane's table is made by the first setSpecific() and lives as long as the lane. An entry keeps
+// its key alive, so no other key can have the same address.
 
-/// Names a value of type `T` on queues.
+/// A key for a value of type `T` on queues.
 ///
 /// - Source: Apple, Dispatch, `DispatchSpecificKey`.
 public final class DispatchSpecificKey<T>: Sendable {
+  /// Creates a key that differs from all others.
+  ///
+  /// - Source: Apple, Dispatch, `DispatchSpecificKey.init()`.
   public init() {}
 }
 
-/// A key as the table compares it: the address of an object, which its entry keeps, or a C program's, which nothing
-/// need be at.
+/// A key as the table compares it. It is the address of an object, which the entry keeps alive, or
+/// an address that a C program chose, which need not be valid memory.
 private struct SpecificKey: Equatable {
   let address: UInt
   let isOfC: Bool
@@ -26,15 +29,15 @@ private struct SpecificKey: Equatable {
   }
 }
 
-/// A value under a key. The value lives in memory of its own, of the key's type; a generic box object
-/// would have its class looked up by name at every access. A C program's value is its pointer itself.
+/// A value and its key. The value lives in memory of its own, of the key's type; with a generic box
+/// object, each access would look up its class by name. The value of a C program is its pointer.
 private struct SpecificEntry {
   let key: SpecificKey
   private let keptKey: AnyObject?
   let value: UnsafeMutableRawPointer
   let destroy: (UnsafeMutableRawPointer) -> Void
 
-  /// The destructor is called on the default global queue.
+  /// Creates a C program's entry. The destructor is called on the default global queue.
   init(key: UnsafeRawPointer, value: UnsafeMutableRawPointer, destructor: WorkFunction?) {
     self.key = SpecificKey(key)
     keptKey = nil
@@ -62,15 +65,15 @@ private struct SpecificEntry {
 
 private final class SpecificTable {
   let lock = Lock()
-  /// Guarded by the lock. Few queues have more than a handful. Only ever replaced as a whole: accesses that are one
-  /// load or one store need no check of their exclusivity when the program runs.
+  /// Guarded by the lock. Few queues have more than a handful. Only replaced as a whole: an access
+  /// that is one load or one store needs no exclusivity check at run time.
   @Cell var entries: [SpecificEntry] = []
 
   deinit {
     for entry in $entries { entry.destroy(entry.value) }
   }
 
-  /// Where the value of `key` is, with the lock held if there is one.
+  /// Returns the address of the value of `key` and leaves the lock held, if there is one.
   func find(_ key: SpecificKey) -> UnsafeMutableRawPointer? {
     lock.lock()
     // By index: a loop over the elements would retain each key.
@@ -81,8 +84,8 @@ private final class SpecificTable {
     return nil
   }
 
-  /// Returns what was there before, for the caller to destroy outside the lock: a value's deinit may
-  /// ask for specifics itself.
+  /// Replaces an entry and returns the old entry. The caller destroys it outside the lock, because
+  /// a value's deinit may read specifics itself.
   func replace(_ key: SpecificKey, by entry: SpecificEntry?) -> SpecificEntry? {
     lock.lock()
     defer { lock.unlock() }
@@ -99,8 +102,9 @@ private final class SpecificTable {
   }
 }
 
-/// A value that was found, in a table whose lock is held until unlock(): nobody replaces it meanwhile. The
-/// search knows nothing of the value's type, so that only the copy is generic, in the caller's module.
+/// A value that was found. The table's lock is held until unlock(), so no thread replaces the value
+/// meanwhile. The search is independent of the value's type, so only the copy is generic, in the
+/// caller's module.
 @usableFromInline
 struct FoundSpecific {
   @usableFromInline let value: UnsafeMutableRawPointer
@@ -112,7 +116,7 @@ struct FoundSpecific {
     Unmanaged<SpecificTable>.fromOpaque(table)._withUnsafeGuaranteedRef { $0.lock.unlock() }
   }
 
-  /// On the innermost lane that the thread is on, or the nearest of its targets.
+  /// Finds the value on the thread's innermost lane, or on the nearest of its targets.
   @usableFromInline
   static func onCurrentQueue(_ key: AnyObject) -> FoundSpecific? {
     onCurrentQueue(SpecificKey(key))
@@ -121,15 +125,15 @@ struct FoundSpecific {
   fileprivate static func onCurrentQueue(_ key: SpecificKey) -> FoundSpecific? {
     let thread = currentThread()
     guard let current = Frames(thread: thread).address else {
-      // The main thread is on the main queue even between two of its items. Other threads are on
-      // none, and ask nothing of the engine.
+      // The main thread is on the main queue even between two of its items. Other threads without a
+      // frame are on no queue, and the engine is not started for them.
       guard thread.pointee.is_main else { return nil }
       // SAFETY: the main queue lives as long as the engine.
       return Runtime.shared.mainReference._withUnsafeGuaranteedRef { $0.findSpecific(key) }
     }
     var next: Unmanaged<Lane>? = .fromOpaque(current)
     while let lane = next {
-      // SAFETY: a lane is held while its frame stands, and so are the targets above it.
+      // SAFETY: a lane is held while its frame stands, and so are its targets.
       if let found = lane._withUnsafeGuaranteedRef({ $0.findSpecific(key) }) { return found }
       next = lane._withUnsafeGuaranteedRef { $0.targetReference }
     }
@@ -138,12 +142,12 @@ struct FoundSpecific {
 }
 
 extension Lane {
-  /// Where this lane's value of `key` is; its table's lock is then held.
+  /// Finds this lane's value of `key` and leaves the table's lock held, if there is one.
   fileprivate final func findSpecific(_ key: SpecificKey) -> FoundSpecific? {
-    // acquiring: pairs with the exchange that put the table there.
+    // acquiring: pairs with the exchange that stored the table.
     let address = specifics.load(ordering: .acquiring)
     guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
-    // SAFETY: the table lives as long as the lane, which the caller holds.
+    // SAFETY: the table lives as long as the lane, which the caller keeps alive.
     let table = Unmanaged<SpecificTable>.fromOpaque(raw)
     return table._withUnsafeGuaranteedRef { $0.find(key) }
       .map { FoundSpecific(value: $0, table: raw) }
@@ -161,33 +165,42 @@ extension Lane {
       successOrdering: .releasing, failureOrdering: .acquiring)
     if won { return made.takeUnretainedValue() }
     made.release()
-    // SAFETY: not zero, or the exchange had won.
+    // SAFETY: not zero, because the exchange failed.
     let raw = UnsafeRawPointer(bitPattern: existing).unsafelyUnwrapped
     return Unmanaged<SpecificTable>.fromOpaque(raw).takeUnretainedValue()
   }
 
-  /// At the lane's death.
+  /// Releases the table when the lane is destroyed.
   final func releaseSpecifics() {
-    // relaxed: whoever drops the last reference has all uses behind it.
+    // relaxed: the release of the last reference comes after all uses.
     guard let raw = UnsafeRawPointer(bitPattern: specifics.load(ordering: .relaxed)) else { return }
     Unmanaged<SpecificTable>.fromOpaque(raw).release()
   }
 }
 
 extension DispatchQueue {
-  /// The value that the current queue, or the nearest of its targets, has for `key`.
+  /// Returns the value for `key` of the current queue or the nearest target that has one.
   ///
-  /// - Returns: `nil` when none has one, or when the caller is on no queue.
+  /// Call from any thread.
+  ///
+  /// - Parameter key: the key of the value.
+  /// - Returns: `nil` if none of these queues has a value, or if the caller is on no queue.
   /// - Source: Apple, Dispatch, `DispatchQueue.getSpecific(key:)`.
   @inlinable
   public class func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? {
     guard let found = FoundSpecific.onCurrentQueue(key) else { return nil }
     defer { found.unlock() }
-    // SAFETY: a key's type is its value's.
+    // SAFETY: a value has the type of its key.
     return found.value.assumingMemoryBound(to: T.self).pointee
   }
 
-  /// The value that this queue itself has for `key`. Any thread.
+  /// Returns the value that this queue itself has for `key`.
+  ///
+  /// Call from any thread.
+  ///
+  /// - Parameter key: the key of the value.
+  /// - Returns: `nil` if this queue has no value; its targets are not searched.
+  /// - Source: Apple, Dispatch, `DispatchQueue.getSpecific(key:)`.
   public final func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? {
     guard let found = findSpecific(SpecificKey(key)) else { return nil }
     defer { found.unlock() }
@@ -195,9 +208,15 @@ extension DispatchQueue {
     return found.value.assumingMemoryBound(to: T.self).pointee
   }
 
-  /// Gives this queue a value for `key`, or takes it away with `nil`. Any thread.
+  /// Sets or removes this queue's value for `key`.
   ///
-  /// The old value is released before this returns; the last one when the queue dies.
+  /// Call from any thread. The old value is released before this returns; the last value when
+  /// the queue is destroyed.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the value.
+  ///   - value: the new value; `nil` removes the old value.
+  /// - Source: Apple, Dispatch, `DispatchQueue.setSpecific(key:value:)`.
   public final func setSpecific<T>(key: DispatchSpecificKey<T>, value: T?) {
     setSpecific(key, value)
   }
@@ -206,22 +225,22 @@ extension DispatchQueue {
 // MARK: For C programs, whose keys are addresses and whose values are pointers
 
 extension DispatchQueue {
-  /// The value of the current queue, or of the nearest of its targets that has one.
+  /// Returns the value of the current queue, or of the nearest of its targets that has one.
   package static func currentSpecific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
     guard let found = FoundSpecific.onCurrentQueue(SpecificKey(key)) else { return nil }
     defer { found.unlock() }
     return found.value
   }
 
-  /// The value of this queue itself.
+  /// Returns the value of this queue itself.
   package final func specific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
     guard let found = findSpecific(SpecificKey(key)) else { return nil }
     defer { found.unlock() }
     return found.value
   }
 
-  /// `nil` takes the value away. The destructor is called with the value, when another takes its place or the
-  /// queue dies, on the default global queue.
+  /// Sets the value, or removes it with `nil`. The destructor is called with the value, on the
+  /// default global queue, when another value replaces it or the queue is destroyed.
   package final func setSpecific(
     _ key: UnsafeRawPointer, _ value: UnsafeMutableRawPointer?, destructor: WorkFunction?
   ) {

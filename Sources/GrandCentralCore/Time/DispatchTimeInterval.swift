@@ -1,19 +1,30 @@
-// Room: Time/DispatchTimeInterval. Lengths of time. Every sum with one saturates instead of
-// trapping: as nanoseconds an interval is clamped to Int64, whose largest value means for ever.
+// Room: Time/DispatchTimeInterval. Lengths of time.
+// Sums saturate and never trap: as nanoseconds an interval is clamped to Int64, whose largest value
+// stands for "for ever".
 
 /// A length of time, which may be negative.
 ///
 /// - Source: `DispatchTimeInterval` of the public reference.
 public enum DispatchTimeInterval: Equatable, Sendable {
+  /// A number of seconds.
   case seconds(Int)
+  /// A number of milliseconds.
   case milliseconds(Int)
+  /// A number of microseconds.
   case microseconds(Int)
+  /// A number of nanoseconds.
   case nanoseconds(Int)
-  /// Longer than any other.
+  /// Longer than any other interval.
   case never
 
-  /// Whether both are equally long, in whatever units. Lengths that exceed 292 years are all alike,
-  /// but none of them is `.never`.
+  /// Returns whether both are equally long, in whatever units.
+  ///
+  /// - Parameters:
+  ///   - lhs: the first interval.
+  ///   - rhs: the second interval.
+  /// - Returns: true if both are the same number of nanoseconds. Lengths of one sign that
+  ///   exceed 292 years are all equal, but none equals `.never`.
+  /// - Source: Apple, Dispatch, `DispatchTimeInterval`.
   public static func == (lhs: DispatchTimeInterval, rhs: DispatchTimeInterval) -> Bool {
     switch (lhs, rhs) {
     case (.never, .never): true
@@ -24,14 +35,16 @@ public enum DispatchTimeInterval: Equatable, Sendable {
 }
 
 extension DispatchTimeInterval {
-  /// The interval that lasts as long as `duration`, to the nanosecond, rounded up: what waits for
-  /// it never ends early.
+  /// Creates the interval that is as long as `duration`, rounded up to the nanosecond.
   ///
-  /// - Parameter duration: beyond 292 years it is kept to the second, rounded up, and beyond what
-  ///   an `Int` of seconds can hold it is the most or the least that one can.
+  /// A wait for it never ends early.
+  ///
+  /// - Parameter duration: a length of time. Beyond 292 years it is rounded up to the second;
+  ///   beyond the range of an `Int` of seconds it is clamped.
+  /// - Source: Swift standard library, `Duration`.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
-    // Both have the duration's sign, so rounding up touches only positive remainders.
+    // Both have the duration's sign, so rounding up affects only positive remainders.
     let part = attoseconds / 1_000_000_000
     let rest = attoseconds % 1_000_000_000 > 0 ? 1 : 0 as Int64
     let whole = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -44,7 +57,7 @@ extension DispatchTimeInterval {
     }
   }
 
-  /// Nanoseconds, clamped; the largest number for `.never`.
+  /// The nanoseconds, clamped; the largest number for `.never`.
   var saturatedNanoseconds: Int64 {
     switch self {
     case .seconds(let count): Self.product(count, 1_000_000_000)
@@ -55,13 +68,14 @@ extension DispatchTimeInterval {
     }
   }
 
-  /// The same, of the interval with the opposite sign.
+  /// The nanoseconds of the interval with the opposite sign, clamped.
   var negatedNanoseconds: Int64 {
     let nanoseconds = saturatedNanoseconds
     return nanoseconds == .min ? .max : -nanoseconds
   }
 
-  /// `seconds` as nanoseconds, towards zero, clamped; the largest number if it is not a number.
+  /// Returns `seconds` as nanoseconds, rounded towards zero and clamped; the largest number for
+  /// NaN.
   static func saturatedNanoseconds(seconds: Double) -> Int64 {
     let nanoseconds = seconds * 1_000_000_000
     // 2^63 is a Double; every Double below it, down to -2^63, is an Int64 when truncated.
@@ -69,7 +83,7 @@ extension DispatchTimeInterval {
     return nanoseconds < -0x1p63 ? .min : Int64(nanoseconds)
   }
 
-  /// From one count of nanoseconds to another; `nil` stands for ever.
+  /// Returns the distance between two counts of nanoseconds; `nil` stands for "for ever".
   static func distance(from start: UInt64?, to end: UInt64?) -> DispatchTimeInterval {
     switch (start, end) {
     case (let start?, let end?):

@@ -1,9 +1,11 @@
-// Room: Time/DispatchTimeoutResult. How a wait with a deadline ended.
+// Room: Time/DispatchTimeoutResult. The result of a wait with a deadline.
 
-/// How a wait with a deadline ended.
+/// The result of a wait with a deadline.
+///
+/// - Source: Apple, Dispatch, `DispatchTimeoutResult`.
 @frozen
 public enum DispatchTimeoutResult: Hashable, Sendable {
-  /// What was waited for came to pass.
+  /// The wait ended because its condition became true.
   case success
   /// The deadline came first.
   case timedOut

@@ -1,12 +1,13 @@
-// Room: Time/TimeLimit. What a point in time means to a thread that is about to sleep.
-//   00…  uptime   10…  uptime with sleep, whose 0 is now   11…  wall clock, negated   0, ~0, ~1: now, for ever, now
+// Room: Time/TimeLimit. The meaning of a point in time for a thread that is about to sleep.
+//   00… uptime │ 10… uptime with sleep, whose 0 is now │ 11… wall clock, negated
+//   0 now │ ~0 for ever │ ~1 now
 // The clock is read only where the answer depends on it.
 
 /// How long a wait may last.
 enum TimeLimit: Equatable, Sendable {
-  /// Not at all: the wait may only look.
+  /// The wait polls once.
   case now
-  /// Until then, which may have passed.
+  /// The wait ends at this time, which may be in the past.
   case at(Deadline)
   case forever
 }
@@ -20,8 +21,8 @@ extension TimeLimit {
     default:
       switch word >> 62 {
       case 0b11: self = .at(.wall(nanoseconds: 0 &- word))
-      // C's alone. Told by the clock that stands still while the machine sleeps, from here on: a sleep that
-      // comes later makes it late by its length.
+      // Only in the C API. Converted now to the clock that stands still while the machine sleeps: a
+      // later sleep of the machine delays the deadline by its length.
       case 0b10:
         let bootTime = word & (1 << 62 - 1)
         let uptime = Clock.monotonicNanoseconds()
@@ -33,18 +34,18 @@ extension TimeLimit {
     }
   }
 
-  /// For `futexWait`: `nil` for ever.
+  /// The deadline for `futexWait`; `nil` for `.forever`.
   var deadline: Deadline? {
     switch self {
-    // Long ago. A waiter that must not wait may yet come to sleep, when what it saw was taken by
-    // another before it was registered.
+    // A time in the past. A wait that must not block may still reach the futex call: another thread
+    // may take the permit that it saw before it registers.
     case .now: .monotonic(nanoseconds: 0)
     case .at(let deadline): deadline
     case .forever: nil
     }
   }
 
-  /// Whether there is no time left. Reads a clock only for `.at`.
+  /// Whether no time is left. Reads a clock only for `.at`.
   var hasPassed: Bool {
     switch self {
     case .now: true
