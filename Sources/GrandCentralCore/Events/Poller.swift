@@ -3,8 +3,7 @@
 // the event makes ready, as an external worker of the pool. No other thread has to wake up. The
 // other thread keeps waiting, so events are received however long a handler takes. So
 //   a thread that leaves the other one in the wait may run what has come
-//   a thread that leaves the wait empty must not: it hands everything to the pool's workers, and
-//   waits again
+//   a thread that leaves the wait empty must not: it hands all to the pool's workers and waits again
 // While events come as fast as handlers end, the kernel would wake the second thread for every
 // other event, only to find that the first thread is about to return. A thread therefore stands by
 // if it was woken while the other one was at work; so does the second thread when the two alternate
