@@ -84,7 +84,7 @@ extension DispatchSource: DispatchSourceMemoryPressure {
   /// | level       | stalled, of any two seconds | of a limit in use |
   /// |-------------|-----------------------------|-------------------|
   /// | `.warning`  | some task, for 10 %         | 85 %              |
-  /// | `.critical` | all tasks, for 10 %         | 95 %, or the kernel has killed a process for it |
+  /// | `.critical` | all tasks, for 10 %         | 95 %, or the kernel killed a process for it |
   ///
   /// In a control group of version 1, the kernel's own levels `medium` and `critical` count as
   /// well. A level ends when stalls are below 5 %, and less than 80 % of the limit is in use (90 %

@@ -151,7 +151,8 @@ extension DispatchSource: DispatchSourceProcess {
   /// process's.
   ///
   /// ```swift
-  /// let source = DispatchSource.makeProcessSource(identifier: child, eventMask: .exit, queue: queue)
+  /// let source = DispatchSource.makeProcessSource(
+  ///   identifier: child, eventMask: .exit, queue: queue)
   /// source.setEventHandler {
   ///   var status: Int32 = 0
   ///   waitpid(child, &status, 0)
