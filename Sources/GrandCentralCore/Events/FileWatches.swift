@@ -55,7 +55,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     conclude(after, on: thread)
   }
 
-  /// Ends all deliveries to `entry`. Any thread, any number of times.
+  /// Ends all deliveries to `entry`, except one that a thread is about to make. Any thread, any
+  /// number of times.
   func leave(_ entry: FileEntry) {
     let hadMount = lock.withLock {
       let hadMount = entry.mount != nil

@@ -84,7 +84,8 @@ final class MemoryPressure: @unchecked Sendable {
     if reached != .normal { entry.listener?.memoryPressureIs(reached, on: thread) }
   }
 
-  /// Ends all reports to `entry`. Any thread, any number of times.
+  /// Ends all reports to `entry`, except one that a thread is about to make. Any thread, any number
+  /// of times.
   func leave(_ entry: MemoryEntry) {
     let ended: [TriggerWatch] = lock.withLock {
       guard let place = entries.firstIndex(where: { $0 === entry }) else { return [] }

@@ -37,7 +37,8 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
   /// Begins to watch, and may notify the listener at once. Any thread; called once.
   func start(on thread: ThreadContext) { watch(on: thread, isRetry: false) }
 
-  /// Ends all notifications. Any thread, any number of times, also before the start.
+  /// Ends all notifications, except one that a thread is about to make. Any thread, any number of
+  /// times, also before the start.
   func stop() { _ = end() }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { exited(on: thread) }

@@ -8,23 +8,57 @@
 /// - Source: Apple, Dispatch, `DispatchSourceTimer`.
 public protocol DispatchSourceTimer: DispatchSourceProtocol {
   /// Schedules the timer to fire once, at `deadline`.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to fire, on the clock that stops while the machine sleeps.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleOneshot(deadline: DispatchTime, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire once, at `wallDeadline`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to fire, on the wall clock.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleOneshot(wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `deadline`, and then every `interval`.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleRepeating(
     deadline: DispatchTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `deadline`, and then every `interval` seconds.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleRepeating(deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `wallDeadline`, and then every `interval`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `wallDeadline`, and then every `interval` seconds.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: Double, leeway: DispatchTimeInterval)

@@ -12,7 +12,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   @Cell private var isMonitoring = false
   /// Cancelled: the source must not have an entry any more.
   @Cell private var isStopped = false
-  /// Whether the class of its work leaves the leeway as asked for.
+  /// Whether the leeway stays as asked for, whatever the class of the work.
   private let isStrict: Bool
   /// The entry, on the source's clock. It exists from before anything can run on the lane until
   /// cancellation: a forked child finds the lane by it.
