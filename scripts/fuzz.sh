@@ -4,6 +4,7 @@
 #   scripts/fuzz.sh                         a minute on our engine, with a new seed
 #   scripts/fuzz.sh --programs 15000 --engine both
 #   scripts/fuzz.sh --replay SEED:PROGRAM   a finding again
+#   scripts/fuzz.sh 600 --busy 100          all programs with items that poll and spin for others
 #   SANITIZER=thread scripts/fuzz.sh 600    with a sanitizer in it; its first report is a finding
 #
 # --help shows all options. Prints what it found as a small Swift program, and exits with 1.

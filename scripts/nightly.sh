@@ -45,6 +45,8 @@ step dropin-tour scripts/dropin-tour.sh
 # That every row ends on both libraries: what it costs there says little here.
 step bench-dropin scripts/bench-dropin.sh --rounds 1
 step toolchain scripts/fuzz.sh 1200 "$seed" --engine toolchain
+# Items that wait for each other without a call into the engine, in every program.
+step fuzz-busy scripts/fuzz.sh 1200 "$seed" --busy 100
 step fuzz-thread-sanitizer env SANITIZER=thread scripts/fuzz.sh 1200 "$seed"
 round=0
 while ((SECONDS < finish)); do

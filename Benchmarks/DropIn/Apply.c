@@ -43,10 +43,76 @@ static void short_loops(size_t count) {
   for (size_t i = 0; i < count; i++) dispatch_apply_f(16, queue, &sum, spin);
 }
 
+static void hundreds(size_t count) {
+  unsigned char *cells = calloc(CELLS, 1);
+  for (size_t i = 0; i < count; i++) dispatch_apply_f(100, DISPATCH_APPLY_AUTO, cells, touch);
+  EXPECT(cells[99] == 99);
+  free(cells);
+}
+
+static void inner(void *cells, size_t index) {
+  (void)index;
+  dispatch_apply_f(100, DISPATCH_APPLY_AUTO, cells, touch);
+}
+
+static void nested(size_t count) {
+  unsigned char *cells = calloc(CELLS, 1);
+  for (size_t i = 0; i < count; i++) dispatch_apply_f(16, DISPATCH_APPLY_AUTO, cells, inner);
+  EXPECT(cells[99] == 99);
+  free(cells);
+}
+
+// MARK: A product of two matrices, a row an iteration
+
+enum { SIDE = 64 };
+
+typedef struct product {
+  double left[SIDE][SIDE], right[SIDE][SIDE], result[SIDE][SIDE];
+} product;
+
+static void multiply_row(void *context, size_t row) {
+  product *all = context;
+  for (size_t column = 0; column < SIDE; column++) {
+    double sum = 0;
+    for (size_t i = 0; i < SIDE; i++) sum += all->left[row][i] * all->right[i][column];
+    all->result[row][column] = sum;
+  }
+}
+
+static product *identity_product(void) {
+  product *all = calloc(1, sizeof *all);
+  for (size_t i = 0; i < SIDE; i++) {
+    all->left[i][i] = 1;
+    for (size_t j = 0; j < SIDE; j++) all->right[i][j] = (double)(i * SIDE + j);
+  }
+  return all;
+}
+
+static void matrices(size_t count) {
+  product *all = identity_product();
+  for (size_t i = 0; i < count; i++) dispatch_apply_f(SIDE, DISPATCH_APPLY_AUTO, all, multiply_row);
+  EXPECT(all->result[SIDE - 1][SIDE - 1] == SIDE * SIDE - 1);
+  free(all);
+}
+
+// What one thread takes for the same.
+static void matrices_alone(size_t count) {
+  product *all = identity_product();
+  for (size_t i = 0; i < count; i++) {
+    for (size_t row = 0; row < SIDE; row++) multiply_row(all, row);
+  }
+  EXPECT(all->result[SIDE - 1][SIDE - 1] == SIDE * SIDE - 1);
+  free(all);
+}
+
 const workload apply_workloads[] = {
   {"apply_f/empty iterations", empty, 0},
   {"apply/empty iterations", empty_blocks, 0},
   {"apply_f/iterations of 1 µs", of_a_microsecond, 0},
   {"apply_f/loops of 16 iterations of 1 µs", short_loops, 0},
+  {"apply_f/loops of 100 empty iterations", hundreds, 0},
+  {"apply_f/nested, 16 loops of 100 empty iterations", nested, 0},
+  {"apply_f/matrices of 64 × 64, by rows", matrices, 0},
+  {"apply_f/matrices of 64 × 64, one thread", matrices_alone, 0},
   {0},
 };

@@ -173,6 +173,28 @@ static void signals(size_t count) {
   dispatch_release(queue);
 }
 
+// Nothing ever comes to the descriptor. All that a source costs until its cancel handler has run.
+static void descriptors(size_t count) {
+  int ends[2];
+  EXPECT(pipe(ends) == 0);
+  pending all;
+  atomic_init(&all.left, count);
+  all.done = dispatch_semaphore_create(0);
+  dispatch_queue_t queue = dispatch_queue_create("descriptors", NULL);
+  for (size_t i = 0; i < count; i++) {
+    dispatch_source_t source =
+        dispatch_source_create(DISPATCH_SOURCE_TYPE_READ, (uintptr_t)ends[0], 0, queue);
+    dispatch_source_set_cancel_handler_f(source, count_off);
+    start(source, &all, nothing);
+    dispatch_source_cancel(source);
+    dispatch_release(source);
+  }
+  dispatch_semaphore_wait(all.done, DISPATCH_TIME_FOREVER);
+  dispatch_release(all.done);
+  dispatch_release(queue);
+  for (int i = 0; i < 2; i++) close(ends[i]);
+}
+
 const workload source_workloads[] = {
   {"source/merge_data", merged, 0},
   {"source/merge_data, told", merged_and_told, 0},
@@ -180,6 +202,7 @@ const workload source_workloads[] = {
   {"source/a timer armed anew", one_timer_again, 0},
   {"source/after_f, due", after, 10000},
   {"source/read, echo of a byte", echoes, 0},
+  {"source/read, made and cancelled", descriptors, 10000},
   {"source/signal, made and cancelled", signals, 20000},
   {0},
 };

@@ -71,6 +71,43 @@ static void readers_and_writers(size_t count) {
   dispatch_release(work.queue);
 }
 
+static void suspended_idle(size_t count) {
+  dispatch_queue_t queue = dispatch_queue_create("suspended", NULL);
+  for (size_t i = 0; i < count; i++) {
+    dispatch_suspend(queue);
+    dispatch_resume(queue);
+  }
+  dispatch_release(queue);
+}
+
+// The second suspension of two, so that the count is never one or none.
+static void suspended_twice(size_t count) {
+  dispatch_queue_t queue = dispatch_queue_create("suspended", NULL);
+  dispatch_suspend(queue);
+  dispatch_suspend(queue);
+  for (size_t i = 0; i < count; i++) {
+    dispatch_suspend(queue);
+    dispatch_resume(queue);
+  }
+  dispatch_resume(queue);
+  dispatch_resume(queue);
+  dispatch_release(queue);
+}
+
+// An item waits each time, and runs as soon as it may.
+static void suspended_with_work(size_t count) {
+  sync_work work = {dispatch_queue_create("suspended", NULL), 0};
+  for (size_t i = 0; i < count; i++) {
+    dispatch_suspend(work.queue);
+    dispatch_async_f(work.queue, &work.ran, add_one);
+    dispatch_resume(work.queue);
+  }
+  size_t before = 0;
+  dispatch_sync_f(work.queue, &before, add_one);
+  EXPECT(work.ran == count);
+  dispatch_release(work.queue);
+}
+
 const workload sync_workloads[] = {
   {"sync_f/idle", serial, 0},
   {"sync_f/idle, a target", targeted, 0},
@@ -80,5 +117,8 @@ const workload sync_workloads[] = {
   {"sync_f/2 threads", contended_two, 0},
   {"sync_f/4 threads", contended_four, 0},
   {"sync_f/readers and writers 9:1, 4 threads", readers_and_writers, 0},
+  {"suspend and resume/idle", suspended_idle, 0},
+  {"suspend and resume/suspended before", suspended_twice, 0},
+  {"suspend and resume/an item waits", suspended_with_work, 0},
   {0},
 };

@@ -20,6 +20,7 @@ import Testing
     let result = fuzz("--programs", "200", "--engine", "both", "60", "1")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("ours: 200 programs of seed 1"))
+    #expect(result.output.contains("ours: the slowest, program 1:"))
     #expect(result.output.contains("toolchain: 200 programs of seed 1"))
   }
 
@@ -38,10 +39,18 @@ import Testing
     #expect(fuzz("--print", "12:5").output == first)
   }
 
+  @Test func `makes items wait busily in as many programs as asked for`() {
+    #expect(!fuzz("--print", "12:5", "--busy", "0").output.contains("Flag()"))
+    #expect(fuzz("--print", "12:5", "--busy", "100").output.contains("Flag()"))
+    let result = fuzz("--programs", "100", "--busy", "100", "600", "1")
+    #expect(result.status == 0, "\(result.output)")
+  }
+
   @Test func `refuses what it does not know`() {
     #expect(fuzz("--engine", "theirs").status == 2)
     #expect(fuzz("--fault", "none").status == 2)
     #expect(fuzz("--program", "1 2 3").status == 2)
+    #expect(fuzz("--busy", "many").status == 2)
     #expect(fuzz("--help").status == 0)
   }
 }

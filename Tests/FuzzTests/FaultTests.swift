@@ -9,7 +9,9 @@ import Testing
     // What an engine cannot do, nobody can break for it.
     guard engine.capabilities.isSuperset(of: fault.needs) else { return }
     let result = engine.fuzz(
-      "--programs", "5000", "60", "7", "--fault", fault.rawValue, "--hang-seconds", "2",
+      "--programs", "5000", "60", "7", "--fault", fault.rawValue,
+      // Other faults are not hangs, even on a machine that is busy.
+      "--hang-seconds", fault.breaks.contains(.everythingEnds) ? "2" : "20",
       "--shrink-seconds", "0")
     #expect(result.status == 1, "\(result.output)")
     print(result.lines.first { $0.contains("program 7:") } ?? "nothing found", fault.rawValue)
@@ -35,5 +37,27 @@ import Testing
       "--program", String(text), "--fault", fault.rawValue, "--hang-seconds", "1",
       "--shrink-seconds", "0")
     #expect(again.status == 1, "\(again.output)")
+  }
+
+  @Test func `that keeps items of a meeting from starting is shrunk and replayed`() throws {
+    let engine = EngineName.ours
+    let busy = program(
+      QueueSpec(.serial), QueueSpec(.serial), QueueSpec(.serial), QueueSpec(.serial),
+      do: [async(0), meeting(10, on: 0, 1, 2, 3, by: Polling(.yield)), async(5, on: 1), sync(6)])
+    let broken = ["--fault", Fault.keepsWidth.rawValue, "--hang-seconds", "2"]
+    let result = engine.fuzz(
+      ["--program", busy.text, "--shrink-seconds", "10", "--times", "50"] + broken)
+    #expect(result.status == 1)
+    #expect(result.output.contains("Shrunk from 4 steps to"), "\(result.output)")
+    #expect(result.output.contains("has not started"), "\(result.output)")
+    #expect(result.output.contains("\nThreads:\n"))
+    let line = try #require(result.lines.last { $0.hasPrefix("Replay the small one:") })
+    let text = try #require(line.split(separator: "'").dropFirst().first)
+    let small = try #require(Program(text: text))
+    #expect(small.allOps.contains { if case .meeting = $0 { true } else { false } })
+    let again = engine.fuzz(["--program", String(text), "--shrink-seconds", "0"] + broken)
+    #expect(again.status == 1, "\(again.output)")
+    let whole = engine.fuzz("--program", busy.text, "--times", "20")
+    #expect(whole.status == 0, "\(whole.output)")
   }
 }

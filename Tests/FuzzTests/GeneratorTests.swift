@@ -3,12 +3,14 @@ import Testing
 
 @Suite("The generator") struct GeneratorTests {
   static let capabilities: [Capabilities] = [
-    [], [.after, .mainQueue], [.blocksAnywhere], .all,
+    [], [.after, .mainQueue], [.blocksAnywhere], [.retargetsActive], .all,
   ]
 
-  @Test(arguments: capabilities) func `makes legal programs`(_ capabilities: Capabilities) throws {
+  @Test(arguments: capabilities, [Generator.defaultBusyPercent, 100])
+  func `makes legal programs`(_ capabilities: Capabilities, _ busyPercent: Int) throws {
     for index in 0..<3000 {
-      let program = Generator.program(seed: 1, index: index, capabilities: capabilities)
+      let program = Generator.program(
+        seed: 1, index: index, capabilities: capabilities, busyPercent: busyPercent)
       do { try program.check(against: capabilities) } catch {
         Issue.record("program \(index): \(error)")
         return
@@ -29,11 +31,12 @@ import Testing
     for index in 0..<2000 {
       for op in Generator.program(seed: 3, index: index).allOps {
         counts[String("\(op)".prefix { $0 != "(" }), default: 0] += 1
-        guard let submission = op.submission else { continue }
-        counts[String("\(submission.way)".prefix { $0 != "(" }), default: 0] += 1
-        if submission.isBarrier { counts["barrier", default: 0] += 1 }
-        if submission.hasHandle { counts["handle", default: 0] += 1 }
-        if submission.membership != nil { counts["member", default: 0] += 1 }
+        for submission in op.submissions {
+          counts[String("\(submission.way)".prefix { $0 != "(" }), default: 0] += 1
+          if submission.isBarrier { counts["barrier", default: 0] += 1 }
+          if submission.hasHandle { counts["handle", default: 0] += 1 }
+          if submission.membership != nil { counts["member", default: 0] += 1 }
+        }
       }
     }
     let wanted = [
@@ -46,9 +49,54 @@ import Testing
     }
   }
 
+  @Test func `makes items wait busily in every manner, on every kind of queue`() {
+    var counts: [String: Int] = [:]
+    func count(_ kind: String) { counts[kind, default: 0] += 1 }
+    for index in 0..<2000 {
+      let program = Generator.program(seed: 6, index: index, busyPercent: 100)
+      for op in program.allOps {
+        switch op {
+        case .busyWait(_, _, let milestone, let polling):
+          count("wait by \(polling.manner)")
+          count("until \(milestone)")
+        case .meeting(_, let polling, let members):
+          count("meeting by \(polling.manner)")
+          let kinds = Set(members.map { program.queues[$0.queue].kind })
+          for kind in kinds { count("meeting on \(kind)") }
+          if kinds.count > 1 { count("mixed meeting") }
+          if members.count > 8 { count("large meeting") }
+          if members.contains(where: { program.queues[$0.queue].target != nil }) {
+            count("meeting in a hierarchy")
+          }
+        default: break
+        }
+      }
+      if program.slowness > 2 { count("slow") }
+    }
+    let wanted =
+      Polling.Manner.allCases.flatMap { ["wait by \($0)", "meeting by \($0)"] }
+      + QueueSpec.Kind.allCases.map { "meeting on \($0)" }
+      + ["until begun", "until ended", "mixed meeting", "large meeting", "meeting in a hierarchy"]
+    for kind in wanted { #expect(counts[kind, default: 0] > 3, "\(kind) \(counts)") }
+    // Each takes a second or more.
+    #expect((1...20).contains(counts["slow", default: 0]), "\(counts)")
+  }
+
+  @Test func `leaves programs without busy waits as they are`() {
+    var busy = 0
+    var same = 0
+    for index in 0..<1000 {
+      let program = Generator.program(seed: 2, index: index)
+      if program.hasBusyWaits { busy += 1 }
+      if Generator.program(seed: 2, index: index, busyPercent: 0) == program { same += 1 }
+    }
+    // Where no busy wait is allowed, a program that was to have one has none.
+    #expect(busy > 10 && busy + same > 980 && same > 940, "\(busy) busy, \(same) the same")
+  }
+
   @Test func `writes programs that can be read again`() {
     for index in 0..<500 {
-      let program = Generator.program(seed: 4, index: index)
+      let program = Generator.program(seed: 4, index: index, busyPercent: 50)
       #expect(Program(text: program.text) == program)
     }
     #expect(Program(text: "1 2") == nil)

@@ -10,7 +10,7 @@ import Testing
 
   @Test func `keeps only what the failure needs`() throws {
     func fails(_ program: Program) -> Bool {
-      program.allOps.contains { $0.submission?.isBarrier == true }
+      program.allOps.contains { $0.submissions.contains(where: \.isBarrier) }
         && program.allOps.contains { if case .waitGroup = $0 { true } else { false } }
     }
     let small = Shrinker.shrink(try #require(big(fails)), mostTrials: 5000, while: fails)
@@ -37,6 +37,34 @@ import Testing
       program.allOps.contains { if case .cancel = $0 { true } else { false } }
     }
     let small = Shrinker.shrink(try #require(big(fails)), mostTrials: 5000, while: fails)
+    #expect(small.allOps.count == 2 && small.isLegal)
+  }
+
+  @Test func `leaves as many members in a meeting as the failure needs`() throws {
+    func members(_ program: Program) -> Int {
+      program.allOps.map { if case .meeting(_, _, let members) = $0 { members.count } else { 0 } }
+        .max() ?? 0
+    }
+    let whole = try #require(
+      (0..<5000).lazy.map { Generator.program(seed: 5, index: $0, busyPercent: 100) }
+        .first { members($0) > 6 })
+    let small = Shrinker.shrink(whole, mostTrials: 5000) { members($0) >= 3 }
+    #expect(members(small) == 3 && small.isLegal)
+    guard case .meeting(0, let polling, _) = small.allOps[0] else {
+      Issue.record("\(small)")
+      return
+    }
+    #expect(small.allOps.count == 1 && polling.manner == .nap)
+  }
+
+  @Test func `takes the busy waits for an item along`() throws {
+    func fails(_ program: Program) -> Bool {
+      program.allOps.contains { if case .busyWait = $0 { true } else { false } }
+    }
+    let whole = try #require(
+      (0..<5000).lazy.map { Generator.program(seed: 5, index: $0, busyPercent: 100) }
+        .first { fails($0) && $0.allOps.count > 10 })
+    let small = Shrinker.shrink(whole, mostTrials: 5000, while: fails)
     #expect(small.allOps.count == 2 && small.isLegal)
   }
 

@@ -41,6 +41,12 @@ import Testing
           .permit(id: 31, semaphore: 0, patience: 9, body: [async(32, on: 4)]),
           .permit(id: 33, semaphore: 0, patience: nil, body: []), sync(34),
         ],
+        [
+          async(35), .busyWait(id: 36, item: 35, until: .begun, by: Polling(.spin)),
+          .busyWait(id: 37, item: 35, until: .ended, by: Polling(.compute, amount: 9)),
+          .busyWait(id: 38, item: 35, until: .ended, by: Polling(.yield)),
+          meeting(40, on: 3, 3, 4, by: Polling(.nap, amount: 70)),
+        ],
       ])
   }
 
@@ -68,7 +74,8 @@ import Testing
     for part in [
       "queue0.setTarget(queue: nil)", "asyncAfter(deadline:", "group0.notify(queue: queue0) {",
       "handle10.wait()", "semaphore0.signal()", "queue1.sync(flags: .barrier) {",
-      "dispatchMain()",
+      "dispatchMain()", "ended35.wait { compute(9) }", "begun35.raise()",
+      "meeting40.wait(for: 3) { usleep(70) }",
     ] {
       #expect(text.contains(part), "\(part)")
     }

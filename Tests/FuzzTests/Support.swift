@@ -33,6 +33,20 @@ func handle(_ id: Int, on queue: Int = 0, way: Submission.Way = .async, _ body: 
   .submit(Submission(Item(id, body), queue: queue, way: way, hasHandle: true))
 }
 
+func busyWait(_ id: Int, for item: Int, until milestone: Milestone = .begun) -> Op {
+  .busyWait(id: id, item: item, until: milestone, by: Polling(.nap, amount: 50))
+}
+
+/// Its members are items `id + 1`, `id + 2` …
+func meeting(
+  _ id: Int, on queues: Int..., barrier: Bool = false, by polling: Polling = Polling(.spin)
+) -> Op {
+  let members = queues.enumerated().map { index, queue in
+    Submission(Item(id + 1 + index), queue: queue, isBarrier: barrier)
+  }
+  return .meeting(id: id, by: polling, members)
+}
+
 func member(_ id: Int, of group: Int = 0, on queue: Int = 0) -> Op {
   .submit(Submission(Item(id), queue: queue, membership: .init(group)))
 }
@@ -58,7 +72,9 @@ enum EngineName: String, CaseIterable, Sendable {
 
   /// Runs the command in a process of its own. In this one the toolchain's Dispatch also runs the tests,
   /// and lends its threads to nobody else while they wait.
-  func fuzz(_ arguments: String...) -> ChildResult {
+  func fuzz(_ arguments: String...) -> ChildResult { fuzz(arguments) }
+
+  func fuzz(_ arguments: [String]) -> ChildResult {
     runChild(["\(buildFolder)/fuzz", "--engine", rawValue] + arguments)
   }
 }

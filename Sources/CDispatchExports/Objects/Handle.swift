@@ -10,8 +10,10 @@
 // touches the object after its effect only if it holds it.
 //   withHold(…)               the call retains the object until it returns. For every call that can
 //                             let client code run and touches the object afterwards: activate,
-//                             resume, cancel, set a handler, a timer, a target or a specific, merge
-//                             data, notify
+//                             cancel, set a handler, a timer, a target or a specific, merge data,
+//                             notify
+//   resume                    no hold: one exchange, and then nothing of the object; a resume()
+//                             that finds work or a count takes a hold itself (Lanes/Lane+Suspend)
 //   channels                  the same: takeUnretainedValue() is a strong reference for the call
 //   async, barrier_async,     no hold: the push publishes the node with its last access to the
 //   after                     queue, or the queue retains itself before that (Lanes/Lane+Push)

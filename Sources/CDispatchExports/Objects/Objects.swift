@@ -74,7 +74,7 @@ public func dispatchSuspend(_ object: Handle) {
 /// Takes back one dispatch_suspend(); starts a source that was never active.
 @c(dispatch_resume)
 public func dispatchResume(_ object: Handle) {
-  withHold(anyObject(object)) { $0.resume() }
+  anyObject(object)._withUnsafeGuaranteedRef { $0.resume() }
 }
 
 /// Sets where an object's work runs, and its finalizer; NULL: on a default queue. Does nothing to the main queue and

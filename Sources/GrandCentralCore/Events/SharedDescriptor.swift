@@ -4,6 +4,11 @@
 // suspended, or whose handler takes its time, costs no wake-ups, and what is left unread is told again.
 // Once the other side has hung up, the kernel would tell that for ever. A source hears it once; then it has ended, and
 // is watched by edges, in case that somebody comes back, as to a FIFO.
+// When the last source leaves, the kernel is not asked to forget the descriptor: that is a system call as expensive as
+// all else that a short-lived source costs, and the program mostly closes the descriptor next, which removes it from the
+// set. A registration that stays is armed for one event at most, whose key is out of date by then, so it is dropped. The
+// next source of the descriptor takes the registration over (EEXIST). Edges would come again and again, so they are
+// removed; and so is every descriptor while early closes are reported, since only the kernel knows of them.
 // Kinds of descriptor that the kernel does not take, because they are always ready (epoll_ctl(2), EPERM), are told of
 // by us: at once, and again after each answer.
 // A descriptor that is closed before its sources are cancelled shows when it is asked for next: the kernel no longer
@@ -23,7 +28,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   private let table: DescriptorTable
   private let lock = Lock()
   /// Guarded by the lock.
-  @Cell private var entries: [DescriptorEntry] = []
+  @Cell private(set) var entries: [DescriptorEntry] = []
   @Cell private var kind = Kind.polled
   @Cell private var registration: Registration?
   @Cell private var asked = Asked.nothing
@@ -72,7 +77,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       entries.remove(at: place)
       guard entries.isEmpty else { return false }
       isOver = true
-      guard kind == .polled, registration != nil else { return true }
+      guard kind == .polled, registration != nil, mustBeRemoved else { return true }
       let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
       if error != 0 { after.lost = [entry.description] }
       return true
@@ -82,6 +87,12 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     if let registration { poller.unregister(registration) }
     table.forget(self)
     conclude(after, on: currentThread())
+  }
+
+  /// With the lock held. Whether the kernel must forget a descriptor that has no listener any more: see the header.
+  private var mustBeRemoved: Bool {
+    if case .edges = asked { return true }
+    return ReportKind.descriptorClosedEarly.isPrinted
   }
 
   /// What `entry` was told and has not answered. `isSure`: by the kernel, and nobody else was told with it who may have
@@ -206,9 +217,14 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     if entries.isEmpty || set < 0 { return true }
     let probe = poller.register(self)
     defer { poller.unregister(probe) }
-    guard ReadinessSet.add(set, descriptor, [], .once, key: probe.key) == 0 else { return true }
-    _ = ReadinessSet.remove(set, descriptor)
-    return false
+    switch ReadinessSet.add(set, descriptor, [], .once, key: probe.key) {
+    case 0:
+      _ = ReadinessSet.remove(set, descriptor)
+      return false
+    // Left there by an earlier source, so the kernel takes it.
+    case EEXIST: return false
+    default: return true
+    }
   }
 
   private func lose() -> Aftermath {

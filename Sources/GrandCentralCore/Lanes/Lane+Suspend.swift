@@ -1,28 +1,110 @@
 // Room: Lanes/Lane+Suspend. Stopping a lane between two items, and letting it go on.
-// The count is kept under the control lock; the word carries one flag, set and cleared under that lock,
-// so the two never disagree for long. A drainer does not look at the word per item: it looks at
-// `attention`, which every change adds to *after* it changed the word. So: the change is in the word
-// before suspend() returns; a drainer that finishes an item after that reads a new number, looks at the
-// word, and gives the lane up. Bit 0 of it says more, see noteAskedChange(); the others count.
+// Two bits of the lane's word say how the lane is suspended, and one field what the word has no room for:
+//   not suspended ─suspend→ suspended ─resume→ not suspended      one exchange each
+//   suspended ─suspend→ suspended+counted: `suspension` counts    under the control lock
+//   suspended+counted ─resume, activate→ suspended, or not suspended, as the count says; under the lock
+// `counted` is set and cleared, and `suspension` changed, only under the control lock. So a thread that holds the lock
+// and reads `counted` may rely on both. Without `counted`, `suspension` is empty and means nothing.
+// The exchange of the common suspend() and resume() is the last access to the lane, unless the lane is locked or has
+// work: a resume() that comes to own the lane holds it until it has served what is queued.
+// A drainer does not look at the word per item: it looks at `attention`, which a suspension of a locked lane adds to
+// *after* it changed the word. So the change is in the word before suspend() returns. A drainer that finishes an item
+// after that reads a new number, looks at the word, and gives the lane up. A lane that is not locked has no drainer,
+// and the next one looks at the word first. Bit 0 of `attention` says more, see noteAskedChange(); the others count.
+// Models: Tests/Models/Scenes/SuspensionModels.swift.
 
 extension Lane {
   final func suspendLane() {
     guard kind != .root && kind != .bound else { return }
-    control.withLock {
-      guard let next = suspension.suspended() else {
-        clientFault(
-          "Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
+    while !suspendFirst() && !suspendCounted() {}
+  }
+
+  /// Returns false if the lane was suspended already.
+  @inline(__always)
+  private final func suspendFirst() -> Bool {
+    // relaxed: a guess that the exchange re-checks.
+    var seen = state.load(ordering: .relaxed)
+    while let next = seen.suspendedOnce() {
+      // releasing: what this thread did before, for the thread that finds the lane suspended.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
+      if won {
+        if seen.isLocked { noteChange() }
+        return true
       }
-      setSuspension(next, from: currentThread())
+      seen = now
+    }
+    return false
+  }
+
+  /// A suspend() of a suspended lane. Returns false if the lane has been resumed meanwhile.
+  @inline(never)
+  private final func suspendCounted() -> Bool {
+    control.withLock {
+      if count() {
+        guard let next = suspension.suspended() else {
+          clientFault(
+            "Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
+        }
+        suspension = next
+        return true
+      }
+      return false
     }
   }
 
-  /// `activates`: on an object that was never activated this is its activation, as on sources. Returns whether it was.
-  @discardableResult
-  final func resumeLane(activates: Bool = false) -> Bool {
-    guard kind != .root && kind != .bound else { return false }
+  /// Under the control lock: makes `suspension` count. Returns false if the lane is not suspended.
+  private final func count() -> Bool {
+    var seen = state.load(ordering: .relaxed)
+    while seen.isSuspended {
+      if seen.isCounted { return true }
+      // relaxed: the lock hands the field over. Being a read-modify-write it passes on what others released.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: LaneState(rawValue: seen.rawValue | LaneState.counted),
+        ordering: .relaxed)
+      if won {
+        suspension = Suspension(count: 1)
+        return true
+      }
+      seen = now
+    }
+    return false
+  }
+
+  /// `activates`: on an object that was never activated this is its activation, as on sources. Then `whenActivated` is
+  /// called, with the lane held.
+  final func resumeLane(activates: Bool, whenActivated: () -> Void) {
+    guard kind != .root && kind != .bound else { return }
+    while !resumeFirst() && !resumeCounted(activates: activates, whenActivated) {}
+  }
+
+  /// Ends the only suspend() in effect. Returns false if there is none, or more than that.
+  @inline(__always)
+  private final func resumeFirst() -> Bool {
+    // relaxed: a guess that the exchange re-checks.
+    var seen = state.load(ordering: .relaxed)
+    while let (next, owns) = seen.resumedOnce() {
+      if owns { _ = Unmanaged.passRetained(self) }
+      // releasing: what this thread did before, for what may run now. acquiring: with `owns`, the private list that the
+      // last owner left.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      if won && owns { advance(on: currentThread()) }
+      if owns { Unmanaged.passUnretained(self).release() }
+      if won { return true }
+      seen = now
+    }
+    return false
+  }
+
+  /// A resume() that the word alone does not say enough for. Returns false if it does now.
+  @inline(never)
+  private final func resumeCounted(activates: Bool, _ whenActivated: () -> Void) -> Bool {
     var isActivation = false
-    let owns = control.withLock {
+    let change: CountedChange? = control.withLock {
+      let seen = state.load(ordering: .relaxed)
+      if seen.isSuspended && !seen.isCounted { return nil }
       let activated = activates && suspension.isInactive ? suspension.activated() : nil
       isActivation = activated != nil && suspension.count == 0
       guard let next = suspension.resumed() ?? activated else {
@@ -31,39 +113,65 @@ extension Lane {
           ? "Call activate() to start it." : "Call resume() once per suspend()."
         clientFault("resume() without suspend() on queue '\(laneLabel)'. \(fix)")
       }
-      return setSuspension(next, from: currentThread())
+      return setSuspension(next)
     }
-    if owns { advance(on: currentThread()) }
-    return isActivation
+    guard let change else { return false }
+    conclude(change) { if isActivation { whenActivated() } }
+    return true
   }
 
   final func activateLane() {
     guard kind != .root && kind != .bound else { return }
-    let owns = control.withLock { setSuspension(suspension.activated(), from: currentThread()) }
-    if owns { advance(on: currentThread()) }
+    // relaxed: a lane becomes inactive only before others know it.
+    if !state.load(ordering: .relaxed).isCounted { return }
+    let change: CountedChange = control.withLock {
+      suspension.isInactive ? setSuspension(suspension.activated()) : .isCountedOn
+    }
+    conclude(change) {}
   }
 
-  /// Changes the count, and the word with it. Returns whether the caller has come to own the lane.
-  @discardableResult
-  private final func setSuspension(_ next: Suspension, from thread: ThreadContext) -> Bool {
-    let was = suspension.isBlocking
-    suspension = next
-    if next.isBlocking == was { return false }
-    if next.isBlocking {
-      state.set(LaneState.suspended)
-      noteChange()
-      return false
+  private enum CountedChange {
+    /// The field counts on.
+    case isCountedOn
+    /// The word says it all, so any thread may resume the lane, and release it. The lane is retained. `owns`: it is not
+    /// suspended any more, work is queued, and the caller has come to own it.
+    case isInWord(owns: Bool)
+  }
+
+  /// Under the control lock, with `counted` in the word: changes the count, or gives it back to the word.
+  private final func setSuspension(_ next: Suspension) -> CountedChange {
+    if next.isBlocking && next != Suspension(count: 1) {
+      suspension = next
+      return .isCountedOn
     }
+    _ = Unmanaged.passRetained(self)
+    suspension = Suspension()
     var seen = state.load(ordering: .relaxed)
     while true {
-      let (after, owns) = seen.unsuspended()
+      let (after, owns) = next.isBlocking ? (seen.uncounted(), false) : seen.unsuspended()
       // acquiring: with `owns`, the private list that the last owner left.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: after, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
-      if won { return owns }
+      if won { return .isInWord(owns: owns) }
       seen = now
     }
+  }
+
+  /// After a change, without the lock. `body` is called with the lane held, if the count was given to the word.
+  private final func conclude(_ change: CountedChange, _ body: () -> Void) {
+    guard case .isInWord(let owns) = change else { return }
+    if owns { advance(on: currentThread()) }
+    body()
+    Unmanaged.passUnretained(self).release()
+  }
+
+  /// For the end of the lane, whose count is given.
+  final func requireNotSuspended(counted: Suspension) {
+    // relaxed: no other thread knows the lane any more.
+    let seen = state.load(ordering: .relaxed)
+    guard seen.isSuspended else { return }
+    (seen.isCounted ? counted : Suspension(count: 1)).requireReleasable(label: laneLabel)
   }
 
   /// Makes the drainer look at the word and the target after its current item. Releasing: pairs with

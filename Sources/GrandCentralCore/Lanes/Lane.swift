@@ -14,7 +14,7 @@
 //   inherited  written where the target is; read by anybody, to whom an old value does no harm
 //   width      written by who holds the lane alone; read by anybody, after the word that it is to go by
 //   summons    who has been asked to drain the lane: see Summons
-//   suspension guarded by control
+//   suspension guarded by control, and empty unless the word says that it counts: see Lane+Suspend
 // `state` stands a cache line away from what the drainer reads per item: submitters write the one
 // all the time, so the other stays in the drainer's cache.
 
@@ -85,7 +85,7 @@ public class _Lane: DispatchObject {
       }
     }
     if isInactive {
-      word |= LaneState.suspended
+      word |= LaneState.suspended | LaneState.counted
       suspension = .inactive
     }
     state = Atomic(LaneState(rawValue: word))
@@ -100,7 +100,7 @@ public class _Lane: DispatchObject {
       LaneRegistry.remove(Unmanaged.passUnretained(self))
     }
     Workplaces.willDie()
-    $suspension.requireReleasable(label: laneLabel)
+    requireNotSuspended(counted: $suspension)
     releaseSpecifics()
     if let target = $targetReference {
       target._withUnsafeGuaranteedRef { endAttachment(on: $0) }
@@ -160,7 +160,7 @@ public class _Lane: DispatchObject {
   override final func resetTarget() { retarget(to: defaultTarget) }
   override public func activate() { activateLane() }
   override public final func suspend() { suspendLane() }
-  override public func resume() { resumeLane() }
+  override public func resume() { resumeLane(activates: false, whenActivated: {}) }
 }
 
 extension Lane {

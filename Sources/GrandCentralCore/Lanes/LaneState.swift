@@ -5,7 +5,9 @@
 //   49 barrier     the first thing queued needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
 //   47…6 pending   newest node pushed, linked to older ones; node addresses are multiples of 64
-//    5 bound       belongs to one thread for ever: the main queue
+//    5 bound       belongs to one thread for ever: the main queue, which cannot be suspended. So with bit 3
+//      counted     this bit means: more than one suspend() is in effect, or the lane is inactive, and
+//                `Suspension` counts them
 //    4 targeted    the target is another lane, not a root: the inlined sync() must not take it
 //    3 suspended   nothing may start; resume and activate clear it
 //    2 batch       the lane's private list is not empty while nobody drains it, or its owner is just
@@ -37,6 +39,8 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var suspended: UInt64 { 1 << 3 }
   static var targeted: UInt64 { 1 << 4 }
   static var bound: UInt64 { 1 << 5 }
+  /// The same bit, on a suspended lane.
+  static var counted: UInt64 { bound }
   static var pendingMask: UInt64 { 0x0000_ffff_ffff_ffc0 }
   static var held: UInt64 { 1 << 48 }
   static var barrier: UInt64 { 1 << 49 }
@@ -51,7 +55,11 @@ extension LaneState {
   @inline(__always) var hasSleepers: Bool { rawValue & Self.sleepers != 0 }
   @inline(__always) var hasBatch: Bool { rawValue & Self.batch != 0 }
   @inline(__always) var isSuspended: Bool { rawValue & Self.suspended != 0 }
-  @inline(__always) var isBound: Bool { rawValue & Self.bound != 0 }
+  @inline(__always) var isBound: Bool { rawValue & (Self.bound | Self.suspended) == Self.bound }
+  /// `Suspension` says what suspends the lane. Set and cleared under the lane's control lock.
+  @inline(__always) var isCounted: Bool {
+    rawValue & (Self.counted | Self.suspended) == Self.counted | Self.suspended
+  }
   @inline(__always) var isHeld: Bool { rawValue & Self.held != 0 }
   @inline(__always) var awaitsBarrier: Bool { rawValue & Self.barrier != 0 }
   @inline(__always) var running: Int { Int(rawValue >> 53) }
@@ -221,7 +229,8 @@ extension LaneState {
   /// What is left when every other thread is gone and nothing is queued. `isOwned`: the thread that is left holds the
   /// lane alone; `running`: how often it shares it.
   func afterFork(isOwned: Bool, running: Int, targetsLane: Bool) -> LaneState {
-    var next = rawValue & (Self.suspended | Self.bound) | (targetsLane ? Self.targeted : 0)
+    var next =
+      rawValue & (Self.suspended | Self.counted | Self.bound) | (targetsLane ? Self.targeted : 0)
     if isOwned { next |= Self.locked }
     next += UInt64(running) * Self.oneRunning
     if isOwned || running > 0 { next |= rawValue & Self.held }
@@ -276,10 +285,30 @@ extension LaneState {
   func roused() -> LaneState? {
     hasSleepers ? LaneState(rawValue: rawValue & ~Self.sleepers) : nil
   }
+}
+
+// MARK: Suspension
+
+extension LaneState {
+  /// The first suspend(). `nil`: the lane is suspended already.
+  @inline(__always)
+  func suspendedOnce() -> LaneState? {
+    isSuspended ? nil : LaneState(rawValue: rawValue | Self.suspended)
+  }
+
+  /// The only suspend() in effect ends. `nil`: there is none, or `Suspension` counts.
+  @inline(__always)
+  func resumedOnce() -> (state: LaneState, owns: Bool)? {
+    isSuspended && !isCounted ? unsuspended() : nil
+  }
+
+  /// One suspend() is in effect, and no longer counted by `Suspension`.
+  func uncounted() -> LaneState { LaneState(rawValue: rawValue & ~Self.counted) }
 
   /// Suspension ends. `owns`: work is queued and the caller has come to own the lane.
+  @inline(__always)
   func unsuspended() -> (state: LaneState, owns: Bool) {
-    let next = rawValue & ~Self.suspended
+    let next = rawValue & ~(Self.suspended | Self.counted)
     if !isLocked && hasWork && (running == 0 || !awaitsBarrier) {
       return (LaneState(rawValue: next & ~Self.barrier | Self.locked | Self.batch), true)
     }

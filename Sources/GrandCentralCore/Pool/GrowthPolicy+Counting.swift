@@ -30,7 +30,6 @@ extension GrowthPolicy {
   ) -> Verdict {
     record.mark = .none
     if rests(sight, &record, isAsleep: isAsleep) {
-      record.busy = 0
       guard moved else {
         record.mark = .resting
         look.resting += 1

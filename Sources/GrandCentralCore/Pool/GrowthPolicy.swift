@@ -244,7 +244,9 @@ struct GrowthPolicy {
     let held = look.itemsHeld
     let areFew = held < fewItems
     let patience =
-      areFew ? thresholds.fewUntaken : thresholds.manyUntaken * UInt64(held) / UInt64(books.width)
+      areFew
+      ? thresholds.fewUntaken
+      : thresholds.manyUntaken * UInt64(look.itemsAtWork + look.overdueItems) / UInt64(books.width)
     guard untaken >= patience else { return 0 }
     let more = held / (areFew ? thresholds.fewGrowth : thresholds.manyGrowth)
     let limit = areFew ? min(fewItems, limits.softThreads) : limits.softThreads

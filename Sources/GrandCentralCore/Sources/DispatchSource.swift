@@ -63,7 +63,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   ///
   /// - Source: `dispatch_resume(3)`.
   override public final func resume() {
-    if resumeLane(activates: true) { start() }
+    resumeLane(activates: true, whenActivated: start)
   }
 
   /// Activates an inactive source: from then on it receives events.

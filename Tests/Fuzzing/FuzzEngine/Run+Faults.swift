@@ -39,6 +39,16 @@ extension Run {
     }
   }
 
+  /// Steps that may wait in the engine leave their place to others.
+  func perform(_ ops: [Op], in width: FixedWidth) {
+    for op in ops {
+      switch op {
+      case .busyWait: perform(op)
+      default: width.wait { perform(op) }
+      }
+    }
+  }
+
   /// A plain thread runs the item's shell again when the run is over.
   func runAfterwards(_ item: Item) {
     _ = TestThread("afterwards") { [self] in

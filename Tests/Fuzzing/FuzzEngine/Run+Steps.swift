@@ -12,14 +12,22 @@ import FuzzKit
 extension Run {
   func perform(_ ops: [Op]) {
     if fault == .swapsOrder { return performSwapped(ops) }
+    if let fixedWidth { return perform(ops, in: fixedWidth) }
     for op in ops { perform(op) }
   }
 
   /// The inside of every closure.
   func run(_ item: Item, startedAt nanoseconds: Int = 0) {
+    if let fixedWidth { return fixedWidth.run { runNow(item, startedAt: nanoseconds) } }
+    runNow(item, startedAt: nanoseconds)
+  }
+
+  private func runNow(_ item: Item, startedAt nanoseconds: Int) {
     log.append(.started, item.id, value: nanoseconds)
+    flags?.begin(item.id)
     perform(item.body)
     log.append(.ended, item.id)
+    flags?.end(item.id)
   }
 
   private func logged(_ id: Int, _ call: () -> Void) {
@@ -58,6 +66,10 @@ extension Run {
     case .notifyItem(let other, let queue, let item): notifyItem(other, queue, item)
     case .readSpecific(let id, let key): readSpecific(id, key)
     case .spin(_, let amount): for _ in 0..<amount { _ = log.count }
+    case .busyWait(let id, let item, let milestone, let polling):
+      logged(id) { flags?.wait(for: item, milestone, polling) }
+    case .meeting(let id, _, let members):
+      logged(id) { for member in members { submit(member) } }
     }
   }
 

@@ -58,7 +58,7 @@ extension Run {
   private func handOverAsync(
     _ submission: Submission, _ isBarrier: Bool, _ epilogue: (@Sendable () -> Void)?
   ) {
-    if fault == .dropsItems && submission.membership == nil && epilogue == nil { return }
+    if fault == .dropsItems && isNeededByNone(submission) && epilogue == nil { return }
     if fault == .crashes { fatalError("an injected crash") }
     tally.begin()
     // As many fall out of a tally that were never handed over.
@@ -88,6 +88,11 @@ extension Run {
     queue.async(
       group: isByHand ? nil : group, qos: objects.qos(submission.qos),
       flags: isBarrier ? .barrier : [], execute: work)
+  }
+
+  /// Whether the run would end without the item.
+  private func isNeededByNone(_ submission: Submission) -> Bool {
+    submission.membership == nil && flags?.isAwaited(submission.item.id) != true
   }
 
   private func handOverHandle(_ submission: Submission) {

@@ -16,6 +16,9 @@ final class Run: @unchecked Sendable {
   let log: EventLog
   let tally: Tally
   let objects: Objects
+  /// What busy waits look at.
+  let flags: Flags?
+  let fixedWidth: FixedWidth?
   /// By item.
   var handles: [DispatchWorkItem?] = []
   /// The items that the tally leaves out, because nobody learns whether they run.
@@ -30,12 +33,14 @@ final class Run: @unchecked Sendable {
     log = EventLog(capacity: 6 * idLimit + 16)
     tally = Tally(drivers: program.drivers.count)
     objects = Objects(program, fault: fault)
+    flags = Flags(program)
+    fixedWidth = fault == .keepsWidth ? FixedWidth(2) : nil
     cancellable = Set(
       ops.compactMap { op in
         if case .cancel(_, let item) = op { item } else { nil }
       })
     var queues: Set<Int> = []
-    let submissions = ops.compactMap(\.submission).filter(\.hasHandle)
+    let submissions = ops.flatMap(\.submissions).filter(\.hasHandle)
     for submission in submissions
     where cancellable.contains(submission.item.id) && !submission.way.isInline {
       queues.insert(submission.queue)

@@ -15,14 +15,14 @@ public enum ThisEngine: TestedEngine {
     public static let module = "GrandCentral"
     public static let capabilities: Capabilities = [
       .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere,
-      .suspendsConcurrentAtOnce,
+      .suspendsConcurrentAtOnce, .startsWhateverRuns,
     ]
   #else
     public static let name = "toolchain"
     public static let module = "Dispatch"
     /// It traps when an active queue is retargeted, adds one thread a second when those of its
-    /// concurrent queues block, and now and then starts an item that was submitted to a suspended
-    /// concurrent queue.
+    /// concurrent queues block, and none when they poll or compute; and now and then it starts an item
+    /// that was submitted to a suspended concurrent queue.
     public static let capabilities: Capabilities = [.after, .mainQueue]
   #endif
 

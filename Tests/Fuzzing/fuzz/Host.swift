@@ -27,10 +27,16 @@ struct Host {
     defer { worker.stop() }
     if let program = options.program { return repeatedly(program, index: nil) }
     if let index = options.replayIndex {
-      let program = Generator.program(seed: seed, index: index, capabilities: capabilities)
+      let program = self.program(index)
       return repeatedly(program, index: index)
     }
     return campaign()
+  }
+
+  /// The program number `index` of the campaign.
+  func program(_ index: Int) -> Program {
+    Generator.program(
+      seed: seed, index: index, capabilities: capabilities, busyPercent: options.busyPercent)
   }
 
   private func campaign() -> Bool {
@@ -38,15 +44,19 @@ struct Host {
     var done = 0
     func seconds() -> Double { Double(monotonicNanoseconds() - start) / 1e9 }
     var nextWord = 10.0
+    var slowest = (index: 0, milliseconds: 0)
     while done < options.programs ?? .max, seconds() < Double(options.seconds ?? .max) {
       let count = min(500, (options.programs ?? .max) - done)
       let reply = worker.ask(
-        .range(seed: seed, done..<done + count), hangMilliseconds: hangMilliseconds)
+        .range(seed: seed, done..<done + count, busyPercent: options.busyPercent),
+        hangMilliseconds: hangMilliseconds)
       if case .broken(let index, let invariant, let text) = reply {
         say("fuzz: \(engine): program \(seed):\(index), after \(Int(seconds())) s")
-        let program = Generator.program(seed: seed, index: index, capabilities: capabilities)
-        report(program, index: index, invariant, text)
+        report(program(index), index: index, invariant, text)
         return false
+      }
+      if case .clean(let index, let milliseconds) = reply, milliseconds > slowest.milliseconds {
+        slowest = (index, milliseconds)
       }
       done += count
       if seconds() > nextWord {
@@ -56,6 +66,8 @@ struct Host {
     }
     let rate = Int(Double(done) / max(seconds(), 0.001))
     say("fuzz: \(engine): \(done) programs of seed \(seed), \(rate) a second: nothing found")
+    let (index, milliseconds) = slowest
+    say("fuzz: \(engine): the slowest, program \(seed):\(index), took \(milliseconds) ms")
     return true
   }
 
@@ -94,7 +106,11 @@ struct Host {
     say(SwiftSource.text(of: smaller, module: module))
     var command = "scripts/fuzz.sh --engine \(engine)"
     if let fault = options.fault { command += " --fault \(fault.rawValue)" }
-    if let index { say("Replay: \(command) --replay \(seed):\(index)") }
+    if let index {
+      let isDefault = options.busyPercent == Generator.defaultBusyPercent
+      let busy = isDefault ? "" : " --busy \(options.busyPercent)"
+      say("Replay: \(command)\(busy) --replay \(seed):\(index)")
+    }
     say("Replay the small one: \(command) --program '\(smaller.text)'")
   }
 

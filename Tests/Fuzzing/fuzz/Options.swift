@@ -13,6 +13,7 @@ struct Options {
   var times = 2000
   var hangSeconds = 20
   var shrinkSeconds = 60
+  var busyPercent = Generator.defaultBusyPercent
   var printsOnly = false
 
   static let help = """
@@ -29,7 +30,9 @@ struct Options {
       --times N               how often --replay and --program try; default 2000
       --print SEED:PROGRAM    only prints a program as Swift source
       --fault NAME            breaks a promise on purpose
-      --hang-seconds N        how long one run may take; default 20
+      --busy PERCENT          in how many of 100 programs items wait busily for others; default 3
+      --hang-seconds N        how long one run may take; default 20. With busy waits twice that, or
+                              eight times where they use the CPUs of a concurrent or global queue
       --shrink-seconds N      how long to look for a smaller program; default 60
       --list-faults           the names for --fault
     """
@@ -83,6 +86,7 @@ struct Options {
         throw Complaint(message: "no fault '\(value)'; --list-faults shows them")
       }
       self.fault = fault
+    case "--busy": busyPercent = try Self.number(value)
     case "--hang-seconds": hangSeconds = try Self.number(value)
     case "--shrink-seconds": shrinkSeconds = try Self.number(value)
     default: throw Complaint(message: "no option '\(word)'")

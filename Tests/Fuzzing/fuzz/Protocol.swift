@@ -4,15 +4,15 @@
 import FuzzKit
 
 enum Request {
-  /// Programs of a seed.
-  case range(seed: UInt64, Range<Int>)
+  /// Programs of a seed, of which so many in a hundred wait busily.
+  case range(seed: UInt64, Range<Int>, busyPercent: Int)
   /// One program, so many times.
   case program(Program, times: Int)
 
   func line(hangMilliseconds: Int) -> String {
     switch self {
-    case .range(let seed, let indices):
-      "range \(hangMilliseconds) \(seed) \(indices.lowerBound) \(indices.count)"
+    case .range(let seed, let indices, let percent):
+      "range \(hangMilliseconds) \(seed) \(indices.lowerBound) \(indices.count) \(percent)"
     case .program(let program, let times):
       "program \(hangMilliseconds) \(times) \(program.text)"
     }
@@ -25,8 +25,9 @@ enum Request {
     switch words[0] {
     case "range":
       let numbers = words[3].split(separator: " ").compactMap { Int($0) }
-      guard let seed = UInt64(words[2]), numbers.count == 2 else { return nil }
-      self = .range(seed: seed, numbers[0]..<numbers[0] + numbers[1])
+      guard let seed = UInt64(words[2]), numbers.count == 3 else { return nil }
+      self = .range(
+        seed: seed, numbers[0]..<numbers[0] + numbers[1], busyPercent: numbers[2])
     case "program":
       guard let times = Int(words[2]), let program = Program(text: words[3]) else { return nil }
       self = .program(program, times: times)
@@ -36,13 +37,14 @@ enum Request {
 }
 
 enum Reply {
-  case clean
+  /// Which run took longest, and how long.
+  case clean(slowest: Int, milliseconds: Int)
   /// `index` is the program's, or which of the repetitions it was.
   case broken(index: Int, Invariant, text: String)
 
   var text: String {
     switch self {
-    case .clean: return "clean\n"
+    case .clean(let index, let milliseconds): return "clean \(index) \(milliseconds)\n"
     case .broken(let index, let invariant, let text):
       let place = Invariant.allCases.firstIndex(of: invariant)!
       return "broken \(index) \(place) \(text.utf8.count)\n\(text)"
@@ -53,11 +55,11 @@ enum Reply {
   init?(bytes: [UInt8]) {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
-    if words.first == "clean" {
-      self = .clean
+    let numbers = words.dropFirst().compactMap { Int($0) }
+    if words.first == "clean", numbers.count == 2 {
+      self = .clean(slowest: numbers[0], milliseconds: numbers[1])
       return
     }
-    let numbers = words.dropFirst().compactMap { Int($0) }
     let rest = bytes[(end + 1)...]
     guard numbers.count == 3, rest.count >= numbers[2] else { return nil }
     self = .broken(

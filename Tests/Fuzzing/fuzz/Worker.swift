@@ -20,14 +20,14 @@ enum Worker<Engine: TestedEngine> {
       put(
         Reply.broken(
           index: index, hang.invariant,
-          text: Report.describe(hang, events)
+          text: Report.describe(hang, events) + "\n" + Report.threads()
         ).text)
       _exit(3)
     }
     var hangMilliseconds = 20_000
     var campaign = Campaign<Engine>(fault: fault, crew: Crew()) { index, program, log in
       current.set(index, program, log)
-      watchdog.begin(milliseconds: hangMilliseconds)
+      watchdog.begin(milliseconds: hangMilliseconds * program.slowness)
     }
     while let line = readLine() {
       guard let request = Request(line: line[...], hangMilliseconds: &hangMilliseconds) else {
@@ -35,11 +35,14 @@ enum Worker<Engine: TestedEngine> {
       }
       let finding =
         switch request {
-        case .range(let seed, let indices): campaign.run(seed: seed, indices)
+        case .range(let seed, let indices, let percent):
+          campaign.run(seed: seed, indices, busyPercent: percent)
         case .program(let program, let times): campaign.run(program, times: times)
         }
       watchdog.end()
-      put((finding.map { Reply($0) } ?? .clean).text)
+      let slowest = campaign.slowest
+      let clean = Reply.clean(slowest: slowest.index, milliseconds: slowest.milliseconds)
+      put((finding.map { Reply($0) } ?? clean).text)
     }
     // Engines' threads may be at work still; there is nothing to tidy up.
     _exit(0)

@@ -54,8 +54,7 @@ func host(_ name: String, _ options: Options, _ seed: UInt64) -> Host {
 
 func printOnly(_ options: Options, _ seed: UInt64) -> Int32 {
   let host = host(options.engines[0], options, seed)
-  let program = Generator.program(
-    seed: seed, index: options.replayIndex ?? 0, capabilities: host.capabilities)
+  let program = host.program(options.replayIndex ?? 0)
   say(SwiftSource.text(of: program, module: host.module))
   return 0
 }

@@ -95,6 +95,8 @@ private func expectEngineReport(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       let queue = DispatchQueue(label: "fault.suspended")
+      queue.suspend()
+      queue.suspend()
       // As after four thousand million calls, which would take a minute.
       queue.control.withLock { queue.suspension = Suspension(count: .max - 1) }
       queue.suspend()

@@ -216,12 +216,27 @@ import Testing
     expectNoFaults(in: LaneWords.valid.filter(\.isSuspended)) { word in
       let (next, owns) = word.unsuspended()
       let owned =
-        LaneState.suspended | (owns ? LaneState.locked | LaneState.barrier | LaneState.batch : 0)
+        LaneState.suspended | LaneState.counted
+        | (owns ? LaneState.locked | LaneState.barrier | LaneState.batch : 0)
       var faults = LaneWords.faults(word, next, mayChange: owned)
-      if next.isSuspended { faults.append("is still suspended") }
+      if next.isSuspended || next.isBound { faults.append("is still suspended, or bound") }
       if owns && (word.isLocked || !word.hasWork || !next.isLocked) {
         faults.append("\(LaneWords.describe(word)) owns what is another's")
       }
+      return faults
+    }
+  }
+
+  @Test func `is suspended once, and resumed from that`() {
+    expectNoFaults(in: LaneWords.valid.filter { !$0.isBound }) { word in
+      guard let next = word.suspendedOnce() else {
+        let resumed = word.resumedOnce()
+        if word.isCounted == (resumed != nil) { return ["goes by the word in place of the count"] }
+        return word.isSuspended ? [] : ["\(LaneWords.describe(word)) was not suspended"]
+      }
+      var faults = LaneWords.faults(word, next, mayChange: LaneState.suspended)
+      if word.resumedOnce() != nil { faults.append("was resumed without a suspension") }
+      if !next.isSuspended || next.isCounted { faults.append("is not suspended once") }
       return faults
     }
   }

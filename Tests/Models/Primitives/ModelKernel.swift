@@ -104,8 +104,9 @@ public enum ModelKernel {
 
   /// Without a step, for verdicts.
   static func readiness(_ descriptor: Int32) -> Readiness { files[descriptor]?.readiness ?? [] }
+  /// Whether events of the descriptor are reported again and again. A watch for one event may stay behind.
   static func isWatched(_ descriptor: Int32) -> Bool {
-    watches.contains { $0.descriptor == descriptor }
+    watches.contains { $0.descriptor == descriptor && $0.mode == .edge }
   }
 
   // MARK: epoll_ctl(2)

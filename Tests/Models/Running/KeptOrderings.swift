@@ -61,7 +61,15 @@ extension KeptOrdering {
         in: "Lane+Drain.swift", at: "let now = attention.load", .dropsAcquire, why: prompt),
       KeptOrdering(
         in: "Lane+Suspend.swift", at: "attention.wrappingAdd", .dropsRelease, why: prompt),
-      KeptOrdering(in: "Lane+Suspend.swift", at: exchange, .dropsAcquire, why: again),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: exchange, after: "func suspendFirst", .dropsRelease,
+        why: "tells of what the caller did before; nothing reads it in a model"),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: exchange, after: "func resumeFirst", .dropsAcquire,
+        why: again),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: exchange, after: "func setSuspension", .dropsAcquire,
+        why: again),
       KeptOrdering(
         in: "Lane+Sync.swift", at: exchange, after: "func leaveExclusive", .dropsAcquire,
         why: again),

@@ -38,6 +38,40 @@ extension Catalogue {
         }
       },
       EngineModel(
+        "descriptors: one whose other side has hung up leaves", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader(answer: .hasEnded)
+        ModelKernel.becomeReady(ModelKernel.first, .hangUp)
+        reader.join()
+        scene.thread("leaves") {
+          while reader.listener.heard.count == 0 {
+            _ = futexWait(reader.hasHeard.word, while: 0)
+          }
+          reader.leave()
+        }
+        stage.finally(scene) {
+          Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
+        }
+      },
+      EngineModel(
+        "descriptors: the next one takes over what the kernel watches",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let (old, new) = (stage.reader(), stage.reader())
+        old.join()
+        scene.thread("changes") {
+          old.leave()
+          new.join()
+        }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) {
+          stage.expectNothingUnread()
+          Checker.expect(new.isKnown, "the new listener is forgotten")
+        }
+      },
+      EngineModel(
         "descriptors: the last leaves beside one that joins", reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -227,7 +261,12 @@ extension Catalogue {
       Mutant("the kernel is not asked anew", in: file, at: change, .skips, foundBy: told),
       Mutant(
         "what nobody listens to is still watched", in: file, at: "ReadinessSet.remove(",
-        after: "func leave(", .skips, foundBy: "descriptors: one leaves beside an event"),
+        after: "func leave(", .skips,
+        foundBy: "descriptors: one whose other side has hung up leaves"),
+      Mutant(
+        "what an earlier source left in the set is not taken over", in: file,
+        at: "error = ReadinessSet.change(", .skips,
+        foundBy: "descriptors: the next one takes over what the kernel watches"),
       Mutant(
         "an entry is never told", in: "DescriptorEntry.swift", at: "@Cell var state", .skips,
         foundBy: "descriptors: a hang-up is told once"),
@@ -263,119 +302,4 @@ private enum Descriptors {
       Checker.expect(!stage.events.poller.isShort.load(ordering: .relaxed), "something is lacking")
     }
   }
-}
-
-final class DescriptorScene: @unchecked Sendable {
-  let events: EventScene
-  private var readers: [Reader] = []
-
-  init(_ scene: Scene, pollers: Int = 1) {
-    events = EventScene(scene, pollers: pollers)
-    for number in 0..<2 { ModelKernel.open(ModelKernel.first + Int32(number)) }
-  }
-
-  fileprivate func reader(
-    of descriptor: Int32 = ModelKernel.first, answer: SharedDescriptor.Answer = .waits,
-    mostAnswers: Int = .max, direction: DescriptorEntry.Direction = .read
-  ) -> Reader {
-    readers.append(Reader(events, descriptor, answer, mostAnswers, direction))
-    return readers[readers.count - 1]
-  }
-
-  func expectNothingUnread() {
-    Checker.expect(
-      ModelKernel.readiness(ModelKernel.first).isEmpty, "what is to be read is told to nobody")
-  }
-
-  func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {
-    scene.finally {
-      verdict()
-      for reader in self.readers { reader.leave() }
-      for number in 0..<2 {
-        let table = self.events.events.descriptors
-        table.forget(table.shared(ModelKernel.first + Int32(number)))
-      }
-      self.events.end()
-    }
-  }
-}
-
-/// An entry, and a thread for each time that it is told, as its source's handler.
-private final class Reader: @unchecked Sendable {
-  let entry: DescriptorEntry
-  let listener = Listener()
-  let hasHeard = Atomic32()
-  private let descriptor: Int32
-  private let events: EventScene
-  /// With whom it is, under a lock as the source has it.
-  private let lock = Lock()
-  @Cell private var shared: SharedDescriptor?
-  @Cell private var isStopped = false
-  @Cell private var last: SharedDescriptor?
-
-  init(
-    _ events: EventScene, _ descriptor: Int32, _ answer: SharedDescriptor.Answer, _ most: Int,
-    _ direction: DescriptorEntry.Direction
-  ) {
-    self.events = events
-    self.descriptor = descriptor
-    entry = DescriptorEntry(direction, of: 7, queueLabel: "")
-    entry.listener = Unmanaged.passUnretained(listener)
-    let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
-    listener.whenTold = { [unowned self] in
-      hasHeard.word.store(1, ordering: .relaxed)
-      futexWake(hasHeard.word)
-      if heard.count > most { return }
-      Checker.spawn("handler") { [self] in
-        guard let shared = lock.withLock({ shared }), let seen = shared.told(entry)?.seen else {
-          return
-        }
-        let isReadable = seen.contains(.readable)
-        if isReadable { ModelKernel.take(descriptor, .readable) }
-        let isOver = answer == .hasEnded && isReadable
-        shared.answer(entry, isOver ? .waits : answer, on: currentThread())
-      }
-    }
-  }
-
-  /// As DescriptorSource.startMonitoring().
-  func join() {
-    while true {
-      let candidate = events.shared(descriptor)
-      let isLate = lock.withLock {
-        if !isStopped { shared = candidate }
-        return isStopped
-      }
-      if isLate { return }
-      last = candidate
-      if candidate.join(entry, on: currentThread()) {
-        if lock.withLock({ isStopped }) { candidate.leave(entry) }
-        return
-      }
-      events.events.descriptors.forget(candidate)
-    }
-  }
-
-  /// Takes the lock of those who listen to its descriptor.
-  func look() { _ = events.shared(descriptor).told(entry) }
-
-  /// As DescriptorSource.stop().
-  func leave() {
-    let left = lock.withLock {
-      isStopped = true
-      defer { shared = nil }
-      return shared
-    }
-    left?.leave(entry)
-  }
-
-  /// Whether the table has those with whom it was last. Asking makes others.
-  var isKnown: Bool { events.shared(descriptor) === last }
-}
-
-private final class Needy: Lacking, @unchecked Sendable {
-  let lock = Lock()
-  @Cell var lacks = false
-
-  func tryAgain(on thread: ThreadContext) -> Bool { lock.withLock { !lacks } }
 }

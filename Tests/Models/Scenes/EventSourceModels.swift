@@ -117,7 +117,7 @@ extension Catalogue {
         }
         scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
         stage.finally(scene) {
-          Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
+          stage.expectNoListener()
         }
       },
     ]
@@ -199,7 +199,12 @@ private final class EventSourceScene: @unchecked Sendable {
 
   func expectCancelledOnce() {
     Checker.expect(cancelled.value == 1, "the cancel handler ran \(cancelled.value) times")
-    Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "a cancelled source watches")
+    expectNoListener()
+  }
+
+  func expectNoListener() {
+    Checker.expect(events.shared(ModelKernel.first).entries.isEmpty, "a source still listens")
+    Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
   }
 
   func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {

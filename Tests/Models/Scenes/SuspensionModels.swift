@@ -96,6 +96,21 @@ extension Catalogue {
       },
       EngineModel("suspend: two threads suspend and resume", reach: .exhaustedStrong) { scene in
         let serial = SerialScene(SpawningRoot())
+        scene.thread("pushes") {
+          serial.queue.suspend()
+          serial.async(1)
+          serial.queue.resume()
+        }
+        scene.thread("suspends") {
+          serial.queue.suspend()
+          serial.queue.resume()
+        }
+        scene.finally { serial.expect() }
+      },
+      EngineModel(
+        "suspend: two threads suspend and resume beside a push", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let serial = SerialScene(SpawningRoot())
         for _ in 0..<2 {
           scene.thread {
             serial.queue.suspend()
@@ -104,6 +119,33 @@ extension Catalogue {
         }
         scene.thread("pushes") { serial.async(1) }
         scene.finally { serial.expect() }
+      },
+      EngineModel("suspend: the count passes from the word to the field and back") { scene in
+        let serial = SerialScene(SpawningRoot())
+        let isResumed = Tally()
+        serial.queue.suspend()
+        serial.queue.async {
+          Checker.expect(isResumed.count == 1, "an item ran on a suspended queue")
+          serial.log.value = 1
+        }
+        scene.thread("suspends once more") {
+          serial.queue.suspend()
+          serial.queue.resume()
+        }
+        scene.thread("resumes") {
+          isResumed.one()
+          serial.queue.resume()
+        }
+        scene.finally {
+          Checker.expect(serial.log.value == 1, "the item was lost")
+          serial.expect()
+        }
+      },
+      EngineModel("suspend: the item that resume() lets run releases the queue") { scene in
+        resumedByNonOwner(scene, times: 1)
+      },
+      EngineModel("suspend: so with two suspensions and two threads that resume") { scene in
+        resumedByNonOwner(scene, times: 2)
       },
       EngineModel("suspend: beside a sync()") { scene in
         let serial = SerialScene(SpawningRoot())
@@ -136,6 +178,16 @@ extension Catalogue {
         scene.thread("activates too") { serial.queue.activate() }
         scene.finally { serial.expect() }
       },
+      EngineModel("activate: beside a suspension", reach: .exhaustedStrong) { scene in
+        let serial = SerialScene(SpawningRoot(), attributes: .initiallyInactive)
+        serial.async(1)
+        scene.thread("activates") { serial.queue.activate() }
+        scene.thread("suspends") {
+          serial.queue.suspend()
+          serial.queue.resume()
+        }
+        scene.finally { serial.expect() }
+      },
       EngineModel("activate: a sync() waits for it") { scene in
         let serial = SerialScene(SpawningRoot(), attributes: .initiallyInactive)
         scene.thread("enters") { serial.sync(1) }
@@ -146,23 +198,46 @@ extension Catalogue {
   }
 
   static var suspensionMutants: [Mutant] {
-    [
+    let exchange = "let (won, now) = state.weakCompareExchange"
+    let resumeFirst = "func resumeFirst()"
+    let setSuspension = "func setSuspension("
+    return [
       Mutant(
         "a drainer is not told of a suspension", in: "Lane+Suspend.swift",
         at: "attention.wrappingAdd", .skips,
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
         "who resumes does not take the lane", in: "Lane+Suspend.swift",
-        at: "let (won, now) = state.weakCompareExchange", .clears(bits: LaneState.locked),
+        at: exchange, after: resumeFirst, .clears(bits: LaneState.locked),
         foundBy: "suspend: nothing that comes later starts before resume"),
+      Mutant(
+        "the flag stays after the only resume()", in: "Lane+Suspend.swift",
+        at: exchange, after: resumeFirst, .sets(bits: LaneState.suspended),
+        foundBy: "suspend: nothing that comes later starts before resume"),
+      Mutant(
+        "who activates does not take the lane", in: "Lane+Suspend.swift",
+        at: exchange, after: setSuspension, .clears(bits: LaneState.locked),
+        foundBy: "activate: beside a suspension"),
       Mutant(
         "the flag stays when the count is zero", in: "Lane+Suspend.swift",
-        at: "let (won, now) = state.weakCompareExchange", .sets(bits: LaneState.suspended),
-        foundBy: "suspend: nothing that comes later starts before resume"),
+        at: exchange, after: setSuspension, .sets(bits: LaneState.suspended),
+        foundBy: "activate: what came before runs, once"),
       Mutant(
-        "a suspension is not in the word", in: "LaneState.swift",
-        at: "let (won, now) = weakCompareExchange", .clears(bits: LaneState.suspended),
+        "a suspension is not in the word", in: "Lane+Suspend.swift",
+        at: exchange, after: "func suspendFirst()", .clears(bits: LaneState.suspended),
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
+      Mutant(
+        "a second suspension is not in the word", in: "Lane+Suspend.swift",
+        at: exchange, after: "func count()", .clears(bits: LaneState.counted),
+        foundBy: "suspend: the count passes from the word to the field and back"),
+      Mutant(
+        "a second suspension overwrites what was pushed, or a resume()", in: "Lane+Suspend.swift",
+        at: exchange, after: "func count()", .isBlind,
+        foundBy: "suspend: the count passes from the word to the field and back"),
+      Mutant(
+        "the word counts on when the field is empty", in: "Lane+Suspend.swift",
+        at: exchange, after: setSuspension, .sets(bits: LaneState.counted),
+        foundBy: "suspend: the count passes from the word to the field and back"),
       Mutant(
         "a drainer that was about to stop goes on without seeing who resumed",
         in: "Lane+Drain.swift", at: "var seen = state.load(ordering: .acquiring)",
@@ -170,8 +245,37 @@ extension Catalogue {
         foundBy: "suspend: what comes after it waits, whoever drains", isWeak: true),
       Mutant(
         "who resumes overwrites what was pushed", in: "Lane+Suspend.swift",
-        at: "let (won, now) = state.weakCompareExchange", .isBlind,
+        at: exchange, after: resumeFirst, .isBlind,
         foundBy: "suspend: nothing that comes later starts before resume"),
+      Mutant(
+        "who suspends overwrites what was pushed", in: "Lane+Suspend.swift",
+        at: exchange, after: "func suspendFirst()", .isBlind,
+        foundBy: "suspend: suspend and resume beside a push"),
+      Mutant(
+        "a resume() hands nothing over", in: "Lane+Suspend.swift",
+        at: exchange, after: resumeFirst, .dropsRelease,
+        foundBy: "suspend: what comes after it waits, whoever drains", isWeak: true),
     ]
   }
+}
+
+/// Threads without a reference resume a queue whose only one its item releases.
+private func resumedByNonOwner(_ scene: Scene, times: Int) {
+  let handle = Unmanaged.passRetained(
+    DispatchQueue(label: "resumed", attributes: [], target: SpawningRoot()))
+  let written = (0..<times).map { _ in Plain() }
+  handle._withUnsafeGuaranteedRef { queue in
+    for _ in 0..<times { queue.suspend() }
+    queue.async {
+      for plain in written { Checker.expect(plain.value == 1, "it ran on a suspended queue") }
+      handle.release()
+    }
+  }
+  for plain in written {
+    scene.thread("resumes") {
+      plain.value = 1
+      handle._withUnsafeGuaranteedRef { $0.resume() }
+    }
+  }
+  scene.finally { ModelThreads.expectAllNodesBack() }
 }

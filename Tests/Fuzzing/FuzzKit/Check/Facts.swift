@@ -142,7 +142,9 @@ public struct Facts: Sendable {
       itemWaits.append(Pair(id: id, object: item, context: context))
     case .readSpecific(let id, let key):
       reads.append(Pair(id: id, object: key, context: context))
-    case .spin: break
+    case .meeting(_, _, let members):
+      for member in members { add(member, parent: context) }
+    case .spin, .busyWait: break
     }
   }
 }

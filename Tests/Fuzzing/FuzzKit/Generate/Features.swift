@@ -1,6 +1,9 @@
 // Purpose: which features one program uses. Each program leaves about half of them out, because programs
 // that use everything at once seldom use any of it enough (Groce and others: Swarm testing, 2012).
 
+/// Of the programs with busy waits, one in so many may take seconds.
+private let slowWaitShare = 600
+
 struct Features: OptionSet {
   let rawValue: Int
 
@@ -21,6 +24,11 @@ struct Features: OptionSet {
   static let qos = Features(rawValue: 1 << 14)
   static let mainQueue = Features(rawValue: 1 << 15)
   static let spins = Features(rawValue: 1 << 16)
+  static let busyWaits = Features(rawValue: 1 << 17)
+  static let meetings = Features(rawValue: 1 << 18)
+  /// Busy waits that cost an engine seconds: more of them than CPUs, on concurrent or global queues, and
+  /// all use the CPU.
+  static let slowWaits = Features(rawValue: 1 << 19)
 
   init(rawValue: Int) { self.rawValue = rawValue }
 
@@ -34,5 +42,17 @@ struct Features: OptionSet {
     if !capabilities.contains(.retargetsActive) { features.remove(.retargets) }
     if !capabilities.contains(.mainQueue) || !dice.chance(25) { features.remove(.mainQueue) }
     self = features
+  }
+
+  /// - Parameter percent: of how many programs in a hundred items wait busily.
+  mutating func addBusyWaits(
+    _ dice: inout Dice, percent: Int, _ capabilities: Capabilities
+  ) {
+    guard dice.chance(percent) else { return }
+    let kinds: [Features] = [.busyWaits, .meetings, [.busyWaits, .meetings]]
+    formUnion(kinds[dice.below(3)])
+    guard capabilities.contains(.startsWhateverRuns) else { return }
+    // Seconds are thousands of other programs.
+    if dice.below(slowWaitShare) == 0 { formUnion(.slowWaits) }
   }
 }

@@ -5,7 +5,11 @@ extension Generator {
     var ops: [Op] = []
     for _ in 0..<count {
       if budget <= 0 { break }
-      if let op = step(&place) { ops.append(op) }
+      if features.contains(.busyWaits) && waitDice.chance(30) {
+        ops += busyWait(&place)
+      } else if let op = step(&place) {
+        ops.append(op)
+      }
     }
     return ops
   }
@@ -25,32 +29,23 @@ extension Generator {
     return [.spin(id: newID(), amount: dice.within(1...40))]
   }
 
-  private mutating func item(_ place: Place, on queue: Int) -> Item {
+  mutating func item(_ place: Place, on queue: Int) -> Item {
     let id = newID()
     budget -= 1
     var inner = Place()
     inner.depth = place.depth
     inner.queue = queue
     inner.floor = program.queues[queue].level
-    inner.isOnSharedThread = isShared(queue)
+    inner.isOnSharedThread = program.isShared(queue)
+    inner.coming = place.coming
     return Item(id, body(inner))
   }
 
-  private func isShared(_ queue: Int) -> Bool {
-    var next: Int? = queue
-    while let number = next {
-      let spec = program.queues[number]
-      if spec.kind == .concurrent || spec.kind == .global { return true }
-      next = spec.target
-    }
-    return false
-  }
-
-  private func mayWait(_ place: Place) -> Bool {
+  func mayWait(_ place: Place) -> Bool {
     !place.isOnSharedThread || capabilities.contains(.blocksAnywhere)
   }
 
-  private func queues(from level: Int) -> [Int] {
+  func queues(from level: Int) -> [Int] {
     program.queues.indices.filter { program.queues[$0].level >= level }
   }
 
@@ -106,6 +101,9 @@ extension Generator {
       if submission.way == .async && program.queues[queue].kind != .global {
         cancellable.append(submission.item.id)
       }
+    }
+    if !submission.hasHandle {
+      place.coming.append((submission.item.id, program.queues[queue].level))
     }
     return .submit(submission)
   }
@@ -220,6 +218,7 @@ extension Generator {
     let movable = privateQueues.filter { !program.queues[$0].isInactive }
     guard let queue = dice.pick(movable) else { return nil }
     let target = dice.chance(20) ? nil : dice.pick(targets(of: queue))
+    guard mayLead(queue, to: target) else { return nil }
     return .retarget(id: newID(), queue: queue, target: target)
   }
 }

@@ -1,5 +1,6 @@
 // Purpose: makes a legal random program from a seed: first the queues, then what the drivers do, then the
-// activations of the queues that start inactive. The rules that it keeps are those of Legality.swift.
+// activations of the queues that start inactive, then meetings. The rules that it keeps are those of
+// Legality.swift and Legality+BusyWaits.swift.
 
 public struct Generator {
   /// Where the next step would stand; see LegalityChecker.Place.
@@ -10,32 +11,50 @@ public struct Generator {
     var depth = 0
     /// Handles submitted, and not yet waited for, in this list of steps, and of which level they are.
     var handles: [(item: Int, level: Int)] = []
+    /// Items that were certainly submitted before this place is reached, and of which level they are.
+    var coming: [(item: Int, level: Int)] = []
   }
 
   var dice: Dice
   let capabilities: Capabilities
   let features: Features
+  /// The throws for busy waits: a program without them is the same as before there were any.
+  var waitDice: Dice
   var program = Program(queues: [], drivers: [])
   var nextID = 0
   /// Steps that may still be made.
   var budget: Int
   /// Every handle so far that may be cancelled: cancelling one may come anywhere.
   var cancellable: [Int] = []
+  /// The hierarchies in which there is a meeting.
+  var met: Set<Int> = []
   let levels: Int
 
   /// The program number `index` of the campaign `seed`.
+  ///
+  /// - Parameter busyPercent: in how many programs of a hundred items wait busily for others.
   public static func program(
-    seed: UInt64, index: Int, capabilities: Capabilities = .all
+    seed: UInt64, index: Int, capabilities: Capabilities = .all,
+    busyPercent: Int = defaultBusyPercent
   ) -> Program {
-    var generator = Generator(seed: seed, index: index, capabilities: capabilities)
+    var generator = Generator(
+      seed: seed, index: index, capabilities: capabilities, busyPercent: busyPercent)
     return generator.make()
   }
 
-  init(seed: UInt64, index: Int, capabilities: Capabilities) {
+  /// A busy wait takes an engine milliseconds, as long as ten programs without one.
+  public static let defaultBusyPercent = 3
+
+  init(seed: UInt64, index: Int, capabilities: Capabilities, busyPercent: Int) {
     var dice = Dice(seed: seed, index: index)
-    features = Features(&dice, capabilities)
+    var features = Features(&dice, capabilities)
+    waitDice = Dice(seed: ~seed, index: index)
+    features.addBusyWaits(&waitDice, percent: busyPercent, capabilities)
+    self.features = features
     self.capabilities = capabilities
-    levels = dice.within(1...3)
+    let levels = dice.within(1...3)
+    // On one level only drivers can wait busily.
+    self.levels = features.contains(.busyWaits) ? max(2, levels) : levels
     // Mostly small ones: they are quick to run and quick to understand.
     budget = dice.chance(15) ? dice.within(30...70) : dice.within(4...28)
     self.dice = dice
@@ -56,6 +75,7 @@ public struct Generator {
       program.drivers.append(steps(atMost: budget, &place))
     }
     insertActivations()
+    if features.contains(.meetings) { insertMeetings() }
     return program
   }
 
@@ -92,6 +112,12 @@ public struct Generator {
     }
   }
 
+  /// Whether a queue may get another target. What waits on its threads was made for the first one.
+  func mayLead(_ number: Int, to target: Int?) -> Bool {
+    guard let target, program.isShared(target), !program.isShared(number) else { return true }
+    return capabilities.isSuperset(of: [.blocksAnywhere, .startsWhateverRuns])
+  }
+
   mutating func newID() -> Int {
     nextID += 1
     return nextID - 1
@@ -106,7 +132,10 @@ public struct Generator {
       let last = lastPlace(above: level, in: program.drivers[driver])
       let position = dice.below(last + 1)
       var target = program.queues[number].target
-      if dice.chance(30) { target = dice.pick(targets(of: number)) }
+      if dice.chance(30) {
+        target = dice.pick(targets(of: number))
+        if !mayLead(number, to: target) { target = program.queues[number].target }
+      }
       var op = Op.activate(id: newID(), queue: number, target: target)
       let higher = program.queues.indices.filter { program.queues[$0].level > level }
       if dice.chance(30), let queue = dice.pick(higher) {
@@ -138,7 +167,7 @@ public struct Generator {
     case .suspended(_, _, let body): return lowestWait(body)
     case .iterate(_, let items): return items.map { lowestWait($0.body) }.min() ?? .max
     // Its queue is known to the generator only through its submission; the lowest level is safe.
-    case .waitItem: return 0
+    case .waitItem, .busyWait: return 0
     default: return .max
     }
   }

@@ -2,7 +2,7 @@
 // and again, and says what each item does.
 
 public struct SwiftSource {
-  private let program: Program
+  let program: Program
   private let module: String
   private var lines: [String] = []
   private var depth = 0
@@ -21,11 +21,11 @@ public struct SwiftSource {
     self.module = module
   }
 
-  private mutating func put(_ line: String) {
+  mutating func put(_ line: String) {
     lines.append(line.isEmpty ? "" : String(repeating: "  ", count: depth) + line)
   }
 
-  private mutating func block(
+  mutating func block(
     _ opening: String, _ closing: String? = "}", _ body: (inout SwiftSource) -> Void
   ) {
     put(opening)
@@ -39,6 +39,7 @@ public struct SwiftSource {
 
   private mutating func writePrelude() {
     put("import \(module)")
+    if program.hasBusyWaits { for name in ["Glibc", "Synchronization"] { put("import \(name)") } }
     put("")
     put("/// Entered by every driver and item of a round.")
     put("nonisolated(unsafe) var round = DispatchGroup()")
@@ -54,6 +55,7 @@ public struct SwiftSource {
       $0.put("for _ in 0..<amount { _ = DispatchTime.now() }")
     }
     put("")
+    if program.hasBusyWaits { writeFlagClass() }
   }
 
   private mutating func writeRounds() {
@@ -98,8 +100,9 @@ public struct SwiftSource {
     for (number, semaphore) in program.semaphores.enumerated() {
       put("let semaphore\(number) = DispatchSemaphore(value: \(semaphore.value))")
     }
+    writeFlags()
     // Declared before any is made: a handle's closure may name every other.
-    let handles = program.allOps.compactMap(\.submission).filter(\.hasHandle)
+    let handles = program.allOps.flatMap(\.submissions).filter(\.hasHandle)
     if handles.isEmpty { return }
     for submission in handles {
       put("nonisolated(unsafe) var handle\(submission.item.id): DispatchWorkItem! = nil")
@@ -148,10 +151,14 @@ public struct SwiftSource {
   private mutating func writeItem(_ item: Item) {
     // Whether a cancelled item runs is not known; its notification leaves the round in its place.
     let call = "item(\(item.id)" + (isCancelled(item.id) ? ", leaves: false)" : ")")
-    if item.body.isEmpty {
+    if item.body.isEmpty && !isWatched(item.id) {
       put(call)
     } else {
-      block("\(call) {") { $0.write(item.body) }
+      block("\(call) {") {
+        $0.writeBeginning(of: item.id)
+        $0.write(item.body)
+        $0.writeEnd(of: item.id)
+      }
     }
   }
 
@@ -189,6 +196,9 @@ public struct SwiftSource {
       put(
         "print(\"step \(id) found\", DispatchQueue.getSpecific(key: keys[\(key)]) as Any)")
     case .spin(_, let amount): put("spin(\(amount))")
+    case .busyWait(_, let item, let milestone, let polling):
+      put("\(flag(item, milestone)).wait \(pause(polling))")
+    case .meeting(_, _, let members): for member in members { write(member) }
     }
   }
 

@@ -17,7 +17,12 @@ public struct Capabilities: OptionSet, Sendable {
   /// when it was suspended. For serial queues every engine promises that.
   public static let suspendsConcurrentAtOnce = Capabilities(rawValue: 32)
 
+  /// What may run starts within a bounded time, whatever runs: also on concurrent and global queues
+  /// beside items that poll, yield, spin or compute. For serial queues every engine promises that.
+  public static let startsWhateverRuns = Capabilities(rawValue: 64)
+
   public static let all: Capabilities = [
     .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere, .suspendsConcurrentAtOnce,
+    .startsWhateverRuns,
   ]
 }

@@ -7,6 +7,7 @@
 //   reach   the lowest level that had to work for the thread to come here. A queue that starts inactive
 //           is activated only where nothing of its own level, or below, was needed to get there.
 // What a level's items do depends on higher levels only, so the highest can always go on, then the next.
+// Busy waits keep to the same levels, and meetings to one rule more: Legality+BusyWaits.swift.
 
 public struct Complaint: Error, Hashable, CustomStringConvertible {
   public let description: String
@@ -37,6 +38,8 @@ struct LegalityChecker {
     /// Whether a thread that waits here could keep others from running, on an engine whose shared
     /// threads are few.
     var isOnSharedThread = false
+    /// Items that were certainly submitted before this place is reached, and that certainly run.
+    var coming: Set<Int> = []
   }
 
   let program: Program
@@ -44,9 +47,14 @@ struct LegalityChecker {
   let cancelled: Set<Int>
   /// By item.
   let handles: [Int: Submission]
+  let hierarchies: Hierarchies
+  /// The queue of each submitted item.
+  let queueOfItem: [Int: Int]
   private var seen: Set<Int> = []
   private var activated: Set<Int> = []
   private var waited: Set<Int> = []
+  /// The hierarchies in which there is a meeting.
+  var met: Set<Int> = []
 
   init(_ program: Program, _ capabilities: Capabilities) {
     self.program = program
@@ -57,7 +65,11 @@ struct LegalityChecker {
         if case .cancel(_, let item) = op { item } else { nil }
       })
     handles = Dictionary(
-      ops.compactMap(\.submission).filter(\.hasHandle).map { ($0.item.id, $0) }
+      ops.flatMap(\.submissions).filter(\.hasHandle).map { ($0.item.id, $0) }
+    ) { first, _ in first }
+    hierarchies = Hierarchies(program)
+    queueOfItem = Dictionary(
+      ops.flatMap(\.submissions).map { ($0.item.id, $0.queue) }
     ) { first, _ in first }
   }
 
@@ -95,7 +107,10 @@ struct LegalityChecker {
 
   private mutating func check(_ ops: [Op], _ place: inout Place) throws(Complaint) {
     var submitted: Set<Int> = []
-    let all = Set(ops.compactMap { $0.submission?.item.id })
+    let all = Set(ops.flatMap(\.submissions).map(\.item.id))
+    // What is submitted in this list is no certainty behind it.
+    let comingBefore = place.coming
+    defer { place.coming = comingBefore }
     for op in ops {
       if case .waitItem(_, let item) = op {
         try demand(submitted.contains(item), "waits for \(item), which may never be submitted")
@@ -104,13 +119,14 @@ struct LegalityChecker {
         try demand(all.contains(item), "observes \(item), which may never be submitted")
       }
       try check(op, &place)
-      if let submission = op.submission, submission.hasHandle {
-        submitted.insert(submission.item.id)
+      for submission in op.submissions {
+        if submission.hasHandle { submitted.insert(submission.item.id) }
+        if certainlyRuns(submission) { place.coming.insert(submission.item.id) }
       }
     }
   }
 
-  private mutating func take(_ id: Int) throws(Complaint) {
+  mutating func take(_ id: Int) throws(Complaint) {
     try demand(seen.insert(id).inserted, "number \(id) stands for two steps")
   }
 
@@ -155,6 +171,8 @@ struct LegalityChecker {
     case .notifyItem(_, let queue, let item): try checkItem(item, on: queue, from: place)
     case .cancel(_, let item):
       try demand(handles[item] != nil, "cancels \(item), which has no handle")
+    case .busyWait(_, let item, _, _): try checkBusyWait(item, &place)
+    case .meeting(_, _, let members): try checkMeeting(members, place)
     case .readSpecific, .spin: break
     }
   }
@@ -163,13 +181,13 @@ struct LegalityChecker {
 // MARK: Parts of a step
 
 extension LegalityChecker {
-  private func demand(
+  func demand(
     _ condition: Bool, _ complaint: @autoclosure () -> String
   ) throws(Complaint) {
     if !condition { throw Complaint(description: complaint()) }
   }
 
-  private func level(of queue: Int) throws(Complaint) -> Int {
+  func level(of queue: Int) throws(Complaint) -> Int {
     try demand(program.queues.indices.contains(queue), "there is no queue \(queue)")
     return program.queues[queue].level
   }
@@ -184,7 +202,7 @@ extension LegalityChecker {
     try demand(program.groups.indices.contains(group), "there is no group \(group)")
   }
 
-  private func wait(for level: Int, _ place: inout Place) throws(Complaint) {
+  func wait(for level: Int, _ place: inout Place) throws(Complaint) {
     try demand(level > place.floor, "waits for level \(level) while it holds \(place.floor)")
     try demand(
       !place.isOnSharedThread || capabilities.contains(.blocksAnywhere),
@@ -192,13 +210,13 @@ extension LegalityChecker {
     place.reach = min(place.reach, level)
   }
 
-  private func demandPlain(_ submission: Submission) throws(Complaint) {
+  func demandPlain(_ submission: Submission) throws(Complaint) {
     try demand(
       submission.way == .async && !submission.hasHandle,
       "item \(submission.item.id) must run, whatever is cancelled")
   }
 
-  private mutating func check(_ submission: Submission, _ place: inout Place) throws(Complaint) {
+  mutating func check(_ submission: Submission, _ place: inout Place) throws(Complaint) {
     let level = try level(of: submission.queue)
     let mayBeCancelled = cancelled.contains(submission.item.id)
     try checkWay(submission)
@@ -255,19 +273,10 @@ extension LegalityChecker {
     inner.floor = level
     inner.reach = min(place.reach, level)
     inner.isCertain = place.isCertain && !mayBeCancelled && isCounted
-    inner.isOnSharedThread = isShared(queue) || isInline && place.isOnSharedThread
+    inner.isOnSharedThread =
+      hierarchies.isShared[queue] || isInline && place.isOnSharedThread
+    inner.coming = place.coming
     try check(item.body, &inner)
-  }
-
-  /// Whether items of the queue may run on threads of which there are as many as processors.
-  private func isShared(_ queue: Int) -> Bool {
-    var next: Int? = queue
-    while let number = next {
-      let spec = program.queues[number]
-      if spec.kind == .concurrent || spec.kind == .global { return true }
-      next = spec.target
-    }
-    return false
   }
 
   private mutating func checkIterations(_ items: [Item], _ place: inout Place) throws(Complaint) {

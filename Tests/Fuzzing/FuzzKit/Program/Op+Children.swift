@@ -10,16 +10,19 @@ extension Op {
     case .iterate(_, let items): items.map(\.body)
     case .notify(_, _, let item), .notifyItem(_, _, let item): [item.body]
     case .permit(_, _, _, let body), .suspended(_, _, let body): [body]
-    case .waitGroup, .activate, .retarget, .cancel, .waitItem, .readSpecific, .spin: []
+    case .meeting(_, _, let members): members.map(\.item.body)
+    case .waitGroup, .activate, .retarget, .cancel, .waitItem, .readSpecific, .spin, .busyWait: []
     }
   }
 
-  public var submission: Submission? {
+  /// What the step submits by an operation of a queue.
+  public var submissions: [Submission] {
     switch self {
     case .submit(let submission), .handshake(_, _, let submission),
       .suspendUntil(_, _, let submission):
-      submission
-    default: nil
+      [submission]
+    case .meeting(_, _, let members): members
+    default: []
     }
   }
 
@@ -40,18 +43,23 @@ extension Op {
       .permit(id: id, semaphore: semaphore, patience: patience, body: change(body))
     case .suspended(let id, let queue, let body):
       .suspended(id: id, queue: queue, body: change(body))
-    case .waitGroup, .activate, .retarget, .cancel, .waitItem, .readSpecific, .spin: self
+    case .meeting(let id, let polling, let members):
+      .meeting(id: id, by: polling, members.map { $0.mapBody(change) })
+    case .waitGroup, .activate, .retarget, .cancel, .waitItem, .readSpecific, .spin, .busyWait:
+      self
     }
   }
 
-  /// The same step with its submission changed, if it has one.
-  public func mapSubmission(_ change: (Submission) -> Submission) -> Op {
+  /// The same step with its submissions changed, if it has any.
+  public func mapSubmissions(_ change: (Submission) -> Submission) -> Op {
     switch self {
     case .submit(let submission): .submit(change(submission))
     case .handshake(let id, let semaphore, let submission):
       .handshake(id: id, semaphore: semaphore, change(submission))
     case .suspendUntil(let id, let queue, let submission):
       .suspendUntil(id: id, queue: queue, change(submission))
+    case .meeting(let id, let polling, let members):
+      .meeting(id: id, by: polling, members.map(change))
     default: self
     }
   }
@@ -95,7 +103,8 @@ extension Program {
   public var idLimit: Int {
     var highest = -1
     for op in allOps {
-      highest = max(highest, op.id, op.submission?.item.id ?? -1)
+      highest = max(highest, op.id)
+      for submission in op.submissions { highest = max(highest, submission.item.id) }
       if case .iterate(_, let items) = op {
         for item in items { highest = max(highest, item.id) }
       }

@@ -29,6 +29,11 @@ public enum Op: Hashable, Sendable {
   case readSpecific(id: Int, key: Int)
   /// Keeps the processor busy for a moment.
   case spin(id: Int, amount: Int)
+  /// Looks again and again until `item`, which was submitted before, has begun or ended. The engine
+  /// does not know that the thread waits.
+  case busyWait(id: Int, item: Int, until: Milestone, by: Polling)
+  /// Submits items of which each, once begun, looks again and again until all have begun.
+  case meeting(id: Int, by: Polling, [Submission])
 
   public var id: Int {
     switch self {
@@ -37,7 +42,8 @@ public enum Op: Hashable, Sendable {
     case .iterate(let id, _), .waitGroup(let id, _, _), .permit(let id, _, _, _),
       .handshake(let id, _, _), .suspended(let id, _, _), .suspendUntil(let id, _, _),
       .activate(let id, _, _), .retarget(let id, _, _), .cancel(let id, _),
-      .waitItem(let id, _), .readSpecific(let id, _), .spin(let id, _):
+      .waitItem(let id, _), .readSpecific(let id, _), .spin(let id, _),
+      .busyWait(let id, _, _, _), .meeting(let id, _, _):
       id
     }
   }

@@ -122,8 +122,18 @@ struct WordWriter {
       put(item)
     case .readSpecific(let id, let key): put("readSpecific", id, key)
     case .spin(let id, let amount): put("spin", id, amount)
+    case .busyWait(let id, let item, let milestone, let polling):
+      put("busyWait", id, item)
+      words.append(milestone.rawValue)
+      put(polling)
+    case .meeting(let id, let polling, let members):
+      put("meeting", id)
+      put(polling)
+      put(members) { $0.put($1) }
     }
   }
+
+  mutating func put(_ polling: Polling) { put(polling.manner.rawValue, polling.amount) }
 }
 
 struct WordReader {
@@ -217,7 +227,24 @@ struct WordReader {
     case "notifyItem": .notifyItem(of: try number(), queue: try number(), try item())
     case "readSpecific": .readSpecific(id: try number(), key: try number())
     case "spin": .spin(id: try number(), amount: try number())
+    case "busyWait":
+      .busyWait(
+        id: try number(), item: try number(), until: try milestone(), by: try polling())
+    case "meeting":
+      .meeting(
+        id: try number(), by: try polling(),
+        try list { reader throws(WordReader.Fault) in try reader.submission() })
     default: throw .unknown
     }
+  }
+
+  mutating func milestone() throws(Fault) -> Milestone {
+    guard let milestone = Milestone(rawValue: String(try word())) else { throw .unknown }
+    return milestone
+  }
+
+  mutating func polling() throws(Fault) -> Polling {
+    guard let manner = Polling.Manner(rawValue: String(try word())) else { throw .unknown }
+    return Polling(manner, amount: try number())
   }
 }

@@ -8,6 +8,11 @@ public struct Campaign<Engine: TestedEngine> {
     public let violation: Violation
   }
 
+  public struct Slowest: Sendable {
+    public var index = 0
+    public var milliseconds = 0
+  }
+
   private let fault: Fault?
   private let crew: Crew
   /// Called before each run, with the run's log.
@@ -15,6 +20,8 @@ public struct Campaign<Engine: TestedEngine> {
   /// The last runs, which must stay over.
   private var recent: [(index: Int, program: Program, verdict: Verdict)] = []
   private let remembered = 8
+  /// The run of the last campaign that took longest.
+  public private(set) var slowest = Slowest()
 
   public init(
     fault: Fault? = nil, crew: Crew,
@@ -27,10 +34,13 @@ public struct Campaign<Engine: TestedEngine> {
 
   /// Runs programs from the campaign `seed`; returns the first that fails.
   public mutating func run(
-    seed: UInt64, _ indices: Range<Int>, capabilities: Capabilities = Engine.capabilities
+    seed: UInt64, _ indices: Range<Int>, capabilities: Capabilities = Engine.capabilities,
+    busyPercent: Int = Generator.defaultBusyPercent
   ) -> Finding? {
+    slowest = Slowest()
     for index in indices {
-      let program = Generator.program(seed: seed, index: index, capabilities: capabilities)
+      let program = Generator.program(
+        seed: seed, index: index, capabilities: capabilities, busyPercent: busyPercent)
       if let finding = runOnce(program, index) { return finding }
     }
     return lateFinding(keeping: 0)
@@ -38,6 +48,7 @@ public struct Campaign<Engine: TestedEngine> {
 
   /// Runs one program again and again.
   public mutating func run(_ program: Program, times: Int) -> Finding? {
+    slowest = Slowest()
     for time in 0..<times {
       if let finding = runOnce(program, time) { return finding }
     }
@@ -45,7 +56,12 @@ public struct Campaign<Engine: TestedEngine> {
   }
 
   private mutating func runOnce(_ program: Program, _ index: Int) -> Finding? {
+    let start = monotonicNanoseconds()
     let verdict = Engine.judge(program, fault: fault, crew: crew) { watch(index, program, $0) }
+    let milliseconds = Int((monotonicNanoseconds() - start) / 1_000_000)
+    if milliseconds > slowest.milliseconds {
+      slowest = Slowest(index: index, milliseconds: milliseconds)
+    }
     if let violation = verdict.violation {
       recent = []
       return Finding(

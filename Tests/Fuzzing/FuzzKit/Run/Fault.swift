@@ -31,6 +31,9 @@ public enum Fault: String, CaseIterable, Sendable {
   case runsAfterwards = "runs-afterwards"
   /// An item is lost, as an engine loses one: the run never ends.
   case hangs = "hangs"
+  /// No more than two items run at a time, unless they wait in calls of the engine: what waits busily
+  /// keeps others from starting.
+  case keepsWidth = "keeps-width"
   case crashes = "crashes"
 
   /// What the checker must say, one of these.
@@ -55,7 +58,7 @@ public enum Fault: String, CaseIterable, Sendable {
     case .itemNotifiesEarly: [.itemNotifies]
     // Which of the two depends on who is quicker: it, or whoever reads the log.
     case .runsAfterwards: [.nothingAfterwards, .exactlyOnce]
-    case .hangs: [.everythingEnds]
+    case .hangs, .keepsWidth: [.everythingEnds]
     case .crashes: [.noCrash]
     }
   }

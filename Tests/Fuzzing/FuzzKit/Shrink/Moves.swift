@@ -28,14 +28,14 @@ enum Moves {
         }
       },
     ]
-    return program.allOps.compactMap(\.submission?.item.id).flatMap { id in
+    return program.allOps.flatMap(\.submissions).map(\.item.id).flatMap { id in
       changes.map { change in
-        program.flatMapOps { op in [op.mapSubmission { $0.item.id == id ? change($0) : $0 }] }
+        program.flatMapOps { op in [op.mapSubmissions { $0.item.id == id ? change($0) : $0 }] }
       }
     }
   }
 
-  /// A step of two parts as a plain submission; fewer iterations; patience without end.
+  /// A step of two parts as a plain submission; fewer iterations and members; waits that nap.
   @Sendable static func simplifySteps(_ program: Program) -> [Program] {
     program.allOps.flatMap { target -> [Program] in
       var replacements: [Op] = []
@@ -50,6 +50,11 @@ enum Moves {
           fewer.remove(at: index)
           return .iterate(id: id, fewer)
         }
+      case .busyWait(let id, let item, let milestone, let polling):
+        let isPlain = polling.manner == .nap
+        replacements = isPlain ? [] : [.busyWait(id: id, item: item, until: milestone, by: nap)]
+      case .meeting(let id, let polling, let members):
+        replacements = simplifyMeeting(id, polling, members)
       case .activate(let id, let queue, let target) where target != program.queues[queue].target:
         replacements = [.activate(id: id, queue: queue, target: program.queues[queue].target)]
       default: break
@@ -58,6 +63,30 @@ enum Moves {
         program.flatMapOps { $0.id == target.id ? [replacement] : [$0] }
       }
     }
+  }
+
+  /// What a plain busy wait does between two looks.
+  private static let nap = Polling(.nap, amount: 100)
+
+  private static func simplifyMeeting(
+    _ id: Int, _ polling: Polling, _ members: [Submission]
+  ) -> [Op] {
+    var simpler: [Op] = []
+    let half = members.count / 2
+    if half > 1 {
+      simpler.append(.meeting(id: id, by: polling, Array(members[..<half])))
+      simpler.append(.meeting(id: id, by: polling, Array(members[half...])))
+    }
+    if members.count > 1 {
+      for index in members.indices {
+        var fewer = members
+        fewer.remove(at: index)
+        simpler.append(.meeting(id: id, by: polling, fewer))
+      }
+    }
+    if polling.manner != .nap { simpler.append(.meeting(id: id, by: nap, members)) }
+    if members.count == 1 { simpler.append(.submit(members[0])) }
+    return simpler
   }
 
   @Sendable static func simplifyQueues(_ program: Program) -> [Program] {
@@ -86,12 +115,12 @@ enum Moves {
 
   /// An item to an earlier queue, so that fewer queues are used.
   @Sendable static func moveItems(_ program: Program) -> [Program] {
-    let items = program.allOps.compactMap(\.submission)
+    let items = program.allOps.flatMap(\.submissions)
     return items.flatMap { submission in
       (0..<submission.queue).map { queue in
         program.flatMapOps { op in
           [
-            op.mapSubmission { found in
+            op.mapSubmissions { found in
               found.item.id == submission.item.id ? with(found) { $0.queue = queue } : found
             }
           ]

@@ -4,12 +4,14 @@ extension Program {
   /// Without these steps, what stands in them, and what makes no sense without them.
   func removing(_ ids: Set<Int>) -> Program {
     let shorter = flatMapOps { ids.contains($0.id) ? [] : [$0] }
-    let handles = Set(
-      shorter.allOps.compactMap(\.submission).filter(\.hasHandle).map(\.item.id))
+    let submissions = shorter.allOps.flatMap(\.submissions)
+    let items = Set(submissions.map(\.item.id))
+    let handles = Set(submissions.filter(\.hasHandle).map(\.item.id))
     var smaller = shorter.flatMapOps { op in
       switch op {
       case .cancel(_, let item), .waitItem(_, let item), .notifyItem(let item, _, _):
         handles.contains(item) ? [op] : []
+      case .busyWait(_, let item, _, _): items.contains(item) ? [op] : []
       default: [op]
       }
     }
@@ -43,7 +45,7 @@ extension Program {
     // Numbers are given in the order of the text, outermost first.
     for op in allOps {
       ids.add(op.id)
-      if let submission = op.submission { ids.add(submission.item.id) }
+      for submission in op.submissions { ids.add(submission.item.id) }
       if case .iterate(_, let items) = op {
         for item in items { ids.add(item.id) }
       }
@@ -66,7 +68,7 @@ extension Program {
         if let target { used.insert(target) }
       default: break
       }
-      if let submission = op.submission, submission.way != .perform {
+      for submission in op.submissions where submission.way != .perform {
         used.insert(submission.queue)
       }
     }
@@ -77,10 +79,10 @@ extension Program {
   }
 
   private func usedGroups() -> [Int] {
-    allOps.compactMap { op in
+    allOps.flatMap { op in
       switch op {
-      case .notify(let group, _, _), .waitGroup(_, let group, _): group
-      default: op.submission?.membership?.group
+      case .notify(let group, _, _), .waitGroup(_, let group, _): [group]
+      default: op.submissions.compactMap(\.membership?.group)
       }
     }
   }

@@ -34,6 +34,10 @@ struct Renamer {
       .notifyItem(of: ids[other], queue: self.queue(queue), rename(item))
     case .readSpecific(let id, let key): .readSpecific(id: ids[id], key: key)
     case .spin(let id, let amount): .spin(id: ids[id], amount: amount)
+    case .busyWait(let id, let item, let milestone, let polling):
+      .busyWait(id: ids[id], item: ids[item], until: milestone, by: polling)
+    case .meeting(let id, let polling, let members):
+      .meeting(id: ids[id], by: polling, members.map { rename($0) })
     }
   }
 

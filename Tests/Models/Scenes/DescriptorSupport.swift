@@ -1,0 +1,116 @@
+// Room: Models/Descriptors. What the models of descriptors share: entries, and threads that stand for their handlers.
+
+final class DescriptorScene: @unchecked Sendable {
+  let events: EventScene
+  private var readers: [Reader] = []
+
+  init(_ scene: Scene, pollers: Int = 1) {
+    events = EventScene(scene, pollers: pollers)
+    for number in 0..<2 { ModelKernel.open(ModelKernel.first + Int32(number)) }
+  }
+
+  func reader(
+    of descriptor: Int32 = ModelKernel.first, answer: SharedDescriptor.Answer = .waits,
+    mostAnswers: Int = .max, direction: DescriptorEntry.Direction = .read
+  ) -> Reader {
+    readers.append(Reader(events, descriptor, answer, mostAnswers, direction))
+    return readers[readers.count - 1]
+  }
+
+  func expectNothingUnread() {
+    Checker.expect(
+      ModelKernel.readiness(ModelKernel.first).isEmpty, "what is to be read is told to nobody")
+  }
+
+  func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {
+    scene.finally {
+      verdict()
+      for reader in self.readers { reader.leave() }
+      for number in 0..<2 {
+        let table = self.events.events.descriptors
+        table.forget(table.shared(ModelKernel.first + Int32(number)))
+      }
+      self.events.end()
+    }
+  }
+}
+
+/// An entry, and a thread for each time that it is told, as its source's handler.
+final class Reader: @unchecked Sendable {
+  let entry: DescriptorEntry
+  let listener = Listener()
+  let hasHeard = Atomic32()
+  private let descriptor: Int32
+  private let events: EventScene
+  /// With whom it is, under a lock as the source has it.
+  private let lock = Lock()
+  @Cell private var shared: SharedDescriptor?
+  @Cell private var isStopped = false
+  @Cell private var last: SharedDescriptor?
+
+  init(
+    _ events: EventScene, _ descriptor: Int32, _ answer: SharedDescriptor.Answer, _ most: Int,
+    _ direction: DescriptorEntry.Direction
+  ) {
+    self.events = events
+    self.descriptor = descriptor
+    entry = DescriptorEntry(direction, of: 7, queueLabel: "")
+    entry.listener = Unmanaged.passUnretained(listener)
+    let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
+    listener.whenTold = { [unowned self] in
+      hasHeard.word.store(1, ordering: .relaxed)
+      futexWake(hasHeard.word)
+      if heard.count > most { return }
+      Checker.spawn("handler") { [self] in
+        guard let shared = lock.withLock({ shared }), let seen = shared.told(entry)?.seen else {
+          return
+        }
+        let isReadable = seen.contains(.readable)
+        if isReadable { ModelKernel.take(descriptor, .readable) }
+        let isOver = answer == .hasEnded && isReadable
+        shared.answer(entry, isOver ? .waits : answer, on: currentThread())
+      }
+    }
+  }
+
+  /// As DescriptorSource.startMonitoring().
+  func join() {
+    while true {
+      let candidate = events.shared(descriptor)
+      let isLate = lock.withLock {
+        if !isStopped { shared = candidate }
+        return isStopped
+      }
+      if isLate { return }
+      last = candidate
+      if candidate.join(entry, on: currentThread()) {
+        if lock.withLock({ isStopped }) { candidate.leave(entry) }
+        return
+      }
+      events.events.descriptors.forget(candidate)
+    }
+  }
+
+  /// Takes the lock of those who listen to its descriptor.
+  func look() { _ = events.shared(descriptor).told(entry) }
+
+  /// As DescriptorSource.stop().
+  func leave() {
+    let left = lock.withLock {
+      isStopped = true
+      defer { shared = nil }
+      return shared
+    }
+    left?.leave(entry)
+  }
+
+  /// Whether the table has those with whom it was last. Asking makes others.
+  var isKnown: Bool { events.shared(descriptor) === last }
+}
+
+final class Needy: Lacking, @unchecked Sendable {
+  let lock = Lock()
+  @Cell var lacks = false
+
+  func tryAgain(on thread: ThreadContext) -> Bool { lock.withLock { !lacks } }
+}
