@@ -2,8 +2,8 @@
 //   waiting ─ready→ notified ─answer→ waiting
 //   notified ─answer, at the end→ ended ─something new→ notified
 //   waiting, notified, ended ─lost→ lost
-// Invariant: the lock of its SharedDescriptor guards it. While it is notified, it belongs to its
-// listener.
+// Invariant: the lock of its SharedDescriptor guards it. While it is notified, `seen` and `looks`
+// belong to its listener.
 
 final class DescriptorEntry: @unchecked Sendable {
   enum Direction { case read, write }
@@ -20,8 +20,7 @@ final class DescriptorEntry: @unchecked Sendable {
   @Cell var state = State.waiting
   /// The readiness it was notified of.
   @Cell var seen: Readiness = []
-  /// The number of looks by its listener since the kernel was last asked. Belongs to the listener
-  /// while notified.
+  /// The number of looks by its listener since the kernel was last asked.
   @Cell var looks = 0
 
   static var mostLooks: Int { 16 }
