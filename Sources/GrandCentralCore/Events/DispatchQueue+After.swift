@@ -5,9 +5,9 @@ extension DispatchQueue {
   ///
   /// Call from any thread. The work never starts before the deadline. It is submitted at the
   /// deadline if nothing else is due soon after. Otherwise it may wait for that, so that one
-  /// wake-up serves several deadlines: up to a tenth of the delay, at most 10 ms. Use a timer
-  /// source for another leeway, or for none. Work of the class background may wait up to a tenth of
-  /// the delay, at most 1 s; of the class utility, up to a twentieth, at most 100 ms.
+  /// wake-up serves several deadlines: up to a tenth of the delay, at most 10 ms. Lower classes may
+  /// wait longer: background up to a tenth of the delay, at most 1 s; utility up to a twentieth, at
+  /// most 100 ms. Use a timer source for another leeway, or for none.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stops while the machine sleeps. A
@@ -46,7 +46,7 @@ extension DispatchQueue {
 
   /// Submits a work item when `deadline` has come.
   ///
-  /// Call from any thread. An item that has been cancelled by then does not run its closure.
+  /// Call from any thread. An item that is cancelled before it starts does not run its closure.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the item, on the clock that stops while the machine sleeps. A
@@ -59,7 +59,7 @@ extension DispatchQueue {
 
   /// Submits a work item when `wallDeadline` has come by the wall clock.
   ///
-  /// Call from any thread. An item that has been cancelled by then does not run its closure.
+  /// Call from any thread. An item that is cancelled before it starts does not run its closure.
   ///
   /// - Parameters:
   ///   - wallDeadline: when to submit the item, on the wall clock. A time in the past submits at

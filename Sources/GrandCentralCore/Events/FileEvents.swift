@@ -35,8 +35,7 @@ struct FileEvents: OptionSet, Hashable, Sendable {
   /// directory.
   var needsParent: Bool { !isDisjoint(with: [.delete, .link]) }
 
-  /// Returns the events for what the kernel has reported, `seen`, while the status changed from
-  /// `before` to `now`.
+  /// Returns the events that the inotify events `seen` stand for, by the status before and now.
   static func told(
     by seen: Inotify.Mask, before: FileStatus, now: FileStatus
   ) -> FileEvents {

@@ -20,8 +20,7 @@ final class MemoryEntry: @unchecked Sendable {
 }
 
 final class MemoryPressure: @unchecked Sendable {
-  /// The shortest time between samples, and the time between samples while memory is scarce; in
-  /// nanoseconds.
+  /// The shortest time between samples, and the time while memory is scarce; in nanoseconds.
   struct Pace: Sendable {
     var shortest: UInt64 = MemoryLevel.shortestSpan
     var whileScarce: UInt64 = 2_000_000_000

@@ -1,12 +1,10 @@
-// Room: Events/Poller+Shortage. Retries when the system refuses the poller a descriptor, memory or
-// a thread.
+// Room: Events/Poller+Shortage. Retries what the system refuses: descriptors, memory, threads.
 // Invariant: a refused request stays registered until it succeeds, so nothing is lost.
 // A poller thread retries every 10 ms until nothing is missing. While the set itself is missing,
 // the thread sleeps by the clock instead of waiting in the set. Timers continue then, since they
 // need no descriptor to know what is due. If there is no thread at all, threads that sleep in a
 // wait of the engine try to make one (ThreadlessRetry).
-// The set contains a wake-up descriptor, so that a thread that already waits in it notices a new
-// shortage.
+// The set contains a wake-up descriptor, so that a thread in the wait notices a new shortage.
 
 /// An object that needs a resource which the system has refused.
 protocol Lacking: AnyObject, Sendable {
@@ -51,8 +49,7 @@ extension Poller {
     }
   }
 
-  /// Registers `who` for retries until nothing is missing. Any thread that holds no lock of the
-  /// poller.
+  /// Registers `who` for retries until nothing is missing. Any thread without a poller lock.
   func lack(_ who: any Lacking, error: Int32) {
     let bell = lock.withLock {
       if !lacking.contains(where: { $0 === who }) { lacking.append(who) }
@@ -156,8 +153,7 @@ private final class PollerStart {
     ForkGate.enter(thread)
     own.isStarting = true
     nameThread(guest.plainName)
-    // Child processes that handlers start inherit the thread's signal mask, so it must be the
-    // program's.
+    // Children that handlers start inherit the signal mask, so it must be the program's.
     if let blocked { setBlockedSignals(blocked) }
     if poller.pool.configuration.hasEffects {
       ThreadEffects.adopt(thread, isReplaceable: false)

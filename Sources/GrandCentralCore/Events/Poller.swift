@@ -3,7 +3,7 @@
 // the event makes ready, as an external worker of the pool. No other thread has to wake up. The
 // other thread keeps waiting, so events are received however long a handler takes. So
 //   a thread that leaves the other one in the wait may run what has come
-//   a thread that leaves the wait empty must not: it hands all to the pool's workers and waits again
+//   a thread that leaves the wait empty must not: it hands all to the pool and waits again
 // While events come as fast as handlers end, the kernel would wake the second thread for every
 // other event, only to find that the first thread is about to return. A thread therefore stands by
 // if it was woken while the other one was at work; so does the second thread when the two alternate
@@ -23,8 +23,7 @@ final class Poller: @unchecked Sendable {
   /// with acquiring order.
   let set = Atomic<Int32>(-1)
 
-  /// The number of threads that are in the wait, or return to it within a bounded time: on their
-  /// way, or standing by.
+  /// Threads in the wait, or back in it within a bounded time: on their way, or standing by.
   private let present = Atomic<Int32>(0)
   let first = PollerThread()
   let second = PollerThread()
@@ -32,8 +31,7 @@ final class Poller: @unchecked Sendable {
   // See Poller+Shortage.
   /// The number of threads that exist or are being made.
   let threads = Atomic<UInt32>(0)
-  /// Guarded by the lock: the objects to retry, the number of shortages so far, and the set's
-  /// wake-up descriptor.
+  /// Guarded by the lock: the objects to retry, the count of shortages, the wake-up descriptor.
   @Cell var lacking: [any Lacking] = []
   @Cell var shortages: UInt32 = 0
   @Cell var bell: Int32 = -1
@@ -48,8 +46,7 @@ final class Poller: @unchecked Sendable {
   static var bellKey: UInt64 { .max }
   private static var shortNanoseconds: UInt64 { 250_000 }
   private static var standbyNanoseconds: UInt64 { 1_000_000 }
-  /// The number of returns to the wait, in one standby period, up to which the other thread counts
-  /// as idle.
+  /// Returns to the wait, in a standby period, up to which the other thread counts as idle.
   private static var idleTurns: UInt32 { 4 }
 
   init(pool: Pool) { self.pool = pool }
@@ -92,8 +89,7 @@ final class Poller: @unchecked Sendable {
     }
   }
 
-  /// Ends the delivery of events by that key, except those that a thread is about to deliver. Any
-  /// thread.
+  /// Ends deliveries by that key, except those that a thread is about to make. Any thread.
   func unregister(_ registration: Registration) {
     // Released outside the lock: a deinit that this triggers may take the lock.
     _ = lock.withLock { table.remove(registration) }
@@ -111,8 +107,7 @@ final class Poller: @unchecked Sendable {
     while true {
       let count = wait(own, into: events, on: thread)
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
-      // The first batch makes the Swift runtime instantiate types, during which the process must
-      // not fork.
+      // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
       ForkGate.enter(thread)
       let told = receivers(of: UnsafeBufferPointer(start: events, count: count))
       let isEmpty = told.isEmpty
@@ -121,8 +116,7 @@ final class Poller: @unchecked Sendable {
       let tell = {
         for (receiver, readiness) in told { receiver.becameReady(readiness, on: thread) }
       }
-      // relaxed: when two threads leave at the same time, the order of this word alone says which
-      // is the last.
+      // relaxed: if two threads leave at once, the order of this word alone says which is last.
       let isLast = present.wrappingSubtract(1, ordering: .relaxed).newValue == 0
       if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
       if ForkGate.generation != generation { return }
@@ -152,8 +146,7 @@ final class Poller: @unchecked Sendable {
     return 0
   }
 
-  /// Looks up the receivers of a batch, under one lock for all of them. Events of ended
-  /// registrations are dropped.
+  /// Looks up a batch's receivers under one lock. Events of ended registrations are dropped.
   private func receivers(
     of events: UnsafeBufferPointer<ReadinessSet.Event>
   ) -> [(any ReadinessReceiver, Readiness)] {
@@ -175,8 +168,7 @@ final class Poller: @unchecked Sendable {
     own.lastTurn = now
     guard own.turnsTaken >= Self.idleTurns else { return false }
     own.turnsTaken = 0
-    // standBy() compares with its own last look, not with this one. Any value but the current one
-    // makes it look.
+    // standBy() compares with its own last look, not with this one; any other value will do.
     own.otherTurns = other &- 1
     return true
   }
@@ -234,8 +226,7 @@ final class PollerThread: @unchecked Sendable {
   /// Used by this thread only: it has not waited yet, and the process cannot fork until it does.
   /// See ForkGate.inside().
   @Cell var isStarting = false
-  /// The thread's record in the pool, made at the first attempt to start the thread. Guarded by the
-  /// poller's lock.
+  /// The thread's record in the pool, made with its first start. Guarded by the poller's lock.
   @Cell var guest: Worker?
 
   /// Resets the record in a forked child. If the calling thread works under the pool's record, the

@@ -3,7 +3,7 @@
 // listeners. It requires the initial namespaces, and before Linux 6.6 CAP_NET_ADMIN. A process
 // without these gets one report, and no fork or exec events.
 // Rejected: ptrace(2), which takes the process from its debugger and stops it at each event; and
-// watching the program file in /proc, which changes only when it is read.
+// watching the program file in /proc, which reports nothing until something reads it.
 
 final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
   private let poller: Poller
@@ -131,7 +131,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
       """)
   }
 
-  /// Reports, once, that Linux does not tell a process about another one's signals.
+  /// Reports, once, that Linux does not report the signals of another process.
   func reportSignals() {
     guard !hasReportedSignals.exchange(true, ordering: .relaxed) else { return }
     report(

@@ -48,8 +48,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   // MARK: Entries
 
-  /// Adds an entry, which waits from now on. Any thread. Returns false if no entry may join any
-  /// more.
+  /// Adds an entry, which waits from now on. Any thread. False: no entry may join any more.
   func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Bool {
     var after = Aftermath()
     let hasJoined = lock.withLock {
@@ -96,8 +95,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     conclude(after, on: currentThread())
   }
 
-  /// Whether a descriptor without entries must leave the kernel's set: see the header. The caller
-  /// holds the lock.
+  /// Whether the kernel must forget a descriptor without entries: see the header. Lock held.
   private var mustBeRemoved: Bool {
     if case .edges = asked { return true }
     return ReportKind.descriptorClosedEarly.isPrinted

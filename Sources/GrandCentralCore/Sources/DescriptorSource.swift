@@ -7,8 +7,7 @@
 private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   private let entry: DescriptorEntry
   private var descriptor: Int32 { entry.descriptor }
-  /// Guarded by the lock: the shared descriptor that the entry has joined; and whether it may join
-  /// one.
+  /// Guarded by the lock: what the entry has joined, and whether it may join any more.
   @Cell private var shared: SharedDescriptor?
   @Cell private var isStopped = false
   /// Used on the lane only: how to answer the event that is being handled.

@@ -84,8 +84,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func startMonitoring() {}
   /// Stops all later signals. Any thread; may be called more than once, and before the start.
   func stopMonitoring() {}
-  /// Takes the event's data, on the lane. `nil`: nothing has happened after all, and no handler is
-  /// called.
+  /// Takes the event's data, on the lane. `nil`: nothing has happened; no handler is called.
   func takeData() -> UInt64? { nil }
   /// Stands in for data that `askForData` fetches when the handler reads it. A source that does not
   /// fetch returns it unchanged, so there it is ordinary data.
@@ -159,7 +158,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread) }
   }
 
-  /// Handles a handler that was set where there was none. Any thread.
+  /// Called when a handler was set where there was none. Any thread.
   final func handlerWasAdded(_ role: SourceRole) {
     // The source behaves as if it started now: an earlier event counts as one that happens now.
     switch role {
@@ -258,8 +257,7 @@ extension DispatchSource: DispatchSourceProtocol {
   ///
   /// - Source: `dispatch_source_cancel(3)`.
   public final func cancel() {
-    // releasing: the cancel handler sees what the caller did before; the lane's push orders that
-    // too.
+    // releasing: the cancel handler sees what the caller did; the lane's push orders it too.
     let was = SourceState(
       rawValue: sourceState.bitwiseOr(
         SourceState.cancelled, ordering: .acquiringAndReleasing
@@ -294,8 +292,7 @@ extension DispatchSource: DispatchSourceProtocol {
     let seen = current.load(ordering: .relaxed)
     guard seen == Self.toBeAsked else { return UInt(truncatingIfNeeded: seen) }
     let asked = askForData()
-    // relaxed: as in runEvent(). Stored, so that the value does not change while one handler reads
-    // it.
+    // relaxed: as in runEvent(). Stored, so that the value stays the same within a handler.
     current.store(asked, ordering: .relaxed)
     return UInt(truncatingIfNeeded: asked)
   }

@@ -96,8 +96,7 @@ extension DispatchSourceFileSystemObject {
 }
 
 extension DispatchSource: DispatchSourceFileSystemObject {
-  // A process source's handle has the same type, so the compiler needs to know which witness is
-  // which.
+  // A process source's handle has the same type, so the compiler needs the protocol's name.
   @_implements(DispatchSourceFileSystemObject,handle)
   public final var _fileHandle: Int32 { Int32(truncatingIfNeeded: handleValue) }
 
@@ -121,7 +120,7 @@ extension DispatchSource: DispatchSourceFileSystemObject {
     /// A file was written, truncated or allocated; or an entry of a directory was added, removed or
     /// renamed. Writes through `mmap(2)` are not reported.
     public static let write = FileSystemEvent(rawValue: 0x02)
-    /// It is larger than at the last event, when the engine reads its size.
+    /// It has grown since the last event, as of when the engine reads its size.
     public static let extend = FileSystemEvent(rawValue: 0x04)
     /// Its permissions, owner, times or extended attributes were changed. If times or extended
     /// attributes change at the same moment as the link count, the event may be only `.link`.
@@ -131,11 +130,9 @@ extension DispatchSource: DispatchSourceFileSystemObject {
     /// change of extended attributes, or of the access time alone, in the same way, so these cause
     /// both events as well.
     public static let link = FileSystemEvent(rawValue: 0x10)
-    /// It was renamed, or moved to another directory. The renaming of a directory above it is not
-    /// reported.
+    /// It was renamed, or moved to another directory. Renamed parents are not reported.
     public static let rename = FileSystemEvent(rawValue: 0x20)
-    /// Its file system was unmounted. Linux does that under open files only on demand: `umount
-    /// --lazy`.
+    /// Its file system was unmounted. Under open files that takes `umount --lazy`.
     public static let revoke = FileSystemEvent(rawValue: 0x40)
     /// A lock on it was released. Linux does not report that, so this event never happens.
     public static let funlock = FileSystemEvent(rawValue: 0x100)

@@ -138,7 +138,7 @@ extension DispatchSourceProcess {
 }
 
 extension DispatchSource: DispatchSourceProcess {
-  // A file source's handle has the same type, so the compiler needs to know which witness is which.
+  // A file source's handle has the same type, so the compiler needs the protocol's name.
   @_implements(DispatchSourceProcess,handle)
   public final var _processHandle: pid_t { pid_t(truncatingIfNeeded: handleValue) }
 
