@@ -2,7 +2,7 @@
 // A source is a serial lane of its own that targets the queue it was made with. So it behaves like
 // every lane: its handlers never overlap; it starts inactive; it can be suspended; it changes its
 // target in order with its events; and deadlock messages name it. The lane receives:
-//   the registration  if there is a handler for it: the first node to run once the source is active.
+//   the registration  if there is a handler for it: the first node to run in an active source.
 //                     Without one, the activating thread starts the monitoring
 //   an event          one node at a time, however much has happened: see SourceState
 //   the cancellation  one node, the last one that calls a handler
