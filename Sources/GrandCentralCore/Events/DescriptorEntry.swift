@@ -1,7 +1,9 @@
-// Room: Events/DescriptorEntry. What one source wants to know of a descriptor.
-//   waiting ─ready→ told ─answer→ waiting          told ─answer, at the end→ ended ─something new→ told
-//   waiting, told, ended ─lost→ lost
-// Guarded by the lock of the SharedDescriptor that it is with. While it is told, its listener's own.
+// Room: Events/DescriptorEntry. The interest of one source in a descriptor.
+//   waiting ─ready→ notified ─answer→ waiting
+//   notified ─answer, at the end→ ended ─something new→ notified
+//   waiting, notified, ended ─lost→ lost
+// Invariant: the lock of its SharedDescriptor guards it. While it is notified, `seen` and `looks`
+// belong to its listener.
 
 final class DescriptorEntry: @unchecked Sendable {
   enum Direction { case read, write }
@@ -9,16 +11,16 @@ final class DescriptorEntry: @unchecked Sendable {
 
   let direction: Direction
   let descriptor: Int32
-  /// For messages.
+  /// The label in messages.
   private let queueLabel: String
-  /// The source, not retained: it leaves before it dies, under the lock. So while that is held its memory is there, and
-  /// `tryRetain` says whether it still lives.
-  /// Set once, before anybody else knows the entry.
+  /// The source, not retained. The source leaves before it dies, under the lock. So its memory is
+  /// valid while the lock is held, and `tryRetain` says whether the source is still alive. Set
+  /// once, before another thread can reach the entry.
   @Cell var listener: Unmanaged<Lane>?
   @Cell var state = State.waiting
-  /// What it was told.
+  /// The readiness it was notified of.
   @Cell var seen: Readiness = []
-  /// How often its listener has looked itself since the kernel was last asked. Whose it is told.
+  /// The number of looks by its listener since the kernel was last asked.
   @Cell var looks = 0
 
   static var mostLooks: Int { 16 }
@@ -29,21 +31,21 @@ final class DescriptorEntry: @unchecked Sendable {
     self.queueLabel = queueLabel
   }
 
-  /// For messages.
+  /// Names the source in messages.
   var description: String {
     "\(direction) source of descriptor \(descriptor) on queue '\(queueLabel)'"
   }
 
-  /// What the kernel is asked for.
+  /// The readiness to ask the kernel for.
   var interest: Readiness {
     direction == .read ? [.readable, .readHangUp] : .writable
   }
 
-  /// Whether `readiness` is news for it.
+  /// Whether `readiness` is new to this entry.
   func cares(for readiness: Readiness, isAlwaysReady: Bool) -> Bool {
     switch state {
     case .waiting: !readiness.isDisjoint(with: interest.union(Self.unasked))
-    // It knows that the other side has gone; that somebody has come back is news.
+    // The source knows of the hang-up. It does not know that a new peer has connected.
     case .ended:
       !isAlwaysReady && !readiness.isDisjoint(with: interest.subtracting(.readHangUp))
         && readiness.isDisjoint(with: Self.unasked.union(.readHangUp))

@@ -1,4 +1,4 @@
-// Room: Events/DescriptorTable. Which descriptors are listened to, by number.
+// Room: Events/DescriptorTable. The shared descriptors, by number.
 
 final class DescriptorTable: @unchecked Sendable {
   let poller: Poller
@@ -6,12 +6,13 @@ final class DescriptorTable: @unchecked Sendable {
   /// Guarded by the lock.
   @Cell private var shared: [Int32: SharedDescriptor] = [:]
   private let losses = Atomic<Int>(0)
-  /// A server that makes this mistake makes it for each connection.
+  /// The number of reports that are printed: a server makes this mistake for every connection.
   private static var mostReports: Int { 10 }
 
   init(poller: Poller) { self.poller = poller }
 
-  /// What those share that listen to `descriptor`. Whoever may not join it any more forgets it, and asks again.
+  /// Returns the shared state of the sources of `descriptor`. A source that may not join it calls
+  /// `forget`, and asks again.
   func shared(_ descriptor: Int32) -> SharedDescriptor {
     lock.withLock {
       if let known = shared[descriptor] { return known }
@@ -21,18 +22,18 @@ final class DescriptorTable: @unchecked Sendable {
     }
   }
 
-  /// Nobody is to join it any more.
+  /// Removes a shared descriptor that no source may join any more.
   func forget(_ gone: SharedDescriptor) {
     lock.withLock {
       if shared[gone.descriptor] === gone { shared[gone.descriptor] = nil }
     }
   }
 
-  /// In a child that was forked: nobody listens.
+  /// Ends all entries in a forked child, where no source listens.
   func afterFork() {
     let inherited = lock.withLock {
       var all: [SharedDescriptor] = []
-      // As RegistrationTable.removeAll().
+      // See RegistrationTable.removeAll().
       all.reserveCapacity(shared.count + 1)
       for descriptor in shared.values { all.append(descriptor) }
       shared = [:]
@@ -41,7 +42,7 @@ final class DescriptorTable: @unchecked Sendable {
     for descriptor in inherited { descriptor.afterFork() }
   }
 
-  /// Reports that a descriptor was closed under its source.
+  /// Reports that a descriptor was closed before its source was cancelled.
   func reportLoss(of listener: String) {
     guard ReportKind.descriptorClosedEarly.isPrinted else { return }
     let number = losses.wrappingAdd(1, ordering: .relaxed).newValue

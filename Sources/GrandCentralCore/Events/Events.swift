@@ -1,7 +1,7 @@
-// Room: Events/Events. What the engine listens to, of one runtime.
+// Room: Events/Events. All that one runtime listens to.
 
 final class Events: @unchecked Sendable {
-  /// What the public API speaks to.
+  /// The shared events, which the public API uses.
   #if GRANDCENTRAL_MODEL
     static var reference: Unmanaged<Events> { Unmanaged.passUnretained(ModelEvents.current) }
   #else
@@ -24,7 +24,8 @@ final class Events: @unchecked Sendable {
   let processChanges: ProcessChanges
   let files: FileWatches
   let memory: MemoryPressure
-  // The timers of both clocks once more, for who arms one a request: without a count of references on the way.
+  // Unmanaged copies of both timers, for programs that arm one per request: using them counts no
+  // references.
   private let monotonicReference: Unmanaged<Timers>
   private let wallReference: Unmanaged<Timers>
   private let timerLock: UnsafeMutablePointer<Lock>
@@ -45,7 +46,7 @@ final class Events: @unchecked Sendable {
 
 }
 
-// MARK: Timers, for who arms one a request: without a count of references on the way
+// MARK: Timers, without reference counting
 
 extension Events {
   @inline(__always)
@@ -54,7 +55,7 @@ extension Events {
     (isWall ? wallReference : monotonicReference)._withUnsafeGuaranteedRef(body)
   }
 
-  /// Calls `body` with the shared events, and the lock of all their timers held.
+  /// Calls `body` with the shared events, while the lock of all their timers is held.
   @inline(__always)
   static func withTimerLock<Result>(_ body: (Events) -> Result) -> Result {
     // SAFETY: the shared events live as long as the process.
@@ -63,7 +64,8 @@ extension Events {
     }
   }
 
-  /// The same. `body` returns what it has armed, if that lacks its alarm, which is made then.
+  /// Calls `body` as `withTimerLock` does. `body` returns the timers that lack their descriptor, or
+  /// `nil`; the descriptor is then made.
   @inline(__always)
   static func armTimers(_ body: (Events) -> Timers?) { withTimerLock(body)?.makeAlarm() }
 }
@@ -74,7 +76,7 @@ extension Events {
     wall.visitLanes(body)
   }
 
-  /// In a child that was forked, by its only thread: nothing is listened to (Queues/Runtime+Fork).
+  /// Forgets all registrations in a forked child, on its only thread (Queues/Runtime+Fork).
   fileprivate func afterFork() {
     for receiver in poller.afterFork(on: currentThread()) { receiver.afterFork() }
     monotonic.disarmAll()

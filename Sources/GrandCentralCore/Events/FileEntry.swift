@@ -1,13 +1,13 @@
-// Room: Events/FileEntry. What one source wants to know of a file.
+// Room: Events/FileEntry. The interest of one source in a file.
 //   new ─placed→ watched ─leave, lost, refused→ over
 //   new ─the system refuses for now→ lacking ─placed→ watched
-// All of it is guarded by the lock of the FileWatches that it is with.
+// Invariant: the lock of its FileWatches guards all of it.
 
-/// Who listens: a source.
+/// A listener: a file system source.
 protocol FileListener: AnyObject, Sendable {
-  /// Outside of all locks; any thread. Must not sleep.
+  /// Reports events. Any thread that holds no lock. Must not sleep.
   func fileHasChanged(_ events: FileEvents, on thread: ThreadContext)
-  /// For messages: "file system source of descriptor 7 on queue 'x'".
+  /// Names the source in messages: "file system source of descriptor 7 on queue 'x'".
   var listenerDescription: String { get }
 }
 
@@ -16,14 +16,14 @@ final class FileEntry: @unchecked Sendable {
 
   let descriptor: Int32
   let wanted: FileEvents
-  /// Weakly: a source that nobody holds any more is not kept by its file.
+  /// Weak, so that the file does not keep its source alive.
   weak var listener: (any FileListener)?
   @Cell var state = State.new
-  /// While it is watched: the number of its file's watch.
+  /// The number of the file's watch, while it is watched.
   @Cell var number: Int32 = -1
-  /// The file as it was when it was to be watched.
+  /// The file's status when the entry was first to be watched.
   @Cell var first: FileStatus?
-  /// Where its file is mounted, if that can be told and is wanted.
+  /// The number of the file's mount, if it is known and the entry wants its end.
   @Cell var mount: Int?
 
   init(_ descriptor: Int32, wanted: FileEvents) {
@@ -32,20 +32,21 @@ final class FileEntry: @unchecked Sendable {
   }
 }
 
-/// One file that is watched: for sources of its own, or because directories in it are.
+/// A watched file: it has entries of its own, or watched directories in it.
 final class FileWatch: @unchecked Sendable {
-  /// As the kernel counts watches. It gives a number away again only when it has been through all of them.
+  /// The kernel's number of the watch. The kernel reuses a number only after it has used all
+  /// others.
   let number: Int32
-  /// What the kernel was asked for.
+  /// The events that the kernel was asked for.
   @Cell var asked: Inotify.Mask
   @Cell var entries: [FileEntry] = []
-  /// As of the last event; `nil` without entries.
+  /// The status as of the last event; `nil` without entries.
   @Cell var status: FileStatus?
-  /// What has come since.
+  /// The events that have come since.
   @Cell var seen: Inotify.Mask = []
-  /// The watch of the directory that it is in, where that matters.
+  /// The watch of the parent directory, if this one needs it.
   @Cell var parent: FileWatch?
-  /// Whose parent it is, by number.
+  /// The numbers of the watches whose parent this is.
   @Cell var children: Set<Int32> = []
 
   init(_ number: Int32, asked: Inotify.Mask) {

@@ -1,10 +1,11 @@
-// Room: Events/FileEvents. What of a file's changes sources are told, and how it follows from what the kernel says.
-// inotify(7) says that a file was modified, not that it grew, and has one word for attributes and link count. So the
-// file's status is compared with the last one. The kernel may have gone on when the status is read: each part of the
-// last status is replaced only together with the event that stands for it, so that a change which shows already, but
-// whose event is still to come, is told then, and once.
+// Room: Events/FileEvents. Derives a file's events from what the kernel reports.
+// inotify(7) reports that a file was modified, not that it grew, and has one event for attributes
+// and link count. So the file's status is compared with the last one. The file may have changed
+// again by the time that the status is read. Each part of the last status is therefore replaced
+// only together with the event that stands for it: a change that shows already, but whose event is
+// still to come, is then reported once, with that event.
 
-/// The numbers are those of `DispatchSource.FileSystemEvent`.
+/// A set of events, with the bits of `DispatchSource.FileSystemEvent`.
 struct FileEvents: OptionSet, Hashable, Sendable {
   let rawValue: UInt64
 
@@ -16,9 +17,9 @@ struct FileEvents: OptionSet, Hashable, Sendable {
   static let rename = FileEvents(rawValue: 0x20)
   static let revoke = FileEvents(rawValue: 0x40)
 
-  /// What the kernel is to be asked for.
+  /// The inotify events to ask the kernel for.
   func interest(isDirectory: Bool) -> Inotify.Mask {
-    // It asks for nothing unless there is something to ask for, so ask always for what costs nothing.
+    // This one costs nothing, so it is always part of the mask, which must not be empty.
     var asked: Inotify.Mask = .deletedSelf
     if !isDisjoint(with: [.write, .extend]) {
       asked.formUnion(isDirectory ? .contents : .modified)
@@ -30,10 +31,11 @@ struct FileEvents: OptionSet, Hashable, Sendable {
     return asked
   }
 
-  /// Whether a directory's own parent has to be watched: only there it shows when a directory is removed that is open.
+  /// Whether a directory's parent has to be watched. Only its watch reports the removal of an open
+  /// directory.
   var needsParent: Bool { !isDisjoint(with: [.delete, .link]) }
 
-  /// What has happened when the kernel has said `seen`, and the status was `before` and is `now`.
+  /// Returns the events that the inotify events `seen` stand for, by the status before and now.
   static func told(
     by seen: Inotify.Mask, before: FileStatus, now: FileStatus
   ) -> FileEvents {
@@ -50,7 +52,7 @@ struct FileEvents: OptionSet, Hashable, Sendable {
       if now.links == 0 { told.insert(.delete) }
     }
     if seen.contains(.attributes) {
-      // A directory's own link count changes without this event, unless it is gone.
+      // A directory's own link count changes without this event, unless the directory is gone.
       let isForLinks = now.isDirectory ? now.links == 0 : now.links != before.links
       if !isForLinks || !now.hasSameAttributes(as: before) { told.insert(.attrib) }
       if now.mayHaveHadOtherNames(since: before) { told.insert(.link) }
@@ -58,7 +60,7 @@ struct FileEvents: OptionSet, Hashable, Sendable {
     return told
   }
 
-  /// What must have happened for `before` to become `now`, where no event has told.
+  /// Returns the events that must have turned `before` into `now`, where the kernel reported none.
   static func between(_ before: FileStatus, _ now: FileStatus) -> FileEvents {
     if before == now { return [] }
     var told: FileEvents = []
@@ -67,14 +69,15 @@ struct FileEvents: OptionSet, Hashable, Sendable {
     if now.links != before.links { told.insert(.link) }
     if now.links == 0 && before.links != 0 { told.insert(.delete) }
     if !now.hasSameAttributes(as: before) { told.insert(.attrib) }
-    // Something has, and nothing that shows; another name is among what does not.
+    // Something has changed that the status does not show; another name is one such change.
     if told.isEmpty { told = [.attrib, .rename] }
     return told
   }
 
-  /// What has to be taken to have happened when events were lost.
+  /// Returns the events to assume after the kernel has lost some.
   static func missed(_ before: FileStatus, _ now: FileStatus) -> FileEvents {
-    // Neither times nor sizes prove that nothing was written: clocks are coarse, and sizes may come back.
+    // Neither times nor sizes prove that nothing was written: clocks are coarse, and a size may
+    // return to its old value.
     between(before, now).union([.write, .extend, .attrib, .link, .rename])
   }
 }
@@ -94,15 +97,15 @@ extension FileStatus {
     mode == other.mode && user == other.user && group == other.group
   }
 
-  /// Whether a name may have come and gone since `before`: the record has changed, and nothing that
-  /// it shows has. A change of extended attributes or of the time of the last access looks the
+  /// Whether a name may have come and gone since `before`: the change time differs, and nothing
+  /// else that the status shows. A change of extended attributes or of the access time looks the
   /// same. A directory has one name.
   func mayHaveHadOtherNames(since before: FileStatus) -> Bool {
     !isDirectory && changed != before.changed && links == before.links
       && modified == before.modified && hasSameAttributes(as: before)
   }
 
-  /// With those parts of `now` that `seen` stands for.
+  /// Returns the status with those parts of `now` that the events `seen` stand for.
   func updated(to now: FileStatus, by seen: Inotify.Mask) -> FileStatus {
     var next = self
     if seen.changesContents(of: now) {
@@ -112,9 +115,10 @@ extension FileStatus {
     if seen.changesLinks(of: now) { next.links = now.links }
     if seen.contains(.attributes) {
       (next.mode, next.user, next.group) = (now.mode, now.user, now.group)
-      // Programs set it: utimensat(2). An event of its own reports a write, so none is lost here.
+      // Programs can set the time (utimensat(2)). A write is still reported: it has an event of its
+      // own.
       next.modified = now.modified
-      // Not for a write: a name that came and went after it is still to be reported.
+      // Not replaced for a write: a name that came and went after it must still be reported.
       next.changed = now.changed
     }
     return next

@@ -1,9 +1,10 @@
-// Room: Events/FileWatches+Shortage. The inotify instance, and what happens when the system refuses it or a watch.
-// What cannot be watched for now is asked for again: Poller+Shortage. When a watch is to be had at last, the file's
-// status tells what has happened meanwhile.
+// Room: Events/FileWatches+Shortage. Makes the inotify instance, and retries when the system
+// refuses it or a watch.
+// Retries follow Poller+Shortage. When a watch becomes available, the file's status shows what has
+// happened in the meantime.
 
 extension FileWatches: Lacking {
-  /// Makes the instance if it is not there. Returns 0, or the errno that it was refused with.
+  /// Makes the instance if it is missing. Returns 0, or the errno of the refusal.
   func prepare() -> Int32 {
     let set = poller.prepare()
     return lock.withLock {
@@ -20,7 +21,7 @@ extension FileWatches: Lacking {
     guard prepare() == 0 else { return false }
     var after = Aftermath()
     let isDone = lock.withLock {
-      // The first that is refused speaks for all.
+      // If one is refused, the others would be too.
       while let entry = lacking.last, place(entry, &after) {
         if lacking.last === entry { lacking.removeLast() }
       }

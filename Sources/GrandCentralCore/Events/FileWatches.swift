@@ -1,30 +1,33 @@
-// Room: Events/FileWatches. Which files are watched, through one inotify(7) instance in the poller.
-// The kernel has one watch for a file, however many descriptors and names there are of it; sources of the same file
-// share it, and it is asked for what any of them wants. Events are read under the lock, so they are told in the order
-// in which they came, and before somebody joins those are told to the others that came until then.
-// A removed file shows in its link count. A removed directory that is still open does not: of that its parent tells,
-// so directories whose end somebody wants to hear of have their parents watched as well, the new one after a move.
-// A descriptor that was closed too early shows when its file's status is read after an event: it is no descriptor any
-// more, or one of another file. Its source hears no more; a report says so on request. As long as a
-// source is joined its descriptor is the engine's to use; sources leave under the lock, so nothing
-// is asked of it from then on.
+// Room: Events/FileWatches. Watches files, through one inotify(7) instance in the poller.
+// Invariant: the kernel has one watch per file, however many descriptors and names the file has.
+// The sources of a file share the watch, which asks for the union of what they want.
+// Events are read under the lock, so they are delivered in the order in which they came. Before a
+// source joins, the events so far are delivered to the sources that are there.
+// The link count shows that a file was removed. It does not show that an open directory was
+// removed; only the parent's watch reports that. So a directory whose sources want its removal has
+// its parent watched as well, and the new parent after a move.
+// A descriptor that was closed early shows when its file's status is read after an event: the
+// descriptor is invalid, or stands for another file. Its source gets no more events, and a report
+// says so on request. While a source is joined, the engine may use its descriptor. Sources leave
+// under the lock, after which the engine does not touch the descriptor.
 
 final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   let poller: Poller
   let descriptors: DescriptorTable
   let mounts: Mounts
   let lock = Lock()
-  /// Guarded by the lock, as all that follows. The inotify instance; -1 before there is one.
+  /// Guarded by the lock, as are the properties below. The inotify instance; -1 before it exists.
   @Cell var instance: Int32 = -1
   @Cell var registration: Registration?
   @Cell private var watches: [Int32: FileWatch] = [:]
-  /// Who waits for a watch that the system has refused for now.
+  /// Entries that wait for a watch, which the system has refused for now.
   @Cell var lacking: [FileEntry] = []
   /// Directories whose parents cannot be watched for now.
   @Cell var parentless: Set<Int32> = []
   private let reports = Atomic<Int>(0)
 
-  /// How much is read at a time, while others wait for the lock or the poller for its thread.
+  /// The number of reads in a row, while other threads wait for the lock or the poller waits for
+  /// its thread.
   private static var mostReads: Int { 16 }
   private static var mostReports: Int { 10 }
 
@@ -36,13 +39,13 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: Entries
 
-  /// `entry` is told of its file's changes from now on. Any thread.
+  /// Begins to deliver changes of its file to `entry`. Any thread.
   func join(_ entry: FileEntry, on thread: ThreadContext) {
     let error = prepare()
     var after = Aftermath()
     let mount = entry.wanted.contains(.revoke) ? mounts.mount(of: entry.descriptor) : nil
     lock.withLock {
-      // What has come is for those who are here already.
+      // Events that came earlier are only for the entries that are already here.
       for _ in 0..<Self.mostReads { if receive(into: &after) { break } }
       entry.mount = mount
       after.shortage = error
@@ -52,7 +55,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     conclude(after, on: thread)
   }
 
-  /// `entry` is told nothing any more. Any thread, any number of times.
+  /// Ends all deliveries to `entry`, except one that a thread is about to make. Any thread, any
+  /// number of times.
   func leave(_ entry: FileEntry) {
     let hadMount = lock.withLock {
       let hadMount = entry.mount != nil
@@ -63,7 +67,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if hadMount { mounts.leave(entry) }
   }
 
-  /// The file's mount is gone. Any thread.
+  /// Delivers `.revoke` to `entry`: the file's mount is gone. Any thread.
   func revoke(_ entry: FileEntry, on thread: ThreadContext) {
     let isToldOf = lock.withLock {
       defer { entry.mount = nil }
@@ -72,7 +76,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if isToldOf { entry.listener?.fileHasChanged(.revoke, on: thread) }
   }
 
-  // MARK: What the kernel tells
+  // MARK: Kernel events
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     for _ in 0..<Self.mostReads {
@@ -81,7 +85,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       conclude(after, on: thread)
       if isEmpty { return }
     }
-    // There is no end to it, and the thread may be the last to wait for other descriptors. To be told again.
+    // Events keep coming, and this thread may be the last one left to wait for other descriptors.
+    // Changing the registration makes the kernel report the instance again.
     let error = lock.withLock {
       guard let registration else { return Int32(0) }
       let set = poller.set.load(ordering: .acquiring)
@@ -90,7 +95,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if error != 0 { poller.lack(self, error: error) }
   }
 
-  /// What is to be done once the lock is free.
+  /// The actions to take once the lock is free.
   struct Aftermath {
     var told: [(entry: FileEntry, events: FileEvents)] = []
     var lost: [FileEntry] = []
@@ -113,7 +118,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
   }
 
-  /// In a child that was forked: what is read of the instance there is lost to the parent.
+  /// Forgets everything in a forked child: events that the child reads from the instance are lost
+  /// to the parent.
   func forgetAll() {
     lock.withLock {
       if instance >= 0 { close(instance) }
@@ -130,7 +136,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: With the lock held: events
 
-  /// Reads what waits, as much as fits into one buffer. Returns whether there was nothing.
+  /// Reads pending events, at most one buffer full. Returns whether there were none.
   private func receive(into after: inout Aftermath) -> Bool {
     guard instance >= 0 else { return true }
     let events = Inotify.next(instance)
@@ -138,7 +144,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     var hasOverflowed = false
     for event in events {
       if event.mask.contains(.overflow) { hasOverflowed = true }
-      // What is left of a watch that has been taken away is for nobody.
+      // Events left over from a removed watch have no receiver.
       guard let watch = watches[event.number] else { continue }
       if event.isNamed && event.mask.contains(.attributes) { continue }
       if watch.seen.isEmpty { changed.append(watch) }
@@ -152,13 +158,13 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     return events.isEmpty
   }
 
-  /// Finds out what has become of a file of which something was seen.
+  /// Works out what has happened to a file from the events seen.
   private func settle(_ watch: FileWatch, _ after: inout Aftermath) {
     let seen = watch.seen
     watch.seen = []
     if let before = watch.status {
       if seen.contains(.unmounted) {
-        // Descriptors keep a file system mounted: those of this one are closed.
+        // Open descriptors keep a file system mounted, so those of this one are closed.
         tell(watch, .revoke, &after)
       }
       if let now = status(of: watch, &after) {
@@ -182,7 +188,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       guard let before = watch.status, let now = status(of: watch, &after) else { continue }
       tell(watch, FileEvents.missed(before, now), &after)
       watch.status = now
-      // It may have moved.
+      // The directory may have moved.
       if watch.needsParent { place(parentOf: watch, &after) }
     }
   }
@@ -201,7 +207,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  /// What the file is like now, by the first of its descriptors that is still one of it.
+  /// Returns the file's current status, from the first of its descriptors that still stands for it.
   private func status(of watch: FileWatch, _ after: inout Aftermath) -> FileStatus? {
     guard let known = watch.status else { return nil }
     for entry in watch.entries {
@@ -218,7 +224,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: With the lock held: watches
 
-  /// Sees to it that the entry's file is watched. Returns whether that is settled, one way or the other.
+  /// Watches the entry's file. Returns whether the outcome is final: watched, lost, or refused for
+  /// good.
   @discardableResult
   func place(_ entry: FileEntry, _ after: inout Aftermath) -> Bool {
     guard entry.state == .new || entry.state == .lacking else { return true }
@@ -226,7 +233,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     entry.first = before
     let asked = entry.wanted.interest(isDirectory: before.isDirectory)
     let number = instance < 0 ? -EMFILE : Inotify.watch(instance, of: entry.descriptor, for: asked)
-    // After the watch was placed: from here on events tell.
+    // Read after the watch was placed: events report every later change.
     guard let now = status(of: entry), now.isSameFile(as: before) else {
       if number >= 0 && watches[number] == nil { Inotify.unwatch(instance, number) }
       return lose(entry, &after)
@@ -234,7 +241,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if number < 0 { return refuse(entry, error: -number, &after) }
     let watch = watch(number, asked)
     if watch.status == nil { watch.status = now }
-    // Of what was not asked for until now the last status is old.
+    // The last status is out of date in the parts that the watch did not ask for until now.
     watch.status = watch.status?.updated(to: now, by: asked.subtracting(watch.asked))
     watch.asked.formUnion(asked)
     watch.entries.append(entry)
@@ -257,7 +264,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     return true
   }
 
-  /// Returns whether it is for good.
+  /// Records a refusal. Returns whether it is final.
   private func refuse(_ entry: FileEntry, error: Int32, _ after: inout Aftermath) -> Bool {
     switch error {
     case EMFILE, ENFILE, ENOMEM, ENOSPC:
@@ -279,7 +286,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     return made
   }
 
-  /// Watches the directory that a directory is in by now.
+  /// Watches the directory that currently contains the watched directory.
   func place(parentOf watch: FileWatch, _ after: inout Aftermath) {
     guard let entry = watch.entries.first else { return }
     let number = Inotify.watch(instance, .above, of: entry.descriptor, for: .deleted)
@@ -297,11 +304,11 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     detach(watch)
     watch.parent = parent
     parent.children.insert(watch.number)
-    // It may have been removed before its parent was watched.
+    // The directory may have been removed before its parent was watched.
     checkRemoved(watch, &after)
   }
 
-  /// A directory whose parent was to be watched again.
+  /// Retries to watch a directory's parent.
   func placeParent(_ number: Int32, _ after: inout Aftermath) {
     parentless.remove(number)
     if let watch = watches[number], watch.needsParent { place(parentOf: watch, &after) }
@@ -327,7 +334,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if watch.isNeeded { askForLess(watch) } else { end(watch) }
   }
 
-  /// Of what nobody wants any more the kernel need not tell.
+  /// Stops asking the kernel for events that no entry wants any more.
   private func askForLess(_ watch: FileWatch) {
     guard let entry = watch.entries.first, let status = watch.status else { return }
     var needed = watch.wanted.interest(isDirectory: status.isDirectory)
@@ -350,7 +357,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     Inotify.unwatch(instance, watch.number)
   }
 
-  /// How many the kernel has been asked for.
+  /// The number of watches that the kernel has been asked for.
   var count: Int { lock.withLock { watches.count } }
 
   // MARK: Reports

@@ -1,14 +1,16 @@
-// Room: Events/MemoryLevels. How scarce memory is, by what was read at two moments. A pure function.
-//            stalled in the time between        of a limit in use
-//   warning  some tasks, a tenth                85 %
-//   critical all tasks, a tenth                 95 %, or a process was killed for it
-// A level is kept until there is clearly less: half the stalls, and five hundredths less of the limit in use.
+// Room: Events/MemoryLevels. The level of memory pressure, as a pure function of two samples.
+//            stalled between the samples        of a limit in use
+//   warning  some tasks, 10 %                   85 %
+//   critical all tasks, 10 %                    95 %, or a process was killed for it
+// A level is kept until pressure is clearly lower: half the stalls, and five percentage points less
+// of the limit.
 
 extension MemoryLevel {
-  /// In which stalls are counted, at least: the shorter, the more they are chance.
+  /// The shortest span over which stalls are counted, in nanoseconds. Over shorter spans the share
+  /// is mostly chance.
   static var shortestSpan: UInt64 { 1_000_000_000 }
 
-  /// The level that follows `self`.
+  /// Returns the level that follows `self`, for samples that are `nanoseconds` apart.
   func next(
     from before: MemorySample, to now: MemorySample, nanoseconds: UInt64,
     shortestSpan: UInt64 = Self.shortestSpan

@@ -1,24 +1,26 @@
-// Room: Events/MemoryPressure. How scarce memory is, for those that want to know.
-//   no listener: nothing is open        the first joins: triggers are made, a first look
-//   normal ─a trigger, by what it says or what is seen then→ warning, critical ─a look every two seconds→ normal
-// The kernel tells when memory becomes scarce, never that it no longer is: so while it is scarce, and only then, a timer
-// looks. Looks are a second apart at least, unless a trigger says more than is known: a program that works at its
-// limit's edge would be told of that a hundred times a second.
-// What the kernel refuses is done without; descriptors that cannot be had are asked for again (Poller+Shortage).
+// Room: Events/MemoryPressure. Watches how scarce memory is, and notifies its listeners.
+//   no listener: nothing is open        the first joins: triggers are opened, a first sample
+//   normal ─a trigger: its level, or the sample's→ warning, critical ─a sample every 2 s→ normal
+// The kernel reports when memory becomes scarce, never when it no longer is. So a timer samples
+// while memory is scarce, and only then. Samples are at least 1 s apart, unless a trigger reports a
+// higher level than the current one: a program at the edge of its limit fires triggers a hundred
+// times a second.
+// Triggers that the kernel refuses for good are left out. Triggers for which there is no descriptor
+// are retried (Poller+Shortage).
 
-/// Who listens: a source.
+/// A listener: a memory pressure source.
 protocol MemoryListener: AnyObject, Sendable {
-  /// Outside of all locks; any thread. Must not sleep.
+  /// Reports a new level. Any thread that holds no lock. Must not sleep.
   func memoryPressureIs(_ level: MemoryLevel, on thread: ThreadContext)
 }
 
 final class MemoryEntry: @unchecked Sendable {
-  /// Weakly: a source that nobody holds any more is not kept.
+  /// Weak, so that the entry does not keep its source alive.
   weak var listener: (any MemoryListener)?
 }
 
 final class MemoryPressure: @unchecked Sendable {
-  /// How far apart looks are, and what makes a look.
+  /// The shortest time between samples, and the time while memory is scarce; in nanoseconds.
   struct Pace: Sendable {
     var shortest: UInt64 = MemoryLevel.shortestSpan
     var whileScarce: UInt64 = 2_000_000_000
@@ -32,14 +34,14 @@ final class MemoryPressure: @unchecked Sendable {
   private let timer: TimerHandle
   private let hasReported = Atomic<Bool>(false)
   private let lock = Lock()
-  /// Guarded by the lock, as all that follows.
+  /// Guarded by the lock, as are the properties below.
   @Cell private var entries: [MemoryEntry] = []
   @Cell private var triggers: [TriggerWatch] = []
-  /// Those that the system has no descriptor for at present.
+  /// Triggers for which the system has no descriptor at present.
   @Cell private var lacking: [MemoryTrigger] = []
   @Cell private var places = MemoryPlaces()
   @Cell private var level = MemoryLevel.normal
-  /// What stalls are counted from.
+  /// The sample, and its time, from which stalls are counted.
   @Cell private var base: (sample: MemorySample, time: UInt64) = (MemorySample(), 0)
   @Cell private var lastLook: UInt64 = 0
   @Cell private var willLook = false
@@ -60,7 +62,8 @@ final class MemoryPressure: @unchecked Sendable {
 
   // MARK: Entries
 
-  /// `entry` is told of each change of the level from now on, and at once if it is not normal. Any thread.
+  /// Begins to report each change of the level to `entry`, and the current level unless it is
+  /// normal. Any thread.
   func join(_ entry: MemoryEntry, on thread: ThreadContext) {
     let set = poller.prepare()
     var error: Int32 = 0
@@ -80,7 +83,8 @@ final class MemoryPressure: @unchecked Sendable {
     if reached != .normal { entry.listener?.memoryPressureIs(reached, on: thread) }
   }
 
-  /// `entry` is told nothing any more. Any thread, any number of times.
+  /// Ends all reports to `entry`, except one that a thread is about to make. Any thread, any number
+  /// of times.
   func leave(_ entry: MemoryEntry) {
     let ended: [TriggerWatch] = lock.withLock {
       guard let place = entries.firstIndex(where: { $0 === entry }) else { return [] }
@@ -90,7 +94,7 @@ final class MemoryPressure: @unchecked Sendable {
     for trigger in ended { poller.unregister(trigger.registration) }
   }
 
-  /// In a child that was forked: the triggers are the parent's.
+  /// Forgets everything in a forked child: the triggers are the parent's.
   func forgetAll() {
     lock.withLock {
       entries = []
@@ -102,12 +106,12 @@ final class MemoryPressure: @unchecked Sendable {
     }
   }
 
-  // MARK: What the kernel tells
+  // MARK: Kernel events
 
   fileprivate func fired(
     _ trigger: MemoryTrigger, _ readiness: Readiness, on thread: ThreadContext
   ) {
-    // The control group is gone, and the trigger with it.
+    // The control group is gone, and its trigger with it.
     if case .stall = trigger, readiness.contains(.error) { return }
     update(atLeast: trigger.level, on: thread)
   }
@@ -158,7 +162,7 @@ final class MemoryPressure: @unchecked Sendable {
     timers.change { $0.disarm(timer) }
   }
 
-  /// Returns 0, or the errno that a descriptor was refused with for now.
+  /// Opens the triggers. Returns 0, or the errno of a descriptor that was refused for now.
   private func openTriggers(_ set: Int32) -> Int32 {
     let wanted = lacking.isEmpty ? places.triggers(kernel) : lacking
     lacking = []
@@ -168,12 +172,12 @@ final class MemoryPressure: @unchecked Sendable {
         let error = add(trigger, descriptor, to: set)
         if error == 0 { continue }
         close(descriptor)
-        // A file that tells nothing by its readiness: epoll_ctl(2).
+        // The file does not support readiness: epoll_ctl(2).
         if error == EPERM { continue }
         lacking = Array(wanted[place...])
         return error
       }
-      // All else is a refusal for good: no such file, no permission, not compiled in.
+      // Any other refusal is final: no such file, no permission, or not compiled in.
       guard [EMFILE, ENFILE, ENOMEM].contains(-descriptor) else { continue }
       lacking = Array(wanted[place...])
       return -descriptor
@@ -191,7 +195,7 @@ final class MemoryPressure: @unchecked Sendable {
     return error
   }
 
-  /// Returns what is to be unregistered.
+  /// Closes everything, and returns the triggers to unregister.
   private func stop() -> [TriggerWatch] {
     defer { triggers = [] }
     let set = poller.set.load(ordering: .acquiring)
@@ -236,7 +240,8 @@ extension MemoryPressure {
   }
 }
 
-/// Looks again while memory is scarce. A lane, since those are what timers tell; nothing is ever queued on it.
+/// Receives the timer that samples while memory is scarce. A lane, because timers notify lanes;
+/// nothing is ever queued on it.
 private final class LookTimer: Lane, @unchecked Sendable {
   weak var pressure: MemoryPressure?
 
@@ -247,12 +252,12 @@ private final class LookTimer: Lane, @unchecked Sendable {
   override func eventCame(on thread: ThreadContext) { pressure?.lookAgain(on: thread) }
 }
 
-/// One of the kernel's descriptors.
+/// One of the kernel's triggers, in the poller.
 private final class TriggerWatch: ReadinessReceiver, @unchecked Sendable {
   let trigger: MemoryTrigger
   let descriptor: Int32
   private let pressure: MemoryPressure
-  /// Written once, before the kernel knows it.
+  /// Written once, before the descriptor is added to the set.
   @Cell var registration = Registration(key: .max)
 
   init(_ trigger: MemoryTrigger, _ descriptor: Int32, of pressure: MemoryPressure) {

@@ -1,8 +1,9 @@
-// Room: Events/Mounts. Whether the file systems of watched files are still mounted.
-// A file system with open files is only unmounted lazily, umount(2) MNT_DETACH, and inotify(7) says nothing of that.
-// But /proc/self/mountinfo becomes ready when a mount changes, and no longer lists it: proc(5). It is opened with the
-// first source that wants to hear, and always read through the same descriptor, since that stands for the same mount
-// namespace even after the process has gone to another one.
+// Room: Events/Mounts. Watches whether the file systems of watched files are still mounted.
+// Linux unmounts a file system with open files only lazily (umount(2), MNT_DETACH), and inotify(7)
+// does not report that. But /proc/self/mountinfo becomes ready when a mount changes, and then no
+// longer lists the mount: proc(5). It is opened for the first source that wants the event. It is
+// always read through the same descriptor, which stands for the same mount namespace even after the
+// process has entered another one.
 
 final class Mounts: ReadinessReceiver, @unchecked Sendable {
   private struct Listener {
@@ -13,7 +14,7 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
 
   private let poller: Poller
   private let lock = Lock()
-  /// Guarded by the lock. -1: there is none, and if that is settled, it is not to be had.
+  /// Guarded by the lock. -1: not open; if `isSettled` too, it cannot be opened.
   @Cell private var descriptor: Int32 = -1
   @Cell private var isSettled = false
   @Cell private var known: Set<Int> = []
@@ -21,7 +22,7 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
 
   init(poller: Poller) { self.poller = poller }
 
-  /// By which number the mount of an open file is listed; `nil` where it is not.
+  /// Returns the number by which the mount of an open file is listed; `nil` if it is not listed.
   func mount(of file: Int32) -> Int? {
     guard let info = Process.readText("/proc/self/fdinfo/\(file)", atMost: 1024),
       let mount = Self.mount(inInfo: info)
@@ -33,7 +34,8 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  /// `entry`, whose file is mounted as `mount`, is told when that is gone.
+  /// Begins to watch `mount` for `entry`, whose file is on it. Revokes the entry at once if the
+  /// mount is gone.
   func join(_ entry: FileEntry, _ mount: Int, of files: FileWatches, on thread: ThreadContext) {
     let isGone = lock.withLock {
       guard known.contains(mount) else { return true }
@@ -44,7 +46,7 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
   }
 
   func leave(_ entry: FileEntry) {
-    // Let go of outside the lock.
+    // Released outside the lock.
     _ = lock.withLock { listeners.removeValue(forKey: ObjectIdentifier(entry)) }
   }
 
@@ -58,7 +60,7 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
     for listener in gone { listener.files.revoke(listener.entry, on: thread) }
   }
 
-  /// In a child that was forked, which shares the descriptor and its place.
+  /// Forgets everything in a forked child, which shares the descriptor and its offset.
   func forgetAll() {
     lock.withLock {
       if descriptor >= 0 { close(descriptor) }
@@ -76,11 +78,11 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
     guard !isSettled, set >= 0 else { return }
     let made = Process.openToRead("/proc/self/mountinfo")
     guard made >= 0 else {
-      // Descriptors may be had again later.
+      // The system may have descriptors again later.
       isSettled = errno != EMFILE && errno != ENFILE
       return
     }
-    // Its first readiness comes at once, if mounts have changed since it was opened.
+    // If mounts have changed since it was opened, the first event comes at once.
     if case .failure = poller.register(self, for: made, .priority, .edge) {
       close(made)
       return
@@ -94,9 +96,9 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
     known = Self.mounts(in: text)
   }
 
-  // MARK: What the files say
+  // MARK: Parsing
 
-  /// proc(5), /proc/pid/fdinfo.
+  /// Parses /proc/pid/fdinfo: proc(5).
   static func mount(inInfo text: String) -> Int? {
     for line in text.split(separator: "\n") where line.hasPrefix("mnt_id:") {
       return Int(line.dropFirst(7).drop { $0 == "\t" || $0 == " " })
@@ -104,7 +106,7 @@ final class Mounts: ReadinessReceiver, @unchecked Sendable {
     return nil
   }
 
-  /// proc(5), /proc/pid/mountinfo: each line begins with the mount's number.
+  /// Parses /proc/pid/mountinfo, whose lines begin with the mount's number: proc(5).
   static func mounts(in text: String) -> Set<Int> {
     Set(text.split(separator: "\n").compactMap { Int($0.prefix { $0 != " " }) })
   }

@@ -1,21 +1,23 @@
-// Room: Events/Poller+Shortage. What happens when the system refuses the poller a descriptor, memory or a thread.
-// Nothing is lost: what was asked for stays asked for. A thread of the poller tries again every ten milliseconds,
-// until nothing is lacking. While the set itself cannot be had it sleeps by the clock instead of waiting, and timers,
-// which need no descriptor to know what is due, go on by that. Without any thread, whoever sleeps in a wait of the
-// engine tries to make one (Primitives/Vigil).
-// The set has a bell, so that a thread which already waits in it hears that something is lacking.
+// Room: Events/Poller+Shortage. Retries what the system refuses: descriptors, memory, threads.
+// Invariant: a refused request stays registered until it succeeds, so nothing is lost.
+// A poller thread retries every 10 ms until nothing is missing. While the set itself is missing,
+// the thread sleeps by the clock instead of waiting in the set. Timers continue then, since they
+// need no descriptor to know what is due. If there is no thread at all, threads that sleep in a
+// wait of the engine try to make one (ThreadlessRetry).
+// The set contains a wake-up descriptor, so that a thread in the wait notices a new shortage.
 
-/// Somebody who could not get something from the system.
+/// An object that needs a resource which the system has refused.
 protocol Lacking: AnyObject, Sendable {
-  /// A thread of the poller, every few milliseconds, holding no lock. Returns whether nothing is lacking any more.
+  /// Tries again, and returns whether nothing is missing any more. Called every few milliseconds by
+  /// a poller thread that holds no lock.
   func tryAgain(on thread: ThreadContext) -> Bool
 }
 
 extension Poller {
   static var retryMilliseconds: Int32 { 10 }
 
-  /// There is something to wait for: makes the set and the thread, if they are not there. Returns the set, or a
-  /// negative errno if it cannot be had for now; whoever needs it calls `lack`.
+  /// Makes the set and the first thread, if they are missing. Returns the set, or a negative errno
+  /// if the system refuses it for now; a caller that needs the set then registers for a retry.
   func prepare() -> Int32 {
     let seen = set.load(ordering: .acquiring)
     if seen >= 0 && threads.load(ordering: .relaxed) > 0 { return seen }
@@ -37,7 +39,7 @@ extension Poller {
         set.store(made, ordering: .releasing)
         return made
       }
-      // At least 1, whoever refused: what is returned must be negative.
+      // At least 1, because the returned value must be negative.
       let error = max(errno, 1)
       if bell >= 0 { close(bell) }
       if made >= 0 { close(made) }
@@ -47,7 +49,7 @@ extension Poller {
     }
   }
 
-  /// `who` is to be tried again until nothing is lacking. Any thread, holding no lock of the poller's.
+  /// Registers `who` for retries until nothing is missing. Any thread without a poller lock.
   func lack(_ who: any Lacking, error: Int32) {
     let bell = lock.withLock {
       if !lacking.contains(where: { $0 === who }) { lacking.append(who) }
@@ -62,14 +64,15 @@ extension Poller {
 
   func tryAgain(on thread: ThreadContext) {
     guard makeSet() >= 0 else {
-      // Timers go on without: they say what is due when they are tried.
+      // Timers continue without the set: each retry fires what is due.
       for who in lock.withLock({ lacking }) { _ = who.tryAgain(on: thread) }
       return
     }
     for who in lock.withLock({ lacking }) {
       let before = lock.withLock { shortages }
       guard who.tryAgain(on: thread) else { continue }
-      // What somebody came to lack meanwhile, perhaps the same one, was not asked for in that: the next time decides.
+      // A shortage that was registered meanwhile, perhaps by the same object, may have missed this
+      // attempt. The next attempt decides.
       lock.withLock {
         if shortages == before { lacking.removeAll { $0 === who } }
       }
@@ -92,7 +95,7 @@ extension Poller {
 
   // MARK: Threads
 
-  /// One more, unless there are enough.
+  /// Starts one more thread, unless there are enough.
   func startThread() {
     let number = threads.load(ordering: .relaxed)
     guard number < Self.mostThreads,
@@ -116,12 +119,12 @@ extension Poller {
     if error == 0 { return Vigil.end(self) }
     start.release()
     threads.wrappingSubtract(1, ordering: .releasing)
-    // A second thread is a matter of speed; it is asked for again at the next event.
+    // The second thread only adds speed; the next event tries again.
     if number == 0 { pool.keepVigil(for: self) }
     pool.reportRefusal(error)
   }
 
-  /// The record of that thread, also when it is asked for again.
+  /// Returns the pool's record of that thread, the same one at each attempt.
   private func guest(of own: PollerThread, _ number: UInt32) -> Worker {
     lock.withLock {
       let guest = own.guest ?? pool.makeGuest(named: "gc-events-\(number)")
@@ -146,11 +149,11 @@ private final class PollerStart {
 
   func run() {
     let thread = currentThread()
-    // Until it waits for the first time.
+    // Held until the thread waits for the first time.
     ForkGate.enter(thread)
     own.isStarting = true
     nameThread(guest.plainName)
-    // Children of handlers inherit the thread's mask, so it must be the program's.
+    // Children that handlers start inherit the signal mask, so it must be the program's.
     if let blocked { setBlockedSignals(blocked) }
     if poller.pool.configuration.hasEffects {
       ThreadEffects.adopt(thread, isReplaceable: false)

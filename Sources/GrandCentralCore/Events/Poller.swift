@@ -1,63 +1,66 @@
-// Room: Events/Poller. Where the engine waits for descriptors and clocks: one epoll(7) set for all of them.
-// Two threads wait in it side by side. The kernel gives an event to one of them, and that one runs what the event
-// makes ready itself, as a guest of the pool (Pool+Guest), so no other thread has to wake up for it. Meanwhile the
-// other is there: however long a handler takes, events are received. So
-//   whoever leaves the other behind may run what has come
-//   whoever leaves nobody behind must not: it hands everything to the pool's workers, and comes back
-// While events come as fast as handlers end, the second thread would be woken for each other one of them, only to find
-// that the first is about to come back anyway. So a thread that was woken while the other was at work, or the second
-// when the two take turns for long, stands by: it sleeps for a millisecond at a time, until the other sits in a handler
-// for longer than that, or is idle most of the time; then it goes back to wait. It counts as there while it stands by,
-// so the other goes on running what comes. That is the only periodic wake-up, and it ends when the events do.
-// Times are descriptors too (Alarm), so one that comes is an event like any other.
-// A system that refuses descriptors, memory or threads is asked again: see Poller+Shortage.
+// Room: Events/Poller. Waits for descriptors and clocks, in one epoll(7) set.
+// Two threads wait in the set. The kernel gives an event to one of them, and that thread runs what
+// the event makes ready, as an external worker of the pool. No other thread has to wake up. The
+// other thread keeps waiting, so events are received however long a handler takes. So
+//   a thread that leaves the other one in the wait may run what has come
+//   a thread that leaves the wait empty must not: it hands all to the pool and waits again
+// While events come as fast as handlers end, the kernel would wake the second thread for every
+// other event, only to find that the first thread is about to return. A thread therefore stands by
+// if it was woken while the other one was at work; so does the second thread when the two alternate
+// for long. It sleeps for 1 ms at a time, until the other thread stays in a handler for longer than
+// that, or is idle most of the time. Then it waits in the set again. A thread that stands by counts
+// as present, so the other one keeps running what comes. Shortages apart, this is the poller's only
+// periodic wake-up, and it ends when the events do.
+// Clocks are descriptors too (TimerFD), so a time that comes is an event like any other.
+// When the system refuses descriptors, memory or threads, the poller retries: see Poller+Shortage.
 
 final class Poller: @unchecked Sendable {
   let pool: Pool
   let lock = Lock()
   /// Guarded by the lock.
   @Cell private var table = RegistrationTable()
-  /// The epoll set; -1 before there is one. Written once, under the lock; releasing and acquiring.
+  /// The epoll set; -1 before it exists. Written once, under the lock, with releasing order; read
+  /// with acquiring order.
   let set = Atomic<Int32>(-1)
 
-  /// Threads that are in the wait, or will be there within a bounded time: on their way, or standing by.
+  /// Threads in the wait, or back in it within a bounded time: on their way, or standing by.
   private let present = Atomic<Int32>(0)
   let first = PollerThread()
   let second = PollerThread()
 
-  // See Poller+Shortage.swift.
-  /// Threads that there are, or are being made.
+  // See Poller+Shortage.
+  /// The number of threads that exist or are being made.
   let threads = Atomic<UInt32>(0)
-  /// Guarded by the lock: who is to be tried again; how often anybody came to lack something; the set's bell.
+  /// Guarded by the lock: the objects to retry, the count of shortages, the wake-up descriptor.
   @Cell var lacking: [any Lacking] = []
   @Cell var shortages: UInt32 = 0
   @Cell var bell: Int32 = -1
-  /// Whether anything is, the set included.
+  /// Whether a resource is missing, the set included.
   let isShort = Atomic<Bool>(false)
   let hasReported = Atomic<Bool>(false)
-  /// Nobody changes it: for sleeps that end by the clock.
+  /// A futex word that never changes, for sleeps that end by the clock.
   private let never = Atomic<UInt32>(0)
 
   static var mostThreads: UInt32 { 2 }
-  /// No registration's: a table has fewer places.
+  /// The key of the wake-up descriptor. No registration has it: a table has fewer slots.
   static var bellKey: UInt64 { .max }
   private static var shortNanoseconds: UInt64 { 250_000 }
   private static var standbyNanoseconds: UInt64 { 1_000_000 }
-  /// Turns in that time up to which the other is taken to be idle.
+  /// Returns to the wait, in a standby period, up to which the other thread counts as idle.
   private static var idleTurns: UInt32 { 4 }
 
   init(pool: Pool) { self.pool = pool }
 
   // MARK: Registrations
 
-  /// Makes a place for `receiver`, who is kept until `unregister`. Nothing is told before the kernel has been given
-  /// that key. Any thread.
+  /// Makes a slot for `receiver`, and retains it until `unregister`. No event arrives before the
+  /// kernel has the key. Any thread.
   func register(_ receiver: any ReadinessReceiver) -> Registration {
     lock.withLock { table.insert(receiver) }
   }
 
-  /// The same for a descriptor that only this receiver listens to, which the kernel is asked for at once. Returns an errno
-  /// instead where it refuses. There must be a set.
+  /// Registers `receiver` for a descriptor of its own, and adds the descriptor to the set. The set
+  /// must exist. Returns an errno if the kernel refuses.
   func register(
     _ receiver: any ReadinessReceiver, for descriptor: Int32, _ interest: Readiness,
     _ mode: ReadinessSet.Mode
@@ -70,9 +73,10 @@ final class Poller: @unchecked Sendable {
     return .failure(SystemError(number: error))
   }
 
-  /// Makes a descriptor with `make`, which sets errno where it returns less than 0, and listens to it by edges: nobody
-  /// need take what it is ready for before it tells again. `set`: what `prepare()` returned, which is called before the
-  /// receiver takes its lock. Returns an errno where anything of it was refused; then nothing is left open.
+  /// Makes a descriptor with `make`, and registers it edge-triggered: the receiver need not drain
+  /// it to get the next event. `make` sets errno when it returns less than 0. `set` is the result
+  /// of `prepare()`, which is called before the receiver takes its own lock. Returns an errno if
+  /// either step is refused; no descriptor stays open then.
   func open(
     for receiver: any ReadinessReceiver, in set: Int32, _ make: () -> Int32
   ) -> Result<(descriptor: Int32, registration: Registration), SystemError> {
@@ -85,15 +89,16 @@ final class Poller: @unchecked Sendable {
     }
   }
 
-  /// Nothing is told by that key any more, but for what a thread is just about to tell. Any thread.
+  /// Ends deliveries by that key, except those that a thread is about to make. Any thread.
   func unregister(_ registration: Registration) {
-    // Let go of outside the lock: whoever dies with it may take it.
+    // Released outside the lock: a deinit that this triggers may take the lock.
     _ = lock.withLock { table.remove(registration) }
   }
 
-  // MARK: The threads
+  // MARK: Threads
 
-  /// Returns in a child that was forked by a handler: there it is the thread of another process.
+  /// Waits and runs what comes. Returns only in a child that a handler forked: there the thread
+  /// belongs to another process.
   func run(_ own: PollerThread, as guest: Worker) {
     let thread = currentThread()
     let generation = ForkGate.generation
@@ -102,7 +107,7 @@ final class Poller: @unchecked Sendable {
     while true {
       let count = wait(own, into: events, on: thread)
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
-      // The first batch makes the runtime make types.
+      // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
       ForkGate.enter(thread)
       let told = receivers(of: UnsafeBufferPointer(start: events, count: count))
       let isEmpty = told.isEmpty
@@ -111,13 +116,13 @@ final class Poller: @unchecked Sendable {
       let tell = {
         for (receiver, readiness) in told { receiver.becameReady(readiness, on: thread) }
       }
-      // relaxed: of two threads that leave at a time the order of this word alone says which is the last.
+      // relaxed: if two threads leave at once, the order of this word alone says which is last.
       let isLast = present.wrappingSubtract(1, ordering: .relaxed).newValue == 0
       if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
       if ForkGate.generation != generation { return }
       present.wrappingAdd(1, ordering: .relaxed)
       if threads.load(ordering: .relaxed) < Self.mostThreads {
-        // Asking in vain costs tens of microseconds: see Pool+Shortage.
+        // A refused attempt costs tens of microseconds: see Pool+Shortage.
         if isLast && !pool.isRefused { startThread() }
       } else if isLast || (own === second && takesTurns(own)) {
         standBy(own)
@@ -141,7 +146,7 @@ final class Poller: @unchecked Sendable {
     return 0
   }
 
-  /// Whom a batch is for; what is out of date is dropped. One lock for all of them.
+  /// Looks up a batch's receivers under one lock. Events of ended registrations are dropped.
   private func receivers(
     of events: UnsafeBufferPointer<ReadinessSet.Event>
   ) -> [(any ReadinessReceiver, Readiness)] {
@@ -153,7 +158,7 @@ final class Poller: @unchecked Sendable {
     }
   }
 
-  /// Whether the two threads have taken turns a few times in a row, at short intervals.
+  /// Whether the two threads have alternated a few times in a row, at short intervals.
   private func takesTurns(_ own: PollerThread) -> Bool {
     let now = Clock.monotonicNanoseconds()
     let other = first.turns.load(ordering: .relaxed)
@@ -163,15 +168,16 @@ final class Poller: @unchecked Sendable {
     own.lastTurn = now
     guard own.turnsTaken >= Self.idleTurns else { return false }
     own.turnsTaken = 0
-    // What standBy() compares with is of its own last look, not of this one.
+    // standBy() compares with its own last look, not with this one; any other value will do.
     own.otherTurns = other &- 1
     return true
   }
 
-  /// Stays out of the wait while the other thread comes back to it again and again. If it did not since it was last
-  /// looked at, it sits in a handler, and waiting is all up to this one.
-  // relaxed, all of it: whoever stands by for too long, or not at all, costs time and nothing else. That it goes back
-  // within bounds is all that is relied upon.
+  /// Keeps the thread out of the wait while the other one returns to it again and again. If the
+  /// other one has not returned since the last look, it is in a handler, and only this thread can
+  /// wait.
+  // relaxed, all of it: standing by too long, or not at all, costs only time. The one thing relied
+  // upon is that the thread returns to the wait within bounds.
   private func standBy(_ own: PollerThread) {
     let other = own === first ? second : first
     while true {
@@ -180,13 +186,14 @@ final class Poller: @unchecked Sendable {
       own.otherTurns = before
       sleep(nanoseconds: Self.standbyNanoseconds)
       let now = other.turns.load(ordering: .relaxed)
-      // None: it sits in a handler. Few: it waits most of the time.
+      // None: it is in a handler. Few: it waits most of the time.
       if now &- before <= Self.idleTurns { return }
     }
   }
 
-  /// In a child that was forked: no thread waits, and nothing is listened to. The set is the parent's too, which must not
-  /// hear of this, so it is closed and nothing is taken out of it. Returns who was registered.
+  /// Resets the poller in a forked child: no thread waits, and nothing is registered. The parent
+  /// uses the same set and must not notice, so the child closes its copy and removes nothing from
+  /// the set. Returns the receivers that were registered.
   func afterFork(on thread: ThreadContext) -> [any ReadinessReceiver] {
     let (inherited, bell) = (set.load(ordering: .relaxed), bell)
     for descriptor in [inherited, bell] where descriptor >= 0 { close(descriptor) }
@@ -207,21 +214,23 @@ final class Poller: @unchecked Sendable {
   }
 }
 
-/// What one thread of the poller keeps.
+/// The state of one poller thread.
 final class PollerThread: @unchecked Sendable {
-  /// How often it has come back to the wait.
+  /// The number of times that it has returned to the wait.
   let turns = Atomic<UInt32>(0)
-  /// Its own: the other's turns when it last looked.
+  /// Used by this thread only: the other thread's `turns` at the last look.
   @Cell var otherTurns: UInt32 = 0
-  /// Its own: how often the two have taken turns, and when it last had one.
+  /// Used by this thread only: how often the two have alternated, and the time of the last turn.
   @Cell var turnsTaken: UInt32 = 0
   @Cell var lastTurn: UInt64 = 0
-  /// Its own: it has not waited yet, and nobody forks until it does. See ForkGate.inside().
+  /// Used by this thread only: it has not waited yet, and the process cannot fork until it does.
+  /// See ForkGate.inside().
   @Cell var isStarting = false
-  /// Its record in the pool, made with the first attempt to start it. Guarded by the poller's lock.
+  /// The thread's record in the pool, made with its first start. Guarded by the poller's lock.
   @Cell var guest: Worker?
 
-  /// In a child that was forked. A record that the calling thread works under stays its own.
+  /// Resets the record in a forked child. If the calling thread works under the pool's record, the
+  /// record stays with that thread.
   func afterFork(on thread: ThreadContext) {
     (turnsTaken, lastTurn, otherTurns) = (0, 0, 0)
     isStarting = false

@@ -1,9 +1,9 @@
-// Room: Events/ProcessChanges. Forks and execs, where the kernel lets this process know.
-// The process connector tells of every process of the machine, so it is open only while somebody listens. It is for
-// who is in the first namespaces, and before Linux 6.6 has CAP_NET_ADMIN; anybody else is told so once, and hears of
-// no fork and no exec.
-// Tried and rejected: ptrace(2), which takes the process from its debugger and stops it at each event; and watching
-// the program file in /proc, which tells of nothing until somebody looks.
+// Room: Events/ProcessChanges. Reports forks and execs, where the kernel lets this process know.
+// The process connector reports every process of the machine, so it is open only while there are
+// listeners. It requires the initial namespaces, and before Linux 6.6 CAP_NET_ADMIN. A process
+// without these gets one report, and no fork or exec events.
+// Rejected: ptrace(2), which takes the process from its debugger and stops it at each event; and
+// watching the program file in /proc, which reports nothing until something reads it.
 
 final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
   private let poller: Poller
@@ -24,7 +24,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
 
   init(poller: Poller) { self.poller = poller }
 
-  /// `listener` hears of the changes of its process from now on. Any thread.
+  /// Begins to report changes of its process to `listener`. Any thread.
   func join(_ listener: any ProcessListener) {
     let entry = Entry(listener: listener, identity: ObjectIdentifier(listener))
     let error = lock.withLock {
@@ -34,7 +34,8 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
     conclude(error)
   }
 
-  /// `listener` hears nothing any more, but for what a thread is just about to tell. Any thread, any number of times.
+  /// Ends all reports to a listener, except one that a thread is about to deliver. Any thread, any
+  /// number of times.
   func leave(_ identity: ObjectIdentifier, of process: pid_t) {
     let left: Registration? = lock.withLock {
       guard let place = entries[process]?.firstIndex(where: { $0.identity == identity }) else {
@@ -52,8 +53,9 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
     if let left { poller.unregister(left) }
   }
 
-  /// Tells all that the kernel has told so far. Any thread. What came before an exit is noted before it is told, also
-  /// by another thread, since noting is done under the lock.
+  /// Delivers all that the kernel has reported so far. Any thread. Changes before an exit are noted
+  /// before the exit is delivered, even if another thread reads them, because they are noted under
+  /// the lock.
   func catchUp(on thread: ThreadContext) {
     while true {
       var noted: [any ProcessListener] = []
@@ -63,7 +65,8 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  /// With the lock held; a batch at most, so that others may have the lock in between. Returns whether there may be more.
+  /// Reads at most a batch, so that other threads can take the lock in between. The caller holds
+  /// the lock. Returns whether there may be more.
   private func read(into noted: inout [any ProcessListener]) -> Bool {
     for _ in 0..<Self.batch {
       guard connector >= 0, let event = ProcessConnector.next(connector) else { return false }
@@ -78,7 +81,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { catchUp(on: thread) }
 
-  /// In a child that was forked, which shares the connector.
+  /// Forgets everything in a forked child, which shares the connector.
   func forgetAll() {
     lock.withLock {
       entries = [:]
@@ -90,7 +93,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: The connector
 
-  /// With the lock held. Returns 0 or an errno.
+  /// Opens the connector. The caller holds the lock. Returns 0 or an errno.
   private func open() -> Int32 {
     if connector >= 0 || entries.isEmpty { return 0 }
     let set = poller.prepare()
@@ -128,7 +131,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
       """)
   }
 
-  /// A source asks for what Linux tells nobody.
+  /// Reports, once, that Linux does not report the signals of another process.
   func reportSignals() {
     guard !hasReportedSignals.exchange(true, ordering: .relaxed) else { return }
     report(

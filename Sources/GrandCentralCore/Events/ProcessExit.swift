@@ -1,26 +1,27 @@
-// Room: Events/ProcessExit. That a process has ended, for one source.
+// Room: Events/ProcessExit. Watches for the exit of one process, for one source.
 //   new ─start→ watching ─readable→ over        new ─start, it is gone→ over        any ─stop→ over
-// A pidfd(2) names the process and not its number, so a number that is given away again misleads nobody. It becomes
-// readable when all threads of the process have ended, whoever's child it is; the status stays for who waits for it.
-// Without a descriptor, since none is to be had or a sandbox forbids the call, the process is looked at each time that
-// the poller tries again.
+// A pidfd names the process, not its number, so the reuse of a number does no harm: pidfd_open(2).
+// It becomes readable when all threads of the process have ended, even if it is not a child of this
+// one. The status stays for waitpid(2).
+// Without a descriptor, because there is none left or a sandbox forbids the call, the process is
+// checked at each retry of the poller.
 
-/// Who is told: a source.
+/// A listener: a process source.
 protocol ProcessListener: AnyObject, Sendable {
-  /// Once. Outside of all locks; any thread. Must not sleep.
+  /// Reports the exit, once. Any thread that holds no lock. Must not sleep.
   func processExited(on thread: ThreadContext)
-  /// Under a lock; any thread. Remembers it, and does nothing else.
+  /// Stores a change, and does nothing else. Any thread, under a lock.
   func note(_ change: ProcessConnector.Change)
-  /// Something was noted. Outside of all locks; any thread. Must not sleep.
+  /// Reports that a change was noted. Any thread that holds no lock. Must not sleep.
   func processChanged(on thread: ThreadContext)
-  /// For messages.
+  /// The number of the process to watch.
   var processNumber: pid_t { get }
 }
 
 final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
   private let process: pid_t
   private let poller: Poller
-  /// Weakly: a source that nobody holds any more is not kept by its process.
+  /// Weak, so that the process does not keep its source alive.
   weak var listener: (any ProcessListener)?
   private let lock = Lock()
   /// Guarded by the lock.
@@ -33,10 +34,11 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
     self.poller = poller
   }
 
-  /// The listener is told from now on, at once perhaps. Any thread; once.
+  /// Begins to watch, and may notify the listener at once. Any thread; called once.
   func start(on thread: ThreadContext) { watch(on: thread, isRetry: false) }
 
-  /// The listener is told nothing any more. Any thread, any number of times, also before the start.
+  /// Ends all notifications, except one that a thread is about to make. Any thread, any number of
+  /// times, also before the start.
   func stop() { _ = end() }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { exited(on: thread) }
@@ -61,7 +63,7 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
     case lacks(Int32)
   }
 
-  /// Returns whether nothing is lacking.
+  /// Returns whether nothing is missing.
   @discardableResult
   private func watch(on thread: ThreadContext, isRetry: Bool) -> Bool {
     let set = poller.prepare()
@@ -80,7 +82,7 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
     return true
   }
 
-  /// With the lock held.
+  /// Opens a descriptor of the process. The caller holds the lock.
   private func take() -> Outcome {
     if isOver || descriptor >= 0 { return .isDone }
     switch ProcessWatch.open(process) {
@@ -100,7 +102,7 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
     }
   }
 
-  /// With the lock held.
+  /// Checks the process without a descriptor. The caller holds the lock.
   private func lookWithout(_ error: Int32) -> Outcome {
     if isOver { return .isDone }
     return ProcessWatch.hasExited(process) ? .hasExited : .lacks(error)
@@ -110,7 +112,7 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
     if end() { listener?.processExited(on: thread) }
   }
 
-  /// Whether this was the end, and not another one before it.
+  /// Stops watching. Returns whether this call was the first to do so.
   private func end() -> Bool {
     let (isFirst, left): (Bool, Registration?) = lock.withLock {
       if isOver { return (false, nil) }
@@ -122,7 +124,7 @@ final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
       }
       return (true, registration)
     }
-    // Outside the lock: this may be let go of with it.
+    // Outside the lock: this may release the last reference to this object, and the lock with it.
     if let left { poller.unregister(left) }
     return isFirst
   }

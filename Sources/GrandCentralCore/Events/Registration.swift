@@ -1,14 +1,15 @@
-// Room: Events/Registration. One descriptor in the poller's set, and who is told of it.
-// The kernel knows it by a key: where it stands in the poller's table, and a generation that grows each time the
-// place is given away. An event that was under way when a registration ended carries an old generation, finds
-// nobody, and is dropped: so it can reach neither what is gone nor what has come in its place, whatever the
-// descriptor's number stands for by now.
+// Room: Events/Registration. Connects a descriptor in the poller's set to its receiver.
+// The kernel stores a key: a slot of the poller's table, and the slot's generation, which grows
+// each time the slot is freed. An event that was under way when its registration ended carries an
+// old generation, finds no receiver, and is dropped. So it reaches neither the old receiver nor the
+// next one of the slot, whatever the descriptor's number stands for by then.
 
-/// Who is told that a descriptor is ready.
+/// Receives the readiness of a descriptor.
 protocol ReadinessReceiver: AnyObject, Sendable {
-  /// A thread of the poller, holding no lock of the engine's. Must not sleep.
+  /// Called by a poller thread that holds no lock of the engine. Must not sleep.
   func becameReady(_ readiness: Readiness, on thread: ThreadContext)
-  /// In a child that was forked: it is not registered any more, and what it listened to is the parent's.
+  /// Called in a forked child, after its registration has ended. What it listened to is the
+  /// parent's.
   func afterFork()
 }
 
@@ -29,7 +30,7 @@ struct Registration: Hashable {
   var generation: UInt32 { UInt32(truncatingIfNeeded: key >> 32) }
 }
 
-/// Who is registered where. Guarded by the poller's lock.
+/// The receiver of each slot. Guarded by the poller's lock.
 struct RegistrationTable {
   private struct Place {
     var generation: UInt32 = 0
@@ -45,20 +46,22 @@ struct RegistrationTable {
     return Registration(place: place, generation: places[place].generation)
   }
 
-  /// Returns who was there, so that they are let go of outside the lock.
+  /// Removes a receiver, and returns it so that the caller releases it outside the lock.
   mutating func remove(_ registration: Registration) -> (any ReadinessReceiver)? {
     guard let receiver = self[registration] else { return nil }
     places[registration.place].receiver = nil
-    // It may come to where it began: an event would have to be under way for four thousand million lives.
+    // It may wrap around: an event would have to be under way for four thousand million
+    // generations.
     places[registration.place].generation &+= 1
     free.append(registration.place)
     return receiver
   }
 
-  /// Ends all of them, and returns who was there.
+  /// Removes all receivers, and returns them.
   mutating func removeAll() -> [any ReadinessReceiver] {
     var removed: [any ReadinessReceiver] = []
-    // Room for one at least: then a rehearsal (ForkGate.whenForked) looks up what such an array is made of.
+    // Capacity for at least one element, so that a rehearsal (ForkGate.whenForked) instantiates the
+    // array's type.
     removed.reserveCapacity(places.count + 1)
     for place in places.indices {
       let registration = Registration(place: place, generation: places[place].generation)

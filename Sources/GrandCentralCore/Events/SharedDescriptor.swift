@@ -1,23 +1,27 @@
-// Room: Events/SharedDescriptor. One descriptor that sources listen to: any number of them, for either direction.
-// The kernel takes a descriptor into a set only once, so they share a registration. It tells once what is asked for,
-// and then is silent until it is asked anew; it is asked for what those want that are waiting. So a source that is
-// suspended, or whose handler takes its time, costs no wake-ups, and what is left unread is told again.
-// Once the other side has hung up, the kernel would tell that for ever. A source hears it once; then it has ended, and
-// is watched by edges, in case that somebody comes back, as to a FIFO.
-// When the last source leaves, the kernel is not asked to forget the descriptor: that is a system call as expensive as
-// all else that a short-lived source costs, and the program mostly closes the descriptor next, which removes it from the
-// set. A registration that stays is armed for one event at most, whose key is out of date by then, so it is dropped. The
-// next source of the descriptor takes the registration over (EEXIST). Edges would come again and again, so they are
-// removed; and so is every descriptor while early closes are reported, since only the kernel knows of them.
-// Kinds of descriptor that the kernel does not take, because they are always ready (epoll_ctl(2), EPERM), are told of
-// by us: at once, and again after each answer.
-// A descriptor that is closed before its sources are cancelled shows when it is asked for next: the kernel no longer
-// knows it, or knows another file by its number. Its sources hear no more; a report says so on
-// request. What listens to the number from then on has a SharedDescriptor of its own.
+// Room: Events/SharedDescriptor. One descriptor, and its sources for reading and writing.
+// The kernel takes a descriptor into a set only once, so all its sources share a registration. The
+// kernel reports once, and is then silent until it is asked again; it is asked for what the waiting
+// sources want. So a source that is suspended, or whose handler is slow, causes no wake-ups, and
+// data that was left unread is reported again.
+// After a hang-up, the kernel would report it for ever. A source is notified of it once. Then the
+// source has ended, and is watched edge-triggered, in case a new peer connects, as to a FIFO.
+// When the last source leaves, the descriptor stays in the kernel's set. Removing it takes a system
+// call, as expensive as everything else that a short-lived source costs, and most programs close
+// the descriptor next, which removes it. A registration that stays is armed for at most one event,
+// whose key is out of date by then, so the poller drops it. The next source of the descriptor takes
+// the registration over (EEXIST). There are two exceptions. Edge-triggered registrations are
+// removed, because they would report again and again. While early closes are reported, every
+// descriptor is removed, because only the kernel knows whether it was closed.
+// The kernel refuses descriptors that are always ready (epoll_ctl(2), EPERM). Their sources are
+// notified from here: at once, and again after each answer.
+// A descriptor that is closed before its sources are cancelled shows at the next request: the
+// kernel does not know it any more, or knows another file by its number. Its sources get no more
+// events, and a report says so on request. Sources that listen to the number from then on share
+// another instance.
 
 final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   enum Kind { case polled, alwaysReady, lost }
-  /// What the kernel was last asked for.
+  /// The last request to the kernel.
   private enum Asked: Equatable {
     case nothing
     case once(Readiness)
@@ -32,7 +36,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   @Cell private var kind = Kind.polled
   @Cell private var registration: Registration?
   @Cell private var asked = Asked.nothing
-  /// Its last entry has left: whoever comes now makes another one.
+  /// The last entry has left; the next source needs a new instance.
   @Cell private var isOver = false
 
   private var poller: Poller { table.poller }
@@ -44,7 +48,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   // MARK: Entries
 
-  /// `entry` waits from now on. Any thread. False: nobody may join any more.
+  /// Adds an entry, which waits from now on. Any thread. False: no entry may join any more.
   func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Bool {
     var after = Aftermath()
     let hasJoined = lock.withLock {
@@ -59,7 +63,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
         after = askForAll()
         return true
       }
-      // Whoever is here already may listen to a file that is gone. Only asking shows it.
+      // The entries that are here may listen to a file that is gone. Only a request to the kernel
+      // shows that.
       after = ask(.once(wanted().union(entry.interest)), anew: true)
       if kind == .lost { return false }
       entries.append(entry)
@@ -69,7 +74,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     return hasJoined
   }
 
-  /// `entry` is told nothing any more. Any thread, any number of times.
+  /// Removes an entry, and ends all notifications except one that a thread is about to make. Any
+  /// thread, any number of times.
   func leave(_ entry: DescriptorEntry) {
     var after = Aftermath()
     let isLast = lock.withLock {
@@ -83,32 +89,32 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       return true
     }
     guard isLast else { return }
-    // Nobody writes it any more.
+    // Not written any more: no entry is left, and none may join.
     if let registration { poller.unregister(registration) }
     table.forget(self)
     conclude(after, on: currentThread())
   }
 
-  /// With the lock held. Whether the kernel must forget a descriptor that has no listener any more: see the header.
+  /// Whether the kernel must forget a descriptor without entries: see the header. Lock held.
   private var mustBeRemoved: Bool {
     if case .edges = asked { return true }
     return ReportKind.descriptorClosedEarly.isPrinted
   }
 
-  /// What `entry` was told and has not answered. `isSure`: by the kernel, and nobody else was told with it who may have
-  /// read what there was.
+  /// Returns what `entry` was notified of and has not answered. `isSure`: the kernel has reported
+  /// it, and no other entry was notified that may have read the data since.
   func told(_ entry: DescriptorEntry) -> (seen: Readiness, isSure: Bool)? {
     lock.withLock {
       entry.state == .told ? (entry.seen, kind == .polled && entries.count == 1) : nil
     }
   }
 
-  /// For an entry that was told: it has been dealt with.
+  /// Answers a notification: the listener has dealt with it.
   func answer(_ entry: DescriptorEntry, _ answer: Answer, on thread: ThreadContext) {
     if answer == .mayBeReady, entry.state == .told, let readiness = look(again: entry) {
-      // Told anew, and by nobody else: a told entry is its listener's.
+      // Only this thread notifies it again: a notified entry belongs to its listener.
       entry.seen = readiness
-      // SAFETY: it is on its listener's behalf that this is called.
+      // SAFETY: the listener is alive, because this is called on its behalf.
       entry.listener?._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
       return
     }
@@ -122,14 +128,15 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   enum Answer {
     case waits
-    /// There was room, and most often there still is: it is worth to look before the kernel is asked.
+    /// There was room, and most often there still is: poll the descriptor before asking the
+    /// kernel's set.
     case mayBeReady
-    /// There is no more to come, as far as can be told.
+    /// Nothing more is expected.
     case hasEnded
   }
 
-  /// What the entry is ready for now. Not for ever: only the kernel's set knows whether the descriptor still stands
-  /// for the same file.
+  /// Returns what the entry is ready for now, at most a few times in a row: only the kernel's set
+  /// knows whether the descriptor still stands for the same file.
   private func look(again entry: DescriptorEntry) -> Readiness? {
     guard entry.looks < DescriptorEntry.mostLooks else {
       entry.looks = 0
@@ -142,9 +149,9 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   // MARK: With the lock held
 
-  /// What is to be done once the lock is free.
+  /// The actions to take once the lock is free.
   private struct Aftermath {
-    /// Retained.
+    /// The lanes to notify, retained.
     var told: [Unmanaged<Lane>] = []
     var lost: [String] = []
     var shortage: Int32 = 0
@@ -156,7 +163,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     }
   }
 
-  /// Asks the kernel for what those want that are waiting; or watches for edges, if some have ended.
+  /// Asks the kernel for what the waiting entries want; if none waits, for edges of what has ended.
   private func askForAll() -> Aftermath {
     if kind == .alwaysReady { return tell([.readable, .writable]) }
     let wanted = wanted()
@@ -191,7 +198,9 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       isNew
       ? ReadinessSet.add(set, descriptor, interest, mode, key: own.key)
       : ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
-    // Its number was closed early, and the file lived on by another one, is in the set still, and has come back.
+    // An earlier source left the descriptor in the set. Or it was closed early while another
+    // descriptor kept the file open, so the file is still in the set, and now has this number
+    // again.
     if error == EEXIST {
       error = ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
     }
@@ -203,15 +212,17 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     case EPERM where isNew:
       kind = .alwaysReady
       return tell([.readable, .writable])
-    // EINVAL, ELOOP: its number has become that of the set itself, or of one that the set is in. EPERM: that of a file
-    // that is always ready; the kernel looks at that before it looks who is in the set.
+    // EINVAL, ELOOP: the number now stands for the set itself, or for a set that contains it.
+    // EPERM: it stands for a file that is always ready; the kernel checks that before it searches
+    // the set.
     case EBADF, ENOENT, EPERM, EINVAL, ELOOP: return lose()
     default: after.shortage = error
     }
     return after
   }
 
-  /// Whoever was here first may listen to a file that is gone. The kernel takes what can be polled into the set.
+  /// Whether the kernel still refuses the descriptor. The entries that are here may listen to a
+  /// file that is gone; if the kernel takes the descriptor now, its number stands for another file.
   private func isStillAlwaysReady() -> Bool {
     let set = poller.set.load(ordering: .acquiring)
     if entries.isEmpty || set < 0 { return true }
@@ -221,7 +232,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     case 0:
       _ = ReadinessSet.remove(set, descriptor)
       return false
-    // Left there by an earlier source, so the kernel takes it.
+    // An earlier source left it in the set, so the kernel takes it.
     case EEXIST: return false
     default: return true
     }
@@ -247,7 +258,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     return after
   }
 
-  // MARK: Outside of it
+  // MARK: With the lock free
 
   private func conclude(_ after: Aftermath, on thread: ThreadContext) {
     for description in after.lost { table.reportLoss(of: description) }
@@ -259,7 +270,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
   }
 
-  /// Its sources hear no more; whoever wants to listen to the descriptor makes another.
+  /// Ends all entries in a forked child. New sources of the descriptor use another instance.
   func afterFork() {
     lock.withLock {
       kind = .lost

@@ -1,24 +1,26 @@
-// Room: Events/Signals. Signals that sources listen to, whichever thread they are delivered to.
-// No thread's mask is touched, so children start with the program's own. The first source of a signal installs a
-// handler, which counts the delivery and rings a bell that all signals share (CLinux/Signals.c); the last source to
-// leave puts back what was there before. A thread of the poller hears the bell, takes the counts, and gives each
-// count to every source of that signal.
-// Not signalfd(2): it reports what is blocked in all threads, and threads that the program makes itself are not ours
-// to change; and of real-time signals beside others it would take what sigwait(3) elsewhere is to have.
-// A count is taken under the lock, and a source that joins takes what is there first, for those that were there
-// before it: so each source hears of exactly the deliveries between its joining and its leaving.
-// The actions are the process's, so one of these has them: that of `Events.shared`.
+// Room: Events/Signals. Counts signals for sources, whichever thread a signal is delivered to.
+// No thread's mask changes, so children start with the program's own. The first source of a signal
+// installs a handler, which counts the delivery and signals a wake-up descriptor that all signals
+// share (CLinux/Signals.c). The last source to leave restores the earlier action. A poller thread
+// that the descriptor wakes takes the counts, and gives each count to every source of that signal.
+// Rejected: signalfd(2). It reports only what all threads block, and the masks of the program's own
+// threads are not ours to change. Of real-time signals it would also take those that sigwait(3)
+// waits for elsewhere.
+// Counts are taken under the lock. A source that joins first takes the present count for the
+// sources that are already there. So each source gets exactly the deliveries between its joining
+// and its leaving.
+// Signal actions belong to the process, so one instance has them: that of `Events.shared`.
 
-/// Who listens: a source.
+/// A listener: a signal source.
 protocol SignalListener: AnyObject, Sendable {
-  /// Outside of all locks; any thread. Must not sleep.
+  /// Reports deliveries. Any thread that holds no lock. Must not sleep.
   func signalCame(times count: UInt64, on thread: ThreadContext)
 }
 
-/// What one source wants to know.
+/// The interest of one source in a signal.
 final class SignalEntry: @unchecked Sendable {
   let number: Int32
-  /// Weakly: a source that nobody holds any more is not kept by its signal.
+  /// Weak, so that the signal does not keep its source alive.
   weak var listener: (any SignalListener)?
 
   init(_ number: Int32) { self.number = number }
@@ -29,12 +31,12 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
   private let lock = Lock()
   /// Guarded by the lock. A signal without entries has no key.
   @Cell private var entries: [Int32: [SignalEntry]] = [:]
-  /// The descriptor; -1 before there is one.
+  /// The wake-up descriptor; -1 before it exists.
   @Cell private var bell: Int32 = -1
 
   init(poller: Poller) { self.poller = poller }
 
-  /// `entry` hears of deliveries from now on. Any thread.
+  /// Begins to report deliveries to `entry`. Any thread.
   func join(_ entry: SignalEntry, on thread: ThreadContext) {
     var told: [Told] = []
     let isReady = lock.withLock {
@@ -51,7 +53,8 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
     if !isReady { makeBell() }
   }
 
-  /// `entry` hears nothing any more, but for what a thread is just about to tell. Any thread, any number of times.
+  /// Ends all reports to `entry`, except one that a thread is about to deliver. Any thread, any
+  /// number of times.
   func leave(_ entry: SignalEntry) {
     lock.withLock {
       guard let place = entries[entry.number]?.firstIndex(where: { $0 === entry }) else { return }
@@ -66,7 +69,7 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 
   private typealias Told = (listener: any SignalListener, count: UInt64)
 
-  /// With the lock held.
+  /// Takes the count of a signal for its listeners. The caller holds the lock.
   private func take(_ number: Int32, into told: inout [Told]) {
     let count = SignalActions.take(number)
     if count == 0 { return }
@@ -75,14 +78,15 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  /// Listeners are let go of outside the lock, since they may die with it, and leave.
+  /// Notifies listeners outside the lock, and releases them there: one that dies then leaves, which
+  /// takes the lock.
   private func tell(_ told: [Told], on thread: ThreadContext) {
     for (listener, count) in told { listener.signalCame(times: count, on: thread) }
   }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { tellAll(on: thread) }
 
-  /// In a child that was forked: what the program wants holds there, and the bell is the parent's.
+  /// Restores the program's actions in a forked child. The wake-up descriptor is the parent's.
   func forgetAll() {
     lock.withLock {
       for number in entries.keys { SignalActions.uninstall(number) }
@@ -101,7 +105,7 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 }
 
 extension Signals: Lacking {
-  /// Without a bell, deliveries are counted all the same.
+  /// Makes the wake-up descriptor. Deliveries are counted even without it.
   private func makeBell() {
     let set = poller.prepare()
     let error = lock.withLock { () -> Int32 in
@@ -111,7 +115,7 @@ extension Signals: Lacking {
       case .success(let own): bell = own.descriptor
       }
       SignalActions.setBell(bell)
-      // For what was counted before it hung.
+      // Reports what was counted before the descriptor was in place.
       Doorbell.ring(bell)
       return 0
     }

@@ -1,39 +1,43 @@
-// Room: Events/TimerEntry. Something that is due at a time: a lane that waits for it, or work for later.
+// Room: Events/TimerEntry. Something due at a time: a lane to notify, or a node to submit.
 //   idle ─arm→ armed ─its time comes→ fired ─arm→ armed        armed, fired ─disarm→ idle
-// Memory of its own, 40 bytes from the store of the Timers that it is with, and all of it guarded by their lock. Not an
-// object: a timeout is made for each request, and most of what that would cost is the object.
+// Invariant: the lock of its Timers guards all of it. An entry is 40 bytes of memory from the store
+// of its Timers, and not an object: programs make a timeout for each request, and an object would
+// be most of its cost.
 
 struct TimerEntry {
   enum State: UInt8 { case idle, armed, fired }
   enum Kind: UInt8 {
-    /// A lane, not retained: it takes its entry back before it dies, under the lock. So while that is held the lane's
-    /// memory is there, and `tryRetain` says whether it still lives.
+    /// A lane, not retained. The lane puts its entry back before it dies, under the lock. So the
+    /// lane's memory is valid while the lock is held, and `tryRetain` says whether the lane is
+    /// still alive.
     case lane
-    /// A node, with the queue it goes to, retained, for its carrier.
+    /// A node. Its carrier is the queue that it goes to, retained.
     case work
-    /// In the store.
+    /// Not in use; in the store's free list.
     case none
   }
 
-  /// Not before.
+  /// The earliest time to fire at.
   var target: UInt64
-  /// Not much after: between the two it may wait for others, so that one wake-up serves them all.
+  /// The latest time to fire at. Between the two, the timer may wait for others, so that one
+  /// wake-up serves them all.
   var latest: UInt64
-  /// A lane or a node. In an entry that is not in use: the next one of those.
+  /// The lane or the node; in an unused entry, the next one of the free list.
   var receiver: UnsafeMutableRawPointer?
-  /// Where it is in the two heaps.
+  /// The positions in the two heaps.
   var placeByTarget: UInt32 = 0
   var placeByLatest: UInt32 = 0
   var state = State.idle
   var kind: Kind
 
-  /// Whether it can wait for others; in both heaps only then.
+  /// Whether it can wait for other timers. Only then is it in both heaps.
   var hasLeeway: Bool { latest > target }
 }
 
 typealias TimerHandle = UnsafeMutablePointer<TimerEntry>
 
-/// Where entries come from. Guarded by the lock of its Timers. What was ever needed is kept.
+/// Allocates entries. Guarded by the lock of its Timers. Its memory is never returned before it
+/// dies.
 final class TimerStore {
   @Cell private var free: TimerHandle? = nil
   @Cell private var blocks: [TimerHandle] = []
@@ -52,7 +56,7 @@ final class TimerStore {
     free = entry
   }
 
-  /// The first that is free then.
+  /// Adds a block of free entries, and returns the first one.
   private func addBlock() -> TimerHandle {
     let block = TimerHandle.allocate(capacity: Self.blockCount)
     blocks.append(block)

@@ -1,8 +1,10 @@
-// Room: Events/TimerHeap. Entries by time, the earliest first. A heap of four children a node: half as deep as
-// one of two, and the four stand in one cache line. Larkin, Sen, Tarjan, "A Back-to-Basics Empirical Study of
-// Priority Queues" (2014). Each entry knows its place, so that any of them leaves in logarithmic time.
-// Guarded by the lock of its Timers. An object with memory of its own, not an array in a property: a timeout is armed and
-// cancelled for each request, and the checks of the one and the other cost more than the heap.
+// Room: Events/TimerHeap. Entries by time, the earliest first.
+// A node of the heap has four children: the heap is half as deep as a binary one, and the four
+// stand in one cache line. Larkin, Sen, Tarjan, "A Back-to-Basics Empirical Study of Priority
+// Queues" (2014). Each entry stores its position, so removing any entry takes logarithmic time.
+// Guarded by the lock of its Timers. It is an object with memory of its own, not an array in a
+// property: programs arm and cancel a timeout for each request, and the array's checks cost more
+// than the heap.
 
 final class TimerHeap {
   private struct Slot {
@@ -11,11 +13,11 @@ final class TimerHeap {
   }
   private typealias Slots = UnsafeMutablePointer<Slot>
 
-  /// By which of its two times an entry stands here; it notes its place accordingly.
+  /// The time that orders the heap. It also selects the position that the entry stores.
   enum Order { case byTarget, byLatest }
 
   private let order: Order
-  /// The first `count` are initialized.
+  /// The first `count` slots are initialized.
   @Cell private var slots: Slots
   @Cell private var capacity = 16
   @Cell private(set) var count = 0
@@ -30,22 +32,21 @@ final class TimerHeap {
   /// The earliest time.
   var first: UInt64? { count > 0 ? slots.pointee.time : nil }
 
-  /// The earliest entry, if its time has come by `now`.
+  /// Returns the earliest entry if its time is not after `now`.
   func entry(until now: UInt64) -> TimerHandle? {
     guard count > 0, slots.pointee.time <= now else { return nil }
     return slots.pointee.entry
   }
 
-  /// The latest of the times until `end`, and whether any entry with a time until then has no
-  /// leeway. `nil`: there are more of them than `limit`. The entries in question are the top of the
-  /// heap: a time is never before its parent's.
+  /// Returns the latest time up to `end`, and whether any entry up to then has no leeway; `nil` if
+  /// there are more than `limit` such entries. They form the top of the heap, because no time is
+  /// before its parent's.
   func last(until end: UInt64, limit: Int) -> (time: UInt64, isStrict: Bool)? {
     var (found, left) = ((time: UInt64(0), isStrict: false), limit)
     return visit(0, until: end, &found, &left) ? found : nil
   }
 
-  /// Visits the entry at `index` and those below it. Returns false when `left` does not suffice for
-  /// all.
+  /// Visits the entry at `index` and those below it. Returns false if there are more than `left`.
   private func visit(
     _ index: Int, until end: UInt64, _ found: inout (time: UInt64, isStrict: Bool),
     _ left: inout Int
@@ -60,7 +61,7 @@ final class TimerHeap {
     return true
   }
 
-  /// The caller keeps the entry until it is removed.
+  /// Inserts an entry, whose memory must stay valid until it is removed.
   func insert(_ entry: TimerHandle, at time: UInt64) {
     if count == capacity { grow() }
     count += 1
@@ -72,7 +73,7 @@ final class TimerHeap {
     let hole = place(of: entry)
     count = left
     if hole == left { return }
-    // Most that leave were not first, and what comes from the end belongs near it.
+    // Most removed entries were not first, and the last slot's entry belongs near the end.
     let last = slots[left]
     if last.time < slots[hole].time {
       rise(last, from: hole, in: slots)
@@ -81,10 +82,10 @@ final class TimerHeap {
     }
   }
 
-  /// Takes out all of them, in no order.
+  /// Removes all entries, and returns them in no order.
   func removeAll() -> [TimerHandle] {
     var all: [TimerHandle] = []
-    // As RegistrationTable.removeAll().
+    // See RegistrationTable.removeAll().
     all.reserveCapacity(count + 1)
     for place in 0..<count { all.append(slots[place].entry) }
     count = 0
@@ -99,7 +100,7 @@ final class TimerHeap {
     capacity *= 2
   }
 
-  // Of indices that cannot overflow: there is memory for so many.
+  // Index arithmetic cannot overflow: the slots fit into memory.
 
   private func rise(_ slot: Slot, from start: Int, in slots: Slots) {
     var hole = start
@@ -131,7 +132,7 @@ final class TimerHeap {
   @inline(__always)
   private func put(_ slot: Slot, at index: Int, in slots: Slots) {
     (slots + index).initialize(to: slot)
-    // Four thousand million timers would be a quarter of a terabyte.
+    // 2^32 timers would take a quarter of a terabyte.
     let place = UInt32(truncatingIfNeeded: index)
     switch order {
     case .byTarget: slot.entry.pointee.placeByTarget = place

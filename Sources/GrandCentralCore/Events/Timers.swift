@@ -1,18 +1,20 @@
-// Room: Events/Timers. What is due at which time, on one clock.
-// One for each clock: an alarm on the wall clock rings earlier or later when that is set, and must not take the
-// other clock's timers along. The alarm is a descriptor in the poller (Primitives/Alarm).
-// When it rings: the window of a timer is from its target to its latest time. The earliest latest
-// time ends the first window; every timer whose target is in that window can fire together. The
-// last of those targets is when all of them are due, and no wake-up is saved by waiting longer. So
-// a timer that is alone in its window fires at its target, and timers whose windows overlap share
-// one wake-up. With more targets in a window than are worth looking through, all fire at its end.
-// Two heaps, by latest and by target; a timer without leeway is in the first only. One lock for both clocks, since a
-// source changes from the one to the other: see Sources/TimerSource, which keeps what it knows under it too.
-// The alarm is never later than the earliest latest time, unless a thread is firing timers, which sets it when it is
-// done. It may be earlier: when the first timer is disarmed, or another is armed whose target is in
-// the window, it is left as it is, and the thread that it wakes sets it anew. So a timeout that is
-// armed and disarmed again for each request makes no system call at all, as long as an older one,
-// or its alarm, is still to come.
+// Room: Events/Timers. Fires what is due, on one clock.
+// Each clock has its own instance: a timer descriptor on the wall clock moves when that clock is
+// set, and must not move the other clock's timers. The timer descriptor (TimerFD) is registered
+// with the poller.
+// A timer's window reaches from its target to its latest time. The earliest latest time ends the
+// first window. Every timer whose target is in that window can fire together with the others. All
+// of them are due at the last of those targets, and waiting longer saves no wake-up. So a timer
+// that is alone in its window fires at its target, and timers whose windows overlap share one
+// wake-up. If the window holds more targets than are worth searching, all fire at its end.
+// There are two heaps, by latest time and by target; a timer without leeway is only in the first.
+// One lock serves both clocks, because a source can change clocks: Sources/TimerSource keeps its
+// own state under that lock too.
+// Invariant: the descriptor fires no later than the earliest latest time, unless a thread is firing
+// timers, which sets the descriptor when it has finished. It may fire earlier: disarming the first
+// timer, or arming one whose target is in the window, leaves the descriptor as it is, and the
+// thread that it wakes sets it again. So arming and disarming a timeout for each request makes no
+// system call while an older timeout, or its expiry, is still ahead.
 
 final class Timers: ReadinessReceiver, @unchecked Sendable {
   enum TimerClock {
@@ -29,24 +31,25 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   let clock: TimerClock
   private let poller: Poller
-  /// In memory of its own: `lender` keeps it where that is another's.
+  /// Allocated separately. If another instance owns the lock, `lender` keeps that instance alive.
   let lock: UnsafeMutablePointer<Lock>
   private let lender: Timers?
-  // Guarded by the lock, as what follows.
+  // Guarded by the lock, as are the properties below.
   private let byLatest = TimerHeap(.byLatest)
   private let byTarget = TimerHeap(.byTarget)
   private let store = TimerStore()
-  /// The descriptor; -1 before there is one.
+  /// The timer descriptor; -1 before it exists.
   @Cell private var alarm: Int32 = -1
-  /// When the alarm rings; `.max`: it does not.
+  /// The time that the descriptor is set to; `.max`: it is not set.
   @Cell private var alarmTime = UInt64.max
 
-  /// How many timers fire before others may arm theirs.
+  /// The number of timers that fire before other threads can take the lock.
   private static var batch: Int { scaled(256, inModels: 1) }
-  /// How many targets of a window are looked through: about as long as a wake-up takes, at most.
+  /// The number of targets of a window that are searched; the search then takes at most about as
+  /// long as a wake-up.
   private static var mostTargets: Int { scaled(64, inModels: 2) }
 
-  /// `other`: that of the other clock, whose lock this uses too.
+  /// Uses the lock of `other`, the instance for the other clock, if there is one.
   init(clock: TimerClock, poller: Poller, sharing other: Timers? = nil) {
     self.clock = clock
     self.poller = poller
@@ -65,7 +68,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Calls `body` with the lock held, and sees to an alarm for what that has armed. Any thread.
+  /// Calls `body` with the lock held, then makes the descriptor if an armed timer needs it. Any
+  /// thread.
   @inline(__always)
   func change<Result>(_ body: (Timers) -> Result) -> Result {
     let (result, isLacking) = lock.pointee.withLock { (body(self), lacksAlarm) }
@@ -73,9 +77,10 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     return result
   }
 
-  // MARK: Timers of lanes, for who holds the lock
+  // MARK: Timers of lanes, with the lock held
 
-  /// An entry by which `lane` hears that a time has come, scheduled as below. It must be put back before the lane dies.
+  /// Makes an entry that notifies `lane`, scheduled as by `schedule`. It must be put back before
+  /// the lane dies.
   func makeEntry(
     for lane: Lane, at target: UInt64 = .max, leeway: UInt64 = 0, arms: Bool = false
   ) -> TimerHandle {
@@ -85,30 +90,32 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     return entry
   }
 
-  /// Once for each entry.
+  /// Returns an entry to the store. Called once for each entry.
   func putBack(_ entry: TimerHandle) {
     withdraw(entry)
     store.put(entry)
   }
 
-  /// Says when `entry` is due; `.max`: never. Replaces what was said before, and takes back that it has fired.
+  /// Sets when `entry` is due; `.max`: never. Replaces the previous schedule, and discards an
+  /// expiry that was not answered.
   func schedule(_ entry: TimerHandle, at target: UInt64, leeway: UInt64, arms: Bool) {
     withdraw(entry)
     set(entry, at: target, leeway: leeway)
     if arms { insert(entry) }
   }
 
-  /// Arms `entry` for when it is due.
+  /// Arms `entry` for its scheduled time.
   func arm(_ entry: TimerHandle) {
     withdraw(entry)
     insert(entry)
   }
 
-  /// What was armed, or has fired and was not answered, no longer counts.
+  /// Disarms `entry`, and discards an expiry that was not answered.
   func disarm(_ entry: TimerHandle) { withdraw(entry) }
 
-  /// For an entry that has fired, which is due every `interval`; 0: once. Arms it for the next time and returns how many
-  /// times have come by now; `nil` if it has not fired, since it was scheduled anew or disarmed since.
+  /// Answers an expiry of an entry that is due every `interval` nanoseconds; 0: once. Arms the
+  /// entry for the next time, and returns the number of intervals that have passed. `nil`: the
+  /// entry has not fired, or was scheduled again or disarmed since.
   func answer(_ entry: TimerHandle, interval: UInt64) -> UInt64? {
     guard entry.pointee.state == .fired else { return nil }
     entry.pointee.state = .idle
@@ -124,12 +131,14 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     return count
   }
 
-  /// Whether there is no alarm yet for what is armed; then whoever armed it is to make one, without the lock.
+  /// Whether a timer is armed and there is no descriptor. The thread that armed it then makes one,
+  /// without the lock.
   var lacksAlarm: Bool { alarm < 0 && byLatest.count > 0 }
 
   // MARK: Work for later
 
-  /// Submits `node` to `queue` when its time has come. Consumes it. Any thread.
+  /// Submits `node` to `queue` at `target`, or at most `leeway` nanoseconds later. Consumes the
+  /// node. Any thread.
   func submit(_ node: WorkNode, to queue: Lane, at target: UInt64, leeway: UInt64) {
     node.carrier = Unmanaged.passRetained(queue).toOpaque()
     change {
@@ -139,12 +148,13 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  // MARK: In a child that was forked
+  // MARK: In a forked child
 
-  /// Calls `body` for each lane that may be told of a time. Some may have no reference left.
+  /// Calls `body` for each lane that has an entry. A lane may have no reference left.
   func visitLanes(_ body: (Unmanaged<Lane>) -> Void) { store.visitLanes(body) }
 
-  /// What was to come is the parent's, and so is the alarm. Work stays where it is: see Queues/Runtime+Fork.
+  /// Disarms all timers: what was scheduled belongs to the parent, and so does the descriptor.
+  /// Nodes stay where they are: see Queues/Runtime+Fork.
   func disarmAll() {
     lock.pointee.withLock {
       _ = byTarget.removeAll()
@@ -171,7 +181,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     entry.pointee.state = .armed
     byLatest.insert(entry, at: entry.pointee.latest)
     if entry.pointee.hasLeeway { byTarget.insert(entry, at: entry.pointee.target) }
-    // Any other ends no window earlier, so the alarm is early enough.
+    // No other timer ends a window earlier, so the descriptor is set early enough.
     if entry.pointee.placeByLatest == 0 { setAlarm() }
   }
 
@@ -185,8 +195,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     if entry.pointee.hasLeeway { byTarget.remove(entry) }
   }
 
-  /// When all timers are due that can fire together with the one that can wait least; `nil` without
-  /// timers.
+  /// The time at which all timers are due that can fire together with the one that can wait least;
+  /// `nil` without timers.
   private var ringTime: UInt64? {
     guard let end = byLatest.first, let target = byTarget.first, target < end else {
       return byLatest.first
@@ -198,29 +208,29 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     return last.time
   }
 
-  /// Sees to it that the alarm rings in time.
+  /// Sets the descriptor, unless it already fires in time.
   private func setAlarm() {
     guard alarm >= 0, let latest = byLatest.first else { return }
-    // Nothing is due before the alarm: not looked through.
+    // No timer is due before the descriptor fires, so no search is needed.
     guard min(latest, byTarget.first ?? latest) < alarmTime else { return }
     guard let time = ringTime, time < alarmTime else { return }
     alarmTime = time
     Alarm.set(alarm, at: max(1, time))
   }
 
-  /// Who is to be told, or what to be submitted.
+  /// A lane to notify, or a node to submit.
   private enum Due {
     case lane(Unmanaged<Lane>)
     case work(WorkNode)
   }
 
-  /// Whose time has come; a batch at most.
+  /// Removes the timers that are due, at most a batch.
   private func takeDue(into due: inout [Due]) {
     guard let latest = byLatest.first else { return }
     let now = clock.nanoseconds
     if latest > now, let time = ringTime, time > now { return }
     var left = Self.batch
-    // First those that can wait no longer, then all others that are due.
+    // Timers that can wait no longer come first, then all others that are due.
     while left > 0, let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now) {
       left -= 1
       remove(entry)
@@ -239,7 +249,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  // MARK: The poller's threads
+  // MARK: Poller threads
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { fire(on: thread) }
 
@@ -249,7 +259,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
       lock.pointee.withLock {
         takeDue(into: &due)
         guard due.isEmpty else { return }
-        // It has rung, or soon will for nothing.
+        // The descriptor has fired, or will fire once spuriously.
         alarmTime = .max
         setAlarm()
       }
@@ -277,7 +287,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 }
 
 extension Timers: Lacking {
-  /// Any thread.
+  /// Makes the timer descriptor if it is missing. Any thread.
   func makeAlarm() {
     let set = poller.prepare()
     let error = lock.pointee.withLock { () -> Int32 in

@@ -1,16 +1,16 @@
-// Room: Sources/DescriptorSource. Events of a descriptor: something to read, room to write.
-// How much there is to read is asked of the kernel when the handler asks for it: a system call, and most handlers just
-// read. Only where the answer decides whether the handler is to be called at all is it asked for before: when the other
-// side has hung up, or another source of the same descriptor may have read it all. When the handler has returned the
-// descriptor is waited for again.
+// Room: Sources/DescriptorSource. Sources that report that a descriptor is readable or writable.
+// The kernel is asked for the number of bytes when the handler reads `data`: that is a system call,
+// and most handlers just read the descriptor. It is asked earlier only if the answer decides
+// whether the handler is called: after a hang-up, or if another source of the same descriptor may
+// have read everything. When the handler has returned, the descriptor is waited for again.
 
 private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   private let entry: DescriptorEntry
   private var descriptor: Int32 { entry.descriptor }
-  /// Guarded by the lock: with whom the entry is, and whether it is to be anywhere.
+  /// Guarded by the lock: what the entry has joined, and whether it may join any more.
   @Cell private var shared: SharedDescriptor?
   @Cell private var isStopped = false
-  /// The lane's: how the event that is being handled is to be answered.
+  /// Used on the lane only: how to answer the event that is being handled.
   @Cell private var answer = SharedDescriptor.Answer.waits
 
   init(_ direction: DescriptorEntry.Direction, _ descriptor: Int32, queue: DispatchQueue?) {
@@ -38,7 +38,7 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     while true {
       let candidate = table.shared(descriptor)
       let isLate = lock.withLock {
-        // Before the entry is told anything: what it is told is taken from there.
+        // Stored before the entry can be notified, because takeData() looks there.
         if !isStopped { shared = candidate }
         return isStopped
       }
@@ -47,7 +47,7 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
         table.forget(candidate)
         continue
       }
-      // stop() may have come before the entry had joined.
+      // stop() may have run before the entry had joined.
       if lock.withLock({ isStopped }) { candidate.leave(entry) }
       return
     }
@@ -87,7 +87,8 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
       answer = .hasEnded
       return 0
     }
-    // It was read by somebody else; or it is of a kind that has no number of bytes; or an empty datagram waits.
+    // Another reader was faster; or this kind of descriptor has no number of bytes; or an empty
+    // datagram is waiting.
     let now = ReadinessSet.now(descriptor, [.readable, .readHangUp])
     if now.isEmpty { return nil }
     if !now.isDisjoint(with: [.readHangUp, .hangUp, .error]) { answer = .hasEnded }
@@ -120,33 +121,37 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   }
 }
 
-/// A source whose events are that a descriptor can be read.
+/// A source whose events report that a descriptor is readable.
 ///
-/// In the event handler `data` is the number of bytes that can be read without waiting, as far as the kernel tells;
-/// 1 for descriptors without bytes to count, as sockets that listen. It is 0 when the other side has hung up or an
-/// error has come: that is told once, and then again only if something new comes. Regular files and others that can
-/// always be read are told of until their end is reached.
+/// In the event handler, `data` is the number of bytes that can be read without blocking, as far as
+/// the kernel knows; 1 for descriptors without bytes to count, such as listening sockets. It is 0
+/// after a hang-up or an error. That is reported once, and then again only if something new comes.
+/// Regular files and others that are always readable cause events until their end is reached.
+///
 /// - Source: Apple, Dispatch, `DispatchSourceRead`.
 public protocol DispatchSourceRead: DispatchSourceProtocol {}
 
-/// A source whose events are that a descriptor can be written.
+/// A source whose events report that a descriptor is writable.
 ///
-/// In the event handler `data` is about the number of bytes that can be written without waiting; 0 when the other side
-/// has hung up or an error has come, which is told once. As long as there is room the handler runs again and again:
-/// suspend the source while there is nothing to write.
+/// In the event handler, `data` is roughly the number of bytes that can be written without
+/// blocking; 0 after a hang-up or an error, which is reported once. While there is room, the
+/// handler runs again and again: suspend the source while there is nothing to write.
+///
 /// - Source: Apple, Dispatch, `DispatchSourceWrite`.
 public protocol DispatchSourceWrite: DispatchSourceProtocol {}
 
 extension DispatchSource: DispatchSourceRead, DispatchSourceWrite {
-  /// Makes a source that watches a descriptor for something to read: see `DispatchSourceRead`.
+  /// Makes a source that reports that a descriptor is readable: see `DispatchSourceRead`.
   ///
-  /// Any number of sources may watch one descriptor. Cancel them before it is closed, and close it in the cancel
-  /// handler: the sources of a descriptor that is closed earlier hear no more, and that is reported
-  /// on standard error if the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
+  /// Any number of sources may watch one descriptor. Cancel them before it is closed, and close it
+  /// in the cancel handler. If it is closed earlier, its sources get no more events, and that is
+  /// reported on standard error if the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
   ///
   /// - Parameters:
-  ///   - fileDescriptor: not negative, or the process stops with a message. Make it non-blocking.
-  ///   - queue: where the handlers run; `nil`: the default global queue.
+  ///   - fileDescriptor: an open descriptor, best in non-blocking mode. Stops the process with a
+  ///     message if it is negative.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_READ`, `dispatch_source_create(3)`; `epoll(7)`.
   public class func makeReadSource(
     fileDescriptor: Int32, queue: DispatchQueue? = nil
@@ -154,12 +159,15 @@ extension DispatchSource: DispatchSourceRead, DispatchSourceWrite {
     DescriptorSource(.read, fileDescriptor, queue: queue)
   }
 
-  /// Makes a source that watches a descriptor for room to write: see `DispatchSourceWrite`, and `makeReadSource`
-  /// for what holds of descriptors.
+  /// Makes a source that reports that a descriptor is writable: see `DispatchSourceWrite`.
+  ///
+  /// The rules for descriptors are those of `makeReadSource`.
   ///
   /// - Parameters:
-  ///   - fileDescriptor: not negative, or the process stops with a message. Make it non-blocking.
-  ///   - queue: where the handlers run; `nil`: the default global queue.
+  ///   - fileDescriptor: an open descriptor, best in non-blocking mode. Stops the process with a
+  ///     message if it is negative.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_WRITE`, `dispatch_source_create(3)`; `epoll(7)`.
   public class func makeWriteSource(
     fileDescriptor: Int32, queue: DispatchQueue? = nil

@@ -1,9 +1,10 @@
-// Room: Sources/DispatchSource+Handlers. Setting what a source calls, and taking it to be called.
-// Handlers are set from any thread, and guarded by the source's lock. A new one counts from the next call on. What is
-// replaced is let go of outside the lock, since it may be the last reference to something of the program's.
+// Room: Sources/DispatchSource+Handlers. Sets a source's handlers, and takes them to call them.
+// Any thread sets handlers, under the source's lock. A new handler applies from the next call on. A
+// replaced handler is released outside the lock, since it may hold the last reference to an object
+// of the program.
 
 extension DispatchSource {
-  /// Sets, or with `nil` takes away. Without effect once the source is over.
+  /// Sets a handler; `nil` removes it. Has no effect once the source is over.
   func setHandler(_ role: SourceRole, to handler: SourceHandler?) {
     var old = handler
     let wasAdded = lock.withLock {
@@ -21,7 +22,7 @@ extension DispatchSource {
     if wasAdded { handlerWasAdded(role) }
   }
 
-  /// Sets a C program's function, or takes away what is there.
+  /// Sets a C program's function as the handler; `nil` removes the handler.
   package func setHandler(_ role: SourceRole, toFunction function: WorkFunction?) {
     setHandler(role, to: function.map(SourceHandler.init))
   }
@@ -32,14 +33,14 @@ extension DispatchSource {
     return made
   }
 
-  /// The event handler, and whether the registration handler is still to be called.
+  /// The event handler, and whether the registration handler has not been called yet.
   var forEvent: (handler: SourceHandler?, isUnregistered: Bool) {
     lock.withLock { (eventHandler, rare?.registration != nil) }
   }
 
   var hasRegistrationHandler: Bool { lock.withLock { rare?.registration != nil } }
 
-  /// Called once at most.
+  /// Takes the registration handler, so that it is called at most once.
   func takeRegistrationHandler() -> SourceHandler? {
     lock.withLock {
       guard let rare else { return nil }
@@ -48,7 +49,8 @@ extension DispatchSource {
     }
   }
 
-  /// The cancel handler, and the end of all of them. The others are for the caller to let go of.
+  /// Ends all handlers, and returns them: the cancel handler to call, the others for the caller to
+  /// release.
   func endHandlers() -> (cancel: SourceHandler?, event: SourceHandler?, rare: RareHandlers?) {
     lock.withLock {
       let taken = (rare?.cancel, eventHandler, rare)
@@ -61,10 +63,11 @@ extension DispatchSource {
 }
 
 extension DispatchSource {
-  /// For who has cancelled an active source: whether it has ended by that. It has where there is no handler to call; all
-  /// that the queue has to do then is to let go of what the event handler keeps, which goes there without the source if
-  /// nothing is on the lane. A source for each request ends mostly on the thread that made it so. One that is suspended
-  /// does not: until it is resumed it may get a cancel handler.
+  /// Ends a source that was active when it was cancelled, if it has no handler left to call.
+  /// Returns whether it did. What the event handler captures must still be released on the queue.
+  /// If the lane is idle, a node of its own takes it there without the source. So a source per
+  /// request mostly ends on the thread that made it. A suspended source does not end here: it may
+  /// get a cancel handler before it is resumed.
   func endsInPlace() -> Bool {
     if state.load(ordering: .relaxed).isSuspended { return false }
     var old: SourceHandler?
@@ -82,15 +85,15 @@ extension DispatchSource {
     return true
   }
 
-  /// Cancels the source, and returns when no handler of it runs, nor will. At once for who holds the queue that they
-  /// run on: none runs then, or it is the caller.
+  /// Cancels the source, and returns when no handler of it runs or will run. Returns at once if the
+  /// caller holds the queue of the handlers: then none runs, or it is the caller.
   package final func cancelAndWait() {
     cancel()
     let thread = currentThread()
     if firstClosed(by: thread) != nil { return }
-    // What was never active has no handler to wait for, and none of them would come.
+    // Without activation, a source that was never active would never run its cancellation.
     activate()
-    // Behind the cancellation, which is on the lane already.
+    // Waits in line behind the cancellation, which is on the lane already.
     if enterSlowly(thread) { return leaveSlowly(thread) }
     leaveSlowly(thread)
   }

@@ -1,18 +1,19 @@
-// Room: Sources/DispatchSource. Something that happens outside of the queues, as work on a queue.
-// A source is a serial lane of its own that targets the queue it was made with. So it has all that lanes have:
-// its handlers never overlap, it is made inactive, can be suspended, gets another target in order with its
-// events, and its place in deadlock messages. What comes to the lane:
-//   the registration  if there is a handler for it: the first thing to run once the source is active. Without one the
-//                     thread that activates the source begins to watch itself
+// Room: Sources/DispatchSource. Turns events from outside the queues into work on a queue.
+// A source is a serial lane of its own that targets the queue it was made with. So it behaves like
+// every lane: its handlers never overlap; it starts inactive; it can be suspended; it changes its
+// target in order with its events; and deadlock messages name it. The lane receives:
+//   the registration  if there is a handler for it: the first node to run in an active source.
+//                     Without one, the activating thread starts the monitoring
 //   an event          one node at a time, however much has happened: see SourceState
-//   the cancellation  one node, the last thing that calls a handler
-// Whoever holds the last reference to a source that is not cancelled ends it: no handler is called any more,
-// the cancel handler neither. Nodes on the lane hold the source. An inactive source whose last reference goes is a
-// client's mistake, which the lane reports.
+//   the cancellation  one node, the last one that calls a handler
+// Releasing the last reference to a source that is not cancelled ends it: it calls no handler any
+// more, not even the cancel handler. Nodes on the lane retain the source. Releasing the last
+// reference to an inactive source is a client's mistake, which the lane reports.
 
-/// Runs handlers on a queue when something happens: a timer fires, data is merged, …
+/// Runs handlers on a queue when events happen: a timer fires, a descriptor becomes readable, data
+/// is merged, and so on.
 ///
-/// Sources are made inactive. Set the handlers, then call `activate()`.
+/// A source starts inactive. Set its handlers, then call `activate()`.
 ///
 /// ```swift
 /// let timer = DispatchSource.makeTimerSource(queue: .main)
@@ -21,21 +22,22 @@
 /// timer.activate()
 /// ```
 /// - Source: `dispatch/source.h` of the public reference.
-// SAFETY: the state is atomic, handlers and the timer's settings have locks.
+// SAFETY: the words are atomic. The source's lock guards the handlers, and what kinds of sources
+// add; the timers' lock guards a timer's settings.
 public class DispatchSource: _Lane, @unchecked Sendable {
-  /// The event handler's QoS, packed: events come to the queue as items of that class. Relaxed: a handler counts from
-  /// some event on.
+  /// The event handler's QoS, packed: events reach the queue as items of that QoS. Accessed
+  /// relaxed: a new handler applies from some later event on.
   final let eventQoS = Atomic<UInt32>(0)
-  /// What the event handler that runs, or ran last, is told.
+  /// The data of the event handler that runs, or ran last.
   private let current = Atomic<UInt64>(0)
   @Cell final var rare: RareHandlers?
   private let sourceState = Atomic<UInt32>(0)
-  /// Guards the handlers, and what kinds of sources add.
+  /// Guards the handlers, and state that kinds of sources add.
   final let lock = Lock()
   @Cell final var eventHandler: SourceHandler?
-  /// The source has been cancelled and its cancel handler taken: nothing is called any more.
+  /// The source is cancelled and its cancel handler taken: no handler is called any more.
   @Cell final var isOver = false
-  // In the order of their sizes: there may be a timer for each request.
+  // The properties are in the order of their sizes, because a program may make a timer per request.
 
   init(queue: DispatchQueue?, isRegistered: Bool = true) {
     super.init(
@@ -44,60 +46,72 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     withExtendedLifetime(queue) {}
   }
 
-  /// An event that is ready again at once must not keep the other items of the queue waiting.
+  /// One item at a time, so that an event which is ready again at once does not delay other items
+  /// of the queue.
   override final var drainQuota: Int { 1 }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
-  /// The node that was to take what has happened is not on the lane any more.
+  /// In a forked child, the event node is no longer on the lane.
   override func forgetParent() {
     sourceState.bitwiseAnd(~SourceState.queued, ordering: .relaxed)
   }
 
-  /// Starts the source if it was never active; otherwise takes back one `suspend()`.
+  /// Undoes one `suspend()`; activates the source if it was never active.
+  ///
+  /// Call from any thread. Stops the process with a message if the source is active and not
+  /// suspended.
+  ///
+  /// - Source: `dispatch_resume(3)`.
   override public final func resume() {
     resumeLane(activates: true, whenActivated: start)
   }
 
+  /// Activates an inactive source: from then on it receives events.
+  ///
+  /// Call from any thread. Has no effect on a source that is active.
+  ///
+  /// - Source: `dispatch_activate` in `dispatch/object.h` of the public reference.
   override public final func activate() {
     activateLane()
     start()
   }
 
-  // MARK: What kinds of sources do
+  // MARK: Hooks for kinds of sources
 
-  /// Before the registration is queued, if there is a handler for it.
+  /// Called before the registration is queued, if there is a registration handler.
   func willRegister() {}
-  /// Once, when the source is active; any thread.
+  /// Starts to monitor. Called once, when the source is active; any thread.
   func startMonitoring() {}
-  /// Any thread: nothing more is to be signalled. May be called more than once, and before the start.
+  /// Stops all later signals. Any thread; may be called more than once, and before the start.
   func stopMonitoring() {}
-  /// On the lane: what an event is told. `nil`: nothing has happened after all, and no handler is called.
+  /// Takes the event's data, on the lane. `nil`: nothing has happened; no handler is called.
   func takeData() -> UInt64? { nil }
-  /// In the place of data that `askForData` gives when somebody wants to know. Where it is data like any other, it is
-  /// what is given.
+  /// Stands in for data that `askForData` fetches when the handler reads it. A source that does not
+  /// fetch returns it unchanged, so there it is ordinary data.
   static var toBeAsked: UInt64 { .max }
   func askForData() -> UInt64 { Self.toBeAsked }
-  /// On the lane: the handler of an event has returned.
+  /// Called on the lane when the event handler has returned.
   func eventWasHandled(on thread: ThreadContext) {}
-  /// User data.
+  /// Merges user data by the given operation.
   func mergeData(_ data: UInt, as asked: DataMerge) {
     clientFault("\(asked)(data:) on a \(laneLabel). Only sources of user data take any.")
   }
-  /// User data, merged as the source was made to.
+  /// Merges user data by the source's own operation.
   package func mergeData(_ data: UInt) {
     clientFault("Data was merged into a \(laneLabel). Only sources of user data take any.")
   }
-  /// Timers.
+  /// Sets a timer's schedule, in nanoseconds.
   func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
     clientFault("schedule() on a \(laneLabel). Only timer sources have a schedule.")
   }
   var handleValue: UInt { 0 }
   var maskValue: UInt { 0 }
 
-  // MARK: The beginning
+  // MARK: Start
 
   private func start() {
-    // acquiringAndReleasing: with cancel(): one of the two sees the other.
+    // acquiringAndReleasing: pairs with cancel(). Both exchange one word, so the later one sees the
+    // earlier one.
     let was = SourceState(
       rawValue: sourceState.bitwiseOr(SourceState.started, ordering: .acquiringAndReleasing)
         .oldValue)
@@ -114,7 +128,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   private func watch() {
     if isCancelled { return }
     startMonitoring()
-    // Between the two looks cancel() may have stopped what had not begun.
+    // cancel() may have stopped the monitoring before it began.
     if isCancelled { stopMonitoring() }
   }
 
@@ -130,10 +144,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     }
   }
 
-  /// For a handler that is set when the source has begun to watch.
+  /// Queues a registration handler that was set after the monitoring began.
   private func queueLateRegistration() {
     submitRetained(from: currentThread()) { raw, thread in
-      // SAFETY: as above.
+      // SAFETY: the node's reference, which this takes.
       let source = DispatchSource.taken(from: raw, thread)
       source._withUnsafeGuaranteedRef { $0.runRegistration(on: thread) }
       source.release()
@@ -144,12 +158,13 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread) }
   }
 
-  /// A handler came to a source that had none. Any thread.
+  /// Called when a handler was set where there was none. Any thread.
   final func handlerWasAdded(_ role: SourceRole) {
-    // As for a source that begins to watch just then; and what has happened before counts as having happened now.
+    // The source behaves as if it started now: an earlier event counts as one that happens now.
     switch role {
     case .registration:
-      // acquiringAndReleasing: with start(), one of the two sees the other.
+      // acquiringAndReleasing: pairs with start(). Both exchange one word, so the later one sees
+      // the earlier one.
       let was = SourceState(
         rawValue: sourceState.bitwiseOr(SourceState.registers, ordering: .acquiringAndReleasing)
           .oldValue)
@@ -164,9 +179,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
 
   // MARK: Events
 
-  /// Something has happened, and is there to be found by takeData(). Any thread.
+  /// Queues an event: something has happened, and takeData() finds it. Any thread.
   final func signal(from thread: ThreadContext) {
-    // releasing: what the caller has merged; acquiring pairs with the clearing in runEvent().
+    // releasing: publishes what the caller has merged. acquiring: pairs with the exchange in
+    // runEvent(), which clears the bit.
     let was = SourceState(
       rawValue: sourceState.bitwiseOr(SourceState.queued, ordering: .acquiringAndReleasing).oldValue
     )
@@ -185,21 +201,22 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func runEvent(on thread: ThreadContext) {
-    // Before the data is taken: see SourceState.
+    // Cleared before the data is taken: see SourceState.
     let seen = SourceState(
       rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing)
         .oldValue)
     if seen.isCancelled { return }
-    // Without one, what has happened stays where it is until there is one.
+    // Without a handler, the data stays where it is until there is one.
     let (handler, isUnregistered) = forEvent
     guard let handler, let data = takeData() else { return }
-    // An event that comes just when the source is started may get in line before the registration. It is told since
-    // the source watches, or has nothing to watch; so here is the place.
+    // An event that comes while the source starts may be queued before the registration. It can
+    // only come once the source monitors, or has nothing to monitor. So the registration handler
+    // may run here.
     if isUnregistered {
       takeRegistrationHandler()?.run(of: self, on: thread)
       if isCancelled { return }
     }
-    // relaxed: for the handler on this thread; others see some value.
+    // relaxed: for the handler on this thread; other threads see some value.
     current.store(data, ordering: .relaxed)
     handler.run(of: self, on: thread)
     eventWasHandled(on: thread)
@@ -230,11 +247,17 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 }
 
-// MARK: What every source can do
+// MARK: DispatchSourceProtocol
 
 extension DispatchSource: DispatchSourceProtocol {
+  /// Ends the source: no event handler starts from now on, and the cancel handler runs last.
+  ///
+  /// Call from any thread, any number of times. An event handler that is running continues. The
+  /// cancel handler runs on the source's queue; if the source is suspended, after `resume()`.
+  ///
+  /// - Source: `dispatch_source_cancel(3)`.
   public final func cancel() {
-    // releasing: what the caller did before is seen by the cancel handler, which the lane's push orders too.
+    // releasing: the cancel handler sees what the caller did; the lane's push orders it too.
     let was = SourceState(
       rawValue: sourceState.bitwiseOr(
         SourceState.cancelled, ordering: .acquiringAndReleasing
@@ -250,20 +273,35 @@ extension DispatchSource: DispatchSourceProtocol {
     }
   }
 
+  /// The source itself. For the engine only.
   public final var _source: DispatchSource { self }
 
+  /// Whether `cancel()` was called.
+  ///
+  /// - Source: `dispatch_source_testcancel(3)`.
   public final var isCancelled: Bool {
     SourceState(rawValue: sourceState.load(ordering: .acquiring)).isCancelled
   }
 
+  /// In the event handler, the data of the event; its meaning depends on the kind of source.
+  ///
+  /// Outside the event handler the value is unspecified.
+  ///
+  /// - Source: `dispatch_source_get_data(3)`.
   public final var data: UInt {
     let seen = current.load(ordering: .relaxed)
     guard seen == Self.toBeAsked else { return UInt(truncatingIfNeeded: seen) }
     let asked = askForData()
-    // relaxed: as in runEvent(). Once for each event, so that it does not change while the handler reads.
+    // relaxed: as in runEvent(). Stored, so that the value stays the same within a handler.
     current.store(asked, ordering: .relaxed)
     return UInt(truncatingIfNeeded: asked)
   }
+  /// The descriptor, signal number or process number that the source watches; 0 for other kinds.
+  ///
+  /// - Source: `dispatch_source_get_handle(3)`.
   public final var handle: UInt { handleValue }
+  /// The events that the source was made for; 0 for kinds without a mask.
+  ///
+  /// - Source: `dispatch_source_get_mask(3)`.
   public final var mask: UInt { maskValue }
 }

@@ -1,70 +1,146 @@
-// Room: Sources/DispatchSourceProtocol. What all sources can do, and what each kind adds.
+// Room: Sources/DispatchSourceProtocol. The interface of all sources, and of sources of user data.
 
 /// A source of events.
 ///
+/// Only `DispatchSource` implements it. The default implementations stop the process with a message
+/// on any other type. Every function may be called from any thread.
+///
 /// - Source: Apple, Dispatch, `DispatchSourceProtocol`.
 public protocol DispatchSourceProtocol: Sendable {
-  /// Sets what runs on the source's queue when something has happened; `nil` takes it away. A handler
-  /// counts from the next event on. It never runs twice at once.
+  /// Sets the closure that runs on the source's queue when an event has happened.
+  ///
+  /// - Parameters:
+  ///   - qos: the handler's QoS; by default that of the caller.
+  ///   - flags: options of the handler.
+  ///   - handler: runs from the next event on, never twice at once; `nil` removes the handler.
+  /// - Source: `dispatch_source_set_event_handler(3)`.
   func setEventHandler(
     qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
   /// Sets the event handler to a work item.
+  ///
+  /// - Parameter handler: performed from the next event on.
+  /// - Source: `dispatch_source_set_event_handler(3)`.
   func setEventHandler(handler: DispatchWorkItem)
-  /// Sets what runs once, last, on the source's queue when the source has been cancelled.
+  /// Sets the closure that runs on the source's queue, once and last, after the source was
+  /// cancelled.
+  ///
+  /// - Parameters:
+  ///   - qos: the handler's QoS; by default that of the caller.
+  ///   - flags: options of the handler.
+  ///   - handler: runs once; `nil` removes the handler. Ignored once the source has ended.
+  /// - Source: `dispatch_source_set_cancel_handler(3)`.
   func setCancelHandler(
     qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
   /// Sets the cancel handler to a work item.
+  ///
+  /// - Parameter handler: performed once. Ignored once the source has ended.
+  /// - Source: `dispatch_source_set_cancel_handler(3)`.
   func setCancelHandler(handler: DispatchWorkItem)
-  /// Sets what runs once, first, on the source's queue when the source has begun to watch.
+  /// Sets the closure that runs on the source's queue, once and first, when the source begins to
+  /// monitor.
+  ///
+  /// - Parameters:
+  ///   - qos: the handler's QoS; by default that of the caller.
+  ///   - flags: options of the handler.
+  ///   - handler: runs once, soon if the source already monitors; `nil` removes the handler.
+  /// - Source: `dispatch_source_set_registration_handler(3)`.
   func setRegistrationHandler(
     qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
   /// Sets the registration handler to a work item.
+  ///
+  /// - Parameter handler: performed once.
+  /// - Source: `dispatch_source_set_registration_handler(3)`.
   func setRegistrationHandler(handler: DispatchWorkItem)
 
-  /// Ends the source. Any thread, any number of times. An event handler that runs goes on; no other starts.
-  /// The cancel handler runs on the source's queue, after `resume()` if the source is suspended.
+  /// Ends the source: no event handler starts from now on, and the cancel handler runs last.
+  ///
+  /// May be called any number of times. An event handler that is running continues. The cancel
+  /// handler runs on the source's queue; if the source is suspended, after `resume()`.
+  ///
+  /// - Source: `dispatch_source_cancel(3)`.
   func cancel()
-  /// Starts an inactive source; otherwise takes back one `suspend()`.
+  /// Undoes one `suspend()`; activates a source that was never active.
+  ///
+  /// Stops the process with a message if the source is active and not suspended.
+  ///
+  /// - Source: `dispatch_resume(3)`.
   func resume()
-  /// Holds handlers back. What happens meanwhile is delivered as one event at `resume()`.
+  /// Holds handlers back until `resume()`, which delivers what has happened since as one event.
+  ///
+  /// A handler that is running continues. Calls nest: each needs a `resume()` of its own.
+  ///
+  /// - Source: `dispatch_suspend(3)`.
   func suspend()
-  /// Starts an inactive source.
+  /// Activates an inactive source. Has no effect on an active one.
+  ///
+  /// - Source: `dispatch_activate` in `dispatch/object.h` of the public reference.
   func activate()
 
-  /// What the source watches: a descriptor, a signal's number, a process; 0 where that says nothing.
+  /// The descriptor, signal number or process number that the source watches; 0 for other kinds.
+  ///
+  /// - Source: `dispatch_source_get_handle(3)`.
   var handle: UInt { get }
-  /// Which events the source asked for.
+  /// The events that the source was made for; 0 for kinds without a mask.
+  ///
+  /// - Source: `dispatch_source_get_mask(3)`.
   var mask: UInt { get }
-  /// In the event handler, what has happened: the data merged, the number of times that a timer fired.
+  /// In the event handler, the data of the event: the merged data, the number of times that a timer
+  /// fired, and so on.
+  ///
+  /// - Source: `dispatch_source_get_data(3)`.
   var data: UInt { get }
   /// Whether `cancel()` was called.
+  ///
+  /// - Source: `dispatch_source_testcancel(3)`.
   var isCancelled: Bool { get }
 
-  /// The engine's source, which this is. Not for programs.
+  /// The engine's source behind this value. Not for programs.
   var _source: DispatchSource { get }
 }
 
-/// A source whose events are numbers that the program adds up.
+/// A source whose data is the sum of what the program adds.
+///
+/// - Source: Apple, Dispatch, `DispatchSourceUserDataAdd`.
 public protocol DispatchSourceUserDataAdd: DispatchSourceProtocol {
-  /// Adds to what the next event handler finds in `data`. Zero is no event. Any thread.
+  /// Adds to the data of the next event. Any thread.
+  ///
+  /// Stops the process with a message on a source that was made for another operation.
+  ///
+  /// - Parameter data: the number to add; 0 causes no event. The sum wraps around.
+  /// - Source: `dispatch_source_merge_data(3)`.
   func add(data: UInt)
 }
 
-/// A source whose events are bits that the program sets.
+/// A source whose data is the set of bits that the program sets.
+///
+/// - Source: Apple, Dispatch, `DispatchSourceUserDataOr`.
 public protocol DispatchSourceUserDataOr: DispatchSourceProtocol {
-  /// Sets bits in what the next event handler finds in `data`. Zero is no event. Any thread.
+  /// Sets bits in the data of the next event. Any thread.
+  ///
+  /// Stops the process with a message on a source that was made for another operation.
+  ///
+  /// - Parameter data: the bits to set; 0 causes no event.
+  /// - Source: `dispatch_source_merge_data(3)`.
   func or(data: UInt)
 }
 
-/// A source whose event is the last value that the program gave.
+/// A source whose data is the last value that the program set.
+///
+/// - Source: Apple, Dispatch, `DispatchSourceUserDataReplace`.
 public protocol DispatchSourceUserDataReplace: DispatchSourceProtocol {
-  /// Replaces what the next event handler finds in `data`. Zero is no event. Any thread.
+  /// Replaces the data of the next event. Any thread.
+  ///
+  /// Stops the process with a message on a source that was made for another operation.
+  ///
+  /// - Parameter data: the new value; 0 causes no event.
+  /// - Source: `dispatch_source_merge_data(3)`.
   func replace(data: UInt)
 }
 
-// MARK: As every source of this package does it
+// MARK: Default implementations
 
 extension DispatchSourceProtocol {
+  /// The engine's source. Stops the process with a message, unless the type is `DispatchSource`.
   public var _source: DispatchSource {
     clientFault(
       "\(type(of: self)) conforms to DispatchSourceProtocol but is no DispatchSource. Make sources with "
@@ -77,7 +153,8 @@ extension DispatchSourceProtocol {
     _ role: SourceRole, to handler: DispatchSourceHandler?, qos: DispatchQoS,
     flags: DispatchWorkItemFlags
   ) {
-    // Not map(): a closure that goes through a generic is wrapped twice, with an allocation each time.
+    // Not map(): a closure that passes through a generic function is wrapped twice, with an
+    // allocation each time.
     if let handler {
       source.setHandler(role, to: SourceHandler(handler, qos: qos, flags: flags))
     } else {
@@ -85,12 +162,12 @@ extension DispatchSourceProtocol {
     }
   }
 
-  /// Sets what runs on the source's queue when something has happened; `nil` takes it away.
+  /// Sets the closure that runs on the source's queue when an event has happened.
   ///
   /// - Parameters:
   ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: what is special about the handler.
-  ///   - handler: counts from the next event on. It never runs twice at once.
+  ///   - flags: options of the handler.
+  ///   - handler: runs from the next event on, never twice at once; `nil` removes the handler.
   /// - Source: `dispatch_source_set_event_handler(3)`.
   public func setEventHandler(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
@@ -100,12 +177,20 @@ extension DispatchSourceProtocol {
   }
 
   /// Sets the event handler to a work item.
+  ///
+  /// - Parameter handler: performed from the next event on.
+  /// - Source: `dispatch_source_set_event_handler(3)`.
   public func setEventHandler(handler: DispatchWorkItem) {
     source.setHandler(.event, to: .item(handler))
   }
 
-  /// Sets what runs once, last, on the source's queue when the source has been cancelled.
+  /// Sets the closure that runs on the source's queue, once and last, after the source was
+  /// cancelled.
   ///
+  /// - Parameters:
+  ///   - qos: the handler's QoS; by default that of the caller.
+  ///   - flags: options of the handler.
+  ///   - handler: runs once; `nil` removes the handler. Ignored once the source has ended.
   /// - Source: `dispatch_source_set_cancel_handler(3)`.
   public func setCancelHandler(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
@@ -115,12 +200,20 @@ extension DispatchSourceProtocol {
   }
 
   /// Sets the cancel handler to a work item.
+  ///
+  /// - Parameter handler: performed once. Ignored once the source has ended.
+  /// - Source: `dispatch_source_set_cancel_handler(3)`.
   public func setCancelHandler(handler: DispatchWorkItem) {
     source.setHandler(.cancel, to: .item(handler))
   }
 
-  /// Sets what runs once, first, on the source's queue when the source has begun to watch.
+  /// Sets the closure that runs on the source's queue, once and first, when the source begins to
+  /// monitor.
   ///
+  /// - Parameters:
+  ///   - qos: the handler's QoS; by default that of the caller.
+  ///   - flags: options of the handler.
+  ///   - handler: runs once, soon if the source already monitors; `nil` removes the handler.
   /// - Source: `dispatch_source_set_registration_handler(3)`.
   public func setRegistrationHandler(
     qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
@@ -130,6 +223,9 @@ extension DispatchSourceProtocol {
   }
 
   /// Sets the registration handler to a work item.
+  ///
+  /// - Parameter handler: performed once.
+  /// - Source: `dispatch_source_set_registration_handler(3)`.
   public func setRegistrationHandler(handler: DispatchWorkItem) {
     source.setHandler(.registration, to: .item(handler))
   }

@@ -1,44 +1,83 @@
-// Room: Sources/DispatchSourceTimer. When a timer fires.
+// Room: Sources/DispatchSourceTimer. The public schedule of timer sources.
 
 /// A source whose events are points in time.
 ///
-/// In the event handler `data` is the number of times that the timer has fired since the last event.
+/// In the event handler, `data` is the number of times that the timer has fired since the last
+/// event.
+///
 /// - Source: Apple, Dispatch, `DispatchSourceTimer`.
 public protocol DispatchSourceTimer: DispatchSourceProtocol {
-  /// Fires once, at `deadline`.
+  /// Schedules the timer to fire once, at `deadline`.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to fire, on the clock that stops while the machine sleeps.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleOneshot(deadline: DispatchTime, leeway: DispatchTimeInterval)
-  /// Fires once, at `wallDeadline`.
+  /// Schedules the timer to fire once, at `wallDeadline`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to fire, on the wall clock.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleOneshot(wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval)
-  /// Fires at `deadline`, and then every `interval`.
+  /// Schedules the timer to fire at `deadline`, and then every `interval`.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleRepeating(
     deadline: DispatchTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
-  /// Fires at `deadline`, and then every `interval` seconds.
+  /// Schedules the timer to fire at `deadline`, and then every `interval` seconds.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleRepeating(deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval)
-  /// Fires at `wallDeadline`, and then every `interval`.
+  /// Schedules the timer to fire at `wallDeadline`, and then every `interval`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
-  /// Fires at `wallDeadline`, and then every `interval` seconds.
+  /// Schedules the timer to fire at `wallDeadline`, and then every `interval` seconds.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: Double, leeway: DispatchTimeInterval)
 }
 
 extension DispatchSourceTimer {
-  /// Fires at `deadline`, and then every `interval`.
+  /// Schedules the timer to fire at `deadline`, and then every `interval`.
   ///
-  /// Replaces what was scheduled before, also while the timer runs. Call from any thread. A deadline that has
-  /// passed fires at once; `.distantFuture` never. The clock stands still while the machine sleeps.
+  /// Replaces the previous schedule, also while the timer runs. Call from any thread. Stops the
+  /// process with a message on a source that is not a timer.
   ///
   /// - Parameters:
-  ///   - deadline: the first time.
-  ///   - interval: the time from one to the next; `.never`: once. They stay on the grid that the deadline
-  ///     begins, however late a handler runs.
-  ///   - leeway: how much later than due the timer may fire, so that one wake-up can serve several.
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps. A time
+  ///     in the past fires at once; `.distantFuture` never fires.
+  ///   - interval: the time from one firing to the next; `.never`: fire once. Firings stay on the
+  ///     grid that starts at the deadline, however late a handler runs. An interval below 1 ns
+  ///     counts as 1 ns.
+  ///   - leeway: how much later than due the timer may fire, so that one wake-up can serve several
+  ///     timers.
   /// - Source: `dispatch_source_set_timer(3)`.
   public func schedule(
     deadline: DispatchTime, repeating interval: DispatchTimeInterval = .never,
@@ -48,8 +87,14 @@ extension DispatchSourceTimer {
       deadline.limit, interval: interval.timerNanoseconds, leeway: leeway.leewayNanoseconds)
   }
 
-  /// Fires at `deadline`, and then every `interval` seconds; infinity: once.
+  /// Schedules the timer to fire at `deadline`, and then every `interval` seconds.
   ///
+  /// Otherwise the same as `schedule(deadline:repeating:leeway:)` with a `DispatchTimeInterval`.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
   public func schedule(
     deadline: DispatchTime, repeating interval: Double,
@@ -59,8 +104,15 @@ extension DispatchSourceTimer {
       deadline.limit, interval: .timer(seconds: interval), leeway: leeway.leewayNanoseconds)
   }
 
-  /// Fires at `wallDeadline` by the wall clock, which follows when that is set, and then every `interval`.
+  /// Schedules the timer to fire at `wallDeadline` by the wall clock, and then every `interval`.
   ///
+  /// When the wall clock is set, the timer follows it. Otherwise the same as
+  /// `schedule(deadline:repeating:leeway:)`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
   public func schedule(
     wallDeadline: DispatchWallTime, repeating interval: DispatchTimeInterval = .never,
@@ -70,8 +122,16 @@ extension DispatchSourceTimer {
       wallDeadline.limit, interval: interval.timerNanoseconds, leeway: leeway.leewayNanoseconds)
   }
 
-  /// Fires at `wallDeadline` by the wall clock, and then every `interval` seconds; infinity: once.
+  /// Schedules the timer to fire at `wallDeadline` by the wall clock, and then every `interval`
+  /// seconds.
   ///
+  /// When the wall clock is set, the timer follows it. Otherwise the same as
+  /// `schedule(deadline:repeating:leeway:)`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
   public func schedule(
     wallDeadline: DispatchWallTime, repeating interval: Double,
@@ -81,7 +141,12 @@ extension DispatchSourceTimer {
       wallDeadline.limit, interval: .timer(seconds: interval), leeway: leeway.leewayNanoseconds)
   }
 
-  /// Fires once, at `deadline`.
+  /// Schedules the timer to fire once, at `deadline`.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to fire, on the clock that stops while the machine sleeps.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   public func scheduleOneshot(
     deadline: DispatchTime, leeway: DispatchTimeInterval = .nanoseconds(0)
@@ -89,7 +154,12 @@ extension DispatchSourceTimer {
     schedule(deadline: deadline, leeway: leeway)
   }
 
-  /// Fires once, at `wallDeadline`.
+  /// Schedules the timer to fire once, at `wallDeadline`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to fire, on the wall clock.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   public func scheduleOneshot(
     wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval = .nanoseconds(0)
@@ -97,7 +167,13 @@ extension DispatchSourceTimer {
     schedule(wallDeadline: wallDeadline, leeway: leeway)
   }
 
-  /// Fires at `deadline`, and then every `interval`.
+  /// Schedules the timer to fire at `deadline`, and then every `interval`.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   public func scheduleRepeating(
     deadline: DispatchTime, interval: DispatchTimeInterval,
@@ -106,7 +182,13 @@ extension DispatchSourceTimer {
     schedule(deadline: deadline, repeating: interval, leeway: leeway)
   }
 
-  /// Fires at `deadline`, and then every `interval` seconds.
+  /// Schedules the timer to fire at `deadline`, and then every `interval` seconds.
+  ///
+  /// - Parameters:
+  ///   - deadline: the first time to fire, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   public func scheduleRepeating(
     deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval = .nanoseconds(0)
@@ -114,7 +196,13 @@ extension DispatchSourceTimer {
     schedule(deadline: deadline, repeating: interval, leeway: leeway)
   }
 
-  /// Fires at `wallDeadline`, and then every `interval`.
+  /// Schedules the timer to fire at `wallDeadline`, and then every `interval`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next; `.never`: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   public func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: DispatchTimeInterval,
@@ -123,7 +211,13 @@ extension DispatchSourceTimer {
     schedule(wallDeadline: wallDeadline, repeating: interval, leeway: leeway)
   }
 
-  /// Fires at `wallDeadline`, and then every `interval` seconds.
+  /// Schedules the timer to fire at `wallDeadline`, and then every `interval` seconds.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: the first time to fire, on the wall clock.
+  ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
   @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   public func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: Double,
@@ -136,7 +230,7 @@ extension DispatchSourceTimer {
 extension DispatchSource: DispatchSourceTimer {}
 
 extension DispatchTimeInterval {
-  /// As a timer's interval: 0 for once. Less than a nanosecond is taken as one.
+  /// The interval of a timer in nanoseconds, at least 1; 0: fire once.
   fileprivate var timerNanoseconds: UInt64 {
     let nanoseconds = saturatedNanoseconds
     if nanoseconds == .max { return 0 }
@@ -155,7 +249,8 @@ extension UInt64 {
 }
 
 extension DispatchSource {
-  /// Fires at the time that C's word says, and then every `interval` nanoseconds; 0: once.
+  /// Schedules the timer by a deadline in C's encoding. `interval` and `leeway` are in nanoseconds;
+  /// an `interval` of 0: fire once.
   package final func schedule(word: dispatch_time_t, interval: UInt64, leeway: UInt64) {
     schedule(TimeLimit(word: word), interval: interval, leeway: leeway)
   }

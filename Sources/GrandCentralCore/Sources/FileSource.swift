@@ -1,4 +1,4 @@
-// Room: Sources/FileSource. Events of a file or directory: it was written, renamed, deleted.
+// Room: Sources/FileSource. Sources that report changes of a file or directory.
 
 private final class FileSource: MergingSource, FileListener, @unchecked Sendable {
   private let descriptor: Int32
@@ -59,7 +59,7 @@ private final class FileSource: MergingSource, FileListener, @unchecked Sendable
   func fileHasChanged(_ events: FileEvents, on thread: ThreadContext) {
     let wanted = events.intersection(entry.wanted)
     if wanted.isEmpty { return }
-    // releasing: what was read of the file before is seen by the handler.
+    // releasing: the handler sees what was read of the file before.
     pending.bitwiseOr(wanted.rawValue, ordering: .releasing)
     signal(from: thread)
   }
@@ -67,85 +67,100 @@ private final class FileSource: MergingSource, FileListener, @unchecked Sendable
 
 /// A source whose events are changes of a file or directory.
 ///
-/// In the event handler `data` says what has happened since the last one, of what `mask` asks for.
+/// In the event handler, `data` is what has happened since the last event, limited to the events in
+/// `mask`.
+///
 /// - Source: Apple, Dispatch, `DispatchSourceFileSystemObject`.
 public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {
   /// The descriptor whose file is watched.
   var handle: Int32 { get }
-  /// In the event handler, what has happened.
+  /// The events since the last one, in the event handler.
   var data: DispatchSource.FileSystemEvent { get }
-  /// What the source was made to hear of.
+  /// The events that the source was made for.
   var mask: DispatchSource.FileSystemEvent { get }
 }
 
 extension DispatchSourceFileSystemObject {
   /// The descriptor whose file is watched.
+  ///
+  /// - Source: `dispatch_source_get_handle(3)`.
   public var handle: Int32 { Int32(truncatingIfNeeded: source.handleValue) }
-  /// In the event handler, what has happened.
+  /// The events since the last one, in the event handler.
+  ///
+  /// - Source: `dispatch_source_get_data(3)`.
   public var data: DispatchSource.FileSystemEvent { .init(rawValue: source.data) }
-  /// What the source was made to hear of.
+  /// The events that the source was made for.
+  ///
+  /// - Source: `dispatch_source_get_mask(3)`.
   public var mask: DispatchSource.FileSystemEvent { .init(rawValue: source.maskValue) }
 }
 
 extension DispatchSource: DispatchSourceFileSystemObject {
-  // A process's handle has the same type, so the compiler must be told which is whose.
+  // A process source's handle has the same type, so the compiler needs the protocol's name.
   @_implements(DispatchSourceFileSystemObject,handle)
   public final var _fileHandle: Int32 { Int32(truncatingIfNeeded: handleValue) }
 
-  /// What can happen to a file or a directory. Each says how Linux tells, and what it cannot tell.
+  /// The events of a file or directory, each with what Linux cannot report of it.
   ///
-  /// Changes that another machine makes to a network file system show nowhere.
+  /// Changes that another machine makes to a network file system are never reported.
+  ///
   /// - Source: `inotify(7)`; `DISPATCH_SOURCE_TYPE_VNODE`, `dispatch_source_create(3)`.
   public struct FileSystemEvent: OptionSet, Hashable, Sendable {
+    /// The events as bits.
     public let rawValue: UInt
+    /// Makes a set of events from its bits.
+    ///
+    /// - Parameter rawValue: the bits of the events.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Its last name was removed, or given to another file by `rename(2)`. Where other hard links are left that is
-    /// `.link` alone. A directory's removal is told by the directory above it, which the process has to be allowed
-    /// to read.
+    /// Its last name was removed, or given to another file by `rename(2)`. If other hard links are
+    /// left, the event is only `.link`. The parent directory reports the removal of a directory,
+    /// and the process needs permission to read that parent.
     public static let delete = FileSystemEvent(rawValue: 0x01)
-    /// A file was written, truncated or allocated; something was added to a directory, removed from it, or renamed in
-    /// it. Writes through `mmap(2)` do not show.
+    /// A file was written, truncated or allocated; or an entry of a directory was added, removed or
+    /// renamed. Writes through `mmap(2)` are not reported.
     public static let write = FileSystemEvent(rawValue: 0x02)
-    /// It has become larger, as of when that is looked at.
+    /// It has grown since the last event, as of when the engine reads its size.
     public static let extend = FileSystemEvent(rawValue: 0x04)
-    /// Its permissions, owner, times or extended attributes were changed. Times and extended attributes that change in
-    /// the same moment as the link count may be told as `.link` alone.
+    /// Its permissions, owner, times or extended attributes were changed. If times or extended
+    /// attributes change at the same moment as the link count, the event may be only `.link`.
     public static let attrib = FileSystemEvent(rawValue: 0x08)
-    /// The number of its hard links has changed; for a directory, of its subdirectories. A file's
-    /// name that is made and removed at once is reported too, with `.attrib`. Linux reports a
-    /// change of extended attributes, or of the time of the last access alone, in the same words,
-    /// so these have both events as well.
+    /// The number of its hard links has changed; for a directory, of its subdirectories. If a name
+    /// of a file is made and removed at once, that is reported too, with `.attrib`. Linux reports a
+    /// change of extended attributes, or of the access time alone, in the same way, so these cause
+    /// both events as well.
     public static let link = FileSystemEvent(rawValue: 0x10)
-    /// It was renamed, or moved to another directory. That a directory above it was renamed does not show.
+    /// It was renamed, or moved to another directory. Renamed parents are not reported.
     public static let rename = FileSystemEvent(rawValue: 0x20)
-    /// Its file system was unmounted, which Linux does to open files only on demand: `umount --lazy`.
+    /// Its file system was unmounted. Under open files that takes `umount --lazy`.
     public static let revoke = FileSystemEvent(rawValue: 0x40)
-    /// A lock on it was released. Linux does not tell, so this never happens.
+    /// A lock on it was released. Linux does not report that, so this event never happens.
     public static let funlock = FileSystemEvent(rawValue: 0x100)
 
-    /// All but `.funlock`.
+    /// All events but `.funlock`.
     public static let all: FileSystemEvent = [
       .delete, .write, .extend, .attrib, .link, .rename, .revoke,
     ]
   }
 
-  /// Makes a source that hears of changes of an open file or directory.
+  /// Makes a source that reports changes of an open file or directory.
   ///
-  /// It watches what the descriptor stands for, by whatever name and descriptor that is changed. Programs that save by
-  /// writing a new file and renaming it over the old one end the old one: its sources hear `.delete` and `.link`.
-  /// Others rename the old file away first: `.rename`. After either, open the name again and make a new source.
+  /// The source watches the file behind the descriptor, whatever name or descriptor a change is
+  /// made through. A program that saves by writing a new file and renaming it over the old one ends
+  /// the old file, whose sources get `.delete` and `.link`. Other programs rename the old file away
+  /// first: `.rename`. After either, open the name again and make a new source.
   ///
-  /// The descriptor needs permission to read the file, though it may be opened in any mode, `O_PATH` and `O_WRONLY`
-  /// included. Any number of sources may watch a file. Cancel them before their descriptor is closed, and close it in
-  /// the cancel handler: the source of one that is closed earlier hears no more, and that is
-  /// reported on standard error if the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
+  /// The descriptor needs permission to read the file, but may be open in any mode, including
+  /// `O_PATH` and `O_WRONLY`. Any number of sources may watch a file. Cancel them before their
+  /// descriptor is closed, and close it in the cancel handler. If the descriptor is closed earlier,
+  /// its source gets no more events, and that is reported on standard error if the environment asks
+  /// for it (`GRANDCENTRAL_REPORTS=all`).
   ///
-  /// When more happens than the kernel keeps, every source is notified of all that it may have
-  /// missed: its whole mask, but for `.delete` and `.revoke`, which can be looked up. That, too, is
-  /// reported if asked for. What cannot be watched, as without /proc, is reported, and its source
-  /// hears nothing. Where the system is out of watches or descriptors it is asked again, which is
-  /// reported too, and events come late.
+  /// If more happens than the kernel can queue, every source gets all that it may have missed: its
+  /// whole mask, except `.delete` and `.revoke`, which can be looked up. That, too, is reported on
+  /// request. If a file cannot be watched, for example without /proc, that is reported, and its
+  /// source gets no events. If the system is out of watches or descriptors, the engine reports that
+  /// and retries, and events come late.
   ///
   /// ```swift
   /// let file = open("settings.json", O_RDONLY | O_CLOEXEC)
@@ -156,10 +171,11 @@ extension DispatchSource: DispatchSourceFileSystemObject {
   /// source.activate()
   /// ```
   /// - Parameters:
-  ///   - fileDescriptor: not negative, or the process stops with a message.
-  ///   - eventMask: what to hear of: at least one event, or the process stops with a message. The handler is called
-  ///     for nothing else.
-  ///   - queue: where the handlers run; `nil`: the default global queue.
+  ///   - fileDescriptor: an open descriptor. Stops the process with a message if it is negative.
+  ///   - eventMask: the events to report. Stops the process with a message if it is empty or has
+  ///     other bits.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_VNODE`, `dispatch_source_create(3)`; `inotify(7)`.
   public class func makeFileSystemObjectSource(
     fileDescriptor: Int32, eventMask: FileSystemEvent, queue: DispatchQueue? = nil

@@ -1,7 +1,8 @@
-// Room: Sources/MergingSource. A source whose events add up in a word until its handler is told.
+// Room: Sources/MergingSource. A source that merges its events into one word until its handler
+// runs.
 
 class MergingSource: DispatchSource, @unchecked Sendable {
-  /// What has happened since the last event. Whoever merges something signals after that.
+  /// The events since the last delivery. A thread merges first and signals afterwards.
   final let pending = Atomic<UInt64>(0)
 
   override final func forgetParent() {
@@ -10,7 +11,7 @@ class MergingSource: DispatchSource, @unchecked Sendable {
   }
 
   override func takeData() -> UInt64? {
-    // acquiring: what was done before the merging is seen by the handler.
+    // acquiring: the handler sees what was done before the merging.
     let data = pending.exchange(0, ordering: .acquiringAndReleasing)
     return data == 0 ? nil : data
   }

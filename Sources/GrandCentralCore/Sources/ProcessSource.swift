@@ -1,12 +1,13 @@
-// Room: Sources/ProcessSource. Events that are what becomes of a process.
-// The exit is watched in any case: with it everything ends, and the number may become another process's. What else is
-// to be told comes from elsewhere, and is asked for once more when the exit comes, so that the exit is told last.
+// Room: Sources/ProcessSource. Sources that report what happens to a process.
+// Every source watches the exit: it ends the source's events, and the number may then become
+// another process's. Forks and execs come from the process connector, which is read once more when
+// the exit comes, so that the exit is delivered last.
 
 private final class ProcessSource: MergingSource, ProcessListener, @unchecked Sendable {
   let processNumber: pid_t
   private let events: ProcessEvent
   private let exit: ProcessExit
-  /// Guarded by the lock, so that what is stopped before it starts never starts.
+  /// Guarded by the lock, so that a source which is stopped before it starts never starts.
   @Cell private var isStopped = false
 
   init(_ process: pid_t, _ events: ProcessEvent, queue: DispatchQueue?) {
@@ -38,7 +39,7 @@ private final class ProcessSource: MergingSource, ProcessListener, @unchecked Se
     if lock.withLock({ isStopped }) { return }
     let changes = Events.shared.processChanges
     if events.contains(.signal) { changes.reportSignals() }
-    // First, so that nothing can come between it and the exit.
+    // Joined first, so that nothing falls between it and the exit.
     if asksForChanges { changes.join(self) }
     exit.start(on: currentThread())
     if lock.withLock({ isStopped }) { stop() }
@@ -72,68 +73,86 @@ private final class ProcessSource: MergingSource, ProcessListener, @unchecked Se
 
   func processChanged(on thread: ThreadContext) { signal(from: thread) }
 
-  /// What was not asked for is no event.
+  /// Adds an event, unless the source was not made for it.
   private func merge(_ event: ProcessEvent) {
-    // releasing: as for all sources, see signal(from:).
+    // releasing: pairs with the exchange in takeData(), as for all data.
     pending.bitwiseOr(UInt64(event.intersection(events).rawValue), ordering: .releasing)
   }
 }
 
 extension DispatchSource {
-  /// What can become of a process.
+  /// The events of a process.
+  ///
+  /// - Source: `DISPATCH_SOURCE_TYPE_PROC`, `dispatch_source_create(3)`.
   public struct ProcessEvent: OptionSet, Sendable {
+    /// The events as bits.
     public let rawValue: UInt
+    /// Makes a set of events from its bits.
+    ///
+    /// - Parameter rawValue: the bits of the events.
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// It has exited, or was ended by a signal. Its status can be waited for.
+    /// It has exited, or a signal has ended it. Its status can be waited for.
     public static let exit = ProcessEvent(rawValue: 0x8000_0000)
     /// It has made a child process.
     public static let fork = ProcessEvent(rawValue: 0x4000_0000)
-    /// It has become another program: execve(2).
+    /// It has started another program: execve(2).
     public static let exec = ProcessEvent(rawValue: 0x2000_0000)
-    /// It was sent a signal. Linux does not tell.
+    /// A signal was sent to it. Linux does not report that, so this event never happens.
     public static let signal = ProcessEvent(rawValue: 0x0800_0000)
-    /// All of them.
+    /// All events.
     public static let all: ProcessEvent = [.exit, .fork, .exec, .signal]
   }
 }
 
-/// A source whose events are what becomes of a process.
+/// A source whose events are what happens to a process.
 ///
-/// Each property is here with its own type, and as the number that every source has.
+/// Each property exists with its own type, and as the number that every source has.
+///
 /// - Source: Apple, Dispatch, `DispatchSourceProcess`.
 public protocol DispatchSourceProcess: DispatchSourceProtocol {
   /// The process's number.
   var handle: pid_t { get }
-  /// In the event handler, what has happened since the last event.
+  /// The events since the last one, in the event handler.
   var data: DispatchSource.ProcessEvent { get }
-  /// What the source was asked to watch.
+  /// The events that the source was made for.
   var mask: DispatchSource.ProcessEvent { get }
 }
 
 extension DispatchSourceProcess {
+  /// The process's number.
+  ///
+  /// - Source: `dispatch_source_get_handle(3)`.
   public var handle: pid_t { pid_t(truncatingIfNeeded: source.handleValue) }
+  /// The events since the last one, in the event handler.
+  ///
+  /// - Source: `dispatch_source_get_data(3)`.
   public var data: DispatchSource.ProcessEvent {
     DispatchSource.ProcessEvent(rawValue: (source as any DispatchSourceProtocol).data)
   }
+  /// The events that the source was made for.
+  ///
+  /// - Source: `dispatch_source_get_mask(3)`.
   public var mask: DispatchSource.ProcessEvent {
     DispatchSource.ProcessEvent(rawValue: source.maskValue)
   }
 }
 
 extension DispatchSource: DispatchSourceProcess {
-  // A file's handle has the same type, so the compiler must be told which is whose.
+  // A file source's handle has the same type, so the compiler needs the protocol's name.
   @_implements(DispatchSourceProcess,handle)
   public final var _processHandle: pid_t { pid_t(truncatingIfNeeded: handleValue) }
 
   /// Makes a source that watches a process: see `DispatchSourceProcess`.
   ///
-  /// The process need not be a child of this one. Its exit is told once, when all its threads have ended, and at once
-  /// if it had ended before the source was activated, or never was. Of a child the status stays for waitpid(2), which
-  /// does not wait any more once the handler runs; wait for it there, and not before, since its number can be another
-  /// process's from then on.
+  /// The process need not be a child of this one. Its exit is reported once, when all its threads
+  /// have ended; at once if it had ended before the source was activated, or never existed. The
+  /// status of a child stays available to waitpid(2), which does not block once the handler runs.
+  /// Wait for the child there and not earlier: after the wait, its number can become another
+  /// process's.
   ///
   /// ```swift
-  /// let source = DispatchSource.makeProcessSource(identifier: child, eventMask: .exit, queue: queue)
+  /// let source = DispatchSource.makeProcessSource(
+  ///   identifier: child, eventMask: .exit, queue: queue)
   /// source.setEventHandler {
   ///   var status: Int32 = 0
   ///   waitpid(child, &status, 0)
@@ -141,17 +160,18 @@ extension DispatchSource: DispatchSourceProcess {
   /// }
   /// source.activate()
   /// ```
-  /// `.fork` and `.exec` are told where the kernel lets this process know: in the machine's first namespaces, so not in
-  /// most containers, and before Linux 6.6 with CAP_NET_ADMIN alone; and some can be lost when the machine's processes
-  /// do more of it than can be received. Where they are not to be known, standard error says so
-  /// once. Linux does not report the signals that another process is sent;
-  /// `GRANDCENTRAL_REPORTS=all` says so when `.signal` is asked for.
+  /// `.fork` and `.exec` are reported where the kernel lets this process know: in the machine's
+  /// initial namespaces, so not in most containers, and before Linux 6.6 only with CAP_NET_ADMIN.
+  /// Some can be lost when the machine's processes make more of them than can be received. Where
+  /// they are not available, standard error says so once. Linux does not report the signals that
+  /// are sent to another process; `GRANDCENTRAL_REPORTS=all` says so when `.signal` is asked for.
   ///
   /// - Parameters:
-  ///   - identifier: the process. Zero, negative numbers and those of threads stop the process with a message, the
-  ///     last when the source is activated.
-  ///   - eventMask: what to watch; not empty, or the process stops with a message.
-  ///   - queue: where the handlers run; `nil`: the default global queue.
+  ///   - identifier: the process's number. Stops the process with a message if it is zero or
+  ///     negative, or, at activation, if it is the number of a thread.
+  ///   - eventMask: the events to watch. Stops the process with a message if it has none of them.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_PROC`, `dispatch_source_create(3)`; `pidfd_open(2)`.
   public class func makeProcessSource(
     identifier: pid_t, eventMask: DispatchSource.ProcessEvent, queue: DispatchQueue? = nil

@@ -1,8 +1,8 @@
-// Room: Sources/SignalSource. Events that are deliveries of a signal.
+// Room: Sources/SignalSource. Sources that count the deliveries of a signal.
 
 private final class SignalSource: MergingSource, SignalListener, @unchecked Sendable {
   private let entry: SignalEntry
-  /// Guarded by the lock, so that what is stopped before it starts never starts.
+  /// Guarded by the lock, so that a source which is stopped before it starts never starts.
   @Cell private var isStopped = false
 
   init(_ number: Int32, queue: DispatchQueue?) {
@@ -33,7 +33,7 @@ private final class SignalSource: MergingSource, SignalListener, @unchecked Send
   }
 
   func signalCame(times count: UInt64, on thread: ThreadContext) {
-    // releasing: what led to the signal is seen by the handler.
+    // releasing: the handler sees what led to the signal.
     pending.wrappingAdd(count, ordering: .releasing)
     signal(from: thread)
   }
@@ -52,10 +52,11 @@ private final class SignalSource: MergingSource, SignalListener, @unchecked Send
   }
 }
 
-/// A source whose events are deliveries of a signal to the process, or to any thread of it.
+/// A source whose events are deliveries of a signal to the process, or to any of its threads.
 ///
-/// In the event handler `data` is the number of deliveries since the last event; `handle` is the signal's number. The
-/// handler is work like any other, so it may do all that a signal handler may not.
+/// In the event handler, `data` is the number of deliveries since the last event, and `handle` is
+/// the signal's number. The handler is an ordinary work item, so the restrictions of a signal
+/// handler do not apply to it.
 ///
 /// ```swift
 /// signal(SIGTERM, SIG_IGN)
@@ -69,26 +70,30 @@ public protocol DispatchSourceSignal: DispatchSourceProtocol {}
 extension DispatchSource: DispatchSourceSignal {
   /// Makes a source that counts the deliveries of a signal: see `DispatchSourceSignal`.
   ///
-  /// From the activation of its first source to the cancellation of its last, a signal has a handler of the engine's
-  /// in the process. What stood there before is back after that, and meanwhile:
-  /// - `SIG_IGN`, `SIG_DFL`: replaced. The signal has no other effect than the events.
-  /// - a handler of the program's: called too, on the thread that the signal came to.
+  /// From the activation of its first source to the cancellation of its last, the signal has the
+  /// engine's handler in the process. Afterwards the earlier action is back. Meanwhile:
+  /// - `SIG_IGN` and `SIG_DFL` are replaced. The signal has no effect but the events.
+  /// - A handler of the program is called too, on the thread that the signal is delivered to.
   ///
-  /// Set the program's own action before the source is activated: a later one takes the engine's place, stays after the
-  /// last cancellation, and the source hears only what that handler passes on.
+  /// Set the program's own action before the source is activated. A later action replaces the
+  /// engine's handler and stays after the last cancellation; the source then gets only what that
+  /// handler passes on.
   ///
-  /// No thread's mask is changed. A signal that all threads block is delivered, and counted, when one of them no longer
-  /// does. Signals below `SIGRTMIN` that are sent while one of the kind waits to be delivered are one delivery to the
-  /// kernel; real-time signals are each delivered: signal(7). Where a system call is interrupted it goes on, unless
-  /// the program's own handler asked otherwise, or the call is one that never does.
+  /// No thread's mask is changed. A signal that all threads block is delivered, and counted, when
+  /// one of them unblocks it. If a signal below `SIGRTMIN` is sent again while it is pending, the
+  /// kernel delivers it once. Real-time signals are each delivered: signal(7). Interrupted system
+  /// calls are restarted, unless the program's own handler asked otherwise, or the call is never
+  /// restarted.
   ///
-  /// Children get no events: one made by fork(2) has the program's own action when the signal comes, and execve(2) makes
-  /// of a handler the default action, also where the program had chosen to ignore the signal.
+  /// Children get no events. In a child made by fork(2), the program's own action applies.
+  /// execve(2) turns a handler into the default action, even if the program had chosen to ignore
+  /// the signal.
   ///
   /// - Parameters:
-  ///   - signal: its number. `SIGKILL`, `SIGSTOP`, the two that the C library keeps for itself and what is no signal
-  ///     stop the process with a message.
-  ///   - queue: where the handlers run; `nil`: the default global queue.
+  ///   - signal: the signal's number. Stops the process with a message for `SIGKILL`, `SIGSTOP`,
+  ///     the two signals that the C library reserves, and numbers that are no signal.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_SIGNAL`, `dispatch_source_create(3)`; `sigaction(2)`.
   public class func makeSignalSource(
     signal: Int32, queue: DispatchQueue? = nil

@@ -1,11 +1,14 @@
-// Room: Sources/SourceHandler. What a source calls, and how: a closure with QoS and flags, a C function, or a work item.
+// Room: Sources/SourceHandler. A handler of a source: a closure with QoS, a C function, or a work
+// item.
 
 /// A closure that a source calls on its queue.
+///
+/// - Source: Apple, Dispatch, `DispatchSourceHandler`.
 public typealias DispatchSourceHandler = () -> Void
 
 enum SourceHandler {
   case closure(() -> Void, qos: PackedQoS)
-  /// A function of a C program, called with the context that the source has at that moment.
+  /// A C program's function, called with the context that the source has at that moment.
   case function(WorkFunction, qos: PackedQoS)
   case item(DispatchWorkItem)
 
@@ -26,7 +29,7 @@ enum SourceHandler {
       from: PackedQoS(rawValue: currentThread().pointee.qos), explicit: explicit, flags: flags)
   }
 
-  /// What an event brings to the queue, as the handler's item.
+  /// The QoS that an event has on the queue.
   var qos: PackedQoS {
     switch self {
     case .closure(_, let qos), .function(_, let qos): qos
@@ -34,8 +37,8 @@ enum SourceHandler {
     }
   }
 
-  /// A node that lets go of what the handler keeps; `nil` where that is nothing: a function, or a closure that has
-  /// captured nothing.
+  /// Returns a node that releases what the handler captures; `nil` if it captures nothing, as a
+  /// function does.
   func remains(on thread: ThreadContext) -> WorkNode? {
     switch self {
     case .function: return nil
@@ -45,8 +48,8 @@ enum SourceHandler {
     }
   }
 
-  /// Calls it as an item of `source`, whose lane the thread holds: at the source's class, or else
-  /// at what its targets hand down, or else at the handler's own.
+  /// Calls the handler as an item of `source`, whose lane the thread holds. Its class is the
+  /// source's, else the one that the source's targets hand down, else the handler's own.
   func run(of source: DispatchSource, on thread: ThreadContext) {
     let outer = thread.pointee.qos
     let own = source.effectiveQoS(WorkTraits(qos: qos))
@@ -60,7 +63,7 @@ enum SourceHandler {
   }
 }
 
-/// The handlers that most sources do not have, or have for a moment. Guarded by their source's lock.
+/// Handlers that most sources do not have, or only for a moment. Guarded by the source's lock.
 final class RareHandlers: @unchecked Sendable {
   @Cell var cancel: SourceHandler?
   @Cell var registration: SourceHandler?

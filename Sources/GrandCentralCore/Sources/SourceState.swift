@@ -1,11 +1,13 @@
-// Room: Sources/SourceState. The word that says what a source has still to do on its queue.
-//   0 queued     its event node is on the lane, and will take all data that is pending then; before the start: whoever
-//                starts the source queues it
-//   2 started    it has been activated, and watches or will do so when its registration handler is about to run
-//   3 registers   it may have a registration handler: the source's lock says
+// Room: Sources/SourceState. The word that says what a source still has to do on its queue.
+//   0 queued     the event node is on the lane, and will take all pending data when it runs; before
+//                the start: the thread that starts the source will queue the node
+//   2 started    the source is active; it monitors, or will when its registration handler is about
+//                to run
+//   3 registers  it may have a registration handler; the source's lock decides
 //   1 cancelled  no event handler starts from now on; the cancel handler is on the lane, or has run
-// signal: data first, then queued. The event node clears queued first, then takes the data. So data that comes
-// before the clearing is taken now, and data that comes after it finds queued clear and queues anew.
+// A signal stores its data first, then sets queued. The event node clears queued first, then takes
+// the data. So data stored before the clearing is taken by that node; data stored after it finds
+// queued clear, and queues a new node.
 
 struct SourceState: Hashable {
   let rawValue: UInt32

@@ -1,23 +1,23 @@
-// Room: Sources/TimerSource. Events by the clock.
-// The timer's entry is taken back before the source dies, so a source that nobody holds is not kept by its timer. When
-// the time has come the entry waits, fired, until the handler is about to run: only then is it armed again, by the
-// clock as it is then. So a source that is suspended, or whose handler takes its time, costs no wake-ups, is told how
-// many intervals have gone by, and never drifts.
-// What the entry does not say is guarded by the lock of the timers as well: one lock for all that a timeout a request
-// needs of them.
+// Room: Sources/TimerSource. Sources that fire by the clock.
+// The source puts its timer entry back before it dies, so the timer does not keep it alive. When
+// the time has come, the entry stays fired until the handler is about to run. Only then is it armed
+// again, by the clock at that moment. So a source that is suspended, or whose handler is slow,
+// causes no wake-ups, learns how many intervals have passed, and never drifts.
+// The timers' lock guards the source's own timer state as well: a timeout per request then takes
+// one lock for everything.
 
 private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Guarded by the timers' lock.
   @Cell private var isWall = false
   @Cell private var isMonitoring = false
-  /// It has been cancelled: it is to have no entry any more.
+  /// Cancelled: the source must not have an entry any more.
   @Cell private var isStopped = false
-  /// The class of the queue that it was made with; `nil`: that is not to make it later.
+  /// Whether the leeway stays as asked for, whatever the class of the work.
   private let isStrict: Bool
-  /// On the clock that it goes by. From before anything can run on the lane until it is cancelled: a child that was
-  /// forked finds the lane by it.
+  /// The entry, on the source's clock. It exists from before anything can run on the lane until
+  /// cancellation: a forked child finds the lane by it.
   @Cell private var entry: TimerHandle?
-  /// 0: once.
+  /// The interval in nanoseconds; 0: fire once.
   @Cell private var interval: UInt64 = 0
 
   init(queue: DispatchQueue?, isStrict: Bool) {
@@ -28,7 +28,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   override var laneLabel: String { "timer source" }
 
   deinit {
-    // Nobody else has it any more; but whose time comes is looked up under the lock.
+    // No reference is left; but a thread that fires timers looks the source up under the lock.
     if $entry != nil { Events.withTimerLock { putBackEntry($0) } }
   }
 
@@ -102,7 +102,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 
   // MARK: Events
 
-  /// By how much the class of the handler's work allows the timer to be late.
+  /// Returns the extra leeway that the class of the handler's work allows, in nanoseconds.
   private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
     if isStrict { return 0 }
     let item = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
@@ -114,7 +114,8 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     return allowed.nanoseconds(after: target > now ? target - now : 0)
   }
 
-  /// How many times the timer has fired since the last event; arms it for the next time.
+  /// Returns the number of times that the timer has fired since the last event, and arms it for the
+  /// next time.
   override func takeData() -> UInt64? {
     Events.withTimerLock {
       guard isMonitoring, let entry else { return nil }
@@ -124,21 +125,29 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 }
 
 extension DispatchSource {
-  /// How a timer is made.
+  /// Options of a timer source.
+  ///
+  /// - Source: `DISPATCH_TIMER_STRICT`, `dispatch/source.h` of the public reference.
   public struct TimerFlags: OptionSet, Sendable {
+    /// The options as bits.
     public let rawValue: UInt
+    /// Makes a set of options from its bits.
+    ///
+    /// - Parameter rawValue: the bits of the options.
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// The leeway is as asked for, however small, also for work of the classes background and utility.
+    /// Keeps the leeway as asked for, also for work of the classes background and utility.
     public static let strict = TimerFlags(rawValue: 1)
   }
 
-  /// Makes a timer, which fires nothing before `schedule` and `activate()`.
+  /// Makes a timer source, which fires after `schedule` and `activate()`.
   ///
   /// - Parameters:
-  ///   - flags: `.strict` where the leeway must not be widened. It is where the class of the queue, or of the event
-  ///     handler where the queue has none, is background or utility when the timer is scheduled: to a tenth of the
-  ///     interval or delay, a second at most, or to a twentieth, a tenth of a second at most.
-  ///   - queue: where the handlers run; `nil`: the default global queue.
+  ///   - flags: `.strict` if the leeway must not be widened. Otherwise it is widened if the class
+  ///     of the queue, or of the event handler if the queue has none, is background or utility when
+  ///     the timer is scheduled. Background: to a tenth of the interval or delay, at most 1 s.
+  ///     Utility: to a twentieth, at most 100 ms.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_TIMER`, `dispatch_source_create(3)`.
   public class func makeTimerSource(
     flags: TimerFlags = [], queue: DispatchQueue? = nil

@@ -1,6 +1,6 @@
-// Room: Sources/UserDataSource. Events that the program makes itself.
+// Room: Sources/UserDataSource. Sources whose events the program makes itself.
 
-/// What becomes of data that comes before the last has been told.
+/// How data combines with data that no event handler has taken yet.
 enum DataMerge { case add, or, replace }
 
 private final class UserDataSource: MergingSource, @unchecked Sendable {
@@ -22,7 +22,7 @@ private final class UserDataSource: MergingSource, @unchecked Sendable {
     )
     if data == 0 { return }
     let value = UInt64(data)
-    // releasing: what the caller did before is seen by the handler.
+    // releasing: the handler sees what the caller did before.
     switch merge {
     case .add: pending.wrappingAdd(value, ordering: .releasing)
     case .or: pending.bitwiseOr(value, ordering: .releasing)
@@ -35,13 +35,32 @@ private final class UserDataSource: MergingSource, @unchecked Sendable {
 extension DispatchSource: DispatchSourceUserDataAdd, DispatchSourceUserDataOr,
   DispatchSourceUserDataReplace
 {
+  /// Adds to the data of the next event: see `DispatchSourceUserDataAdd`. Any thread.
+  ///
+  /// Stops the process with a message on a source that was made for another operation.
+  ///
+  /// - Parameter data: the number to add; 0 causes no event. The sum wraps around.
+  /// - Source: `dispatch_source_merge_data(3)`.
   public final func add(data: UInt) { mergeData(data, as: .add) }
+  /// Sets bits in the data of the next event: see `DispatchSourceUserDataOr`. Any thread.
+  ///
+  /// Stops the process with a message on a source that was made for another operation.
+  ///
+  /// - Parameter data: the bits to set; 0 causes no event.
+  /// - Source: `dispatch_source_merge_data(3)`.
   public final func or(data: UInt) { mergeData(data, as: .or) }
+  /// Replaces the data of the next event: see `DispatchSourceUserDataReplace`. Any thread.
+  ///
+  /// Stops the process with a message on a source that was made for another operation.
+  ///
+  /// - Parameter data: the new value; 0 causes no event.
+  /// - Source: `dispatch_source_merge_data(3)`.
   public final func replace(data: UInt) { mergeData(data, as: .replace) }
 
-  /// Makes a source whose data is added up: see `DispatchSourceUserDataAdd`.
+  /// Makes a source that adds up its data: see `DispatchSourceUserDataAdd`.
   ///
-  /// - Parameter queue: where the handlers run; `nil`: the default global queue.
+  /// - Parameter queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_DATA_ADD`, `dispatch_source_create(3)`.
   public class func makeUserDataAddSource(
     queue: DispatchQueue? = nil
@@ -51,7 +70,8 @@ extension DispatchSource: DispatchSourceUserDataAdd, DispatchSourceUserDataOr,
 
   /// Makes a source whose data is a set of bits: see `DispatchSourceUserDataOr`.
   ///
-  /// - Parameter queue: where the handlers run; `nil`: the default global queue.
+  /// - Parameter queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_DATA_OR`, `dispatch_source_create(3)`.
   public class func makeUserDataOrSource(
     queue: DispatchQueue? = nil
@@ -59,9 +79,10 @@ extension DispatchSource: DispatchSourceUserDataAdd, DispatchSourceUserDataOr,
     UserDataSource(.or, queue: queue)
   }
 
-  /// Makes a source whose data is the last value given: see `DispatchSourceUserDataReplace`.
+  /// Makes a source whose data is the last value set: see `DispatchSourceUserDataReplace`.
   ///
-  /// - Parameter queue: where the handlers run; `nil`: the default global queue.
+  /// - Parameter queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
   /// - Source: `DISPATCH_SOURCE_TYPE_DATA_REPLACE`, `dispatch_source_create(3)`.
   public class func makeUserDataReplaceSource(
     queue: DispatchQueue? = nil
