@@ -4,7 +4,6 @@
 // memory that has been reused: it then wakes no thread, or one that goes back to sleep.
 import CLinux
 
-/// The result of a sleep.
 public enum FutexResult: Sendable, Equatable {
   /// The thread was woken or interrupted, or the word had changed: read it again.
   case recheck

@@ -11,7 +11,6 @@ public import CLinux
 public struct Lock: ~Copyable, Sendable {
   @usableFromInline let word = Atomic<UInt32>(0)
 
-  /// Makes a free lock.
   @inlinable public init() {}
 
   /// Runs `body` with the lock held.

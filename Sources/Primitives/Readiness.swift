@@ -3,9 +3,7 @@
 
 /// A set of conditions of a descriptor.
 public struct Readiness: OptionSet, Sendable, Hashable {
-  /// The bits of the set.
   public let rawValue: UInt32
-  /// Makes a set from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Data can be read. epoll(7) and poll(2) share these numbers.

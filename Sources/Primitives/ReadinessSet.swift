@@ -15,7 +15,6 @@ public enum ReadinessSet {
     var flags: UInt32 { self == .once ? 1 << 30 : 1 << 31 }
   }
 
-  /// An event of the set.
   public typealias Event = gc_readiness
 
   /// The maximum number of events that one wait returns.

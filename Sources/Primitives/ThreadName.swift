@@ -41,7 +41,6 @@ public struct ThreadName: Equatable, Sendable {
     }
   }
 
-  /// The name as a string.
   public var text: String { withCString { String(cString: $0) } }
 
   public static func == (left: ThreadName, right: ThreadName) -> Bool { left.words == right.words }

@@ -2,7 +2,6 @@
 // thread.
 import CLinux
 
-/// The function that a thread runs.
 public typealias ThreadBody = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
 
 /// Starts a detached thread that inherits the caller's signal mask. `stackBytes` is the size of its

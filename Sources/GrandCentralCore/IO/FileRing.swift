@@ -17,7 +17,7 @@
 //   awake ─nothing to do→ asleep ─submitted, cancelled, or a slot is free→ awake, with one grant
 // A thread that brings work takes the lock. Either it finds the ring thread asleep and wakes it, or
 // the ring thread has yet to look for work under the same lock. So no work is left behind. The
-// waker clears `isAsleep`, so each sleep gets one grant. A grant that arrives after a timeout
+// waker clears `isAsleep`, so each mark gets one grant. A grant that arrives after a timeout
 // causes one more look.
 // Before the ring thread sleeps it enables the eventfd and then looks for completions. It finds the
 // earlier ones; the later ones signal (CLinux/Rings.c). The thread that receives the signal wakes

@@ -7,7 +7,7 @@
 //            because both directions share the file position
 //   randoms  concurrently, up to a bound
 // A barrier runs when every operation of the first segment has ended, that is, has submitted its
-// last handler. The segment is then removed.
+// last handler. The segment is removed when the barrier returns.
 // The lock is held while work is submitted. It is never held while a system call moves bytes, or
 // while a closure of the client runs or is destroyed.
 // Lock order: IOTable, this lock, those of FileRing, FileWorkers, IOBuffers and of the lower

@@ -13,8 +13,8 @@ final class IOTable: @unchecked Sendable {
   private let lock = Lock()
   /// Guarded by the lock.
   @Cell private var files: [Int32: IOFile] = [:]
-  /// Files made non-blocking, by identity. Those of one identity may be duplicates of one open file,
-  /// and then share its flags.
+  /// Files made non-blocking, by identity. Those of one identity may be duplicates of one open
+  /// file, and then share its flags.
   @Cell private var unblocked: [FileStatus.Identity: [IOFile]] = [:]
 
   /// Makes a channel for a descriptor.
