@@ -2,16 +2,16 @@
 // own.
 // An engine without a thread can neither run queued work nor retry later: the kernel enters a
 // process through a thread or a signal, and signals belong to the program. But a thread that waits
-// for the work exists. So while a retrier is registered, every sleep on a word ends after 10 ms;
-// the sleeping thread retries the failed steps and returns to its word, as after a spurious
+// for the work exists. So while a retrier is registered, every sleep on a word ends after 10 ms at
+// most; the thread then retries the failed steps and returns to its word, as after a spurious
 // wake-up.
 // Without retriers the cost is one load for each sleep. A thread that began its sleep before a
 // retrier was registered does not take part: only its own word can end its futex call.
 
-/// An object whose failed steps sleeping threads retry. It must not be released while registered.
+/// An object with failed steps that sleeping threads retry. It must not be released while registered.
 public protocol Vigilant: AnyObject, Sendable {
-  /// Retries once. Runs on any thread that is about to sleep on a word and holds no lock of the
-  /// engine. Must not sleep.
+  /// Retries once. Runs on any thread whose sleep on a word has ended by time; it holds no lock of
+  /// the engine. Must not sleep.
   func attend()
 }
 

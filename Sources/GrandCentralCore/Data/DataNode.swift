@@ -161,8 +161,8 @@ struct NodeReference {
   func index(at offset: Int) -> Int {
     // A branch on a random offset is unpredictable, so the search has none. The compiler turns a
     // choice in a loop into a branch. The loop therefore adds the sign bit of a difference, shifted
-    // to the step's size, and every step is a power of two. If the count is not one, the search
-    // covers that many slots from the first on, or that many up to the last.
+    // to the step's size, and every step is a power of two. The search covers the largest power of
+    // two of slots within `count`, either from the first on or up to the last.
     var place = Int.bitWidth - 1 - count.leadingZeroBitCount
     var low = slots[1 &<< place &- 1].end <= offset ? count &- 1 &<< place : 0
     while place > 0 {
