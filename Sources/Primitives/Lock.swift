@@ -1,5 +1,5 @@
 // Room: Primitives/Lock. A futex lock for the slow paths, where several words change together.
-//   0 free ─lock→ 1 held ─a second thread locks→ 2 held, a thread may sleep ─unlock→ 0, wake one
+//   0 free ─lock→ 1 held ─a second locks→ 2 held, a thread may sleep ─unlock→ 0, wake one
 // A forking thread waits until no other thread holds a lock (ForkGate). So a child finds all locks
 // free and the data that they guard whole.
 // Not Synchronization.Mutex: the thread sanitizer does not see through it and reports false races.

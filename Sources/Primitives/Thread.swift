@@ -12,7 +12,7 @@ public final class ThreadShared: @unchecked Sendable {
   public let parker = Atomic<UInt32>(0)
   /// Whether another thread has begun to run the work that this thread waits for.
   public let isServed = Atomic<Bool>(false)
-  /// The queue that the thread drains as a worker, as the address of its object.
+  /// The queue that the thread works on as a worker, as the address of its object.
   public let workingOn = Atomic<UInt>(0)
   /// The kernel's thread id; 0 while no thread owns the context.
   public let threadID = Atomic<UInt32>(0)
@@ -71,7 +71,7 @@ extension UnsafeMutablePointer<gc_thread> {
   /// The queue that the thread has announced, as the address of its object.
   public var workplace: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }
 
-  /// Announces that the thread begins to drain the queue at `address`. The queue announced before
+  /// Announces that the thread begins to work on the queue at `address`. The queue announced before
   /// must stay alive meanwhile.
   @inline(__always)
   public func enterWorkplace(_ address: UInt) {
@@ -81,7 +81,7 @@ extension UnsafeMutablePointer<gc_thread> {
     withShared { $0.workingOn.store(address, ordering: .releasing) }
   }
 
-  /// Announces that the thread drains the queue at `address` again, or none if it is 0. The queue
+  /// Announces that the thread works on the queue at `address` again, or none if it is 0. The queue
   /// announced before may die after this call.
   @inline(__always)
   public func setWorkplace(_ address: UInt) {

@@ -8,7 +8,8 @@
 // Without retriers the cost is one load for each sleep. A thread that began its sleep before a
 // retrier was registered does not take part: only its own word can end its futex call.
 
-/// An object with failed steps that sleeping threads retry. It must not be released while registered.
+/// An object with failed steps that sleeping threads retry. It must not be released while
+/// registered.
 public protocol Vigilant: AnyObject, Sendable {
   /// Retries once. Runs on any thread whose sleep on a word has ended by time; it holds no lock of
   /// the engine. Must not sleep.

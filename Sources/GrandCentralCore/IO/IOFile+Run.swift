@@ -224,9 +224,8 @@ extension IOFile {
     }
     if let operation { run(operation) }
     lock.withLock {
-      // Suspends the source if no operation waits; otherwise a level-triggered descriptor would
-      // fire again and again. After the end the source is already cancelled and must not be
-      // suspended.
+      // Suspends the source if no operation waits; otherwise it would fire again and again. After
+      // the end the source is already cancelled and must not be suspended.
       guard !isOver, let waiter = waiters[direction], waiter.operation?.state != .waiting else {
         return
       }

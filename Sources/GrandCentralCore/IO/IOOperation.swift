@@ -86,7 +86,7 @@ final class IOOperation: @unchecked Sendable {
   func nextCount(_ kind: FileKind) -> Int {
     let untold = direction == .read ? pending.count : moved - told
     let room = max(1, limits.high - untold)
-    // A pipe holds this much, and a socket rarely delivers more at once.
+    // A pipe holds this much, and a socket delivers no more at once.
     let piece = direction == .read && kind != .stored && offset == nil ? 65536 : IOLimits.piece
     return min(length - moved, room, piece)
   }
