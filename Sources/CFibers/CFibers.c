@@ -9,11 +9,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// GRANDCENTRAL_UCONTEXT: the portable switch also where there is a faster one, so that it can be tested.
+// GRANDCENTRAL_UCONTEXT: selects the portable switch on all machines, so that it can be tested.
 #if defined(__x86_64__) && !defined(GRANDCENTRAL_UCONTEXT)
 
-// System V ABI: rbx, rbp, r12-r15 and the stack pointer survive a call. The floating-point control words
-// do too; nothing here changes them.
+// System V ABI: rbx, rbp, r12-r15 and the stack pointer survive a call. So do the floating-point
+// control words, which nothing here changes.
 __asm__(
     ".text\n"
     ".globl gc_fiber_swap\n"
@@ -26,7 +26,7 @@ __asm__(
     "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
     "  ret\n"
     ".size gc_fiber_swap,.-gc_fiber_swap\n"
-    // First arrival: the body and its argument wait in callee-saved registers.
+    // First entry: the body and its argument are in callee-saved registers.
     ".globl gc_fiber_begin\n"
     ".hidden gc_fiber_begin\n"
     ".type gc_fiber_begin,@function\n"
@@ -44,8 +44,8 @@ void gc_fiber_switch(gc_fiber *from, gc_fiber *to) { gc_fiber_swap(from, to); }
 void gc_fiber_prepare(
     gc_fiber *fiber, void *base, size_t bytes, void (*body)(void *), void *argument) {
   void **top = (void **)((char *)base + bytes);
-  // `ret` enters gc_fiber_begin with the stack 16-byte aligned, so that its call leaves it as the ABI
-  // wants it in `body`.
+  // `ret` enters gc_fiber_begin with the stack 16-byte aligned, so that its call leaves it as the
+  // ABI requires in `body`.
   *--top = NULL;
   *--top = NULL;
   *--top = (void *)gc_fiber_begin;
@@ -107,7 +107,7 @@ void gc_fiber_prepare(
 
 #else
 
-// What `saved` points at. It stays with its fiber for good.
+// The target of `saved`. It stays with its fiber for good.
 struct portable {
   ucontext_t context;
   void (*body)(void *);
@@ -120,7 +120,7 @@ static struct portable *portable_of(gc_fiber *fiber) {
   return fiber->saved;
 }
 
-// makecontext(3) passes ints, so a pointer travels in two halves.
+// makecontext(3) passes ints, so a pointer is passed in two halves.
 static void begin(unsigned high, unsigned low) {
   struct portable *own = (struct portable *)(uintptr_t)((uint64_t)high << 32 | low);
   own->body(own->argument);
@@ -158,13 +158,13 @@ void *gc_fiber_stack(size_t bytes) {
   return memory + page;
 }
 
-// What a signal met, and what to do with it. Written before any fiber runs.
+// The state of the signal handler. Written before any fiber runs.
 static bool (*is_on_fiber)(void);
 static void (*on_stopped)(int);
 static const int caught[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
 static struct sigaction before[sizeof caught / sizeof *caught];
 static volatile sig_atomic_t last_signal;
-// The thread whose fibers they are. Others may fail meanwhile, and that is none of ours.
+// The thread that owns the fibers. Signals of other threads keep their old effect.
 static pthread_t host;
 static stack_t before_stack;
 static _Atomic bool is_hosted;
@@ -178,15 +178,15 @@ static void handle(int number, siginfo_t *info, void *raw) {
   (void)info;
   ucontext_t *context = raw;
   if (!is_hosted || !pthread_equal(pthread_self(), host) || !is_on_fiber()) {
-    // Not ours: put the old handler back and let the instruction fail again.
+    // Not a fiber's signal: restore the old handler and let the instruction fail again.
     for (size_t index = 0; index < sizeof caught / sizeof *caught; index++)
       if (caught[index] == number) sigaction(number, &before[index], NULL);
     if (number == SIGABRT) raise(number);
     return;
   }
   last_signal = number;
-  // The handler returns into run_stopped() as if it had been called, on a stack of its own: the one that
-  // failed may be full.
+  // The handler returns into run_stopped() as if it had been called, on a separate stack, because
+  // the stack of the fiber may be full.
   static char emergency[256 * 1024] __attribute__((aligned(16)));
   uintptr_t top = (uintptr_t)(emergency + sizeof emergency);
 #if defined(__x86_64__) && !defined(GRANDCENTRAL_UCONTEXT)
@@ -205,7 +205,7 @@ static void handle(int number, siginfo_t *info, void *raw) {
 void gc_fiber_catch_signals(bool (*isOnFiber)(void), void (*stopped)(int)) {
   is_on_fiber = isOnFiber;
   on_stopped = stopped;
-  // sigaltstack(2) is for the calling thread only, and each check may run on another.
+  // sigaltstack(2) applies to the calling thread only, and each check may run on another.
   static char alternate[64 * 1024];
   stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
   if (is_hosted && pthread_equal(pthread_self(), host)) return;

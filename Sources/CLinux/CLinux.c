@@ -22,7 +22,7 @@
 
 __thread gc_thread *gc_thread_self __attribute__((tls_model("initial-exec")));
 
-// One key serves every caller: its value is a list of (value, destructor) pairs of the thread.
+// A thread's list of (value, destructor) pairs. One key serves all callers; its value is the list.
 struct exit_entry {
   struct exit_entry *next;
   void *value;
@@ -114,13 +114,14 @@ bool gc_fork_needs_order = true;
 
 static long barrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
-// membarrier(2), from Linux 4.14 on: a barrier on every CPU where a thread of the process runs, which spares all of them
-// one at each lock. Where there is none, threads have their own.
+// Orders the two steps of gc_lock_enter() in all threads: membarrier(2), from Linux 4.14 on, is a
+// barrier on every CPU that runs a thread of the process, and spares them one at each lock. Without
+// it each thread has a barrier of its own.
 static void order_all_threads(void) {
   if (!gc_fork_needs_order) {
     if (barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
-    // Forbidden since: seccomp(2). From now on threads have their own; one that has just gone by without has its store
-    // seen as soon as its CPU gets to it, which no later than an interrupt it does.
+    // seccomp(2) forbids it since. From now on each thread has its own barrier. A thread that has
+    // just passed without one makes its store visible at its CPU's next interrupt at the latest.
     __atomic_store_n(&gc_fork_needs_order, true, __ATOMIC_SEQ_CST);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
   }
@@ -147,7 +148,7 @@ uint32_t gc_fork_seen_turn(void) { return __atomic_load_n(&gc_fork_turn, __ATOMI
 
 void gc_fork_wait(uint32_t turn) { gc_futex_wait(&gc_fork_turn, turn, NULL, false); }
 
-// A child inherits the registration.
+// Registers the process for membarrier(2). A child inherits the registration.
 static void prepare_order(void) {
   bool is_to_be_had = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
   __atomic_store_n(&gc_fork_needs_order, !is_to_be_had, __ATOMIC_SEQ_CST);
@@ -161,7 +162,7 @@ int gc_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void gc_descriptor_move(int descriptor, int other) {
-  // EBUSY cannot be: nobody else opens anything meanwhile. dup3(2).
+  // EBUSY cannot occur, because no other thread opens a descriptor meanwhile. dup3(2).
   dup3(descriptor, other, O_CLOEXEC);
   close(descriptor);
 }
@@ -231,12 +232,12 @@ int gc_unsent_bytes(int descriptor) { return control_number(descriptor, SIOCOUTQ
 int gc_pipe_bytes(int descriptor) { return fcntl(descriptor, F_GETPIPE_SZ); }
 
 int gc_affinity_count(uint32_t thread) {
-  // Of 1,024 CPUs: no allocation for most machines.
+  // Room for 1,024 CPUs, which saves an allocation on most machines.
   cpu_set_t usual;
   CPU_ZERO(&usual);
   if (sched_getaffinity((pid_t)thread, sizeof usual, &usual) == 0) return CPU_COUNT(&usual);
   if (errno != EINVAL) return -1;
-  // The kernel refuses a mask smaller than its own with EINVAL, so grow until it fits.
+  // EINVAL: the mask is smaller than the kernel's, so it grows until it fits.
   for (size_t bytes = 256; bytes <= 65536; bytes *= 2) {
     cpu_set_t *set = calloc(1, bytes);
     if (!set) return -1;

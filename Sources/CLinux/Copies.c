@@ -1,6 +1,7 @@
-// Whether the process has more than one copy of the engine: one in the program and one in a library, say. Each image with
-// a copy carries an ELF note, elf(5), which the loader maps and dl_iterate_phdr(3) finds, whatever symbols the image
-// keeps to itself. The note says where the copy's word is, so that only one of them tells.
+// Finds whether the process has several copies of the engine, for example one in the program and
+// one in a library. Each image with a copy has an ELF note, elf(5), which the loader maps and
+// dl_iterate_phdr(3) finds even if the image exports no symbols. The note locates the word of its
+// copy, by which only one copy reports.
 //    name "GrandCentral" │ type 1 │ distance to the word, 32 bits │ version of this note, 32 bits
 #define _GNU_SOURCE
 #include "CLinux.h"
@@ -8,7 +9,7 @@
 #include <link.h>
 #include <string.h>
 
-// Not 0: it has been told of.
+// Not 0: the duplicate has been reported.
 __attribute__((visibility("hidden"), used)) uint32_t gc_copy_told;
 
 __asm__(
@@ -69,7 +70,7 @@ bool gc_copies_found(gc_copies *copies) {
   dl_iterate_phdr(look, &found);
   copies->count = found.count;
   if (found.count < 2) return false;
-  // relaxed: whoever is first tells, and nothing else is read by it.
+  // relaxed: only the first exchange reports, and nothing else is read through the word.
   bool is_first = !__atomic_exchange_n(found.words[0], 1, __ATOMIC_RELAXED);
   for (int index = 1; index < found.count; index++)
     if (__atomic_exchange_n(found.words[index], 1, __ATOMIC_RELAXED)) is_first = false;

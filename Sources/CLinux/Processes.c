@@ -1,5 +1,6 @@
-// Processes: descriptors of them, and the kernel's messages about forks and execs, which come through the process
-// connector (linux/cn_proc.h) to who is in the machine's first namespaces, and before Linux 6.6 may administer them.
+// Descriptors of processes, and the kernel's events for fork and exec. The events come through the
+// process connector (linux/cn_proc.h). It serves processes in the initial namespaces; before Linux
+// 6.6 they also need the privilege to administer them.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -29,7 +30,7 @@ bool gc_process_has_exited(int32_t process) {
   return kill(process, 0) != 0 && errno == ESRCH;
 }
 
-// A message to the kernel: `bytes` of data, which the connector takes for a request.
+// Sends the kernel a message with `bytes` of data, which the connector takes for a request.
 static int request(int connector, const void *data, size_t bytes) {
   union {
     struct nlmsghdr header;
@@ -47,7 +48,7 @@ static int request(int connector, const void *data, size_t bytes) {
   return sent < 0 ? -1 : 0;
 }
 
-// The next message, into `event`. Returns 1; 0: there is none; -1 with errno set.
+// Receives the next message into `event`. Returns 1; 0 if there is none; -1 with errno set.
 static int receive(int connector, struct proc_event *event) {
   for (;;) {
     union {
@@ -60,12 +61,12 @@ static int receive(int connector, struct proc_event *event) {
         connector, &message, sizeof message, MSG_DONTWAIT, (struct sockaddr *)&from, &length);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return errno == EAGAIN ? 0 : -1;
-    // Anybody may send to a netlink socket; the kernel is 0. netlink(7).
+    // Any process may send to a netlink socket; the kernel's address is 0. netlink(7).
     if (from.nl_pid != 0 || !NLMSG_OK(&message.header, (size_t)bytes)) continue;
     const struct cn_msg *body = NLMSG_DATA(&message.header);
     size_t rest = (size_t)bytes - NLMSG_HDRLEN;
     if (rest < sizeof *body || body->id.idx != CN_IDX_PROC || body->id.val != CN_VAL_PROC) continue;
-    // Kernels differ in how long the longest kind of event is.
+    // The longest kind of event differs between kernels.
     size_t data = rest - sizeof *body;
     memset(event, 0, sizeof *event);
     memcpy(event, body->data, data < sizeof *event ? data : sizeof *event);
@@ -73,8 +74,8 @@ static int receive(int connector, struct proc_event *event) {
   }
 }
 
-// Whether the kernel has answered that it will tell. In a namespace of its own a process is not told that it will
-// not be. The answer comes before send(2) returns.
+// Whether the kernel has agreed to send events. In a namespace of its own a process gets no answer.
+// The answer arrives before send(2) returns.
 static bool is_answered(int connector) {
   struct proc_event event;
   while (receive(connector, &event) == 1)
@@ -90,7 +91,7 @@ int gc_process_events_open(void) {
   if (bind(connector, (struct sockaddr *)&address, sizeof address) == 0
       && request(connector, listen, sizeof listen[0]) == 0) {
     if (is_answered(connector)) {
-      // Forks and execs alone, where the kernel knows how to choose: from Linux 6.6 on.
+      // Selects forks and execs, on kernels from Linux 6.6 on, which can filter.
       request(connector, listen, sizeof listen);
       return connector;
     }
@@ -103,7 +104,7 @@ int gc_process_events_open(void) {
 }
 
 void gc_process_events_close(int connector) {
-  // Older kernels do not notice that a listener is gone.
+  // Older kernels do not notice that a listener has closed.
   uint32_t ignore = PROC_CN_MCAST_IGNORE;
   request(connector, &ignore, sizeof ignore);
   close(connector);
@@ -113,12 +114,12 @@ int gc_process_events_next(int connector, gc_process_event *next) {
   struct proc_event event;
   for (;;) {
     int result = receive(connector, &event);
-    // ENOBUFS: some were lost. netlink(7).
+    // ENOBUFS: events were lost. netlink(7).
     if (result < 0 && errno == ENOBUFS) continue;
     if (result <= 0) return result;
     switch ((unsigned)event.what) {
     case 0x00000001:
-      // A new thread is told of as a fork too.
+      // A new thread is reported as a fork too.
       if (event.event_data.fork.child_pid != event.event_data.fork.child_tgid) continue;
       *next = (gc_process_event){event.event_data.fork.parent_tgid, GC_PROCESS_FORKED};
       return 1;

@@ -1,5 +1,5 @@
-// A ring of transfers: io_uring(7), by its system calls. One thread submits; completions are taken under the caller's
-// lock. Policy is in Swift.
+// A ring of transfers: io_uring(7), by its system calls. One thread submits; completions are taken
+// under the caller's lock. Policy is in Swift.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -15,7 +15,7 @@
 
 #if defined(SYS_io_uring_setup) && defined(IORING_FEAT_NATIVE_WORKERS)
 
-// What a child that was forked must not touch: it has the parent's ring, at the same place.
+// The ring that a forked child must not touch: it has the parent's, at the same address.
 static gc_ring *inherited_ring;
 static bool is_inherited;
 
@@ -23,7 +23,7 @@ static void leave_to_parent(void) {
   gc_ring *ring = inherited_ring;
   if (!ring) return;
   is_inherited = true;
-  // Only the child's own references. MADV_DONTFORK took the memory out of it already.
+  // Closes the child's references only. MADV_DONTFORK has removed the memory already.
   close(ring->descriptor);
   close(ring->bell);
 }
@@ -34,7 +34,7 @@ static int64_t map(gc_ring *ring, const struct io_uring_params *parameters) {
   size_t submissions = parameters->sq_off.array + parameters->sq_entries * sizeof(uint32_t);
   size_t completions =
       parameters->cq_off.cqes + parameters->cq_entries * sizeof(struct io_uring_cqe);
-  // IORING_FEAT_SINGLE_MMAP is older than what is asked for below.
+  // IORING_FEAT_SINGLE_MMAP is older than the features required below.
   ring->bytes = submissions > completions ? submissions : completions;
   ring->entry_bytes = parameters->sq_entries * sizeof(struct io_uring_sqe);
   int protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_POPULATE;
@@ -68,10 +68,10 @@ int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
   struct io_uring_params parameters;
   memset(&parameters, 0, sizeof parameters);
   memset(ring, 0, sizeof *ring);
-  // Close-on-exec always: io_uring_setup(2).
+  // Always close-on-exec: io_uring_setup(2).
   ring->descriptor = (int)syscall(SYS_io_uring_setup, entries, &parameters);
   if (ring->descriptor < 0) return errno;
-  // 5.12: what may wait is done by threads of this process, and no completion is dropped.
+  // 5.12: threads of this process make the transfers that may wait, and no completion is dropped.
   uint32_t needed = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
                     IORING_FEAT_NATIVE_WORKERS;
   if ((parameters.features & needed) != needed) return refuse(ring, ENOSYS);
@@ -107,10 +107,11 @@ void gc_ring_free(gc_ring *ring) {
   close(ring->descriptor);
 }
 
-// Only the submitting thread writes the tail, and the kernel reads it in gc_ring_enter() alone.
+// Returns a free entry, or NULL if there is none. Only the submitting thread writes the tail, and
+// the kernel reads it only in gc_ring_enter().
 static struct io_uring_sqe *next_entry(gc_ring *ring, uint64_t key) {
   uint32_t tail = *ring->submitted_tail;
-  // acquire: pairs with the kernel's release when it has read an entry.
+  // acquire: pairs with the kernel's release after it has read an entry.
   if (tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE) == ring->entry_count)
     return NULL;
   struct io_uring_sqe *entry =
@@ -163,7 +164,8 @@ int gc_ring_enter(gc_ring *ring) {
   uint32_t waiting =
       *ring->submitted_tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
-  // A size_t where the kernel reads one: of an int the upper half of the register may be anything, syscall(2).
+  // A size_t, because the kernel reads one: the upper half of an int argument's register is
+  // undefined, syscall(2).
   long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, (size_t)0);
   return taken < 0 ? -errno : (int)taken;
 }
@@ -178,28 +180,29 @@ bool gc_ring_take_back(gc_ring *ring, uint64_t *key) {
 
 bool gc_ring_next(gc_ring *ring, gc_ring_completion *completion) {
   uint32_t head = *ring->completed_head;
-  // seq_cst, which is acquire too: see gc_ring_set_bell().
+  // seq_cst, which includes acquire: see gc_ring_set_bell().
   if (head == __atomic_load_n(ring->completed_tail, __ATOMIC_SEQ_CST)) return false;
   const struct io_uring_cqe *next = (const struct io_uring_cqe *)ring->completions +
                                     (head & (ring->completion_count - 1));
   completion->key = next->user_data;
   completion->result = next->res;
-  // release: the kernel may write the place again once it sees this.
+  // release: the kernel may overwrite the entry once it sees this.
   __atomic_store_n(ring->completed_head, head + 1, __ATOMIC_RELEASE);
   return true;
 }
 
 void gc_ring_set_bell(gc_ring *ring, bool rings) {
-  // seq_cst, with the load in gc_ring_next(). The kernel stores the tail and then, behind a full barrier (that of its
-  // look for sleepers), reads this word; we store this word and then load the tail. So either it sees that it is to
-  // ring, or we see the completion. An exchange, since a plain store orders nothing after it.
+  // seq_cst, with the load in gc_ring_next(). The kernel stores the tail and then, after a full
+  // barrier (that of its check for sleepers), reads this word. We store this word and then load the
+  // tail. So either the kernel sees that it must signal, or we see the completion. An exchange,
+  // because a plain store orders nothing after it.
   (void)__atomic_exchange_n(
       ring->completion_flags, rings ? 0 : IORING_CQ_EVENTFD_DISABLED, __ATOMIC_SEQ_CST);
 }
 
 #else
 
-// A system whose headers know of no such thing.
+// Headers without io_uring.
 bool gc_ring_is_inherited(void) { return false; }
 int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
   (void)ring, (void)entries, (void)bell;

@@ -1,5 +1,5 @@
-// What a thread gets of the CPUs and the disks, and how late its timers may be. The C library has none of these calls,
-// or not with these arguments.
+// A thread's share of the CPUs and disks, and the slack of its timers. The C library lacks these
+// calls, or has them with other arguments.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -9,8 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// linux/sched/types.h, which cannot be included beside every C library's sched.h. Version 1 of the record ends with
-// the two clamps; a kernel that knows less of it refuses what it does not know, if that is not zero.
+// From linux/sched/types.h, which cannot be included beside the sched.h of every C library. Version
+// 1 of the record ends with the two clamps. A kernel that knows a shorter record refuses non-zero
+// fields beyond it.
 struct attributes {
   uint32_t size;
   uint32_t policy;
@@ -58,7 +59,7 @@ int gc_scheduling_set(uint32_t thread, const gc_scheduling *scheduling, bool wit
 int gc_nice_floor(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NICE, &limit) != 0) return 20;
-  // The limit counts from 20 downwards: 1 is nice 19, 40 is nice -20. getrlimit(2).
+  // The limit counts down from 20: 1 is nice 19, 40 is nice -20. getrlimit(2).
   return limit.rlim_cur > 40 ? -20 : 20 - (int)limit.rlim_cur;
 }
 

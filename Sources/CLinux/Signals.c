@@ -1,6 +1,6 @@
-// Signals for sources: a handler that counts deliveries and rings a descriptor, and the care for what the
-// program had installed before. signal-safety(7): the handler uses atomics, getpid, write, and in a forked
-// child sigaction and raise.
+// Signals for sources: a handler that counts deliveries and makes an eventfd readable, and the
+// actions that the program had installed before. Async-signal-safe (signal-safety(7)): the handler
+// uses atomics, getpid and write, and sigaction and raise in a forked child and after a fault.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -11,8 +11,8 @@
 
 enum { SIGNALS = 65, LAYERS = 2 };
 
-// An action of the program's, in the parts that the kernel keeps. sigset_t has room for 1024 signals; the kernel defines
-// the first 64, and the C library leaves the rest of a mask that it returns as it found it on the stack.
+// An action of the program, reduced to what the kernel keeps. sigset_t has room for 1024 signals,
+// of which the kernel defines the first 64. The C library leaves the rest of a returned mask unset.
 struct action {
   uintptr_t handler;
   uint64_t mask;
@@ -34,7 +34,7 @@ static const struct action default_action = {.handler = (uintptr_t)SIG_DFL};
 static struct sigaction to_kernel(const struct action *action) {
   struct sigaction made;
   memset(&made, 0, sizeof made);
-  // One member of a union: both kinds of functions.
+  // A member of a union that holds both kinds of functions.
   made.sa_handler = (void (*)(int))action->handler;
   memcpy(&made.sa_mask, &action->mask, sizeof action->mask);
   made.sa_flags = action->flags;
@@ -66,14 +66,17 @@ static int exchange_action(int number, const struct action *next, struct action 
   return 0;
 }
 
-// An action that one thread writes and handlers read at any time: on other threads, and on the writing thread between
-// any two of its instructions. Nothing is allocated, so a program may change its actions for ever.
-//   version   63…1 how often it was written │ 0 its one-shot handler (SA_RESETHAND) has been called
-//   The lowest bit of the count says which copy is current. The writer fills the other copy, then raises the count.
-//   A reader takes the current copy, and starts again if the version has changed meanwhile.
-// A reader never waits for the writer: an interrupted writer has not raised the count, and what it fills is not read.
-// A copy is filled again only after the count was raised past it. Fields are stored with release and loaded with
-// acquire, so a reader that sees a field of the later writing also sees that raised count, and starts again.
+// An action that one thread writes and handlers read at any time: on other threads, and on the
+// writing thread between any two of its instructions. It allocates nothing, so a program may change
+// its actions without limit.
+//   version   63…1 number of writes │ 0 its one-shot handler (SA_RESETHAND) has been called
+// The lowest bit of the number selects the current copy. The writer fills the other copy, then
+// increments the number. A reader copies the current copy, and starts again if the version has
+// changed meanwhile.
+// A reader never waits for the writer: an interrupted writer has not incremented the number, and
+// the copy that it fills is not read. A copy is filled again only after an increment that retired
+// it. Fields are stored with release and loaded with acquire. So a reader that sees a field of a
+// later write also sees that increment, and starts again.
 struct saved_action {
   _Atomic uint64_t version;
   struct {
@@ -83,9 +86,10 @@ struct saved_action {
   } copies[2];
 };
 
-// One writer at a time.
+// Writes an action. One writer at a time.
 static void save_action(struct saved_action *saved, const struct action *action) {
-  // relaxed: the caller orders writers, and a handler changes nothing but the bit that is cleared here.
+  // relaxed: the caller serialises writers, and a handler changes only the bit that is cleared
+  // here.
   uint64_t count = (atomic_load_explicit(&saved->version, memory_order_relaxed) >> 1) + 1;
   // release, all of them: see above; the version's pairs with its acquire in read_action().
   atomic_store_explicit(&saved->copies[count & 1].handler, action->handler, memory_order_release);
@@ -94,7 +98,7 @@ static void save_action(struct saved_action *saved, const struct action *action)
   atomic_store_explicit(&saved->version, count << 1, memory_order_release);
 }
 
-// Copies the action, and returns its version. Async-signal-safe.
+// Copies the action and returns its version. Async-signal-safe.
 static uint64_t read_action(struct saved_action *saved, struct action *action) {
   for (;;) {
     uint64_t version = atomic_load_explicit(&saved->version, memory_order_acquire);
@@ -103,30 +107,32 @@ static uint64_t read_action(struct saved_action *saved, struct action *action) {
         atomic_load_explicit(&saved->copies[copy].handler, memory_order_acquire);
     action->mask = atomic_load_explicit(&saved->copies[copy].mask, memory_order_acquire);
     action->flags = atomic_load_explicit(&saved->copies[copy].flags, memory_order_acquire);
-    // relaxed: the loads above keep it behind them.
+    // relaxed: the acquire loads above precede it.
     if (atomic_load_explicit(&saved->version, memory_order_relaxed) != version) continue;
     if (version & 1) *action = default_action;
     return version;
   }
 }
 
-// Of all deliveries that have read that version one gets to call its one-shot handler.
+// Returns true to one of the deliveries that have read `version`: that one calls the one-shot
+// handler.
 static bool claim_one_shot(struct saved_action *saved, uint64_t version) {
-  // relaxed: the bit guards nothing but itself; a version that was written meanwhile is another.
+  // relaxed: the bit guards only itself, and a later write has another version.
   return atomic_compare_exchange_strong_explicit(
       &saved->version, &version, version | 1, memory_order_relaxed, memory_order_relaxed);
 }
 
-// One function that we install. A program may put its own handler above ours and pass signals on to it. If we
-// came back above that one as the same function, the two would call each other for ever; so a function that
-// was left below a handler of the program's is buried, and the next time we come as the other one.
+// One of the functions that this file installs. A program may install its handler above ours and
+// pass signals on to it. If ours then came above that handler as the same function, the two would
+// call each other forever. So a function left below a handler of the program is marked as buried,
+// and the next install uses the other one.
 struct layer {
   struct saved_action old;
   bool is_buried;
 };
 
 static struct {
-  _Atomic uint64_t count;  // deliveries that nobody has taken
+  _Atomic uint64_t count;  // deliveries not yet taken
   atomic_int active;       // 1 + the layer that counts; 0: none
   struct layer layers[LAYERS];
 } slots[SIGNALS];
@@ -135,7 +141,7 @@ static atomic_int bell = -1;
 static atomic_int owner;  // the process that counts; a forked child is another
 static _Atomic uint64_t catchable;  // bit n - 1: sigaction(2) has accepted signal n before
 
-// A fault of the running instruction, and not somebody's kill(2): sigaction(2), si_code.
+// Whether the running instruction caused the signal, not kill(2): sigaction(2), si_code.
 static bool is_own_fault(int number, const siginfo_t *info) {
   switch (number) {
   case SIGSEGV: case SIGBUS: case SIGILL: case SIGFPE: case SIGTRAP: case SIGSYS:
@@ -144,8 +150,8 @@ static bool is_own_fault(int number, const siginfo_t *info) {
   }
 }
 
-// The action holds from now on, for this delivery too: the signal, which is blocked until the handler returns, then
-// comes again.
+// Installs an action, which also takes effect for this delivery: raise() repeats a signal whose
+// action is the default. It is blocked until the handler returns, and then delivered again.
 static void give_way(int number, const struct action *action) {
   set_action(number, action);
   if (action->handler == (uintptr_t)SIG_DFL) raise(number);
@@ -156,12 +162,12 @@ static int layer_of(const struct action *action);
 static void count_delivery(int number) {
   // release: pairs with the acquire of the thread that takes the count.
   atomic_fetch_add_explicit(&slots[number].count, 1, memory_order_release);
-  // The count first: the thread that the descriptor wakes finds it. Without a descriptor yet, the thread that makes it
-  // looks at the counts.
+  // The count comes first, so the thread that the descriptor wakes finds it. If there is no
+  // descriptor yet, the thread that makes it reads the counts afterwards.
   int descriptor = atomic_load_explicit(&bell, memory_order_acquire);
   uint64_t one = 1;
   if (descriptor >= 0 && write(descriptor, &one, sizeof one) < 0) {
-    // EAGAIN: readable as it is. eventfd(2).
+    // EAGAIN: the descriptor is readable already. eventfd(2).
   }
 }
 
@@ -172,13 +178,13 @@ static void handle(int layer, int number, siginfo_t *info, void *context) {
   uint64_t version = read_action(saved, &old);
   bool is_program_s = has_handler(&old);
   if (getpid() != atomic_load_explicit(&owner, memory_order_relaxed)) {
-    // A forked child has no sources: what the program wants holds there. Nor is anything counted: a child of
-    // vfork(2) has our memory.
+    // A forked child has no sources, so the program's action applies there. Nothing is counted,
+    // because a child of vfork(2) shares the parent's memory.
     struct action now;
     if (!is_program_s && get_action(number, &now) == 0 && layer_of(&now) == layer)
       give_way(number, &old);
   } else if (!is_program_s && is_own_fault(number, info)) {
-    // To return would be to fault again, for ever. The kernel does not let it be ignored either.
+    // Returning would repeat the fault forever, and the kernel does not let it be ignored.
     give_way(number, &default_action);
   } else if (atomic_load_explicit(&slots[number].active, memory_order_relaxed) == layer + 1) {
     count_delivery(number);
@@ -186,7 +192,7 @@ static void handle(int layer, int number, siginfo_t *info, void *context) {
   errno = error;
   if (!is_program_s) return;
   if (old.flags & (int)SA_RESETHAND && !claim_one_shot(saved, version)) return;
-  // Last: it may leave by siglongjmp.
+  // Last, because the handler may leave by siglongjmp.
   if (old.flags & SA_SIGINFO)
     ((void (*)(int, siginfo_t *, void *))old.handler)(number, info, context);
   else
@@ -210,9 +216,9 @@ static int layer_of(const struct action *action) {
   return -1;
 }
 
-// Ours, in the place of `old`. A handler of the program's goes on as it was set up: what it blocks, whether it
-// interrupts system calls. Where there was none, system calls go on. SIG_IGN of SIGCHLD also says that children
-// leave no zombies: sigaction(2), SA_NOCLDWAIT.
+// The action that replaces `old`. It keeps what the program's handler blocks and whether it
+// interrupts system calls. Without a handler, system calls are restarted. SIG_IGN for SIGCHLD also
+// means that children leave no zombies: sigaction(2), SA_NOCLDWAIT.
 static struct action ours(int layer, int number, const struct action *old) {
   struct action made = {.handler = (uintptr_t)functions[layer]};
   made.flags = SA_SIGINFO | SA_ONSTACK | (old->flags & (SA_NOCLDSTOP | SA_NOCLDWAIT));
@@ -229,7 +235,7 @@ static struct action ours(int layer, int number, const struct action *old) {
 bool gc_signal_can_be_caught(int number) {
   if (number <= 0 || number >= SIGNALS || number == SIGKILL || number == SIGSTOP) return false;
   uint64_t bit = (uint64_t)1 << (number - 1);
-  // relaxed: a fact about the C library, which never changes; each source asks.
+  // relaxed: a constant property of the C library, cached because each source asks.
   if (atomic_load_explicit(&catchable, memory_order_relaxed) & bit) return true;
   struct action now;
   if (get_action(number, &now) != 0) return false;
@@ -238,7 +244,7 @@ bool gc_signal_can_be_caught(int number) {
 }
 
 int gc_signal_install(int number) {
-  // relaxed: every caller would store the same process.
+  // relaxed: every caller stores the same process.
   if (atomic_load_explicit(&owner, memory_order_relaxed) == 0)
     atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
   struct action now;
@@ -247,29 +253,30 @@ int gc_signal_install(int number) {
   atomic_store_explicit(&slots[number].count, 0, memory_order_relaxed);
   int layer = layer_of(&now);
   if (layer < 0) {
-    // Where nobody has a handler nobody passes anything on.
+    // Without a handler of the program, no function passes signals on to ours.
     if (!has_handler(&now)) layers[0].is_buried = layers[1].is_buried = false;
     if (!layers[0].is_buried) layer = 0;
     else if (!layers[1].is_buried) layer = 1;
   } else {
-    // The program has put ours back itself.
+    // The program itself has restored our function.
     layers[layer].is_buried = false;
     atomic_store_explicit(&slots[number].active, layer + 1, memory_order_relaxed);
     return 0;
   }
   if (layer < 0) {
-    // Twice the program came above us: it hears everything first, and we what it passes on.
+    // The program has come above both functions: it receives signals first, and ours only what it
+    // passes on.
     atomic_store_explicit(&slots[number].active, LAYERS, memory_order_relaxed);
     return 0;
   }
   for (;;) {
-    // Before it is installed: from then on it may run.
+    // Before the exchange, because the handler may run right after it.
     save_action(&layers[layer].old, &now);
     atomic_store_explicit(&slots[number].active, layer + 1, memory_order_relaxed);
     struct action next = ours(layer, number, &now), was;
     if (exchange_action(number, &next, &was) != 0) return errno;
     if (layer_of(&was) == layer || are_same(&was, &now)) return 0;
-    // The program has set another one since we looked.
+    // The program has installed another action meanwhile.
     now = was;
   }
 }
@@ -284,7 +291,7 @@ void gc_signal_uninstall(int number) {
     struct action old, was;
     read_action(&own->old, &old);
     is_above = exchange_action(number, &old, &was) == 0 && layer_of(&was) == layer;
-    // The program has set another one since we looked.
+    // The program has installed another action meanwhile.
     if (!is_above) set_action(number, &was);
   }
   own->is_buried = !is_above;
@@ -292,7 +299,7 @@ void gc_signal_uninstall(int number) {
 }
 
 uint64_t gc_signal_take(int number) {
-  // acquire: what happened before the delivery is seen by whoever is told of it.
+  // acquire: the thread that takes the count sees what happened before the deliveries.
   return atomic_exchange_explicit(&slots[number].count, 0, memory_order_acquire);
 }
 

@@ -1,4 +1,4 @@
-// Bytes from descriptors and to them, as DispatchIO moves them.
+// System calls that read and write for DispatchIO.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -61,8 +61,8 @@ int64_t gc_transfer_write(
   if (is_socket || !may_raise) {
     return write_once(descriptor, stretches, count, offset, is_socket);
   }
-  // The signal of a write is sent to the thread that wrote (signal(7)), so it is here or nowhere. One that was pending
-  // before is somebody else's, and stays.
+  // The SIGPIPE of a write goes to the writing thread (signal(7)), so it can be pending only here.
+  // One that was pending before has another cause and stays.
   sigset_t pipe_signal, pending, before;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);

@@ -1,4 +1,4 @@
-// Room: Primitives/CLibrary. The only import of the C library's overlay, whichever it is.
+// Room: Primitives/CLibrary. The only import of the C library's overlay, Glibc or Musl.
 #if canImport(Glibc)
   @_exported public import Glibc
 #elseif canImport(Musl)

@@ -1,8 +1,9 @@
-// Room: Primitives/Cell. Plain memory that threads share under a protocol: a lock, a state word, a hand-over.
-// The name is a promise that the protocol orders every two accesses of which one writes. Here it is a stored
-// property and nothing else; the model checker's side of the same name watches for races.
+// Room: Primitives/Cell. Plain memory that threads share under a protocol: a lock, a state word, a
+// hand-off.
+// Invariant: the protocol orders every two accesses of which one writes. Here a Cell is a stored
+// property; in the models the same name watches for data races.
 
-/// A stored property that several threads use in turn.
+/// A stored property that several threads access one at a time.
 @propertyWrapper @frozen
 public struct Cell<Value> {
   public var wrappedValue: Value
@@ -10,15 +11,17 @@ public struct Cell<Value> {
   @inlinable @inline(__always)
   public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-  /// The value for whoever holds the last reference to its owner, as a deinit does: reference counting
-  /// orders that access after all others.
+  /// The value, for the thread that drops the last reference to the owner, as in a deinit.
+  /// Reference counting orders that access after all others.
   @inlinable @inline(__always)
   public var projectedValue: Value { wrappedValue }
 }
 
-/// The same promise for memory that is no property. `address` names all of what has one owner at a time.
+/// Declares a read of memory that is not a property, with the same invariant. `address` stands for
+/// all memory that has one owner at a time.
 @inlinable @inline(__always)
 public func willRead(_ address: UnsafeRawPointer) {}
 
+/// Declares a write of such memory.
 @inlinable @inline(__always)
 public func willWrite(_ address: UnsafeRawPointer) {}

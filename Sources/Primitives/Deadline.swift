@@ -1,9 +1,9 @@
-// Room: Primitives/Deadline. When a sleep ends by itself, on either of the two clocks.
+// Room: Primitives/Deadline. The end of a sleep, on either of two clocks.
 
-/// A point in time at which a sleep ends, absolute on one of the kernel's clocks.
+/// An absolute time on one of the kernel's clocks, at which a sleep ends.
 public enum Deadline: Sendable, Equatable {
-  /// Nanoseconds on CLOCK_MONOTONIC, which stands still while the machine sleeps.
+  /// Nanoseconds of CLOCK_MONOTONIC, which stops while the machine sleeps.
   case monotonic(nanoseconds: UInt64)
-  /// Nanoseconds since 1970 on CLOCK_REALTIME, which follows changes of the wall clock.
+  /// Nanoseconds since 1970 of CLOCK_REALTIME, which follows changes of the wall clock.
   case wall(nanoseconds: UInt64)
 }

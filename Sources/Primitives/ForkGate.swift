@@ -1,42 +1,48 @@
-// Room: Primitives/ForkGate. fork(2) copies memory and one thread. What that thread finds in the child must be whole.
-// The other threads are gone, wherever they were. So before a fork nobody may be inside a lock of the engine: what locks
-// guard is then whole in the child, and every lock is free. The one that forks closes the gate and waits until no other
-// thread holds a lock; whoever comes to one meanwhile, and holds none, waits outside. No lock is held while a client's
-// code runs or a system call sleeps, so that takes as long as the longest critical section.
+// Room: Primitives/ForkGate. Keeps the engine's data whole across fork(2), which copies memory and
+// one thread.
+// Invariant: at a fork no other thread holds a lock of the engine. In the child every lock is
+// therefore free, and the data that it guards is whole. The forking thread closes the gate and
+// waits until no other thread holds a lock. A thread without a lock that wants one meanwhile waits
+// outside. No lock is held while client code runs or a system call sleeps, so the wait lasts as
+// long as the longest critical section.
 //   a thread    locks = 1, then reads the closer
 //   the forker  closer = itself, a barrier on every CPU, then reads all `locks`
-// The barrier, membarrier(2), stands in each thread before its first step, after its second or between the two, and orders
-// them there; so a thread pays no barrier of its own at each lock, where the kernel has that call (CLinux.c).
-// Either the thread sees the closer, takes its 1 back and waits, or the forker sees the 1 and waits for it.
-// Not one lock after the other, in order: there is one in each source, group and descriptor. What is not under a lock,
-// the words that threads exchange, says in the child what threads did that are gone; each room makes its own anew
-// (Queues/Runtime+Fork.swift).
-// A child must not look a type up for the first time, nor make a global: another thread may have been doing so at the fork,
-// under a lock of the Swift runtime that is never let go then. So what the child's handlers will do is rehearsed once in
-// the process that registers them. What the program itself uses first in the child is in its own hands.
-// The C library calls the handlers (pthread_atfork(3)); a program that makes its processes in another way may call them
-// by hand, and to call them twice does no harm.
+// The barrier is membarrier(2). In each thread it takes effect before the first step, after the
+// second, or between them, and orders them there. So where the kernel has the call, a thread needs
+// no barrier at each lock (CLinux.c). Either the thread sees the closer, takes its 1 back and
+// waits, or the forker sees the 1 and waits for the thread.
+// Locks are not taken one by one in an order, because each source, group and descriptor has one.
+// Words that threads exchange without a lock describe threads that the child does not have; each
+// folder makes its own anew (Queues/Runtime+Fork.swift).
+// A child must not look up a type or initialise a global for the first time: another thread may
+// have been doing so at the fork, under a lock of the Swift runtime that is then never released. So
+// the process that registers a child handler rehearses it once. First uses by the program itself
+// are the program's responsibility.
+// The C library calls the handlers (pthread_atfork(3)). A program that makes processes in another
+// way may call them itself; calling them twice is harmless.
 public import CLinux
 
 public enum ForkGate {
   private static let state = ForkState()
 
-  /// How many forks lie between the process that began and this one. Changes in a child only, before it has threads.
+  /// The number of forks between the first process and this one. It changes only in a child, before
+  /// the child has threads.
   public static var generation: UInt32 { state.generation.load(ordering: .relaxed) }
 
-  /// Has the C library call the handlers. Before the program registers its own, if that can be: then those run outside
-  /// of these. Idempotent; any thread.
+  /// Registers the handlers with the C library. Call it before the program registers its own, if
+  /// possible; those then run outside of these. Idempotent; any thread.
   public static func install() { _ = installed }
 
   private static let installed: Void = {
-    // ENOMEM: then a child must not use the engine, as with most libraries.
+    // On ENOMEM a child must not use the engine, as with most libraries.
     _ = gc_at_fork(
       { ForkGate.prepare() }, { ForkGate.resumeParent() }, { ForkGate.resumeChild() })
   }()
 
-  /// `handler` is called in each child, on its only thread, with the engine's locks free; in the order of adding.
-  /// Before that `rehearsal` is called, now: it does the same to what nobody else knows of. Without one that is the
-  /// handler itself, and what it is for is not known yet.
+  /// Registers a handler that runs in each child, on its only thread, with the engine's locks free.
+  /// Handlers run in the order of registration. `rehearsal` runs at once: it does the same to
+  /// objects that are not shared. Without it `handler` itself runs at once, before its object is
+  /// shared.
   public static func whenForked(
     _ handler: @escaping @Sendable () -> Void, rehearsal: (() -> Void)? = nil
   ) {
@@ -45,7 +51,8 @@ public enum ForkGate {
     state.lock.withLock { state.handlers.append(handler) }
   }
 
-  /// Before a fork. Afterwards the same thread calls one of the others, in each of the two processes.
+  /// Closes the gate before a fork. The same thread then calls one of the functions below in each
+  /// of the two processes.
   public static func prepare() {
     let thread = currentThread()
     if isCloser(thread) {
@@ -62,6 +69,7 @@ public enum ForkGate {
     ThreadRegistry.lock()
   }
 
+  /// Opens the gate in the parent.
   public static func resumeParent() {
     guard isCloser(currentThread()) else { return }
     state.depth -= 1
@@ -70,13 +78,15 @@ public enum ForkGate {
     gc_fork_open()
   }
 
+  /// Opens the gate in the child, after the child handlers.
   public static func resumeChild() {
-    // Under the thread sanitizer the Swift runtime locks at each look at a type or a `static let`, so a child of busy
-    // threads would stop here, before it came as far as execve(2); and no thread may be made in it in any case.
+    // Under the thread sanitizer the Swift runtime takes a lock at each access of a type or a
+    // `static let`. A child of busy threads would block here, before it reaches execve(2). It may
+    // not make threads in any case.
     if gc_is_watched_for_races() { return gc_fork_open() }
     let thread = currentThread()
     let isPrepared = isCloser(thread)
-    // Called by hand, once more, or where there was no fork.
+    // A second call, or a call without a fork.
     if !isPrepared && gc_process_id() == state.process.load(ordering: .relaxed) { return }
     state.depth = 0
     state.process.store(gc_process_id(), ordering: .relaxed)
@@ -91,7 +101,8 @@ public enum ForkGate {
     for handler in handlers { handler() }
   }
 
-  /// Not from install(): a loader may call that before the libraries have told the Swift runtime of their types.
+  /// Takes the steps of a child once, in this process. Not called from install(): a loader may call
+  /// that before the libraries have registered their types with the Swift runtime.
   private static func rehearse() {
     _ = state.generation.load(ordering: .relaxed)
     callAll([])
@@ -100,8 +111,9 @@ public enum ForkGate {
     state.lock.unlockPlainly()
   }
 
-  /// No fork happens while `body` runs on `thread`, the calling one; it must not sleep. For a thread's first steps: what
-  /// the Swift runtime makes then, metadata and `static let`s, it makes under locks of its own, which no handler knows.
+  /// Runs `body` while no fork can happen. `thread` must be the calling thread; `body` must not
+  /// sleep. For the first steps of a thread: the Swift runtime then makes metadata and `static
+  /// let`s under locks of its own, which no fork handler covers.
   @inline(__always)
   public static func inside(_ thread: ThreadContext, _ body: () -> Void) {
     enter(thread)
@@ -109,7 +121,7 @@ public enum ForkGate {
     leave(thread)
   }
 
-  /// The beginning and the end of that.
+  /// Begins a section in which no fork can happen; leave() ends it.
   @inlinable @inline(__always)
   public static func enter(_ thread: ThreadContext) {
     if !gc_lock_enter(thread) { waitToEnter(thread) }
@@ -119,7 +131,7 @@ public enum ForkGate {
 
   // MARK: Threads that wait
 
-  /// After gc_lock_enter() returned false, until it returns true.
+  /// Waits until gc_lock_enter() returns true. Call it after gc_lock_enter() has returned false.
   @usableFromInline @inline(never)
   static func waitToEnter(_ thread: ThreadContext) {
     repeat {
@@ -130,12 +142,13 @@ public enum ForkGate {
 
   private static func waitUntilOpen() {
     let turn = gc_fork_seen_turn()
-    // After the turn was read: if it is opened now, the turn is another and the sleep does not begin.
+    // Read after the turn: if the gate opens now, the turn changes and the wait returns at once.
     if gc_fork_seen_closer() == 0 { return }
     gc_fork_wait(turn)
   }
 
-  /// Not woken, which would put a barrier into every unlock: whoever is inside is out in a moment.
+  /// Polls until `other` holds no lock. A wake-up instead would need a barrier in every unlock, and
+  /// critical sections are short.
   private static func waitUntilOutside(_ other: ThreadContext) {
     var looks = 0
     while gc_locks_of(other) != 0 {
@@ -157,7 +170,7 @@ private final class ForkState: @unchecked Sendable {
   let lock = Lock()
   /// Guarded by the lock.
   var handlers: [@Sendable () -> Void] = []
-  /// How often the closer has come to prepare(). Its own.
+  /// The number of calls of prepare() by the closer. Used by the closer alone.
   var depth = 0
   let generation = Atomic<UInt32>(0)
   let process = Atomic<UInt32>(gc_process_id())

@@ -1,15 +1,17 @@
-// Room: Primitives/Futex. Sleep while a word holds a value; wake whoever sleeps on it. futex(2).
-// A sleep may end for no reason, so every caller re-reads its word in a loop. A wake may name memory
-// that has since become something else: it then wakes nobody, or a sleeper that goes back to sleep.
+// Room: Primitives/Futex. Sleeps while a word holds a value, and wakes the threads that sleep on
+// it. futex(2).
+// A wake-up may be spurious, so every caller reads its word again in a loop. A wake call may name
+// memory that has been reused: it then wakes no thread, or one that goes back to sleep.
 import CLinux
 
 public enum FutexResult: Sendable, Equatable {
-  /// Woken, interrupted, or the word had already changed: read it again.
+  /// The thread was woken or interrupted, or the word had changed: read it again.
   case recheck
+  /// The deadline has passed.
   case timedOut
 }
 
-/// Sleeps while `word` holds `expected`, until `deadline` at the longest.
+/// Sleeps while `word` holds `expected`, until `deadline` at the latest.
 public func futexWait(
   _ word: borrowing Atomic<UInt32>, while expected: UInt32, until deadline: Deadline? = nil
 ) -> FutexResult {
@@ -18,9 +20,9 @@ public func futexWait(
   }
 }
 
-/// Sleeps while the low half of `word` holds `expected`.
-// Inlinable, and so is the wake below: not specialised they would look the word's type up, which takes time and, the
-// first time, a lock of the Swift runtime.
+/// Sleeps while the low half of `word` holds `expected`, until `deadline` at the latest.
+// Inlinable, like the wake below: unspecialised code looks up the type of the word, which takes
+// time and, the first time, a lock of the Swift runtime.
 @inlinable
 public func futexWait<Word>(
   lowHalfOf word: borrowing Atomic<Word>, while expected: UInt32, until deadline: Deadline? = nil
@@ -51,7 +53,7 @@ func lowHalf(_ address: UnsafeRawPointer) -> UnsafeRawPointer {
   #endif
 }
 
-/// For a lock: no vigil is kept by a thread that may hold another one.
+/// Sleeps for a lock. Never runs retriers, because the thread may hold another lock.
 func futexWaitPlainly(_ word: borrowing Atomic<UInt32>, while expected: UInt32) -> FutexResult {
   withUnsafePointer(to: word) {
     sleep(address: UnsafeRawPointer($0), while: expected, until: nil)

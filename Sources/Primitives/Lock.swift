@@ -1,18 +1,19 @@
-// Room: Primitives/Lock. A futex lock for the slow paths, where a few words change together.
-// A thread that forks waits until nobody else holds one (ForkGate), so a child finds them all free, and what they guard
-// whole.
-//   0 free ─lock→ 1 held ─a second comes→ 2 held, somebody may sleep ─unlock→ 0, wake one
-// Not Synchronization.Mutex: the thread sanitizer does not see through it and reports races that
-// are none. Ulrich Drepper, "Futexes Are Tricky" (2011), the second mutex.
+// Room: Primitives/Lock. A futex lock for the slow paths, where several words change together.
+//   0 free ─lock→ 1 held ─a second locks→ 2 held, a thread may sleep ─unlock→ 0, wake one
+// A forking thread waits until no other thread holds a lock (ForkGate). So a child finds all locks
+// free and the data that they guard whole.
+// Not Synchronization.Mutex: the thread sanitizer does not see through it and reports false races.
+// Ulrich Drepper, "Futexes Are Tricky" (2011), the second mutex.
 
 public import CLinux
 
-/// Protects the data that its owner names beside it. Not recursive.
+/// A lock for the data declared beside it. Not recursive.
 public struct Lock: ~Copyable, Sendable {
   @usableFromInline let word = Atomic<UInt32>(0)
 
   @inlinable public init() {}
 
+  /// Runs `body` with the lock held.
   @inlinable @inline(__always)
   public borrowing func withLock<Result: ~Copyable>(_ body: () throws -> Result) rethrows -> Result
   {
@@ -21,6 +22,7 @@ public struct Lock: ~Copyable, Sendable {
     return try body()
   }
 
+  /// Takes the lock; sleeps while another thread holds it.
   @inlinable
   public borrowing func lock() {
     let thread = currentThread()
@@ -28,16 +30,17 @@ public struct Lock: ~Copyable, Sendable {
     lockPlainly()
   }
 
+  /// Releases the lock and wakes one sleeping thread, if there may be one.
   @inlinable
   public borrowing func unlock() {
     unlockPlainly()
     gc_lock_leave(currentThread())
   }
 
-  /// Without a look at the gate: for what a thread needs before it has a context.
+  /// Takes the lock without the fork gate, for a thread that may have no context yet.
   @inlinable
   borrowing func lockPlainly() {
-    // acquiring: pairs with the releasing exchange in unlock().
+    // acquiring: pairs with the releasing exchange in unlockPlainly().
     let (won, _) = word.compareExchange(
       expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
     if !won { lockSlowly() }
@@ -45,7 +48,7 @@ public struct Lock: ~Copyable, Sendable {
 
   @inlinable
   borrowing func unlockPlainly() {
-    // releasing: pairs with the acquiring exchanges in lock() and lockSlowly().
+    // releasing: pairs with the acquiring exchanges in lockPlainly() and lockSlowly().
     if word.exchange(0, ordering: .releasing) == 2 { wake() }
   }
 
@@ -62,7 +65,7 @@ public struct Lock: ~Copyable, Sendable {
         expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
       if won { return }
     }
-    // Taken as 2 from here on: this thread cannot know that it was the last sleeper.
+    // Taken as 2 from here on: this thread cannot know whether others still sleep.
     while word.exchange(2, ordering: .acquiring) != 0 {
       _ = futexWaitPlainly(word, while: 2)
     }

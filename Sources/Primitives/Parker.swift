@@ -1,24 +1,25 @@
-// Room: Primitives/Parker. One thread waits for one hand-over; the other side names the thread.
+// Room: Primitives/Parker. One thread sleeps until another, which names it, hands work to it.
 //   0 waiting ─grant→ 1 granted
 //   0 waiting ─sleep→ 2 asleep ─grant→ 1 granted, wake
-// prepare() comes before the thread's address is published to whoever grants, so no grant is lost,
-// and each prepare() is answered by exactly one grant, so none is left over. The word lives in the
-// thread's context, which outlives the thread: the granter may still name it in its futex call after
-// the waiter has gone on.
+// Invariant: prepare() precedes the publication of the thread's address to the granter, so no grant
+// is lost. One grant answers each published prepare(), so none is left over (IO/FileRing, whose
+// sleep may time out, tolerates a late grant). The word is in the thread's context, which outlives
+// the thread: the granter may name it in its futex call after the waiter has continued.
 
+/// The operations on a thread's parker word.
 public enum Parker {
-  /// Before the calling thread publishes itself to a granter.
+  /// Resets the word. Call before the calling thread publishes its address to a granter.
   public static func prepare(_ thread: ThreadContext) {
-    // relaxed: published by whatever hands the thread's address over.
+    // relaxed: the publication of the thread's address orders it.
     thread.withShared { $0.parker.store(0, ordering: .relaxed) }
   }
 
-  /// Whether the grant has come. Acquiring: pairs with grant().
+  /// Whether the grant has arrived. Acquiring: pairs with grant().
   public static func isGranted(_ thread: ThreadContext) -> Bool {
     thread.withShared { $0.parker.load(ordering: .acquiring) == 1 }
   }
 
-  /// Sleeps until granted, or until `deadline`; false means that the deadline came first.
+  /// Sleeps until the grant. Returns false if `deadline` passed first.
   public static func sleep(_ thread: ThreadContext, until deadline: Deadline? = nil) -> Bool {
     thread.withShared { shared in
       let (first, seen) = shared.parker.compareExchange(
@@ -26,7 +27,7 @@ public enum Parker {
       if !first && seen == 1 { return true }
       while shared.parker.load(ordering: .acquiring) != 1 {
         if futexWait(shared.parker, while: 2, until: deadline) == .timedOut {
-          // The grant may have come between the time-out and here.
+          // The grant may have arrived after the timeout.
           return shared.parker.load(ordering: .acquiring) == 1
         }
       }
@@ -34,7 +35,7 @@ public enum Parker {
     }
   }
 
-  /// Lets `thread` go on. Releasing: all that the caller wrote is seen by the woken thread.
+  /// Wakes `thread`. Releasing: the woken thread sees everything that the caller wrote before.
   public static func grant(_ thread: ThreadContext) {
     thread.withShared { shared in
       if shared.parker.exchange(1, ordering: .releasing) == 2 { futexWake(shared.parker) }

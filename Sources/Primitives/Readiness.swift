@@ -1,19 +1,21 @@
-// Room: Primitives/Readiness. What a descriptor can be ready for, in the numbers of epoll(7) and poll(2).
+// Room: Primitives/Readiness. The conditions of a descriptor, in the numbers of epoll(7) and
+// poll(2).
 
-/// What a descriptor is ready for.
+/// A set of conditions of a descriptor.
 public struct Readiness: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  // epoll(7) and poll(2) have the same numbers.
+  /// Data can be read. epoll(7) and poll(2) share these numbers.
   public static let readable = Readiness(rawValue: 0x001)
-  /// Something out of the ordinary is to be read: what proc(5) and sysfs say by it.
+  /// Exceptional data can be read; proc(5) and sysfs use it for changes.
   public static let priority = Readiness(rawValue: 0x002)
+  /// Data can be written.
   public static let writable = Readiness(rawValue: 0x004)
-  /// Comes unasked.
+  /// An error. Reported without a request.
   public static let error = Readiness(rawValue: 0x008)
-  /// Comes unasked: both directions are over.
+  /// Both directions have ended. Reported without a request.
   public static let hangUp = Readiness(rawValue: 0x010)
-  /// The other side sends no more.
+  /// The peer sends no more data.
   public static let readHangUp = Readiness(rawValue: 0x2000)
 }

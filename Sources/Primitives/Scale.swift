@@ -1,7 +1,7 @@
-// Room: Primitives/Scale. Sizes that a model needs smaller than a machine does.
-// A ring of 256 slots, or forty looks before a sleep, are steps that a model checker would have to take one
-// by one; the protocols are the same at four and at none.
+// Room: Primitives/Scale. Sizes that are smaller in models than in the engine.
+// A queue of 256 slots, or 40 looks before a sleep, are steps that a model checker takes one by
+// one. The protocols are the same at four slots and at no look.
 
-/// `real`, but `inModels` where the engine is compiled for the model checker.
+/// Returns `real`; in code compiled for the model checker, `inModels`.
 @inlinable @inline(__always)
 public func scaled(_ real: Int, inModels: Int) -> Int { real }

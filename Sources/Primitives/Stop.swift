@@ -1,13 +1,13 @@
-// Room: Primitives/Stop. The end of a process that must not go on, and lines that tell people why.
+// Room: Primitives/Stop. Stops the process, and writes reports to standard error.
 import CLinux
 
-/// Writes `line` to standard error and traps, so that the stack still shows who called.
+/// Writes `line` to standard error and traps, so that the stack still shows the caller.
 public func stopProcess(_ line: String) -> Never {
   writeReport(line)
   gc_trap()
 }
 
-/// Writes one line to standard error, whole, without buffering.
+/// Writes one line to standard error, in full and unbuffered.
 public func writeReport(_ line: String) {
   var text = line + "\n"
   text.withUTF8 { bytes in

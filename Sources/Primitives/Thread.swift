@@ -1,57 +1,57 @@
-// Room: Primitives/Thread. What one thread knows of itself, and what others may know of it.
-// A context is owned by one thread at a time and its memory is never returned, so its address
-// identifies a thread in the engine's words even while the thread is ending.
+// Room: Primitives/Thread. The context of a thread, and the part of it that other threads may use.
+// Invariant: one thread at a time owns a context, and its memory is never freed. So its address
+// identifies a thread in the engine's words, even while the thread ends.
 public import CLinux
 
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 
 /// The part of a thread's context that other threads read and write.
-// SAFETY: `waitsFor` is guarded by `standingLock`; all else is atomic.
+// SAFETY: `waitsFor` is guarded by the lock declared before it; all else is atomic or Sendable.
 public final class ThreadShared: @unchecked Sendable {
-  /// What the thread sleeps on while it waits for one named hand-over: see Parker.
+  /// The word that the thread sleeps on while it waits for a hand-off addressed to it; see Parker.
   public let parker = Atomic<UInt32>(0)
-  /// Whether what the thread waits for has begun to run on another thread.
+  /// Whether another thread has begun to run the work that this thread waits for.
   public let isServed = Atomic<Bool>(false)
   /// The queue that the thread works on as a worker, as the address of its object.
   public let workingOn = Atomic<UInt>(0)
-  /// Kernel thread id, 0 while no thread owns the context.
+  /// The kernel's thread id; 0 while no thread owns the context.
   public let threadID = Atomic<UInt32>(0)
-  /// What QoS/ThreadEffects in the engine keeps here, and argues there.
+  /// The state of QoS/ThreadEffects in the engine, which argues its protocol.
   public let effects = ThreadEffectWords()
-  /// The class that the thread works at, what others ask of it included, as a raw band: see the engine's
-  /// QoS/Standing. Written under the lock.
+  /// The effective priority of the thread, boosts included, as a raw band; see
+  /// QoS/EffectivePriority in the engine. Written under the lock.
   public let standing = Atomic<UInt32>(0)
   public let standingLock = Lock()
-  /// What the thread sleeps for, and may be raised as well. Guarded by the lock.
+  /// The object that the thread sleeps for, which is boosted with the thread. Guarded by the lock.
   @Cell public var waitsFor: AnyObject? = nil
   init() {}
 }
 
-/// The effects of a thread's class, as far as other threads take part in them.
+/// The effects of a thread's class that other threads read or change.
 public final class ThreadEffectWords: Sendable {
-  /// Guards every change of what the kernel does with the thread on behalf of its class.
+  /// Guards every change of the kernel's settings for the thread.
   public let lock = Lock()
-  /// The class that others raised the thread to; 0: nobody did.
+  /// The class to which other threads have raised the thread; 0 if none has.
   public let help = Atomic<UInt32>(0)
-  /// The thread's own class as others may see it; 0: it is not the pool's now.
+  /// The thread's own class, readable by other threads; 0 while the thread is not the pool's.
   public let own = Atomic<UInt32>(0)
-  /// Its nice value in no class, and whether a class may change that.
+  /// The thread's nice value outside any class, and whether a class may change it.
   public let nice = Atomic<Int32>(0)
   public let mayBeNice = Atomic<Bool>(false)
   init() {}
 }
 
 extension UnsafeMutablePointer<gc_thread> {
-  /// What other threads may see of this thread.
+  /// The part of the context that other threads may use.
   public var shared: ThreadShared {
-    // SAFETY: set at registration to an object that is never released.
+    // SAFETY: registration sets it to an object that is never released.
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped).takeUnretainedValue()
   }
 
-  /// Whether another thread has raised this one. A hint; the caller is the thread.
+  /// Whether another thread has raised this one. A hint. Call it on the thread itself.
   @inlinable @inline(__always)
   public var isHelped: Bool {
-    // SAFETY: as above. relaxed: who acts upon it takes the lock.
+    // SAFETY: as above. relaxed: a thread that acts on it takes the lock.
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)
       ._withUnsafeGuaranteedRef { $0.effects.help.load(ordering: .relaxed) != 0 }
   }
@@ -64,28 +64,28 @@ extension UnsafeMutablePointer<gc_thread> {
       ._withUnsafeGuaranteedRef(body)
   }
 
-  /// What the thread works at, as a raw band: see the engine's QoS/Standing.
-  // relaxed: compared, no more.
+  /// The effective priority of the thread, as a raw band; see QoS/EffectivePriority in the engine.
+  // relaxed: the value is compared and nothing else is read through it.
   public var standing: UInt32 { withShared { $0.standing.load(ordering: .relaxed) } }
 
-  /// What the thread has said that it works on.
+  /// The queue that the thread has announced, as the address of its object.
   public var workplace: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }
 
-  /// Says that the thread begins to work on the queue at `address`. What it said before stays alive
-  /// meanwhile.
+  /// Announces that the thread begins to work on the queue at `address`. The queue announced before
+  /// must stay alive meanwhile.
   @inline(__always)
   public func enterWorkplace(_ address: UInt) {
-    // releasing: the object, for a reader that follows the address. It need not be in the single
-    // order of Pool/Workplaces: a reader that misses it reads the queue outside, which this thread
-    // holds too.
+    // releasing: publishes the object to a reader of the address. The store need not be in the
+    // single order of Pool/CurrentQueueLabels: a reader that misses it reads the outer queue, which
+    // this thread keeps alive too.
     withShared { $0.workingOn.store(address, ordering: .releasing) }
   }
 
-  /// Says that the thread works on the queue at `address` again, or zero: on none. The one before
-  /// may end now.
+  /// Announces that the thread works on the queue at `address` again, or none if it is 0. The queue
+  /// announced before may die after this call.
   @inline(__always)
   public func setWorkplace(_ address: UInt) {
-    // sequentiallyConsistent: see Pool/Workplaces in the engine.
+    // sequentiallyConsistent: see Pool/CurrentQueueLabels in the engine.
     withShared { $0.workingOn.store(address, ordering: .sequentiallyConsistent) }
   }
 }

@@ -1,37 +1,43 @@
-// Room: Primitives/Vigil. What threads that sleep anyway do while an engine may not make one of its own.
-// Without a thread an engine can neither run what is queued nor come back to it later: the kernel calls a
-// process through a thread or through a signal, and signals belong to the program. But whoever waits for
-// the work is a thread. So while a vigil is kept every sleep on a word ends after a period, the sleeper
-// tries again what could not be done, and goes back to its word as after any wake-up for nothing.
-// While none is kept this costs a sleep one load. A thread that fell asleep before a vigil began takes no
-// part: its futex call is under way, and nothing but its own word can end it.
+// Room: Primitives/Vigil. Retries by sleeping threads while the engine cannot make a thread of its
+// own.
+// An engine without a thread can neither run queued work nor retry later: the kernel enters a
+// process through a thread or a signal, and signals belong to the program. But a thread that waits
+// for the work exists. So while a retrier is registered, every sleep on a word ends after 10 ms at
+// most; the thread then retries the failed steps and returns to its word, as after a spurious
+// wake-up.
+// Without retriers the cost is one load for each sleep. A thread that began its sleep before a
+// retrier was registered does not take part: only its own word can end its futex call.
 
-/// Somebody for whom sleeping threads keep watch. Must not be released while a vigil is kept for it.
+/// An object with failed steps that sleeping threads retry. It must not be released while
+/// registered.
 public protocol Vigilant: AnyObject, Sendable {
-  /// Tries again. Any thread that sleeps on a word, holding no lock of the engine's. Must not sleep.
+  /// Retries once. Runs on any thread whose sleep on a word has ended by time; it holds no lock of
+  /// the engine. Must not sleep.
   func attend()
 }
 
+/// The registration of retriers.
 public enum Vigil {
-  /// How long a thread sleeps at a time.
+  /// The length of one sleep in nanoseconds while a retrier is registered.
   static var periodNanoseconds: UInt64 { 10_000_000 }
   static let keepers = Keepers()
 
-  /// Begins a vigil, if none is kept for `keeper`.
+  /// Registers `keeper`, unless it is registered already.
   public static func begin(_ keeper: any Vigilant) {
     keepers.change { if !$0.contains(where: { $0 === keeper }) { $0.append(keeper) } }
   }
 
+  /// Removes `keeper`.
   public static func end(_ keeper: any Vigilant) {
     if isKept { keepers.change { $0.removeAll { $0 === keeper } } }
   }
 
-  /// In a child that was forked, whose engine has nothing to wait for.
+  /// Removes all retriers in a forked child, whose engine has nothing to retry.
   public static func endAll() { keepers.change { $0 = [] } }
 
-  /// Whether any vigil is kept.
+  /// Whether any retrier is registered.
   public static var isKept: Bool {
-    // relaxed: a hint on the way into the kernel; what attend() reads comes with the lock.
+    // relaxed: a hint before a sleep; attend() reads the list under the lock.
     keepers.count.load(ordering: .relaxed) != 0
   }
 
@@ -40,7 +46,7 @@ public enum Vigil {
   }
 }
 
-/// Guarded by its lock, but for the count.
+/// The list of retriers. Guarded by its lock, except for the count.
 final class Keepers: @unchecked Sendable {
   let count = Atomic<Int>(0)
   private let lock = Lock()

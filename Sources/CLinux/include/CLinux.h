@@ -1,6 +1,6 @@
-// The engine's only C: what Swift cannot say. Thread-locals with a one-instruction accessor, the
-// futex call, the spin hint, thread creation with an explicit signal mask, signal handlers. Most functions are one
-// system call or one instruction; policy (retry, fault, fallback) lives in Swift, in the rooms.
+// What the engine needs and Swift cannot express: thread-locals with a one-instruction accessor,
+// the futex call, the spin hint, threads with an explicit signal mask, signal handlers. Most
+// functions are one system call or one instruction. Policy (retry, fault, fallback) is in Swift.
 #ifndef GRANDCENTRAL_CLINUX_H
 #define GRANDCENTRAL_CLINUX_H
 
@@ -12,45 +12,46 @@
 #include <sys/types.h>  // mode_t, which public declarations name: the module that they find it in
 #include <time.h>
 
-// What one thread knows of itself. Owner-only: no other thread reads or writes these fields, so
-// they are plain. The memory is type-stable: a context outlives its thread and is handed to a later
-// one, so its address may be kept as a thread's identity and read after the thread is gone.
+// The context of a thread. Only the owning thread reads and writes its fields, so they are plain,
+// except where a function below says otherwise. The memory is type-stable: a context outlives its
+// thread and is reused by a later one. So its address may be kept as the identity of a thread and
+// read after the thread has ended.
 typedef struct gc_thread {
-  void *_Nullable frame;   // innermost queue frame: where this thread is, queue by queue
+  void *_Nullable frame;   // innermost queue frame: the queues that this thread is in
   void *_Nullable nodes;   // free work nodes, a list through their first word
   uint32_t node_count;
   uint32_t tid;            // the kernel's thread id
-  void *_Nullable shared;  // the part that other threads may read: parker, wait record
+  void *_Nullable shared;  // the part that other threads may use: parker, wait record
   void *_Nullable worker;  // the pool's worker on this thread, or NULL
-  uint32_t qos;            // packed QoS of the running item: what async() captures
-  uint32_t effect;         // the class whose effects are on this thread; 0: it is not the pool's (QoS/ThreadEffects)
-  uint32_t adopted;        // the band that the thread itself put its standing at: see QoS/Standing
-  uint32_t lent;           // not 0: others may have raised that since
-  uint32_t lane_place;     // the place that it used last in the registry of lanes, or 0
-  uint32_t lane_place_kept;  // whether no lane has that place, and it waits for the thread's next one
-  uint64_t *_Nullable lane_word;  // where that place is
-  bool is_main;            // whether it is the process's first thread, or the one that is left in a forked child
-  uint32_t locks;          // how many locks of the engine it holds or waits for: see gc_lock_enter()
-  uint32_t items;          // how many items of lanes it has begun: see gc_item_began()
+  uint32_t qos;            // packed QoS of the running item, which async() captures
+  uint32_t effect;         // class in effect on this thread; 0: not the pool's (QoS/ThreadEffects)
+  uint32_t adopted;        // band that the thread itself applied: see QoS/EffectivePriority
+  uint32_t lent;           // not 0: other threads may have boosted the priority since
+  uint32_t lane_place;     // the last slot used in the registry of lanes, or 0
+  uint32_t lane_place_kept;  // whether that slot is free and kept for the thread's next lane
+  uint64_t *_Nullable lane_word;  // address of that slot
+  bool is_main;            // first thread of the process, or the thread left in a forked child
+  uint32_t locks;          // number of engine locks held or waited for: see gc_lock_enter()
+  uint32_t items;          // number of lane items begun: see gc_item_began()
   struct gc_thread *_Nullable next_free;
-  struct gc_thread *_Nullable next_known;  // all contexts that ever were; written once
+  struct gc_thread *_Nullable next_known;  // list of all contexts; written once
 } gc_thread;
 
-// One step of where a thread is: it runs an item of `queue`. Lives on that thread's stack.
+// One level of a thread's position: it runs an item of `queue`. Lies on the stack of the thread.
 typedef struct gc_frame {
   void *_Nullable previous;
   void *_Nullable queue;
 } gc_frame;
 
 // initial-exec: one load relative to the thread pointer, no call. The variable is a pointer, so it
-// fits the loader's surplus when the library is opened late.
+// fits the loader's reserve when the library is loaded late.
 extern __thread gc_thread *_Nullable gc_thread_self __attribute__((tls_model("initial-exec")));
 
 static inline gc_thread *_Nullable gc_thread_current(void) { return gc_thread_self; }
 static inline void gc_thread_set_current(gc_thread *_Nullable thread) { gc_thread_self = thread; }
 
-// The calling thread begins another item of a lane. The monitor of the pool reads the number to see whether the thread
-// is still at the same item. Relaxed: a stale number delays that by one look.
+// Counts another lane item of the calling thread. The pool's monitor reads the count to see whether
+// the thread still runs the same item. Relaxed: a stale count delays that by one look.
 static inline void gc_item_began(gc_thread *_Nonnull self) {
   __atomic_store_n(&self->items, self->items + 1, __ATOMIC_RELAXED);
 }
@@ -58,17 +59,18 @@ static inline uint32_t gc_items_of(const gc_thread *_Nonnull thread) {
   return __atomic_load_n(&thread->items, __ATOMIC_RELAXED);
 }
 
-// The thread that is about to fork, as its context's address; 0: nobody. The protocol is in Primitives/ForkGate.swift.
+// The context of the thread that is about to fork, or 0. Primitives/ForkGate.swift has the
+// protocol.
 extern uintptr_t gc_fork_closer;
-// Counts the times that it was set to 0: what threads sleep on.
+// The number of times that gc_fork_closer became 0; threads sleep on it.
 extern uint32_t gc_fork_turn;
 
-// Whether threads have to order the two steps of gc_lock_enter() themselves.
+// Whether threads must order the two steps of gc_lock_enter() themselves.
 extern bool gc_fork_needs_order;
 
-// Before a thread takes a lock. False: not while another thread forks; then gc_lock_leave() at once. Whoever holds a lock
-// already goes on, since the one that forks waits for it.
-// Relaxed, and in this order for the compiler: gc_fork_close() makes every thread of the process order its steps.
+// Enters the fork gate before a lock is taken. False: another thread forks; call gc_lock_leave() at
+// once. A thread that already holds a lock passes, because the forking thread waits for it.
+// Relaxed, and ordered for the compiler: gc_fork_close() orders the two steps in every thread.
 static inline bool gc_lock_enter(gc_thread *_Nonnull self) {
   uint32_t held = self->locks;
   __atomic_store_n(&self->locks, held + 1, __ATOMIC_RELAXED);
@@ -78,74 +80,74 @@ static inline bool gc_lock_enter(gc_thread *_Nonnull self) {
   uintptr_t closer = __atomic_load_n(&gc_fork_closer, __ATOMIC_RELAXED);
   return closer == 0 || closer == (uintptr_t)self;
 }
-// After it has let go. Release: pairs with the acquire in gc_locks_of().
+// Leaves the gate after a lock is released. Release: pairs with the acquire in gc_locks_of().
 static inline void gc_lock_leave(gc_thread *_Nonnull self) {
   __atomic_store_n(&self->locks, self->locks - 1, __ATOMIC_RELEASE);
 }
-// How many locks any thread holds or waits for.
+// The number of locks that a thread holds or waits for.
 static inline uint32_t gc_locks_of(const gc_thread *_Nonnull thread) {
   return __atomic_load_n(&thread->locks, __ATOMIC_SEQ_CST);
 }
-// Keeps all other threads from taking locks: those of whom gc_locks_of() says 0 when this has returned. False: another
-// thread does that already.
+// Closes the gate: a thread for which gc_locks_of() then returns 0 takes no lock until
+// gc_fork_open(). False: another thread has closed it.
 bool gc_fork_close(gc_thread *_Nonnull self);
-// Lets them go on, and wakes who sleeps.
+// Opens the gate and wakes the threads that wait.
 void gc_fork_open(void);
 uintptr_t gc_fork_seen_closer(void);
 uint32_t gc_fork_seen_turn(void);
-// Sleeps while the turn is that one.
+// Sleeps while the turn is `turn`.
 void gc_fork_wait(uint32_t turn);
-// Has these called around each fork(2): pthread_atfork(3). Returns 0 or ENOMEM.
+// Registers handlers for each fork(2): pthread_atfork(3). Returns 0 or ENOMEM.
 int gc_at_fork(
     void (*_Nonnull prepare)(void), void (*_Nonnull parent)(void), void (*_Nonnull child)(void));
 
-// A thread-sanitized program brings these along, and so has to be told what this library orders where it is not sanitized
-// itself: what a thread did before it released an address has happened for who acquires that later. In other programs
-// they are nowhere, and a call is a comparison.
+// The thread sanitizer's annotations. Code of this library that is not sanitized must report what
+// it orders: everything before a release of an address happens before a later acquire of it. In
+// other programs the functions of the sanitizer do not exist, and a call here is a comparison.
 bool gc_is_watched_for_races(void);
 void gc_order_release(void *_Nonnull address);
 void gc_order_acquire(void *_Nonnull address);
 
-// Copies.c. Which images of the process have a copy of the engine, by their paths; NULL: the program itself.
+// Copies.c. The images of the process that contain the engine, by path; NULL: the program itself.
 enum { GC_MOST_COPIES = 4 };
 typedef struct gc_copies {
   int count;
   const char *_Nullable names[GC_MOST_COPIES];
 } gc_copies;
-// True: there is more than one, and no call has found that before, by any of them.
+// Returns true if there are several and no call in any of them has returned true before.
 bool gc_copies_found(gc_copies *_Nonnull copies);
 
-// Calls `destructor(value)` when the calling thread ends. Returns 0 or an errno.
+// Registers `destructor(value)` for the end of the calling thread. Returns 0 or an errno.
 int gc_thread_at_exit(void *_Nonnull value, void (*_Nonnull destructor)(void *_Nonnull));
 
 // Starts a detached thread with `stack_bytes` of stack (0: default), which inherits the caller's
-// signal mask until it sets its own. Returns 0 or an errno (EAGAIN: no memory or a limit on threads).
+// signal mask. Returns 0 or an errno (EAGAIN: no memory or a limit on threads).
 int gc_thread_spawn(
     void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
     size_t stack_bytes);
 
-// Blocks exactly the signals whose bit (number - 1) is set, on the calling thread.
+// Sets the signal mask of the calling thread: bit (number - 1) blocks a signal.
 void gc_thread_set_signal_mask(uint64_t blocked);
 
 uint32_t gc_thread_id(void);
 uint32_t gc_process_id(void);
 void gc_thread_set_name(const char *_Nonnull name);
 
-// Sleeps while *word == expected. deadline: NULL for ever, else absolute on CLOCK_REALTIME when
-// `realtime`, else on CLOCK_MONOTONIC. Returns 0 when woken, or an errno: EAGAIN (the word had
+// Sleeps while *word == expected. deadline: NULL for no limit, else absolute on CLOCK_REALTIME if
+// `realtime`, otherwise on CLOCK_MONOTONIC. Returns 0 when woken, or an errno: EAGAIN (the word had
 // changed), EINTR, ETIMEDOUT.
 int gc_futex_wait(
     const void *_Nonnull word, uint32_t expected, const struct timespec *_Nullable deadline,
     bool realtime);
-// Wakes up to `count` sleepers. Never fails in a way that matters: a word that is gone has none.
+// Wakes up to `count` sleeping threads. Errors do not matter: freed memory has no sleepers.
 void gc_futex_wake(const void *_Nonnull word, int count);
 
-// A close-on-exec, non-blocking eventfd(2), or -1 with errno set.
+// Makes a close-on-exec, non-blocking eventfd(2). Returns -1 with errno set on failure.
 int gc_eventfd(void);
-// Has the number `other` stand for what `descriptor` stands for, close-on-exec, and closes that. Both are open.
+// Moves `descriptor` to the number `other`, close-on-exec. Both are open.
 void gc_descriptor_move(int descriptor, int other);
 
-// What epoll(7) says of one descriptor, without the packing that its own record has on some machines.
+// An event of epoll(7), without the packing that the kernel's record has on some machines.
 typedef struct gc_readiness {
   uint64_t key;
   uint32_t events;
@@ -153,58 +155,64 @@ typedef struct gc_readiness {
 
 enum { GC_READINESS_BATCH = 64 };
 
-// A close-on-exec epoll(7) set, or -1 with errno set.
+// Makes a close-on-exec epoll(7) set. Returns -1 with errno set on failure.
 int gc_epoll_make(void);
-// epoll_ctl(2): each returns 0 or an errno.
+// epoll_ctl(2). Each returns 0 or an errno.
 int gc_epoll_add(int set, int descriptor, uint32_t events, uint64_t key);
 int gc_epoll_change(int set, int descriptor, uint32_t events, uint64_t key);
 int gc_epoll_remove(int set, int descriptor);
-// epoll_wait(2) for up to GC_READINESS_BATCH events; timeout -1: for ever. Returns their number, or -1
-// with errno set.
+// epoll_wait(2) for up to GC_READINESS_BATCH events; timeout -1: no limit. Returns their number, or
+// -1 with errno set.
 int gc_epoll_wait(int set, gc_readiness *_Nonnull ready, int timeout_milliseconds);
-// What poll(2) says of one descriptor now; 0: none of `events`; -1 with errno set.
+// poll(2) of one descriptor, without waiting. Returns the conditions that hold; -1 with errno set.
 int gc_poll_now(int descriptor, int events);
 
-// A close-on-exec, non-blocking timerfd_create(2) on CLOCK_REALTIME or CLOCK_MONOTONIC; -1: errno.
+// Makes a close-on-exec, non-blocking timerfd_create(2) on CLOCK_REALTIME or CLOCK_MONOTONIC.
+// Returns -1 with errno set on failure.
 int gc_timer_make(bool realtime);
-// Lets it expire once, at an absolute time of its clock.
+// Sets the timer to fire once, at an absolute time of its clock.
 void gc_timer_set(int timer, uint64_t nanoseconds);
 
-// A close-on-exec, non-blocking inotify(7) instance, or -1 with errno set.
+// Makes a close-on-exec, non-blocking inotify(7) instance. Returns -1 with errno set on failure.
 int gc_inotify_make(void);
-// inotify_add_watch(2): a watch's number, or an errno, negative. inotify_rm_watch(2): 0 or an errno.
+// inotify_add_watch(2) returns the number of a watch or a negative errno; inotify_rm_watch(2)
+// returns 0 or an errno.
 int gc_inotify_watch(int instance, const char *_Nonnull path, uint32_t mask);
 int gc_inotify_unwatch(int instance, int number);
 
-// ioctl(2) FIONREAD and SIOCOUTQ, and fcntl(2) F_GETPIPE_SZ: a number, or -1 with errno set.
+// ioctl(2) FIONREAD and SIOCOUTQ, and fcntl(2) F_GETPIPE_SZ. Each returns a number, or -1 with
+// errno set.
 int gc_readable_bytes(int descriptor);
 int gc_unsent_bytes(int descriptor);
 int gc_pipe_bytes(int descriptor);
 // Number of CPUs in the affinity mask of a thread, or -1.
 int gc_affinity_count(uint32_t thread);
-// CPU time of thread `tid` of this process in nanoseconds, or -1 when it is gone.
+// CPU time of thread `tid` of this process in nanoseconds, or -1 if it has ended.
 int64_t gc_thread_cpu_nanoseconds(uint32_t tid);
 
-// The Swift runtime's own: retains an object unless its deinit has begun, and returns it or NULL. What a
-// weak reference does, without the side table that each object with one has.
+// Retains an object unless its deinit has begun. Returns the object or NULL. A function of the
+// Swift runtime; like a weak reference, but without the side table that such an object has.
 void *_Nullable swift_tryRetain(void *_Nonnull object);
-// Signals.c. Deliveries of a signal are counted by a handler, on whatever thread it runs, which then rings a
-// descriptor by eventfd(2). One caller at a time for install and uninstall of one signal.
-// Whether a program can have a handler for it: no for SIGKILL, SIGSTOP, those of the C library, and what is none.
+// Signals.c. A handler counts the deliveries of a signal, on whatever thread it runs, and then
+// makes an eventfd(2) readable. Callers must serialise install and uninstall of one signal.
+// Whether a program can handle the signal. False for SIGKILL, SIGSTOP, signals of the C library and
+// invalid numbers.
 bool gc_signal_can_be_caught(int number);
-// Counts from now on, in the place of what the program had installed: a handler of its own is called too, as it was
-// set up. Allocates nothing. Returns 0 or an errno.
+// Begins to count. The handler replaces the program's; it calls the program's handler too, as that
+// was installed. Allocates nothing. Returns 0 or an errno.
 int gc_signal_install(int number);
-// Puts back what was there, unless the program has put something above; then that stays.
+// Restores the program's action, unless the program has installed another; then that stays.
 void gc_signal_uninstall(int number);
-// The deliveries since it was last asked.
+// Returns the number of deliveries since the last call.
 uint64_t gc_signal_take(int number);
-// Rung after each delivery. For good: a handler may be about to ring it at any time.
+// Sets the eventfd, for good: a handler may be about to write to it at any time.
 void gc_signal_set_bell(int descriptor);
 
-// Processes.c. A close-on-exec pidfd_open(2), readable when the process has exited; or -1 with errno set.
+// Processes.c. Makes a close-on-exec pidfd_open(2), readable when the process has exited. Returns
+// -1 with errno set on failure.
 int gc_process_descriptor(int32_t process);
-// Whether it has exited, as far as can be seen without a descriptor. Takes no status away.
+// Whether the process has exited, as far as that is visible without a descriptor. Leaves its status
+// to the program.
 bool gc_process_has_exited(int32_t process);
 
 typedef enum { GC_PROCESS_FORKED, GC_PROCESS_EXECUTED } gc_process_change;
@@ -212,64 +220,69 @@ typedef struct gc_process_event {
   int32_t process;
   gc_process_change change;
 } gc_process_event;
-// A close-on-exec, non-blocking descriptor of what all processes of the machine do; or -1 with errno set: EPERM,
-// EPROTONOSUPPORT or EOPNOTSUPP where this process is not to know.
+// Opens a close-on-exec, non-blocking descriptor for events of all processes of the machine.
+// Returns -1 with errno set: EPERM, EPROTONOSUPPORT or EOPNOTSUPP if this process may not receive
+// them.
 int gc_process_events_open(void);
 void gc_process_events_close(int connector);
-// The next one. Returns 1; 0: there is none for now; -1 with errno set.
+// Receives the next event. Returns 1; 0 if there is none yet; -1 with errno set.
 int gc_process_events_next(int connector, gc_process_event *_Nonnull next);
 
-// Transfers.c. Each returns how many bytes, or an errno, negative. `offset` -1: from where the descriptor stands.
-// A call that a signal interrupts is made again.
+// Transfers.c. Each returns a number of bytes or a negative errno. `offset` -1: the file position.
+// A call interrupted by a signal is repeated, except gc_transfer_read_cached().
 typedef struct gc_stretch {
   const void *_Nullable start;
   size_t bytes;
 } gc_stretch;
 enum { GC_STRETCHES = 64 };
 int64_t gc_transfer_read(int descriptor, void *_Nonnull buffer, size_t bytes, int64_t offset);
-// What of it is in memory: preadv2(2) with RWF_NOWAIT. -EAGAIN: it would have to wait for the disk.
+// Reads only what is in memory: preadv2(2) with RWF_NOWAIT. -EAGAIN: the disk is needed.
 int64_t gc_transfer_read_cached(
     int descriptor, void *_Nonnull buffer, size_t bytes, int64_t offset);
-// Whether reads always go to the disk: O_DIRECT, which RWF_NOWAIT does not keep from waiting for it.
+// Whether reads always go to the disk: O_DIRECT. RWF_NOWAIT does not prevent such reads from
+// waiting.
 bool gc_reads_past_cache(int descriptor);
-// Up to GC_STRETCHES of them. Raises no SIGPIPE: to a socket by MSG_NOSIGNAL, to all else, if it `may_raise`, by
-// blocking the signal on this thread and taking back the one that came.
+// Writes up to GC_STRETCHES stretches without raising SIGPIPE. Sockets use MSG_NOSIGNAL. For all
+// else, if it `may_raise`, the signal is blocked on this thread and a raised one is consumed.
 int64_t gc_transfer_write(
     int descriptor, const gc_stretch *_Nonnull stretches, int count, int64_t offset, bool is_socket,
     bool may_raise);
-// O_NONBLOCK of an open file: 1 it was set before, 0 it was not, or an errno, negative.
+// Sets or clears O_NONBLOCK of an open file. Returns 1 if it was set before, 0 if not, or a
+// negative errno.
 int gc_set_nonblocking(int descriptor, bool on);
-// Whether two descriptors share one open file, and so its flags: kcmp(2). 1, 0, or an errno, negative.
+// Whether two descriptors share one open file, and so its flags: kcmp(2). 1, 0 or a negative errno.
 int gc_is_same_open_file(int one, int other);
-// O_RDONLY, O_WRONLY or O_RDWR, or an errno, negative.
+// Returns O_RDONLY, O_WRONLY or O_RDWR, or a negative errno.
 int gc_access_mode(int descriptor);
-// open(2), made again when a signal interrupts it: a descriptor, or an errno, negative.
+// open(2), repeated when interrupted by a signal. Returns a descriptor or a negative errno.
 int gc_open_file(const char *_Nonnull path, int flags, uint32_t mode);
 
-// Scheduling.c. What the kernel gives a thread; 0: the calling one. sched_setattr(2).
+// Scheduling.c. The scheduling of a thread; 0: the calling thread. sched_setattr(2).
 typedef struct gc_scheduling {
   uint32_t policy;
   int32_t nice;
-  uint64_t slice_nanoseconds;  // how long it runs before another's turn; to set, 0: the kernel's own choice
-  uint32_t least_utilization;  // of the largest CPU, in 1024ths; as if it used so much at least, and at most
+  uint64_t slice_nanoseconds;  // time before another thread's turn; to set, 0: the kernel's choice
+  uint32_t least_utilization;  // clamps of the utilization, in 1024ths of the largest CPU
   uint32_t most_utilization;
   bool resets_on_fork;
 } gc_scheduling;
-// Each returns 0 or an errno: EPERM, ESRCH, EINVAL; E2BIG or EOPNOTSUPP where the kernel does not know it.
+// Each returns 0 or an errno: EPERM, ESRCH, EINVAL; E2BIG or EOPNOTSUPP on older kernels.
 int gc_scheduling_get(uint32_t thread, gc_scheduling *_Nonnull scheduling);
 int gc_scheduling_set(uint32_t thread, const gc_scheduling *_Nonnull scheduling, bool with_clamps);
-// The lowest nice value that this process may set without privilege: RLIMIT_NICE, getrlimit(2). 20: none.
+// The lowest nice value that this process may set without privilege: RLIMIT_NICE, getrlimit(2). 20:
+// none.
 int gc_nice_floor(void);
-// ioprio_get(2): class and level as the kernel packs them, or an errno, negative. ioprio_set(2): 0 or an errno.
+// ioprio_get(2) returns class and level in the kernel's packing, or a negative errno. ioprio_set(2)
+// returns 0 or an errno.
 int gc_io_priority_get(uint32_t thread);
 int gc_io_priority_set(uint32_t thread, int priority);
-// The calling thread's timer slack in nanoseconds, prctl(2), or an errno, negative. Setting 0 gives it back what it
-// began with; returns 0 or an errno.
+// The timer slack of the calling thread in nanoseconds, prctl(2), or a negative errno. Setting 0
+// restores the initial value; returns 0 or an errno.
 int64_t gc_timer_slack_get(void);
 int gc_timer_slack_set(uint64_t nanoseconds);
 
-// Rings.c. An io_uring(7), and the words of it that the kernel reads and writes too. One thread adds and enters; one at
-// a time takes completions. Keys come back with completions.
+// Rings.c. An io_uring(7), with the words that the kernel shares. One thread adds and enters; one
+// thread at a time takes completions. A completion carries the key of its request.
 typedef struct gc_ring {
   int descriptor;
   int bell;
@@ -279,25 +292,27 @@ typedef struct gc_ring {
   void *_Nullable entries;
   size_t bytes;
   size_t entry_bytes;
-  uint32_t *_Nullable submitted_head;  // the kernel's
+  uint32_t *_Nullable submitted_head;  // written by the kernel
   uint32_t *_Nullable submitted_tail;
   uint32_t *_Nullable completed_head;
-  uint32_t *_Nullable completed_tail;  // the kernel's
+  uint32_t *_Nullable completed_tail;  // written by the kernel
   uint32_t *_Nullable completion_flags;
   void *_Nullable completions;
 } gc_ring;
 typedef struct gc_ring_completion {
   uint64_t key;
-  int32_t result;  // bytes, or an errno, negative
+  int32_t result;  // bytes or a negative errno
 } gc_ring_completion;
-// A close-on-exec ring, which rings an eventfd(2) for completions; `ring` stays where it is. Returns 0 or an errno:
-// ENOSYS also where the kernel is older than 5.12. A child that is forked has none. One ring at a time.
+// Makes a close-on-exec ring that signals an eventfd(2) for completions. `ring` must not move.
+// Returns 0 or an errno; ENOSYS also if the kernel is older than 5.12. A forked child has no ring.
+// One ring at a time.
 int gc_ring_make(gc_ring *_Nonnull ring, uint32_t entries, int bell);
 void gc_ring_free(gc_ring *_Nonnull ring);
 // Whether this process was forked from one that had a ring.
 bool gc_ring_is_inherited(void);
-// Each adds one, false: there is no room. Buffers live until the completion, stretches until gc_ring_enter() has taken
-// them. A priority as gc_io_priority_set() takes it; 0: that of the thread that enters.
+// Each adds a request; false: there is no room. Buffers must live until the completion, stretches
+// until gc_ring_enter() has taken them. The priority is in the form of gc_io_priority_set(); 0:
+// that of the thread that enters.
 bool gc_ring_add_read(
     gc_ring *_Nonnull ring, uint64_t key, int descriptor, void *_Nonnull buffer, uint32_t bytes,
     int64_t offset, int priority);
@@ -305,19 +320,20 @@ bool gc_ring_add_write(
     gc_ring *_Nonnull ring, uint64_t key, int descriptor, const gc_stretch *_Nonnull stretches,
     uint32_t count, int64_t offset, int priority);
 bool gc_ring_add_cancel(gc_ring *_Nonnull ring, uint64_t key, uint64_t other);
-// Gives what was added to the kernel: how many it took, or an errno, negative.
+// Submits the added requests to the kernel. Returns the number that it took, or a negative errno.
 int gc_ring_enter(gc_ring *_Nonnull ring);
-// Takes back the last that it did not take; false: none.
+// Removes the last request that the kernel did not take; false: there is none.
 bool gc_ring_take_back(gc_ring *_Nonnull ring, uint64_t *_Nonnull key);
-// The next completion; false: none for now.
+// Takes the next completion; false: there is none yet.
 bool gc_ring_next(gc_ring *_Nonnull ring, gc_ring_completion *_Nonnull completion);
-// Whether completions ring. Whoever sets it true looks for completions afterwards.
+// Sets whether completions signal the eventfd. A caller that enables it looks for completions
+// afterwards.
 void gc_ring_set_bell(gc_ring *_Nonnull ring, bool rings);
 
-// Ends the process where it stands, so that the stack still shows who called.
+// Traps, so that the stack still shows the caller.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }
 
-// The line at that address will soon be read. Any address will do.
+// Prefetches the cache line of an address, which may be invalid.
 static inline void gc_will_read(const void *_Nullable address) { __builtin_prefetch(address); }
 
 static inline void gc_spin_hint(void) {

@@ -1,21 +1,23 @@
-// Room: Data/DataBytes. Who owns the bytes that a piece of data shows.
-// A piece keeps any object alive whose end frees the bytes; a reference count is the whole protocol, so a
-// buffer's deallocator runs once, on whichever thread drops the last use. Two kinds come from here: bytes of
-// our own, in one allocation with the object, and bytes that a client handed over.
+// Room: Data/DataBytes. The owners of the bytes of a piece of data.
+// A piece may be owned by any object whose deinit frees the bytes. The reference count is the whole
+// protocol, so a buffer's deallocator runs once, on the thread that drops the last reference. This
+// file has two kinds: bytes allocated together with their object, and bytes that a client handed
+// over.
 //
-// Own bytes may have spare room behind the last byte in use. Only a piece that is the buffer's single user
-// grows into it, which isKnownUniquelyReferenced tells; no other piece can then see the room, so growing needs
-// no atomic mark of how far the buffer is filled. What that costs: a value that is appended to while a copy of
-// it lives opens a new buffer.
+// OwnBytes may have spare room behind the last byte in use. A piece grows into it only if it is the
+// single user of the buffer (isKnownUniquelyReferenced). No other piece can then use the room, so
+// growing needs no atomic fill mark. The cost: appending to a value that has copies opens a new
+// buffer.
 
-/// Bytes of our own behind a header, 16-aligned as malloc's are.
+/// Bytes allocated behind an object header, 16-aligned like those of malloc.
 final class OwnBytes: ManagedBuffer<OwnBytesHeader, UInt8> {
-  /// An object with at least `room` bytes, all of them unset.
+  /// Makes an object with at least `room` unset bytes.
   static func make(room: Int) -> OwnBytes {
-    // Up to what malloc(3) gives anyway: it rounds up to 16, less its own 8 bytes.
+    // Rounded up to the size that malloc(3) allocates anyway: a multiple of 16, less its 8-byte
+    // header.
     let rounded = ((room + 32 + 8 + 15) & ~15) - 8 - 32
     let made = create(minimumCapacity: rounded) { _ in OwnBytesHeader(room: rounded) }
-    // SAFETY: create() makes an instance of the class that it is called on.
+    // SAFETY: create() returns an instance of the class on which it is called.
     return unsafeDowncast(made, to: OwnBytes.self)
   }
 
@@ -25,20 +27,20 @@ final class OwnBytes: ManagedBuffer<OwnBytesHeader, UInt8> {
     withUnsafeMutablePointers { header, start in start + header.pointee.room }
   }
 
-  /// Whether `owner` is of this class.
+  /// Whether `owner` is an OwnBytes.
   @inline(__always)
   static func isOwn(_ owner: AnyObject) -> Bool {
     ObjectIdentifier(type(of: owner)) == ObjectIdentifier(OwnBytes.self)
   }
 
-  /// Where `count` more bytes may be written behind a piece of `owner` that ends at `end`. `nil` if the
-  /// bytes are not ours, have no room there, or somebody else can see them.
+  /// Returns the address for `count` more bytes behind a piece of `owner` that ends at `end`. `nil`
+  /// if `owner` is not an OwnBytes, has no room there, or has another user.
   @inline(__always)
   static func spareRoom(
     _ count: Int, behind end: UnsafePointer<UInt8>, of owner: UnsafeMutablePointer<AnyObject>
   ) -> UnsafeMutablePointer<UInt8>? {
     guard isOwn(owner.pointee) else { return nil }
-    // SAFETY: the class was just compared.
+    // SAFETY: isOwn has compared the class.
     return owner.withMemoryRebound(to: OwnBytes.self, capacity: 1) { own in
       guard isKnownUniquelyReferenced(&own.pointee) else { return nil }
       let last = UnsafePointer(own.pointee.end)
@@ -49,13 +51,13 @@ final class OwnBytes: ManagedBuffer<OwnBytesHeader, UInt8> {
 
 struct OwnBytesHeader {
   var room: Int
-  /// Brings the elements to a multiple of 16 bytes: a client may look at them as any type.
+  /// Aligns the elements to 16 bytes, because a client may read them as any type.
   private let padding = 0
 
   init(room: Int) { self.room = room }
 }
 
-/// Bytes that a client handed over with the way to free them.
+/// Bytes that a client handed over, and the way to free them.
 final class ClientBytes {
   private let bytes: UnsafeRawBufferPointer
   private let deallocator: DispatchData.Deallocator
@@ -69,14 +71,14 @@ final class ClientBytes {
     switch deallocator {
     case .free: free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     case .unmap: unmap()
-    // The client's code never runs here: the last use may end anywhere, under any lock.
+    // Submitted, not called: the last reference may be dropped anywhere, under any lock.
     case .custom(let queue, let block): (queue ?? .global()).asyncUnsafe(execute: block)
     }
   }
 
   private func unmap() {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
-    // munmap(2): EINVAL, the address is not a multiple of the page size.
+    // munmap(2): EINVAL if the address is not a multiple of the page size.
     require(
       munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) == 0,
       "DispatchData with the deallocator .unmap over \(bytes.count) bytes at \(start), which "

@@ -1,26 +1,27 @@
-// Room: Data/DataNode+Change. Adding to a tree at either edge, joining two trees, cutting one.
-// Whatever is added meets its like: a piece meets a leaf, a node meets a node of its own height, on the edge
-// where the two touch. A node that overflows splits off a sibling on that edge, which its parent takes in, and
-// so on up; at the root a new root takes both. Each step touches one node of a level, so each operation costs
-// O(log n), with copies of at most 32 slots a level where nodes are shared.
+// Room: Data/DataNode+Change. Adding to a tree at either edge, joining two trees, cutting a tree.
+// An addition happens on the level of its kind, at the edge where the two sides touch: a piece goes
+// into a leaf, a node beside a node of its own height. A node that overflows splits off a sibling
+// at that edge, which its parent takes in, and so on upwards; above the root, a new root takes
+// both. Each step touches one node of a level. So each operation costs O(log n), with copies of at
+// most 32 slots on each level where nodes are shared.
 
 extension DataNode {
-  /// Whether the reference at `place`, of a node, is the only one.
+  /// Whether the reference at `place`, to a node, is the only one.
   @inline(__always)
   static func isUnique(_ place: UnsafeMutablePointer<AnyObject>) -> Bool {
-    // SAFETY: only nodes stand at such places. By its class: asked as AnyObject the answer is no in a
-    // build that is not optimised.
+    // SAFETY: callers pass only addresses of references to nodes. Rebound to the class, because the
+    // answer for AnyObject is false in unoptimised builds.
     place.withMemoryRebound(to: DataNode.self, capacity: 1) {
       isKnownUniquelyReferenced(&$0.pointee)
     }
   }
 }
 
-/// Where a tree is added to.
+/// The edge of a tree at which something is added.
 enum DataEdge { case front, back }
 
 extension DataNode {
-  /// Makes sure that nobody else sees the node at `place` and that it has room for `room` slots.
+  /// Ensures that the node at `place` has no other user and has room for `room` slots.
   static func own(_ place: UnsafeMutablePointer<AnyObject>, room: Int) -> NodeReference {
     let isUnique = isUnique(place)
     let node = NodeReference(at: place)
@@ -42,7 +43,7 @@ extension DataNode {
     return copy
   }
 
-  /// Adds `slot` to the tree at `root`, at `edge`: a piece, or a node with `height` as its own, plus one.
+  /// Adds the piece `slot` to the tree at `root`, at `edge`.
   static func add(
     _ slot: DataSlot, to edge: DataEdge, of root: UnsafeMutablePointer<AnyObject>
   ) {
@@ -50,7 +51,7 @@ extension DataNode {
     if let overflow { grow(root, by: overflow, at: edge) }
   }
 
-  /// Joins the tree `other`, which is not higher, to the one at `root`.
+  /// Joins the tree `other`, which must not be higher, to the tree at `root`.
   static func join(
     _ other: AnyObject, to edge: DataEdge, of root: UnsafeMutablePointer<AnyObject>
   ) {
@@ -62,11 +63,11 @@ extension DataNode {
     if let overflow { grow(root, by: overflow, at: edge) }
   }
 
-  /// A root over the tree at `place` and its new sibling.
+  /// Puts a new root above the tree at `place` and its new sibling.
   private static func grow(
     _ place: UnsafeMutablePointer<AnyObject>, by sibling: DataSlot, at edge: DataEdge
   ) {
-    // SAFETY: a node stands there.
+    // SAFETY: `place` refers to a node.
     let node = unsafeDowncast(place.pointee, to: DataNode.self)
     let height = NodeReference(node).height + 1
     place.pointee =
@@ -85,8 +86,8 @@ extension DataNode {
     return made
   }
 
-  /// Owns the nodes along an edge down to `height`, runs `act` on the last of them, and takes in what
-  /// overflows on the way back. Returns what overflows from the first.
+  /// Owns the nodes along an edge down to `height`, runs `act` on the last of them, and inserts
+  /// overflowing siblings on the way back. Returns the sibling that overflows from the first.
   private static func descend(
     _ edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>, to height: Int,
     _ act: (UnsafeMutablePointer<AnyObject>) -> DataSlot?
@@ -100,8 +101,9 @@ extension DataNode {
     return insert(overflow, at: edge, of: place)
   }
 
-  /// Puts `slot` into the node at `place`. If that is full, returns a sibling with the slots nearest to the
-  /// edge; it holds few, because more is likely to come there.
+  /// Inserts `slot` into the node at `place`. If the node is full, returns a sibling with the slots
+  /// nearest to the edge. The sibling gets few slots, because more additions are likely at that
+  /// edge.
   private static func insert(
     _ slot: DataSlot, at edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>
   ) -> DataSlot? {
@@ -126,11 +128,12 @@ extension DataNode {
     return DataSlot(made)
   }
 
-  /// Brings `other` and the node at `place`, of one height, to at most two nodes that are full enough.
+  /// Merges `other` and the node at `place`, of equal height, into at most two nodes that are full
+  /// enough.
   private static func meet(
     _ other: DataNode, at edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>
   ) -> DataSlot? {
-    // SAFETY: a node stands there.
+    // SAFETY: `place` refers to a node.
     let there = unsafeDowncast(place.pointee, to: DataNode.self)
     let (left, right) = edge == .back ? (there, other) : (other, there)
     let (first, second) = (NodeReference(left), NodeReference(right))
@@ -153,7 +156,7 @@ extension DataNode {
   }
 }
 
-// MARK: The slots of one node that has no other user
+// MARK: Slots of a node without another user
 
 extension NodeReference {
   func append(_ slot: consuming DataSlot) {
@@ -166,9 +169,9 @@ extension NodeReference {
     append(other, range, change: bytes - other.start(of: range.lowerBound))
   }
 
-  /// Slots that end later by `change` here than there.
-  // One by one, here and where slots end: for an array of slots the compiler calls the runtime, which calls back for
-  // each of them.
+  /// Appends slots of `other`, with their ends increased by `change`.
+  // Slot by slot, and likewise where slots are released: for an array of slots the compiler calls
+  // the runtime, which calls back for each.
   private func append(_ other: NodeReference, _ range: Range<Int>, change: Int) {
     let target = slots + (count - range.lowerBound)
     for index in range {
@@ -186,7 +189,7 @@ extension NodeReference {
     for index in 1..<count { slots[index].end += slot.end }
   }
 
-  /// To the end of `other`, as they are: no reference count changes.
+  /// Moves the last `number` slots to the end of `other`; no reference count changes.
   func moveLast(_ number: Int, to other: NodeReference) {
     let first = count - number
     let change = other.bytes - start(of: first)
@@ -196,7 +199,7 @@ extension NodeReference {
     header.pointee.count = first
   }
 
-  /// To the end of `other`, as they are: no reference count changes.
+  /// Moves the first `number` slots to the end of `other`; no reference count changes.
   func moveFirst(_ number: Int, to other: NodeReference) {
     let gone = start(of: number)
     let change = other.bytes
@@ -212,7 +215,7 @@ extension NodeReference {
     for index in range { slots[index].end += change }
   }
 
-  /// Gives the slot at `index` another number of bytes.
+  /// Changes the number of bytes of the slot at `index`.
   @inline(__always)
   func resize(_ index: Int, to size: Int) {
     let change = size - self.size(of: index)
@@ -223,7 +226,8 @@ extension NodeReference {
 // MARK: Cutting
 
 extension NodeReference {
-  /// The bytes in `range`, which is not empty: shares every piece, and every node that lies within.
+  /// Returns the bytes in `range`, which must not be empty. Shares every piece, and every node that
+  /// lies within.
   func cut(_ range: Range<Int>) -> DispatchData {
     let (first, last) = indices(of: range)
     if first == last { return cut(range, of: first) }
@@ -240,9 +244,9 @@ extension NodeReference {
     return result
   }
 
-  /// The slots with the first and the last byte of `range`.
-  // Both counted on one way through all slots, which takes less time than two searches by halves: no step of it waits
-  // for another one.
+  /// Returns the indices of the slots with the first and the last byte of `range`.
+  // Both are counted in one pass over all slots. That takes less time than two binary searches,
+  // because no step waits for another.
   @inline(__always)
   private func indices(of range: Range<Int>) -> (first: Int, last: Int) {
     var (first, last) = (0, 0)
@@ -254,7 +258,7 @@ extension NodeReference {
     return (first, last)
   }
 
-  /// The bytes in `range`, which lies in one slot.
+  /// Returns the bytes in `range`, which lies in one slot.
   private func cut(_ range: Range<Int>, of index: Int) -> DispatchData {
     let start = start(of: index)
     let inside = range.lowerBound - start..<range.upperBound - start

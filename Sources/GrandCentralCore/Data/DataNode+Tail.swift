@@ -1,8 +1,8 @@
-// Room: Data/DataNode+Tail. The last piece of a tree, which small appends grow.
+// Room: Data/DataNode+Tail. Changes of the last piece of a tree, which small appends grow.
 
 extension DataNode {
-  /// Copies bytes behind the last piece of the tree at `place`, if that can be done where they stand: no
-  /// other value sees the piece, or a node on the way to it, and its buffer has room.
+  /// Copies bytes behind the last piece of the tree at `place`, in its buffer. False if another
+  /// value uses the piece or a node above it, or the buffer has no room.
   static func extend(
     _ place: UnsafeMutablePointer<AnyObject>, by source: UnsafePointer<UInt8>, _ count: Int
   ) -> Bool {
@@ -23,9 +23,10 @@ extension DataNode {
     return true
   }
 
-  /// Adds a piece to the tree at `place`, if nobody else sees the nodes on the way and the leaf has room: what
-  /// add() does, for the way that most pieces take. Takes one reference to the owner if it does, and none if not: on
-  /// a piece that is used again and again, those are most of the time.
+  /// Adds a piece to the tree at `place`. False if another value uses a node on the way, or the
+  /// leaf is full. A faster form of add() for the usual case: it takes one reference to the owner
+  /// on success and none on failure. For a piece that is appended repeatedly, counting references
+  /// takes most of the time.
   static func append(
     _ owner: Unmanaged<AnyObject>, _ base: UnsafePointer<UInt8>, _ count: Int,
     inPlaceOf place: UnsafeMutablePointer<AnyObject>
@@ -46,7 +47,7 @@ extension DataNode {
     return true
   }
 
-  /// Puts `slot` in the last piece's stead.
+  /// Replaces the last piece by `slot`.
   static func replaceLast(_ slot: DataSlot, in place: UnsafeMutablePointer<AnyObject>) {
     let node = own(place, room: 0)
     let index = node.count - 1
@@ -60,7 +61,7 @@ extension DataNode {
 }
 
 extension NodeReference {
-  /// Where the reference of the last piece's owner stands, and the piece.
+  /// The address of the reference to the last piece's owner, and the piece.
   var last: (owner: UnsafeMutablePointer<AnyObject>, bytes: UnsafeBufferPointer<UInt8>) {
     var node = self
     while node.height > 0 { node = node.child(node.count - 1) }

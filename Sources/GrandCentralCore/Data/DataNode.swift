@@ -1,31 +1,33 @@
 // Room: Data/DataNode. The tree under data of more than one piece.
-// A B-tree by position: a leaf (height 0) lists pieces of buffers, a branch lists nodes one lower, and each
-// slot says where it ends, counted from its node's first byte. So a look-up is a search by halves in each of a
-// few nodes, and appending at the right edge changes the last slot's end on each level and nothing else.
+// A B-tree by position. A leaf (height 0) lists pieces of buffers; a branch lists nodes one level
+// lower. Each slot stores its end, counted from the first byte of its node. A look-up is therefore
+// a binary search in each of a few nodes, and appending changes only the last end on each level.
 //
 //   slot = object │ first byte, or nil in a branch │ end
 //   node = header: height, slots in use, room │ word: a flat copy of all bytes, or 0 │ slots…
 //
-// Invariant: every node has at most 32 slots; every node but the root at least 8, the root at least 2; no slot
-// is empty; all leaves have the same depth. So n pieces are at most log8(n) + 1 high, and the deinit of a value
-// goes that deep and no deeper, however many pieces die.
+// Invariant: every node has at most 32 slots; every node except the root has at least 8, the root
+// at least 2; no slot is empty; all leaves have the same depth. So a tree of n pieces is at most
+// log8(n) + 1 high, and the deinit of a value recurses no deeper, however many pieces it frees.
 //
-// Nodes are shared between values. One that is uniquely referenced, all the way from its root, is changed in
-// place; others are copied first. Everything that changes nodes therefore works on the place where a reference
-// stands, and nobody reads a node without holding its root.
+// Values share nodes. A node that is uniquely referenced, on all levels from its root, is changed
+// in place; others are copied first. So all changes work on the address of a reference, and every
+// reader of a node holds its root.
 //
-// At least a quarter full, not half: appending at an edge then leaves nodes behind that are three quarters full.
-// Rejected: a balanced binary tree (a node for each piece, five times the depth), and keeping the window of a
-// subrange instead of cutting the tree (a byte of a value would keep all its buffers).
+// The minimum is a quarter, not a half: appending at an edge then leaves nodes that are three
+// quarters full. Rejected: a balanced binary tree (a node for each piece, five times the depth),
+// and keeping the window of a subrange instead of cutting the tree (one byte of a value would keep
+// all its buffers alive).
 
 import CLinux
 
-/// One entry of a node.
+/// An entry of a node.
 struct DataSlot {
-  /// What owns the piece's bytes, or the child. First, so that a slot's place is its object's.
+  /// The owner of the piece's bytes, or the child. It is the first field, so that the address of a
+  /// slot is also that of its object.
   var object: AnyObject
   var base: UnsafePointer<UInt8>?
-  /// Outside of a node: how many bytes. In a node: where they end in it.
+  /// In a node, the end of the bytes; outside a node, their number.
   var end: Int
 
   init(object: AnyObject, base: UnsafePointer<UInt8>?, end: Int) {
@@ -34,7 +36,7 @@ struct DataSlot {
     self.end = end
   }
 
-  /// A child, not yet in a node.
+  /// Makes a slot for a child, not yet in a node.
   init(_ node: DataNode) {
     self.init(object: node, base: nil, end: NodeReference(node).bytes)
   }
@@ -46,7 +48,7 @@ struct DataNodeHeader {
   var room: Int
 }
 
-/// The word before the slots; also the unit in which a node's tail is counted.
+/// The word before the slots, and the unit in which the tail of a node is allocated.
 struct DataNodeWord: ~Copyable {
   /// An owned reference to OwnBytes, or 0.
   let flat = Atomic<UInt>(0)
@@ -56,7 +58,7 @@ final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
   static var mostSlots: Int { 32 }
   static var leastSlots: Int { 8 }
 
-  /// A node without slots, and with room for at least `room`.
+  /// Makes a node without slots, with room for at least `room`.
   static func make(height: Int, room: Int) -> DataNode {
     // The next power of two, at least 4.
     let rounded = 1 &<< (Int.bitWidth - (max(room, 4) - 1).leadingZeroBitCount)
@@ -65,7 +67,7 @@ final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
       DataNodeHeader(height: height, count: 0, room: rounded)
     }
     made.withUnsafeMutablePointerToElements { $0.initialize(to: DataNodeWord()) }
-    // SAFETY: create() makes an instance of the class that it is called on.
+    // SAFETY: create() returns an instance of the class on which it is called.
     return unsafeDowncast(made, to: DataNode.self)
   }
 
@@ -77,7 +79,7 @@ final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
   }
 }
 
-/// A node without a reference count. Valid while its root is held and not changed.
+/// An unretained reference to a node. Valid while its root is held and unchanged.
 struct NodeReference {
   let header: UnsafeMutablePointer<DataNodeHeader>
   private let word: UnsafeMutablePointer<DataNodeWord>
@@ -86,22 +88,23 @@ struct NodeReference {
     (header, word) = node.withUnsafeMutablePointers { ($0, $1) }
   }
 
-  /// The node whose reference stands at `place`.
+  /// Makes a reference to the node at `place`.
   @inline(__always)
   init(at place: UnsafeMutablePointer<AnyObject>) {
-    // SAFETY: only nodes stand at such places.
+    // SAFETY: callers pass only addresses of references to nodes.
     let node = Unmanaged<DataNode>.fromOpaque(Self.object(at: place))
     self = node._withUnsafeGuaranteedRef { NodeReference($0) }
   }
 
-  /// What a reference at `place` refers to, without another reference.
+  /// Returns the object at `place` without retaining it.
   @inline(__always)
   private static func object(at place: UnsafeRawPointer) -> UnsafeRawPointer {
     // SAFETY: a reference is read as the pointer that it is.
     place.load(as: UnsafeRawPointer.self)
   }
 
-  // SAFETY: the tail behind the first word was allocated for slots, whose alignment is a word's.
+  // SAFETY: the tail behind the first word was allocated for slots, which have the alignment of a
+  // word.
   var slots: UnsafeMutablePointer<DataSlot> {
     UnsafeMutableRawPointer(word + 1).assumingMemoryBound(to: DataSlot.self)
   }
@@ -117,59 +120,62 @@ struct NodeReference {
   @inline(__always)
   func size(of index: Int) -> Int { slots[index].end - start(of: index) }
 
-  /// Where the reference of a child, or of a piece's owner, stands.
+  /// The address of the reference to a child, or to the owner of a piece.
   @inline(__always)
   func place(of index: Int) -> UnsafeMutablePointer<AnyObject> {
-    // SAFETY: the object is a slot's first field.
+    // SAFETY: the object is the first field of a slot.
     UnsafeMutableRawPointer(slots + index).assumingMemoryBound(to: AnyObject.self)
   }
 
   @inline(__always)
   func child(_ index: Int) -> NodeReference { NodeReference(at: place(of: index)) }
 
-  /// Ends the slots in `range`. One by one, and only the references: see append().
+  /// Releases the objects of the slots in `range`. Slot by slot, and only the references: see
+  /// append().
   @inline(__always)
   func releaseObjects(_ range: Range<Int>) {
     for index in range {
-      // Buffers lie far apart, and each release waits for one: so those behind are on their way meanwhile.
+      // Each release waits for a buffer in distant memory, so later ones are prefetched.
       if index &+ Self.slotsAhead < range.upperBound {
         gc_will_read(object(index &+ Self.slotsAhead))
       }
-      // SAFETY: the slot's own reference, which nobody uses again.
+      // SAFETY: releases the slot's own reference, which is not used again.
       Unmanaged<AnyObject>.fromOpaque(object(index)).release()
     }
   }
 
   private static var slotsAhead: Int { 4 }
 
-  /// What a slot refers to, which is its first field.
+  /// The object of a slot, which is its first field.
   @inline(__always)
   private func object(_ index: Int) -> UnsafeRawPointer { Self.object(at: slots + index) }
 
-  /// A leaf's piece.
+  /// The piece of a leaf's slot.
   @inline(__always)
   func piece(_ index: Int) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: slots[index].base, count: size(of: index))
   }
 
-  /// The slot with the byte at `offset`, which is one of the node's.
+  /// The index of the slot with the byte at `offset`, which must be within the node.
   @inline(__always)
   func index(at offset: Int) -> Int {
-    // Where a random offset falls cannot be predicted, so there is to be no branch on it. A choice in a loop is
-    // compiled to one, so the loop adds the sign of a difference at the step's place, and every step is a power of two.
-    // What is not enters before: either as many slots from the first on, or as many up to the last.
+    // A branch on a random offset is unpredictable, so the search has none. The compiler turns a
+    // choice in a loop into a branch. The loop therefore adds the sign bit of a difference, shifted
+    // to the step's size, and every step is a power of two. The search covers the largest power of
+    // two of slots within `count`, either from the first on or up to the last.
     var place = Int.bitWidth - 1 - count.leadingZeroBitCount
     var low = slots[1 &<< place &- 1].end <= offset ? count &- 1 &<< place : 0
     while place > 0 {
       place &-= 1
-      // Neither is negative: no overflow. 1 if the slot ends at the offset or before.
+      // Neither operand is negative, so nothing overflows. 1 if the slot ends at the offset or
+      // before.
       let isBefore = (slots[low &+ 1 &<< place &- 1].end &- offset &- 1).signBit
       low &+= isBefore &<< place
     }
     return low
   }
 
-  /// The leaf with the byte at `offset`, and where that leaf starts.
+  /// Returns the leaf with the byte at `offset`, and the start of that leaf.
   @inline(__always)
   func leaf(at offset: Int) -> (leaf: NodeReference, start: Int) {
     var node = self
@@ -182,18 +188,18 @@ struct NodeReference {
     return (node, start)
   }
 
-  /// Calls `body` with each stretch of the node's bytes in `range`, in order, and with the place of its first
-  /// byte, until it sets `stop`. `origin` is where the node starts.
+  /// Calls `body` with each stretch of the node's bytes in `range`, in order, and with the offset
+  /// of its first byte, until it sets `stop`. `origin` is the start of the node.
   func forEachPiece(
     in range: Range<Int>, origin: Int, stop: inout Bool,
     _ body: (UnsafeBufferPointer<UInt8>, Int, inout Bool) -> Void
   ) {
     let first = index(at: range.lowerBound)
     var start = start(of: first)
-    // A piece is a few instructions beside the call: so the slots are walked, not looked up.
+    // Besides the call, a piece costs a few instructions, so the slots are walked, not searched.
     var slot = slots + first
     let behind = slots + count
-    // Only the first may be cut in front.
+    // Only the first piece may start before the range.
     var from = range.lowerBound
     if height == 0 {
       while slot < behind && from < range.upperBound {
@@ -222,12 +228,12 @@ struct NodeReference {
 // MARK: Copies
 
 extension NodeReference {
-  /// Copies the node's bytes in `range` to memory that has room for them.
-  // Not by forEachPiece(): for small pieces the calls would cost more than the bytes.
+  /// Copies the node's bytes in `range` to memory with room for them.
+  // Not by forEachPiece(): for small pieces the calls would cost more than the copy.
   func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
     var index = index(at: range.lowerBound)
     var start = start(of: index)
-    // Where the slot at `index` would begin.
+    // The destination of the start of the slot at `index`.
     var place = target - (range.lowerBound - start)
     while index < count && start < range.upperBound {
       let end = slots[index].end
@@ -251,7 +257,7 @@ extension NodeReference {
     guard count >= 8 && count <= 16 else {
       return target.copyMemory(from: source, byteCount: count)
     }
-    // Two words that may overlap.
+    // Two words, which may overlap.
     let last = source.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
     target.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
     target.storeBytes(of: last, toByteOffset: count - 8, as: UInt64.self)
@@ -261,11 +267,12 @@ extension NodeReference {
 // MARK: The flat copy
 
 extension NodeReference {
-  /// All bytes in one stretch: copied at the first call and kept for the next, as long as the node is neither
-  /// changed nor dies. Threads may call this at once; of two copies one is kept.
-  // 0 ─exchange, by whoever is first→ a copy ─dropFlat, by the only user→ 0. Model: Tests/Models/Scenes/DataModels.
+  /// Returns all bytes in one stretch. The first call copies them; the copy is kept until the node
+  /// is changed or freed. Threads may call this concurrently; one of two copies is kept.
+  // 0 ─exchange, by the first thread→ a copy ─dropFlat, by the only user→ 0
+  // Model: Tests/Models/Scenes/DataModels.
   func flattened() -> OwnBytes {
-    // acquiring: pairs with the releasing exchange below, so that the copied bytes are seen.
+    // acquiring: pairs with the releasing exchange below, so that the copied bytes are visible.
     if let kept = Self.flat(word.pointee.flat.load(ordering: .acquiring)) {
       return seen(kept)
     }
@@ -279,7 +286,7 @@ extension NodeReference {
       successOrdering: .releasing, failureOrdering: .acquiring)
     if won { return made }
     reference.release()
-    // SAFETY: not zero, or the exchange had won.
+    // SAFETY: not 0, because the exchange from 0 failed.
     return seen(Self.flat(other).unsafelyUnwrapped)
   }
 
@@ -289,9 +296,9 @@ extension NodeReference {
     return bytes
   }
 
-  /// For the node's only user.
+  /// Drops the flat copy. The caller must be the only user of the node.
   func dropFlat() {
-    // relaxed: whoever is alone with the node has all other uses behind it.
+    // relaxed: the only user of a node has all other uses behind it.
     let kept = word.pointee.flat.load(ordering: .relaxed)
     if kept == 0 { return }
     word.pointee.flat.store(0, ordering: .relaxed)
@@ -304,7 +311,7 @@ extension NodeReference {
 }
 
 extension Int {
-  /// 1 if it is negative, or 0, for sums without a branch.
+  /// 1 if the number is negative, otherwise 0; for sums without a branch.
   @inline(__always)
   var signBit: Int { Int(bitPattern: UInt(bitPattern: self) &>> UInt(Self.bitWidth - 1)) }
 }

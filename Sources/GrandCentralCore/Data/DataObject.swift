@@ -1,4 +1,4 @@
-// Room: Data/DataObject. Data as C programs know it: an object that holds a value.
+// Room: Data/DataObject. The object that holds a value of data for C programs.
 
 package final class DataObject: DispatchObject, @unchecked Sendable {
   package let data: DispatchData
@@ -12,21 +12,22 @@ package final class DataObject: DispatchObject, @unchecked Sendable {
 }
 
 extension DispatchData {
-  /// The same bytes in one stretch, and where they are as long as that value lives; `nil` where there are none.
+  /// The same bytes in one contiguous stretch, and its address, valid as long as that value; `nil`
+  /// if there are no bytes.
   package var contiguous: (data: DispatchData, start: UnsafePointer<UInt8>?) {
     let flat = mapped()
     return (flat, flat.base)
   }
 
-  /// `count` bytes for the caller to write before anybody else knows of the value.
+  /// Returns `count` unset bytes. The caller writes them before it shares the value.
   package static func unset(count: Int) -> (data: DispatchData, start: UnsafeMutablePointer<UInt8>)
   {
     let own = OwnBytes.make(room: count)
     return (DispatchData(owner: own, base: own.start, count: count), own.start)
   }
 
-  /// Calls `body` with each contiguous stretch as a value of its own, its place, and its bytes, until it says `false`.
-  /// Returns whether all were seen.
+  /// Calls `body` with each contiguous stretch, as a value, its offset and its bytes, until it
+  /// returns false. Returns whether `body` saw all stretches.
   package func forEachRegionValue(
     _ body: (DispatchData, Int, UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {

@@ -1,37 +1,40 @@
-// Room: Data/DispatchData+Append. Bytes are copied behind the last piece, values are joined piece by piece.
+// Room: Data/DispatchData+Append. Appending bytes and joining values.
 // Joining keeps the pieces of both values, however small: programs make one iovec of each, and a
-// client sees when its deallocator runs. Only bytes that are copied here share a buffer.
+// client observes when its deallocator runs. Only bytes copied here share a buffer.
 //
-// A value that grows by few bytes at a time must not become a tree of tiny pieces. So its last piece, if it is
-// a buffer of ours that nobody else sees, has spare room, and grows in place. A small one without room moves into
-// a buffer twice as large; behind a large one a new buffer opens, up to twice as large as the last, so that
-// room is only taken in proportion to what was really appended, also while copies of the value keep the
-// last piece from growing. Each byte is so copied a bounded number of times on average.
+// A value that grows by a few bytes at a time must not become a tree of tiny pieces. Its last piece
+// therefore has spare room, if it is a buffer made here that no other value uses, and grows in
+// place. A small piece without room moves to a buffer twice as large. Behind a large piece a new
+// buffer opens, up to twice as large as the last piece. So the room is proportional to the bytes
+// appended, even while copies of the value keep the last piece from growing, and each byte is
+// copied a bounded number of times on average.
 
 extension DispatchData {
-  /// Up to here a last piece moves when it has to grow.
+  /// The largest last piece that moves to a larger buffer when it must grow.
   private static var smallBytes: Int { 2048 }
-  /// Up to here what a channel has read is copied behind what it read before: about what a slot
-  /// costs.
+  /// The largest piece read by a channel that is copied behind the piece before it; about the size
+  /// of a slot.
   private static var tinyBytes: Int { 512 }
   private static var mostRoom: Int { 65536 }
 
-  /// Copies `count` bytes to the end. See `append(_:)`.
+  /// Appends a copy of bytes in memory. See `append(_:)`.
   ///
   /// - Parameters:
   ///   - bytes: the first byte; the memory is not used after the call.
-  ///   - count: how many. A negative number stops the process.
+  ///   - count: the number of bytes. Traps if negative.
+  /// - Source: Apple, Dispatch, `DispatchData.append(_:count:)`.
   public mutating func append(_ bytes: UnsafePointer<UInt8>, count: Int) {
     require(count >= 0, "DispatchData.append(_:count:) of \(count) bytes. Pass 0 or more.")
     append(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  /// Copies some bytes to the end, behind the last region's bytes if there is room, or into a
-  /// region of their own.
+  /// Appends a copy of the bytes in a raw buffer.
   ///
-  /// Amortised O(bytes appended) while no copy of the value is alive, plus O(log n) if there is one.
+  /// The bytes go behind those of the last region if there is room, otherwise into a region of
+  /// their own. Amortised O(bytes appended) while the value has no copies, plus O(log n) otherwise.
   ///
-  /// - Parameter bytes: is not used after the call.
+  /// - Parameter bytes: the bytes; not used after the call. Traps if the total exceeds `Int.max`
+  ///   bytes.
   /// - Source: `dispatch_data_create_concat(3)`.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
@@ -40,25 +43,25 @@ extension DispatchData {
     if !extend(by: source, bytes.count) { appendSlowly(source, bytes.count) }
   }
 
-  /// Copies the bytes of some values to the end. See `append(_:)`.
+  /// Appends a copy of the bytes of a typed buffer. See `append(_:)`.
   ///
-  /// - Parameter buffer: is not used after the call.
+  /// - Parameter buffer: the elements; not used after the call.
+  /// - Source: Apple, Dispatch, `DispatchData.append(_:)`.
   public mutating func append<SourceType>(_ buffer: UnsafeBufferPointer<SourceType>) {
     append(UnsafeRawBufferPointer(buffer))
   }
 
-  /// Joins `other` to the end.
+  /// Appends another value without copying its bytes.
   ///
-  /// Shares its buffers and keeps its regions, so that the result has the regions of both. O(log
-  /// n), amortised O(1) for an `other` of one piece while no copy of the value is alive.
+  /// The result shares the buffers and has the regions of both. O(log n); amortised O(1) for an
+  /// `other` of one piece while this value has no copies.
   ///
-  /// - Parameter other: stops the process if the two have more than `Int.max` bytes together.
+  /// - Parameter other: the value. Traps if the total exceeds `Int.max` bytes.
   /// - Source: `dispatch_data_create_concat(3)`.
   public mutating func append(_ other: DispatchData) { join(other) }
 
-  /// Adds what a channel has read to what it read before. A few bytes in a buffer of our own are
-  /// copied behind the last piece, so that a stream which arrives in tiny parts takes no more
-  /// memory than its bytes.
+  /// Appends bytes that a channel has read. Copies a few bytes in a buffer made here behind the
+  /// last piece, so that a stream of tiny parts uses no more memory than its bytes.
   mutating func appendRead(_ other: DispatchData) {
     if length > 0, let bytes = other.base, other.length <= Self.tinyBytes,
       other.owner.map(OwnBytes.isOwn) == true
@@ -69,7 +72,7 @@ extension DispatchData {
     }
   }
 
-  /// Stops unless `count` more bytes can be counted.
+  /// Traps if `count` more bytes exceed `Int.max`.
   @inline(__always)
   private func requireCountable(_ count: Int) {
     require(
@@ -81,15 +84,15 @@ extension DispatchData {
   }
 }
 
-// MARK: At the last piece
+// MARK: The last piece
 
 extension DispatchData {
-  /// Runs `body` on where the owner's reference stands, without a second one to it meanwhile.
+  /// Runs `body` on the address of the owner's reference, without a second reference to the owner.
   @inline(__always)
   private mutating func withPlace<Result>(
     _ body: (UnsafeMutablePointer<AnyObject>) -> Result
   ) -> Result {
-    // SAFETY: there is an owner, and a reference that may be nil lies in memory as one that may not.
+    // SAFETY: there is an owner, and an optional reference has the layout of a non-optional one.
     withUnsafeMutablePointer(to: &owner) {
       body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: AnyObject.self))
     }
@@ -109,7 +112,7 @@ extension DispatchData {
     return true
   }
 
-  /// Where the last piece cannot grow.
+  /// Appends bytes when the last piece cannot grow in place.
   @inline(never)
   private mutating func appendSlowly(_ source: UnsafePointer<UInt8>, _ count: Int) {
     let last = lastPiece
@@ -150,7 +153,7 @@ extension DispatchData {
 // MARK: Joining
 
 extension DispatchData {
-  /// The value's only piece for a tree.
+  /// The only piece of the value, as a slot for a tree.
   private var slot: DataSlot {
     DataSlot(object: owner.unsafelyUnwrapped, base: base, end: length)
   }
@@ -158,7 +161,8 @@ extension DispatchData {
   /// Joins a child of a node to the end.
   mutating func join(child: AnyObject) { join(DispatchData(root: child)) }
 
-  /// Joins `other` to the end and copies no bytes. Holds no second reference to a tree while it is changed.
+  /// Joins `other` to the end without copying bytes. Holds no second reference to a tree that it
+  /// changes.
   mutating func join(_ other: DispatchData) {
     if other.length == 0 { return }
     if length == 0 {
@@ -167,14 +171,15 @@ extension DispatchData {
     }
     requireCountable(other.length)
     let total = length &+ other.length
-    // Not in the switch itself, which would keep a copy of this value to its end.
+    // Not in the switch itself, which would keep a copy of this value until its end.
     let heights = (root?.height, other.root?.height)
     switch heights {
     case (nil, nil):
       let first = DataSlot(object: owner.take().unsafelyUnwrapped, base: base.take(), end: length)
       owner = DataNode.make(height: 0, slots: first, other.slot)
     case (.some, nil):
-      // SAFETY: read as the pointer that it is, which takes no reference; `other` lives to the end.
+      // SAFETY: the reference is read as a pointer, which takes no reference; `other` lives until
+      // `_fixLifetime`.
       let added = Unmanaged<AnyObject>.fromOpaque(
         unsafeBitCast(other.owner, to: UnsafeRawPointer?.self).unsafelyUnwrapped)
       let (start, count) = (other.base.unsafelyUnwrapped, other.length)

@@ -1,21 +1,25 @@
-// Room: Data/DispatchData+Bytes. Looking at the bytes: by region, in one stretch, copied out.
+// Room: Data/DispatchData+Bytes. Access to the bytes: by region, in one contiguous stretch, copied
+// out.
 
 extension DispatchData {
-  /// Calls `body` with all bytes in one stretch.
+  /// Calls a closure with all bytes in one contiguous stretch.
   ///
-  /// A value of several pieces is copied together at the first call; the copy is kept with the tree and used
-  /// by later calls on this value and its copies, until the value is appended to. Threads may call this at
-  /// once. Without bytes the pointer may not be read.
+  /// The first call on a value of several pieces copies them together. The copy is kept with the
+  /// tree for later calls on this value and its copies, until the value is appended to. Threads may
+  /// call this concurrently.
   ///
-  /// - Parameter body: runs once, on the calling thread. The pointer is good until it returns.
+  /// - Parameter body: runs once, on the calling thread. The pointer is valid until it returns; it
+  ///   must not be read if there are no bytes.
+  /// - Returns: the result of `body`.
+  /// - Throws: the error of `body`.
   /// - Source: `dispatch_data_create_map(3)`.
   public func withUnsafeBytes<Result, ContentType>(
     body: (UnsafePointer<ContentType>) throws -> Result
   ) rethrows -> Result {
     let flat = mapped()
     return try withExtendedLifetime(flat) {
-      // SAFETY: the caller answers for what the bytes are. Where there are none, an address that
-      // suits the type.
+      // SAFETY: the caller chooses a type that suits the bytes. Without bytes, the address is
+      // aligned for that type.
       let start =
         flat.base.map { UnsafeRawPointer($0) }
         ?? UnsafeRawPointer(bitPattern: MemoryLayout<ContentType>.alignment).unsafelyUnwrapped
@@ -23,27 +27,27 @@ extension DispatchData {
     }
   }
 
-  /// The same bytes in one piece.
+  /// Returns the same bytes in one piece.
   func mapped() -> DispatchData {
     guard let root else { return self }
     let flat = root.flattened()
     return DispatchData(owner: flat, base: flat.start, count: length)
   }
 
-  /// Calls `block` with each contiguous stretch of bytes, in order, until it asks to stop.
+  /// Calls a closure with each contiguous stretch of bytes, in order, until it asks to stop.
   ///
-  /// - Parameter block: runs on the calling thread, for each stretch: the bytes, good until it returns; the
-  ///   index of the first of them; and whether to stop, `false` at first.
+  /// - Parameter block: runs on the calling thread. It receives the bytes, valid until it returns;
+  ///   the index of the first of them; and `stop`, which it sets to end the walk.
   /// - Source: `dispatch_data_apply(3)`.
   public func enumerateBytes(
     _ block: (_ buffer: UnsafeBufferPointer<UInt8>, _ byteIndex: Int, _ stop: inout Bool) -> Void
   ) {
-    // Whoever asks to stop is not asked again, so the same variable serves every stretch.
+    // A block that sets `stop` is not called again, so one variable serves all stretches.
     _ = forEachRegion(in: 0..<length, block)
   }
 
-  /// Calls `body` with each contiguous stretch of the bytes in `range`, which are all there, and the index
-  /// of its first byte, until it sets `stop`. Returns whether it did not.
+  /// Calls `body` with each contiguous stretch of the bytes in `range`, which must exist, and with
+  /// the index of its first byte, until it sets `stop`. Returns false if it set `stop`.
   func forEachRegion(
     in range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>, Int, _ stop: inout Bool) -> Void
   ) -> Bool {
@@ -57,10 +61,11 @@ extension DispatchData {
     return !stop
   }
 
-  /// The contiguous stretch of bytes around a location. O(log n).
+  /// Returns the contiguous stretch of bytes around a location. O(log n).
   ///
   /// - Parameter location: the index of a byte.
-  /// - Returns: the stretch, and the index of its first byte. `(.empty, count)` if there is no such byte.
+  /// - Returns: the stretch and the index of its first byte; `(.empty, count)` if `location` is not
+  ///   the index of a byte.
   /// - Source: `dispatch_data_copy_region(3)`.
   public func region(location: Int) -> (data: DispatchData, offset: Int) {
     guard location >= 0 && location < length else { return (.empty, length) }
@@ -74,10 +79,11 @@ extension DispatchData {
     return (data, start + leaf.start(of: index))
   }
 
-  /// The bytes in a range, as a value that shares them. O(log n).
+  /// Returns the bytes in a range, without copying them. O(log n).
   ///
-  /// - Parameter range: what lies behind the end is left out. A range that begins before the first byte,
-  ///   or behind the last, gives an empty value.
+  /// - Parameter range: the indices. Indices from `count` on are ignored.
+  /// - Returns: a value that shares the bytes. It is empty if the range starts below 0, or at
+  ///   `count` or above.
   /// - Source: `dispatch_data_create_subrange(3)`.
   public func subdata(in range: Range<Index>) -> DispatchData {
     let range = existing(range)
@@ -94,11 +100,14 @@ extension DispatchData {
   }
 }
 
-// MARK: An older name
+// MARK: Deprecated name
 
 extension DispatchData {
-  /// Calls `block` with each contiguous stretch of bytes.
-  // Disfavoured, or a trailing closure could mean either.
+  /// Calls a closure with each contiguous stretch of bytes, in order, until it asks to stop.
+  ///
+  /// - Parameter block: as for `enumerateBytes(_:)`.
+  /// - Source: `dispatch_data_apply(3)`.
+  // Disfavoured, so that a call with a trailing closure is not ambiguous.
   @available(swift, deprecated: 4, renamed: "enumerateBytes(_:)") @_disfavoredOverload
   public func enumerateBytes(
     block: (_ buffer: UnsafeBufferPointer<UInt8>, _ byteIndex: Int, _ stop: inout Bool) -> Void
@@ -110,50 +119,56 @@ extension DispatchData {
 // MARK: Copying out
 
 extension DispatchData {
-  /// Copies bytes from the start.
+  /// Copies the first bytes to memory.
   ///
   /// - Parameters:
   ///   - pointer: memory for `count` bytes.
-  ///   - count: how many bytes; more than there are means all. A negative number stops the process.
+  ///   - count: the number of bytes; at most `self.count` are copied. Traps if negative.
+  /// - Source: Apple, Dispatch, `DispatchData.copyBytes(to:count:)`.
   public func copyBytes(to pointer: UnsafeMutablePointer<UInt8>, count: Int) {
     checkCount(count)
     copy(0..<Swift.min(count, length), to: UnsafeMutableRawPointer(pointer))
   }
 
-  /// Copies bytes from the start.
+  /// Copies the first bytes to a raw buffer.
   ///
   /// - Parameters:
-  ///   - pointer: where to. Too little memory stops the process.
-  ///   - count: how many bytes; more than there are means all. A negative number stops the process.
+  ///   - pointer: the buffer. Traps if it is too small.
+  ///   - count: the number of bytes; at most `self.count` are copied. Traps if negative.
+  /// - Source: Apple, Dispatch, `DispatchData.copyBytes(to:count:)`.
   public func copyBytes(to pointer: UnsafeMutableRawBufferPointer, count: Int) {
     checkCount(count)
     copy(0..<Swift.min(count, length), to: pointer)
   }
 
-  /// Copies the bytes in a range.
+  /// Copies the bytes in a range to memory.
   ///
   /// - Parameters:
-  ///   - pointer: memory for the range's bytes.
-  ///   - range: what lies behind the end is left out, as in `subdata(in:)`.
+  ///   - pointer: memory for the bytes of the range.
+  ///   - range: the indices; those without a byte are ignored, as in `subdata(in:)`.
+  /// - Source: Apple, Dispatch, `DispatchData.copyBytes(to:from:)`.
   public func copyBytes(to pointer: UnsafeMutablePointer<UInt8>, from range: Range<Index>) {
     copy(existing(range), to: UnsafeMutableRawPointer(pointer))
   }
 
-  /// Copies the bytes in a range.
+  /// Copies the bytes in a range to a raw buffer.
   ///
   /// - Parameters:
-  ///   - pointer: where to. Too little memory stops the process.
-  ///   - range: what lies behind the end is left out, as in `subdata(in:)`.
+  ///   - pointer: the buffer. Traps if it is too small.
+  ///   - range: the indices; those without a byte are ignored, as in `subdata(in:)`.
+  /// - Source: Apple, Dispatch, `DispatchData.copyBytes(to:from:)`.
   public func copyBytes(to pointer: UnsafeMutableRawBufferPointer, from range: Range<Index>) {
     copy(existing(range), to: pointer)
   }
 
-  /// Copies as many bytes as there are and as fit.
+  /// Copies as many bytes as fit to a typed buffer.
   ///
   /// - Parameters:
-  ///   - buffer: where to, from its first byte. It may end in a value that is only partly written.
-  ///   - range: which bytes; all by default. A range that is not within the data stops the process.
-  /// - Returns: how many bytes were copied.
+  ///   - buffer: the destination. Its last element may be written in part.
+  ///   - range: the indices of the bytes; `nil` for all. Traps if it is not within `0..<count`,
+  ///     unless the value is empty.
+  /// - Returns: the number of bytes copied.
+  /// - Source: Apple, Dispatch, `DispatchData.copyBytes(to:from:)`.
   public func copyBytes<DestinationType>(
     to buffer: UnsafeMutableBufferPointer<DestinationType>, from range: Range<Index>? = nil
   ) -> Int {
@@ -185,7 +200,7 @@ extension DispatchData {
     if let start = target.baseAddress { copy(range, to: start) }
   }
 
-  /// Copies bytes that are there to memory that has room for them.
+  /// Copies existing bytes to memory with room for them.
   private func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
     if range.isEmpty { return }
     withExtendedLifetime(self) {

@@ -1,18 +1,23 @@
-// Room: Data/DispatchData+Collection. A collection of bytes with random access.
-// What every byte passes through is inlinable: one comparison and one load while the bytes are in one piece,
-// and in the iterator while they are in the same piece. The loads say that they need the value alive; without
-// that the optimiser may let the owner go as soon as only the pointer is left in use.
+// Room: Data/DispatchData+Collection. Random access to the bytes as a collection.
+// The path of each byte is inlinable: one comparison and one load for a value of one piece, and in
+// the iterator within a piece. Each load is followed by `_fixLifetime`; without it the optimiser
+// may release the owner once only the pointer is in use.
 
 extension DispatchData {
-  /// 0.
+  /// The index of the first byte, which is 0.
   @inlinable
   public var startIndex: Index { 0 }
 
-  /// The number of bytes.
+  /// The index behind the last byte, which is `count`.
   @inlinable
   public var endIndex: Index { length }
 
-  /// The byte at an index, which must be one of the value's: others stop the process. O(log n).
+  /// The byte at an index. O(log n).
+  ///
+  /// - Parameter index: an index from `startIndex` up to but not including `endIndex`. Traps
+  ///   otherwise.
+  /// - Returns: the byte.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   @inlinable
   public subscript(index: Index) -> UInt8 {
     if UInt(bitPattern: index) >= UInt(bitPattern: length) { failIndex(index) }
@@ -22,7 +27,11 @@ extension DispatchData {
     return byte
   }
 
-  /// A view of the bytes in a range, which must lie within the value: others stop the process.
+  /// A view of the bytes in a range.
+  ///
+  /// - Parameter bounds: a range within `startIndex..<endIndex`. Traps otherwise.
+  /// - Returns: a slice that shares the bytes.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   public subscript(bounds: Range<Int>) -> Slice<DispatchData> {
     require(
       bounds.lowerBound >= 0 && bounds.upperBound <= length,
@@ -33,23 +42,56 @@ extension DispatchData {
     return Slice(base: self, bounds: bounds)
   }
 
+  /// Returns the next index.
+  ///
+  /// - Parameter i: an index.
+  /// - Returns: `i + 1`, without a check of the bounds.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   @inlinable
   public func index(after i: Index) -> Index { i + 1 }
 
+  /// Returns the previous index.
+  ///
+  /// - Parameter i: an index.
+  /// - Returns: `i - 1`, without a check of the bounds.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   @inlinable
   public func index(before i: Index) -> Index { i - 1 }
 
+  /// Returns the index at a distance from another.
+  ///
+  /// - Parameters:
+  ///   - i: an index.
+  ///   - distance: the number of bytes; negative to move towards the start.
+  /// - Returns: `i + distance`, without a check of the bounds.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   @inlinable
   public func index(_ i: Index, offsetBy distance: Int) -> Index { i + distance }
 
+  /// Returns the distance between two indices.
+  ///
+  /// - Parameters:
+  ///   - start: an index.
+  ///   - end: an index.
+  /// - Returns: `end - start`, in bytes.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   @inlinable
   public func distance(from start: Index, to end: Index) -> Int { end - start }
 
-  /// An iterator over the bytes.
+  /// Makes an iterator over the bytes.
+  ///
+  /// - Returns: an iterator that keeps the bytes alive.
+  /// - Source: Apple, Dispatch, `DispatchData`.
   @inlinable
   public func makeIterator() -> Iterator { Iterator(self) }
 
-  /// Calls `body` with the bytes if they lie in one piece; otherwise returns `nil`.
+  /// Calls a closure with the bytes if they lie in one piece.
+  ///
+  /// - Parameter body: runs at most once, on the calling thread. The buffer is valid until it
+  ///   returns.
+  /// - Returns: the result of `body`; `nil` if the bytes lie in several pieces.
+  /// - Throws: the error of `body`.
+  /// - Source: Apple, Swift, `Sequence.withContiguousStorageIfAvailable(_:)`.
   public func withContiguousStorageIfAvailable<Result>(
     _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result? {
@@ -59,7 +101,7 @@ extension DispatchData {
     }
   }
 
-  /// Copies piece by piece, for `Array(data)` and the like.
+  /// Copies the bytes piece by piece, for `Array(data)` and similar calls.
   public func _copyContents(
     initializing buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> (Iterator, UnsafeMutableBufferPointer<UInt8>.Index) {
@@ -85,12 +127,17 @@ extension DispatchData {
 }
 
 /// An iterator over the bytes of a `DispatchData`.
+///
+/// - Source: Apple, Dispatch, `DispatchDataIterator`.
 public struct DispatchDataIterator: IteratorProtocol, Sequence {
+  /// The type of a byte.
   public typealias Element = UInt8
 
   @usableFromInline let data: DispatchData
-  /// The rest of the piece that is being read. Apart from the cursor, and not seen by it, so that both stay in registers.
-  // Never nil, which would be asked for at each byte: at first, and after the last byte, the two are the same somewhere.
+  /// The unread rest of the current piece. Kept apart from the cursor, which does not access it, so
+  /// that both pointers stay in registers.
+  // Never nil, to save a check for each byte. Before the first and after the last byte both are
+  // equal.
   @usableFromInline var position: UnsafePointer<UInt8>
   @usableFromInline var end: UnsafePointer<UInt8>
   @usableFromInline var cursor: DataCursor
@@ -105,7 +152,10 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
     cursor = DataCursor(offset: offset)
   }
 
-  /// The next byte; `nil` at the end.
+  /// Returns the next byte.
+  ///
+  /// - Returns: the byte; `nil` at the end.
+  /// - Source: Apple, Dispatch, `DispatchDataIterator`.
   @inlinable
   public mutating func next() -> DispatchData.Element? {
     if position == end {
@@ -122,20 +172,21 @@ public struct DispatchDataIterator: IteratorProtocol, Sequence {
   }
 }
 
-/// Goes through the pieces of a value, always the same one. It does not hold the value, which whoever has it hands in:
-/// in builds without optimisation a value in here was not released when the iterator ended.
+/// The position of a walk through the pieces of one value. The caller passes that value to each
+/// call. The cursor does not hold it: in unoptimised builds a value stored here was not released
+/// when the iterator ended.
 @usableFromInline
 struct DataCursor {
-  /// The index of the first byte that is still to come.
+  /// The index of the first unread byte.
   private var offset: Int
-  /// The slots that are still to come of a leaf of the tree, which the value holds.
+  /// The unread slots of a leaf of the tree, which the value keeps alive.
   private var slots: UnsafeMutablePointer<DataSlot>?
   private var slotsLeft = 0
   private var leafStart = 0
 
   init(offset: Int) { self.offset = offset }
 
-  /// The next piece; one without an address at the end.
+  /// Returns the next piece; at the end, one without an address.
   @usableFromInline @inline(never)
   mutating func nextPiece(of data: DispatchData) -> UnsafeBufferPointer<UInt8> {
     guard offset < data.length else { return UnsafeBufferPointer(start: nil, count: 0) }

@@ -1,19 +1,22 @@
-// Room: Data/DispatchData. Bytes in pieces, as a value: an owner that keeps them alive, and where they are.
-//   owner       base        what it is
+// Room: Data/DispatchData. A value of bytes in one or more pieces: an owner that keeps them alive,
+// and an address.
+//   owner       base        value
 //   nil         nil         no bytes
-//   any object  first byte  one piece; the object's end frees it
-//   a DataNode  nil         several pieces; the tree is argued in DataNode.swift
-// Values are immutable and share; append() changes a tree in place only where nobody else holds it. One piece
-// needs no tree and no allocation beside its buffer, and so neither do its subranges and regions.
+//   any object  first byte  one piece; the deinit of the object frees it
+//   a DataNode  nil         several pieces; DataNode.swift argues the tree
+// Invariant: values are immutable and share. append() changes a tree in place only if no other
+// value refers to it. One piece needs neither a tree nor an allocation besides its buffer; nor do
+// its subranges and regions.
 
-/// Bytes that may lie in several places in memory, as one immutable value.
+/// An immutable value of bytes that may lie in several places in memory.
 ///
-/// Values share their bytes: copying one, joining two and taking a subrange copy no large piece, and a buffer is
-/// freed when the last value that shows any of it is gone, on the thread that let go of it. Values may be used
-/// from all threads.
+/// Values share their bytes: copying a value, joining two and taking a subrange copy no large
+/// piece. A buffer is freed when the last value that uses any of it is released, on the releasing
+/// thread. All threads may use a value.
 ///
-/// With *n* pieces: `count` O(1); a byte by its index, `region(location:)` and `subdata(in:)` O(log n);
-/// `append` O(log n), and amortised O(1) while no copy of the value is alive; a walk over all bytes O(bytes).
+/// With *n* pieces: `count` takes O(1); a byte by its index, `region(location:)` and `subdata(in:)`
+/// take O(log n); `append` takes O(log n), and amortised O(1) while the value has no copies; a walk
+/// over all bytes takes O(bytes).
 ///
 /// ```swift
 /// var message = header
@@ -21,22 +24,26 @@
 /// message.enumerateBytes { bytes, offset, stop in send(bytes) }
 /// ```
 /// - Source: `dispatch_data_create(3)`.
-// SAFETY: a value reads only memory that its owner keeps and nobody writes; reference counts order its end.
+// SAFETY: a value reads only memory that its owner keeps alive and that no thread writes; the
+// owner's reference count orders the last read before the deallocation.
 public struct DispatchData: RandomAccessCollection, @unchecked Sendable {
+  /// The type of iterator over the bytes.
   public typealias Iterator = DispatchDataIterator
+  /// The type of an index: the offset of a byte from the start.
   public typealias Index = Int
+  /// The type of the collection of indices.
   public typealias Indices = DefaultIndices<DispatchData>
 
-  /// No bytes.
+  /// The value without bytes.
   public static let empty = DispatchData()
 
-  /// How the memory is freed that `init(bytesNoCopy:deallocator:)` was given.
+  /// The way to free memory passed to `init(bytesNoCopy:deallocator:)`.
   public enum Deallocator {
-    /// With `free(3)`.
+    /// Frees the memory with `free(3)`.
     case free
-    /// With `munmap(2)`. A range that it refuses stops the process.
+    /// Frees the memory with `munmap(2)`. Traps if munmap refuses the range.
     case unmap
-    /// By the closure, submitted to the queue; `nil`: to the default global queue. It runs once.
+    /// Submits the closure, once, to the queue; `nil` stands for the default global queue.
     case custom(DispatchQueue?, () -> Void)
   }
 
@@ -46,44 +53,45 @@ public struct DispatchData: RandomAccessCollection, @unchecked Sendable {
 
   private init() { length = 0 }
 
-  /// One piece that `owner` keeps alive; for other rooms and doors, whose buffers have owners of their own.
+  /// Makes a value of one piece that `owner` keeps alive; for other folders, whose buffers have
+  /// owners of their own.
   init(owner: AnyObject, base: UnsafePointer<UInt8>, count: Int) {
     self.owner = owner
     self.base = base
     length = count
   }
 
-  /// A tree, which is a `DataNode` with at least two slots.
+  /// Makes a value of a tree. `root` must be a `DataNode` with at least two slots.
   init(root: AnyObject) {
     owner = root
-    // SAFETY: the caller's promise.
+    // SAFETY: required of the caller.
     length = NodeReference(unsafeDowncast(root, to: DataNode.self)).bytes
   }
 
-  /// A copy of some bytes.
+  /// Makes a copy of the bytes in a buffer.
   ///
-  /// - Parameter buffer: is not used after the call.
+  /// - Parameter buffer: the bytes; not used after the call.
   /// - Source: `dispatch_data_create(3)`, the default destructor.
   public init(bytes buffer: UnsafeBufferPointer<UInt8>) {
     self.init(bytes: UnsafeRawBufferPointer(buffer))
   }
 
-  /// A copy of some bytes.
+  /// Makes a copy of the bytes in a raw buffer.
   ///
-  /// - Parameter buffer: is not used after the call.
+  /// - Parameter buffer: the bytes; not used after the call.
   /// - Source: `dispatch_data_create(3)`, the default destructor.
   public init(bytes buffer: UnsafeRawBufferPointer) {
     self.init(copying: buffer, room: buffer.count)
   }
 
-  /// Bytes where they are, without a copy.
+  /// Makes a value of the bytes in a buffer without copying them.
   ///
-  /// The memory belongs to the value and to those made from it; nobody may change it. When the last of them is
-  /// gone, the deallocator runs, once. If there are no bytes, that is at once.
+  /// The memory belongs to this value and to those made from it, and must not change. The
+  /// deallocator runs once, when the last of them is released; at once if there are no bytes.
   ///
   /// - Parameters:
   ///   - bytes: the memory.
-  ///   - deallocator: how it is freed.
+  ///   - deallocator: the way to free it.
   /// - Source: `dispatch_data_create(3)`.
   public init(
     bytesNoCopy bytes: UnsafeBufferPointer<UInt8>, deallocator: Deallocator = .free
@@ -91,14 +99,14 @@ public struct DispatchData: RandomAccessCollection, @unchecked Sendable {
     self.init(bytesNoCopy: UnsafeRawBufferPointer(bytes), deallocator: deallocator)
   }
 
-  /// Bytes where they are, without a copy.
+  /// Makes a value of the bytes in a raw buffer without copying them.
   ///
-  /// The memory belongs to the value and to those made from it; nobody may change it. When the last of them is
-  /// gone, the deallocator runs, once. If there are no bytes, that is at once.
+  /// The memory belongs to this value and to those made from it, and must not change. The
+  /// deallocator runs once, when the last of them is released; at once if there are no bytes.
   ///
   /// - Parameters:
   ///   - bytes: the memory.
-  ///   - deallocator: how it is freed.
+  ///   - deallocator: the way to free it.
   /// - Source: `dispatch_data_create(3)`.
   public init(bytesNoCopy bytes: UnsafeRawBufferPointer, deallocator: Deallocator = .free) {
     let client = ClientBytes(bytes, deallocator)
@@ -110,7 +118,7 @@ public struct DispatchData: RandomAccessCollection, @unchecked Sendable {
       owner: client, base: start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
   }
 
-  /// A copy of `bytes` in a buffer for `room`.
+  /// Makes a copy of `bytes` in a buffer with room for `room` bytes.
   init(copying bytes: UnsafeRawBufferPointer, room: Int) {
     guard let source = bytes.baseAddress, bytes.count > 0 else {
       self.init()
@@ -121,14 +129,14 @@ public struct DispatchData: RandomAccessCollection, @unchecked Sendable {
     self.init(owner: own, base: own.start, count: bytes.count)
   }
 
-  /// How many bytes there are.
+  /// The number of bytes. O(1).
   @inlinable
   public var count: Int { length }
 
-  /// The tree's root, of a value with several pieces. Valid while the value is.
+  /// The root of the tree if the value has several pieces. Valid as long as the value.
   var root: NodeReference? {
     guard base == nil, let owner else { return nil }
-    // SAFETY: without a base the owner is a node.
+    // SAFETY: an owner without a base is a node.
     return NodeReference(unsafeDowncast(owner, to: DataNode.self))
   }
 }

@@ -1,16 +1,19 @@
-// Room: IO/DispatchIO+Once. One read or one write of a descriptor, with a channel of its own for as long as it takes.
+// Room: IO/DispatchIO+Once. A single read or write of a descriptor, through a channel that lives as
+// long as the operation.
 
 extension DispatchIO {
-  /// Reads once what is there.
+  /// Reads the bytes that a descriptor has available, once.
   ///
-  /// Waits until something can be read, and ends when as much has been read as can be without waiting again, or as is
-  /// asked for. Files are read up to `maxLength` or their end. In order with the channels of the descriptor.
+  /// The read waits until bytes are available. It ends when it would have to wait again, or after
+  /// `maxLength` bytes. A file is read up to `maxLength` or its end. The read is ordered with the
+  /// operations of the descriptor's channels.
   ///
   /// - Parameters:
-  ///   - fromFileDescriptor: not to be closed before `handler` runs.
-  ///   - maxLength: in bytes; `.max` or a negative number: no limit.
-  ///   - queue: where `handler` runs.
-  ///   - handler: runs once, with what was read and 0 or what `read(2)` says. No bytes and 0: the end.
+  ///   - fromFileDescriptor: the descriptor. Do not close it before `handler` runs.
+  ///   - maxLength: the maximum number of bytes. `.max` or a negative number sets no limit.
+  ///   - queue: the queue on which `handler` runs.
+  ///   - handler: runs once, with the bytes and 0 or an errno of `read(2)`. Empty data with 0 means
+  ///     the end.
   /// - Source: `dispatch_read(3)`.
   public class func read(
     fromFileDescriptor: Int32, maxLength: Int, runningHandlerOn queue: DispatchQueue,
@@ -31,14 +34,16 @@ extension DispatchIO {
       })
   }
 
-  /// Writes all of `data`.
+  /// Writes all of `data` to a descriptor, once.
+  ///
+  /// The write is ordered with the operations of the descriptor's channels.
   ///
   /// - Parameters:
-  ///   - toFileDescriptor: not to be closed before `handler` runs.
-  ///   - data: what to write, in order with the channels of the descriptor.
-  ///   - queue: where `handler` runs.
-  ///   - handler: runs once: with `nil` and 0 when all has been written, otherwise with the rest and what `write(2)`
-  ///     says.
+  ///   - toFileDescriptor: the descriptor. Do not close it before `handler` runs.
+  ///   - data: the bytes.
+  ///   - queue: the queue on which `handler` runs.
+  ///   - handler: runs once. It receives `nil` and 0 after all bytes were written, otherwise the
+  ///     rest and an errno of `write(2)`.
   /// - Source: `dispatch_write(3)`.
   public class func write(
     toFileDescriptor: Int32, data: DispatchData, runningHandlerOn queue: DispatchQueue,
@@ -64,13 +69,13 @@ extension DispatchIO {
   }
 
   private class func run(_ channel: IOChannel, _ operation: IOOperation) {
-    // A channel that cannot be has said so already.
+    // A channel that could not be made has already submitted its cleanup handler with the error.
     if channel.file.lock.withLock({ channel.error }) == 0 { channel.file.submit(operation) }
     channel.file.close(channel, stops: false)
   }
 }
 
-/// What the operation found, for the handler, which runs when the channel has gone.
+/// The result of the operation, kept for the handler, which runs as the channel's cleanup handler.
 private final class OnceResult: @unchecked Sendable {
   @Cell var data = DispatchData.empty
   @Cell var error: Int32 = 0

@@ -1,28 +1,32 @@
-// Room: IO/DispatchIO. A channel as users know it. What it stands for is an IOChannel, which lives on while operations
-// run; the last reference to this object closes it.
+// Room: IO/DispatchIO. The public handle of a channel. The IOChannel behind it lives until its
+// operations have ended. The deinit of the handle closes the channel.
 import CLinux
 
-/// A descriptor, as C's interface calls it.
+/// A file descriptor, under the name of the C interface.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public typealias dispatch_fd_t = Int32
 
-/// Reads and writes without waiting: a channel to a file, a socket, a pipe or a terminal.
+/// A channel that reads and writes a file, socket, pipe or terminal asynchronously.
 ///
-/// Operations are asked for from any thread and return at once. Their handlers run on the queue given with each, in
-/// order, never two of one operation at once: some with what has been moved so far, and one, the last, with `done`.
-/// Operations of a `.stream` run in the order in which they were asked for, reads beside writes (for files, whose
-/// position both share, one after the other). Those of a `.random` channel have each a place of their own and may run
-/// at once. All channels of one descriptor are kept in order with each other.
+/// Any thread may submit operations; the calls return at once. The handler of an operation runs on
+/// the queue passed with that operation. Calls of one handler run in order and never overlap. Each
+/// call delivers part of the result; the last call has `done` set. Operations of a `.stream`
+/// channel run in submission order. Reads and writes run beside each other, except on files, where
+/// both share the file position and run one after the other. Operations of a `.random` channel have
+/// offsets of their own and may run concurrently. All channels of one descriptor share one order.
 ///
-/// A reader does not run ahead of its handlers by more than a few MiB: while they do not return, it waits.
+/// A read delivers at most a few MiB ahead of its handlers. It then pauses until they return.
 ///
-/// While a channel has a descriptor, the descriptor is not to be closed, nor its flags changed: pipes, sockets and
-/// terminals are non-blocking meanwhile, also by their other numbers, which dup(2) made. Close it in the cleanup
-/// handler. If it is closed all the same, operations end with `EBADF`; one that waits for bytes hears of it only when
-/// something more is asked for, when a channel of the descriptor is closed, or one is made of its number.
+/// While a channel uses a descriptor, do not close the descriptor or change its flags. Pipes,
+/// sockets and terminals are non-blocking during that time, also under their duplicates made by
+/// dup(2). Close the descriptor in the cleanup handler. If it is closed earlier, operations end
+/// with `EBADF`. An operation that already waits for bytes ends only when another operation is
+/// submitted, a channel of the descriptor is closed, or a channel is made for the same number.
 ///
 /// ```swift
-/// let channel = DispatchIO(type: .stream, fileDescriptor: socket, queue: queue) { _ in close(socket) }
+/// let channel = DispatchIO(type: .stream, fileDescriptor: socket, queue: queue) { _ in
+///   close(socket)
+/// }
 /// channel.setLimit(lowWater: 1)
 /// channel.read(offset: 0, length: .max, queue: queue) { done, data, error in
 ///   if let data { parser.feed(data) }
@@ -30,33 +34,48 @@ public typealias dispatch_fd_t = Int32
 /// }
 /// ```
 /// - Source: `dispatch_io_create(3)`, `dispatch_io_read(3)`.
-// SAFETY: the channel never changes; it has a lock.
+// SAFETY: its own stored property never changes, and the channel it refers to is guarded by the
+// lock of its file.
 public class DispatchIO: DispatchObject, @unchecked Sendable {
-  /// How a channel gets at bytes.
+  /// How a channel addresses the bytes of its descriptor.
   public enum StreamType: UInt, Sendable {
-    /// From where the descriptor stands, one after the other. Offsets have no meaning.
+    /// Transfers start at the file position and follow each other. Offsets are ignored.
     case stream = 0
-    /// At offsets, which are counted from where the descriptor stood when the channel was made, or from the file's
-    /// start if it was made by path.
+    /// Transfers use offsets. They count from the file position when the channel was made, or from
+    /// the start of the file for a channel made by path.
     case random = 1
   }
 
-  /// How a channel is closed.
+  /// Options for closing a channel.
   public struct CloseFlags: OptionSet, Sendable {
+    /// The bits of the options.
     public let rawValue: UInt
+    /// Makes a set of options from its bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Apple, Dispatch, `DispatchIO.CloseFlags`.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Operations end as soon as they can, with `ECANCELED`.
+    /// Ends pending operations early, with `ECANCELED`.
     public static let stop = CloseFlags(rawValue: 1)
   }
 
-  /// How an interval is kept.
+  /// Options for the interval of a channel.
   public struct IntervalFlags: OptionSet, Sendable {
+    /// The bits of the options.
     public let rawValue: UInt
+    /// Makes a set of options from its bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Apple, Dispatch, `DispatchIO.IntervalFlags`.
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// Makes an empty set of options.
+    ///
+    /// - Parameter nilLiteral: ignored.
+    /// - Source: Apple, Dispatch, `DispatchIO.IntervalFlags`.
     public init(nilLiteral: ()) { rawValue = 0 }
 
-    /// The handler runs at each interval, however little has been moved.
+    /// Calls the handler at each interval, even below the low-water mark.
     public static let strictInterval = IntervalFlags(rawValue: 1)
   }
 
@@ -72,18 +91,20 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     endAttachment(on: Runtime.shared.root(.default))
   }
 
-  // MARK: Making one
+  // MARK: Creating channels
 
-  /// Makes a channel to a descriptor.
+  /// Makes a channel for a file descriptor.
   ///
   /// - Parameters:
-  ///   - type: `.random` needs a descriptor that can be positioned.
-  ///   - fileDescriptor: is the channel's until `cleanupHandler` runs. Any number of channels may share it.
-  ///   - queue: where `cleanupHandler` runs.
-  ///   - cleanupHandler: runs once. With 0: all channels of the descriptor are closed, or their last reference is gone,
-  ///     their operations have ended, and their handlers have returned. Or soon, with the reason why there can be no
-  ///     such channel: `EBADF`, `EISDIR`, `ESPIPE` (`.random` on a pipe, socket or terminal). Every operation then ends
-  ///     with that error, and the descriptor is the caller's.
+  ///   - type: how operations address the bytes. `.random` needs a seekable descriptor.
+  ///   - fileDescriptor: the descriptor. The channel uses it until `cleanupHandler` runs. Several
+  ///     channels may share it.
+  ///   - queue: the queue on which `cleanupHandler` runs.
+  ///   - cleanupHandler: runs once. Its error is 0 after all channels of the descriptor have been
+  ///     closed or released, their operations have ended and their handlers have returned. If the
+  ///     channel cannot be made, the handler runs soon, with `EBADF`, `EISDIR`, `ESPIPE` (`.random`
+  ///     on a pipe, socket or terminal) or another errno. Every operation then ends with that
+  ///     error, and the caller owns the descriptor again.
   /// - Source: `dispatch_io_create(3)`.
   public convenience init(
     type: StreamType, fileDescriptor: dispatch_fd_t, queue: DispatchQueue,
@@ -94,21 +115,23 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
         fileDescriptor, isRandom: type == .random, queue: queue, cleanup: cleanupHandler))
   }
 
-  /// Makes a channel to a file by its path.
+  /// Makes a channel for the file at an absolute path; fails if the path is relative.
   ///
-  /// The file is opened, without waiting for the other end of a FIFO, when there is a first operation or barrier, and
-  /// closed when the channel is.
+  /// The first operation or barrier opens the file, without waiting for the other end of a FIFO.
+  /// The file is closed after its last channel has been closed.
   ///
   /// - Parameters:
-  ///   - type: `.random` needs a file that can be positioned.
-  ///   - path: absolute; otherwise the result is `nil`. Not used after the call.
+  ///   - type: how operations address the bytes. `.random` needs a seekable file.
+  ///   - path: an absolute path, copied by the call. The result is `nil` for any other path.
   ///   - oflag: flags for `open(2)`.
-  ///   - mode: permissions of a file that is made.
-  ///   - queue: where `cleanupHandler` runs.
-  ///   - cleanupHandler: runs once: soon, with an error, if there is no such file (`ENOENT`; with `O_CREAT`, no such
-  ///     folder) or it is of the wrong kind (`EISDIR`, `ESPIPE`); otherwise with 0, when the channel is closed, its
-  ///     operations have ended and the file has been closed. A file that exists but cannot be opened later (`EACCES`,
-  ///     `EEXIST` with `O_EXCL`, `ENXIO` of a FIFO without a reader) reports that to its operations alone.
+  ///   - mode: permissions of a file that `open(2)` creates.
+  ///   - queue: the queue on which `cleanupHandler` runs.
+  ///   - cleanupHandler: runs once. Its error is 0 after the channel has been closed, its
+  ///     operations have ended and the file has been closed. It runs soon, with an error, if the
+  ///     file does not exist (`ENOENT`; with `O_CREAT`, if its folder does not exist) or has the
+  ///     wrong kind (`EISDIR`, `ESPIPE`). If the file exists but cannot be opened later (`EACCES`,
+  ///     `EEXIST` with `O_EXCL`, `ENXIO` for a FIFO without a reader), only the operations report
+  ///     that error.
   /// - Source: `dispatch_io_create_with_path(3)`.
   @available(swift, introduced: 4)
   public convenience init?(
@@ -122,8 +145,16 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
         path, isRandom: type == .random, queue: queue, cleanup: cleanupHandler))
   }
 
-  /// Makes a channel to a file by its path, as the initialiser that may fail does. A path that is not absolute stops
-  /// the process.
+  /// Makes a channel for the file at an absolute path; traps if the path is relative.
+  ///
+  /// - Parameters:
+  ///   - type: how operations address the bytes. `.random` needs a seekable file.
+  ///   - path: an absolute path, copied by the call. The call traps on any other path.
+  ///   - oflag: flags for `open(2)`.
+  ///   - mode: permissions of a file that `open(2)` creates.
+  ///   - queue: the queue on which `cleanupHandler` runs.
+  ///   - cleanupHandler: runs once, as for the failable initialiser.
+  /// - Source: `dispatch_io_create_with_path(3)`.
   @available(swift, obsoleted: 4)
   public convenience init(
     type: StreamType, path: UnsafePointer<Int8>, oflag: Int32, mode: mode_t, queue: DispatchQueue,
@@ -138,13 +169,15 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
         queue: queue, cleanup: cleanupHandler))
   }
 
-  /// Makes a channel to what another one is for, with default limits and a type of its own.
+  /// Makes a channel for the descriptor or file of another channel.
+  ///
+  /// The new channel starts with the default limits. The cleanup handlers of both channels run when
+  /// both have been closed.
   ///
   /// - Parameters:
-  ///   - type: the new channel's.
-  ///   - io: a channel; the descriptor, or the file that was opened, serves both, and the cleanup handlers of both run
-  ///     when both are closed. One that is closed gives `ECANCELED`.
-  ///   - queue: where `cleanupHandler` runs.
+  ///   - type: how operations of the new channel address the bytes.
+  ///   - io: the other channel. If it is closed, the new channel fails with `ECANCELED`.
+  ///   - queue: the queue on which `cleanupHandler` runs.
   ///   - cleanupHandler: runs once, as for the other initialisers.
   /// - Source: `dispatch_io_create_with_io(3)`.
   public convenience init(
@@ -158,16 +191,17 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
 
   // MARK: Operations
 
-  /// Reads.
+  /// Submits a read. Returns at once; any thread may call it.
   ///
   /// - Parameters:
-  ///   - offset: of a `.random` channel, where to read, in bytes.
-  ///   - length: how many bytes at most; `.max` or a negative number: up to the end.
-  ///   - queue: where `ioHandler` runs.
-  ///   - ioHandler: each time with bytes that no other call was given. The last call has `done`: with error 0 and no
-  ///     bytes at the end of the file or stream; otherwise with what is still to be handed over, and with 0 or an errno:
-  ///     what `read(2)` says, or `open(2)` for a channel made with a path; `ECANCELED` when the channel was closed
-  ///     before or was stopped. Data is `nil` if there is an error and none.
+  ///   - offset: the position in bytes, for a `.random` channel; ignored for a `.stream`.
+  ///   - length: the maximum number of bytes. `.max` or a negative number reads to the end.
+  ///   - queue: the queue on which `ioHandler` runs.
+  ///   - ioHandler: receives bytes; no byte is delivered twice. The last call has `done` set. Error
+  ///     0 with empty data means the end of the file or stream. Otherwise that call delivers the
+  ///     remaining bytes with 0 or an errno: an error of `read(2)`, an error of `open(2)` for a
+  ///     channel made by path, or `ECANCELED` if the channel was closed before the call or was
+  ///     stopped. The data is `nil` if there is an error and no bytes.
   /// - Source: `dispatch_io_read(3)`.
   public func read(
     offset: off_t, length: Int, queue: DispatchQueue,
@@ -179,15 +213,16 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
         length: IOLimits.length(length), limits: currentLimits, queue: queue, handler: ioHandler))
   }
 
-  /// Writes.
+  /// Submits a write. Returns at once; any thread may call it.
   ///
   /// - Parameters:
-  ///   - offset: of a `.random` channel, where to write, in bytes.
-  ///   - data: what to write, all of it.
-  ///   - queue: where `ioHandler` runs.
-  ///   - ioHandler: each time with what has not been written yet. The last call has `done`, with 0 and `nil` when all
-  ///     has been written; otherwise with the rest, and an errno: what `write(2)` says (`EPIPE` without a signal), or
-  ///     `open(2)` for a channel made with a path; `ECANCELED` when the channel was closed before or was stopped.
+  ///   - offset: the position in bytes, for a `.random` channel; ignored for a `.stream`.
+  ///   - data: the bytes. All of them are written unless an error occurs.
+  ///   - queue: the queue on which `ioHandler` runs.
+  ///   - ioHandler: receives the bytes not written yet. The last call has `done` set. It receives
+  ///     `nil` and 0 after all bytes were written. Otherwise it receives the rest and an errno: an
+  ///     error of `write(2)` (`EPIPE` without a signal), an error of `open(2)` for a channel made
+  ///     by path, or `ECANCELED` if the channel was closed before the call or was stopped.
   /// - Source: `dispatch_io_write(3)`.
   public func write(
     offset: off_t, data: DispatchData, queue: DispatchQueue,
@@ -199,27 +234,32 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
         limits: currentLimits, data: data, queue: queue, handler: ioHandler))
   }
 
-  /// Runs `execute` when all operations that were asked for before, of any channel of the descriptor, have ended, and
-  /// before any that are asked for later begin. Their last handlers have been submitted then.
+  /// Runs a closure between the earlier and the later operations of the descriptor.
   ///
-  /// - Parameter execute: runs once on a global queue, that of the channel's target queue's class. It may use the
-  ///   descriptor as it likes, but not close it. Does nothing with the descriptor if there is none: `fileDescriptor` is
-  ///   then -1.
+  /// The closure starts after all earlier operations, of every channel of the descriptor, have
+  /// ended and their last handlers have been submitted. Later operations start after it returns.
+  ///
+  /// - Parameter execute: runs once, on the global queue with the class of the channel's target
+  ///   queue. It may use the descriptor freely but must not close it. `fileDescriptor` is -1 inside
+  ///   it if the channel has no descriptor.
   /// - Source: `dispatch_io_barrier(3)`.
   public func barrier(execute: @escaping () -> Void) { channel.file.barrier(channel, execute) }
 
-  /// Closes the channel: operations that are asked for from now on end with `ECANCELED`, those from before go on, and
-  /// then the cleanup handler runs. Call from any thread, any number of times.
+  /// Closes the channel. Earlier operations finish; then the cleanup handler runs.
   ///
-  /// - Parameter flags: with `.stop` those from before end as soon as they can, with `ECANCELED` and what they have
-  ///   read, or have not written.
+  /// Operations submitted later end with `ECANCELED`. Any thread may call it, any number of times.
+  ///
+  /// - Parameter flags: `.stop` ends the earlier operations early, with `ECANCELED` and with the
+  ///   bytes they have read or not written.
   /// - Source: `dispatch_io_close(3)`.
   public func close(flags: CloseFlags = []) {
     channel.file.close(channel, stops: flags.contains(.stop))
   }
 
-  /// The descriptor; -1 when the channel is closed or there is none, or not yet: that of a path is open in a barrier
-  /// and after the first operation has ended.
+  /// The file descriptor, or -1 if the channel is closed or has no descriptor.
+  ///
+  /// A channel made by path has a descriptor inside a barrier and after its first operation has
+  /// ended.
   /// - Source: `dispatch_io_get_descriptor(3)`.
   public var fileDescriptor: Int32 {
     channel.file.lock.withLock { channel.isClosed ? -1 : channel.file.descriptor }
@@ -227,30 +267,36 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
 
   // MARK: Limits
 
-  /// Sets how many bytes a handler is given at most, for operations that are asked for later. Lowers the low water mark
-  /// if that is higher.
+  /// Sets the maximum number of bytes for each handler call of later operations.
   ///
-  /// - Parameter highWater: in bytes, at least 1; `.max`, a negative number, or not set: no limit.
+  /// Lowers the low-water mark if it is above the new value.
+  ///
+  /// - Parameter highWater: the limit in bytes, at least 1. `.max` or a negative number removes the
+  ///   limit. The default is no limit.
   /// - Source: `dispatch_io_set_high_water(3)`.
   public func setLimit(highWater: Int) {
     channel.file.lock.withLock { channel.limits.setHigh(highWater) }
   }
 
-  /// Sets how many bytes must have been moved before a handler is called, unless the operation is over, for operations
-  /// that are asked for later. Raises the high water mark if that is lower.
+  /// Sets the minimum number of bytes for each handler call of later operations.
   ///
-  /// - Parameter lowWater: in bytes; `.max` or a negative number: all in one. Not set: 1 MiB. Set 1 to be given what
-  ///   comes as it comes.
+  /// The last call of an operation may deliver less. Raises the high-water mark if it is below the
+  /// new value.
+  ///
+  /// - Parameter lowWater: the mark in bytes. `.max` or a negative number delivers everything in
+  ///   one call. The default is 1 MiB. With 1, the handler receives bytes as they arrive.
   /// - Source: `dispatch_io_set_low_water(3)`.
   public func setLimit(lowWater: Int) {
     channel.file.lock.withLock { channel.limits.setLow(lowWater) }
   }
 
-  /// Sets how often handlers run at least while an operation is under way, for operations that are asked for later.
+  /// Sets how often the handlers of later operations run, by time.
   ///
   /// - Parameters:
-  ///   - interval: `.never`, 0 or less: not by time.
-  ///   - flags: without `.strictInterval` a handler runs only if the low water mark has been reached.
+  ///   - interval: the time between two calls. `.never`, zero and negative intervals turn the timer
+  ///     off.
+  ///   - flags: without `.strictInterval`, a handler runs at an interval only if the low-water mark
+  ///     has been reached.
   /// - Source: `dispatch_io_set_interval(3)`.
   public func setInterval(interval: DispatchTimeInterval, flags: IntervalFlags = []) {
     let isStrict = flags.contains(.strictInterval)
@@ -259,9 +305,12 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
 
   private var currentLimits: IOLimits { channel.file.lock.withLock { channel.limits } }
 
-  // MARK: As an object
+  // MARK: DispatchObject
 
-  /// Barriers run on the global queue of the class of `queue`. Handlers have queues of their own.
+  /// Sets the class of the global queue on which barriers run.
+  ///
+  /// - Parameter queue: the queue whose class is used. Handlers keep their own queues.
+  /// - Source: `dispatch_set_target_queue(3)`.
   override public final func setTarget(queue: DispatchQueue) {
     let global = DispatchQueue.global(qos: queue.handedDown.dispatchQoS.qosClass)
     channel.file.lock.withLock { channel.barrierQueue = global }

@@ -1,41 +1,54 @@
-// Room: IO/FileBackend. Who reads and writes files: a ring, where the kernel lets this process have one, or workers.
-// Chosen once, when a file is first read or written at a place, or when somebody asks.
-//   a small read at a place, in memory     the thread that asks for it: IOFile.readCached
-//   at a place, up to FileRing.mostBytes   the ring: one system call for many, and no thread for each that waits
-//   at a place, more than that             workers: the copy is what takes time, and they copy beside each other
-//   where the descriptor stands            workers: one piece after the other, so there is nothing to gather; the kernel
-//                                          reads ahead of a plain read(2), and the worker goes on with what it has in its
-//                                          cache, without a hand-over for each piece
-// Measured, 4 KiB at depth 32, ring beside workers: what has to come from the disk takes half of the processor's time, on
-// one thread instead of up to 32; where CPUs are overcommitted it may come later, as one thread has one thread's share of
-// them. What is in memory takes about as long by either: there the choice is of threads, not of speed. The same with
-// writes, which some file systems let no ring make without waiting: those the kernel hands to threads of its own.
+// Room: IO/FileBackend. The choice between io_uring and workers for reads and writes of files.
+// The first transfer that may sleep, or the first read of `fileBackend`, makes the choice.
+//   a small read at an offset, in memory      the submitting thread: IOFile.readCached
+//   at an offset, up to FileRing.maxBytes     the ring: one system call for many transfers, and no
+//                                             thread for each transfer that waits
+//   at an offset, more than that              workers: the copy takes the time, and workers copy in
+//                                             parallel
+//   at the file position                      workers: one piece follows the other, so there is
+//                                             nothing to batch; the kernel reads ahead of a plain
+//                                             read(2), and the worker uses what its CPU has cached,
+//                                             without a hand-off for each piece
+// Measured, 4 KiB at depth 32, the ring against workers: reads from the disk take half of the CPU
+// time, on one thread instead of up to 32. With overcommitted CPUs they may arrive later, because
+// one thread gets the share of one thread. Reads from memory take about as long either way: there
+// the choice saves threads, not time. The same holds for writes. Some file systems cannot make them
+// without waiting; the kernel hands those to threads of its own.
 import CLinux
 
 extension DispatchIO {
-  /// Who reads and writes the files of this process.
+  /// The mechanism that reads and writes the files of the process.
+  ///
+  /// - Source: io_uring_setup(2).
   public struct FileBackend: Hashable, Sendable, CustomStringConvertible {
+    /// The mechanisms.
     public enum Kind: String, Sendable {
-      /// The kernel's io_uring(7), for reads and writes of up to 64 KiB by `.random` channels; workers for all else.
+      /// The kernel's io_uring(7), for transfers of up to 64 KiB by `.random` channels, in classes
+      /// from `.default` up; workers for all others.
       case uring
-      /// A bounded number of threads, with `preadv(2)` and `pwritev(2)`.
+      /// A bounded number of threads that call `preadv(2)` and `pwritev(2)`.
       case workers
     }
 
+    /// The mechanism.
     public let kind: Kind
-    /// Why, in words.
+    /// The reason for the choice, in words.
     public let reason: String
 
+    /// The mechanism and the reason, as one line of text.
     public var description: String { "\(kind.rawValue): \(reason)" }
   }
 
-  /// Who reads and writes the files of this process, and why. Chosen once, by this or by the first transfer: io_uring
-  /// where the kernel allows it, otherwise workers. The environment variable `GRANDCENTRAL_IO` chooses too: `uring`
-  /// reports when that cannot be had, and `workers` does not ask for it; any other value is reported and ignored.
-  /// Small reads of bytes that are in memory take part in neither: the thread that calls `read`
+  /// The mechanism that reads and writes the files of the process, with the reason.
+  ///
+  /// The first access, or the first transfer, chooses: io_uring where the kernel allows it,
+  /// otherwise workers. The environment variable `GRANDCENTRAL_IO` overrides this. With `workers`,
+  /// io_uring is not tried. With `uring`, a refusal is reported. Any other value is reported and
+  /// ignored. Small reads of bytes in memory use neither mechanism: the thread that calls `read`
   /// makes them.
   ///
-  /// Any thread. The answer changes from io_uring to workers if the process gives up the right to it, by seccomp(2).
+  /// Any thread may read it. It changes from io_uring to workers if the process gives up the right
+  /// to io_uring, by seccomp(2).
   /// - Source: io_uring_setup(2).
   public static var fileBackend: FileBackend { FileTransfers.shared.backend }
 }
@@ -94,7 +107,7 @@ final class FileTransfers: @unchecked Sendable {
       return .failure(error)
     case .success(let ring):
       let made = FileRing(ring, pool: Runtime.shared.pool, workers: .shared)
-      // By edges: each ring of the bell is one, so nobody need read it.
+      // Edge-triggered: each write to the eventfd is an edge, so no thread need read it.
       switch poller.register(made, for: bell, .readable, .edge) {
       case .success: return .success(made)
       case .failure(let error):
@@ -113,33 +126,34 @@ final class FileTransfers: @unchecked Sendable {
     return .init(kind: .workers, reason: "io_uring is refused by now (errno \(error))")
   }
 
-  /// A running operation of a file, or at a place, has no thread. Any thread, with the lock of its file.
+  /// Finds a thread, or the ring, for a running operation that may sleep. Any thread, with the lock
+  /// of its file.
   func submit(_ operation: IOOperation) {
     if let ring, operation.suitsRing, ring.submit(operation) { return }
     FileWorkers.shared.submit(operation)
   }
 
-  /// Such a one is to end soon. True: nobody has it any more.
+  /// Withdraws an operation that must end soon. True: no worker and no ring holds it any more.
   func takeBack(_ operation: IOOperation) -> Bool {
     ring?.takeBack(operation) == true || FileWorkers.shared.takeBack(operation)
   }
 }
 
 extension IOOperation {
-  /// Up to here the copy costs less than to hand the operation over.
+  /// The largest read for which the copy costs less than a hand-off.
   private static var mostBytesOfSubmitter: Int { 16384 }
 
-  /// Whether the submitting thread makes it itself if the bytes are in memory.
+  /// Whether the submitting thread makes the read itself if the bytes are in memory.
   var suitsCache: Bool {
     direction == .read && length <= Self.mostBytesOfSubmitter && suitsRing
   }
 
   fileprivate var suitsRing: Bool {
     guard let offset, offset >= 0, file.kind == .stored else { return false }
-    // Each request has its class's place at the disk, but the copy is done by the thread that enters the ring. What is to
-    // stand back is moved by threads that stand back.
+    // Each request has the I/O priority of its class, but the thread that enters the ring makes the
+    // copy. Low classes therefore use threads of low priority.
     if band < .default { return false }
-    // What is too large for a place is the kernel's to refuse, not to be taken for none.
+    // The kernel refuses an end beyond Int64; the ring must not see it as the file position.
     return min(length, limits.high) <= FileRing.mostBytes && offset <= Int64.max - Int64(length)
   }
 }

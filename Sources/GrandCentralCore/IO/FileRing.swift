@@ -1,26 +1,30 @@
-// Room: IO/FileRing. Transfers that a ring does: small ones, at places of their own, of files.
-//   waiting ─the ring's thread→ in a slot, the kernel's ─completion→ the next step, or over
-//                                                      └─refused→ FileWorkers
-// One thread submits, and never runs anything of a client's: the kernel interrupts the system calls of whoever has
-// submitted to finish what had to wait, and ends what an exiting thread has submitted (io_uring_cancelation(7)). It takes
-// all that waits in one system call. What needs no waiting is complete when that returns, and goes on from there; all
-// else rings the bell, which is in the poller's set, and goes on from a thread of the poller.
-// Only success is believed. Whatever the ring says went wrong, for want of memory, because it was cancelled, or because
-// the file is of a kind that it does not know, a worker does again, by the system call that every other kind of
-// descriptor sees too: so errors are the same with and without it, and no errno of the ring needs a rule of its own.
-// A transfer that failed has moved nothing, and has its place with it, so to repeat it is safe.
-// Slots bound what the kernel has at a time, so there is always room for completions.
+// Room: IO/FileRing. Small transfers at offsets, made by io_uring.
+//   waiting ─ring thread→ in a slot, held by the kernel ─completion→ the next step, or over
+//                                                       └─refused→ FileWorkers
+// One thread submits, and never runs client code: to finish delayed transfers the kernel interrupts
+// the system calls of the thread that submitted them, and it cancels the transfers of a thread that
+// exits (io_uring_cancelation(7)). One system call submits everything that waits. Transfers that
+// need no waiting are complete when it returns; the ring thread continues them. The other
+// completions signal the eventfd, which is in the poller's set; a thread of the poller continues
+// them.
+// Only successes count. A worker repeats every failed transfer, whatever the reason: no memory, a
+// cancellation, a file that the ring does not support. It makes the system call that all other
+// descriptors use, so errors are the same with and without the ring, and no errno of the ring needs
+// a rule. A failed transfer has moved nothing and carries its offset, so the repetition is safe.
+// The slots bound the number of transfers in the kernel, so there is always room for completions.
 //
-// Sleep and wake, all under the lock but the bell:
+// Sleep and wake. The lock guards everything except the eventfd:
 //   awake ─nothing to do→ asleep ─submitted, cancelled, or a slot is free→ awake, with one grant
-// Whoever brings work finds the thread asleep and wakes it, or it has yet to look, under the same lock: no work is left
-// behind. Whoever wakes it takes the mark, so there is one grant for each mark; a grant that comes late, after a time-out,
-// only makes it look once more. Before it sleeps it lets the bell ring and then looks for completions: those that
-// came earlier are found, later ones ring (CLinux/Rings.c), and who hears them wakes it if they made room.
-// What the kernel does not take now goes to workers, but for cancelling, which only the ring can do: that is
-// tried again with whatever wakes the thread, or after a while.
-// Model: Tests/Models/Scenes/FileRingModels.
-// Order of locks: IOFile's, this one.
+// A thread that brings work takes the lock. Either it finds the ring thread asleep and wakes it, or
+// the ring thread has yet to look for work under the same lock. So no work is left behind. The
+// waker clears `isAsleep`, so each mark gets one grant. A grant that arrives after a timeout
+// causes one more look.
+// Before the ring thread sleeps it enables the eventfd and then looks for completions. It finds the
+// earlier ones; the later ones signal (CLinux/Rings.c). The thread that receives the signal wakes
+// the ring thread if slots became free.
+// Transfers that the kernel does not accept now go to workers. Only the ring can cancel, so a
+// rejected cancellation is retried at the next wake-up, or after 10 ms.
+// Model: Tests/Models/Scenes/FileRingModels. Lock order: IOFile's, this one.
 
 final class FileRing: @unchecked Sendable {
   private struct Slot {
@@ -28,10 +32,10 @@ final class FileRing: @unchecked Sendable {
     var operation: IOOperation?
     var count = 0
     var buffer: IOBuffer?
-    /// Made when it is first needed, and kept.
+    /// Allocated at the first write of the slot, and kept.
     var stretches: UnsafeMutablePointer<Transfer.Stretch>?
   }
-  /// What became of one.
+  /// The outcome of one transfer.
   private struct Done {
     let operation: IOOperation
     let result: Int32
@@ -43,33 +47,33 @@ final class FileRing: @unchecked Sendable {
   private let pool: Pool
   private let workers: FileWorkers
   private let lock = Lock()
-  /// Guarded by the lock, as all that follows.
+  /// The lock guards this and the properties below, up to `refusal`.
   @Cell private var waiting = FrontList<IOOperation>()
   @Cell private var slots: [Slot]
   @Cell private var free: [Int]
   @Cell private var cancels: [UInt64] = []
-  /// Those that the kernel did not take.
+  /// Cancellations that the kernel did not accept.
   @Cell private var lateCancels: [UInt64] = []
-  /// The thread is there, or is being made.
+  /// The thread exists or is being made.
   @Cell private var hasThread = false
   @Cell private var thread: ThreadContext?
-  /// It sleeps, or is about to, and nobody has woken it since.
+  /// The thread sleeps or is about to, and no thread has woken it since.
   @Cell private var isAsleep = false
-  /// The kernel does not let this process enter any more: an errno.
+  /// The errno with which the kernel refuses further use of the ring, or 0.
   @Cell private var refusal: Int32 = 0
-  /// The thread's own.
+  /// Used by the ring thread alone.
   @Cell private var bellRings = true
 
   static var slotCount: Int { 128 }
-  /// Up to here the hand-over costs more than the copy. Of more than that, several workers copy at a time, on CPUs of
-  /// their own, while the ring's thread is one.
+  /// The largest transfer for which a hand-off costs more than the copy. Larger ones go to workers,
+  /// which copy in parallel on several CPUs, while the ring has one thread.
   static var mostBytes: Int { 65536 }
 
   private static var secondTryNanoseconds: UInt64 { 10_000_000 }
 
   /// - Parameters:
-  ///   - slotCount: no more than the ring has entries.
-  ///   - workers: take what the ring cannot do.
+  ///   - slotCount: at most the number of entries of the ring.
+  ///   - workers: make the transfers that the ring cannot.
   init(
     _ ring: TransferRing, pool: Pool, slotCount: Int = FileRing.slotCount, workers: FileWorkers
   ) {
@@ -80,9 +84,9 @@ final class FileRing: @unchecked Sendable {
     free = Array((0..<slotCount).reversed())
   }
 
-  // MARK: Any thread, with the lock of the operation's file
+  // MARK: Submission. Any thread, with the lock of the operation's file
 
-  /// A running operation has no thread. False: not by the ring.
+  /// Queues a running operation for the ring. False: the ring cannot take it.
   func submit(_ operation: IOOperation) -> Bool {
     if TransferRing.isInherited { return false }
     let (isTaken, wakes) = lock.withLock {
@@ -94,7 +98,7 @@ final class FileRing: @unchecked Sendable {
     return isTaken
   }
 
-  /// A running operation is to end soon. True: it has not begun, and never will.
+  /// Withdraws or cancels a running operation. True: it has not begun and never will.
   func takeBack(_ operation: IOOperation) -> Bool {
     let (isTaken, wakes) = lock.withLock {
       if !waiting.take(where: { $0 === operation }).isEmpty { return (true, false) }
@@ -109,10 +113,10 @@ final class FileRing: @unchecked Sendable {
     return isTaken
   }
 
-  /// Why the kernel does not let it be used any more; 0: it does.
+  /// The errno with which the kernel refuses further use of the ring, or 0.
   var error: Int32 { lock.withLock { refusal } }
 
-  /// How many the kernel has, at least at the moment.
+  /// The number of transfers in the kernel, at the moment of the call.
   var busySlots: Int { lock.withLock { slots.count - free.count } }
 
   // MARK: With the lock held
@@ -128,7 +132,7 @@ final class FileRing: @unchecked Sendable {
     UInt64(slots[place].generation) << 32 | UInt64(place)
   }
 
-  /// Nobody is there any more.
+  /// Frees a slot. `nil`: it was free already.
   private func clear(_ place: Int) -> Done? {
     guard let operation = slots[place].operation.take() else { return nil }
     slots[place].generation &+= 1
@@ -144,7 +148,7 @@ final class FileRing: @unchecked Sendable {
     let start = Unmanaged.passRetained(self)
     let error = pool.spawn(
       { argument in
-        // SAFETY: the reference passed below, owned by this thread.
+        // SAFETY: `startThread` passes a retained reference, which this thread takes over.
         let ring = Unmanaged<FileRing>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
         ring.run()
       }, start.toOpaque(), stackBytes: 0)
@@ -158,16 +162,16 @@ final class FileRing: @unchecked Sendable {
   }
 
   private func wakeThread() {
-    // Written before it first said that it sleeps.
+    // Written before the thread first set `isAsleep`.
     if let thread { Parker.grant(thread) }
   }
 
-  // MARK: The thread
+  // MARK: The ring thread
 
   private func run() -> Never {
     let own = currentThread()
     nameThread(ThreadName("gc-files"))
-    // No handler of the program's is to run here.
+    // Signal handlers of the program must not run on this thread.
     setBlockedSignals(.max)
     lock.withLock { thread = own }
     while true {
@@ -192,7 +196,7 @@ final class FileRing: @unchecked Sendable {
         finish()
       } else {
         letBell(ring: true)
-        // What came before it could ring.
+        // Finds completions that arrived before the eventfd was enabled.
         finish()
         sleep(own)
       }
@@ -218,8 +222,9 @@ final class FileRing: @unchecked Sendable {
     bellRings = rings
   }
 
-  /// The lock of its file is held until it has a slot, so whoever stops it finds it waiting, or in a slot, or it sees
-  /// itself that it was stopped.
+  /// Puts an operation in a slot and adds it to the ring. Holds the lock of the file meanwhile. So
+  /// a thread that stops the operation finds it waiting or in a slot, or this function sees
+  /// `isStopped`.
   private func place(_ operation: IOOperation) {
     let file = operation.file
     file.lock.withLock {
@@ -260,7 +265,8 @@ final class FileRing: @unchecked Sendable {
       priority: .ofRequests(in: operation.band))
   }
 
-  /// `keys`: those that are to be cancelled, which were added first; for `others` there was no room.
+  /// Enters the ring. The cancellations of `keys` were added first; the ring had no room for
+  /// `others`.
   private func enter(cancelling keys: ArraySlice<UInt64>, later others: ArraySlice<UInt64>) {
     let entered = ring.enter()
     if !others.isEmpty { lock.withLock { lateCancels += others } }
@@ -296,7 +302,7 @@ final class FileRing: @unchecked Sendable {
   }
 }
 
-// MARK: Completions. The ring's thread, and those of the poller.
+// MARK: Completions. The ring thread and those of the poller
 
 extension FileRing: ReadinessReceiver {
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { finish() }
@@ -314,7 +320,7 @@ extension FileRing: ReadinessReceiver {
             operation: done.operation, result: completion.result, count: done.count,
             buffer: done.buffer))
       }
-      // It may have gone to sleep because all slots were taken.
+      // The ring thread may sleep because all slots were in use.
       return (all, !all.isEmpty && canWork && wakesThread())
     }
     if wakes { wakeThread() }
@@ -325,7 +331,7 @@ extension FileRing: ReadinessReceiver {
     let operation = done.operation
     let bytes = Int(done.result)
     switch operation.direction {
-    // write(2) gives 0 for no bytes only: a worker finds out what is the matter.
+    // write(2) returns 0 only for an empty write: a worker finds the error.
     case _ where bytes < 0, .write where bytes == 0: workers.submit(operation)
     case .write: operation.file.stepMoved(bytes, .empty, of: operation)
     case .read:

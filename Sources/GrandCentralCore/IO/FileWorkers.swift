@@ -1,7 +1,9 @@
-// Room: IO/FileWorkers. Threads of the pool that may sleep in the disk: a bounded number of them for each class, first
-// come first served within it. Each takes operations until there are none. They are work of that class, so the thread
-// has its priority at the disk (QoS/ClassEffects), and what a user waits for never waits for threads that the disk lets
-// wait. The transfer itself is announced as a wait, so that the pool's CPUs are not idle meanwhile.
+// Room: IO/FileWorkers. Threads that read and write files, and may sleep on the disk: a bounded
+// number for each class.
+// Operations of one class start in submission order. A worker takes operations until none is left.
+// It is a work item of its class, so its thread has the I/O priority of that class
+// (QoS/ClassEffects), and urgent work never waits for threads that the disk delays. Each transfer
+// is announced as a blocking wait, so the pool keeps its CPUs busy.
 
 final class FileWorkers: @unchecked Sendable {
   static var shared: FileWorkers {
@@ -22,13 +24,13 @@ final class FileWorkers: @unchecked Sendable {
     var workers = 0
   }
 
-  /// What disks of today can do at a time, roughly.
+  /// About as many requests as a present disk serves at once.
   static var mostWorkers: Int { 32 }
 
-  /// - Parameter queue: where the threads for a class come from.
+  /// - Parameter queue: the queue that supplies the threads of a class.
   init(on queue: @escaping @Sendable (Band) -> DispatchQueue) { self.queue = queue }
 
-  /// The operation is running from now on. Any thread, under any lock of this room.
+  /// Queues a running operation. Any thread, under any lock of this folder.
   func submit(_ operation: IOOperation) {
     let band = operation.band
     let isNew = lock.withLock {
@@ -41,14 +43,14 @@ final class FileWorkers: @unchecked Sendable {
     if isNew { queue(band).asyncUnsafe { self.work(in: band) } }
   }
 
-  /// True: no worker has taken it yet, and none will.
+  /// Withdraws an operation. True: no worker has taken it, and none will.
   func takeBack(_ operation: IOOperation) -> Bool {
     lock.withLock {
       !classes[Int(operation.band.rawValue)].waiting.take { $0 === operation }.isEmpty
     }
   }
 
-  /// In a child that was forked.
+  /// Forgets operations and workers in a forked child; they belong to the parent.
   private func afterFork() {
     lock.withLock {
       for place in classes.indices {

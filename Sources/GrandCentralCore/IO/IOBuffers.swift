@@ -1,20 +1,22 @@
-// Room: IO/IOBuffers. Memory that bytes are read into, and that then is the data of a handler, without a copy.
-// Large buffers come back when the last value over them is gone, and are used again: fresh memory costs a page fault
-// for each page, which is as much as the copy out of the page cache. A descriptor keeps a few at most, so what a
-// reader takes stays flat, and goes with the descriptor.
+// Room: IO/IOBuffers. Buffers for reads; a buffer becomes the data that a handler receives, without
+// a copy.
+// A large buffer returns here when the last value over it is released, and is used again: fresh
+// memory costs a page fault for each page, as much as the copy out of the page cache. Each
+// descriptor keeps at most `maxKept` buffers, until it is released, so the memory of a reader stays
+// bounded.
 
 final class IOBuffers: @unchecked Sendable {
   private let lock = Lock()
   /// Guarded by the lock.
   @Cell private var free: [UnsafeMutableRawBufferPointer] = []
 
-  /// Up to here memory of its own costs nothing.
+  /// Buffers up to this size are allocated for each read; reusing them would save nothing.
   static var smallBytes: Int { 32768 }
   private static var mostKept: Int { 4 }
 
   deinit { for memory in $free { memory.deallocate() } }
 
-  /// Memory for `bytes`.
+  /// Returns memory for `bytes` bytes.
   func take(_ bytes: Int) -> IOBuffer {
     if bytes <= Self.smallBytes {
       let own = OwnBytes.make(room: bytes)
@@ -29,11 +31,11 @@ final class IOBuffers: @unchecked Sendable {
       let place = free.firstIndex { $0.count >= bytes && $0.count / 2 <= bytes }
       return place.map { free.remove(at: $0) }
     }
-    // To whole pages.
+    // Rounded up to whole pages.
     return known ?? .allocate(byteCount: (bytes + 4095) & ~4095, alignment: 4096)
   }
 
-  /// How many bytes wait to be used again.
+  /// The number of bytes in buffers kept for reuse.
   var keptBytes: Int { lock.withLock { free.reduce(0) { $0 + $1.count } } }
 
   fileprivate func giveBack(_ memory: UnsafeMutableRawBufferPointer) {
@@ -45,12 +47,13 @@ final class IOBuffers: @unchecked Sendable {
   }
 }
 
-/// Where one read puts its bytes.
+/// The memory into which one read writes.
 struct IOBuffer {
   let owner: AnyObject
   let start: UnsafeMutablePointer<UInt8>
 
-  /// The first `count` bytes, of `room`. Few bytes in a large buffer are copied out of it.
+  /// Returns the first `count` of `room` bytes. Copies them if they fill less than half of the
+  /// buffer.
   func data(_ count: Int, of room: Int) -> DispatchData {
     if count < room / 2 {
       return DispatchData(bytes: UnsafeRawBufferPointer(start: start, count: count))
@@ -59,7 +62,7 @@ struct IOBuffer {
   }
 }
 
-/// Memory that goes back to where it came from.
+/// Memory that returns to its IOBuffers when it is released.
 private final class LentBytes {
   private let memory: UnsafeMutableRawBufferPointer
   private let lender: IOBuffers
@@ -69,7 +72,7 @@ private final class LentBytes {
     self.lender = lender
   }
 
-  // SAFETY: never empty, and bytes are all that is ever put there.
+  // SAFETY: the buffer is never empty, and holds nothing but bytes.
   var start: UnsafeMutablePointer<UInt8> {
     memory.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
   }

@@ -1,27 +1,29 @@
-// Room: IO/IOChannel. What a DispatchIO stands for: it outlives that object while operations run.
-// Guarded by its file's lock. Attached until it is closed and nothing of it runs any more; then its cleanup handler is
-// due, which the file calls when the last channel has left it.
+// Room: IO/IOChannel. The state behind a DispatchIO; it outlives that object while operations run.
+// Invariant: guarded by the lock of its file. A channel stays attached until it is closed and has
+// no unfinished operation. It then detaches, and the file submits its cleanup handler when the last
+// channel has detached.
 
 final class IOChannel: @unchecked Sendable {
   let isRandom: Bool
   let file: IOFile
-  /// The cleanup handler's.
+  /// The queue of the cleanup handler.
   let queue: DispatchQueue
-  /// It waits for no other channel of the descriptor: nobody is to close that because of it.
+  /// The cleanup handler does not wait for the other channels of the descriptor, because the client
+  /// does not close the descriptor in it.
   let leavesAlone: Bool
-  /// What offsets are counted from.
+  /// The position from which offsets count.
   let origin: Int64
 
   @Cell var cleanup: ((Int32) -> Void)?
   @Cell var limits = IOLimits()
   @Cell var isClosed = false
   @Cell var isDetached = false
-  /// What every operation of the channel ends with: why the channel cannot be made or, with a file
-  /// that has become another kind since, why it cannot be used.
+  /// The error that ends every operation of the channel: the reason why the channel could not be
+  /// made, or the reason why it cannot use a file whose kind has changed.
   @Cell var error: Int32 = 0
-  /// Operations and barriers whose last handler has not returned.
+  /// The number of operations and barriers whose last handler has not returned.
   @Cell var unfinished = 0
-  /// Where its barriers run.
+  /// The queue on which the channel's barriers run.
   @Cell var barrierQueue = DispatchQueue.global()
 
   init(
@@ -37,7 +39,7 @@ final class IOChannel: @unchecked Sendable {
     self.cleanup = cleanup
   }
 
-  /// Why it cannot be made for such a file; 0: it can.
+  /// Returns the errno that rules out such a channel for a file of this kind, or 0.
   func refusal(_ kind: FileKind) -> Int32 {
     switch kind {
     case .directory: EISDIR
@@ -46,14 +48,14 @@ final class IOChannel: @unchecked Sendable {
     }
   }
 
-  /// With the lock held: there is no such channel, and the descriptor is the client's.
+  /// Marks the channel as impossible; the client owns the descriptor. Call with the lock held.
   func fail(_ error: Int32) {
     if self.error != 0 { return }
     self.error = error
     submitCleanup(error)
   }
 
-  /// Once. With the lock held, or by whoever has taken the channel off its file.
+  /// Submits the cleanup handler, once. Call with the lock held, or after detaching the channel.
   func submitCleanup(_ error: Int32) {
     guard let work = cleanup.take() else { return }
     queue.asyncUnsafe { work(error) }

@@ -1,17 +1,19 @@
-// Room: IO/IOFile+Run. One operation on its way: system calls without the lock, what came of them with it.
+// Room: IO/IOFile+Run. The execution of one operation: system calls without the lock, their results
+// with it.
 
-/// One system call.
+/// The arguments of one system call.
 struct IOStep {
   let descriptor: Int32
   let kind: FileKind
   let offset: Int64?
-  /// From which byte of the operation.
+  /// The index of the first byte within the operation.
   let start: Int
   let count: Int
 
-  /// How many bytes a read asks for, which memory is made for: of a file no more than it has left, as most are far
-  /// smaller than what a large one is read by. Looked up each time, since files grow and shrink; of those at their end,
-  /// and of those that tell no size, as in /proc, a little more is asked for. A system call, not for under a lock.
+  /// The number of bytes that a read asks for and allocates. For a file it is at most what the file
+  /// has left, because most files are far smaller than a full piece. The size is looked up each
+  /// time, since files grow and shrink. A file at its end, or one without a size as in /proc, is
+  /// asked for a small buffer. Makes a system call: do not call under a lock.
   var readCount: Int {
     guard kind == .stored && count > IOBuffers.smallBytes,
       let left = Transfer.bytesLeft(descriptor, from: offset)
@@ -19,7 +21,7 @@ struct IOStep {
     return min(count, left > 0 ? left : IOBuffers.smallBytes)
   }
 
-  /// Where the bytes of a write are, as many as there is room for. Returns how many stretches.
+  /// Writes the addresses of the bytes to `stretches`, as many as fit. Returns how many it wrote.
   func gather(
     _ data: DispatchData, into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>
   ) -> Int {
@@ -36,7 +38,7 @@ struct IOStep {
 extension IOFile {
   private static var stepsInTurn: Int { 16 }
 
-  /// Moves an operation on, which is running, until it waits or has ended. Takes turns with others.
+  /// Runs an operation until it waits or ends. Yields to other work after a number of steps.
   func run(_ operation: IOOperation) {
     for _ in 0..<Self.stepsInTurn {
       guard let step = lock.withLock({ nextStep(of: operation) }) else { return }
@@ -60,9 +62,9 @@ extension IOFile {
     lock.withLock { go(on: operation) }
   }
 
-  // MARK: What is in memory
+  // MARK: Reads from the page cache
 
-  /// With the lock held.
+  /// Whether small reads may be tried on the calling thread. Call with the lock held.
   func mayTryCache() -> Bool {
     if let triesCache { return triesCache }
     guard stage == .open else { return false }
@@ -71,10 +73,9 @@ extension IOFile {
     return tries
   }
 
-  /// Makes a read on the calling thread, without waiting for the disk: most small reads are of
-  /// bytes in memory, and to hand one over costs ten times as much as the copy. What is not in
-  /// memory takes the usual way, and so does whatever goes wrong: a read that failed has moved
-  /// nothing.
+  /// Reads on the calling thread without waiting for the disk. Most small reads find their bytes in
+  /// memory, and a hand-off costs ten times as much as the copy. Reads that are not in memory, and
+  /// all failed reads, take the usual way: a failed read has moved nothing.
   func readCached(_ step: IOStep, of operation: IOOperation) {
     guard let offset = step.offset else { engineFault("A read without a place was tried.") }
     let buffer = buffers.take(step.count)
@@ -84,14 +85,14 @@ extension IOFile {
       return stepMoved(count, buffer.data(count, of: step.count), of: operation)
     }
     lock.withLock {
-      // EOPNOTSUPP: not by this file system. ENOSYS, EPERM: not in this sandbox.
+      // EOPNOTSUPP: the file system cannot do it. ENOSYS, EPERM: the sandbox forbids it.
       if case .failed(let error) = outcome, error != EINTR { triesCache = false }
       if !settles(operation) { go(on: operation) }
     }
   }
 
   private func perform(_ step: IOStep, _ call: () -> Transfer.Outcome) -> Transfer.Outcome {
-    // Others do not sleep.
+    // Calls on other descriptors do not sleep.
     step.kind == .stored || step.offset != nil ? Blocking.announced(currentThread(), call) : call()
   }
 
@@ -107,16 +108,17 @@ extension IOFile {
     }
   }
 
-  /// For a transfer that somebody else has made.
+  /// Records a transfer that another thread, or the kernel, has made.
   func stepMoved(_ bytes: Int, _ data: DispatchData, of operation: IOOperation) {
     lock.withLock {
       if take(.bytes(bytes), data, of: operation) && !settles(operation) { go(on: operation) }
     }
   }
 
-  // MARK: With the lock held
+  // MARK: Results. With the lock held.
 
-  /// True: a running operation has ended, or waits for its handlers.
+  /// Ends or parks a running operation if it is time to. True: it has ended or waits for its
+  /// handlers.
   private func settles(_ operation: IOOperation) -> Bool {
     if operation.isStopped || operation.moved == operation.length {
       end(operation, operation.isStopped ? ECANCELED : 0)
@@ -134,7 +136,7 @@ extension IOFile {
 
   func nextStep(of operation: IOOperation) -> IOStep? {
     if settles(operation) { return nil }
-    // An offset that is too large is the kernel's to refuse: EINVAL.
+    // An offset that overflows becomes -1, which the kernel refuses with EINVAL.
     let offset = operation.offset.map {
       let (place, overflows) = $0.addingReportingOverflow(Int64(operation.moved))
       return overflows ? -1 : place
@@ -144,7 +146,7 @@ extension IOFile {
       count: operation.nextCount(kind))
   }
 
-  /// False: the operation has ended, or waits.
+  /// Records the result of one step. False: the operation has ended or waits.
   private func take(
     _ outcome: Transfer.Outcome, _ data: DispatchData, of operation: IOOperation
   ) -> Bool {
@@ -154,7 +156,7 @@ extension IOFile {
     case .bytes(let count):
       operation.moved += count
       if operation.direction == .read { operation.pending.appendRead(data) }
-      // Whether it is over is found at the next step.
+      // The next step finds out whether the operation has ended.
       if operation.moved < operation.length && operation.isDue { operation.tell() }
       return true
     case .wouldWait where operation.isStopped: return true
@@ -176,10 +178,10 @@ extension IOFile {
 
 // MARK: Waiting for the descriptor
 
-/// A source of one direction. It is suspended while no operation waits.
+/// The source of one direction, suspended while no operation waits.
 final class IOWaiter: @unchecked Sendable {
   let source: any DispatchSourceProtocol
-  /// Guarded by the file's lock.
+  /// The operation that waits. Guarded by the lock of the file.
   @Cell var operation: IOOperation?
   @Cell var isListening = true
 
@@ -187,7 +189,7 @@ final class IOWaiter: @unchecked Sendable {
 }
 
 extension IOFile {
-  /// With the lock held.
+  /// Waits for the descriptor on behalf of an operation. Call with the lock held.
   private func wait(for operation: IOOperation) {
     let waiter = waiters[operation.direction] ?? makeWaiter(operation.direction)
     waiter.operation = operation
@@ -205,13 +207,13 @@ extension IOFile {
       }
     let waiter = IOWaiter(source)
     waiters[direction] = waiter
-    // The file is kept until its last channel has left, when the source is cancelled.
+    // The source keeps the file alive until the last channel detaches and the source is cancelled.
     source.setEventHandler { self.becameReady(direction) }
     source.activate()
     return waiter
   }
 
-  /// On the source.
+  /// Runs the waiting operation. Called on the source.
   private func becameReady(_ direction: IOOperation.Direction) {
     let operation = lock.withLock { () -> IOOperation? in
       guard let waiter = waiters[direction], let operation = waiter.operation.take(),
@@ -222,7 +224,8 @@ extension IOFile {
     }
     if let operation { run(operation) }
     lock.withLock {
-      // Otherwise it would tell again and again what nobody wants to know. After the end nobody may suspend it.
+      // Suspends the source if no operation waits; otherwise it would fire again and again. After
+      // the end the source is already cancelled and must not be suspended.
       guard !isOver, let waiter = waiters[direction], waiter.operation?.state != .waiting else {
         return
       }
@@ -234,7 +237,8 @@ extension IOFile {
     }
   }
 
-  /// With the lock held, when the file is over or lost: nothing is listened to when this returns.
+  /// Cancels the sources of a file that is over or lost. Call with the lock held. No operation
+  /// waits when it returns.
   func stopListening() {
     for waiter in waiters.values {
       waiter.operation = nil

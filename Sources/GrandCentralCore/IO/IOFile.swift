@@ -1,13 +1,17 @@
-// Room: IO/IOFile. What the channels of one descriptor share: whose turn it is.
+// Room: IO/IOFile. The state that the channels of one descriptor share, and the order of their
+// operations.
 //   looking ─┬→ unopened ─first operation→ opening ─┬→ open
 //            └──────────────→ failed ←──────────────┘          by descriptor: open from the start
-// Operations are in segments, which barriers end; only those of the first segment start:
-//   streams  one at a time in each direction, in order. In both directions together where the bytes are stored: they
-//            share the place at which the descriptor stands
-//   randoms  beside each other, up to a bound
-// A barrier runs when all of the first segment have ended, that is have handed their last handler over; then that
-// segment goes. The lock is held while work is submitted, never while a system call moves bytes or a client's closure
-// runs or dies. Order of locks: IOTable, this one, those of FileRing, FileWorkers, IOBuffers and of the rooms above.
+// Operations are in segments, which barriers end. Only operations of the first segment start:
+//   streams  one at a time in each direction, in order; for stored files one at a time in all,
+//            because both directions share the file position
+//   randoms  concurrently, up to a bound
+// A barrier runs when every operation of the first segment has ended, that is, has submitted its
+// last handler. The segment is removed when the barrier returns.
+// The lock is held while work is submitted. It is never held while a system call moves bytes, or
+// while a closure of the client runs or is destroyed.
+// Lock order: IOTable, this lock, those of FileRing, FileWorkers, IOBuffers and of the lower
+// folders.
 import CLinux
 
 final class IOFile: @unchecked Sendable {
@@ -16,7 +20,8 @@ final class IOFile: @unchecked Sendable {
     case failed(Int32)
   }
   struct Path {
-    /// With the NUL at its end. Not a String: names need not be UTF-8, and one that is not would become another.
+    /// The path, with the terminating NUL. It is not a String, because a name need not be valid
+    /// UTF-8 and String would repair it.
     let path: [CChar]
     let flags: Int32
     let mode: UInt32
@@ -31,38 +36,38 @@ final class IOFile: @unchecked Sendable {
   let lock = Lock()
   let buffers = IOBuffers()
   let path: Path?
-  /// Guarded by the lock, as all that follows. -1: not opened.
+  /// -1 until the file is open. The lock guards this and every `@Cell` below.
   @Cell var descriptor: Int32
   @Cell var kind: FileKind
   @Cell var stage: Stage
   @Cell var channels: [IOChannel] = []
-  /// They have left, and wait for the last to do so.
+  /// Channels that have detached and wait for the last one to do so.
   @Cell var leavers: [IOChannel] = []
   @Cell var isOver = false
   @Cell private var segments = [IOSegment()]
   @Cell private var barrierRuns = false
   @Cell private var submitted = 0
-  /// Started and not over.
+  /// Operations that have started and not ended.
   @Cell private var started: [IOOperation] = []
   @Cell private var randomsStarted = 0
-  /// Whether some of them reads, or writes, where the descriptor stands.
+  /// Whether a started operation reads, or writes, at the file position.
   @Cell private var reads = false
   @Cell private var writes = false
   @Cell var waiters: [IOOperation.Direction: IOWaiter] = [:]
-  /// It was blocking, and is to be so again.
+  /// Whether the descriptor was blocking and must be made blocking again.
   @Cell var restoresBlocking = false
-  /// Whether reads are tried on the calling thread; `nil`: not known yet.
+  /// Whether small reads are tried on the calling thread; `nil` until it is known.
   @Cell var triesCache: Bool?
-  /// The operation that its submitter runs itself if it starts at once.
+  /// The operation that the submitting thread runs itself if it can start at once.
   @Cell private var submitters: IOOperation?
-  /// Which file the descriptor stood for.
+  /// The file that the descriptor referred to when this object was made.
   let identity: FileStatus?
-  /// The process that it is of: see leaveToParent().
+  /// The process that owns this state; see leaveToParent().
   @Cell private var generation = ForkGate.generation
 
   private static var mostRandoms: Int { 32 }
 
-  /// By descriptor.
+  /// Makes the state of an open descriptor.
   init(_ descriptor: Int32, kind: FileKind, identity: FileStatus) {
     self.descriptor = descriptor
     self.kind = kind
@@ -71,7 +76,7 @@ final class IOFile: @unchecked Sendable {
     stage = .open
   }
 
-  /// By path.
+  /// Makes the state of a file that is opened later.
   init(path: Path) {
     self.path = path
     descriptor = -1
@@ -80,7 +85,7 @@ final class IOFile: @unchecked Sendable {
     stage = .looking
   }
 
-  /// Of a channel that cannot be made.
+  /// Makes the state of a channel that cannot be made.
   init(descriptor: Int32, failed error: Int32) {
     self.descriptor = descriptor
     kind = .other
@@ -89,7 +94,7 @@ final class IOFile: @unchecked Sendable {
     stage = .failed(error)
   }
 
-  // MARK: What channels ask for. Any thread.
+  // MARK: Requests of channels. Any thread.
 
   func submit(_ operation: IOOperation) {
     let channel = operation.channel
@@ -114,7 +119,7 @@ final class IOFile: @unchecked Sendable {
     if let step { readCached(step, of: operation) }
   }
 
-  /// `work` runs alone, after all that any channel was asked for before.
+  /// Runs `work` after all earlier operations of all channels, and before the later ones.
   func barrier(_ channel: IOChannel, _ work: @escaping () -> Void) {
     let isLate = lock.withLock {
       leaveToParent()
@@ -141,11 +146,11 @@ final class IOFile: @unchecked Sendable {
   }
 
   private func stop(_ channel: IOChannel) {
-    // In the order in which they were asked for.
+    // In submission order.
     let own = started.filter { $0.channel === channel }.sorted { $0.sequence < $1.sequence }
     for operation in own {
       operation.isStopped = true
-      // One that somebody is running finds out.
+      // A thread that runs the operation sees `isStopped` itself.
       let isRunning =
         operation.state == .running
         && !(operation.maySleep && FileTransfers.shared.takeBack(operation))
@@ -154,15 +159,16 @@ final class IOFile: @unchecked Sendable {
     endQueued(of: channel, ECANCELED)
   }
 
-  // MARK: A descriptor that was closed by somebody else. With the lock held.
+  // MARK: Descriptors closed too early. With the lock held.
 
-  /// The kernel tells nothing of a descriptor that is closed while it is waited for, and then the number may come to
-  /// stand for another file. So it is looked at when there is occasion: somebody closes the channel, or wants more.
+  /// Ends the operations of a lost descriptor. epoll reports nothing when a registered descriptor
+  /// is closed, and the number may then refer to another file. The descriptor is therefore checked
+  /// when a channel is closed or an operation is submitted.
   private func lookAfterWaiters() {
     if waiters.values.contains(where: { $0.operation != nil }) && isLost { lose() }
   }
 
-  /// Whether its number stands for another file by now, or for none.
+  /// Whether the number refers to another file by now, or to none.
   var isLost: Bool {
     guard path == nil, let identity else { return false }
     switch FileStatus.of(descriptor) {
@@ -172,7 +178,7 @@ final class IOFile: @unchecked Sendable {
     }
   }
 
-  /// Nobody is to read or write by that number any more: what waits and what is queued ends with EBADF.
+  /// Stops all use of the number: waiting and queued operations end with EBADF.
   func lose() {
     if isOver || stage == .failed(EBADF) { return }
     stage = .failed(EBADF)
@@ -185,7 +191,7 @@ final class IOFile: @unchecked Sendable {
     advance()
   }
 
-  // MARK: Whose turn it is. With the lock held.
+  // MARK: Starting operations. With the lock held.
 
   func advance() {
     guard !isOver, let segment = segments.first, !barrierRuns else { return }
@@ -209,8 +215,9 @@ final class IOFile: @unchecked Sendable {
     }
   }
 
-  /// In a child that was forked, before anything is done with a channel of the parent's: what was under way is none of
-  /// this process, and what is asked for ends with ECANCELED. What the parent is to run and to destroy stays in memory.
+  /// Abandons the parent's operations in a forked child; called before each use of a channel. Later
+  /// requests end with ECANCELED. Closures that belong to the parent are neither run nor destroyed:
+  /// they stay in memory.
   private func leaveToParent() {
     if generation == ForkGate.generation { return }
     generation = ForkGate.generation
@@ -260,7 +267,7 @@ final class IOFile: @unchecked Sendable {
     }
   }
 
-  /// A running operation has no thread: finds it one.
+  /// Finds a thread for a running operation that has none.
   func go(on operation: IOOperation) {
     if operation.maySleep {
       FileTransfers.shared.submit(operation)
@@ -269,10 +276,10 @@ final class IOFile: @unchecked Sendable {
     }
   }
 
-  /// An operation that no thread runs has ended. The caller advances.
+  /// Ends an operation that no thread runs. The caller then calls advance().
   func end(_ operation: IOOperation, _ error: Int32, atEnd: Bool = false) {
     if let place = operation.place.take() {
-      // In no order: the last takes its place.
+      // `started` is unordered: the last element fills the gap.
       let last = started.removeLast()
       if last !== operation {
         started[place] = last
@@ -288,7 +295,7 @@ final class IOFile: @unchecked Sendable {
     operation.tellEnd(error, atEnd: atEnd)
   }
 
-  /// For a channel that has turned out not to be possible.
+  /// Ends the queued operations of a channel that has turned out to be impossible.
   func endQueued(of channel: IOChannel, _ error: Int32) {
     for segment in segments {
       for operation in segment.takeQueued(of: channel) { end(operation, error) }
@@ -311,7 +318,7 @@ final class IOFile: @unchecked Sendable {
     operation.timer = timer
   }
 
-  // MARK: What has come to an end. Any thread, without the lock.
+  // MARK: Returns from closures. Any thread, without the lock.
 
   private func barrierReturned(to channel: IOChannel) {
     let isLast = lock.withLock {
@@ -325,7 +332,7 @@ final class IOFile: @unchecked Sendable {
   }
 
   func handlerReturned(of operation: IOOperation, bytes: Int, wasLast: Bool) {
-    // The handler has forked: this is the child, and the rest is the parent's.
+    // The handler has forked. This is the child, and the operation belongs to the parent.
     if operation.generation != ForkGate.generation { return }
     let isLast = lock.withLock {
       operation.handlersOut -= 1
@@ -341,7 +348,8 @@ final class IOFile: @unchecked Sendable {
     if isLast { IOTable.shared.release(self) }
   }
 
-  /// With the lock held. True: the last channel has left, and the caller releases the file.
+  /// Detaches the channel if it is closed and finished. Call with the lock held. True: it was the
+  /// last channel, and the caller must release the file.
   func detachIfDone(_ channel: IOChannel) -> Bool {
     guard channel.isClosed && channel.unfinished == 0 && !channel.isDetached else { return false }
     channel.isDetached = true
@@ -355,7 +363,7 @@ final class IOFile: @unchecked Sendable {
   }
 }
 
-/// What a child keeps for nobody: see leaveToParent().
+/// State that a forked child keeps and never uses; see leaveToParent().
 private final class Inherited {
   let segments: [IOSegment]
   let started: [IOOperation]

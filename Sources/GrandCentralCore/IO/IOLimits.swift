@@ -1,18 +1,19 @@
-// Room: IO/IOLimits. How a channel cuts its handlers' data, and when handlers are due.
-// Each operation keeps the limits that its channel had when it was asked for.
+// Room: IO/IOLimits. The limits of a channel: how much data each handler call receives, and when
+// calls are due.
+// Each operation keeps the limits that its channel had at its submission.
 
 struct IOLimits: Equatable, Sendable {
-  /// As much as is moved by one system call, and what the low water mark is by default.
+  /// The size of one system call in bytes, and the default of the low-water mark.
   static var piece: Int { 1 << 20 }
 
   /// Invariant: 1 ≤ low ≤ high.
   private(set) var low = IOLimits.piece
   private(set) var high = Int.max
-  /// 0: never.
+  /// 0 means never.
   private(set) var intervalNanoseconds: Int64 = 0
   private(set) var isStrict = false
 
-  /// The mark that was set last wins: the other one gives way.
+  /// Sets the high-water mark; the low-water mark gives way.
   mutating func setHigh(_ bytes: Int) {
     high = Self.count(bytes)
     low = min(low, high)
@@ -29,19 +30,19 @@ struct IOLimits: Equatable, Sendable {
     self.isStrict = isStrict
   }
 
-  /// One operation that hands over all that it moves when it ends.
+  /// Limits for an operation that delivers everything in one call at its end.
   static var unlimited: IOLimits {
     var limits = IOLimits()
     limits.setLow(.max)
     return limits
   }
 
-  /// C's SIZE_MAX comes as -1.
+  /// Converts a length; C passes SIZE_MAX as -1.
   static func length(_ bytes: Int) -> Int { bytes < 0 ? .max : bytes }
   private static func count(_ bytes: Int) -> Int { max(1, length(bytes)) }
 }
 
-/// A queue in an array, whose front is taken off in amortised constant time.
+/// A first-in, first-out list in an array; popFirst() takes amortised constant time.
 struct FrontList<Element> {
   private var elements: [Element?] = []
   private var start = 0
@@ -65,7 +66,7 @@ struct FrontList<Element> {
     return first
   }
 
-  /// Takes out all of which `isTaken` holds, in order.
+  /// Removes and returns the elements that satisfy `isTaken`, in order.
   mutating func take(where isTaken: (Element) -> Bool) -> [Element] {
     let all = elements[start...].compactMap { $0 }
     let taken = all.filter(isTaken)

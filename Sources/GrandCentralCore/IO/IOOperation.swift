@@ -1,8 +1,9 @@
 // Room: IO/IOOperation. One read or write of a channel.
 //   queued ─start→ running ⇄ waiting (for the descriptor) │ parked (for its handlers) ─end→ over
-// Guarded by its file's lock, but that the handler belongs to the queue that it runs on. While it is running one thread
-// is in its system call, without the lock; in all other states whoever has the lock may end it.
-// Its handlers go to a serial queue in the order in which they are handed over under the lock, so they run in order.
+// Guarded by the lock of its file; the handler belongs to its queue. While the state is running,
+// one thread makes a system call without the lock. In every other state the holder of the lock may
+// end the operation.
+// The handler calls are submitted to a serial queue under the lock, so they run in order.
 
 final class IOOperation: @unchecked Sendable {
   typealias Handler = (Bool, DispatchData?, Int32) -> Void
@@ -11,40 +12,42 @@ final class IOOperation: @unchecked Sendable {
 
   let direction: Direction
   let channel: IOChannel
-  /// `nil`: where the descriptor stands.
+  /// `nil` means the file position.
   let offset: Int64?
   let length: Int
   let limits: IOLimits
-  /// Ends when it has moved something and would have to wait for more.
+  /// Whether to end after some bytes have moved and more would have to be waited for.
   let takesWhatIsThere: Bool
-  /// What is to be written.
+  /// The bytes of a write.
   let data: DispatchData
-  /// Serial.
+  /// A serial queue.
   let queue: DispatchQueue
-  /// The class that the disk and the CPUs are to serve it in: the queue's, or that of who asked.
+  /// The class that the disk and the CPUs serve the operation in: that of the queue, or of the
+  /// submitter.
   let band: Band
-  /// The process that it is of, as ForkGate counts.
+  /// The process that submitted the operation, as ForkGate counts processes.
   let generation = ForkGate.generation
   @Cell var handler: Handler?
 
   @Cell var state = State.queued
   @Cell var isStopped = false
   @Cell var segment: IOSegment?
-  /// Among all of its file.
+  /// The submission order among the operations of the file.
   @Cell var sequence = 0
-  /// Among those that are started.
+  /// The index in the file's `started`.
   @Cell var place: Int?
-  /// Read and not handed over.
+  /// Bytes read and not yet delivered.
   @Cell var pending = DispatchData.empty
   @Cell var moved = 0
-  /// Written, and told.
+  /// The number of written bytes that the handler has been notified of.
   @Cell var told = 0
-  /// Handlers that have not returned, and how many bytes they were given.
+  /// The number of handler calls that have not returned, and of the bytes that they received.
   @Cell var handlersOut = 0
   @Cell var bytesOut = 0
   @Cell var timer: (any DispatchSourceTimer)?
 
-  /// So many handlers, or so many bytes, wait for the client at most; then the operation waits for it too.
+  /// The number of handler calls, and of bytes, for which the operation pauses until handlers
+  /// return.
   private static var mostHandlersOut: Int { 64 }
   private static var mostBytesOut: Int { 2 * IOLimits.piece }
 
@@ -73,27 +76,27 @@ final class IOOperation: @unchecked Sendable {
 
   var file: IOFile { channel.file }
   var isOver: Bool { state == .over }
-  /// Its transfers are not ready or not, but take their time.
+  /// Whether transfers may sleep instead of reporting that the descriptor is not ready.
   var maySleep: Bool { file.kind == .stored || offset != nil }
   var isAheadOfHandlers: Bool {
     handlersOut >= Self.mostHandlersOut || bytesOut >= Self.mostBytesOut
   }
 
-  /// How many bytes are worth to be moved next; at least 1.
+  /// The number of bytes for the next system call, at least 1.
   func nextCount(_ kind: FileKind) -> Int {
     let untold = direction == .read ? pending.count : moved - told
     let room = max(1, limits.high - untold)
-    // A pipe holds as much, and of a socket no more comes at a time.
+    // A pipe holds this much, and a socket delivers no more at once.
     let piece = direction == .read && kind != .stored && offset == nil ? 65536 : IOLimits.piece
     return min(length - moved, room, piece)
   }
 
-  /// Whether the client is to be told of what was moved.
+  /// Whether enough has moved for a handler call.
   var isDue: Bool { (direction == .read ? pending.count : moved - told) >= limits.low }
 
-  // MARK: Handing over, with the lock held
+  // MARK: Handler calls, with the lock held
 
-  /// What was moved since the last time.
+  /// Submits a handler call with what has moved since the last one.
   func tell() {
     switch direction {
     case .read:
@@ -106,7 +109,7 @@ final class IOOperation: @unchecked Sendable {
     }
   }
 
-  /// The last. `atEnd`: there was no more to read.
+  /// Submits the last handler call. `atEnd`: the end of the file or stream was reached.
   func tellEnd(_ error: Int32, atEnd: Bool) {
     switch direction {
     case .read:
@@ -119,7 +122,7 @@ final class IOOperation: @unchecked Sendable {
     }
   }
 
-  /// For the client's timer.
+  /// Submits a handler call for the interval timer, if one is due.
   func tick() {
     guard state != .queued && !isOver && !isAheadOfHandlers else { return }
     if limits.isStrict || isDue { tell() }
@@ -139,19 +142,20 @@ final class IOOperation: @unchecked Sendable {
 
   private func call(_ done: Bool, _ data: DispatchData?, _ error: Int32) {
     guard let handler else { return }
-    // It dies here, on the client's queue: what it holds is the client's.
+    // Destroys the closure here, on the client's queue, because it holds objects of the client.
     if done { self.handler = nil }
     handler(done, data, error)
   }
 }
 
-/// The operations between two barriers, and the second of these. Guarded by the file's lock.
+/// The operations between two barriers, and the barrier that ends them. Guarded by the lock of the
+/// file.
 final class IOSegment: @unchecked Sendable {
   @Cell var reads = FrontList<IOOperation>()
   @Cell var writes = FrontList<IOOperation>()
-  /// Each at a place of its own.
+  /// Operations at offsets.
   @Cell var randoms = FrontList<IOOperation>()
-  /// Queued and started ones that have not ended.
+  /// The number of queued and started operations.
   @Cell var unfinished = 0
   @Cell var barrier: (channel: IOChannel, work: () -> Void)?
 
@@ -167,7 +171,7 @@ final class IOSegment: @unchecked Sendable {
     }
   }
 
-  /// Takes out those of `channel` that have not started; `nil`: all.
+  /// Removes and returns the operations of `channel` that have not started, or all if it is `nil`.
   func takeQueued(of channel: IOChannel?) -> [IOOperation] {
     let isTaken = { (operation: IOOperation) in channel == nil || operation.channel === channel }
     let taken = reads.take(where: isTaken) + writes.take(where: isTaken)

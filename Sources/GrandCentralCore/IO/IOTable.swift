@@ -1,4 +1,5 @@
-// Room: IO/IOTable. Which descriptors have channels, by number; how files are taken, and given back.
+// Room: IO/IOTable. The files that have channels, by descriptor; how a descriptor is taken over and
+// given back.
 
 final class IOTable: @unchecked Sendable {
   static var shared: IOTable {
@@ -12,10 +13,11 @@ final class IOTable: @unchecked Sendable {
   private let lock = Lock()
   /// Guarded by the lock.
   @Cell private var files: [Int32: IOFile] = [:]
-  /// Which of them may share a file's flags: those that do not block because of us, or of each other.
+  /// Files made non-blocking, by identity. Those of one identity may be duplicates of one open
+  /// file, and then share its flags.
   @Cell private var unblocked: [FileStatus.Identity: [IOFile]] = [:]
 
-  /// A channel of a descriptor.
+  /// Makes a channel for a descriptor.
   func channel(
     _ descriptor: Int32, isRandom: Bool, queue: DispatchQueue, leavesAlone: Bool = false,
     cleanup: @escaping (Int32) -> Void
@@ -39,21 +41,21 @@ final class IOTable: @unchecked Sendable {
     }
   }
 
-  /// A channel of a file that is opened when there is something to do.
+  /// Makes a channel for a file that is opened later.
   func channel(
     _ path: IOFile.Path, isRandom: Bool, queue: DispatchQueue, cleanup: @escaping (Int32) -> Void
   ) -> IOChannel {
     let file = IOFile(path: path)
     let channel = IOChannel(isRandom: isRandom, file: file, queue: queue, cleanup: cleanup)
-    // The look, which its cleanup handler waits for.
+    // The existence check counts as an operation: the cleanup handler waits for it.
     channel.unfinished = 1
     attach(channel, refusal: 0)
-    // A file system may take its time.
+    // A file system may answer slowly.
     DispatchQueue.global().asyncUnsafe { file.look(for: channel) }
     return channel
   }
 
-  /// One more channel of what another one is for.
+  /// Makes another channel for the file of `other`.
   func channel(
     with other: IOChannel, isRandom: Bool, queue: DispatchQueue, cleanup: @escaping (Int32) -> Void
   ) -> IOChannel {
@@ -75,7 +77,7 @@ final class IOTable: @unchecked Sendable {
     }
   }
 
-  /// In a child that was forked: the parent's channels have its descriptors.
+  /// Forgets the parent's channels in a forked child; they use the parent's descriptors.
   private func afterFork() {
     lock.withLock {
       files = [:]
@@ -110,8 +112,8 @@ final class IOTable: @unchecked Sendable {
     }
   }
 
-  /// With the lock held. The number may have been closed under its channels and now stand for something else: that is
-  /// another file.
+  /// Returns the file of a descriptor. Call with the lock held. If the number was closed under its
+  /// channels and reused, the old file is lost and a new one is made.
   private func file(_ descriptor: Int32, _ kind: FileKind, _ status: FileStatus) -> IOFile {
     if let known = files[descriptor], known.identity?.isSameFile(as: status) == true {
       return known
@@ -121,7 +123,8 @@ final class IOTable: @unchecked Sendable {
       lost.lock.withLock { lost.lose() }
     }
     let made = IOFile(descriptor, kind: kind, identity: status)
-    // Files are moved by threads that may sleep. All else must not keep one.
+    // Threads that may sleep move the bytes of stored files. Other descriptors must not block a
+    // thread.
     if kind != .stored && kind != .directory {
       made.restoresBlocking = Transfer.makeNonBlocking(descriptor)
       unblocked[status.identity, default: []].append(made)
@@ -130,7 +133,7 @@ final class IOTable: @unchecked Sendable {
     return made
   }
 
-  /// The last channel of `file` has left, unless another one has come meanwhile. Any thread, without locks.
+  /// Ends `file` unless a channel has been attached meanwhile. Any thread, without locks.
   func release(_ file: IOFile) {
     let leavers = lock.withLock { () -> [IOChannel]? in
       let leavers = file.lock.withLock { () -> [IOChannel]? in
@@ -155,8 +158,8 @@ final class IOTable: @unchecked Sendable {
     if isKnown { files[file.descriptor] = nil }
     let others = forget(file)
     guard isKnown && file.restoresBlocking && !file.isLost else { return }
-    // Another number of the same open file, dup(2), must not come to block under its channels: whoever leaves last
-    // takes the flag back.
+    // Another descriptor of the same open file, made by dup(2), must stay non-blocking while it has
+    // channels. The last of them makes the file blocking again.
     if let heir = others.first(where: { Transfer.shareFlags($0.descriptor, file.descriptor) }) {
       heir.restoresBlocking = true
     } else {
@@ -164,7 +167,8 @@ final class IOTable: @unchecked Sendable {
     }
   }
 
-  /// With the lock held. Returns who else has that file, by other numbers.
+  /// Removes the file from `unblocked`. Returns the other files of the same identity. Call with the
+  /// lock held.
   @discardableResult
   private func forget(_ file: IOFile) -> [IOFile] {
     guard let identity = file.identity?.identity, var others = unblocked[identity] else {
@@ -179,7 +183,7 @@ final class IOTable: @unchecked Sendable {
 // MARK: By path
 
 extension IOFile {
-  /// Whether there is such a file, or can be one.
+  /// Checks whether the file exists or can be created.
   fileprivate func look(for first: IOChannel) {
     guard let path else { return }
     var found = FileKind.of(path: path.path)
@@ -210,7 +214,7 @@ extension IOFile {
     for channel in channels { channel.fail(error) }
   }
 
-  /// An operation or a barrier is there. On a thread that may sleep.
+  /// Opens the file for the first operation or barrier. Runs on a thread that may sleep.
   func openPath() {
     guard let path else { return }
     let opened = Blocking.announced(currentThread()) {
@@ -219,15 +223,15 @@ extension IOFile {
     var kind = Result<FileKind, SystemError>.success(.other)
     if case .success(let descriptor) = opened { kind = FileKind.of(descriptor) }
     let isLate = lock.withLock {
-      // All that wanted it was stopped meanwhile.
+      // Everything that needed the file has been stopped meanwhile.
       if isOver { return true }
       switch (opened, kind) {
       case (.success(let descriptor), .success(let kind)):
         self.descriptor = descriptor
         self.kind = kind
         stage = .open
-        // The path may stand for another kind of file by now. The channels were made, so that is an
-        // error of their operations, as one of open(2) is.
+        // The path may name another kind of file by now. The channels have been made, so their
+        // operations report that, like an error of open(2).
         for channel in channels where channel.error == 0 {
           let refusal = channel.refusal(kind)
           if refusal == 0 { continue }
@@ -235,7 +239,8 @@ extension IOFile {
           endQueued(of: channel, refusal)
         }
       case (.failure(let error), _), (.success, .failure(let error)):
-        // The channels were made, so the error is their operations' alone: cleanup handlers get 0.
+        // The channels have been made, so only their operations report the error; cleanup handlers
+        // get 0.
         stage = .failed(error.number)
       }
       advance()
