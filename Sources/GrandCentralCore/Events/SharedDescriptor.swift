@@ -111,7 +111,10 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   /// Answers a notification: the listener has dealt with it.
   func answer(_ entry: DescriptorEntry, _ answer: Answer, on thread: ThreadContext) {
-    if answer == .mayBeReady, entry.state == .told, let readiness = look(again: entry) {
+    // The lock is for lose(), which another thread may call meanwhile.
+    if answer == .mayBeReady, lock.withLock({ entry.state == .told }),
+      let readiness = look(again: entry)
+    {
       // Only this thread notifies it again: a notified entry belongs to its listener.
       entry.seen = readiness
       // SAFETY: the listener is alive, because this is called on its behalf.

@@ -108,7 +108,7 @@ struct GrowthPolicy {
     enum Mark { case none, resting, overdueLane, overdueItem }
     var mark = Mark.none
     var progress: UInt32 = 0
-    /// Time at the current item since the worker last rested, and the kind of that item.
+    /// Time at the current item, without its rests, and the kind of that item.
     var busy: UInt64 = 0
     var isInLane = false
     var silentLooks = 0

@@ -202,8 +202,11 @@ extension DispatchQueue {
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
   ) {
     let call = RemoteCall(waiter: thread, queue: self) { function(context) }
-    let band = call.send(to: lane, from: thread, barrier: barrier)
-    lane.awaitGrant(thread, at: band)
+    // The node refers to the call without a retain, until the grant.
+    withExtendedLifetime(call) {
+      let band = call.send(to: lane, from: thread, barrier: barrier)
+      lane.awaitGrant(thread, at: band)
+    }
   }
 }
 
