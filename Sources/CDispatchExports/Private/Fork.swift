@@ -1,5 +1,5 @@
-// fork(2): what the library does around it, it does by handlers that the C library calls. Programs that call these, as
-// some do around a process of their own making, do no harm by doing so too: see Primitives/ForkGate.swift.
+// fork(2): handlers that the C library calls around it. Some programs call them around a process
+// creation of their own. Extra calls do no harm: see Primitives/ForkGate.swift.
 
 @c(dispatch_atfork_prepare)
 public func dispatchAtForkPrepare() { ForkHandlers.prepare() }
