@@ -46,6 +46,7 @@ public func dispatchRunLoopRootQueuePerform(_ target: Handle?) -> Bool {
   return kept._withUnsafeGuaranteedRef { ($0 as? RunLoopQueue)?.perform() ?? false }
 }
 
-/// Does nothing: it would wake the run loop through a Mach port. The run loop checks the queue itself.
+/// Does nothing: it would wake the run loop through a Mach port. The run loop checks the queue
+/// itself.
 @c(_dispatch_runloop_root_queue_wakeup_4CF)
 public func dispatchRunLoopRootQueueWakeup(_ target: Handle?) {}
