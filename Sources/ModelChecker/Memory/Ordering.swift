@@ -1,7 +1,7 @@
-// Room: ModelChecker/Ordering. The memory orders of the standard library under their own names.
-// Values, not literals: the checker reads them while it runs, and can weaken them.
+// Room: ModelChecker/Ordering. The memory orderings of the standard library, under their own names.
+// They are values, not literals: the checker reads and can weaken them at run time.
 
-/// What an operation orders, as bits.
+/// The effect of an ordering, as bits.
 @usableFromInline
 struct Ordering: OptionSet, Sendable {
   @usableFromInline let rawValue: UInt8

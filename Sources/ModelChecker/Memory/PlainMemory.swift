@@ -1,6 +1,7 @@
-// Room: ModelChecker/PlainMemory. Races on memory that is no property: nodes behind raw pointers.
-// Shadows are found by address, in an open table that only grows: a program has few such places, and comes
-// to them often. One check runs at a time, and all its threads are fibers of one.
+// Room: ModelChecker/PlainMemory. Races on memory that is not a property: nodes behind raw
+// pointers. Shadows are found by address, in an open-addressing table that only grows: a program
+// has few such addresses and uses them often. Only one check runs at a time, and all its threads
+// are fibers of one thread.
 
 public enum PlainMemory {
   private struct Entry {

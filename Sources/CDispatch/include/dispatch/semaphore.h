@@ -28,7 +28,7 @@ dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout);
 
-/// Returns a permit, and wakes a waiting thread if there is one.
+/// Returns a permit, and wakes a waiting thread, if any.
 ///
 /// - Returns: nonzero if a waiting thread got the permit.
 /// - Source: Apple, Dispatch, `dispatch_semaphore_signal`.
