@@ -27,6 +27,7 @@ public struct Failure: Sendable, CustomStringConvertible {
   public var description: String { message }
 }
 
+/// One step of a failing execution.
 public struct TraceLine: Sendable {
   public let thread: String
   public let text: String

@@ -90,6 +90,7 @@ public enum Checker {
     }
   }
 
+  /// Wakes up to `count` threads that sleep on a word.
   public static func futexWake(
     _ word: Word, count: Int, file: StaticString = #fileID, line: UInt32 = #line
   ) {

@@ -3,7 +3,9 @@
 /// A client's handler with parameters. It retains a block; the client keeps a function's context
 /// alive.
 enum ClientHandler {
+  /// A retained block.
   case block(HeldBlock)
+  /// A function and its context.
   case function(UnsafeRawPointer, UnsafeMutableRawPointer?)
 
   init(_ block: UnsafeMutableRawPointer) { self = .block(HeldBlock(block)) }

@@ -42,6 +42,7 @@ public func osObjectDealloc(_ object: Handle?) { osObjectRelease(object) }
 
 // Internal references are the same as the program's.
 
+/// Adds a reference to an engine object or to one of these objects.
 @c(_os_object_retain)
 public func osObjectRetain(_ object: Handle?) -> Handle? {
   if let foreign = foreign(object) { _ = foreign.retain() } else { dispatchRetain(object) }
@@ -60,6 +61,7 @@ public func osObjectRetainInternal(_ object: Handle?, count: UInt16) -> Handle? 
 @c(_os_object_retain_with_resurrect)
 public func osObjectRetainWithResurrect(_ object: Handle?) -> Handle? { osObjectRetain(object) }
 
+/// Drops a reference to an engine object or to one of these objects.
 @c(_os_object_release)
 public func osObjectRelease(_ object: Handle?) {
   if let foreign = foreign(object) { foreign.release() } else { dispatchRelease(object) }

@@ -14,6 +14,7 @@ public final class Shadow {
 
   public init() {}
 
+  /// Records a read; fails the execution if it races.
   public func read(_ site: Site) {
     Execution.current?._withUnsafeGuaranteedRef { execution in
       prepare(execution)
@@ -27,6 +28,7 @@ public final class Shadow {
     }
   }
 
+  /// Records a write; fails the execution if it races.
   public func write(_ site: Site) {
     Execution.current?._withUnsafeGuaranteedRef { execution in
       prepare(execution)

@@ -3,6 +3,7 @@
 // has few such addresses and uses them often. Only one check runs at a time, and all its threads
 // are fibers of one thread.
 
+/// Reports accesses to plain memory to the race detector.
 public enum PlainMemory {
   private struct Entry {
     var address: UnsafeRawPointer?
@@ -19,10 +20,12 @@ public enum PlainMemory {
     return table
   }
 
+  /// Records a read; fails the execution if it races.
   public static func willRead(_ address: UnsafeRawPointer, _ site: Site) {
     shadow(address)._withUnsafeGuaranteedRef { $0.read(site) }
   }
 
+  /// Records a write; fails the execution if it races.
   public static func willWrite(_ address: UnsafeRawPointer, _ site: Site) {
     shadow(address)._withUnsafeGuaranteedRef { $0.write(site) }
   }

@@ -1,7 +1,9 @@
 // Room: ModelChecker/Mutation. Deliberate faults in the checked program. The source stays
 // unchanged; the checker changes the effect of one site.
 
+/// A fault, and the site at which the checker inserts it.
 public struct Mutation: Sendable {
+  /// What the fault changes.
   public enum Change: Sendable, Equatable {
     /// The operation orders nothing.
     case relaxes

@@ -16,6 +16,7 @@ public enum Strategy: Sendable, Equatable {
   case priorities(depth: Int, executions: Int, seed: UInt64)
 }
 
+/// The strategy of a check, and its limits.
 public struct Options: Sendable {
   public var strategy = Strategy.exhaustive
   /// Loads may return older values where their orderings allow it. Otherwise each load returns the
@@ -38,6 +39,7 @@ public struct Options: Sendable {
   public var mostSteps = 2_000
   /// Stops after this many executions; the outcome is then incomplete.
   public var mostExecutions = Int.max
+  /// Stops after this many seconds; the outcome is then incomplete.
   public var mostSeconds = Double.infinity
   /// Whether a failure with this message is expected: a fault that the model provokes.
   public var tolerates: @Sendable (String) -> Bool = { _ in false }

@@ -20,7 +20,9 @@ typedef int dispatch_fd_t;
 /// descriptor's current position. A random-access channel takes offsets, and its operations run in
 /// any order.
 typedef unsigned long dispatch_io_type_t;
+/// A stream.
 #define DISPATCH_IO_STREAM 0
+/// A file with offsets.
 #define DISPATCH_IO_RANDOM 1
 
 // MARK: Single operations

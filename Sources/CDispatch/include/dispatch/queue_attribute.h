@@ -41,8 +41,11 @@ dispatch_queue_attr_t dispatch_queue_attr_make_initially_inactive(
 
 /// When autorelease pools are drained. Accepted, and without effect on Linux.
 DISPATCH_ENUM(dispatch_autorelease_frequency, unsigned long,
+  /// As the target queue.
   DISPATCH_AUTORELEASE_FREQUENCY_INHERIT = 0,
+  /// After each item.
   DISPATCH_AUTORELEASE_FREQUENCY_WORK_ITEM = 1,
+  /// Never.
   DISPATCH_AUTORELEASE_FREQUENCY_NEVER = 2,
 );
 

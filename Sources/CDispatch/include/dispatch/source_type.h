@@ -47,13 +47,22 @@ DISPATCH_SOURCE_TYPE_DECL(write);
 DISPATCH_SOURCE_TYPE_DECL(vnode);
 
 typedef unsigned long dispatch_source_vnode_flags_t;
+/// The last name of the file was removed, or was replaced by rename(2).
 #define DISPATCH_VNODE_DELETE 0x1
+/// The file was written, truncated or allocated, or the contents of a directory changed. Writes
+/// through mmap(2) are not reported.
 #define DISPATCH_VNODE_WRITE 0x2
+/// The file became larger.
 #define DISPATCH_VNODE_EXTEND 0x4
+/// Permissions, owner, times or extended attributes changed.
 #define DISPATCH_VNODE_ATTRIB 0x8
+/// The number of hard links changed, or of subdirectories for a directory.
 #define DISPATCH_VNODE_LINK 0x10
+/// The file was renamed or moved. A renamed parent directory is not reported.
 #define DISPATCH_VNODE_RENAME 0x20
+/// The file system was unmounted.
 #define DISPATCH_VNODE_REVOKE 0x40
+/// A lock was released. Never reported on Linux.
 #define DISPATCH_VNODE_FUNLOCK 0x100
 
 // MARK: Processes and signals
@@ -68,9 +77,13 @@ DISPATCH_SOURCE_TYPE_DECL(signal);
 DISPATCH_SOURCE_TYPE_DECL(proc);
 
 typedef unsigned long dispatch_source_proc_flags_t;
+/// The process exited or was ended by a signal; its status can be waited for.
 #define DISPATCH_PROC_EXIT 0x80000000
+/// The process created a child process.
 #define DISPATCH_PROC_FORK 0x40000000
+/// The process executed another program, execve(2).
 #define DISPATCH_PROC_EXEC 0x20000000
+/// The process was sent a signal. Never reported on Linux for other processes.
 #define DISPATCH_PROC_SIGNAL 0x08000000
 
 // MARK: The system
@@ -89,8 +102,11 @@ typedef unsigned long dispatch_source_timer_flags_t;
 DISPATCH_SOURCE_TYPE_DECL(memorypressure);
 
 typedef unsigned long dispatch_source_memorypressure_flags_t;
+/// Memory is no longer scarce.
 #define DISPATCH_MEMORYPRESSURE_NORMAL 0x01
+/// Memory is scarce: release what can be recreated.
 #define DISPATCH_MEMORYPRESSURE_WARN 0x02
+/// Memory is almost exhausted: the kernel may end processes at any time.
 #define DISPATCH_MEMORYPRESSURE_CRITICAL 0x04
 
 // MARK: Unavailable on Linux

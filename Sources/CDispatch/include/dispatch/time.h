@@ -16,6 +16,7 @@
 #undef NSEC_PER_MSEC
 #undef USEC_PER_SEC
 #undef NSEC_PER_USEC
+/// Units of time, as numbers of smaller units.
 #define NSEC_PER_SEC 1000000000ull
 #define NSEC_PER_MSEC 1000000ull
 #define USEC_PER_SEC 1000000ull
