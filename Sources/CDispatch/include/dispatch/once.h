@@ -24,7 +24,7 @@ typedef intptr_t dispatch_once_t;
 
 #ifdef __BLOCKS__
 /// Runs a block on the calling thread, once for each predicate. Concurrent callers wait until the
-/// block has returned. Every caller returns with all its effects visible.
+/// block has returned. Every caller then sees all effects of the block.
 ///
 /// Stops if the block calls dispatch_once() with the same predicate.
 /// - Source: Apple, Dispatch, `dispatch_once`.

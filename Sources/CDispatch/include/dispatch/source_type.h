@@ -83,7 +83,7 @@ typedef unsigned long dispatch_source_proc_flags_t;
 #define DISPATCH_PROC_FORK 0x40000000
 /// The process executed another program, execve(2).
 #define DISPATCH_PROC_EXEC 0x20000000
-/// The process was sent a signal. Never reported on Linux for other processes.
+/// The process was sent a signal. Never reported on Linux.
 #define DISPATCH_PROC_SIGNAL 0x08000000
 
 // MARK: The system

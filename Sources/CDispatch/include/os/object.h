@@ -38,7 +38,7 @@ static __inline__ OS_UNUSED void *os_retain(void *object) {
 
 /// Drops a reference, as dispatch_release() does.
 ///
-/// Stops when the object has none left.
+/// Stops if the client holds no reference.
 /// - Source: Apple, os_object, `os_release`.
 static __inline__ OS_UNUSED void os_release(void *object) {
   _os_object_release((struct _os_object_s *)object);
