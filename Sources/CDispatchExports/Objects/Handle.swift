@@ -21,8 +21,8 @@
 //   group_async               no hold: the node holds the group
 //   group_leave               no hold: after one exchange the call uses only the group's address
 //                             (DispatchGroup.leaveAtOnce)
-//   semaphore_signal          no hold: until the grant is published the waiter is inside, with a
-//                             reference of its own
+//   semaphore_signal          no hold: until the grant is published a waiter is inside, which
+//                             holds the object
 //   sync, async_and_wait,     no hold: the caller waits, and holds the object meanwhile
 //   apply, group_wait,
 //   semaphore_wait
