@@ -1,4 +1,5 @@
-// What programs that were never recompiled hold the headers to. Defines nothing.
+// Checks at compile time that the headers keep the ABI of programs that were never recompiled.
+// Defines nothing.
 #include "dispatch/dispatch.h"
 #include "sys/qos.h"
 

@@ -1,5 +1,5 @@
-// The exported data symbols. Swift cannot define a C variable, and these names must exist with the
-// sizes that programs were linked with, so they are C; all that gives them behaviour is in Swift.
+// The exported data symbols. They are C because Swift cannot define a C variable, and programs were
+// linked with these names and sizes. Their behaviour is implemented in Swift.
 #include "CDispatchStorage.h"
 
 #include <string.h>
@@ -22,8 +22,8 @@ void (*_dispatch_end_NSAutoReleasePool)(void *);
 
 // MARK: Source types and formats
 
-// A client's address is compared with each symbol instead of being read: it may be anything, such
-// as the address of a type that a newer library exports and this one does not.
+// Compares a client's address with each symbol instead of reading it: it may be any address, such
+// as that of a type that a newer library exports and this library does not.
 #define GC_SOURCE_TYPES(_) \
   _(data_add, DATA_ADD) _(data_or, DATA_OR) _(data_replace, DATA_REPLACE) _(read, READ) \
   _(write, WRITE) _(signal, SIGNAL) _(timer, TIMER) _(interval, INTERVAL) _(proc, PROC) \
@@ -62,7 +62,7 @@ long gc_data_format_number(const void *format) {
 
 // MARK: Destructors
 
-// The Blocks ABI's literal of a block without captures.
+// The literal of a block without captures, of the Blocks ABI.
 // <https://clang.llvm.org/docs/Block-ABI-Apple.html>
 typedef struct block_descriptor {
   unsigned long reserved, size;
@@ -78,18 +78,18 @@ extern void *_NSConcreteGlobalBlock[];
 
 static const block_descriptor destructor_descriptor = {.size = sizeof(block_literal)};
 
-// The blocks know no buffer: only dispatch_data_create() can do what they stand for.
+// The blocks do not know the buffer: only dispatch_data_create() can do what they stand for.
 static void call_destructor(void *block) {
   (void)block;
   static const char text[] =
     "BUG IN CLIENT OF GRAND CENTRAL: A predefined data destructor was called as a block. Pass it "
     "to dispatch_data_create(); call free() or munmap() for memory of your own.\n";
-  // The process ends below; that the text could not be written changes nothing.
+  // The process ends below, so a failed write of the text changes nothing.
   if (write(STDERR_FILENO, text, strlen(text)) < 0) { }
   __builtin_trap();
 }
 
-// Not const: whoever holds a block may retain it, and some do so by writing to it.
+// Not const: code that holds a block may retain it, and some code does so by writing to it.
 #define DEFINE(name) \
   static block_literal name##_block = { \
     _NSConcreteGlobalBlock, BLOCK_IS_GLOBAL, 0, call_destructor, &destructor_descriptor }; \
@@ -101,8 +101,8 @@ DEFINE(none)
 
 // MARK: Start
 
-// Clients' own constructors may use the main queue, so its object must be there before they run: a
-// library's constructors run before those of whoever needs it, and within one executable the
+// Initialises the library before clients' constructors run, because they may use the main queue. A
+// library's constructors run before those of the images that need it; within one executable the
 // priority decides. Weak, so that this storage can be linked and tested without the engine.
 extern void libdispatch_init(void) __attribute__((weak));
 __attribute__((constructor(101))) static void start(void) {

@@ -1,5 +1,5 @@
-// The exported functions with any number of arguments, which Swift cannot define: each formats its
-// message and hands it to the engine, which the storage can be linked without.
+// The exported variadic functions, which Swift cannot define. Each formats its message and passes
+// it to the engine. The engine's functions are weak, so the storage links without it.
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,31 +1,33 @@
-// Room: ModelChecker/Check. Runs a model in every way that the strategy asks for, and says what came of it.
+// Room: ModelChecker/Check. Runs a model in every schedule of the strategy, and reports the
+// outcome.
 import CFibers
 import Synchronization
 
-/// What a check found.
+/// The result of a check.
 public struct Outcome: Sendable {
   public let model: String
-  /// Executions that were run, and how many of them led nowhere new.
+  /// The number of executions, and how many of them were redundant.
   public let executions: Int
   public let redundant: Int
   public let steps: Int
   public let seconds: Double
-  /// Every schedule that the strategy stands for was run.
+  /// Whether every schedule of the strategy was run.
   public let isComplete: Bool
   public let failure: Failure?
 }
 
-/// How a model failed.
+/// A failure of a model.
 public struct Failure: Sendable, CustomStringConvertible {
   public let message: String
   public let schedule: Schedule
-  /// The interleaving, a line for each step.
+  /// The interleaving, one line per step.
   public let steps: [TraceLine]
   public let execution: Int
 
   public var description: String { message }
 }
 
+/// One step of a failing execution.
 public struct TraceLine: Sendable {
   public let thread: String
   public let text: String
@@ -33,7 +35,7 @@ public struct TraceLine: Sendable {
 }
 
 extension Model {
-  /// Runs the model. One check runs at a time; other threads wait.
+  /// Runs the model. Only one check runs at a time; other threads wait.
   public func check(_ options: Options = Options()) -> Outcome {
     checking { Check(self, options).run() }
   }
@@ -48,15 +50,15 @@ extension Model {
   }
 }
 
-/// A place that an execution came to, and the strongest ordering asked for there: 1 acquires, 2 releases,
-/// 4 is sequentially consistent.
+/// A site that an execution reached, and the strongest ordering requested there: 1 acquires, 2
+/// releases, 4 is sequentially consistent.
 public struct Visit: Sendable {
   public let site: Site
   public let order: UInt8
 }
 
 extension Model {
-  /// Every place of an atomic operation that the model comes to within the options' limits.
+  /// Returns the site of every atomic operation that the model reaches within the options' limits.
   public func visits(_ options: Options = Options()) -> [Visit] {
     checking {
       let check = Check(self, options)
@@ -67,7 +69,7 @@ extension Model {
   }
 }
 
-/// Collects places while a model runs.
+/// Collects sites while a model runs.
 final class Visits {
   private struct Key: Hashable {
     let file: UnsafeRawPointer
@@ -102,7 +104,7 @@ private final class Check {
   let execution: Execution
   private var number: UInt64
 
-  /// Never the same twice in a process: locations in globals tell executions apart by it.
+  /// Unique in the process: locations in globals use it to distinguish executions.
   nonisolated(unsafe) private static var numbers: UInt64 = 0
 
   init(_ model: Model, _ options: Options) {
@@ -165,14 +167,15 @@ private final class Check {
     }
   }
 
-  /// Runs the model once for nothing: what it makes once for all, in globals, is no leak later.
+  /// Runs the model once and ignores the result, so that objects created once in globals are not
+  /// reported as leaks later.
   func warmUp() {
     search.beginExecution()
     _ = runOnce(judgesLeaks: false)
     search.forget()
   }
 
-  /// Returns what went wrong.
+  /// Returns the failure's message.
   private func runOnce(judgesLeaks: Bool) -> String? {
     number += 1
     execution.begin(number: number)
@@ -202,8 +205,8 @@ private final class Check {
     return execution.failure
   }
 
-  /// Runs the failing schedule again, to tell its story. `nil`: nothing has failed, the execution made
-  /// something that is made once for all, in a global.
+  /// Runs the failing schedule again, to record its steps. `nil`: the run did not fail; the
+  /// execution had created an object in a global that is created once.
   private func explain(_ schedule: Schedule, _ message: String, _ number: Int) -> Failure? {
     let again = replay(schedule, execution: number)
     if let again, again.message == message { return again }

@@ -1,14 +1,15 @@
-// Room: ModelChecker/Scene. A model: what there is, the threads that use it, and what must be true in the end.
+// Room: ModelChecker/Scene. A model: its objects, its threads, and the conditions that must hold at
+// the end.
 
-/// What a model's body sets up, once for each execution.
+/// The objects, threads and verdicts that a model's body sets up, once per execution.
 public final class Scene {
   private var verdicts: [() -> Void] = []
   private var names = 0
 
   init() {}
 
-  /// Adds a thread. A daemon may be asleep when the others have finished. After the verdict its sleeps end
-  /// by their deadlines, if they have any, so that it comes to its end and lets go of what it holds.
+  /// Adds a thread. A daemon may be asleep when the other threads have finished. After the verdict
+  /// its sleeps end at their deadlines, if any, so that it finishes and releases what it holds.
   public func thread(
     _ name: String? = nil, isDaemon: Bool = false, _ body: @escaping () -> Void
   ) {
@@ -17,12 +18,12 @@ public final class Scene {
     Execution.withCurrent { $0.addThread(name, isDaemon: isDaemon, body) }
   }
 
-  /// What is checked when all threads have finished. All they did has happened before.
+  /// Adds a check that runs when all threads have finished. All their steps happen before it.
   public func finally(_ verdict: @escaping () -> Void) { verdicts.append(verdict) }
 
-  /// Keeps an object until the verdict. A thread that drops the last reference to an object has all others'
-  /// uses of it behind it, by the reference count, which the checker does not see: a deinit that reads
-  /// atomics could find old values there.
+  /// Keeps an object until the verdict. When a thread drops the last reference to an object, the
+  /// reference count orders all other uses before that. The checker does not see reference counts,
+  /// so a deinit that reads atomics could find old values.
   public func keep(_ object: AnyObject) { finally { withExtendedLifetime(object) {} } }
 
   func judge() {
@@ -31,7 +32,7 @@ public final class Scene {
   }
 }
 
-/// A program small enough to be run in every way that it can run.
+/// A program small enough to run in every possible schedule.
 public struct Model: Sendable {
   public let name: String
   let body: @Sendable (Scene) -> Void
@@ -42,7 +43,7 @@ public struct Model: Sendable {
   }
 }
 
-/// What models and the checked program may ask of the checker while a model runs.
+/// The functions of the checker that models and the checked program may call while a model runs.
 public enum Checker {
   /// Fails the execution unless `condition` holds.
   public static func expect(
@@ -57,28 +58,29 @@ public enum Checker {
     Execution.withCurrent { $0.fail(message) }
   }
 
-  /// The number of the running thread of the model; 0: its stage.
+  /// The number of the model's running thread; 0 is its stage.
   public static var thread: Int { Execution.withCurrent { $0.running } }
 
-  /// The virtual clock.
+  /// The time of the virtual clock, in nanoseconds.
   public static var nanoseconds: UInt64 { Execution.withCurrent { $0.readClock(.none) } }
 
-  /// Starts a thread in the middle of an execution.
+  /// Starts a thread during an execution.
   public static func spawn(_ name: String, isDaemon: Bool = false, _ body: @escaping () -> Void) {
     Execution.withCurrent { $0.addThread(name, isDaemon: isDaemon, body) }
   }
 
-  /// Whether a system call that may be refused is refused.
+  /// Whether a system call that may be refused is refused here.
   public static func mayRefuse(file: StaticString = #fileID, line: UInt32 = #line) -> Bool {
     Execution.withCurrent { $0.mayRefuse(Site(file, line)) }
   }
 
-  /// Whether a mutation leaves out what is called for at that place: for what stands in for a system call.
+  /// Whether a mutation omits the call at this site. For stand-ins of system calls.
   public static func leavesOut(file: StaticString = #fileID, line: UInt32 = #line) -> Bool {
     Execution.withCurrent { $0.mutations.change(at: Site(file, line)) } == .skips
   }
 
-  /// Sleeps while the bits `mask` of a word are those of `expected`. False: the deadline came first.
+  /// Sleeps while the bits `mask` of a word equal those of `expected`. Returns false if the
+  /// deadline ended the sleep.
   public static func futexWait(
     _ word: Word, mask: UInt64, while expected: UInt64, until deadline: UInt64?,
     file: StaticString = #fileID, line: UInt32 = #line
@@ -88,12 +90,13 @@ public enum Checker {
     }
   }
 
+  /// Wakes up to `count` threads that sleep on a word.
   public static func futexWake(
     _ word: Word, count: Int, file: StaticString = #fileID, line: UInt32 = #line
   ) {
     Execution.withCurrent { $0.futexWake(word, count: count, Site(file, line)) }
   }
 
-  /// Counts a thing that must be gone at the end of its execution.
+  /// Counts objects that must have ended at the end of their execution.
   public static func count(made: Int) { Execution.withCurrent { $0.liveThings += made } }
 }

@@ -1,7 +1,7 @@
-// A block as compiled programs pass it: the address of a literal that begins with
-//    0 class │ 8 flags │ 16 invoke: called with the literal first │ 24 descriptor │ 32 what it captured
+// A block as compiled programs pass it: the address of a literal with the layout
+//    0 class │ 8 flags │ 16 invoke, which takes the literal first │ 24 descriptor │ 32 captures
 // <https://clang.llvm.org/docs/Block-ABI-Apple.html>
-// A block from a program is on its stack until it is copied; a copy is released once.
+// A program's block is on its stack until it is copied; each copy is released once.
 import CDispatchStorage
 
 struct Block {
@@ -21,14 +21,14 @@ struct Block {
   @inline(__always)
   func call() { invoke(as: Invoke.self)(literal) }
 
-  /// One more reference, which whoever gets it releases.
+  /// Returns one more reference, which the caller releases.
   @inline(__always)
   func copied() -> UnsafeMutableRawPointer {
     guard let copy = _Block_copy(literal) else { clientFault("There is no memory for a block.") }
     return copy
   }
 
-  /// As a function with the block as its context: calls it once and lets go of it.
+  /// The block as a function with itself as the context: calls it once and releases it.
   static var callAndRelease: ClientFunction {
     { literal in
       let block = Block(literal.unsafelyUnwrapped)
@@ -37,7 +37,7 @@ struct Block {
     }
   }
 
-  /// The same, without letting go.
+  /// The same, without the release.
   static var call: ClientFunction { { Block($0.unsafelyUnwrapped).call() } }
 }
 

@@ -1,11 +1,12 @@
-// dispatch/block.h: a block that can be cancelled, waited for and observed. It is a work item in a block's clothes: a
-// block whose only capture is the item, and whose invoke pointer tells it from all others. It is copied from the stack once,
-// which gives it the item's one reference; from then on copies are counted, and the last one ends the item.
+// dispatch/block.h: a block that can be cancelled, waited for and observed. It is a work item in
+// the form of a block: its only capture is the item, and its invoke pointer identifies it. One copy
+// from the stack gives it the item's one reference. Later copies are counted, and the last release
+// ends the item.
 import CDispatchStorage
 import CLinux
 
 extension Block {
-  /// The work item inside, if this is a block of dispatch_block_create().
+  /// The work item inside, if dispatch_block_create() made this block.
   @inline(__always)
   var item: Unmanaged<DispatchWorkItem>? {
     guard invoke(as: UInt.self) == WorkBlock.mark else { return nil }
@@ -16,15 +17,16 @@ extension Block {
 enum WorkBlock {
   private static let invoke: Block.Invoke = { literal in
     let item = literal.load(fromByteOffset: 32, as: UnsafeRawPointer.self)
-    // SAFETY: whoever calls a block holds it, and the block its item.
+    // SAFETY: the caller of a block holds it, and the block holds its item.
     Unmanaged<DispatchWorkItem>.fromOpaque(item)._withUnsafeGuaranteedRef { $0.perform() }
   }
   static var mark: UInt { unsafeBitCast(invoke, to: UInt.self) }
 
-  /// reserved │ size │ copy(to, from) │ dispose(block): what the blocks' runtime calls.
+  /// reserved │ size │ copy(to, from) │ dispose(block): the functions that the blocks' runtime
+  /// calls.
   // SAFETY: written once, and never freed.
   private nonisolated(unsafe) static let descriptor: UnsafeRawPointer = {
-    // The literal on the stack was the owner: see make().
+    // The reference moves from the literal on the stack to the copy: see make().
     let copy: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void = {
       _, _ in
     }
@@ -43,7 +45,7 @@ enum WorkBlock {
   /// BLOCK_HAS_COPY_DISPOSE.
   private static let hasHelpers: UInt64 = 1 << 25
 
-  /// A new block around `item`. `inner`: the block that the item calls, and keeps.
+  /// Creates a block around `item`. `inner` is the block that the item calls and retains.
   static func make(_ item: DispatchWorkItem, around inner: Block) -> UnsafeMutableRawPointer {
     withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 6) { words in
       words[0] = UInt64(UInt(bitPattern: gc_stack_block_class()))
@@ -56,12 +58,13 @@ enum WorkBlock {
     }
   }
 
-  /// What the item of a block calls, which is alive as long as the block: by its address the end of an execution is told.
+  /// The block that the item calls. It lives as long as the block, and its address is the one with
+  /// which the end of an execution is published to the race detector.
   static func inner(of block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
     block.load(fromByteOffset: 40, as: UnsafeMutableRawPointer.self)
   }
 
-  /// The item of a block that must be one of these.
+  /// Returns the item of a block, which must be a block object.
   static func item(
     of block: UnsafeMutableRawPointer, _ function: StaticString = #function
   ) -> Unmanaged<DispatchWorkItem> {
@@ -74,9 +77,9 @@ enum WorkBlock {
   }
 }
 
-// MARK: Making
+// MARK: Creating
 
-/// All flags that there are.
+/// All defined flags.
 private let knownFlags: UInt = 0x3f
 
 private func workBlock(
@@ -94,7 +97,7 @@ private func workBlock(
   return WorkBlock.make(item, around: inner)
 }
 
-/// A new block that runs `block`, with flags; NULL for unknown flags.
+/// Creates a block object that runs `block`, with flags; NULL for unknown flags.
 @c(dispatch_block_create)
 public func dispatchBlockCreate(
   _ flags: UInt, _ block: UnsafeMutableRawPointer
@@ -102,7 +105,8 @@ public func dispatchBlockCreate(
   workBlock(flags, .unspecified, block)
 }
 
-/// The same, with a QoS class; NULL for an unknown one, or a relative priority outside 0 … -15.
+/// Does the same with a QoS class; NULL for an unknown class, or a relative priority outside 0 …
+/// -15.
 @c(dispatch_block_create_with_qos_class)
 public func dispatchBlockCreateWithQoSClass(
   _ flags: UInt, _ qosClass: UInt32, _ relativePriority: Int32, _ block: UnsafeMutableRawPointer
@@ -111,7 +115,7 @@ public func dispatchBlockCreateWithQoSClass(
   return workBlock(flags, qos, block)
 }
 
-// Vouchers are Mach's; there are none here.
+// Vouchers are Mach's and do not exist here.
 
 @c(dispatch_block_create_with_voucher)
 public func dispatchBlockCreateWithVoucher(
@@ -138,27 +142,27 @@ public func dispatchBlockCreateInternally(
 
 // MARK: Using
 
-/// Runs a block here and now, with flags, as if it had been made with them.
+/// Runs a block on the calling thread, as a block object with these flags.
 @c(dispatch_block_perform)
 public func dispatchBlockPerform(_ flags: UInt, _ block: UnsafeMutableRawPointer) {
   let flags = DispatchWorkItemFlags(rawValue: flags & knownFlags)
-  // The item dies before this returns, so the block need not be copied.
+  // The item ends before this returns, so the block need not be copied.
   DispatchWorkItem(flags: flags) { Block(block).call() }.perform()
 }
 
-/// Executions of the block that begin from now on end at once. Any thread.
+/// Makes executions that begin later end at once. Any thread.
 @c(dispatch_block_cancel)
 public func dispatchBlockCancel(_ block: UnsafeMutableRawPointer) {
   WorkBlock.item(of: block)._withUnsafeGuaranteedRef { $0.cancel() }
 }
 
-/// 1 if dispatch_block_cancel() was called, else 0.
+/// Returns 1 if dispatch_block_cancel() was called, otherwise 0.
 @c(dispatch_block_testcancel)
 public func dispatchBlockTestCancel(_ block: UnsafeMutableRawPointer) -> Int {
   WorkBlock.item(of: block)._withUnsafeGuaranteedRef { $0.isCancelled } ? 1 : 0
 }
 
-/// Waits for the first execution; 0, or another number if the time came first.
+/// Waits for the first execution. Returns 0, or nonzero after the timeout.
 @c(dispatch_block_wait)
 public func dispatchBlockWait(_ block: UnsafeMutableRawPointer, _ timeout: UInt64) -> Int {
   let result = WorkBlock.item(of: block)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
@@ -166,7 +170,7 @@ public func dispatchBlockWait(_ block: UnsafeMutableRawPointer, _ timeout: UInt6
   return result
 }
 
-/// Submits `notification` when the first execution is over.
+/// Submits `notification` after the first execution has ended.
 @c(dispatch_block_notify)
 public func dispatchBlockNotify(
   _ block: UnsafeMutableRawPointer, _ target: Handle?, _ notification: UnsafeMutableRawPointer
@@ -179,7 +183,7 @@ public func dispatchBlockNotify(
     let held = HeldBlock(notification)
     guard gc_is_watched_for_races() else { return $0.notify(queue: target) { held.call() } }
     let observed = HeldBlock(block)
-    // What the notifier has done, and what the execution did.
+    // Publishes the notifier's writes. The notification acquires them, and the execution's.
     Races.release(held.block.literal)
     $0.notify(queue: target) {
       Races.acquire(held.block.literal)

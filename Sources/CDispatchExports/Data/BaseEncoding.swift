@@ -1,8 +1,9 @@
-// Bytes as letters: RFC 4648. White space between letters is skipped. What is no whole number of groups, or goes on
-// behind its padding, is refused; the toolchain's library drops or invents bytes there.
+// Base 32 and base 64, RFC 4648. White space between letters is skipped. Text with an incomplete
+// group, or with letters after its padding, is rejected; the toolchain's library loses or invents
+// bytes there.
 
 struct BaseEncoding {
-  /// What a letter stands for: 5 bits or 6, in groups of 8 letters or 4.
+  /// The bits of a letter: 5 in groups of 8 letters, or 6 in groups of 4.
   let bits: Int
   let letters: [UInt8]
   private let values: [UInt8]
@@ -24,7 +25,7 @@ struct BaseEncoding {
     self.values = values
   }
 
-  /// Letters in a group, and the bytes that they stand for.
+  /// The letters in a group, and the bytes that they encode.
   private var groupLetters: Int { bits == 5 ? 8 : 4 }
   private var groupBytes: Int { bits == 5 ? 5 : 3 }
 
@@ -48,7 +49,7 @@ struct BaseEncoding {
 
   private func letter(_ value: UInt32) -> UInt8 { letters[Int(value & (1 << bits - 1))] }
 
-  /// `nil`: something that is no such text.
+  /// `nil` for invalid text.
   func decoded(_ text: [UInt8]) -> [UInt8]? {
     var made: [UInt8] = []
     var held: UInt32 = 0
@@ -70,7 +71,7 @@ struct BaseEncoding {
       }
       count += 1
     }
-    // Paddings stand for the letters of bytes that are not there, and as few bits as possible are left over.
+    // Padding replaces the letters of missing bytes, and fewer bits than a letter's are left over.
     let isWhole = count % groupLetters == 0 && heldBits < bits
     return isWhole && paddings < groupLetters ? made : nil
   }

@@ -1,27 +1,29 @@
-// dispatch/data.h: bytes as immutable objects. Data without bytes is one object, which every program may compare with.
+// dispatch/data.h: immutable data objects. Empty data is always the same object, so programs may
+// compare with it.
 import CDispatchStorage
 
-/// The bytes at an address.
+/// Returns the data at an address.
 func data(_ handle: Handle?, _ function: StaticString = #function) -> DispatchData {
   if handle == gc_data_empty_address() { return .empty }
   let object: Unmanaged<DataObject> = object(handle, function)
   return object._withUnsafeGuaranteedRef { $0.data }
 }
 
-/// A new object, with the reference that the program gets.
+/// Returns a new object, with the reference that the program gets.
 func newHandle(_ data: DispatchData) -> Handle {
   data.isEmpty ? gc_data_empty_address() : newHandle(DataObject(data))
 }
 
-/// An object for the length of a call.
+/// Calls `body` with an object that lives until it returns.
 func withHandle<Result>(_ data: DispatchData, _ body: (Handle) -> Result) -> Result {
   let handle = newHandle(data)
   defer { dispatchRelease(handle) }
   return body(handle)
 }
 
-/// Makes data of `size` bytes. Without a destructor they are copied; otherwise it is called, or what it stands for is
-/// done, when the last of them is no longer needed.
+/// Creates data of `size` bytes. Without a destructor the bytes are copied. Otherwise the
+/// destructor is called, or its predefined action performed, when the last of them is no longer
+/// needed.
 @c(dispatch_data_create)
 public func dispatchDataCreate(
   _ buffer: UnsafeRawPointer?, _ size: Int, _ target: Handle?,
@@ -32,7 +34,7 @@ public func dispatchDataCreate(
   return newHandle(DispatchData(bytesNoCopy: bytes, deallocator: deallocator(destructor, target)))
 }
 
-/// The memory that a program hands over. Sizes have no sign in C.
+/// Returns the client's memory as a buffer. C's sizes are unsigned, so a negative one is too large.
 private func bytes(
   _ buffer: UnsafeRawPointer?, _ size: Int, _ function: StaticString
 ) -> UnsafeRawBufferPointer {
@@ -56,7 +58,8 @@ private func deallocator(
   }
 }
 
-/// Makes data of bytes where they are; the function is called with their address when they are no longer needed.
+/// Creates data from bytes without a copy; the function gets their address when they are no longer
+/// needed.
 @c(dispatch_data_create_f)
 public func dispatchDataCreateFunction(
   _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ target: Handle?,
@@ -69,7 +72,7 @@ public func dispatchDataCreateFunction(
     DispatchData(bytesNoCopy: bytes, deallocator: .custom(target, { destructor(buffer) })))
 }
 
-/// Makes data of bytes that the caller writes before anybody else sees it.
+/// Creates data of bytes that the caller writes before it shares the object.
 @c(dispatch_data_create_alloc)
 public func dispatchDataCreateAlloc(
   _ size: Int, _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
@@ -81,11 +84,11 @@ public func dispatchDataCreateAlloc(
   return newHandle(data)
 }
 
-/// How many bytes there are.
+/// Returns the number of bytes.
 @c(dispatch_data_get_size)
 public func dispatchDataGetSize(_ handle: Handle?) -> Int { data(handle).count }
 
-/// The same bytes in one stretch, and where that is: good while the result lives.
+/// Returns the same bytes contiguously, and their address, which is valid while the result lives.
 @c(dispatch_data_create_map)
 public func dispatchDataCreateMap(
   _ handle: Handle?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?,
@@ -97,7 +100,7 @@ public func dispatchDataCreateMap(
   return newHandle(flat)
 }
 
-/// Both, one after the other, which share their bytes.
+/// Concatenates two objects, which share their bytes.
 @c(dispatch_data_create_concat)
 public func dispatchDataCreateConcat(_ first: Handle?, _ second: Handle?) -> Handle {
   var joined = data(first)
@@ -113,11 +116,11 @@ private func retained(_ handle: Handle) -> Handle {
   return handle
 }
 
-/// The bytes from `offset`, at most `length`, which are shared.
+/// Returns at most `length` bytes from `offset`, which are shared.
 @c(dispatch_data_create_subrange)
 public func dispatchDataCreateSubrange(_ handle: Handle?, _ offset: Int, _ length: Int) -> Handle {
   let whole = data(handle)
-  // Both are without a sign in C.
+  // Both are unsigned in C.
   guard offset >= 0, offset < whole.count, length != 0 else { return gc_data_empty_address() }
   let left = whole.count - offset
   let count = length < 0 ? left : min(length, left)
@@ -125,7 +128,7 @@ public func dispatchDataCreateSubrange(_ handle: Handle?, _ offset: Int, _ lengt
   return newHandle(whole.subdata(in: offset..<offset + count))
 }
 
-/// The contiguous stretch with the byte at `location`, and where it starts.
+/// Returns the contiguous region that contains the byte at `location`, and its offset.
 @c(dispatch_data_copy_region)
 public func dispatchDataCopyRegion(
   _ handle: Handle?, _ location: Int, _ offset: UnsafeMutablePointer<Int>?
@@ -143,7 +146,8 @@ public func dispatchDataCopyRegion(
 private typealias Applier =
   @convention(c) (UnsafeMutableRawPointer, Handle, Int, UnsafeRawPointer?, Int) -> Bool
 
-/// Calls a block with each contiguous stretch until it returns false; whether all were seen.
+/// Calls a block with each contiguous region until it returns false. Returns whether all were
+/// visited.
 @c(dispatch_data_apply)
 public func dispatchDataApply(_ handle: Handle?, _ block: UnsafeMutableRawPointer) -> Bool {
   let invoke = Block(block).invoke(as: Applier.self)
@@ -152,7 +156,8 @@ public func dispatchDataApply(_ handle: Handle?, _ block: UnsafeMutableRawPointe
   }
 }
 
-/// Calls a function with each contiguous stretch until it returns false; whether all were seen.
+/// Calls a function with each contiguous region until it returns false. Returns whether all were
+/// visited.
 @c(dispatch_data_apply_f)
 public func dispatchDataApplyFunction(
   _ handle: Handle?, _ context: UnsafeMutableRawPointer?,

@@ -1,9 +1,10 @@
-// dispatch_data_create_with_transform(): text from one encoding into another. Two families: bytes and their texts in
-// base 32 and 64; Unicode. Each goes through what is common to its family, bytes or UTF-8.
+// dispatch_data_create_with_transform(): converts text between encodings. There are two families:
+// bytes with their base 32 and base 64 texts, and Unicode. A conversion goes through the common
+// form of its family, bytes or UTF-8.
 import CDispatchStorage
 
-/// The bytes of `input`, which are in one format, in another. NULL where one family is to become the other, or what is
-/// there is not in its format; `utf_any` can be read only.
+/// Converts the bytes of `input` from one format to another. NULL if the formats are of different
+/// families, if the input is invalid, or if the output is `utf_any`, which can only be read.
 @c(dispatch_data_create_with_transform)
 public func dispatchDataCreateWithTransform(
   _ input: Handle?, _ inputFormat: UnsafeRawPointer?, _ outputFormat: UnsafeRawPointer?

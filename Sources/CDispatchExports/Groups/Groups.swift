@@ -1,11 +1,11 @@
-// dispatch/group.h, dispatch/semaphore.h, dispatch/once.h: waiting for each other.
+// dispatch/group.h, dispatch/semaphore.h, dispatch/once.h: synchronisation between threads.
 
-/// 0, or what C's waits return when the time came first.
+/// The result of C's waits: 0 for success, 1 for a timeout.
 extension DispatchTimeoutResult {
   var word: Int { self == .success ? 0 : 1 }
 }
 
-/// Makes an empty group.
+/// Creates an empty group.
 @c(dispatch_group_create)
 public func dispatchGroupCreate() -> Handle { newHandle(DispatchGroup()) }
 
@@ -14,25 +14,25 @@ private func group(_ handle: Handle?, _ function: StaticString = #function) -> U
   DispatchGroup
 > { object(handle, function) }
 
-/// Counts one piece of work in.
+/// Adds a member to the group.
 @c(dispatch_group_enter)
 public func dispatchGroupEnter(_ handle: Handle?) {
   group(handle)._withUnsafeGuaranteedRef { $0.enter() }
 }
 
-/// Counts one piece of work out.
+/// Removes a member from the group.
 @c(dispatch_group_leave)
 public func dispatchGroupLeave(_ handle: Handle?) {
   group(handle)._withUnsafeGuaranteedRef { $0.leaveAtOnce() }
 }
 
-/// Waits until the group is empty; 0, or another number if the time came first.
+/// Waits until the group is empty. Returns 0, or nonzero after the timeout.
 @c(dispatch_group_wait)
 public func dispatchGroupWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
   group(handle)._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
 }
 
-/// Submits a block as part of a group.
+/// Submits a block as a member of a group.
 @c(dispatch_group_async)
 public func dispatchGroupAsync(
   _ handle: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer
@@ -48,7 +48,7 @@ public func dispatchGroupAsync(
   }
 }
 
-/// Submits a function as part of a group.
+/// Submits a function as a member of a group.
 @c(dispatch_group_async_f)
 public func dispatchGroupAsyncFunction(
   _ handle: Handle?, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
@@ -93,23 +93,23 @@ private func semaphore(_ handle: Handle?, _ function: StaticString = #function) 
   DispatchSemaphore
 > { object(handle, function) }
 
-/// Makes a semaphore; NULL for a negative value.
+/// Creates a semaphore; NULL for a negative value.
 @c(dispatch_semaphore_create)
 public func dispatchSemaphoreCreate(_ value: Int) -> Handle? {
   value < 0 ? nil : newHandle(DispatchSemaphore(value: value))
 }
 
-/// Gives a permit; not 0 if it went to a thread that waited.
+/// Returns a permit; nonzero if a waiting thread got it.
 @c(dispatch_semaphore_signal)
 public func dispatchSemaphoreSignal(_ handle: Handle?) -> Int {
   semaphore(handle)._withUnsafeGuaranteedRef { $0.signal() }
 }
 
-/// Takes a permit; 0, or another number if the time came first.
+/// Takes a permit. Returns 0, or nonzero after the timeout.
 @c(dispatch_semaphore_wait)
 public func dispatchSemaphoreWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
   semaphore(handle)._withUnsafeGuaranteedRef {
-    // By far the most: no deadline to look at, nor the permits before one is taken.
+    // The common case, by far: it need not check a deadline, nor the permits before it takes one.
     if timeout == .max {
       $0.wait()
       return 0
@@ -120,13 +120,13 @@ public func dispatchSemaphoreWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
 
 // MARK: Once
 
-/// Calls a block unless that has been done with this word; returns when it has.
+/// Calls a block once for this word; returns after that call has returned.
 @c(dispatch_once)
 public func dispatchOnce(_ word: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
   runOnce(word, Block.call, block)
 }
 
-/// Calls a function unless that has been done with this word; returns when it has.
+/// Calls a function once for this word; returns after that call has returned.
 @c(dispatch_once_f)
 public func dispatchOnceFunction(
   _ word: UnsafeMutableRawPointer, _ context: UnsafeMutableRawPointer?, _ work: ClientFunction

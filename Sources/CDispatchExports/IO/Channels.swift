@@ -10,7 +10,7 @@ private func streamType(_ type: UInt) -> DispatchIO.StreamType? {
   DispatchIO.StreamType(rawValue: type)
 }
 
-// MARK: Making
+// MARK: Creating
 
 private func make(
   _ type: UInt, _ descriptor: Int32, _ target: Handle?, _ cleanup: ClientHandler
@@ -22,7 +22,7 @@ private func make(
     })
 }
 
-/// Makes a channel to a descriptor; NULL for an unknown type.
+/// Creates a channel for a descriptor; NULL for an unknown type.
 @c(dispatch_io_create)
 public func dispatchIOCreate(
   _ type: UInt, _ descriptor: Int32, _ target: Handle?, _ cleanup: UnsafeMutableRawPointer?
@@ -49,7 +49,7 @@ private func make(
   ).map { newHandle($0) }
 }
 
-/// Makes a channel to a file; NULL for an unknown type or a path that is not absolute.
+/// Creates a channel for a file; NULL for an unknown type or a path that is not absolute.
 @c(dispatch_io_create_with_path)
 public func dispatchIOCreateWithPath(
   _ type: UInt, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t, _ target: Handle?,
@@ -75,7 +75,7 @@ private func make(
     DispatchIO(type: type, io: channel(other), queue: queueOrDefault(target)) { cleanup($0) })
 }
 
-/// Makes a channel to what another one is for; NULL for an unknown type.
+/// Creates a channel for another channel's descriptor or file; NULL for an unknown type.
 @c(dispatch_io_create_with_io)
 public func dispatchIOCreateWithIO(
   _ type: UInt, _ other: Handle?, _ target: Handle?, _ cleanup: UnsafeMutableRawPointer?
@@ -92,7 +92,7 @@ public func dispatchIOCreateWithIOFunction(
 }
 
 extension ClientHandler {
-  /// A block that may be missing.
+  /// Wraps a block that may be NULL.
   fileprivate static func orNone(_ block: UnsafeMutableRawPointer?) -> ClientHandler {
     if let block { return ClientHandler(block) }
     let nothing: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Void = { _, _ in }
@@ -110,7 +110,7 @@ private func read(
   }
 }
 
-/// Reads; the block is called with (done, data, error).
+/// Reads; the block gets (done, data, error).
 @c(dispatch_io_read)
 public func dispatchIORead(
   _ handle: Handle?, _ offset: Int, _ length: Int, _ target: Handle?,
@@ -136,7 +136,7 @@ private func write(
   }
 }
 
-/// Writes; the block is called with (done, what is still to be written, error).
+/// Writes; the block gets (done, data not yet written, error).
 @c(dispatch_io_write)
 public func dispatchIOWrite(
   _ handle: Handle?, _ offset: Int, _ bytes: Handle?, _ target: Handle?,
@@ -154,7 +154,7 @@ public func dispatchIOWriteFunction(
   write(handle, offset, bytes, target, ClientHandler(work, context))
 }
 
-/// Runs a block between what was asked for before and what is asked for later.
+/// Runs a block after all earlier operations and before all later ones.
 @c(dispatch_io_barrier)
 public func dispatchIOBarrier(_ handle: Handle?, _ block: UnsafeMutableRawPointer) {
   let handler = ClientHandler(block)
@@ -168,31 +168,32 @@ public func dispatchIOBarrierFunction(
   channel(handle).barrier { work(context) }
 }
 
-/// Closes a channel; with 1 its operations end early.
+/// Closes a channel; flag 1 ends its operations early.
 @c(dispatch_io_close)
 public func dispatchIOClose(_ handle: Handle?, _ flags: UInt) {
   channel(handle).close(flags: DispatchIO.CloseFlags(rawValue: flags & 1))
 }
 
-/// The descriptor, or -1.
+/// Returns the descriptor, or -1.
 @c(dispatch_io_get_descriptor)
 public func dispatchIOGetDescriptor(_ handle: Handle?) -> Int32 { channel(handle).fileDescriptor }
 
 // MARK: Limits
 
-/// How many bytes a handler is given at most.
+/// Sets the maximum number of bytes in one call of a handler.
 @c(dispatch_io_set_high_water)
 public func dispatchIOSetHighWater(_ handle: Handle?, _ bytes: Int) {
   channel(handle).setLimit(highWater: bytes)
 }
 
-/// How many bytes a handler waits for.
+/// Sets the minimum number of bytes for which a handler is called.
 @c(dispatch_io_set_low_water)
 public func dispatchIOSetLowWater(_ handle: Handle?, _ bytes: Int) {
   channel(handle).setLimit(lowWater: bytes)
 }
 
-/// How often handlers run, in nanoseconds; with 1 however little there is.
+/// Sets the interval of handler calls, in nanoseconds; flag 1 calls them however few bytes there
+/// are.
 @c(dispatch_io_set_interval)
 public func dispatchIOSetInterval(_ handle: Handle?, _ nanoseconds: UInt64, _ flags: UInt) {
   let interval: DispatchTimeInterval =
@@ -201,7 +202,7 @@ public func dispatchIOSetInterval(_ handle: Handle?, _ nanoseconds: UInt64, _ fl
     interval: interval, flags: DispatchIO.IntervalFlags(rawValue: flags & 1))
 }
 
-// MARK: One read or write
+// MARK: Single operations
 
 private func read(
   _ descriptor: Int32, _ length: Int, _ target: Handle?, _ handler: ClientHandler
@@ -211,7 +212,7 @@ private func read(
   ) { handler($0, $1) }
 }
 
-/// Reads once what is there; the block is called with (data, error).
+/// Reads once; the block gets (data, error).
 @c(dispatch_read)
 public func dispatchRead(
   _ descriptor: Int32, _ length: Int, _ target: Handle?, _ block: UnsafeMutableRawPointer
@@ -235,7 +236,7 @@ private func write(
   ) { handler($0, $1) }
 }
 
-/// Writes all; the block is called with (what could not be written or NULL, error).
+/// Writes all; the block gets (unwritten data or NULL, error).
 @c(dispatch_write)
 public func dispatchWrite(
   _ descriptor: Int32, _ bytes: Handle?, _ target: Handle?, _ block: UnsafeMutableRawPointer

@@ -1,8 +1,11 @@
-// What the calls of dispatch/io.h hand over to be called later: a block, or a function with its context.
+// Handlers of dispatch/io.h: a block, or a function with its context.
 
-/// A client's handler with parameters. Blocks are held; functions answer for their context.
+/// A client's handler with parameters. It retains a block; the client keeps a function's context
+/// alive.
 enum ClientHandler {
+  /// A retained block.
   case block(HeldBlock)
+  /// A function and its context.
   case function(UnsafeRawPointer, UnsafeMutableRawPointer?)
 
   init(_ block: UnsafeMutableRawPointer) { self = .block(HeldBlock(block)) }
@@ -11,7 +14,7 @@ enum ClientHandler {
     self = .function(unsafeBitCast(function, to: UnsafeRawPointer.self), context)
   }
 
-  /// What is called, and with what first: blocks and functions agree from there on.
+  /// Passes the code to call and its first argument; blocks and functions are alike from there on.
   private func with<Function>(
     _ type: Function.Type, _ body: (Function, UnsafeMutableRawPointer?) -> Void
   ) {

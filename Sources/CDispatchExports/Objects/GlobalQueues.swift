@@ -1,24 +1,25 @@
-// The global queues as C programs hold them. Some release what they never retained, and others the other way about, so
-// their objects must be such that nobody counts: neither a program's references, nor Swift's. For those they get the
-// reference count of an object that lives in a program's image, which the runtime leaves alone. It is copied from one
-// that has it, the empty array's storage.
+// The global queues as C programs hold them. Some programs release a queue that they never
+// retained, others retain without releasing, so neither a program's references nor Swift's may be
+// counted. These objects get the reference count of an object in a program's image, which the Swift
+// runtime never changes. It is copied from such an object, the empty array's storage.
 
 enum GlobalQueues {
-  /// The address of `handles` once they are made; 0 before. A variable that is made at its first use has a lock to ask
-  /// at every other.
+  /// The address of `handles` after their creation; 0 before. A lazily initialised variable would
+  /// check its lock at every use.
   private static let published = Atomic<UInt>(0)
 
-  /// By what the queue is asked for with: a class's number in C, or an older priority; most numbers are neither. Behind
-  /// them those that overcommit, by the same numbers, and the one that takes each item's own class.
-  /// Made at the first use, before any of them is handed out.
-  // SAFETY: never changed after that.
+  /// The handles, indexed by a class's number in C or an older priority; most entries are NULL. The
+  /// overcommit queues follow, by the same numbers, then the queue that uses each item's own class.
+  /// Created at the first use, before any handle is given out.
+  // SAFETY: never changed after their creation.
   private nonisolated(unsafe) static let handles: UnsafeMutablePointer<Handle?> = {
     let empty: [Int] = []
     let references = unsafeBitCast(empty, to: UnsafeRawPointer.self).load(
       fromByteOffset: 8, as: UInt64.self)
     for queue in DispatchQueue.everlasting {
       let object = Unmanaged.passUnretained(queue).toOpaque()
-      // Other threads may be counting: they exchange the whole word, find it changed, and leave it.
+      // Other threads may be counting: they compare-exchange the whole word, see the change, and
+      // leave it.
       object.storeBytes(of: references, toByteOffset: 8, as: UInt64.self)
       queue.setUncounted()
     }
@@ -30,11 +31,11 @@ enum GlobalQueues {
       handles[count + number - least] =
         Unmanaged.passUnretained(DispatchQueue.overcommitGlobal(qos: qosClass)).toOpaque()
     }
-    // A program gets it as the current queue of what has no queue of its own.
+    // A program gets it as the current queue of work without a queue of its own.
     handles[2 * count] = Unmanaged.passUnretained(DispatchQueue.everlasting[0]).toOpaque()
     return handles
   }()
-  /// Older priorities are small numbers, and one of them is 0, which is also the class that is none.
+  /// Older priorities are small numbers. One is 0, which is also the unspecified class.
   private static var queues: [(Int, DispatchQoS.QoSClass)] {
     [
       (-2, .utility), (0, .default), (2, .userInitiated),
@@ -44,10 +45,10 @@ enum GlobalQueues {
   }
   private static var least: Int { -2 }
   private static var count: Int { 0x24 }
-  /// The lowest of the older priorities is apart from all others.
+  /// The background priority, far below the range of the others.
   private static var background: Int { -32768 }
 
-  /// NULL for a number that is neither.
+  /// NULL for a number that is neither a class nor a priority.
   @inline(__always)
   static func handle(_ number: Int, overcommits: Bool = false) -> Handle? {
     // acquiring: pairs with the releasing store in prepare().
@@ -56,7 +57,7 @@ enum GlobalQueues {
         bitPattern: published.load(ordering: .acquiring))
     else { return handleOfFirstUse(number, overcommits) }
     let first = overcommits ? count : 0
-    // A number below the least is a large one.
+    // A number below the least wraps to a large one.
     let place = UInt(bitPattern: number &- least)
     if place < UInt(count) { return handles[first + Int(place)] }
     return number == background ? handles[first + 0x09 - least] : nil
@@ -74,9 +75,10 @@ enum GlobalQueues {
   }
 
   static func prepare() {
-    // relaxed: the once below orders.
+    // relaxed: a first look only; the once below orders.
     if published.load(ordering: .relaxed) != 0 { return }
-    // releasing: the handles, for handle(). Whoever comes here stores the same.
+    // releasing: publishes the handles to handle(). Every thread that gets here stores the same
+    // value.
     published.store(UInt(bitPattern: handles), ordering: .releasing)
   }
 }

@@ -1,4 +1,4 @@
-// dispatch/object.h: what all objects have in common.
+// dispatch/object.h: functions that all objects share.
 import CDispatchStorage
 
 /// Adds a reference. Any thread.
@@ -9,7 +9,7 @@ public func dispatchRetain(_ handle: Handle?) {
   object._withUnsafeGuaranteedRef { $0.addClientReference(first: { holdFirst(object) }) }
 }
 
-/// Drops a reference; with the last one the object ends. Any thread.
+/// Drops a reference; the last one ends the object. Any thread.
 @c(dispatch_release)
 public func dispatchRelease(_ handle: Handle?) {
   if isNoObject(handle) { return }
@@ -17,7 +17,7 @@ public func dispatchRelease(_ handle: Handle?) {
   object._withUnsafeGuaranteedRef { $0.dropClientReference(last: { dropLast(object, of: $0) }) }
 }
 
-// Apart, so that who only counts needs no frame.
+// Separate functions, so that the path that only counts needs no stack frame.
 
 @inline(never)
 private func holdFirst(_ object: Unmanaged<DispatchObject>) {
@@ -34,14 +34,14 @@ private func dropLast(_ object: Unmanaged<DispatchObject>, of count: UInt32) {
     """)
 }
 
-/// The program's pointer; NULL at first.
+/// Returns the program's pointer; NULL at first.
 @c(dispatch_get_context)
 public func dispatchGetContext(_ object: Handle) -> UnsafeMutableRawPointer? {
   if isWithoutContext(object) { return nil }
   return anyObject(object)._withUnsafeGuaranteedRef { $0.context }
 }
 
-/// Sets the program's pointer. Any thread. Objects that are everybody's keep none, but for the main queue.
+/// Sets the program's pointer. Any thread. Immortal objects keep none, except the main queue.
 @c(dispatch_set_context)
 public func dispatchSetContext(_ object: Handle, _ context: UnsafeMutableRawPointer?) {
   if isWithoutContext(object) || GlobalQueues.contains(object) { return }
@@ -52,36 +52,37 @@ private func isWithoutContext(_ object: Handle) -> Bool {
   object == gc_data_empty_address() || gc_attribute_number(object) >= 0
 }
 
-/// Sets what is called with the context on the target queue when the object has ended; not without a context.
+/// Sets the function that is called with the context on the target queue after the object has
+/// ended. It is not called without a context.
 @c(dispatch_set_finalizer_f)
 public func dispatchSetFinalizer(_ object: Handle, _ finalizer: ClientFunction?) {
   if isWithoutContext(object) { return }
   anyObject(object)._withUnsafeGuaranteedRef { $0.setFinalizer(finalizer) }
 }
 
-/// Starts an inactive object; without effect on others.
+/// Starts an inactive object; has no effect on others.
 @c(dispatch_activate)
 public func dispatchActivate(_ object: Handle) {
   withHold(anyObject(object)) { $0.activate() }
 }
 
-/// Holds an object's work back. Balanced by dispatch_resume().
+/// Suspends an object. Balanced by dispatch_resume().
 @c(dispatch_suspend)
 public func dispatchSuspend(_ object: Handle) {
   anyObject(object)._withUnsafeGuaranteedRef { $0.suspend() }
 }
 
-/// Takes back one dispatch_suspend(); starts a source that was never active.
+/// Balances one dispatch_suspend(); activates an inactive source.
 @c(dispatch_resume)
 public func dispatchResume(_ object: Handle) {
   anyObject(object)._withUnsafeGuaranteedRef { $0.resume() }
 }
 
-/// Sets where an object's work runs, and its finalizer; NULL: on a default queue. Does nothing to the main queue and
-/// the global ones.
+/// Sets the queue of an object's work and of its finalizer; NULL for the default queue. Does
+/// nothing to the main queue and the global queues.
 @c(dispatch_set_target_queue)
 public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
-  // Where those work that are everybody's is not for one to say.
+  // A program cannot retarget objects that all programs share.
   if isWithoutContext(object) || object == gc_main_queue_address()
     || GlobalQueues.contains(object)
   {
@@ -94,16 +95,17 @@ public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
   }
 }
 
-// MARK: The classes of queues, which say how their work is to be treated
+// MARK: QoS classes of queues
 
-/// Gives a queue or source that was never active a class and a place in it, as if it had been made with them. Without
-/// effect on others.
+/// Gives a queue or source that was never active a class and a relative priority, as if it had been
+/// created with them. Has no effect on others.
 @c(dispatch_set_qos_class)
 public func dispatchSetQoSClass(_ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32) {
   setQoS(object, qosClass, relativePriority, isFloor: false)
 }
 
-/// Gives a queue or source that was never active the least class that its items run at. Without effect on others.
+/// Gives a queue or source that was never active a class floor for its items. Has no effect on
+/// others.
 @c(dispatch_set_qos_class_floor)
 public func dispatchSetQoSClassFloor(
   _ object: Handle, _ qosClass: UInt32, _ relativePriority: Int32
@@ -120,6 +122,6 @@ private func setQoS(
   anyObject(object)._withUnsafeGuaranteedRef { _ = ($0 as? _Lane)?.setQoS(qos, isFloor: isFloor) }
 }
 
-/// What items without a class would be taken to have: that is the default class here.
+/// Does nothing: items without a class have the default class here.
 @c(dispatch_set_qos_class_fallback)
 public func dispatchSetQoSClassFallback(_ object: Handle, _ qosClass: UInt32) {}

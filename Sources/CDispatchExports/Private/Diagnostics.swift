@@ -1,8 +1,8 @@
-// What programs ask of the library about itself, and what it tells. The functions with any number of arguments are C:
-// CDispatchStorage/Messages.c formats them and calls these.
+// Diagnostics: messages, queries about the library, benchmarks. The variadic functions are C:
+// CDispatchStorage/Messages.c formats the text and calls these.
 import CDispatchStorage
 
-/// Writes what an object is, and the program's words, as a line to standard error.
+/// Writes a description of an object and the program's text as a line to standard error.
 @c(gc_report_object)
 public func reportObject(_ object: Handle?, _ text: UnsafePointer<CChar>) {
   report(.clientText, "\(describe(object)): \(String(cString: text))")
@@ -12,7 +12,7 @@ public func reportObject(_ object: Handle?, _ text: UnsafePointer<CChar>) {
 @c(gc_report_text)
 public func reportText(_ text: UnsafePointer<CChar>) { report(.clientText, String(cString: text)) }
 
-/// What an object is, for messages.
+/// Describes an object in messages.
 func describe(_ object: Handle?) -> String {
   guard let object else { return "NULL" }
   if isNoObject(object) && object != gc_main_queue_address() {
@@ -23,7 +23,7 @@ func describe(_ object: Handle?) -> String {
   return "\(type(of: known)) \(object)"
 }
 
-/// Says that this library found itself in a state that it should not be in. For its own use elsewhere.
+/// Reports an internal error of the library. This library never calls it.
 @c(_dispatch_bug)
 public func dispatchBug(_ line: UInt, _ value: Int) {
   report(.clientText, "BUG IN GRAND CENTRAL: line \(line), value \(value).")
@@ -31,7 +31,7 @@ public func dispatchBug(_ line: UInt, _ value: Int) {
 
 // MARK: Measuring
 
-/// How many nanoseconds a call of a block takes, in the middle of `count` calls one after the other.
+/// Returns the average time of a call of a block over `count` calls in sequence, in nanoseconds.
 @c(dispatch_benchmark)
 public func dispatchBenchmark(_ count: Int, _ block: UnsafeMutableRawPointer) -> UInt64 {
   dispatchBenchmarkFunction(count, block, Block.call)
@@ -49,39 +49,39 @@ public func dispatchBenchmarkFunction(
 
 // MARK: Threads
 
-/// Whether this library may have made threads: it may at any time.
+/// Whether this library may have created threads: always true.
 @c(_dispatch_is_multithreaded)
 public func dispatchIsMultithreaded() -> Bool { true }
 
-/// Whether this process was forked from one that had threads of this library's and must not use it. It may: see
-/// Docs/Fork.md.
+/// Whether this process is the child of a multithreaded process and must not use this library:
+/// always false, see Docs/Fork.md.
 @c(_dispatch_is_fork_of_multithreaded_parent)
 public func dispatchIsForkOfMultithreadedParent() -> Bool { false }
 
-/// Asks that no thread be made before the next call says otherwise. Threads are made when work comes, not before, and
-/// then they are needed.
+/// Does nothing: it would forbid the library to create threads, which it creates only when work
+/// needs them.
 @c(_dispatch_prohibit_transition_to_multithreaded)
 public func dispatchProhibitTransitionToMultithreaded(_ prohibits: Bool) {}
 
-/// Waits until a word that another thread is about to write is not NULL, and returns it.
+/// Spins until a word that another thread is about to write is not NULL, and returns the word.
 @c(_dispatch_wait_for_enqueuer)
 public func dispatchWaitForEnqueuer(
   _ word: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> UnsafeMutableRawPointer? {
-  // SAFETY: an Atomic<UInt> is a word in memory.
+  // SAFETY: an Atomic<UInt> has the layout of a word in memory.
   let word = UnsafeMutableRawPointer(word).assumingMemoryBound(to: Atomic<UInt>.self)
   while true {
-    // acquiring: what the word points to.
+    // acquiring: the contents of the object that the word points to.
     let seen = word.pointee.load(ordering: .acquiring)
     if seen != 0 { return UnsafeMutableRawPointer(bitPattern: seen) }
     spinHint()
   }
 }
 
-/// Looks for events. They come by themselves.
+/// Does nothing: events are delivered without polling.
 @c(_dispatch_poll_for_events_4launchd)
 public func dispatchPollForEvents() {}
 
-/// Sets sizes that channels of another design have.
+/// Does nothing: it would set buffer sizes of another implementation's channels.
 @c(_dispatch_iocntl)
 public func dispatchIOControl(_ parameter: UInt32, _ value: UInt64) {}

@@ -1,11 +1,14 @@
-// fork(2): what the library does around it, it does by handlers that the C library calls. Programs that call these, as
-// some do around a process of their own making, do no harm by doing so too: see Primitives/ForkGate.swift.
+// fork(2): handlers that the C library calls around it. Some programs call them around a process
+// creation of their own. Extra calls do no harm: see Primitives/ForkGate.swift.
 
+/// Closes the fork gate. Called before a fork, on the forking thread.
 @c(dispatch_atfork_prepare)
 public func dispatchAtForkPrepare() { ForkHandlers.prepare() }
 
+/// Opens the fork gate again. Called after a fork, in the parent.
 @c(dispatch_atfork_parent)
 public func dispatchAtForkParent() { ForkHandlers.resumeParent() }
 
+/// Resets the engine. Called after a fork, in the child.
 @c(dispatch_atfork_child)
 public func dispatchAtForkChild() { ForkHandlers.resumeChild() }

@@ -1,11 +1,12 @@
-// Whether the names of the C interface lead here.
+// Whether calls of the C interface reach this library.
 import CLinux
 
-/// Whether a call of the C interface, from any library of the process, comes to these functions.
+/// Whether every call of the C interface, from any library of the process, reaches these functions.
 public var isInCharge: Bool {
-  // SAFETY: the default scope's first definition, by its address.
+  // SAFETY: compares the address of the first definition in the default scope.
   let found = dlsym(nil, "dispatch_async_f")
-  // None: a program that is linked statically and keeps its names to itself. There is no libdispatch but this one.
+  // Not found: a statically linked program that hides these symbols. No other libdispatch is
+  // present.
   if found == nil { return true }
   let own: @convention(c) (Handle?, UnsafeMutableRawPointer?, @escaping ClientFunction) -> Void =
     dispatchAsyncFunction

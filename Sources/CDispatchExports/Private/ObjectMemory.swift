@@ -1,27 +1,28 @@
-// The memory of objects that other libraries make in the manner of this one. Every object begins with its class and
-// its reference count, 16 bytes, and the size that is asked for counts them.
+// Objects that other libraries create with this library's allocator. Every object starts with its
+// class and its reference count, 16 bytes, which are part of the requested size.
 
 private final class ForeignObject: ManagedBuffer<Void, UInt8> {}
 
 private enum ForeignClass {
-  /// Its address, once there is an object of it; 0 before.
+  /// The address of the class after the first object was created; 0 before.
   static let address = Atomic<UInt>(0)
 }
 
-/// Such an object, whose references Swift counts: behind its first 16 bytes all is its maker's. `nil`: one of ours, or
-/// none at all.
+/// Returns such an object. Swift counts its references; the bytes behind the first 16 belong to its
+/// creator. `nil`: an engine object, or NULL.
 private func foreign(_ object: Handle?) -> Unmanaged<AnyObject>? {
-  // relaxed: who has such an object has its making behind it.
+  // relaxed: the creation of an object happens before any use of it by a thread that holds it.
   let known = ForeignClass.address.load(ordering: .relaxed)
   guard let object, known != 0, object.load(as: UInt.self) == known else { return nil }
   return .fromOpaque(object)
 }
 
-/// Makes an object of so many bytes, all zero behind its first 16, with one reference. There is one class. The functions
-/// for references to such an object are those whose names begin with _os_object.
+/// Creates an object of `size` bytes with one reference; the bytes behind the first 16 are zero.
+/// All these objects have one class. The functions whose names begin with _os_object count its references.
 @c(_os_object_alloc)
 public func osObjectAlloc(_ objectClass: UnsafeRawPointer?, _ size: Int) -> Handle {
-  // At least what dispatch_retain() would take for its own: memory of others is not to pay for that mistake.
+  // At least the bytes that dispatch_retain() accesses in an engine object: if a program passes
+  // this object by mistake, no other memory is overwritten.
   let count = max(16, size - 16)
   let made = ForeignObject.create(minimumCapacity: count) { _ in }
   made.withUnsafeMutablePointerToElements { $0.initialize(repeating: 0, count: count) }
@@ -35,12 +36,13 @@ public func osObjectAllocRealized(_ objectClass: UnsafeRawPointer?, _ size: Int)
   osObjectAlloc(objectClass, size)
 }
 
-/// Ends an object: drops its last reference.
+/// Ends an object by dropping its last reference.
 @c(_os_object_dealloc)
 public func osObjectDealloc(_ object: Handle?) { osObjectRelease(object) }
 
-// Internal references are no others than the program's.
+// Internal references are the same as the program's.
 
+/// Adds a reference to an engine object or to one of these objects.
 @c(_os_object_retain)
 public func osObjectRetain(_ object: Handle?) -> Handle? {
   if let foreign = foreign(object) { _ = foreign.retain() } else { dispatchRetain(object) }
@@ -59,6 +61,7 @@ public func osObjectRetainInternal(_ object: Handle?, count: UInt16) -> Handle? 
 @c(_os_object_retain_with_resurrect)
 public func osObjectRetainWithResurrect(_ object: Handle?) -> Handle? { osObjectRetain(object) }
 
+/// Drops a reference to an engine object or to one of these objects.
 @c(_os_object_release)
 public func osObjectRelease(_ object: Handle?) {
   if let foreign = foreign(object) { foreign.release() } else { dispatchRelease(object) }

@@ -1,6 +1,7 @@
-// dispatch_queue_offsets: where in a queue its width and its target are, for the thread sanitizer's runtime. It walks
-// from a source or a queue to its targets until it finds one of width 1, to know whose items follow each other. The
-// main queue's storage is no object of ours, so it gets these two fields: a width of 1, and no target.
+// dispatch_queue_offsets: the offsets of a queue's width and target, for the thread sanitizer's
+// runtime. It walks from a source or a queue along the targets to a queue of width 1, to find items
+// that run one after the other. The main queue's storage is not an engine object, so its two fields
+// are set here: width 1, no target.
 import CDispatchStorage
 @_spi(Reflection) import Swift
 
@@ -8,12 +9,12 @@ enum QueueOffsets {
   static func publish() {
     var width = 0
     var target = 0
-    // 1: of a class.
+    // 1: the type is a class.
     let options = _EachFieldOptions(rawValue: 1)
     _ = _forEachField(of: _Lane.self, options: options) { name, offset, _, _ in
       switch String(cString: name) {
       case "width": width = offset
-      // The property wrapper's storage, which is the reference and nothing else.
+      // The property wrapper's storage, which consists of the reference only.
       case "_targetReference": target = offset
       default: break
       }

@@ -1,13 +1,14 @@
-// What the library does when it is loaded.
+// Initialisation of the loaded library.
 import CDispatchStorage
 
-/// Idempotent; the loader calls it, and so do programs and libraries that cannot be sure.
+/// Initialises the library once. The loader calls it, and so do programs and libraries that may run
+/// earlier.
 @c(libdispatch_init)
 public func libdispatchInit() { _ = start }
 
 private let start: Void = {
   gc_set_block_special_invoke(UnsafeRawPointer(bitPattern: WorkBlock.mark).unsafelyUnwrapped)
   QueueOffsets.publish()
-  // Before the program's own handlers.
+  // Before the program registers handlers of its own.
   ForkHandlers.install()
 }()

@@ -1,8 +1,9 @@
-// Workloops: serial queues that order their work by its class. Here a serial queue keeps the order of submission, which
-// is one of those that a workloop may choose, and raises work that something more urgent waits behind.
+// Workloops, implemented as serial queues. Elsewhere a workloop orders its work by class. Here it
+// keeps the order of submission, which a workloop may choose, and raises work that urgent work
+// waits behind.
 
-/// Under this key a workloop keeps its own address, by which it is known from other queues.
-// SAFETY: only its address counts.
+/// The key under which a workloop stores its own address, which distinguishes it from other queues.
+// SAFETY: only the address is used, never the memory.
 private nonisolated(unsafe) let mark = UnsafeRawPointer(
   UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
@@ -12,11 +13,11 @@ private func make(_ label: UnsafePointer<CChar>?, _ attribute: Handle?) -> Handl
   return handle
 }
 
-/// Makes a workloop.
+/// Creates a workloop.
 @c(dispatch_workloop_create)
 public func dispatchWorkloopCreate(_ label: UnsafePointer<CChar>?) -> Handle { make(label, nil) }
 
-/// Makes a workloop that runs nothing before dispatch_activate().
+/// Creates a workloop that runs nothing before dispatch_activate().
 @c(dispatch_workloop_create_inactive)
 public func dispatchWorkloopCreateInactive(_ label: UnsafePointer<CChar>?) -> Handle {
   make(label, dispatchQueueAttrMakeInitiallyInactive(nil))
@@ -28,7 +29,8 @@ public func dispatchWorkloopIsCurrent(_ workloop: Handle?) -> Bool {
   queue(workloop)._withUnsafeGuaranteedRef { $0.isCurrent }
 }
 
-/// The workloop that the caller runs on, with a reference for the caller; NULL outside of all.
+/// Returns the workloop that the caller runs on, with a reference for the caller; NULL outside of
+/// all.
 @c(dispatch_workloop_copy_current)
 public func dispatchWorkloopCopyCurrent() -> Handle? {
   guard let current = DispatchQueue.currentSpecific(mark) else { return nil }
@@ -44,7 +46,7 @@ public func dispatchWorkloopSetQoSClass(
   dispatchSetQoSClass(workloop, qosClass, 0)
 }
 
-/// Gives a workloop that was never active the least class that its items run at.
+/// Gives a workloop that was never active a class floor for its items.
 @c(dispatch_workloop_set_qos_class_floor)
 public func dispatchWorkloopSetQoSClassFloor(
   _ workloop: Handle, _ qosClass: UInt32, _ relativePriority: Int32, _ flags: UInt
@@ -52,7 +54,7 @@ public func dispatchWorkloopSetQoSClassFloor(
   dispatchSetQoSClassFloor(workloop, qosClass, relativePriority)
 }
 
-// What these ask for a serial queue has anyway, or Linux does not have.
+// These do nothing: a serial queue already behaves as they request, or Linux has no equivalent.
 
 @c(dispatch_workloop_set_autorelease_frequency)
 public func dispatchWorkloopSetAutoreleaseFrequency(_ workloop: Handle?, _ frequency: UInt) {}
@@ -61,6 +63,6 @@ public func dispatchWorkloopSetAutoreleaseFrequency(_ workloop: Handle?, _ frequ
 public func dispatchWorkloopSetCPUPercent(_ workloop: Handle?, _ percent: UInt8, _ refill: UInt32) {
 }
 
-/// Whether a workloop should make way for others: they do not wait for it.
+/// Whether a workloop should yield to others: never, because others do not wait for it.
 @c(_dispatch_workloop_should_yield_4NW)
 public func dispatchWorkloopShouldYield() -> Bool { false }

@@ -1,7 +1,8 @@
-// dispatch/queue.h: attributes of queues. An attribute is NULL, for serial queues, or the address of a slot, whose
-// number says all there is to say:
+// dispatch/queue.h: attributes of queues. An attribute is NULL, for serial queues, or the address
+// of a slot, whose number encodes it:
 //   ((class · 16 + relative priority's magnitude) · 2 + inactive) · 2 + serial
-// so that slot 0 is DISPATCH_QUEUE_CONCURRENT. Autorelease pools and overcommit mean nothing here and take no place.
+// Slot 0 is therefore DISPATCH_QUEUE_CONCURRENT. Autorelease pools and overcommit have no effect
+// and are not encoded.
 import CDispatchStorage
 
 struct QueueAttribute: Equatable {
@@ -15,7 +16,7 @@ struct QueueAttribute: Equatable {
 
   init() {}
 
-  /// `nil`: no attribute's address.
+  /// `nil` if the address is not that of an attribute.
   init?(_ handle: Handle?) {
     guard let handle else { return }
     let number = gc_attribute_number(handle)
@@ -49,7 +50,7 @@ struct QueueAttribute: Equatable {
   }
 }
 
-/// The same attribute for queues that run nothing before dispatch_activate().
+/// Returns the attribute for queues that run nothing before dispatch_activate().
 @c(dispatch_queue_attr_make_initially_inactive)
 public func dispatchQueueAttrMakeInitiallyInactive(_ attribute: Handle?) -> Handle? {
   var made = QueueAttribute.read(attribute)
@@ -57,7 +58,7 @@ public func dispatchQueueAttrMakeInitiallyInactive(_ attribute: Handle?) -> Hand
   return made.handle
 }
 
-/// The same attribute: there are no autorelease pools on Linux.
+/// Returns the same attribute: there are no autorelease pools on Linux.
 @c(dispatch_queue_attr_make_with_autorelease_frequency)
 public func dispatchQueueAttrMakeWithAutoreleaseFrequency(
   _ attribute: Handle?, _ frequency: UInt
@@ -65,7 +66,7 @@ public func dispatchQueueAttrMakeWithAutoreleaseFrequency(
   QueueAttribute.read(attribute).handle
 }
 
-/// The same attribute: every queue gets a thread when its work blocks others.
+/// Returns the same attribute: every queue gets a thread when blocked items occupy the others.
 @c(dispatch_queue_attr_make_with_overcommit)
 public func dispatchQueueAttrMakeWithOvercommit(
   _ attribute: Handle?, _ overcommits: Bool
@@ -73,7 +74,8 @@ public func dispatchQueueAttrMakeWithOvercommit(
   QueueAttribute.read(attribute).handle
 }
 
-/// The same attribute with a QoS class; unchanged for an unknown one, or a relative priority outside 0 … -15.
+/// Returns the attribute with a QoS class; the same one if the class is unknown or the relative
+/// priority is outside 0 … -15.
 @c(dispatch_queue_attr_make_with_qos_class)
 public func dispatchQueueAttrMakeWithQoSClass(
   _ attribute: Handle?, _ qosClass: UInt32, _ relativePriority: Int32
@@ -85,10 +87,10 @@ public func dispatchQueueAttrMakeWithQoSClass(
 }
 
 extension DispatchQoS {
-  /// As C gives it; `nil`: an unknown class, or a relative priority outside 0 … -15.
+  /// Converts the values of C. `nil`: an unknown class, or a relative priority outside 0 … -15.
   init?(c qosClass: UInt32, _ relativePriority: Int32) {
     guard let known = QoSClass(rawValue: qosClass), -15...0 ~= relativePriority else { return nil }
-    // A place in no class is none.
+    // A relative priority without a class has no meaning.
     self.init(
       qosClass: known, relativePriority: known == .unspecified ? 0 : Int(relativePriority))
   }

@@ -1,4 +1,4 @@
-// dispatch/queue.h: making queues, finding them, asking them.
+// dispatch/queue.h: creating, looking up and querying queues.
 import CDispatchStorage
 
 private func makeQueue(
@@ -7,20 +7,21 @@ private func makeQueue(
   var attributes: DispatchQueue.Attributes = []
   if !attribute.isSerial { attributes.insert(.concurrent) }
   if attribute.isInactive { attributes.insert(.initiallyInactive) }
-  // Who is on a queue may be told of a global one: nobody counts for them from then on.
+  // The program may release a global queue that it gets here: its references are not counted from
+  // now on.
   GlobalQueues.prepare()
   return newHandle(
     ClientQueue(
       clientLabel: label, qos: attribute.qos, attributes: attributes, target: target))
 }
 
-/// Makes a queue; the label is copied.
+/// Creates a queue; the label is copied.
 @c(dispatch_queue_create)
 public func dispatchQueueCreate(_ label: UnsafePointer<CChar>?, _ attribute: Handle?) -> Handle {
   makeQueue(label, .read(attribute), target: nil)
 }
 
-/// Makes a queue with a target, which it holds; NULL: the default one.
+/// Creates a queue that retains its target; NULL for the default target.
 @c(dispatch_queue_create_with_target)
 public func dispatchQueueCreateWithTarget(
   _ label: UnsafePointer<CChar>?, _ attribute: Handle?, _ target: Handle?
@@ -29,7 +30,7 @@ public func dispatchQueueCreateWithTarget(
     label, .read(attribute), target: target.map { queue($0).takeUnretainedValue() })
 }
 
-/// Makes a queue; vouchers are Mach's.
+/// Creates a queue. Ignores the voucher, which is Mach's.
 @c(dispatch_queue_create_with_accounting_override_voucher)
 public func dispatchQueueCreateWithAccountingOverrideVoucher(
   _ label: UnsafePointer<CChar>?, _ attribute: Handle?, _ voucher: UnsafeMutableRawPointer?
@@ -37,32 +38,34 @@ public func dispatchQueueCreateWithAccountingOverrideVoucher(
   makeQueue(label, .read(attribute), target: nil)
 }
 
-/// The global queue of a QoS class or an older priority; NULL for another number, or unknown flags.
+/// Returns the global queue of a QoS class or an older priority; NULL for other numbers, or unknown
+/// flags.
 @c(dispatch_get_global_queue)
 public func dispatchGetGlobalQueue(_ identifier: Int, _ flags: UInt) -> Handle? {
-  // 2 is DISPATCH_QUEUE_OVERCOMMIT: a thread for each item, beyond the width if need be.
+  // 2 is DISPATCH_QUEUE_OVERCOMMIT: a thread for each item, beyond the width if necessary.
   guard flags & ~2 == 0 else { return nil }
   return GlobalQueues.handle(identifier, overcommits: flags != 0)
 }
 
-/// The queue that the caller runs on; outside of all, the default global queue.
+/// Returns the queue that the caller runs on; outside of all queues, the default global queue.
 @c(dispatch_get_current_queue)
 public func dispatchGetCurrentQueue() -> Handle { handle(of: DispatchQueue.current ?? .global()) }
 
-/// The label, as long as the queue lives; NULL asks for that of the current queue. Never NULL.
+/// Returns a queue's label, which lives as long as the queue; never NULL. NULL asks for the current
+/// queue.
 @c(dispatch_queue_get_label)
 public func dispatchQueueGetLabel(_ target: Handle?) -> UnsafePointer<CChar> {
   let named = target.map { queue($0).takeUnretainedValue() } ?? DispatchQueue.current ?? .global()
   return named.labelString { named.copyLabel() }
 }
 
-/// Gives a queue a label that is not copied. Messages of the engine keep the first one.
+/// Sets a label that is not copied. The engine's messages keep the first label.
 @c(dispatch_queue_set_label_nocopy)
 public func dispatchQueueSetLabelNoCopy(_ target: Handle?, _ label: UnsafePointer<CChar>?) {
   queue(target)._withUnsafeGuaranteedRef { $0.setLabelString(label) }
 }
 
-/// The class that a queue was given, and its place in it.
+/// Returns the class that a queue was given, and the relative priority within it.
 @c(dispatch_queue_get_qos_class)
 public func dispatchQueueGetQoSClass(
   _ target: Handle?, _ relativePriority: UnsafeMutablePointer<Int32>?
@@ -72,8 +75,8 @@ public func dispatchQueueGetQoSClass(
   return qos.qosClass.rawValue
 }
 
-/// No more than `width` items of a concurrent queue run at once, of those that come after this. A negative number asks for
-/// as many as there are CPUs: so many the pool runs anyway, and more only where items wait.
+/// Limits how many items of a concurrent queue run at once, of those submitted later. A negative
+/// number selects the number of CPUs, which the pool runs anyway; more run only while items wait.
 @c(dispatch_queue_set_width)
 public func dispatchQueueSetWidth(_ target: Handle?, _ width: Int) {
   withHold(queue(target)) { $0.setWidth(width < 0 ? .max : width) }
@@ -81,13 +84,13 @@ public func dispatchQueueSetWidth(_ target: Handle?, _ width: Int) {
 
 // MARK: Specifics
 
-/// The value under a key of the queue that the caller runs on, or of the nearest of its targets that has one.
+/// Returns the value that the caller's queue, or its nearest target with one, has under a key.
 @c(dispatch_get_specific)
 public func dispatchGetSpecific(_ key: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
   key.flatMap { DispatchQueue.currentSpecific($0) }
 }
 
-/// The value under a key of this queue itself.
+/// Returns the value that this queue itself has under a key.
 @c(dispatch_queue_get_specific)
 public func dispatchQueueGetSpecific(
   _ target: Handle?, _ key: UnsafeRawPointer?
@@ -96,7 +99,7 @@ public func dispatchQueueGetSpecific(
   return queue(target)._withUnsafeGuaranteedRef { $0.specific(key) }
 }
 
-/// Sets a value; NULL takes it away. The destructor is called with it, on a global queue, when it goes.
+/// Sets a value; NULL removes it. The destructor gets the old value, on a global queue.
 @c(dispatch_queue_set_specific)
 public func dispatchQueueSetSpecific(
   _ target: Handle?, _ key: UnsafeRawPointer?, _ value: UnsafeMutableRawPointer?,
@@ -110,7 +113,7 @@ public func dispatchQueueSetSpecific(
 
 // MARK: Assertions
 
-/// Stops the process unless the caller runs on the queue, or on one that leads to it.
+/// Stops the process unless the caller runs on the queue, or on a queue that targets it.
 @c(dispatch_assert_queue)
 public func dispatchAssertQueue(_ target: Handle?) {
   let queue = queue(target)
@@ -119,7 +122,7 @@ public func dispatchAssertQueue(_ target: Handle?) {
   }
 }
 
-/// Stops the process unless the caller has the queue to itself.
+/// Stops the process unless the caller runs on the queue exclusively.
 @c(dispatch_assert_queue_barrier)
 public func dispatchAssertQueueBarrier(_ target: Handle?) {
   assert(.onQueueAsBarrier(queue(target).takeUnretainedValue()))

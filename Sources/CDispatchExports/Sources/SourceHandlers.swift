@@ -28,7 +28,7 @@ private func set(_ role: SourceRole, of source: DispatchSource, _ handler: Dispa
   }
 }
 
-/// Sets what is called when something has happened; NULL takes it away.
+/// Sets the handler that runs after an event; NULL removes it.
 @c(dispatch_source_set_event_handler)
 public func dispatchSourceSetEventHandler(_ handle: Handle?, _ block: UnsafeMutableRawPointer?) {
   setBlock(.event, of: handle, block)
@@ -39,7 +39,7 @@ public func dispatchSourceSetEventHandlerFunction(_ handle: Handle?, _ work: Cli
   setFunction(.event, of: handle, work)
 }
 
-/// Sets what is called once, last, when the source has been cancelled.
+/// Sets the handler that runs once, last, after the source was cancelled.
 @c(dispatch_source_set_cancel_handler)
 public func dispatchSourceSetCancelHandler(_ handle: Handle?, _ block: UnsafeMutableRawPointer?) {
   setBlock(.cancel, of: handle, block)
@@ -50,7 +50,7 @@ public func dispatchSourceSetCancelHandlerFunction(_ handle: Handle?, _ work: Cl
   setFunction(.cancel, of: handle, work)
 }
 
-/// As a cancel handler; a program that sets it promises to cancel the source.
+/// Sets a cancel handler; the program thereby promises to cancel the source.
 @c(dispatch_source_set_mandatory_cancel_handler)
 public func dispatchSourceSetMandatoryCancelHandler(
   _ handle: Handle?, _ block: UnsafeMutableRawPointer?
@@ -65,7 +65,7 @@ public func dispatchSourceSetMandatoryCancelHandlerFunction(
   setFunction(.cancel, of: handle, work)
 }
 
-/// Sets what is called once, first, when the source has begun to watch.
+/// Sets the handler that runs once, first, when the source has started to monitor.
 @c(dispatch_source_set_registration_handler)
 public func dispatchSourceSetRegistrationHandler(
   _ handle: Handle?, _ block: UnsafeMutableRawPointer?

@@ -1,4 +1,4 @@
-// dispatch/source.h: making sources and asking them.
+// dispatch/source.h: creating, cancelling and querying sources.
 import CDispatchStorage
 
 @inline(__always)
@@ -6,7 +6,7 @@ func source(_ handle: Handle?, _ function: StaticString = #function) -> Unmanage
   object(handle, function)
 }
 
-/// Makes an inactive source; NULL for a type, a handle or a mask that there is not.
+/// Creates an inactive source; NULL for an unknown type, or an invalid handle or mask.
 @c(dispatch_source_create)
 public func dispatchSourceCreate(
   _ type: UnsafeRawPointer?, _ handle: UInt, _ mask: UInt, _ target: Handle?
@@ -26,7 +26,7 @@ private func makeSource(
     if type == GC_SOURCE_DATA_OR { return DispatchSource.makeUserDataOrSource(queue: target) }
     return DispatchSource.makeUserDataReplaceSource(queue: target)
   case GC_SOURCE_TIMER:
-    // 1 is strict; 2 asks for background's coalescing, which nothing here widens.
+    // 1 is strict. 2 asks for the coalescing of background timers; it widens nothing here.
     guard handle == 0, mask & ~3 == 0 else { return nil }
     return DispatchSource.makeTimerSource(
       flags: DispatchSource.TimerFlags(rawValue: mask & 1), queue: target)
@@ -35,7 +35,7 @@ private func makeSource(
   }
 }
 
-/// Sources of what has a number: a descriptor, a signal, a process.
+/// Creates a source that monitors a descriptor, a signal, a process or memory pressure.
 private func makeWatch(
   _ type: gc_source_type, _ handle: UInt, _ mask: UInt, _ target: DispatchQueue?
 ) -> (any DispatchSourceProtocol)? {
@@ -64,7 +64,8 @@ private func makeWatch(
   }
 }
 
-/// Fires each so many milliseconds, or with 0x20 in the mask each so many sixtieths of a second, from now on.
+/// Creates a timer that fires every `handle` milliseconds or, with 0x20 in the mask, sixtieths of a
+/// second, from now on.
 private func makeIntervalSource(
   _ handle: UInt, _ mask: UInt, _ target: DispatchQueue?
 ) -> (any DispatchSourceProtocol)? {
@@ -77,31 +78,32 @@ private func makeIntervalSource(
   return timer
 }
 
-/// Ends a source; its cancel handler runs last. Any thread, any number of times.
+/// Cancels a source; its cancel handler runs last. Any thread, any number of times.
 @c(dispatch_source_cancel)
 public func dispatchSourceCancel(_ handle: Handle?) {
   withHold(source(handle)) { $0.cancel() }
 }
 
-/// Ends a source and returns when no handler of it runs any more, nor will.
+/// Cancels a source and waits until none of its handlers runs, or will run.
 @c(dispatch_source_cancel_and_wait)
 public func dispatchSourceCancelAndWait(_ handle: Handle?) {
   withHold(source(handle)) { $0.cancelAndWait() }
 }
 
-/// 1 if the source was cancelled, else 0.
+/// Returns 1 if the source was cancelled, otherwise 0.
 @c(dispatch_source_testcancel)
 public func dispatchSourceTestCancel(_ handle: Handle?) -> Int {
   source(handle)._withUnsafeGuaranteedRef { $0.isCancelled } ? 1 : 0
 }
 
-/// In the event handler, what has happened: bytes, times, bits.
+/// Returns the data of the event that the handler is called for: bytes, counts, bits.
 @c(dispatch_source_get_data)
 public func dispatchSourceGetData(_ handle: Handle?) -> UInt {
   source(handle)._withUnsafeGuaranteedRef { $0.data }
 }
 
-/// Data and a status, which is 0 here, as far as `size` has room; returns the bytes written.
+/// Copies the data and a status, which is 0 here, as far as they fit in `size` bytes; returns the
+/// bytes copied.
 @c(dispatch_source_get_extended_data)
 public func dispatchSourceGetExtendedData(
   _ handle: Handle?, _ result: UnsafeMutableRawPointer?, _ size: Int
@@ -115,25 +117,25 @@ public func dispatchSourceGetExtendedData(
   return count
 }
 
-/// What the source was made to watch.
+/// Returns the handle that the source was created with.
 @c(dispatch_source_get_handle)
 public func dispatchSourceGetHandle(_ handle: Handle?) -> UInt {
   source(handle)._withUnsafeGuaranteedRef { $0.handle }
 }
 
-/// Which events it was made to hear of.
+/// Returns the event mask that the source was created with.
 @c(dispatch_source_get_mask)
 public func dispatchSourceGetMask(_ handle: Handle?) -> UInt {
   source(handle)._withUnsafeGuaranteedRef { $0.mask }
 }
 
-/// Gives a source of user data its event. Any thread.
+/// Merges a value into a user-data source. Any thread.
 @c(dispatch_source_merge_data)
 public func dispatchSourceMergeData(_ handle: Handle?, _ value: UInt) {
   withHold(source(handle)) { $0.mergeData(value) }
 }
 
-/// Sets when a timer fires, and after how many nanoseconds again; DISPATCH_TIME_FOREVER: once.
+/// Sets a timer's first firing and its interval in nanoseconds; DISPATCH_TIME_FOREVER fires once.
 @c(dispatch_source_set_timer)
 public func dispatchSourceSetTimer(
   _ handle: Handle?, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64

@@ -1,15 +1,15 @@
 // dispatch/time.h: points in time as C's words, of three clocks: see TimeLimit in the engine.
 public import CLinux
 
-/// The clocks' words and what they say.
+/// The encoding of a point in time in a word.
 enum TimeWord {
   static let forever = UInt64.max
   static let wallNow = UInt64.max - 1
-  /// CLOCK_BOOTTIME's words, whose low bits are nanoseconds; 0: now.
+  /// Marks a word of CLOCK_BOOTTIME, whose low bits are nanoseconds; 0 is now.
   static let bootBit: UInt64 = 1 << 63
   static let lowBits: UInt64 = 1 << 62 - 1
 
-  /// `nanoseconds` later, or earlier.
+  /// Returns the word that is `nanoseconds` later, or earlier if negative.
   static func advanced(_ word: UInt64, by nanoseconds: Int64) -> UInt64 {
     if word == forever { return forever }
     switch word >> 62 {
@@ -26,13 +26,13 @@ enum TimeWord {
     }
   }
 
-  /// A date as a word: negated, and never one of the words that are special.
+  /// Encodes a date: negated, and never equal to a special word.
   static func wall(_ start: UInt64, plus nanoseconds: Int64) -> UInt64 {
     guard let date = sum(start, nanoseconds) else { return forever }
     return 0 &- max(date, 3)
   }
 
-  /// `nil`: later than any word.
+  /// `nil` if the sum is later than any word.
   private static func sum(_ start: UInt64, _ nanoseconds: Int64) -> UInt64? {
     guard let start = Int64(exactly: start) else { return nil }
     let (sum, overflows) = start.addingReportingOverflow(nanoseconds)
@@ -41,13 +41,13 @@ enum TimeWord {
   }
 }
 
-/// The time that is so many nanoseconds after another; 0 stands for now.
+/// Returns the time that is `delta` nanoseconds after another; 0 is now.
 @c(dispatch_time)
 public func dispatchTime(_ when: UInt64, _ delta: Int64) -> UInt64 {
   TimeWord.advanced(when, by: delta)
 }
 
-/// The time that is so many nanoseconds after a date; NULL stands for now.
+/// Returns the time that is `delta` nanoseconds after a date; NULL is now.
 @c(dispatch_walltime)
 public func dispatchWallTime(_ when: UnsafePointer<timespec>?, _ delta: Int64) -> UInt64 {
   guard let when = when?.pointee else { return wallTimeFromNow(delta) }
@@ -57,7 +57,7 @@ public func dispatchWallTime(_ when: UnsafePointer<timespec>?, _ delta: Int64) -
   return TimeWord.wall(UInt64(max(0, date)), plus: delta)
 }
 
-/// Apart, since what reads a clock has a frame, with a guard that the compiler sets up and looks at.
+/// Separate, because reading a clock needs a stack frame with a guard that the compiler checks.
 @inline(never)
 private func wallTimeFromNow(_ delta: Int64) -> UInt64 {
   TimeWord.advanced(TimeWord.wallNow, by: delta)

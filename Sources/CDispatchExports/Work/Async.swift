@@ -1,5 +1,5 @@
-// dispatch/queue.h: submitting work and returning at once. A block is copied and goes into the item's node as a
-// function with itself as the context: nothing else is allocated.
+// dispatch/queue.h: asynchronous submission. A block is copied into the item's node as a function
+// with the block as its context; nothing else is allocated.
 
 /// Submits a block. Any thread.
 @c(dispatch_async)
@@ -39,7 +39,7 @@ public func dispatchBarrierAsyncFunction(
   queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context, isBarrier: true) }
 }
 
-/// Submits a function that keeps the caller's class whatever the queue's is.
+/// Submits a function that keeps the caller's class, whatever the queue's class.
 @c(dispatch_async_enforce_qos_class_f)
 public func dispatchAsyncEnforceQoSClassFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
@@ -49,10 +49,10 @@ public func dispatchAsyncEnforceQoSClassFunction(
   }
 }
 
-/// Submits a block when a time has come.
+/// Submits a block at a point in time.
 @c(dispatch_after)
 public func dispatchAfter(_ when: UInt64, _ target: Handle?, _ block: UnsafeMutableRawPointer) {
-  // Never: what would not be called is not kept either.
+  // Never: a block that is not called is not retained either.
   if when == .max { return }
   queue(target)._withUnsafeGuaranteedRef {
     let block = Block(block)
@@ -63,7 +63,7 @@ public func dispatchAfter(_ when: UInt64, _ target: Handle?, _ block: UnsafeMuta
   }
 }
 
-/// Submits a function when a time has come.
+/// Submits a function at a point in time.
 @c(dispatch_after_f)
 public func dispatchAfterFunction(
   _ when: UInt64, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
@@ -72,7 +72,7 @@ public func dispatchAfterFunction(
   queue(target)._withUnsafeGuaranteedRef { $0.asyncAfterCall(word: when, work, context) }
 }
 
-/// The door of Swift Concurrency's executors: submits a job, an object whose class says how it is run.
+/// Submits a job of a Swift Concurrency executor: an object whose class says how to run it.
 @c(dispatch_async_swift_job)
 public func dispatchAsyncSwiftJob(
   _ target: Handle?, _ job: UnsafeMutableRawPointer, _ qosClass: UInt32
@@ -87,7 +87,8 @@ private var runSwiftJob: ClientFunction {
   { job in
     typealias Invoke = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Void
     let job = job.unsafelyUnwrapped
-    // SAFETY: what the runtime's jobs begin with: their class, and in that, at 24, the function.
+    // SAFETY: the layout of the runtime's jobs: a job starts with its class, which has the function
+    // at offset 24.
     let metadata = job.load(as: UnsafeRawPointer.self)
     metadata.load(fromByteOffset: 24, as: Invoke.self)(job, nil, 0)
   }

@@ -1,18 +1,20 @@
-// What a thread-sanitized program is told. Its sanitizer knows most of this interface and orders by it: what is submitted,
-// groups, semaphores, sources. It does not know waiting for a block, being told of one, and dispatch_async_and_wait(); and
-// this library, which orders those, is not sanitized itself, so the sanitizer would report races that are none.
-// In other programs each of these is a comparison.
+// Annotations for thread-sanitized programs. The sanitizer knows the order that most of this
+// interface establishes: submission, groups, semaphores, sources. It does not know waiting for a
+// block, a block's notification, and dispatch_async_and_wait(). This library orders those, but is
+// not sanitized itself, so without annotations the sanitizer would report false races. In other
+// programs each annotation costs one comparison.
 import CLinux
 
 enum Races {
-  /// What this thread has done so far has happened for whoever acquires `address` later.
+  /// Orders what this thread has done so far before a later acquire of `address`.
   @inline(__always)
   static func release(_ address: UnsafeMutableRawPointer) { gc_order_release(address) }
 
   @inline(__always)
   static func acquire(_ address: UnsafeMutableRawPointer) { gc_order_acquire(address) }
 
-  /// A function that is called once, before and after which the waiting thread has what comes.
+  /// A function that is called once, ordered after the caller's release and before the caller's
+  /// acquire.
   private struct Call {
     let work: ClientFunction
     let context: UnsafeMutableRawPointer?
@@ -26,7 +28,7 @@ enum Races {
     Races.release(raw)
   }
 
-  /// Has `run` call a function on whatever thread, and returns when that is over.
+  /// Has `run` call a function on some thread, and returns after that call.
   @inline(__always)
   static func ordered(
     _ work: @escaping ClientFunction, _ context: UnsafeMutableRawPointer?,
@@ -41,7 +43,8 @@ enum Races {
     _ work: @escaping ClientFunction, _ context: UnsafeMutableRawPointer?,
     _ run: (@escaping ClientFunction, UnsafeMutableRawPointer?) -> Void
   ) {
-    // On the heap, so that nobody else has used the address in the sanitizer's memory since it was freed.
+    // On the heap: the sanitizer's memory then knows no use of the address by other threads since
+    // it was freed.
     let call = UnsafeMutablePointer<Call>.allocate(capacity: 1)
     call.initialize(to: Call(work: work, context: context))
     let address = UnsafeMutableRawPointer(call)

@@ -1,7 +1,8 @@
-// dispatch/queue.h: running work on a queue and waiting for it. The caller's block is not copied: it outlives the call.
+// dispatch/queue.h: running work on a queue and waiting for it. A block is not copied, because it
+// outlives the call.
 import CLinux
 
-/// Runs a block on a queue; returns when it has run.
+/// Runs a block on a queue; waits until it has run.
 @c(dispatch_sync)
 public func dispatchSync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
   queue(target)._withUnsafeGuaranteedRef {
@@ -10,7 +11,7 @@ public func dispatchSync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
   }
 }
 
-/// Runs a function on a queue; returns when it has run.
+/// Runs a function on a queue; waits until it has run.
 @c(dispatch_sync_f)
 public func dispatchSyncFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
@@ -18,13 +19,13 @@ public func dispatchSyncFunction(
   queue(target)._withUnsafeGuaranteedRef { $0.syncCall(work, context, isBarrier: false) }
 }
 
-/// Runs a barrier block; returns when it has run.
+/// Runs a barrier block; waits until it has run.
 @c(dispatch_barrier_sync)
 public func dispatchBarrierSync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
   queue(target)._withUnsafeGuaranteedRef { $0.syncCall(Block.call, block, isBarrier: true) }
 }
 
-/// Runs a barrier function; returns when it has run.
+/// Runs a barrier function; waits until it has run.
 @c(dispatch_barrier_sync_f)
 public func dispatchBarrierSyncFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
@@ -32,7 +33,7 @@ public func dispatchBarrierSyncFunction(
   queue(target)._withUnsafeGuaranteedRef { $0.syncCall(work, context, isBarrier: true) }
 }
 
-/// Runs a block where the queue's other work runs; returns when it has run.
+/// Runs a block on the thread that drains the queue; waits until it has run.
 @c(dispatch_async_and_wait)
 public func dispatchAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
   guard let item = Block(block).item, !gc_is_watched_for_races() else {
@@ -41,7 +42,7 @@ public func dispatchAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPoi
   queue(target)._withUnsafeGuaranteedRef { $0.asyncAndWait(execute: item.takeUnretainedValue()) }
 }
 
-/// Runs a function where the queue's other work runs; returns when it has run.
+/// Runs a function on the thread that drains the queue; waits until it has run.
 @c(dispatch_async_and_wait_f)
 public func dispatchAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
@@ -51,13 +52,13 @@ public func dispatchAsyncAndWaitFunction(
   }
 }
 
-/// Runs a barrier block where the queue's other work runs; returns when it has run.
+/// Runs a barrier block on the thread that drains the queue; waits until it has run.
 @c(dispatch_barrier_async_and_wait)
 public func dispatchBarrierAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
   dispatchBarrierAsyncAndWaitFunction(target, block, Block.call)
 }
 
-/// Runs a barrier function where the queue's other work runs; returns when it has run.
+/// Runs a barrier function on the thread that drains the queue; waits until it has run.
 @c(dispatch_barrier_async_and_wait_f)
 public func dispatchBarrierAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
@@ -69,7 +70,7 @@ public func dispatchBarrierAsyncAndWaitFunction(
 
 // MARK: Loops
 
-/// Calls a block for each number below `iterations`; returns when all calls have returned.
+/// Calls a block for each number below `iterations`; waits until all calls have returned.
 @c(dispatch_apply)
 public func dispatchApply(
   _ iterations: Int, _ target: Handle?, _ block: UnsafeMutableRawPointer
@@ -81,13 +82,13 @@ public func dispatchApply(
   }
 }
 
-/// Calls a function for each number below `iterations`; NULL stands for whatever queue suits.
+/// Calls a function for each number below `iterations`; for NULL on the default global queue.
 @c(dispatch_apply_f)
 public func dispatchApplyFunction(
   _ iterations: Int, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
   _ work: @escaping @convention(c) (UnsafeMutableRawPointer?, Int) -> Void
 ) {
-  // A count without a sign, which no program comes near the half of.
+  // The count is unsigned in C; no program reaches half its range.
   if iterations <= 0 { return }
   queueOrDefault(target).applyCall(iterations: iterations, work, context)
 }

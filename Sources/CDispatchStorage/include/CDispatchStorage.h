@@ -1,12 +1,11 @@
-// The data symbols of the drop-in libdispatch.so, as the code that gives them life sees them:
-// untyped storage of the right size. Clients see the same names through <dispatch/dispatch.h>, as
-// objects; no file includes both.
+// The data symbols of the drop-in libdispatch.so, as untyped storage of the right size. Clients see
+// the same names as objects through <dispatch/dispatch.h>; no file includes both headers.
 //
-// Every name here may be interposed. A position-dependent executable that names one gets a copy of
-// it (R_X86_64_COPY), made by the loader from this library's initial bytes, with the size and
-// alignment that the library had when the *executable* was linked. From then on that copy is the
-// symbol. So sizes never change, nothing here is read or written but through its symbol, and no
-// alignment is relied upon beyond the one given with the name.
+// Every symbol here may be interposed. A position-dependent executable that names a symbol gets a
+// copy of it (R_X86_64_COPY). The loader fills the copy with this library's initial bytes; the copy
+// has the size and alignment that the library had when the *executable* was linked. From then on
+// the copy is the symbol. So sizes never change, all accesses go through the symbol, and no
+// alignment is assumed beyond the alignment stated with the name.
 #ifndef GRANDCENTRAL_CDISPATCHSTORAGE_H
 #define GRANDCENTRAL_CDISPATCHSTORAGE_H
 
@@ -15,9 +14,9 @@
 
 #define GC_EXPORT extern __attribute__((__visibility__("default")))
 
-// MARK: Objects that live here
+// MARK: Objects stored here
 
-// An object that is born when libdispatch_init() writes its header. All zero until then.
+// Storage of an object that libdispatch_init() creates by writing its header. All zero before.
 typedef struct gc_main_queue_storage {
   _Alignas(64) uint64_t words[128 / 8];
 } gc_main_queue_storage;
@@ -31,30 +30,30 @@ GC_EXPORT gc_data_storage _dispatch_data_empty;
 static inline void *_Nonnull gc_main_queue_address(void) { return &_dispatch_main_q; }
 static inline void *_Nonnull gc_data_empty_address(void) { return &_dispatch_data_empty; }
 
-// MARK: Tokens: only their addresses mean something
+// MARK: Tokens, identified by their addresses
 
-// Queue attributes. A value of dispatch_queue_attr_t is NULL (serial) or the address of a slot, and
-// the slot's number says what the attribute is: the combinations are few, so none is ever
-// allocated, and all of them are immortal. Slot 0 is DISPATCH_QUEUE_CONCURRENT.
+// Queue attributes. A dispatch_queue_attr_t is NULL (serial) or the address of a slot, and the
+// slot's number encodes the attribute. The number of combinations is small, so attributes are
+// immortal and never allocated. Slot 0 is DISPATCH_QUEUE_CONCURRENT.
 enum { GC_ATTRIBUTE_BYTES = 64, GC_ATTRIBUTE_COUNT = 1008 };
 typedef struct gc_attribute_storage {
   unsigned char slots[GC_ATTRIBUTE_COUNT][GC_ATTRIBUTE_BYTES];
 } gc_attribute_storage;
 GC_EXPORT gc_attribute_storage _dispatch_queue_attr_concurrent;
 
-// The address of slot `number`, 0 … GC_ATTRIBUTE_COUNT - 1; NULL for any other number.
+// Returns the address of slot `number`, 0 … GC_ATTRIBUTE_COUNT - 1; NULL for any other number.
 static inline void *_Nullable gc_attribute_address(size_t number) {
   return number < GC_ATTRIBUTE_COUNT ? _dispatch_queue_attr_concurrent.slots[number] : NULL;
 }
 
-// The slot that `attribute` is the address of, or -1 when it is not the address of one.
+// Returns the number of the slot at address `attribute`; -1 if it is not the address of a slot.
 static inline long gc_attribute_number(const void *_Nullable attribute) {
   uintptr_t offset = (uintptr_t)attribute - (uintptr_t)&_dispatch_queue_attr_concurrent;
   if (offset >= sizeof _dispatch_queue_attr_concurrent || offset % GC_ATTRIBUTE_BYTES) return -1;
   return (long)(offset / GC_ATTRIBUTE_BYTES);
 }
 
-// Source types. `name` is for messages; `number` is a gc_source_type.
+// Source types. `name` appears in messages; `number` is a gc_source_type.
 typedef enum gc_source_type {
   GC_SOURCE_DATA_ADD = 1,
   GC_SOURCE_DATA_OR,
@@ -85,10 +84,10 @@ GC_EXPORT const gc_source_type_storage _dispatch_source_type_proc;
 GC_EXPORT const gc_source_type_storage _dispatch_source_type_vnode;
 GC_EXPORT const gc_source_type_storage _dispatch_source_type_memorypressure;
 
-// The gc_source_type that `type` is the address of; 0 when it is none of ours.
+// Returns the gc_source_type of the symbol at address `type`; 0 if it is none of the above.
 long gc_source_type_number(const void *_Nullable type);
 
-// Formats of the data transforms. `number` is a gc_data_format.
+// Formats of data transforms. `number` is a gc_data_format.
 typedef enum gc_data_format {
   GC_FORMAT_NONE = 1,
   GC_FORMAT_BASE32,
@@ -113,28 +112,28 @@ GC_EXPORT const gc_data_format_storage _dispatch_data_format_type_utf16le;
 GC_EXPORT const gc_data_format_storage _dispatch_data_format_type_utf16be;
 GC_EXPORT const gc_data_format_storage _dispatch_data_format_type_utf_any;
 
-// The gc_data_format that `format` is the address of; 0 when it is none of ours.
+// Returns the gc_data_format of the symbol at address `format`; 0 if it is none of the above.
 long gc_data_format_number(const void *_Nullable format);
 
 // MARK: Variables
 
-// Hold the addresses of global blocks (which nobody may call). The data functions compare a
-// destructor with their values, never with the variables' addresses.
+// The addresses of global blocks, which must not be called. The data functions compare a destructor
+// with these values, never with the variables' addresses.
 GC_EXPORT const void *_Nonnull const _dispatch_data_destructor_free;
 GC_EXPORT const void *_Nonnull const _dispatch_data_destructor_munmap;
 GC_EXPORT const void *_Nonnull const _dispatch_data_destructor_none;
 
-// Holds the invoke pointer that marks a block made by dispatch_block_create(). Written once, by
-// libdispatch_init().
+// The invoke pointer that marks a block made by dispatch_block_create(). libdispatch_init() writes
+// it once.
 GC_EXPORT const void *_Nullable _dispatch_block_special_invoke;
 
-// Where Objective-C's runtime would put its autorelease pool's doors. NULL on Linux.
+// The autorelease pool functions that Objective-C's runtime sets. NULL on Linux.
 GC_EXPORT void *_Nullable (*_Nullable _dispatch_begin_NSAutoReleasePool)(void);
 GC_EXPORT void (*_Nullable _dispatch_end_NSAutoReleasePool)(void *_Nullable);
 
-// Where debuggers and the thread sanitizer's runtime find a queue's fields: offsets from the
-// object's address, and sizes, in bytes; 0 for what a queue does not keep in a field of its own.
-// Written once, by libdispatch_init().
+// The layout of a queue for debuggers and the thread sanitizer's runtime: field offsets from the
+// object's address, and sizes, in bytes; 0 for values without a field of their own.
+// libdispatch_init() writes it once.
 typedef struct gc_queue_offsets {
   uint16_t version;
   uint16_t label, label_size;
@@ -161,7 +160,7 @@ static inline void gc_set_queue_offsets(gc_queue_offsets offsets) {
 extern void *_Nullable _NSConcreteStackBlock[];
 void *_Nullable _Block_copy(const void *_Nonnull block);
 void _Block_release(const void *_Nonnull block);
-// What the ABI writes at the start of a block on the stack.
+// The class pointer that the ABI puts at the start of a block on the stack.
 static inline const void *_Nonnull gc_stack_block_class(void) { return _NSConcreteStackBlock; }
 
 #endif

@@ -1,8 +1,8 @@
-// Room: ModelChecker/FiberStacks. Stacks outlive the checks that use them: a check borrows a set.
+// Room: ModelChecker/FiberStacks. Fiber stacks that outlive a check: each check borrows a set.
 import CFibers
 
 enum FiberStacks {
-  /// Guarded by Checker's lock: one check at a time.
+  /// Guarded by Checker's lock: only one check runs at a time.
   nonisolated(unsafe) private static var idle: [UnsafeMutableRawPointer] = []
 
   static func lend(to threads: UnsafeMutablePointer<ModelThread>, bytes: Int) {

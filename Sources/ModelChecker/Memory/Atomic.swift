@@ -1,9 +1,10 @@
-// Room: ModelChecker/Atomic. The standard library's Atomic, under the same names, in the modelled memory.
-// Each operation names its place in the source, for reports and mutations. A value is kept as its bits.
-// Inlinable down to WordMemory, so that the checked program's own build makes plain calls of them.
+// Room: ModelChecker/Atomic. The standard library's Atomic, under the same names, in the modelled
+// memory. Each operation records its site in the source, for reports and mutations. A value is
+// stored as its bits. Inlinable down to WordMemory, so that the checked program's build compiles
+// plain calls.
 @_exported public import protocol Synchronization.AtomicRepresentable
 
-/// Has the interface of `Synchronization.Atomic`, as far as the engine uses it.
+/// Has the part of the interface of `Synchronization.Atomic` that the engine uses.
 public struct Atomic<Value>: ~Copyable, @unchecked Sendable {
   @usableFromInline let word: Word
 
@@ -15,11 +16,11 @@ public struct Atomic<Value>: ~Copyable, @unchecked Sendable {
   @inlinable
   deinit { WordMemory.end(word) }
 
-  /// Its place in the modelled memory.
+  /// The atomic's location in the modelled memory.
   public var modelWord: Word { word }
 }
 
-/// Values as bits and back. Every atomic value is trivial and at most eight bytes long.
+/// Converts values to bits and back. Every atomic value is trivial and at most eight bytes long.
 @usableFromInline
 enum Bits {
   @inlinable @inline(__always)
@@ -35,7 +36,7 @@ enum Bits {
   }
 }
 
-/// The atomics' way to the execution at work.
+/// Passes the atomics' operations to the current execution.
 @usableFromInline
 enum WordMemory {
   @usableFromInline

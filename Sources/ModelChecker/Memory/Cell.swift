@@ -1,9 +1,9 @@
-// Room: ModelChecker/Cell. Plain memory that threads share under a protocol, watched for data races.
-// Two accesses race if one of them writes and neither happens before the other. Whether they do is in the
-// clocks whatever the schedule, so an access is no step of its own. Cormac Flanagan, Stephen Freund,
+// Room: ModelChecker/Cell. Plain memory that threads share under a protocol, watched for data
+// races. Two accesses race if at least one writes and neither happens before the other. The vector
+// clocks show that in every schedule, so an access is not a step. Cormac Flanagan, Stephen Freund,
 // "FastTrack: Efficient and Precise Dynamic Race Detection" (2009).
 
-/// When and where plain memory was touched last.
+/// The last accesses to plain memory, with their sites.
 public final class Shadow {
   private var execution: UInt64 = 0
   private var writer = 0
@@ -14,6 +14,7 @@ public final class Shadow {
 
   public init() {}
 
+  /// Records a read; fails the execution if it races.
   public func read(_ site: Site) {
     Execution.current?._withUnsafeGuaranteedRef { execution in
       prepare(execution)
@@ -27,6 +28,7 @@ public final class Shadow {
     }
   }
 
+  /// Records a write; fails the execution if it races.
   public func write(_ site: Site) {
     Execution.current?._withUnsafeGuaranteedRef { execution in
       prepare(execution)
@@ -68,8 +70,9 @@ public final class Shadow {
   }
 }
 
-/// Faults in plain memory are told by where the property is declared, so they are in all its accesses of a kind: `skips`
-/// leaves out what is assigned to it, `returns` is what is read. Changes in place are not touched.
+/// Mutations of plain memory are identified by the property's declaration, so they affect all its
+/// accesses of a kind: `skips` omits assignments, `returns` replaces the value read. In-place
+/// changes are not affected.
 @usableFromInline
 enum CellMutations {
   /// The checker runs one model at a time.
@@ -89,7 +92,7 @@ enum CellMutations {
   }
 }
 
-/// A stored property that several threads use in turn: the model's side of the engine's `Cell`.
+/// A stored property that several threads use in turn: the model's version of the engine's `Cell`.
 @propertyWrapper
 public struct Cell<Value> {
   @usableFromInline var stored: Value
@@ -123,8 +126,8 @@ public struct Cell<Value> {
     }
   }
 
-  /// The value for whoever holds the last reference to its owner. Reference counting orders that access
-  /// after all others, and the checker does not see it.
+  /// The value, for the thread that holds the last reference to the owner. Reference counting
+  /// orders this access after all others, and the checker does not see reference counts.
   @inlinable
   public var projectedValue: Value { stored }
 }

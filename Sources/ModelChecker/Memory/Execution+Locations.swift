@@ -1,4 +1,4 @@
-// Room: ModelChecker/Execution, its locations: made, used and ended.
+// Room: ModelChecker/Execution, its locations: creation, use and end.
 
 extension Execution {
   func makeLocation(_ value: UInt64, _ site: Site) -> UnsafeMutablePointer<Location> {
@@ -30,7 +30,7 @@ extension Execution {
     dead.append(location)
   }
 
-  /// Before each use: a location from an earlier execution begins anew.
+  /// Before each use: resets a location of an earlier execution.
   @inline(__always)
   func check(_ location: UnsafeMutablePointer<Location>, _ site: Site) {
     if location.pointee.execution != number { refresh(location, site) }

@@ -1,42 +1,46 @@
-// Room: ModelChecker/Location. One atomic word of the checked program: everything that was ever stored in it
-// during this execution, and who has seen what.
-// Weak memory as in the operational models of C11 without load buffering: stores to a word are ordered as
-// they were executed; a load may return any of them that is not older than one the loading thread knows of.
-//   known by coherence   the thread itself, or one whose step happens before this load, read or wrote it
-//   known by the order   a sequentially consistent load knows every sequentially consistent store before it
-// A store carries a message: the clock of a releasing store, continued by the read-modify-writes that follow
-// it; an acquiring load joins it.
+// Room: ModelChecker/Location. One atomic word of the checked program: every value stored in it
+// during this execution, and the threads that have seen each value. Weak memory follows the
+// operational models of C11 without load buffering. Stores to a word are ordered as they were
+// executed. A load may return any of them that is not older than a store known to the loading
+// thread:
+//   known by coherence   the thread read or wrote it, or a step that happens before this load did
+//   known by the order   a sequentially consistent load knows every sequentially consistent store
+//                        before it
+// A store carries a message: the clock of a releasing store, continued by the read-modify-writes
+// that follow it. An acquiring load joins the message.
 
-/// One value that a location held.
+/// A value that a location held.
 struct Store {
   var value: UInt64
-  /// For each thread the time at which it first read or wrote this store.
+  /// For each thread, the time at which it first read or wrote this store.
   var seen: VectorClock
-  /// What an acquiring load of this store learns.
+  /// The clock that an acquiring load of this store joins.
   var message: VectorClock
   var isSequential: Bool
 }
 
-/// The last steps that touched one resource, as indices of the schedule: which other steps depend on them.
+/// The last steps that touched a resource, as indices of the schedule: they determine which other
+/// steps depend on them.
 struct Footprint {
   static let nobody: Int32 = -1
 
   var lastWrite = Self.nobody
-  /// Each thread's last read since then.
+  /// Each thread's last read since that write.
   var reads = SIMD8<Int32>(repeating: Self.nobody)
 }
 
 public struct Location {
-  /// The execution for which the rest is valid. A location that is older than the execution, such as one in
-  /// a global, begins each anew with its first value.
+  /// The execution for which the other fields are valid. A location that is older than the
+  /// execution, such as a global, restarts in each execution with its first value.
   var execution: UInt64 = 0
   var initial: UInt64 = 0
   var isAlive = true
-  /// Where it was made, by whom and when: that is no atomic operation, so all others must come after it.
+  /// The site, thread and time of its creation. Creation is not an atomic operation, so all
+  /// operations must come after it.
   var site = Site.none
   var maker: UInt8 = 0
   var madeAt: UInt16 = 0
-  /// Its name in reports, by order of first use.
+  /// Its number in reports, by order of first use.
   var number: Int32 = 0
 
   var stores: UnsafeMutablePointer<Store>
@@ -44,7 +48,8 @@ public struct Location {
   var capacity: Int
 
   var value = Footprint()
-  /// The kernel's queue of sleepers on this word is a resource of its own: to wake does not touch the value.
+  /// The kernel's queue of sleepers on this word. A separate resource: a wake-up does not touch the
+  /// value.
   var sleepers = Footprint()
 
   init() {
@@ -60,8 +65,9 @@ public struct Location {
     self.value = Footprint()
     sleepers = Footprint()
     number = 0
-    // Seen by all from the start: whoever knows the word's address knows its first value. But to make an
-    // atomic releases nothing: what hands its address over must.
+    // Every thread has seen it from the start: a thread that knows the word's address knows its
+    // first value. But creating an atomic releases nothing; the hand-off of its address must
+    // release.
     append(Store(value: value, seen: .zero, message: .zero, isSequential: false))
   }
 
@@ -90,7 +96,7 @@ public struct Location {
   }
 }
 
-/// A place in the source.
+/// A position in the source.
 public struct Site: Sendable {
   public let file: StaticString
   public let line: UInt32

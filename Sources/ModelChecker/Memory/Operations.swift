@@ -1,15 +1,16 @@
-// Room: ModelChecker/Operations. What loads, stores, exchanges, sleeps and wake-ups do in the modelled memory.
-// Outside of the threads' turns (while the scene is set, and at the verdict) they take effect at once.
+// Room: ModelChecker/Operations. Loads, stores, exchanges, sleeps and wake-ups in the modelled
+// memory. Outside of scheduling (during the scene's setup and the verdict) they take effect at
+// once.
 
 /// The word of an atomic.
 public typealias Word = UnsafeMutablePointer<Location>
 
 extension Execution {
-  /// The time of the running thread's step at work.
+  /// The time of the running thread's current step.
   @inline(__always)
   private var now: UInt16 { threads[running].memory[running] }
 
-  /// The running thread has made its step.
+  /// Records that the running thread has made its step.
   @inline(__always)
   private func end(_ kind: Step.Kind, _ location: Word) {
     if isScheduling {
@@ -25,7 +26,7 @@ extension Execution {
     check(location, site)
     if isScheduling {
       reach(kind, location, site)
-      // Others have moved meanwhile.
+      // Other threads may have run meanwhile.
       check(location, site)
     }
   }
@@ -35,7 +36,7 @@ extension Execution {
     mutations.isEmpty ? nil : mutations.change(at: site)
   }
 
-  /// The running thread reads the store at `index`.
+  /// Makes the running thread read the store at `index`.
   @inline(__always)
   private func read(_ location: Word, _ index: Int, _ order: Ordering) -> UInt64 {
     let store = location.pointee.stores + index
@@ -89,7 +90,7 @@ extension Execution {
     end(.store, location)
   }
 
-  /// The first half of a read-modify-write, which reads; `commit` must follow at once.
+  /// The reading half of a read-modify-write; `commit` must follow at once.
   func fetch(_ location: Word, _ site: Site) -> UInt64 {
     guard change(at: site) == .splits else {
       begin(.update, location, site)
@@ -150,7 +151,7 @@ extension Execution {
     return (true, latest)
   }
 
-  /// Which store a compare-exchange reads if it fails; `nil`: it succeeds.
+  /// Returns the store that a failing compare-exchange reads; `nil` if it succeeds.
   @inline(__always)
   private func failingRead(
     _ location: Word, _ expected: UInt64, _ isWeak: Bool, _ failure: Ordering
@@ -159,7 +160,7 @@ extension Execution {
     let canSucceed = location.pointee.stores[last].value == expected
     let mayFail = isWeak && canSucceed && isScheduling && threads[running].spuriousFailuresLeft > 0
     guard isScheduling && (options.isWeak || mayFail) else { return canSucceed ? nil : last }
-    // Outcomes: success or the latest value, then older values that differ, then failure for no reason.
+    // Outcomes in order: success or the latest value, older values that differ, a spurious failure.
     let oldest =
       options.isWeak
       ? location.pointee.oldestReadable(
@@ -204,7 +205,7 @@ extension Execution {
 
   // MARK: Sleeping
 
-  /// futex(2) wait on the bits of `mask`. False: the deadline came first.
+  /// futex(2) wait on the bits of `mask`. Returns false if the deadline ended the wait.
   func futexWait(
     _ location: Word, mask: UInt64, expected: UInt64, until deadline: UInt64?, _ site: Site
   ) -> Bool {
@@ -218,7 +219,7 @@ extension Execution {
     let kind: Step.Kind = deadline == nil ? .sleep : .sleepUntil
     begin(kind, location, site)
     let change = change(at: site)
-    // The kernel compares under a lock of its own, so it reads the latest value.
+    // The kernel compares under its own lock, so it reads the latest value.
     let value = read(location, location.pointee.count - 1, .relaxed)
     if (value ^ expected) & mask != 0 && change != .sleepsBlindly {
       trace?.note("\(threads[running].name): does not sleep, the word has changed", site)
@@ -242,7 +243,7 @@ extension Execution {
   }
 
   func futexWake(_ location: Word, count: Int, _ site: Site) {
-    // A word that is gone has no sleepers that matter: futex(2) takes any address.
+    // A word that has ended has no relevant sleepers: futex(2) accepts any address.
     guard isScheduling, location.pointee.isAlive else { return }
     check(location, site)
     reach(.wake, location, site)
@@ -253,10 +254,11 @@ extension Execution {
     wake(location, count: change == .wakesOne ? 1 : count)
   }
 
-  // MARK: The clock, and what may go either way
+  // MARK: The clock, and nondeterministic results
 
-  /// Reads the clock. It moves when a deadline ends a sleep: where that may happen at any time a reading is a
-  /// step, and where it happens only when nobody else can move there is nobody to read it meanwhile.
+  /// Reads the clock. A deadline that ends a sleep moves the clock. If that may happen at any time,
+  /// a reading is a step. If it happens only when no thread can move, no thread reads the clock
+  /// meanwhile.
   func readClock(_ site: Site) -> UInt64 {
     if isScheduling && options.timeOuts > 0 {
       reach(.clock, nil, site)
@@ -265,7 +267,8 @@ extension Execution {
     return nanoseconds
   }
 
-  /// Whether a system call is refused here: both are tried while the thread's allowance lasts.
+  /// Whether a system call is refused here. Both outcomes are explored while the thread's allowance
+  /// lasts.
   func mayRefuse(_ site: Site) -> Bool {
     guard isScheduling, threads[running].refusalsLeft > 0 else { return false }
     reach(.local, nil, site)

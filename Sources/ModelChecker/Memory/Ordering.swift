@@ -1,7 +1,7 @@
-// Room: ModelChecker/Ordering. The memory orders of the standard library under their own names.
-// Values, not literals: the checker reads them while it runs, and can weaken them.
+// Room: ModelChecker/Ordering. The memory orderings of the standard library, under their own names.
+// They are values, not literals: the checker reads and can weaken them at run time.
 
-/// What an operation orders, as bits.
+/// The effect of an ordering, as bits.
 @usableFromInline
 struct Ordering: OptionSet, Sendable {
   @usableFromInline let rawValue: UInt8
@@ -14,6 +14,7 @@ struct Ordering: OptionSet, Sendable {
   static let sequential: Ordering = [.acquires, .releases, .isSequential]
 }
 
+/// The ordering of a load.
 public struct AtomicLoadOrdering: Sendable {
   @usableFromInline let order: Ordering
   private init(_ order: Ordering) { self.order = order }
@@ -22,6 +23,7 @@ public struct AtomicLoadOrdering: Sendable {
   public static var sequentiallyConsistent: Self { Self(.sequential) }
 }
 
+/// The ordering of a store.
 public struct AtomicStoreOrdering: Sendable {
   @usableFromInline let order: Ordering
   private init(_ order: Ordering) { self.order = order }
@@ -30,6 +32,7 @@ public struct AtomicStoreOrdering: Sendable {
   public static var sequentiallyConsistent: Self { Self(.sequential) }
 }
 
+/// The ordering of a read-modify-write.
 public struct AtomicUpdateOrdering: Sendable {
   @usableFromInline let order: Ordering
   private init(_ order: Ordering) { self.order = order }

@@ -1,7 +1,9 @@
-// Room: ModelChecker/PlainMemory. Races on memory that is no property: nodes behind raw pointers.
-// Shadows are found by address, in an open table that only grows: a program has few such places, and comes
-// to them often. One check runs at a time, and all its threads are fibers of one.
+// Room: ModelChecker/PlainMemory. Races on memory that is not a property: nodes behind raw
+// pointers. Shadows are found by address, in an open-addressing table that only grows: a program
+// has few such addresses and uses them often. Only one check runs at a time, and all its threads
+// are fibers of one thread.
 
+/// Reports accesses to plain memory to the race detector.
 public enum PlainMemory {
   private struct Entry {
     var address: UnsafeRawPointer?
@@ -18,10 +20,12 @@ public enum PlainMemory {
     return table
   }
 
+  /// Records a read; fails the execution if it races.
   public static func willRead(_ address: UnsafeRawPointer, _ site: Site) {
     shadow(address)._withUnsafeGuaranteedRef { $0.read(site) }
   }
 
+  /// Records a write; fails the execution if it races.
   public static func willWrite(_ address: UnsafeRawPointer, _ site: Site) {
     shadow(address)._withUnsafeGuaranteedRef { $0.write(site) }
   }

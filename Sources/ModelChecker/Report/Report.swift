@@ -1,4 +1,4 @@
-// Room: ModelChecker/Report. Words for what went wrong.
+// Room: ModelChecker/Report. Descriptions of failures.
 
 enum Report {
   static func place(_ site: Site) -> String {

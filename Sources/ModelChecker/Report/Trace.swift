@@ -1,4 +1,4 @@
-// Room: ModelChecker/Trace. What the threads did, step by step, as lines for people.
+// Room: ModelChecker/Trace. The threads' steps as readable lines.
 
 final class Trace {
   struct Line {

@@ -1,30 +1,34 @@
-// Room: ModelChecker/Mutation. Deliberate faults, put into the checked program from outside: the source stays
-// as it is, and the checker does something else at one place of it.
+// Room: ModelChecker/Mutation. Deliberate faults in the checked program. The source stays
+// unchanged; the checker changes the effect of one site.
 
+/// A fault, and the site at which the checker inserts it.
 public struct Mutation: Sendable {
+  /// What the fault changes.
   public enum Change: Sendable, Equatable {
     /// The operation orders nothing.
     case relaxes
-    /// It no longer acquires, or no longer releases; a sequentially consistent one keeps the other half.
+    /// The operation no longer acquires, or no longer releases. A sequentially consistent one keeps
+    /// the other half.
     case dropsAcquire
     case dropsRelease
-    /// It acquires and releases, but has no place in the single order.
+    /// It acquires and releases, but is not part of the single order.
     case dropsSequential
-    /// A store, exchange, addition, wake-up or system call does not happen. An exchange says that it did.
+    /// A store, exchange, addition, wake-up or system call does not happen. An exchange still
+    /// reports success.
     case skips
-    /// A read-modify-write is a load and a store, with room between them for other threads.
+    /// A read-modify-write becomes a load and a store, between which other threads can run.
     case splits
     /// A compare-exchange does not compare.
     case isBlind
-    /// What is written lacks these bits.
+    /// The written value lacks these bits.
     case clears(bits: UInt64)
-    /// What is written has these bits as well.
+    /// The written value has these bits set.
     case sets(bits: UInt64)
-    /// A load, or a reading of a cell, returns this, whatever is there.
+    /// A load, or a read of a cell, returns this value.
     case returns(UInt64)
     /// A sleep does not compare the word first.
     case sleepsBlindly
-    /// A wake-up wakes one at most.
+    /// A wake-up wakes at most one thread.
     case wakesOne
   }
 
@@ -32,7 +36,7 @@ public struct Mutation: Sendable {
   public let line: UInt32
   public let change: Change
 
-  /// At `line` of the file whose path ends in `file`.
+  /// The fault is at `line` of the file whose path ends in `file`.
   public init(_ change: Change, file: String, line: UInt32) {
     self.file = file
     self.line = line
@@ -40,7 +44,7 @@ public struct Mutation: Sendable {
   }
 }
 
-/// The mutations of an execution, found by place.
+/// The mutations of an execution, found by site.
 struct MutationTable {
   private let mutations: [Mutation]
   let isEmpty: Bool
@@ -58,7 +62,7 @@ struct MutationTable {
     return nil
   }
 
-  /// Whether whole names at the end of `path` are those of `file`.
+  /// Whether `path` ends in `file`, at a whole path component.
   private func isFile(_ path: String, _ file: String) -> Bool {
     path == file || path.hasSuffix("/" + file)
   }

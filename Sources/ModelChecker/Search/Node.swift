@@ -1,30 +1,32 @@
-// Room: ModelChecker/Node. One step of the schedule at work, and what is left to be tried in its place.
+// Room: ModelChecker/Node. One step of the current schedule, and the alternatives that remain to be
+// tried.
 
 /// A set of threads.
 typealias ThreadSet = UInt8
 
 struct Node {
-  /// Threads that could have moved here.
+  /// Threads that could move here.
   var enabled: ThreadSet = 0
   /// Those of them that sleep and would time out.
   var dozing: ThreadSet = 0
-  /// Those that must be tried, those that have been, and those whose steps lead nowhere new from here.
+  /// Threads that must be tried, threads that have been tried, and threads whose steps are
+  /// redundant here.
   var backtrack: ThreadSet = 0
   var done: ThreadSet = 0
   var sleep: ThreadSet = 0
-  /// Who moved, and which of its possible outcomes it had.
+  /// The thread that moved, and its chosen outcome.
   var chosen: UInt8 = 0
   var choice: UInt16 = 0
   var choices: UInt16 = 1
-  /// Switches away from a thread that could have gone on, up to here.
+  /// Switches away from a thread that could continue, up to here.
   var preemptions: UInt16 = 0
 
-  // The step, once it was made.
+  // The step, after it was made.
   var kind = Step.Kind.local
   var location: UnsafeMutablePointer<Location>?
   var clock = VectorClock.zero
 
-  /// Those who would be interrupted if another thread moved.
+  /// Threads that would be interrupted if another thread moved.
   var ready: ThreadSet { enabled & ~dozing }
 }
 

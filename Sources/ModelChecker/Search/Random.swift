@@ -1,4 +1,4 @@
-// Room: ModelChecker/Random. Numbers for the random searches, the same for the same seed everywhere.
+// Room: ModelChecker/Random. Numbers for the random searches, the same for a seed on every machine.
 // Sebastiano Vigna, "SplitMix64" (2015, public domain algorithm).
 
 struct Random {
@@ -13,7 +13,7 @@ struct Random {
     return mixed ^ mixed >> 31
   }
 
-  /// A number from 0 to `bound` - 1.
+  /// Returns a number from 0 to `bound` - 1.
   mutating func below(_ bound: Int) -> Int {
     Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
   }

@@ -1,6 +1,7 @@
-// Room: ModelChecker/Schedule. A schedule as text, so that a failure can be run again.
+// Room: ModelChecker/Schedule. A schedule as text, which replays a failure.
 //   2x5.1.1:3   thread 2 five times, thread 1 once, thread 1 with its outcome number 3
 
+/// The threads that moved, with their outcomes, in order.
 public struct Schedule: Sendable, Equatable, CustomStringConvertible {
   struct Step: Sendable, Equatable {
     var thread: UInt8
@@ -10,7 +11,7 @@ public struct Schedule: Sendable, Equatable, CustomStringConvertible {
 
   init(steps: [Step]) { self.steps = steps }
 
-  /// `nil` when `text` is no schedule.
+  /// `nil` if `text` is not a schedule.
   public init?(_ text: String) {
     steps = []
     if text.isEmpty { return }

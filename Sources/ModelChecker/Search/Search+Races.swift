@@ -1,15 +1,17 @@
-// Room: ModelChecker/Search, the races. Which steps depend on each other, and which of them must be tried the
-// other way round.
+// Room: ModelChecker/Search, the races: which steps depend on each other, and which of them must be
+// tried in the other order.
 
-/// For each thread its last step that moved the clock, and its last one that read it, as indices of the
-/// schedule. Unlike a word's, neither ends the other's turn: movers commute, as readers do.
+/// For each thread its last step that moved the clock and its last step that read it, as indices of
+/// the schedule. Unlike for a word, neither kind supersedes the other: steps that move the clock
+/// commute, as readers do.
 struct ClockFootprint {
   var moves = SIMD8<Int32>(repeating: Footprint.nobody)
   var reads = SIMD8<Int32>(repeating: Footprint.nobody)
 }
 
 extension Search {
-  /// The step at work has been made: orders it among the others, and finds those with which it races.
+  /// Called after the current step: orders it among the others, and finds the steps with which it
+  /// races.
   @inline(__always)
   func record(
     _ kind: Step.Kind, _ location: UnsafeMutablePointer<Location>?, in execution: Execution
@@ -45,7 +47,7 @@ extension Search {
     }
   }
 
-  /// The steps of other threads on which the one at work depends.
+  /// The steps of other threads on which the current step depends.
   private struct Partners {
     var steps = SIMD32<Int32>(repeating: Footprint.nobody)
     var count = 0
@@ -98,9 +100,9 @@ extension Search {
     }
   }
 
-  /// A word has ended its life after the step at work and before the next one. Whoever ends it is not asked
-  /// before it does, so the end is a part of that step, which thereby depends on every use of the word: one
-  /// that no order keeps before the end must be tried after it.
+  /// A word has ended after the current step and before the next one. The thread that ends a word
+  /// does not ask the search first, so the end is part of that step, which then depends on every
+  /// use of the word. A use that no order keeps before the end must be tried after it.
   @inline(never)
   func recordEnd(of location: UnsafeMutablePointer<Location>, in execution: Execution) {
     guard depth > 0 else { return }
@@ -128,7 +130,7 @@ extension Search {
       let time = node.clock[other]
       // The thread knew of it before this step, so the two cannot be swapped.
       if before[other] >= time { continue }
-      // Another partner stands between the two.
+      // Another partner is ordered between the two.
       var isBetween = false
       for third in 0..<partners.count where Int(partners.steps[third]) != earlier {
         if nodes[Int(partners.steps[third])].clock[other] >= time { isBetween = true }
@@ -137,8 +139,8 @@ extension Search {
     }
   }
 
-  /// Sees to it that the step at `later` is tried before the one at `earlier`: by itself, or after steps in
-  /// between that it needs. One of the threads that can begin such a sequence is enough.
+  /// Makes the search try the step at `later` before the step at `earlier`: alone, or after steps
+  /// in between that it needs. One of the threads that can begin such a sequence is enough.
   private func reverse(_ earlier: Int, _ later: Int) {
     let other = Int(nodes[earlier].chosen)
     let time = nodes[earlier].clock[other]
@@ -146,7 +148,8 @@ extension Search {
     var initials: ThreadSet = 0
     for index in earlier + 1...later {
       let node = nodes + index
-      // What depends on the earlier step is no part of the sequence, but for the later step itself.
+      // Steps that depend on the earlier step are not part of the sequence, except the later step
+      // itself.
       if index != later && node.pointee.clock[other] >= time { continue }
       let thread = Int(node.pointee.chosen)
       if !node.pointee.clock.reachesAny(of: firstTimes) { initials |= .one(thread) }
@@ -163,9 +166,9 @@ extension Search {
     }
   }
 
-  /// With a bound the thread must also be tried where a switch to it is free: at the beginning of the
-  /// interrupted thread's turn, or where that thread slept. Katherine Coons, Madan Musuvathi, Kathryn
-  /// McKinley, "Bounded Partial-Order Reduction" (2013).
+  /// With a bound, the thread must also be tried where a switch to it costs no preemption: at the
+  /// beginning of the interrupted thread's turn, or where that thread slept. Katherine Coons, Madan
+  /// Musuvathi, Kathryn McKinley, "Bounded Partial-Order Reduction" (2013).
   private func addBounded(_ place: Int, _ wanted: Int, most: Int) {
     add(wanted, at: place, most: most)
     var earlier = place

@@ -1,13 +1,13 @@
-// Room: ModelChecker/Search. The schedule at work: who moved at each step, and what must be tried instead.
-// Executions are run again from their beginning: the steps below `depth` repeat the schedule, the others
-// extend it. Source-DPOR with sleep sets: Parosh Abdulla, Stavros Aronis, Bengt Jonsson, Konstantinos
-// Sagonas, "Optimal Dynamic Partial Order Reduction" (2014).
-//   race      two steps of different threads that do not commute, nothing that is ordered between them:
-//             the other order must be tried as well, by one of the threads that can begin it
-//   sleep set threads whose next step was tried here before; trying it later, after steps that commute with
-//             it, leads nowhere new
-// An outcome that a step may have besides its first (an older value, a failure for no reason) is a branch of
-// that step: all are tried before the thread counts as done.
+// Room: ModelChecker/Search. The current schedule: the thread that moved at each step, and the
+// alternatives to try. Each execution starts from the beginning: the steps below `depth` repeat the
+// schedule, later steps extend it. Source-DPOR with sleep sets: Parosh Abdulla, Stavros Aronis,
+// Bengt Jonsson, Konstantinos Sagonas, "Optimal Dynamic Partial Order Reduction" (2014).
+//   race      two steps of different threads that do not commute, with no step ordered between:
+//             the other order must be tried too, by one of the threads that can begin it
+//   sleep set threads whose next step was tried here before; trying it again, after steps that
+//             commute with it, is redundant
+// An outcome of a step other than its first (an older value, a spurious failure) is a branch of
+// that step. All outcomes are tried before the thread counts as done.
 
 final class Search {
   let strategy: Strategy
@@ -16,18 +16,19 @@ final class Search {
   /// Steps of the schedule; `depth` of them have been made in this execution.
   private(set) var count = 0
   private(set) var depth = 0
-  /// From here on races have not been looked for.
+  /// The first step for which races have not been searched.
   private(set) var firstNew = 0
-  /// All that can move was tried before: this execution only runs to its end.
+  /// Every thread that can move was tried before: this execution only runs to its end.
   private(set) var isRedundant = false
-  /// A schedule that is repeated as it is.
+  /// The schedule is repeated without changes.
   private var isReplay = false
-  /// A step had fewer outcomes than it had before at the same place of the same schedule.
+  /// A step had fewer outcomes than before at the same position of the same schedule.
   private(set) var isOffCourse = false
-  /// Who touched the clock last.
+  /// The last steps that touched the clock.
   var clock = ClockFootprint()
   private var random: Random
-  /// For `priorities`: each thread's, and the steps at which the runner falls behind all others.
+  /// For `priorities`: each thread's priority, and the steps at which the running thread drops
+  /// below all others.
   private var priorities = [Int](repeating: 0, count: Threads.most)
   private var changePoints: [Int] = []
   private var longest = 16
@@ -60,7 +61,7 @@ final class Search {
     isReplay = true
   }
 
-  /// Begins the search anew.
+  /// Restarts the search.
   func forget() {
     count = 0
     longest = 16
@@ -80,9 +81,9 @@ final class Search {
     }
   }
 
-  // MARK: Who moves
+  // MARK: Choosing a thread
 
-  /// Of the threads in `enabled`, those in `dozing` sleep and would time out.
+  /// Chooses from the threads in `enabled`. Those in `dozing` sleep and would time out.
   @inline(__always)
   func choose(
     among enabled: ThreadSet, dozing: ThreadSet, after last: Int, in execution: Execution
@@ -114,8 +115,8 @@ final class Search {
     case .exhaustive:
       node.sleep = isRedundant ? 0 : sleepSet(in: execution)
       let awake = enabled & ~node.sleep
-      // Everything was tried before. The execution is run to its end all the same, so that what it made is
-      // let go of.
+      // Everything was tried before. The execution still runs to its end, to release what it
+      // created.
       if awake == 0 { isRedundant = true }
       node.chosen = UInt8(preferred(of: awake == 0 ? enabled : awake, last))
       node.backtrack = .one(Int(node.chosen))
@@ -136,7 +137,7 @@ final class Search {
     return Int(node.chosen)
   }
 
-  /// To go on with the same thread costs no switch.
+  /// Prefers the last thread: continuing it costs no switch.
   private func preferred(of set: ThreadSet, _ last: Int) -> Int {
     set.contains(thread: last) ? last : set.first
   }
@@ -155,7 +156,8 @@ final class Search {
     return best
   }
 
-  /// Those who slept before the last step, and whose own step commutes with it.
+  /// The threads that were asleep or already tried before the last step and whose next step
+  /// commutes with it.
   private func sleepSet(in execution: Execution) -> ThreadSet {
     guard depth > 0 else { return 0 }
     let before = nodes[depth - 1]
@@ -171,7 +173,8 @@ final class Search {
     return asleep
   }
 
-  /// How many preemptions there are up to `depth` if `chosen` moves there. Who sleeps is not interrupted.
+  /// Returns the number of preemptions up to `depth` if `chosen` moves there. A sleeping thread is
+  /// not preempted.
   func preemptions(of chosen: Int, at depth: Int, _ ready: ThreadSet) -> UInt16 {
     guard depth > 0 else { return 0 }
     let before = nodes[depth - 1]
@@ -179,12 +182,12 @@ final class Search {
     return before.preemptions + (interrupts ? 1 : 0)
   }
 
-  /// Preemptions in the execution.
+  /// The preemptions of the execution.
   var preemptions: Int { depth == 0 ? 0 : Int(nodes[depth - 1].preemptions) }
 
-  // MARK: Which outcome
+  // MARK: Choosing an outcome
 
-  /// One of `choices` outcomes of the step at work; the first one comes first.
+  /// Chooses one of `choices` outcomes of the current step, starting with the first.
   @inline(__always)
   func choice(of choices: Int) -> Int {
     if choices <= 1 { return 0 }
@@ -205,7 +208,7 @@ final class Search {
 
   // MARK: After the execution
 
-  /// Turns the schedule into the next one to be tried; false when there is none.
+  /// Turns the schedule into the next one to try; false if none is left.
   func advance() -> Bool {
     switch strategy {
     case .random, .priorities:

@@ -1,54 +1,57 @@
-// Room: ModelChecker/Strategy. Which schedules are tried, and what may go wrong in them.
+// Room: ModelChecker/Strategy. The schedules to try, and the failures that may occur in them.
 
-/// How the schedules of a model are chosen.
+/// How the schedules of a model are selected.
 public enum Strategy: Sendable, Equatable {
-  /// Every schedule that differs in more than the order of steps that commute.
+  /// Every schedule, except those that differ only in the order of steps that commute.
   case exhaustive
-  /// Those of them in which at most so many threads are interrupted while they could have gone on.
+  /// Those of them with at most `preemptions` switches away from a thread that could continue.
   case bounded(preemptions: Int)
-  /// Every schedule, one by one: to check the checker.
+  /// Every schedule without reduction: to check the checker.
   case naive
-  /// So many schedules with a coin at each step.
+  /// `executions` schedules with a random choice at each step.
   case random(executions: Int, seed: UInt64)
-  /// So many schedules by priorities that change at `depth` - 1 places. Burckhardt, Kothari, Musuvathi,
-  /// Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs" (2010).
+  /// `executions` schedules by priorities that change at `depth` - 1 points. Burckhardt, Kothari,
+  /// Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs"
+  /// (2010).
   case priorities(depth: Int, executions: Int, seed: UInt64)
 }
 
+/// The strategy of a check, and its limits.
 public struct Options: Sendable {
   public var strategy = Strategy.exhaustive
-  /// Loads may return older values where their orderings allow it. Otherwise each load returns the latest,
-  /// and orderings count only for races on plain memory.
+  /// Loads may return older values where their orderings allow it. Otherwise each load returns the
+  /// latest, and orderings matter only for races on plain memory.
   public var isWeak = false
-  /// For each thread: sleeps with a deadline that may end before anybody wakes it.
+  /// Per thread: sleeps with a deadline that may end before any wake-up.
   public var timeOuts = 0
-  /// Whether a deadline ends a sleep when nobody can move otherwise. Without it that is a deadlock, so that a
-  /// lost wake-up cannot hide behind a deadline.
+  /// Whether a deadline ends a sleep when no thread can move. Otherwise that is a deadlock, so that
+  /// a deadline cannot hide a lost wake-up.
   public var timePasses = true
-  /// For each thread: sleeps that may end for no reason.
+  /// Per thread: sleeps that may end spuriously.
   public var spuriousWakes = 0
-  /// For each thread: weak exchanges that may fail for no reason.
+  /// Per thread: weak exchanges that may fail spuriously.
   public var spuriousFailures = 0
-  /// For each thread: system calls that may be refused where the model asks `mayRefuse()`.
+  /// Per thread: system calls that may be refused where the model asks `mayRefuse()`.
   public var refusals = 0
-  /// Whether everything that a model made must be gone at its end.
+  /// Whether everything that a model created must have ended at its end.
   public var findsLeaks = true
-  /// An execution of more steps is taken to be without an end.
+  /// An execution of more steps is assumed to be endless.
   public var mostSteps = 2_000
-  /// Gives up after so many executions; the outcome is then not complete.
+  /// Stops after this many executions; the outcome is then incomplete.
   public var mostExecutions = Int.max
+  /// Stops after this many seconds; the outcome is then incomplete.
   public var mostSeconds = Double.infinity
-  /// Whether an execution that fails with this message is as it should be: a fault that the model provokes.
+  /// Whether a failure with this message is expected: a fault that the model provokes.
   public var tolerates: @Sendable (String) -> Bool = { _ in false }
-  /// Changes to the program, for checking that they are found.
+  /// Changes to the program, to check that they are found.
   public var mutations: [Mutation] = []
-  /// Is told how each execution ended. The search then goes on after failures.
+  /// Called with the end of each execution. If set, the search continues after failures.
   package var whenEnded: (@Sendable (Ending) -> Void)?
 
   public init() {}
 }
 
-/// How one execution ended.
+/// The end of an execution.
 package struct Ending: Sendable {
   package let failure: String?
   package let preemptions: Int

@@ -1,7 +1,7 @@
-// Room: ModelChecker/Execution. One run of the checked program: its threads as fibers, one at a time.
-// A thread runs until it is about to take a step; there it stands, with the step pending, until the search
-// chooses it. The search is asked on the stack of whoever has just moved, so a thread that is chosen
-// twice in a row costs no switch.
+// Room: ModelChecker/Execution. One run of the checked program: its threads as fibers, one running
+// at a time. A thread runs until its next step and stops there, with the step pending, until the
+// search chooses it. The search runs on the stack of the thread that has just moved, so choosing a
+// thread twice in a row costs no switch.
 import CFibers
 
 final class Execution: @unchecked Sendable {
@@ -17,31 +17,32 @@ final class Execution: @unchecked Sendable {
   }
 
   let options: Options
-  /// The check that runs this execution keeps it.
+  /// Retained by the check that runs this execution.
   private let search: Unmanaged<Search>
   let mutations: MutationTable
-  /// As many as the options say, and no more than clocks can count.
+  /// The options' limit, and at most the limit of the clocks.
   private let mostSteps: Int
   let threads: UnsafeMutablePointer<ModelThread>
-  /// Threads that exist; number 0 is the stage, which sets the scene and judges.
+  /// The number of threads. Number 0 is the stage, which sets up the scene and runs the verdict.
   var threadCount = 1
-  /// Whose code is running.
+  /// The thread whose code is running.
   var running = 0
   private var isOnFiber = false
-  /// Whoever runs the check, outside of all fibers.
+  /// The caller of the check, outside of all fibers.
   private let outside = UnsafeMutablePointer<gc_fiber>.allocate(capacity: 1)
-  /// A thread is being brought to its first step, on behalf of this one.
+  /// The thread that is bringing a new thread to its first step.
   private var starter: Int?
-  /// Whether threads take turns: from the end of the scene's setting to the end of its threads.
+  /// Whether the search schedules the threads: from the end of the scene's setup to the end of the
+  /// threads.
   private(set) var isScheduling = false
-  /// Whether daemons come to their ends, after the verdict.
+  /// Whether daemons are finishing, after the verdict.
   var isWindingDown = false
   var sleepsLeft = 0
 
-  /// Numbers executions; locations that are older begin anew.
+  /// The number of this execution; locations with an older number restart.
   private(set) var number: UInt64 = 0
   var stepCount = 0
-  /// The virtual clock, which moves when a deadline ends a sleep.
+  /// The virtual clock. A deadline that ends a sleep moves it.
   var nanoseconds: UInt64 = Execution.firstNanosecond
   private static var firstNanosecond: UInt64 { 1_000_000_000_000 }
   var failure: String?
@@ -50,11 +51,11 @@ final class Execution: @unchecked Sendable {
   private var sleepTurns: UInt64 = 0
   var locationNumbers: Int32 = 0
 
-  /// Locations that no object has any more, kept so that a late use of one is noticed.
+  /// Locations that no object owns any more, kept to detect a late use.
   var dead: [UnsafeMutablePointer<Location>] = []
   var spare: [UnsafeMutablePointer<Location>] = []
   var liveLocations = 0
-  /// What models count themselves.
+  /// The number of objects that models count themselves.
   var liveThings = 0
 
   private static var stackBytes: Int { 256 * 1024 }
@@ -78,24 +79,24 @@ final class Execution: @unchecked Sendable {
       })
   }
 
-  /// Asks the search without counting a reference to it.
+  /// Calls the search without counting a reference to it.
   @inline(__always)
   func withSearch<Result>(_ body: (Search) -> Result) -> Result {
     search._withUnsafeGuaranteedRef(body)
   }
 
-  /// The step at work has been made.
+  /// Records that the current step has been made.
   @inline(__always)
   func record(_ kind: Step.Kind, _ location: UnsafeMutablePointer<Location>?) {
     withSearch { $0.record(kind, location, in: self) }
   }
 
-  /// One of so many outcomes of the step at work.
+  /// Chooses an outcome of the current step.
   @inline(__always)
   func choice(of choices: Int) -> Int { withSearch { $0.choice(of: choices) } }
 
-  /// Gives back what it has. Its own memory is not the place for this: fibers that were abandoned in the middle
-  /// of a call may hold on to it for ever.
+  /// Frees its resources. A deinit would be unreliable: fibers that were abandoned in the middle of
+  /// a call may retain the execution for ever.
   func end() {
     FiberStacks.takeBack(from: threads)
     threads.deinitialize(count: Threads.most)
@@ -113,7 +114,7 @@ final class Execution: @unchecked Sendable {
 
   // MARK: One run
 
-  /// Prepares for another run. Everything of the last one is gone.
+  /// Prepares for another run. Everything of the last one has ended.
   func begin(number: UInt64) {
     self.number = number
     stepCount = 0
@@ -136,7 +137,7 @@ final class Execution: @unchecked Sendable {
     dead.removeAll(keepingCapacity: true)
   }
 
-  /// Runs `body` on the stage. Returns when it has, or when something has failed.
+  /// Runs `body` on the stage. Returns when it has returned or the execution has failed.
   func perform(_ body: @escaping () -> Void) {
     prepare(0, "the stage", false, body)
     isOnFiber = true
@@ -145,9 +146,9 @@ final class Execution: @unchecked Sendable {
     abandon()
   }
 
-  /// Runs all threads to their ends, as the search wants them. On the stage.
+  /// Runs all threads to their ends, as the search schedules them. Called on the stage.
   func runThreads() {
-    // The threads begin after all that the stage has done, also after they were made.
+    // The stage's steps happen before the threads', including those after the threads' creation.
     for thread in 1..<max(1, threadCount) {
       threads[thread].memory.join(threads[0].memory)
     }
@@ -160,12 +161,13 @@ final class Execution: @unchecked Sendable {
     for thread in 1..<max(1, threadCount) where threads[thread].state == .finished {
       threads[thread].body = nil
     }
-    // What the threads did has happened before the verdict.
+    // The threads' steps happen before the verdict.
     for thread in 1..<max(1, threadCount) { threads[0].memory.join(threads[thread].memory) }
     threads[0].memory[0] &+= 1
   }
 
-  /// Makes a thread. While threads take turns it runs up to its first step at once: nobody can tell.
+  /// Creates a thread. During scheduling it runs up to its first step at once, which no other
+  /// thread can observe.
   func addThread(_ name: String, isDaemon: Bool, _ body: @escaping () -> Void) {
     guard threadCount < Threads.most else {
       fail("A model has at most \(Threads.most - 1) threads.")
@@ -205,13 +207,13 @@ final class Execution: @unchecked Sendable {
     thread.pointee.needsNewStack = false
   }
 
-  /// The life of a fiber: one body after the other, of one execution after the other.
+  /// The loop of a fiber: it runs one body after another, over successive executions.
   private static func live(on number: Int) -> Never {
     while true {
       withCurrent { execution in
-        // The body is kept until all threads have ended. Which of several threads lets go of what they share
-        // last is up to reference counts, which are no steps: were it let go of here, its end would
-        // depend on every use of it by the others.
+        // The body is kept until all threads have ended. Reference counts are not steps, and they
+        // decide which thread drops the last reference to shared objects. If the body were released
+        // here, that end would depend on every use of the objects by other threads.
         execution.threads[number].body?()
         execution.finish(number)
       }
@@ -227,7 +229,7 @@ final class Execution: @unchecked Sendable {
   }
 
   private func bringToFirstStep(_ number: Int) {
-    // A thread that is being brought there may itself make another one on its way.
+    // A thread that is being brought to its first step may create another one on its way.
     let outer = starter
     starter = running
     run(number, insteadOf: running)
@@ -244,9 +246,9 @@ final class Execution: @unchecked Sendable {
     gc_fiber_switch(&threads[last].fiber, &threads[next].fiber)
   }
 
-  // MARK: Taking turns
+  // MARK: Scheduling
 
-  /// The running thread is about to take a step. Returns when the search has chosen it.
+  /// Called before a step of the running thread. Returns when the search has chosen the thread.
   @inline(__always)
   func reach(_ kind: Step.Kind, _ location: UnsafeMutablePointer<Location>?, _ site: Site) {
     let number = running
@@ -258,13 +260,13 @@ final class Execution: @unchecked Sendable {
     }
   }
 
-  /// Lets the search choose who moves next, until it is `number`.
+  /// Lets the search choose threads until it chooses `number`.
   func giveTurn(from number: Int) {
     let next = next(after: number) ?? 0
     if next != number { run(next, insteadOf: number) }
   }
 
-  /// Who moves next; `nil` when nobody can.
+  /// Returns the thread that moves next; `nil` if none can.
   private func next(after last: Int) -> Int? {
     var enabled: ThreadSet = 0
     var dozing: ThreadSet = 0
@@ -305,7 +307,7 @@ final class Execution: @unchecked Sendable {
     threads[number].deadline != nil && threads[number].timeOutsLeft > 0
   }
 
-  /// Nobody can move, so time passes until the first deadline.
+  /// No thread can move, so time advances to the first deadline.
   private func threadWithNextDeadline() -> Int? {
     guard options.timePasses else { return nil }
     var best: Int?
@@ -317,7 +319,7 @@ final class Execution: @unchecked Sendable {
     return best
   }
 
-  /// Puts the running thread to sleep on a word. Returns false when its deadline ended the sleep.
+  /// Puts the running thread to sleep on a word. Returns false if its deadline ended the sleep.
   func sleep(on location: UnsafeMutablePointer<Location>, until deadline: UInt64?, _ site: Site)
     -> Bool
   {
@@ -329,7 +331,7 @@ final class Execution: @unchecked Sendable {
     threads[number].pending = Step(kind: .timeOut, location: location, site: site)
     giveTurn(from: number)
     if isWindingDown { return false }
-    // Chosen: by a wake-up that came before, or to time out now.
+    // Chosen: because of an earlier wake-up, or to time out now.
     guard threads[number].state == .asleep else {
       record(threads[number].pending.kind, threads[number].pending.location)
       return true
@@ -338,7 +340,7 @@ final class Execution: @unchecked Sendable {
     if threads[number].timeOutsLeft > 0 {
       threads[number].timeOutsLeft -= 1
     } else {
-      // Time passed because nobody else could move: this comes after all that anybody did.
+      // Time advanced because no other thread could move: this step comes after all their steps.
       for index in 1..<threadCount { threads[number].order.join(threads[index].order) }
     }
     if let deadline { nanoseconds = max(nanoseconds, deadline) }
@@ -347,7 +349,7 @@ final class Execution: @unchecked Sendable {
     return false
   }
 
-  /// Wakes those that have slept longest on a word.
+  /// Wakes the threads that have slept longest on a word.
   func wake(_ location: UnsafeMutablePointer<Location>, count: Int) {
     var left = count
     while left > 0 {
@@ -359,34 +361,35 @@ final class Execution: @unchecked Sendable {
       }
       guard let oldest else { return }
       threads[oldest].state = .ready
-      // Where its deadline might have come first, its next step was there to be chosen all the time: it races
-      // with this one.
+      // If its deadline could have ended the sleep, its next step could be chosen all the time, and
+      // so races with this step.
       if !mayTimeOut(oldest) {
         threads[oldest].pending = Step(
           kind: .local, location: nil, site: threads[oldest].pending.site)
-        // What the woken thread does comes after the wake-up, for the search; memory learns nothing by it.
+        // For the search, the woken thread's next step comes after the wake-up; memory learns
+        // nothing from it.
         threads[oldest].order.join(threads[running].order)
       }
       left -= 1
     }
   }
 
-  // MARK: Ends
+  // MARK: End of an execution
 
   func recordFailure(_ message: String) {
     if failure == nil { failure = message }
   }
 
-  /// Ends the execution where it stands. The stacks of its threads are lost.
+  /// Ends the execution at this point. The stacks of its threads are lost.
   func fail(_ message: String) -> Never {
     recordFailure(message)
     isScheduling = false
-    // Never continued: abandon() has the fiber begin anew.
+    // Never continues: abandon() restarts the fiber.
     gc_fiber_switch(&threads[running].fiber, outside)
     fatalError("ModelChecker: an execution that has failed went on.")
   }
 
-  /// Threads that have not finished will not go on: their stacks are used anew.
+  /// Threads that have not finished will not continue: their stacks are reused.
   func abandon() {
     starter = nil
     for index in 0..<threadCount where threads[index].state != .unused {

@@ -1,5 +1,5 @@
 // Room: ModelChecker/ModelThread. One thread of the checked program, on a fiber.
-//   ready ─sleep→ asleep ─wake, time-out→ ready ─body returns→ finished
+//   ready ─sleep→ asleep ─wake, timeout→ ready ─body returns→ finished
 import CFibers
 
 struct ModelThread {
@@ -11,27 +11,28 @@ struct ModelThread {
   }
 
   var state = State.unused
-  /// May be left asleep when all others have finished, as the workers of a pool are.
+  /// May be asleep when all other threads have finished, as the workers of a pool are.
   var isDaemon = false
   var fiber = gc_fiber()
   var stack: UnsafeMutableRawPointer?
-  /// The fiber's saved stack is of an execution that was abandoned.
+  /// The fiber's saved stack belongs to an abandoned execution.
   var needsNewStack = true
   var body: (() -> Void)?
   var name = ""
 
   var pending = Step(kind: .local, location: nil, site: .none)
-  /// What happens before the thread's next step, as the memory model says; its own component is its time.
+  /// The steps that happen before the thread's next step, by the memory model; its own component is
+  /// its time.
   var memory = VectorClock.zero
-  /// The same as the search says: every two steps that do not commute are ordered.
+  /// The same for the search, which orders every two steps that do not commute.
   var order = VectorClock.zero
 
-  /// When its sleep ends by itself; `nil`: never.
+  /// The time at which its sleep ends by itself; `nil`: never.
   var deadline: UInt64?
-  /// Its place in the queue of sleepers, by time of falling asleep.
+  /// Its position in the queue of sleepers, by the time at which it fell asleep.
   var asleepSince: UInt64 = 0
 
-  // What may still go wrong for no reason of the program's.
+  // The spurious outcomes that the thread may still have.
   var timeOutsLeft = 0
   var spuriousWakesLeft = 0
   var spuriousFailuresLeft = 0

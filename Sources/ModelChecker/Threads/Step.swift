@@ -1,24 +1,25 @@
-// Room: ModelChecker/Step. What a thread is about to do that another thread could notice.
-// Between two steps a thread runs undisturbed: what it does there is its own, or is plain memory, whose
-// races show in the clocks whatever the schedule.
+// Room: ModelChecker/Step. A pending operation of a thread that another thread could observe.
+// Between two steps a thread runs undisturbed: its code there touches its own memory or plain
+// memory, and the vector clocks show races on plain memory in every schedule.
 
 struct Step {
   enum Kind: UInt8 {
     case load
     case store
-    /// Reads and writes in one: exchanges, additions.
+    /// A read-modify-write: an exchange or an addition.
     case update
-    /// Compares a word and goes to sleep on it, futex(2).
+    /// Compares a word and sleeps on it, futex(2).
     case sleep
     /// The same with a deadline, which is compared with the clock.
     case sleepUntil
-    /// Goes on after a sleep that a deadline may end, to which it then moves the clock. It is the same step for
-    /// the search if a wake-up came before: what steps depend on must not depend on steps that commute.
+    /// Continues after a sleep that a deadline may end; the deadline then moves the clock. The step
+    /// is the same for the search if a wake-up came before, because the dependencies of a step must
+    /// not depend on steps that commute with it.
     case timeOut
     case wake
     /// Reads the clock.
     case clock
-    /// Goes on after a wake-up, or with a choice of its own: nobody else can notice.
+    /// Continues after a wake-up, or makes a choice of its own. No other thread can observe it.
     case local
   }
 
@@ -28,7 +29,7 @@ struct Step {
 }
 
 extension Step.Kind {
-  /// What it may do to the word's value.
+  /// Its effect on the word's value.
   var value: Access {
     switch self {
     case .load, .sleep, .sleepUntil: .read
@@ -36,14 +37,14 @@ extension Step.Kind {
     case .timeOut, .wake, .clock, .local: .nothing
     }
   }
-  /// What it does to the queue of sleepers.
+  /// Its effect on the queue of sleepers.
   var sleepers: Access {
     switch self {
     case .sleep, .sleepUntil, .timeOut, .wake: .write
     default: .nothing
     }
   }
-  /// What it does to the clock. Two that move it commute: the later deadline stays.
+  /// Its effect on the clock. Two steps that move it commute: the later deadline remains.
   var clock: Access {
     switch self {
     case .clock, .sleepUntil: .read
@@ -64,13 +65,14 @@ enum Access: UInt8 {
 }
 
 extension Step {
-  /// Whether the two, of different threads, may be swapped without anybody noticing.
+  /// Whether two steps of different threads can be swapped without an observable difference.
   @inline(__always)
   func isIndependent(of kind: Kind, _ place: UnsafeMutablePointer<Location>?) -> Bool {
     let (own, others) = (self.kind.clock, kind.clock)
     if own != others && own != .nothing && others != .nothing { return false }
     guard let location else { return true }
-    // What is gone conflicts with every use of it: its end was part of the other's step, or of one before.
+    // An ended location conflicts with every use of it: its end was part of the other step, or of
+    // an earlier one.
     if !location.pointee.isAlive { return false }
     guard location == place else { return true }
     return

@@ -1,10 +1,10 @@
-// Room: ModelChecker/WindDown. How daemons that are left asleep come to their ends, after the verdict.
-// A pool's worker waits for work that will never come, and holds on to the pool. It would leave at a deadline
-// of its own, so here that deadline comes: the model need not lose memory, and its leaks show.
+// Room: ModelChecker/WindDown. Ends daemons that are still asleep after the verdict. A pool's
+// worker waits for work that will never come, and retains the pool. It would leave at a deadline of
+// its own, so that deadline expires here: the model loses no memory, and its leaks show.
 
 extension Execution {
-  /// Lets daemons that sleep until a deadline come to their ends, one by one: what they hold is gone then,
-  /// unless it leaks. What they do here takes effect at once; it is searched for no faults.
+  /// Lets daemons that sleep until a deadline finish, one by one, which releases what they hold
+  /// unless it leaks. Their operations take effect at once here and are not searched for faults.
   func windDown() {
     isWindingDown = true
     for number in 1..<max(1, threadCount)
@@ -20,8 +20,8 @@ extension Execution {
     isWindingDown = false
   }
 
-  /// A sleep while daemons come to their ends: its deadline ends it. One without, or the last of too many,
-  /// is never left, and the daemon's stack is lost.
+  /// A sleep while daemons finish: its deadline ends it. A sleep without a deadline, or the last of
+  /// too many, never ends, and the daemon's stack is lost.
   func sleepWindingDown(until deadline: UInt64?) -> Bool {
     sleepsLeft -= 1
     if deadline == nil || sleepsLeft == 0 {

@@ -1,5 +1,5 @@
-// What the other parts are written with: attributes, enumerations, nullability. Clients use some of
-// these names for declarations of their own, so all that they find in other implementations are
+// Macros that every other header uses: attributes, enumerations, nullability. Programs use some of
+// these names in declarations of their own, so all the names that other implementations define are
 // here.
 #ifndef __DISPATCH_BASE__
 #define __DISPATCH_BASE__
@@ -34,7 +34,7 @@
 #define DISPATCH_COLD __attribute__((__cold__))
 #define DISPATCH_UNUSED __attribute__((__unused__))
 
-// gcc had no such attribute before version 12.
+// gcc supports this attribute from version 12.
 #if OS_HAS_ATTRIBUTE(unavailable)
 #define DISPATCH_UNAVAILABLE_MSG(message) __attribute__((__unavailable__(message)))
 #else
@@ -63,8 +63,8 @@
 #define DISPATCH_FALLTHROUGH
 #endif
 
-/// Declares what the library defines. A program that links the library statically defines
-/// dispatch_STATIC, and keeps these names to itself.
+/// Declares a function or variable that the library defines. A program that links the library
+/// statically defines dispatch_STATIC, which hides these symbols from other images.
 #ifdef __cplusplus
 #define DISPATCH_EXTERN extern "C"
 #else
@@ -90,17 +90,16 @@
 
 // MARK: Nullability
 
-/// Between these two, pointers are nonnull unless they say otherwise. The specifiers are an
-/// extension that pedantic clients have not asked for, so the warning is off between them, and only
-/// there.
+/// Between these two macros a pointer is nonnull unless its declaration says otherwise. Nullability
+/// specifiers are a compiler extension, so the macros disable the pedantic warning about them,
+/// between the two only.
 #define DISPATCH_ASSUME_NONNULL_BEGIN OS_ASSUME_NONNULL_BEGIN
 #define DISPATCH_ASSUME_NONNULL_END OS_ASSUME_NONNULL_END
 
 // MARK: Enumerations
 
-/// An enumeration of the given size where clang has them, which is in C++ and Objective-C.
-/// Elsewhere the constants are plain and the type is an integer, so that no casts are needed
-/// between the two.
+/// Declares an enumeration of the given size where clang supports it: in C++ and Objective-C. In C
+/// the constants are plain and the type is an integer, so no casts between them are needed.
 #define DISPATCH_ENUM(name, type, ...) OS_ENUM(name, type, __VA_ARGS__)
 #define DISPATCH_ENUM_API_AVAILABLE(...)
 #define DISPATCH_ENUM_API_DEPRECATED(...)
@@ -123,8 +122,8 @@
 #define DISPATCH_REFINED_FOR_SWIFT OS_REFINED_FOR_SWIFT
 #define DISPATCH_SWIFT_NAME(name) OS_SWIFT_NAME(name)
 
-/// A parameter that is called on other threads. Without this, a closure written on Swift's main
-/// actor would be taken to belong there.
+/// Marks a parameter that is called on other threads. Without it, Swift would assume that a closure
+/// written on the main actor runs there.
 #if OS_HAS_ATTRIBUTE(swift_attr)
 #define DISPATCH_SENDABLE __attribute__((__swift_attr__("@Sendable")))
 #else
@@ -135,8 +134,8 @@
 
 DISPATCH_ASSUME_NONNULL_BEGIN
 
-/// A function that is work, a handler, a finalizer or a destructor. Its argument is the context
-/// that it was submitted or set with, or its object's context where the documentation says so.
+/// A work item, handler, finalizer or destructor. Its argument is the context that was passed with
+/// it, or the context of its object where the documentation says so.
 typedef void (*dispatch_function_t)(void *_Nullable context);
 
 DISPATCH_ASSUME_NONNULL_END

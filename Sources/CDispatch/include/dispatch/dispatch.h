@@ -2,21 +2,21 @@
 //
 //   #include <dispatch/dispatch.h>
 //
-// C99 to C23 and C++11 to C++20, with any compiler that has GNU attributes. Functions that take
-// blocks are declared where blocks are on (clang -fblocks, with -lBlocksRuntime); each has a twin
-// whose name ends in _f and which takes a function and its context, for all compilers. Link with
-// -ldispatch.
+// C99 to C23 and C++11 to C++20, with any compiler that supports GNU attributes. Link with
+// -ldispatch. Functions that take blocks are declared where blocks are enabled (clang -fblocks,
+// with -lBlocksRuntime). Each has a variant for all compilers whose name ends in _f; it takes a
+// function and a context.
 //
-// What the documentation of each function leaves out, because it holds for all of them:
-// - Any thread may call it, at any time; none may be called in a signal handler.
-// - It sets no errno. What can fail says so in its result or calls a handler with an errno.
-// - A mistake of the caller prints "BUG IN CLIENT OF GRAND CENTRAL: …" on standard error, with the
-//   fix, and stops the process; the paragraphs that begin with "Stops" name these mistakes.
-// - NULL where the declaration says nonnull is such a mistake, though not one that is always
-//   noticed.
+// These rules hold for every function and are not repeated:
+// - Any thread may call it at any time. A signal handler must not call it.
+// - It does not set errno. A function that can fail reports that in its result, or passes an errno
+//   to a handler.
+// - An error of the caller prints "BUG IN CLIENT OF GRAND CENTRAL: …" with the fix on standard
+//   error and stops the process. Paragraphs that begin with "Stops" list these errors.
+// - Passing NULL where the declaration says nonnull is such an error, but is not always detected.
 // - Times are in nanoseconds, sizes in bytes.
 //
-// The guard, like those of the other parts, has the name that programs look for.
+// The include guards have the names that programs test for.
 #ifndef __DISPATCH_PUBLIC__
 #define __DISPATCH_PUBLIC__
 
@@ -32,7 +32,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/// The date of the interface that these headers declare, as a number: year, month, day.
+/// The date of the interface that these headers declare, as a number: YYYYMMDD.
 #define DISPATCH_API_VERSION 20180109
 
 #include "base.h"

@@ -1,5 +1,5 @@
-// dispatch_wait(), _notify(), _cancel() and _testcancel() for every type that has such a function,
-// chosen by the argument's type: _Generic in C11 and later, overloads in C++.
+// dispatch_wait(), _notify(), _cancel() and _testcancel() for every type that supports them. The
+// argument's type selects the function: by _Generic in C11 and later, by overloads in C++.
 //
 // Source: Apple, Dispatch, `dispatch/object.h`.
 #ifndef GRANDCENTRAL_DISPATCH_GENERIC
@@ -56,7 +56,7 @@ DISPATCH_ASSUME_NONNULL_END
 #define GRANDCENTRAL_OR_BLOCK(function)
 #endif
 
-/// Waits for a group, a semaphore or a block object, as dispatch_group_wait() and its like do.
+/// Waits for a group, a semaphore or a block object, as dispatch_group_wait() does.
 #define dispatch_wait(object, timeout) \
   _Generic((object), dispatch_group_t: dispatch_group_wait, \
       dispatch_semaphore_t: dispatch_semaphore_wait \
@@ -65,7 +65,7 @@ DISPATCH_ASSUME_NONNULL_END
 #define dispatch_cancel(object) \
   _Generic((object), dispatch_source_t: dispatch_source_cancel \
       GRANDCENTRAL_OR_BLOCK(dispatch_block_cancel))((object))
-/// Whether a source or a block object was cancelled.
+/// Tests whether a source or a block object was cancelled.
 #define dispatch_testcancel(object) \
   _Generic((object), dispatch_source_t: dispatch_source_testcancel \
       GRANDCENTRAL_OR_BLOCK(dispatch_block_testcancel))((object))

@@ -1,6 +1,6 @@
-// Channels: reading and writing descriptors and files without a thread that waits.
+// Channels: asynchronous reading and writing of descriptors and files.
 //
-// All handlers are blocks, so most of this is for compilers that have them.
+// All handlers are blocks, so most of this header needs a compiler that supports blocks.
 //
 // Source: Apple, Dispatch, `dispatch_io_create(3)`, `dispatch_io_read(3)`, `dispatch_read(3)`.
 #ifndef __DISPATCH_IO__
@@ -16,49 +16,54 @@ __BEGIN_DECLS
 /// A file descriptor.
 typedef int dispatch_fd_t;
 
-/// How a channel sees its descriptor: as a stream, in the order of its operations, from where the
-/// descriptor stands, or as a file with offsets, in any order.
+/// The type of a channel. A stream reads and writes in the order of its operations, from the
+/// descriptor's current position. A random-access channel takes offsets, and its operations run in
+/// any order.
 typedef unsigned long dispatch_io_type_t;
+/// A stream.
 #define DISPATCH_IO_STREAM 0
+/// A file with offsets.
 #define DISPATCH_IO_RANDOM 1
 
-// MARK: Once
+// MARK: Single operations
 
-// The library has the descriptor until the handler runs: nobody may change or close it meanwhile.
+// The library owns the descriptor until the handler runs. Do not change or close it before.
 
 #ifdef __BLOCKS__
-/// Reads from a descriptor, where it stands.
+/// Reads from a descriptor at its current position.
 ///
 /// - Parameters:
-///   - length: how many bytes at most; SIZE_MAX for all until the end.
-///   - queue: where `handler` runs.
-///   - handler: called once, with what was read and 0 or an errno.
+///   - length: the maximum number of bytes; SIZE_MAX reads until the end.
+///   - queue: the queue on which `handler` runs.
+///   - handler: called once, with the bytes read and 0 or an errno.
 /// - Source: Apple, Dispatch, `dispatch_read`.
 DISPATCH_EXPORT DISPATCH_NONNULL3 DISPATCH_NONNULL4 DISPATCH_NOTHROW
 void dispatch_read(
     dispatch_fd_t fd, size_t length, dispatch_queue_t queue,
     DISPATCH_SENDABLE void (^handler)(dispatch_data_t data, int error));
 
-/// Writes to a descriptor, where it stands.
+/// Writes to a descriptor at its current position.
 ///
 /// - Parameters:
-///   - data: the bytes; retained until they are written.
-///   - queue: where `handler` runs.
-///   - handler: called once, with what could not be written, NULL for nothing, and 0 or an errno.
+///   - data: the bytes, retained until they are written.
+///   - queue: the queue on which `handler` runs.
+///   - handler: called once, with the bytes that could not be written (NULL for none) and 0 or an
+///     errno.
 /// - Source: Apple, Dispatch, `dispatch_write`.
 DISPATCH_EXPORT DISPATCH_NONNULL2 DISPATCH_NONNULL3 DISPATCH_NONNULL4 DISPATCH_NOTHROW
 void dispatch_write(
     dispatch_fd_t fd, dispatch_data_t data, dispatch_queue_t queue,
     DISPATCH_SENDABLE void (^handler)(dispatch_data_t _Nullable data, int error));
 
-// MARK: Making channels
+// MARK: Creating channels
 
-/// Makes a channel of a descriptor, which the library has until the cleanup handler runs.
+/// Creates a channel for a descriptor. The library owns the descriptor until the cleanup handler
+/// runs.
 ///
 /// - Parameters:
-///   - queue: where `cleanup_handler` runs.
-///   - cleanup_handler: called once, with 0 or the errno that kept the channel from being made,
-///     when all operations have ended and the channel was closed or released.
+///   - queue: the queue on which `cleanup_handler` runs.
+///   - cleanup_handler: called once, after the channel was closed or released and all its
+///     operations have ended, with 0, or with the errno for which the channel could not be created.
 /// - Returns: a new channel, with one reference for the caller; NULL for an unknown type.
 /// - Source: Apple, Dispatch, `dispatch_io_create`.
 DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED DISPATCH_WARN_RESULT DISPATCH_NOTHROW
@@ -66,14 +71,14 @@ dispatch_io_t dispatch_io_create(
     dispatch_io_type_t type, dispatch_fd_t fd, dispatch_queue_t queue,
     DISPATCH_SENDABLE void (^cleanup_handler)(int error));
 
-/// Makes a channel of a file, which is opened with the first operation and closed with the channel.
+/// Creates a channel for a file. The first operation opens the file; the channel's end closes it.
 ///
 /// - Parameters:
 ///   - path: an absolute path, which is copied.
 ///   - oflag, mode: as for open(2).
-///   - queue, cleanup_handler: as for dispatch_io_create(). The handler gets the errno if there is
-///     no such file, or it is of the wrong kind. A file that cannot be opened later reports that to
-///     the operations, and the handler gets 0.
+///   - queue, cleanup_handler: as for dispatch_io_create(). The handler gets the errno if the file
+///     does not exist or is of the wrong kind. If the file cannot be opened later, the operations
+///     get the errno and the handler gets 0.
 /// - Returns: a new channel, with one reference for the caller; NULL for an unknown type or a
 ///   relative path.
 /// - Source: Apple, Dispatch, `dispatch_io_create_with_path`.
@@ -82,8 +87,8 @@ dispatch_io_t dispatch_io_create_with_path(
     dispatch_io_type_t type, const char *path, int oflag, mode_t mode, dispatch_queue_t queue,
     DISPATCH_SENDABLE void (^cleanup_handler)(int error));
 
-/// Makes a channel of another channel's descriptor or file. The other one is used no more by the
-/// client, or for reading where this one writes.
+/// Creates a channel for the descriptor or file of another channel. Afterwards the client no longer
+/// uses the other channel, or uses it only to read while the new one writes.
 ///
 /// - Parameters:
 ///   - queue, cleanup_handler: as for dispatch_io_create().
@@ -96,35 +101,35 @@ dispatch_io_t dispatch_io_create_with_io(
 
 // MARK: Reading and writing
 
-/// What an operation calls, perhaps several times.
+/// The handler of an operation. It may be called several times.
 ///
 /// - Parameters:
 ///   - done: whether this is the last call.
-///   - data: of a read, the bytes since the last call; of a write, those that are not written yet.
+///   - data: for a read, the bytes since the last call; for a write, the bytes not yet written.
 ///     NULL for none.
 ///   - error: 0, or the errno that ended the operation; ECANCELED after DISPATCH_IO_STOP.
 typedef void (^dispatch_io_handler_t)(bool done, dispatch_data_t _Nullable data, int error);
 
-/// Reads.
+/// Reads from a channel.
 ///
 /// - Parameters:
-///   - offset: where, counted from where the descriptor stood when the channel was made. Streams
-///     ignore it.
-///   - length: how many bytes at most; SIZE_MAX for all until the end.
-///   - queue: where `io_handler` runs, one call at a time.
+///   - offset: the position in bytes, relative to the descriptor's position when the channel was
+///     created. Streams ignore it.
+///   - length: the maximum number of bytes; SIZE_MAX reads until the end.
+///   - queue: the queue on which `io_handler` runs, one call at a time.
 /// - Source: Apple, Dispatch, `dispatch_io_read`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NONNULL4 DISPATCH_NONNULL5 DISPATCH_NOTHROW
 void dispatch_io_read(
     dispatch_io_t channel, off_t offset, size_t length, dispatch_queue_t queue,
     DISPATCH_SENDABLE dispatch_io_handler_t io_handler);
 
-/// Writes.
+/// Writes to a channel.
 ///
 /// - Parameters:
-///   - offset: where, counted from where the descriptor stood when the channel was made. Streams
-///     ignore it.
-///   - data: the bytes; retained until they are written.
-///   - queue: where `io_handler` runs, one call at a time.
+///   - offset: the position in bytes, relative to the descriptor's position when the channel was
+///     created. Streams ignore it.
+///   - data: the bytes, retained until they are written.
+///   - queue: the queue on which `io_handler` runs, one call at a time.
 /// - Source: Apple, Dispatch, `dispatch_io_write`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NONNULL3 DISPATCH_NONNULL4 DISPATCH_NONNULL5
 DISPATCH_NOTHROW
@@ -132,8 +137,8 @@ void dispatch_io_write(
     dispatch_io_t channel, off_t offset, dispatch_data_t data, dispatch_queue_t queue,
     DISPATCH_SENDABLE dispatch_io_handler_t io_handler);
 
-/// Runs a block when all operations before it have ended, and none after it has begun. The
-/// descriptor stands still meanwhile: ask for it, and use it, here.
+/// Runs a block after all earlier operations have ended and before any later one starts. The block
+/// may query and use the descriptor, because no operation moves its position meanwhile.
 ///
 /// - Source: Apple, Dispatch, `dispatch_io_barrier`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
@@ -143,42 +148,43 @@ void dispatch_io_barrier(dispatch_io_t channel, DISPATCH_SENDABLE dispatch_block
 // MARK: Closing
 
 typedef unsigned long dispatch_io_close_flags_t;
-/// Operations that have not ended do now, with ECANCELED.
+/// Pending operations end at once, with ECANCELED.
 #define DISPATCH_IO_STOP 0x1
 
-/// Takes no more operations. Those there are end by themselves, or at once with DISPATCH_IO_STOP.
+/// Closes a channel to new operations. Pending operations complete, or end at once with
+/// DISPATCH_IO_STOP.
 ///
 /// - Parameter flags: 0 or DISPATCH_IO_STOP.
 /// - Source: Apple, Dispatch, `dispatch_io_close`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
 void dispatch_io_close(dispatch_io_t channel, dispatch_io_close_flags_t flags);
 
-/// The descriptor of a channel.
+/// Returns the descriptor of a channel.
 ///
-/// - Returns: the descriptor; -1 when the channel was closed, or its file is not open yet.
+/// - Returns: the descriptor; -1 if the channel was closed, or its file is not open yet.
 /// - Source: Apple, Dispatch, `dispatch_io_get_descriptor`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_fd_t dispatch_io_get_descriptor(dispatch_io_t channel);
 
-// MARK: How much at a time
+// MARK: Handler limits
 
-/// Sets how many bytes a handler gets at most in one call. No limit to begin with.
+/// Sets the maximum number of bytes that a handler gets in one call. The default is no limit.
 ///
 /// - Source: Apple, Dispatch, `dispatch_io_set_high_water`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
 void dispatch_io_set_high_water(dispatch_io_t channel, size_t high_water);
 
-/// Sets how many bytes there must be before a handler is called, the last call excepted.
+/// Sets the minimum number of bytes for which a handler is called. The last call may get fewer.
 ///
 /// - Source: Apple, Dispatch, `dispatch_io_set_low_water`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
 void dispatch_io_set_low_water(dispatch_io_t channel, size_t low_water);
 
 typedef unsigned long dispatch_io_interval_flags_t;
-/// The handler is called even when there are fewer bytes than the low-water mark, or none.
+/// The interval calls the handler even with fewer bytes than the low-water mark, or none.
 #define DISPATCH_IO_STRICT_INTERVAL 0x1
 
-/// Sets how often a handler is called while its operation goes on.
+/// Sets how often a handler is called while its operation is in progress.
 ///
 /// - Parameters:
 ///   - interval: nanoseconds.

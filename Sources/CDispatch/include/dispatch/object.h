@@ -1,4 +1,4 @@
-// What all objects of the library have in common: references, a context, a finalizer, suspension.
+// Functions that all objects share: references, context, finalizer, suspension, target queue.
 //
 // Source: Apple, Dispatch, `dispatch_object(3)`.
 #ifndef __DISPATCH_OBJECT__
@@ -7,8 +7,8 @@
 #include "base.h"
 #include "../os/object.h"
 
-// For a pedantic gcc, an object passed as a dispatch_object_t is worth a warning in the client's
-// code, unless a system's header declares the function. Other compilers check this file as any other.
+// With -pedantic, gcc warns in the client's code about each object passed as a dispatch_object_t,
+// unless a system header declares the function. Other compilers check this file as any other.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 #pragma GCC system_header
 #endif
@@ -17,9 +17,9 @@ DISPATCH_ASSUME_NONNULL_BEGIN
 
 // MARK: Types
 
-// A function that takes any object takes a dispatch_object_t, and its caller passes the object as
-// it is. C++ does so by inheritance: objects are of types that derive from one another, which
-// nobody can construct. C does so by a union that gcc and clang pass as the pointer inside it.
+// A function that accepts any object takes a dispatch_object_t, and the caller passes the object
+// without a cast. In C++ object types derive from each other and cannot be constructed. In C the
+// parameter is a union that gcc and clang pass as the pointer inside it.
 #ifdef __cplusplus
 
 typedef struct dispatch_object_s {
@@ -59,7 +59,7 @@ typedef union {
 #define DISPATCH_SOURCE_DECL(name) DISPATCH_DECL(name)
 
 #ifdef __BLOCKS__
-/// Work, a handler or a destructor, as a block. The functions that keep one copy it.
+/// A work item, handler or destructor, as a block. A function that keeps a block copies it.
 typedef void (^dispatch_block_t)(void);
 #endif
 
@@ -67,43 +67,44 @@ __BEGIN_DECLS
 
 // MARK: References
 
-/// Adds a reference to an object. Queues that live for ever, such as the global ones, count none.
+/// Adds a reference to an object. Immortal objects, such as the global queues, count none.
 ///
 /// - Source: Apple, Dispatch, `dispatch_retain`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_retain(dispatch_object_t object);
 
-/// Drops a reference. With the last one the object is disposed of, as soon as nothing that it was
-/// asked to do is left: a queue runs what it has, then its finalizer runs on its target queue.
+/// Drops a reference. After the last one the object finishes its pending work and is disposed of: a
+/// queue runs its items, then its finalizer runs on its target queue.
 ///
-/// Stops when the client holds no reference to the object, which something else keeps; when the last
-/// reference to a suspended or never activated queue or source goes, a source cancelled before it
-/// was activated excepted; and when a semaphore goes while a thread waits on it.
+/// Stops if the client holds no reference to an object that something else keeps alive; if the last
+/// reference to a suspended or never activated queue or source goes, except for a source that was
+/// cancelled before activation; and if a semaphore goes while a thread waits on it.
 /// - Source: Apple, Dispatch, `dispatch_release`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_release(dispatch_object_t object);
 
 // MARK: Context
 
-/// The pointer that the client gave an object.
+/// Returns the pointer that the client attached to an object.
 ///
-/// - Returns: the context; NULL when none was set.
+/// - Returns: the context; NULL if none was set.
 /// - Source: Apple, Dispatch, `dispatch_get_context`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 void *_Nullable dispatch_get_context(dispatch_object_t object);
 
-/// Gives an object a pointer to keep. The library passes it on and never looks behind it; the
-/// object's finalizer and a source's handlers of type dispatch_function_t get it as their argument.
+/// Attaches a pointer to an object. The library never dereferences it. It is the argument of the
+/// object's finalizer, and of a source's handlers of type dispatch_function_t.
 ///
-/// - Parameter context: what to keep; NULL for nothing. Global objects keep none.
+/// - Parameter context: the pointer; NULL for none. Global queues and dispatch_data_empty keep
+///   none.
 /// - Source: Apple, Dispatch, `dispatch_set_context`.
 DISPATCH_EXPORT DISPATCH_NOTHROW
 void dispatch_set_context(dispatch_object_t object, void *_Nullable context);
 
-/// Sets what is called with an object's context when the object is disposed of.
+/// Sets the function that is called with an object's context when the object is disposed of.
 ///
-/// - Parameter finalizer: called once, on the object's target queue, if the context is not NULL by
-///   then. NULL for none. Global objects have none.
+/// - Parameter finalizer: called once, on the object's target queue, if the context is not NULL at
+///   that time; NULL for none. Immortal objects never call it.
 /// - Source: Apple, Dispatch, `dispatch_set_finalizer_f`.
 DISPATCH_EXPORT DISPATCH_NOTHROW
 void dispatch_set_finalizer_f(
@@ -111,33 +112,32 @@ void dispatch_set_finalizer_f(
 
 // MARK: Suspension
 
-/// Lets a queue, source or workloop begin that was made inactive. Once it has, this does nothing.
+/// Starts a queue, source or workloop that was created inactive. Later calls do nothing.
 ///
 /// Objects of other types are never inactive.
 /// - Source: Apple, Dispatch, `dispatch_activate`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_activate(dispatch_object_t object);
 
-/// Keeps a queue or source from starting work until dispatch_resume() was called as often as this.
-/// What runs already runs on; so an item that suspends its own serial queue is the last one to run.
+/// Keeps a queue or source from starting work until a matching dispatch_resume(). Suspensions nest.
+/// Running items continue; an item that suspends its own serial queue is the last to run.
 ///
 /// Does nothing to global queues and to objects of other types.
 /// - Source: Apple, Dispatch, `dispatch_suspend`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_suspend(dispatch_object_t object);
 
-/// Takes back one dispatch_suspend(). An inactive source is activated by the first call, as
-/// programs expect that are older than dispatch_activate().
+/// Balances one dispatch_suspend(). The first call activates an inactive source, as programs older
+/// than dispatch_activate() expect.
 ///
-/// Stops when the object is not suspended.
+/// Stops if the object is not suspended.
 /// - Source: Apple, Dispatch, `dispatch_resume`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_resume(dispatch_object_t object);
 
-// MARK: Looking inside
+// MARK: Debugging
 
-/// Writes a line about an object to the log, with a message in front. For debugging: the text
-/// changes from release to release.
+/// Logs one line: a message, then a description of an object. The text changes between releases.
 ///
 /// - Parameters:
 ///   - message: a format of printf(3), followed by its arguments.
@@ -146,7 +146,7 @@ DISPATCH_EXPORT DISPATCH_NONNULL2 DISPATCH_NOTHROW DISPATCH_COLD
 __attribute__((__format__(__printf__, 2, 3)))
 void dispatch_debug(dispatch_object_t object, const char *message, ...);
 
-/// dispatch_debug() with the arguments in a list.
+/// Does the same as dispatch_debug(), with the arguments in a va_list.
 ///
 /// - Source: Apple, Dispatch, `dispatch_debugv`.
 DISPATCH_EXPORT DISPATCH_NONNULL2 DISPATCH_NOTHROW DISPATCH_COLD

@@ -1,4 +1,4 @@
-// How a queue is to be made. An attribute is a plain value: nothing has to be released.
+// Options for creating a queue. An attribute is a plain value that needs no release.
 //
 // Source: Apple, Dispatch, `dispatch_queue_attr_make_with_qos_class(3)`.
 #ifndef GRANDCENTRAL_DISPATCH_QUEUE_ATTRIBUTE
@@ -11,18 +11,18 @@ __BEGIN_DECLS
 
 DISPATCH_EXPORT struct dispatch_queue_attr_s _dispatch_queue_attr_concurrent;
 
-/// One item at a time.
+/// A serial queue.
 #define DISPATCH_QUEUE_SERIAL NULL
-/// Items overlap, barriers excepted.
+/// A concurrent queue.
 #define DISPATCH_QUEUE_CONCURRENT \
   DISPATCH_GLOBAL_OBJECT(dispatch_queue_attr_t, _dispatch_queue_attr_concurrent)
-/// One item at a time, from dispatch_activate() on.
+/// A serial queue that starts with dispatch_activate().
 #define DISPATCH_QUEUE_SERIAL_INACTIVE \
   dispatch_queue_attr_make_initially_inactive(DISPATCH_QUEUE_SERIAL)
-/// Items overlap, from dispatch_activate() on.
+/// A concurrent queue that starts with dispatch_activate().
 #define DISPATCH_QUEUE_CONCURRENT_INACTIVE \
   dispatch_queue_attr_make_initially_inactive(DISPATCH_QUEUE_CONCURRENT)
-/// Autorelease pools belong to Objective-C. Here these are the attributes without them.
+/// The attributes without an autorelease pool, which exists in Objective-C only.
 #define DISPATCH_QUEUE_SERIAL_WITH_AUTORELEASE_POOL \
   dispatch_queue_attr_make_with_autorelease_frequency( \
       DISPATCH_QUEUE_SERIAL, DISPATCH_AUTORELEASE_FREQUENCY_WORK_ITEM)
@@ -30,38 +30,41 @@ DISPATCH_EXPORT struct dispatch_queue_attr_s _dispatch_queue_attr_concurrent;
   dispatch_queue_attr_make_with_autorelease_frequency( \
       DISPATCH_QUEUE_CONCURRENT, DISPATCH_AUTORELEASE_FREQUENCY_WORK_ITEM)
 
-/// The attribute for a queue that runs nothing before dispatch_activate(). Its target may be
-/// changed freely until then.
+/// Returns an attribute for a queue that runs nothing before dispatch_activate(). Its target may
+/// change until then.
 ///
-/// - Parameter attribute: what else the queue is to be.
+/// - Parameter attribute: the attribute to start from.
 /// - Source: Apple, Dispatch, `dispatch_queue_attr_make_initially_inactive`.
 DISPATCH_EXPORT DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_queue_attr_t dispatch_queue_attr_make_initially_inactive(
     dispatch_queue_attr_t _Nullable attribute);
 
-/// When pools of autoreleased objects are emptied. Accepted and kept; without effect on Linux.
+/// When autorelease pools are drained. Accepted, and without effect on Linux.
 DISPATCH_ENUM(dispatch_autorelease_frequency, unsigned long,
+  /// As the target queue.
   DISPATCH_AUTORELEASE_FREQUENCY_INHERIT = 0,
+  /// After each item.
   DISPATCH_AUTORELEASE_FREQUENCY_WORK_ITEM = 1,
+  /// Never.
   DISPATCH_AUTORELEASE_FREQUENCY_NEVER = 2,
 );
 
-/// The attribute with an autorelease frequency.
+/// Returns an attribute with an autorelease frequency.
 ///
-/// - Parameter attribute: what else the queue is to be.
+/// - Parameter attribute: the attribute to start from.
 /// - Returns: the new attribute; `attribute` for an unknown frequency.
 /// - Source: Apple, Dispatch, `dispatch_queue_attr_make_with_autorelease_frequency`.
 DISPATCH_EXPORT DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_queue_attr_t dispatch_queue_attr_make_with_autorelease_frequency(
     dispatch_queue_attr_t _Nullable attribute, dispatch_autorelease_frequency_t frequency);
 
-/// The attribute with a class of quality of service.
+/// Returns an attribute with a quality-of-service class.
 ///
 /// - Parameters:
-///   - attribute: what else the queue is to be.
-///   - qos_class: the class; 0 for none of its own.
-///   - relative_priority: 0 … -15 (QOS_MIN_RELATIVE_PRIORITY), the place within the class.
-/// - Returns: the new attribute; `attribute` when the class or the priority is out of range.
+///   - attribute: the attribute to start from.
+///   - qos_class: the class; 0 for none.
+///   - relative_priority: the priority within the class, 0 … -15 (QOS_MIN_RELATIVE_PRIORITY).
+/// - Returns: the new attribute; `attribute` if the class or the priority is out of range.
 /// - Source: Apple, Dispatch, `dispatch_queue_attr_make_with_qos_class`.
 DISPATCH_EXPORT DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_queue_attr_t dispatch_queue_attr_make_with_qos_class(

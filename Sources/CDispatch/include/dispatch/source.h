@@ -1,8 +1,8 @@
-// Sources: events of the system, and of the program itself, as items on a queue.
+// Sources: events of the system or of the program, delivered as items on a queue.
 //
-// A source is made inactive. dispatch_activate() starts it, dispatch_source_cancel() ends it; in
-// between its event handler runs on its target queue, never twice at once. Events that come
-// meanwhile, or while the source is suspended, are merged into one.
+// A source is created inactive. dispatch_activate() starts it and dispatch_source_cancel() ends it.
+// Between the two its event handler runs on its target queue, one call at a time. Events that
+// arrive while the handler runs, or while the source is suspended, are merged into one.
 //
 // Source: Apple, Dispatch, `dispatch_source_create(3)`.
 #ifndef __DISPATCH_SOURCE__
@@ -18,14 +18,14 @@ DISPATCH_ASSUME_NONNULL_BEGIN
 DISPATCH_SOURCE_DECL(dispatch_source);
 __BEGIN_DECLS
 
-/// Makes a source, inactive.
+/// Creates an inactive source.
 ///
 /// - Parameters:
 ///   - type: a DISPATCH_SOURCE_TYPE_….
-///   - handle, mask: what to look at and what for, as the type says.
-///   - queue: where its handlers run; NULL for the default global queue.
-/// - Returns: a new source, with one reference for the caller; NULL when handle or mask mean
-///   nothing to the type.
+///   - handle, mask: the object and the events to monitor, as the type defines them.
+///   - queue: the queue on which its handlers run; NULL for the default global queue.
+/// - Returns: a new source, with one reference for the caller; NULL if the handle or mask is
+///   invalid for the type.
 /// - Source: Apple, Dispatch, `dispatch_source_create`.
 DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_source_t dispatch_source_create(
@@ -34,11 +34,11 @@ dispatch_source_t dispatch_source_create(
 
 // MARK: Handlers
 
-// Each is a block, or a function that is called with the source's context as it is at that moment.
-// NULL takes the handler away. A handler that is running may set another; the last one set counts.
+// A handler is a block, or a function that gets the source's context at the time of the call. NULL
+// removes the handler. A running handler may set another; the last one set counts.
 
 #ifdef __BLOCKS__
-/// Sets what runs when there was an event.
+/// Sets the handler that runs after an event.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_set_event_handler`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
@@ -46,7 +46,7 @@ void dispatch_source_set_event_handler(
     dispatch_source_t source, DISPATCH_SENDABLE dispatch_block_t _Nullable handler);
 #endif
 
-/// dispatch_source_set_event_handler() with a function.
+/// Does the same as dispatch_source_set_event_handler() with a function.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_set_event_handler_f`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
@@ -54,8 +54,8 @@ void dispatch_source_set_event_handler_f(
     dispatch_source_t source, DISPATCH_SENDABLE dispatch_function_t _Nullable handler);
 
 #ifdef __BLOCKS__
-/// Sets what runs once, after the last event handler, when the source is cancelled and the system
-/// is through with its handle. Only then may a descriptor be closed.
+/// Sets the handler that runs once, after the last event handler, when the source is cancelled and
+/// the system no longer uses its handle. Do not close the descriptor before it runs.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_set_cancel_handler`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
@@ -63,7 +63,7 @@ void dispatch_source_set_cancel_handler(
     dispatch_source_t source, DISPATCH_SENDABLE dispatch_block_t _Nullable handler);
 #endif
 
-/// dispatch_source_set_cancel_handler() with a function.
+/// Does the same as dispatch_source_set_cancel_handler() with a function.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_set_cancel_handler_f`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
@@ -71,7 +71,7 @@ void dispatch_source_set_cancel_handler_f(
     dispatch_source_t source, DISPATCH_SENDABLE dispatch_function_t _Nullable handler);
 
 #ifdef __BLOCKS__
-/// Sets what runs once, when the source has begun to look for events.
+/// Sets the handler that runs once, when the source has started to monitor events.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_set_registration_handler`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
@@ -79,7 +79,7 @@ void dispatch_source_set_registration_handler(
     dispatch_source_t source, DISPATCH_SENDABLE dispatch_block_t _Nullable handler);
 #endif
 
-/// dispatch_source_set_registration_handler() with a function.
+/// Does the same as dispatch_source_set_registration_handler() with a function.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_set_registration_handler_f`.
 DISPATCH_EXPORT DISPATCH_NONNULL1 DISPATCH_NOTHROW
@@ -88,62 +88,63 @@ void dispatch_source_set_registration_handler_f(
 
 // MARK: Cancelling
 
-/// Ends a source. No event handler starts once this has taken effect, which for a caller on the
-/// source's own serial queue is at once. The cancel handler runs after that, when the source is
-/// active and not suspended.
+/// Cancels a source. No event handler starts after the cancellation has taken effect; for a caller
+/// on the source's own serial queue that is immediately. The cancel handler runs afterwards, once
+/// the source is active and not suspended.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_cancel`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_source_cancel(dispatch_source_t source);
 
-/// Whether a source was cancelled, or found that there can be no more events.
+/// Tests whether a source was cancelled, or has detected that no more events can occur.
 ///
-/// - Returns: not 0 if it was.
+/// - Returns: nonzero if so.
 /// - Source: Apple, Dispatch, `dispatch_source_testcancel`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 intptr_t dispatch_source_testcancel(dispatch_source_t source);
 
-// MARK: Asking a source
+// MARK: Querying sources
 
-/// The handle that a source was made with.
+/// Returns the handle that a source was created with.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_get_handle`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 uintptr_t dispatch_source_get_handle(dispatch_source_t source);
 
-/// The mask that a source was made with.
+/// Returns the mask that a source was created with.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_get_mask`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 uintptr_t dispatch_source_get_mask(dispatch_source_t source);
 
-/// What the event was, as the source's type says. To be called by its event handler; elsewhere the
-/// value means nothing.
+/// Returns the event's data, as the source's type defines it. Call it from the source's event
+/// handler; elsewhere the value is undefined.
 ///
 /// - Source: Apple, Dispatch, `dispatch_source_get_data`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 uintptr_t dispatch_source_get_data(dispatch_source_t source);
 
-// MARK: Events of one's own
+// MARK: User data
 
-/// Merges a value into what the next event of a DATA source tells. Adding or or-ing 0 is no event.
+/// Merges a value into the next event of a DATA source. Adding 0 or combining with 0 is no event.
 ///
-/// Stops when the source is of another type.
+/// Stops if the source is of another type.
 /// - Source: Apple, Dispatch, `dispatch_source_merge_data`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_source_merge_data(dispatch_source_t source, uintptr_t value);
 
 // MARK: Timers
 
-/// Sets when a timer fires. What an older setting made due and is not yet told is forgotten.
+/// Sets when a timer fires. A firing that an older setting made due and that is not yet delivered
+/// is dropped.
 ///
 /// - Parameters:
-///   - start: the first time, and the clock: one of dispatch_walltime() follows when the clock is
-///     set. A time in the past fires at once; DISPATCH_TIME_FOREVER never does.
-///   - interval: nanoseconds between one time and the next; DISPATCH_TIME_FOREVER to fire once.
-///   - leeway: nanoseconds by which the system may be late, so that it wakes less often.
+///   - start: the first firing, and the clock. A time of dispatch_walltime() follows changes of the
+///     wall clock. A time in the past fires at once; DISPATCH_TIME_FOREVER never fires.
+///   - interval: nanoseconds between firings; DISPATCH_TIME_FOREVER to fire once.
+///   - leeway: nanoseconds by which the system may fire late to save wake-ups.
 ///
-/// Stops when the source is no timer.
+/// Stops if the source is not a timer.
 /// - Source: Apple, Dispatch, `dispatch_source_set_timer`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_source_set_timer(

@@ -1,5 +1,5 @@
-// Workloops: serial queues that start waiting work of a higher class first, instead of in the order
-// of submission.
+// Workloops. On Linux a workloop is a serial queue that runs its items in the order of submission;
+// an urgent item raises the items before it.
 //
 // Source: Apple, Dispatch, `dispatch/workloop.h`.
 #ifndef __DISPATCH_WORKLOOP__
@@ -12,7 +12,7 @@ DISPATCH_ASSUME_NONNULL_BEGIN
 DISPATCH_DECL_SUBCLASS(dispatch_workloop, dispatch_queue);
 __BEGIN_DECLS
 
-/// Makes a workloop, active from the start.
+/// Creates an active workloop.
 ///
 /// - Parameter label: a name for messages, dumps and debuggers, which is copied; NULL for none.
 /// - Returns: a new workloop, with one reference for the caller.
@@ -20,7 +20,8 @@ __BEGIN_DECLS
 DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_workloop_t dispatch_workloop_create(const char *_Nullable label);
 
-/// Makes a workloop that runs nothing before dispatch_activate(), and can be configured until then.
+/// Creates a workloop that runs nothing before dispatch_activate(). It can be configured until
+/// then.
 ///
 /// - Parameter label: a name for messages, dumps and debuggers, which is copied; NULL for none.
 /// - Returns: a new workloop, with one reference for the caller.
@@ -28,7 +29,7 @@ dispatch_workloop_t dispatch_workloop_create(const char *_Nullable label);
 DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_workloop_t dispatch_workloop_create_inactive(const char *_Nullable label);
 
-/// Sets when an inactive workloop would empty its autorelease pool. Without effect on Linux.
+/// Sets when an inactive workloop drains its autorelease pool. Without effect on Linux.
 ///
 /// - Source: Apple, Dispatch, `dispatch_workloop_set_autorelease_frequency`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW

@@ -1,4 +1,4 @@
-// The least that a C and a C++ declaration differ in.
+// The difference between a C and a C++ declaration: extern "C".
 #ifndef __OS_GENERIC_BASE__
 #define __OS_GENERIC_BASE__
 

@@ -1,8 +1,8 @@
-// Macros that declarations are written with. Named as elsewhere, because programs use them for
-// their own.
+// Macros for declarations. They have the names of other implementations, because programs use them
+// in declarations of their own.
 //
-// clang's feature tests are used through OS_HAS_…, and never defined for compilers that lack them:
-// a header that defines __has_feature tells every later header that this is clang.
+// The OS_HAS_… macros wrap clang's feature tests, which this header never defines for compilers
+// that lack them: a header that defines __has_feature makes every later header assume clang.
 #ifndef __OS_GENERIC_UNIX_BASE__
 #define __OS_GENERIC_UNIX_BASE__
 
@@ -27,7 +27,7 @@
 #define OS_HAS_EXTENSION(name) 0
 #endif
 
-// Which release of Apple's systems brought a declaration: nothing that Linux knows.
+// The release of Apple's systems that introduced a declaration: empty on Linux.
 #ifndef API_AVAILABLE
 #define API_AVAILABLE(...)
 #endif
@@ -60,7 +60,7 @@
 #define OS_COMPILER_CAN_ASSUME(condition) ((void)(condition))
 #endif
 
-// Nullability, and the warnings that its specifiers give a pedantic client.
+// Nullability, with the pedantic warning about its specifiers disabled.
 #if OS_HAS_FEATURE(assume_nonnull)
 #define OS_ASSUME_NONNULL_BEGIN \
   _Pragma("clang diagnostic push") \

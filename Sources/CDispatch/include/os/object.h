@@ -1,4 +1,4 @@
-// Reference-counted objects of the system's libraries, without Objective-C.
+// Reference-counted objects of system libraries, without Objective-C.
 #ifndef __OS_OBJECT__
 #define __OS_OBJECT__
 
@@ -16,9 +16,9 @@
 #define OS_OBJECT_BRIDGE
 #define OS_OBJECT_OBJC_RUNTIME_VISIBLE
 
-/// Declares `name_t`, a pointer to a type whose inside nobody sees.
+/// Declares `name_t`, a pointer to an opaque type.
 #define OS_OBJECT_DECL_CLASS(name) typedef struct name##_s *name##_t
-/// The object that lives at a variable.
+/// The object stored in a variable.
 #define OS_OBJECT_GLOBAL_OBJECT(type, object) ((type) & (object))
 
 OS_ASSUME_NONNULL_BEGIN
@@ -38,7 +38,7 @@ static __inline__ OS_UNUSED void *os_retain(void *object) {
 
 /// Drops a reference, as dispatch_release() does.
 ///
-/// Stops when the object has none left.
+/// Stops if the client holds no reference.
 /// - Source: Apple, os_object, `os_release`.
 static __inline__ OS_UNUSED void os_release(void *object) {
   _os_object_release((struct _os_object_s *)object);

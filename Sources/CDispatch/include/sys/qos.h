@@ -1,12 +1,12 @@
-// Names for the classes of quality of service, for programs that include this header themselves.
-// The dispatch headers do not: programs written for Linux alone define such names on their own.
+// Names of the quality-of-service classes. dispatch/queue.h includes this header if <sys/qos.h> is
+// on the include path; other programs may include it themselves.
 #ifndef _SYS_QOS_H
 #define _SYS_QOS_H
 
 #include "../os/generic_unix_base.h"
 
-/// How much the user notices that work is slow, from most to least. The numbers are what
-/// dispatch_qos_class_t holds.
+/// How much the user notices slow work, from most to least. The numbers are the values of
+/// dispatch_qos_class_t.
 ///
 /// - Source: Apple, `sys/qos.h`.
 OS_ENUM(qos_class, unsigned int,
@@ -18,7 +18,7 @@ OS_ENUM(qos_class, unsigned int,
   QOS_CLASS_UNSPECIFIED = 0x00
 );
 
-/// The least relative priority within a class; the greatest is 0.
+/// The lowest relative priority within a class; the highest is 0.
 #define QOS_MIN_RELATIVE_PRIORITY (-15)
 
 #endif
