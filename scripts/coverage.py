@@ -44,7 +44,7 @@ def ranges(numbers, counted):
 
 
 def room(path):
-    """Sources/GrandCentralCore/Pool/Ring.swift is in Pool; Sources/Primitives/Lock.swift in Primitives."""
+    """Sources/GrandCentralCore/Pool/LocalQueue.swift is in Pool; Sources/Primitives/Lock.swift in Primitives."""
     return os.path.basename(os.path.dirname(path))
 
 

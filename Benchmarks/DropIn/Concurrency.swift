@@ -1,5 +1,6 @@
-// Swift Concurrency, timed on whatever libdispatch.so the loader gives it: concurrency NAME prints nanoseconds an
-// operation, by the clock and of all CPUs, of which the least of a few samples; --list prints the names.
+// Swift Concurrency, timed on whatever libdispatch.so the loader gives it: concurrency NAME prints
+// nanoseconds an operation, by the clock and of all CPUs, of which the least of a few samples;
+// --list prints the names.
 import Glibc
 
 struct Workload {

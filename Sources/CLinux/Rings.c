@@ -16,21 +16,21 @@
 #if defined(SYS_io_uring_setup) && defined(IORING_FEAT_NATIVE_WORKERS)
 
 // The ring that a forked child must not touch: it has the parent's, at the same address.
-static gc_ring *inherited_ring;
+static gc_uring *inherited_ring;
 static bool is_inherited;
 
 static void leave_to_parent(void) {
-  gc_ring *ring = inherited_ring;
+  gc_uring *ring = inherited_ring;
   if (!ring) return;
   is_inherited = true;
   // Closes the child's references only. MADV_DONTFORK has removed the memory already.
   close(ring->descriptor);
-  close(ring->bell);
+  close(ring->wakeDescriptor);
 }
 
-bool gc_ring_is_inherited(void) { return is_inherited; }
+bool gc_uring_is_inherited(void) { return is_inherited; }
 
-static int64_t map(gc_ring *ring, const struct io_uring_params *parameters) {
+static int64_t map(gc_uring *ring, const struct io_uring_params *parameters) {
   size_t submissions = parameters->sq_off.array + parameters->sq_entries * sizeof(uint32_t);
   size_t completions =
       parameters->cq_off.cqes + parameters->cq_entries * sizeof(struct io_uring_cqe);
@@ -55,16 +55,16 @@ static int64_t map(gc_ring *ring, const struct io_uring_params *parameters) {
   return 0;
 }
 
-static uint32_t *word(const gc_ring *ring, uint32_t offset) {
+static uint32_t *word(const gc_uring *ring, uint32_t offset) {
   return (uint32_t *)(void *)((char *)ring->base + offset);
 }
 
-static int refuse(gc_ring *ring, int error) {
+static int refuse(gc_uring *ring, int error) {
   close(ring->descriptor);
   return error;
 }
 
-int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
+int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
   struct io_uring_params parameters;
   memset(&parameters, 0, sizeof parameters);
   memset(ring, 0, sizeof *ring);
@@ -75,11 +75,11 @@ int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
   uint32_t needed = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
                     IORING_FEAT_NATIVE_WORKERS;
   if ((parameters.features & needed) != needed) return refuse(ring, ENOSYS);
-  if (syscall(SYS_io_uring_register, ring->descriptor, IORING_REGISTER_EVENTFD, &bell, 1) < 0)
+  if (syscall(SYS_io_uring_register, ring->descriptor, IORING_REGISTER_EVENTFD, &wakeDescriptor, 1) < 0)
     return refuse(ring, errno);
   int64_t error = map(ring, &parameters);
   if (error < 0) return refuse(ring, (int)-error);
-  ring->bell = bell;
+  ring->wakeDescriptor = wakeDescriptor;
   ring->entry_count = parameters.sq_entries;
   ring->completion_count = parameters.cq_entries;
   ring->submitted_head = word(ring, parameters.sq_off.head);
@@ -93,14 +93,14 @@ int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
   static bool has_handler;
   if (!has_handler) has_handler = pthread_atfork(NULL, NULL, leave_to_parent) == 0;
   if (!has_handler) {
-    gc_ring_free(ring);
+    gc_uring_free(ring);
     return ENOMEM;
   }
   inherited_ring = ring;
   return 0;
 }
 
-void gc_ring_free(gc_ring *ring) {
+void gc_uring_free(gc_uring *ring) {
   if (inherited_ring == ring) inherited_ring = NULL;
   munmap(ring->entries, ring->entry_bytes);
   munmap(ring->base, ring->bytes);
@@ -108,8 +108,8 @@ void gc_ring_free(gc_ring *ring) {
 }
 
 // Returns a free entry, or NULL if there is none. Only the submitting thread writes the tail, and
-// the kernel reads it only in gc_ring_enter().
-static struct io_uring_sqe *next_entry(gc_ring *ring, uint64_t key) {
+// the kernel reads it only in gc_uring_enter().
+static struct io_uring_sqe *next_entry(gc_uring *ring, uint64_t key) {
   uint32_t tail = *ring->submitted_tail;
   // acquire: pairs with the kernel's release after it has read an entry.
   if (tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE) == ring->entry_count)
@@ -123,8 +123,8 @@ static struct io_uring_sqe *next_entry(gc_ring *ring, uint64_t key) {
   return entry;
 }
 
-bool gc_ring_add_read(
-    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset,
+bool gc_uring_add_read(
+    gc_uring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset,
     int priority) {
   struct io_uring_sqe *entry = next_entry(ring, key);
   if (!entry) return false;
@@ -137,8 +137,8 @@ bool gc_ring_add_read(
   return true;
 }
 
-bool gc_ring_add_write(
-    gc_ring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
+bool gc_uring_add_write(
+    gc_uring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
     int64_t offset, int priority) {
   struct io_uring_sqe *entry = next_entry(ring, key);
   if (!entry) return false;
@@ -151,7 +151,7 @@ bool gc_ring_add_write(
   return true;
 }
 
-bool gc_ring_add_cancel(gc_ring *ring, uint64_t key, uint64_t other) {
+bool gc_uring_add_cancel(gc_uring *ring, uint64_t key, uint64_t other) {
   struct io_uring_sqe *entry = next_entry(ring, key);
   if (!entry) return false;
   entry->opcode = IORING_OP_ASYNC_CANCEL;
@@ -160,7 +160,7 @@ bool gc_ring_add_cancel(gc_ring *ring, uint64_t key, uint64_t other) {
   return true;
 }
 
-int gc_ring_enter(gc_ring *ring) {
+int gc_uring_enter(gc_uring *ring) {
   uint32_t waiting =
       *ring->submitted_tail - __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE);
   if (waiting == 0) return 0;
@@ -170,7 +170,7 @@ int gc_ring_enter(gc_ring *ring) {
   return taken < 0 ? -errno : (int)taken;
 }
 
-bool gc_ring_take_back(gc_ring *ring, uint64_t *key) {
+bool gc_uring_take_back(gc_uring *ring, uint64_t *key) {
   uint32_t tail = *ring->submitted_tail;
   if (tail == __atomic_load_n(ring->submitted_head, __ATOMIC_ACQUIRE)) return false;
   *key = ((struct io_uring_sqe *)ring->entries + ((tail - 1) & (ring->entry_count - 1)))->user_data;
@@ -178,9 +178,9 @@ bool gc_ring_take_back(gc_ring *ring, uint64_t *key) {
   return true;
 }
 
-bool gc_ring_next(gc_ring *ring, gc_ring_completion *completion) {
+bool gc_uring_next(gc_uring *ring, gc_uring_completion *completion) {
   uint32_t head = *ring->completed_head;
-  // seq_cst, which includes acquire: see gc_ring_set_bell().
+  // seq_cst, which includes acquire: see gc_uring_set_eventfd().
   if (head == __atomic_load_n(ring->completed_tail, __ATOMIC_SEQ_CST)) return false;
   const struct io_uring_cqe *next = (const struct io_uring_cqe *)ring->completions +
                                     (head & (ring->completion_count - 1));
@@ -191,8 +191,8 @@ bool gc_ring_next(gc_ring *ring, gc_ring_completion *completion) {
   return true;
 }
 
-void gc_ring_set_bell(gc_ring *ring, bool rings) {
-  // seq_cst, with the load in gc_ring_next(). The kernel stores the tail and then, after a full
+void gc_uring_set_eventfd(gc_uring *ring, bool rings) {
+  // seq_cst, with the load in gc_uring_next(). The kernel stores the tail and then, after a full
   // barrier (that of its check for sleepers), reads this word. We store this word and then load the
   // tail. So either the kernel sees that it must signal, or we see the completion. An exchange,
   // because a plain store orders nothing after it.
@@ -203,34 +203,34 @@ void gc_ring_set_bell(gc_ring *ring, bool rings) {
 #else
 
 // Headers without io_uring.
-bool gc_ring_is_inherited(void) { return false; }
-int gc_ring_make(gc_ring *ring, uint32_t entries, int bell) {
-  (void)ring, (void)entries, (void)bell;
+bool gc_uring_is_inherited(void) { return false; }
+int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
+  (void)ring, (void)entries, (void)wakeDescriptor;
   return ENOSYS;
 }
-void gc_ring_free(gc_ring *ring) { (void)ring; }
-bool gc_ring_add_read(
-    gc_ring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset,
+void gc_uring_free(gc_uring *ring) { (void)ring; }
+bool gc_uring_add_read(
+    gc_uring *ring, uint64_t key, int descriptor, void *buffer, uint32_t bytes, int64_t offset,
     int priority) {
   (void)ring, (void)key, (void)descriptor, (void)buffer, (void)bytes, (void)offset, (void)priority;
   return false;
 }
-bool gc_ring_add_write(
-    gc_ring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
+bool gc_uring_add_write(
+    gc_uring *ring, uint64_t key, int descriptor, const gc_stretch *stretches, uint32_t count,
     int64_t offset, int priority) {
   (void)ring, (void)key, (void)descriptor, (void)stretches, (void)count, (void)offset;
   (void)priority;
   return false;
 }
-bool gc_ring_add_cancel(gc_ring *ring, uint64_t key, uint64_t other) {
+bool gc_uring_add_cancel(gc_uring *ring, uint64_t key, uint64_t other) {
   (void)ring, (void)key, (void)other;
   return false;
 }
-int gc_ring_enter(gc_ring *ring) { return (void)ring, -ENOSYS; }
-bool gc_ring_take_back(gc_ring *ring, uint64_t *key) { return (void)ring, (void)key, false; }
-bool gc_ring_next(gc_ring *ring, gc_ring_completion *completion) {
+int gc_uring_enter(gc_uring *ring) { return (void)ring, -ENOSYS; }
+bool gc_uring_take_back(gc_uring *ring, uint64_t *key) { return (void)ring, (void)key, false; }
+bool gc_uring_next(gc_uring *ring, gc_uring_completion *completion) {
   return (void)ring, (void)completion, false;
 }
-void gc_ring_set_bell(gc_ring *ring, bool rings) { (void)ring, (void)rings; }
+void gc_uring_set_eventfd(gc_uring *ring, bool rings) { (void)ring, (void)rings; }
 
 #endif

@@ -137,7 +137,7 @@ static struct {
   struct layer layers[LAYERS];
 } slots[SIGNALS];
 
-static atomic_int bell = -1;
+static atomic_int wakeDescriptor = -1;
 static atomic_int owner;  // the process that counts; a forked child is another
 static _Atomic uint64_t catchable;  // bit n - 1: sigaction(2) has accepted signal n before
 
@@ -164,7 +164,7 @@ static void count_delivery(int number) {
   atomic_fetch_add_explicit(&slots[number].count, 1, memory_order_release);
   // The count comes first, so the thread that the descriptor wakes finds it. If there is no
   // descriptor yet, the thread that makes it reads the counts afterwards.
-  int descriptor = atomic_load_explicit(&bell, memory_order_acquire);
+  int descriptor = atomic_load_explicit(&wakeDescriptor, memory_order_acquire);
   uint64_t one = 1;
   if (descriptor >= 0 && write(descriptor, &one, sizeof one) < 0) {
     // EAGAIN: the descriptor is readable already. eventfd(2).
@@ -303,7 +303,7 @@ uint64_t gc_signal_take(int number) {
   return atomic_exchange_explicit(&slots[number].count, 0, memory_order_acquire);
 }
 
-void gc_signal_set_bell(int descriptor) {
+void gc_signal_set_eventfd(int descriptor) {
   atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
-  atomic_store_explicit(&bell, descriptor, memory_order_release);
+  atomic_store_explicit(&wakeDescriptor, descriptor, memory_order_release);
 }

@@ -144,9 +144,9 @@ private final class Check {
         break
       }
       if isEnough(executions) { break }
-      if executions >= options.mostExecutions
+      if executions >= options.maxExecutions
         || executions % 256 == 0
-          && (ContinuousClock.now - start) / .seconds(1) > options.mostSeconds
+          && (ContinuousClock.now - start) / .seconds(1) > options.maxSeconds
       {
         isComplete = false
         break

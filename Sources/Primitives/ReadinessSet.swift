@@ -66,14 +66,14 @@ public enum ReadinessSet {
 }
 
 /// A TimerFD: a descriptor that becomes readable at a set time, timerfd_create(2).
-public enum Alarm {
+public enum TimerFD {
   /// Makes a timer. Returns -1, with errno set, if the kernel refuses. `isWall` selects the wall
   /// clock; the timer follows changes of that clock.
   public static func make(isWall: Bool) -> Int32 { gc_timer_make(isWall) }
 
   /// Sets the timer to fire once, at `nanoseconds` of its clock; at once if that time has passed.
   /// `nanoseconds` must not be 0. Replaces the previous setting.
-  public static func set(_ alarm: Int32, at nanoseconds: UInt64) {
-    gc_timer_set(alarm, nanoseconds)
+  public static func set(_ timerFD: Int32, at nanoseconds: UInt64) {
+    gc_timer_set(timerFD, nanoseconds)
   }
 }

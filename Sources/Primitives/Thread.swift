@@ -20,8 +20,8 @@ public final class ThreadShared: @unchecked Sendable {
   public let effects = ThreadEffectWords()
   /// The effective priority of the thread, boosts included, as a raw band; see
   /// QoS/EffectivePriority in the engine. Written under the lock.
-  public let standing = Atomic<UInt32>(0)
-  public let standingLock = Lock()
+  public let effectivePriority = Atomic<UInt32>(0)
+  public let effectivePriorityLock = Lock()
   /// The object that the thread sleeps for, which is boosted with the thread. Guarded by the lock.
   @Cell public var waitsFor: AnyObject? = nil
   init() {}
@@ -66,15 +66,17 @@ extension UnsafeMutablePointer<gc_thread> {
 
   /// The effective priority of the thread, as a raw band; see QoS/EffectivePriority in the engine.
   // relaxed: the value is compared and nothing else is read through it.
-  public var standing: UInt32 { withShared { $0.standing.load(ordering: .relaxed) } }
+  public var effectivePriority: UInt32 {
+    withShared { $0.effectivePriority.load(ordering: .relaxed) }
+  }
 
   /// The queue that the thread has announced, as the address of its object.
-  public var workplace: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }
+  public var queueLabel: UInt { withShared { $0.workingOn.load(ordering: .relaxed) } }
 
   /// Announces that the thread begins to work on the queue at `address`. The queue announced before
   /// must stay alive meanwhile.
   @inline(__always)
-  public func enterWorkplace(_ address: UInt) {
+  public func enterQueueLabel(_ address: UInt) {
     // releasing: publishes the object to a reader of the address. The store need not be in the
     // single order of Pool/CurrentQueueLabels: a reader that misses it reads the outer queue, which
     // this thread keeps alive too.
@@ -84,7 +86,7 @@ extension UnsafeMutablePointer<gc_thread> {
   /// Announces that the thread works on the queue at `address` again, or none if it is 0. The queue
   /// announced before may die after this call.
   @inline(__always)
-  public func setWorkplace(_ address: UInt) {
+  public func setCurrentQueueLabel(_ address: UInt) {
     // sequentiallyConsistent: see Pool/CurrentQueueLabels in the engine.
     withShared { $0.workingOn.store(address, ordering: .sequentiallyConsistent) }
   }

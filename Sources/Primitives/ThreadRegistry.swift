@@ -39,8 +39,8 @@ public enum ThreadRegistry {
     // The main thread is user-interactive (5, see QoS/PackedQoS); others have no class of their
     // own.
     thread.pointee.qos = isMainThread ? 5 : 0
-    thread.pointee.adopted = thread.pointee.qos
-    thread.shared.standing.store(thread.pointee.qos, ordering: .relaxed)
+    thread.pointee.applied = thread.pointee.qos
+    thread.shared.effectivePriority.store(thread.pointee.qos, ordering: .relaxed)
     thread.pointee.is_main = isMainThread
     if isMainThread { state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed) }
     gc_thread_set_current(thread)
@@ -114,8 +114,8 @@ private final class RegistryState: @unchecked Sendable {
       thread.pointee.qos = 0
       thread.pointee.effect = 0
       thread.pointee.next_free = nil
-      thread.pointee.adopted = 0
-      thread.pointee.lent = 0
+      thread.pointee.applied = 0
+      thread.pointee.boosted = 0
       return thread
     }
     // On cache lines of its own: owner-only fields of two threads must not share one.

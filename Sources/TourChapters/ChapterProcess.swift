@@ -16,7 +16,8 @@ public enum ChapterProcess {
   public static func run(_ request: ChapterRequest) -> Never {
     // The tour waits for this descriptor's end: no child may keep it.
     _ = fcntl(EngineRequest.reportDescriptor, F_SETFD, FD_CLOEXEC)
-    // Where nobody reads on, as in `tour | head`, it still goes to its end and takes its things away.
+    // Where nobody reads on, as in `tour | head`, it still goes to its end and takes its things
+    // away.
     signal(SIGPIPE, SIG_IGN)
     // SIGTERM is what the supervised child's chapter is about.
     let stops = [SIGINT, SIGHUP] + (request.chapter == .child ? [] : [SIGTERM])

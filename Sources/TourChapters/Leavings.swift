@@ -41,8 +41,8 @@ final class Leavings: Sendable {
 
   /// Removes a folder and all that is in it.
   func remove(_ folder: Path) {
-    // When a chapter is stopped in the middle, somebody may still be making files: then a folder is not
-    // empty when its turn comes. None that is gone comes back, so after some turns all are.
+    // When a chapter is stopped in the middle, somebody may still be making files: then a folder is
+    // not empty when its turn comes. None that is gone comes back, so after some turns all are.
     for _ in 0..<1000 {
       empty(folder)
       if folder.withCString({ rmdir($0) }) == 0 || errno != ENOTEMPTY { break }

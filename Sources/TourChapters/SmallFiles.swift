@@ -9,11 +9,11 @@ import TourKit
 #endif
 
 /// The first bytes of `file` as text; empty where there is none.
-func textOf(_ file: Path, mostBytes: Int = 16 << 10) -> String {
+func textOf(_ file: Path, maxBytes: Int = 16 << 10) -> String {
   let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC) }
   guard descriptor >= 0 else { return "" }
   defer { close(descriptor) }
-  var bytes = [UInt8](repeating: 0, count: mostBytes)
+  var bytes = [UInt8](repeating: 0, count: maxBytes)
   let count = bytes.withUnsafeMutableBytes { LoopbackSocket.receiveAll(descriptor, $0) }
   return String(decoding: bytes.prefix(count), as: UTF8.self)
 }

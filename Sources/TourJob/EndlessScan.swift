@@ -1,5 +1,6 @@
-// Purpose: work that keeps every processor busy for as long as it is wanted: files checksummed over and over, by twice as
-// many chains of items as there are processors. Each item submits the next of its chain.
+// Purpose: work that keeps every processor busy for as long as it is wanted: files checksummed over
+// and over, by twice as many chains of items as there are processors. Each item submits the next of
+// its chain.
 
 import Synchronization
 import TourKit

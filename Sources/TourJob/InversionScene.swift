@@ -1,5 +1,6 @@
-// Purpose: inversions made on purpose. A queue has background work to do while utility work keeps every processor busy;
-// then somebody who is in a hurry needs the queue, by `async` or by `sync`. How long until it is reached?
+// Purpose: inversions made on purpose. A queue has background work to do while utility work keeps
+// every processor busy; then somebody who is in a hurry needs the queue, by `async` or by `sync`.
+// How long until it is reached?
 
 import TourKit
 

@@ -1,5 +1,6 @@
-// Purpose: a user's requests, alone and beside a scan in the background. Each is due at a time of its own, whether or
-// not those before it have been answered, as users do not wait for each other; it takes from there to its answer.
+// Purpose: a user's requests, alone and beside a scan in the background. Each is due at a time of
+// its own, whether or not those before it have been answered, as users do not wait for each other;
+// it takes from there to its answer.
 
 import TourKit
 

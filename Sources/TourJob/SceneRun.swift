@@ -1,5 +1,5 @@
-// Purpose: a whole process around one scene of the chapter of the classes. Its main thread waits for what is under way
-// and sends what was seen.
+// Purpose: a whole process around one scene of the chapter of the classes. Its main thread waits
+// for what is under way and sends what was seen.
 
 import TourKit
 

@@ -1,5 +1,5 @@
-// Purpose: pieces of real files, a few kilobytes each, that can be checksummed over and over: work of whatever length is
-// wanted, whose result is known beforehand.
+// Purpose: pieces of real files, a few kilobytes each, that can be checksummed over and over: work
+// of whatever length is wanted, whose result is known beforehand.
 
 #if canImport(Glibc)
   import Glibc
@@ -45,22 +45,22 @@ public struct FilePieces: Sendable {
   /// Of how many files.
   public let files: Int
 
-  public static let mostBytes = 16 << 10
-  private static let mostPieces = 1000
-  private static let mostOfOneFile = 64
-  private static let mostFolders = 2000
+  public static let maxBytes = 16 << 10
+  private static let maxPieces = 1000
+  private static let maxOfOneFile = 64
+  private static let maxFolders = 2000
 
-  /// Up to a thousand pieces of the files below `root`, in the order of their paths; those of the running program where
-  /// there is no file.
+  /// Up to a thousand pieces of the files below `root`, in the order of their paths; those of the
+  /// running program where there is no file.
   public init(below root: Path) {
     var found: [FilePiece] = []
     var files = 0
     func add(_ file: Path) {
       let before = found.count
-      while found.count < min(before + Self.mostOfOneFile, Self.mostPieces) {
-        let offset = (found.count - before) * Self.mostBytes
+      while found.count < min(before + Self.maxOfOneFile, Self.maxPieces) {
+        let offset = (found.count - before) * Self.maxBytes
         guard let bytes = Self.length(of: file).map({ $0 - offset }), bytes > 0,
-          let piece = FilePiece(of: file, offset: offset, count: min(bytes, Self.mostBytes))
+          let piece = FilePiece(of: file, offset: offset, count: min(bytes, Self.maxBytes))
         else { break }
         found.append(piece)
       }
@@ -69,7 +69,7 @@ public struct FilePieces: Sendable {
     if EntryKind(of: root) == .file { add(root) }
     var folders = [root]
     var next = 0
-    while next < min(folders.count, Self.mostFolders), found.count < Self.mostPieces {
+    while next < min(folders.count, Self.maxFolders), found.count < Self.maxPieces {
       if let listing = try? FolderListing(of: folders[next]) {
         for file in listing.files.sorted() { add(file) }
         folders += listing.folders.sorted()
@@ -92,8 +92,8 @@ public struct FilePieces: Sendable {
       pieces.flatMap { piece in withUnsafeBytes(of: piece.checksum.bigEndian) { Array($0) } })
   }
 
-  /// Checksums pieces, from number `first` on and round and round, for so many milliseconds of the calling thread's own
-  /// processor time; one at the least.
+  /// Checksums pieces, from number `first` on and round and round, for so many milliseconds of the
+  /// calling thread's own processor time; one at the least.
   public func scan(from first: Int, processorMilliseconds: Int) -> ScanResult {
     var result = ScanResult()
     let end = Machine.threadNanoseconds + UInt64(processorMilliseconds) * 1_000_000

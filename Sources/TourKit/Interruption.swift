@@ -41,8 +41,8 @@ public enum Interruption {
     sigprocmask(SIG_UNBLOCK, &mask, nil)
   }
 
-  /// From here on SIGINT and SIGHUP, which a terminal sends to everybody, are left to the parent: it ends this process
-  /// when it has said that it stops.
+  /// From here on SIGINT and SIGHUP, which a terminal sends to everybody, are left to the parent:
+  /// it ends this process when it has said that it stops.
   public static func leaveToParent() {
     for number in [SIGINT, SIGHUP] { Self.ignore(number) }
   }

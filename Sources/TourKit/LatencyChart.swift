@@ -1,5 +1,5 @@
-// Purpose: the same plot as a drawing in SVG, readable on light and on dark ground: text and lines take the colours that
-// the reader's preference gives them.
+// Purpose: the same plot as a drawing in SVG, readable on light and on dark ground: text and lines
+// take the colours that the reader's preference gives them.
 
 public struct LatencyChart: Sendable {
   public struct Section: Sendable {

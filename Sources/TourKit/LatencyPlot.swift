@@ -1,8 +1,9 @@
-// Purpose: a plot of times by text: a line for each row, as high in each column as many times fell there, under one
-// logarithmic scale.
+// Purpose: a plot of times by text: a line for each row, as high in each column as many times fell
+// there, under one logarithmic scale.
 //
 //                         10 µs        100 µs       1 ms         10 ms
-//   alone                 |   ▂█▅▁     |      ▁     |            |         50 % 14.2 µs   99 % 130 µs
+//   alone                 |   ▂█▅▁     |      ▁     |            |         50 % 14.2 µs   99 % 130
+//                         µs
 
 public struct LatencyPlot: Sendable {
   private let rows: [LatencyRow]

@@ -1,5 +1,5 @@
-// Purpose: times on a logarithmic scale, for the eye: from the power of ten below the shortest to the one above the
-// longest.
+// Purpose: times on a logarithmic scale, for the eye: from the power of ten below the shortest to
+// the one above the longest.
 
 #if canImport(Glibc)
   import Glibc
@@ -23,7 +23,8 @@ public struct LatencyScale: Sendable {
   public let firstPower: Int
   public let decades: Int
 
-  /// The scale that all of `rows` fit on; one microsecond to one millisecond where there are no times.
+  /// The scale that all of `rows` fit on; one microsecond to one millisecond where there are no
+  /// times.
   public init(for rows: [LatencyRow]) {
     let rows = rows.filter { $0.times.count > 0 }
     let shortest = rows.map { $0.times.sorted[0] }.min() ?? 1000

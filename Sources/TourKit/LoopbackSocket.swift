@@ -56,8 +56,8 @@ public enum LoopbackSocket {
       Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?, Int32
     ) -> Int32
 
-  /// accept4(2) is not imported. Without it a client that is started between two calls would inherit
-  /// the connection, and keep it open when we have closed it.
+  /// accept4(2) is not imported. Without it a client that is started between two calls would
+  /// inherit the connection, and keep it open when we have closed it.
   // SAFETY: the type is that of the manual page.
   private static let accept4 = dlsym(nil, "accept4").map { unsafeBitCast($0, to: Accept4.self) }
 
@@ -69,7 +69,8 @@ public enum LoopbackSocket {
     #endif
   }
 
-  /// A blocking connection to `port`; its reads and writes fail after `seconds` without any progress.
+  /// A blocking connection to `port`; its reads and writes fail after `seconds` without any
+  /// progress.
   public static func connect(port: UInt16, seconds: Int) -> Result<Int32, FileFault> {
     let descriptor = socket(AF_INET, stream | closeOnExec, 0)
     guard descriptor >= 0 else { return .failure(fault("socket")) }

@@ -55,7 +55,8 @@ public enum Machine {
 
   /// The most memory this process has had resident, in bytes.
   public static var peakMemoryBytes: Int {
-    // thread-self: the main thread may have ended, and then the process's own page has no such line.
+    // thread-self: the main thread may have ended, and then the process's own page has no such
+    // line.
     (field("VmHWM:", of: "/proc/thread-self/status") ?? 0) << 10
   }
 

@@ -1,5 +1,5 @@
-// Purpose: what the chapter of the classes asks of the processes that play its scenes, one engine each, and what they
-// send back: lines of words and numbers on standard output.
+// Purpose: what the chapter of the classes asks of the processes that play its scenes, one engine
+// each, and what they send back: lines of words and numbers on standard output.
 
 /// What is played.
 public enum Scene: String, CaseIterable, Sendable {

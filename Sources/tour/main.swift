@@ -1,5 +1,5 @@
-// Purpose: the tour's front door. A newcomer's `swift run -c release tour [PATH]` comes in here, and
-// so does each process of its own that the tour starts.
+// Purpose: the tour's front door. A newcomer's `swift run -c release tour [PATH]` comes in here,
+// and so does each process of its own that the tour starts.
 
 import TourChapters
 import TourJob

@@ -1,6 +1,7 @@
-// Channels, as both engines have them. Left out is what the toolchain's does otherwise, or not at all:
-//   the order of operations over several channels of a descriptor: it takes turns between channels
-//   a path that is not absolute: its initialiser gives an object all the same, which then crashes
+// Channels, as both engines have them. Left out is what the toolchain's does otherwise, or not at
+//   all: the order of operations over several channels of a descriptor: it takes turns between
+//   channels a path that is not absolute: its initialiser gives an object all the same, which then
+//   crashes
 import Glibc
 import TestSupport
 import Testing

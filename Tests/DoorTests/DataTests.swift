@@ -1,5 +1,5 @@
-// Data, as both engines have it. Left out is what the toolchain's does not do on Linux: the deallocators
-// `.free` and `.unmap`, with which it crashes.
+// Data, as both engines have it. Left out is what the toolchain's does not do on Linux: the
+// deallocators `.free` and `.unmap`, with which it crashes.
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-// The drop-in library of these sources, and programs that know nothing of it. All in child processes: a test process
-// that loaded it would run its own test library on it.
+// The drop-in library of these sources, and programs that know nothing of it. All in child
+// processes: a test process that loaded it would run its own test library on it.
 import Foundation
 import TestSupport
 
@@ -96,7 +96,8 @@ struct Client {
     runChild([path] + arguments, seconds: DropIn.seconds)
   }
 
-  /// Where the loader takes libdispatch.so from, with the drop-in library's folder before all others.
+  /// Where the loader takes libdispatch.so from, with the drop-in library's folder before all
+  /// others.
   func loadedLibraries() throws -> [Substring] {
     let listed = runChild(
       [path],

@@ -28,7 +28,8 @@ import Testing
     let isData: Bool
   }
 
-  /// What other programs can link to: not what is in line in the headers alone, nor thread-local and hidden.
+  /// What other programs can link to: not what is in line in the headers alone, nor thread-local
+  /// and hidden.
   private func listed() throws -> [Listed] {
     let path = "\(DropIn.packageFolder)/Tests/ParityTests/Lists/c-dispatch-linux.tsv"
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").compactMap {

@@ -1,6 +1,6 @@
-// Channels under faults of the machine, each in a process of its own: see Tests/Probes/FaultProbe/Channels.
-// Whatever fails is told by the operation that it fails, with what was moved before; nothing is lost,
-// nothing twice.
+// Channels under faults of the machine, each in a process of its own: see
+// Tests/Probes/FaultProbe/Channels. Whatever fails is told by the operation that it fails, with
+// what was moved before; nothing is lost, nothing twice.
 import Glibc
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-// Faults of the machine, each in a process of its own: see Tests/Probes/FaultProbe, which looks at what
-// became of the work. No crash, no lost work, async() never waits; a report where the engine can do
-// less, with the fix; and all is well when the fault is gone.
+// Faults of the machine, each in a process of its own: see Tests/Probes/FaultProbe, which looks at
+// what became of the work. No crash, no lost work, async() never waits; a report where the engine
+// can do less, with the fix; and all is well when the fault is gone.
 import TestSupport
 import Testing
 
@@ -37,7 +37,8 @@ private func expectReport(
 }
 
 @Suite("Without threads", .serialized) struct ThreadFaultTests {
-  /// With glibc's cache of stacks a thread that ended would leave one for the next, whatever the limit.
+  /// With glibc's cache of stacks a thread that ended would leave one for the next, whatever the
+  /// limit.
   private let noStackCache = ["GLIBC_TUNABLES": "glibc.pthread.stack_cache_size=0"]
 
   @Test(

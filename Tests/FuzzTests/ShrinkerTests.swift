@@ -13,7 +13,7 @@ import Testing
       program.allOps.contains { $0.submissions.contains(where: \.isBarrier) }
         && program.allOps.contains { if case .waitGroup = $0 { true } else { false } }
     }
-    let small = Shrinker.shrink(try #require(big(fails)), mostTrials: 5000, while: fails)
+    let small = Shrinker.shrink(try #require(big(fails)), maxTrials: 5000, while: fails)
     #expect(fails(small) && small.isLegal)
     #expect(small.allOps.count == 2)
     #expect(small.queues == [QueueSpec(.serial, level: small.queues[0].level)])
@@ -25,7 +25,7 @@ import Testing
     func fails(_ program: Program) -> Bool {
       program.allOps.contains { if case .activate = $0 { true } else { false } }
     }
-    let small = Shrinker.shrink(try #require(big(fails)), mostTrials: 5000) { candidate in
+    let small = Shrinker.shrink(try #require(big(fails)), maxTrials: 5000) { candidate in
       #expect(candidate.isLegal)
       return fails(candidate)
     }
@@ -36,7 +36,7 @@ import Testing
     func fails(_ program: Program) -> Bool {
       program.allOps.contains { if case .cancel = $0 { true } else { false } }
     }
-    let small = Shrinker.shrink(try #require(big(fails)), mostTrials: 5000, while: fails)
+    let small = Shrinker.shrink(try #require(big(fails)), maxTrials: 5000, while: fails)
     #expect(small.allOps.count == 2 && small.isLegal)
   }
 
@@ -48,7 +48,7 @@ import Testing
     let whole = try #require(
       (0..<5000).lazy.map { Generator.program(seed: 5, index: $0, busyPercent: 100) }
         .first { members($0) > 6 })
-    let small = Shrinker.shrink(whole, mostTrials: 5000) { members($0) >= 3 }
+    let small = Shrinker.shrink(whole, maxTrials: 5000) { members($0) >= 3 }
     #expect(members(small) == 3 && small.isLegal)
     guard case .meeting(0, let polling, _) = small.allOps[0] else {
       Issue.record("\(small)")
@@ -64,14 +64,14 @@ import Testing
     let whole = try #require(
       (0..<5000).lazy.map { Generator.program(seed: 5, index: $0, busyPercent: 100) }
         .first { fails($0) && $0.allOps.count > 10 })
-    let small = Shrinker.shrink(whole, mostTrials: 5000, while: fails)
+    let small = Shrinker.shrink(whole, maxTrials: 5000, while: fails)
     #expect(small.allOps.count == 2 && small.isLegal)
   }
 
   @Test func `gives back what it cannot make smaller`() {
     let whole = Generator.program(seed: 5, index: 1)
     var trials = 0
-    let same = Shrinker.shrink(whole, mostTrials: 100) { _ in
+    let same = Shrinker.shrink(whole, maxTrials: 100) { _ in
       trials += 1
       return false
     }

@@ -4,8 +4,8 @@ import FuzzEngineDispatch
 import FuzzKit
 import TestSupport
 
-/// A log in short: `c0 r0 s0 e0` is 0 called, returned, started, ended; `x` takes back; `r1=1` has a
-/// value.
+/// A log in short: `c0 r0 s0 e0` is 0 called, returned, started, ended; `x` takes back; `r1=1` has
+/// a value.
 func log(_ text: String) -> [Event] {
   text.split(separator: " ").map { word in
     let parts = word.dropFirst().split(separator: "=")
@@ -70,8 +70,8 @@ enum EngineName: String, CaseIterable, Sendable {
     }
   }
 
-  /// Runs the command in a process of its own. In this one the toolchain's Dispatch also runs the tests,
-  /// and lends its threads to nobody else while they wait.
+  /// Runs the command in a process of its own. In this one the toolchain's Dispatch also runs the
+  /// tests, and lends its threads to nobody else while they wait.
   func fuzz(_ arguments: String...) -> ChildResult { fuzz(arguments) }
 
   func fuzz(_ arguments: [String]) -> ChildResult {

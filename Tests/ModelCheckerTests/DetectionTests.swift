@@ -47,7 +47,8 @@ struct DetectionTests {
     #expect(isReplayed)
   }
 
-  /// Nothing but the end of the word itself tells the two orders apart: both steps before it only read.
+  /// Nothing but the end of the word itself tells the two orders apart: both steps before it only
+  /// read.
   @Test func `is a use after the end, also where the steps alone commute`() {
     let (message, isReplayed) = failure { scene in
       let word = Word()
@@ -110,7 +111,7 @@ struct DetectionTests {
   }
 
   @Test func `is a livelock`() {
-    let (message, isReplayed) = failure(options { $0.mostSteps = 100 }) { scene in
+    let (message, isReplayed) = failure(options { $0.maxSteps = 100 }) { scene in
       let word = Word()
       scene.thread { while word.value.load(ordering: .relaxed) == 0 {} }
     }

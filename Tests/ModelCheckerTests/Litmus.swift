@@ -15,8 +15,8 @@ typealias LitmusThread = @Sendable (Bench) -> Void
 
 struct Litmus: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The values that each register may have at all; the last values of x and y count as registers after
-  /// those of the threads where `showsLast` says so.
+  /// The values that each register may have at all; the last values of x and y count as registers
+  /// after those of the threads where `showsLast` says so.
   let domains: [[Int]]
   /// What is left out when every load returns the latest value, and when it need not.
   let strongForbids: Set<[Int]>

@@ -41,8 +41,8 @@ extension Litmus {
       race("relaxed", .relaxed, .relaxed, weak: []),
       race("SC", .sequentiallyConsistent, .sequentiallyConsistent, weak: [[0, 1, 2]]),
       race("SC and acquiring", .sequentiallyConsistent, .acquiring, weak: []),
-      // The single order is the order of execution: C++ would let the last load be older here, since the
-      // relaxed hand-over orders nothing.
+      // The single order is the order of execution: C++ would let the last load be older here,
+      // since the relaxed hand-over orders nothing.
       Litmus(
         "SC around a relaxed hand-over", domains: [bit, bit], strong: [[1, 0]], weak: [[1, 0]],
         {

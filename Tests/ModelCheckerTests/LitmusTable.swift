@@ -1,4 +1,5 @@
-// The litmus tests by their usual names: Jade Alglave, Luc Maranget, Michael Tautschnig, "Herding Cats" (2014).
+// The litmus tests by their usual names: Jade Alglave, Luc Maranget, Michael Tautschnig, "Herding
+// Cats" (2014).
 import ModelChecker
 
 private let bit = [0, 1]
@@ -115,7 +116,8 @@ extension Litmus {
         "SC", .sequentiallyConsistent, .sequentiallyConsistent, weak: [[1, 0, 1, 0]]),
       independentReads("releasing and acquiring", .releasing, .acquiring, weak: []),
       independentReads("relaxed", .relaxed, .relaxed, weak: []),
-      // C++20 forbids it, C++11 did not: a sequentially consistent load knows the stores of its kind only.
+      // C++20 forbids it, C++11 did not: a sequentially consistent load knows the stores of its
+      // kind only.
       independentReads("relaxed and SC", .relaxed, .sequentiallyConsistent, weak: []),
     ]
   }

@@ -1,4 +1,5 @@
-// The reduced searches against the unreduced one, on a few of the programs that `model self-test` runs.
+// The reduced searches against the unreduced one, on a few of the programs that `model self-test`
+// runs.
 import ModelSelfTest
 import Testing
 
@@ -7,7 +8,7 @@ struct ReductionTests {
   @Test func `finds every outcome that the unreduced one finds`() {
     var comparison = Comparison()
     for seed in 1...200 as ClosedRange<UInt64> {
-      comparison.compare(seed: seed, mostExecutions: 3_000)
+      comparison.compare(seed: seed, maxExecutions: 3_000)
     }
     #expect(comparison.faults.isEmpty, "\(comparison.faults.joined(separator: "\n"))")
     #expect(comparison.compared > 120)

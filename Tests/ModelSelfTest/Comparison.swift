@@ -1,5 +1,5 @@
-// Room: ModelSelfTest/Comparison. Each search against the one that leaves nothing out: a reduction that misses
-// outcomes is worse than none.
+// Room: ModelSelfTest/Comparison. Each search against the one that leaves nothing out: a reduction
+// that misses outcomes is worse than none.
 //   exhaustive       finds the same outcomes
 //   bounded by k     finds those that need at most k preemptions, and none that the other does not
 //   random, PCT      find none that the other does not
@@ -16,9 +16,9 @@ package struct Comparison: Sendable {
 
   package init() {}
 
-  package mutating func compare(seed: UInt64, mostExecutions: Int = 60_000) {
+  package mutating func compare(seed: UInt64, maxExecutions: Int = 60_000) {
     let program = RandomProgram(seed: seed)
-    let (all, naive) = program.outcomes(.naive, mostExecutions: mostExecutions)
+    let (all, naive) = program.outcomes(.naive, maxExecutions: maxExecutions)
     guard naive.isComplete else {
       skipped += 1
       return
@@ -46,8 +46,8 @@ package struct Comparison: Sendable {
     _ reachable: Set<[Int]>, of found: Outcomes, allowing all: Outcomes, _ search: String,
     _ program: RandomProgram
   ) {
-    // An execution that fails ends there, and what would have come is not looked at. That a failure is found
-    // is all that is promised then.
+    // An execution that fails ends there, and what would have come is not looked at. That a failure
+    // is found is all that is promised then.
     let wanted = reachable.contains(Rehearsal.race) ? [Rehearsal.race] : reachable
     let missed = wanted.subtracting(found.keys)
     let invented = Set(found.keys).subtracting(all.keys)

@@ -1,5 +1,6 @@
-// Room: ModelSelfTest/RandomProgram. Small random programs over the checker's atomics, to compare what two
-// searches find. Each thread is a straight line of operations; what it read is its part of the outcome.
+// Room: ModelSelfTest/RandomProgram. Small random programs over the checker's atomics, to compare
+// what two searches find. Each thread is a straight line of operations; what it read is its part of
+// the outcome.
 package import ModelChecker
 
 package struct RandomProgram: Sendable, CustomStringConvertible {
@@ -46,7 +47,8 @@ package struct RandomProgram: Sendable, CustomStringConvertible {
     var random = SplitMix(state: seed)
     self.seed = seed
     var features = Features(rawValue: Int.random(in: 0..<256, using: &random))
-    // Rare, since a race ends an execution early; and few programs without it would remain otherwise.
+    // Rare, since a race ends an execution early; and few programs without it would remain
+    // otherwise.
     if Int.random(in: 0..<4, using: &random) > 0 { features.remove(.isPlain) }
     self.features = features
     words = Int.random(in: 1...3, using: &random)

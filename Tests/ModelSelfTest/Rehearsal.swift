@@ -1,13 +1,14 @@
-// Room: ModelSelfTest/Rehearsal. A random program on the checker's threads, and every outcome that a search
-// finds: what each thread read and the last values; where nobody can move, what they had read until then; a
-// data race. Whether there is one is the same for all orders of steps that commute, how it shows is not.
+// Room: ModelSelfTest/Rehearsal. A random program on the checker's threads, and every outcome that
+// a search finds: what each thread read and the last values; where nobody can move, what they had
+// read until then; a data race. Whether there is one is the same for all orders of steps that
+// commute, how it shows is not.
 package import ModelChecker
 
 /// Outcomes, and the fewest preemptions with which each was met.
 package typealias Outcomes = [[Int]: Int]
 
-/// The same few words for all programs. An execution that cannot end loses what its threads hold; the words
-/// are older than any execution, and begin each anew.
+/// The same few words for all programs. An execution that cannot end loses what its threads hold;
+/// the words are older than any execution, and begin each anew.
 private struct Words: @unchecked Sendable {
   let words = [WordBox(), WordBox(), WordBox()]
   let plain = Shadow()
@@ -126,7 +127,7 @@ final class Rehearsal: @unchecked Sendable {
 
 extension RandomProgram {
   /// Every outcome that a search finds.
-  package func outcomes(_ strategy: Strategy, mostExecutions: Int = .max) -> (Outcomes, Outcome) {
+  package func outcomes(_ strategy: Strategy, maxExecutions: Int = .max) -> (Outcomes, Outcome) {
     let rehearsal = Rehearsal(self)
     var options = Options()
     options.strategy = strategy
@@ -136,7 +137,7 @@ extension RandomProgram {
     options.spuriousFailures = features.contains(.failsForNothing) ? 1 : 0
     options.refusals = features.contains(.isRefused) ? 1 : 0
     options.findsLeaks = false
-    options.mostExecutions = mostExecutions
+    options.maxExecutions = maxExecutions
     options.whenEnded = { [unowned(unsafe) rehearsal] in rehearsal.note($0) }
     let outcome = Model("random program") { [unowned(unsafe) rehearsal] in rehearsal.set($0) }
       .check(options)

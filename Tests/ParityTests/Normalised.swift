@@ -1,14 +1,12 @@
 // What counts as the same declaration. Two modules write the same interface differently where no
-// caller can tell; everything else must match letter by letter. Not compared:
-//   attributes (@discardableResult, @preconcurrency, @available, @inlinable …), and @Sendable, which
-//     macOS has on more parameters than the peer's list and @preconcurrency makes harmless
-//   open, public, final, override, convenience, required, nonisolated
-//   class func and static func; class var and static var
-//   parameter names inside the function (the labels do count); () and Void
-//   consuming, borrowing, sending and the like, which change no call
-//   a constant and a variable that can only be read
-//   operators as functions of the module and of a type
-//   typed and untyped rethrowing of a generic closure, back-ticks, white space
+// caller can tell; everything else must match letter by letter. Not compared: attributes
+// (@discardableResult, @preconcurrency, @available, @inlinable …), and @Sendable, which macOS has
+// on more parameters than the peer's list and @preconcurrency makes harmless open, public, final,
+// override, convenience, required, nonisolated class func and static func; class var and static var
+// parameter names inside the function (the labels do count); () and Void consuming, borrowing,
+// sending and the like, which change no call a constant and a variable that can only be read
+// operators as functions of the module and of a type typed and untyped rethrowing of a generic
+// closure, back-ticks, white space
 
 /// A declaration of a list or a graph, in the form in which it is compared.
 func normalised(_ line: String) -> String {

@@ -83,9 +83,9 @@ import Testing
   @Test func `says which queue its thread works on`() {
     onJoinedThread {
       let own = currentThread()
-      own.setWorkplace(4096)
+      own.setCurrentQueueLabel(4096)
       #expect(own.shared.workingOn.load(ordering: .relaxed) == 4096)
-      own.setWorkplace(0)
+      own.setCurrentQueueLabel(0)
       #expect(own.shared.workingOn.load(ordering: .relaxed) == 0)
     }
   }

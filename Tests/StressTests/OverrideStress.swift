@@ -1,5 +1,5 @@
-// Classes that differ, on queues that wait for each other: whatever is raised comes down again, and nothing
-// is lost or runs twice.
+// Classes that differ, on queues that wait for each other: whatever is raised comes down again, and
+// nothing is lost or runs twice.
 import GrandCentral
 import Primitives
 import TestSupport
@@ -38,7 +38,9 @@ import Testing
         let item: @Sendable () -> Void = {
           let thread = currentThread()
           // Raised or not, an item never works below its own class.
-          if Standing.of(thread) < PackedQoS(rawValue: thread.pointee.qos).place { tooLow.add() }
+          if EffectivePriority.of(thread) < PackedQoS(rawValue: thread.pointee.qos).place {
+            tooLow.add()
+          }
           schedule.step(number << 16 | step)
           runs.add()
         }
@@ -67,7 +69,7 @@ import Testing
         }
       }
       // It runs no item, so nothing may be left of what others asked of it.
-      standings.append(Standing.of(currentThread()))
+      standings.append(EffectivePriority.of(currentThread()))
     }
     #expect(ended && runs.waitForValue(expected.value))
     #expect(tooLow.value == 0)
@@ -81,7 +83,7 @@ import Testing
       eventually { queue.state.load(ordering: .relaxed).rawValue & ~LaneState.targeted == 0 },
       "\(queue.label): \(String(queue.state.load(ordering: .relaxed).rawValue, radix: 16))")
     #expect(
-      eventually { queue.summons.load(ordering: .relaxed).rawValue << 32 == 0 },
-      "\(queue.label): \(String(queue.summons.load(ordering: .relaxed).rawValue, radix: 16))")
+      eventually { queue.drainRequests.load(ordering: .relaxed).rawValue << 32 == 0 },
+      "\(queue.label): \(String(queue.drainRequests.load(ordering: .relaxed).rawValue, radix: 16))")
   }
 }

@@ -2,8 +2,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// Many threads against a few queues, bounded to seconds; GRANDCENTRAL_STRESS multiplies the work and
-/// GRANDCENTRAL_SEED replays a run.
+/// Many threads against a few queues, bounded to seconds; GRANDCENTRAL_STRESS multiplies the work
+/// and GRANDCENTRAL_SEED replays a run.
 @Suite("Queues under stress", .serialized) struct QueueStress {
   @Test func `one serial queue keeps every producer's order`() {
     let queue = DispatchQueue(label: "stress.producers")

@@ -15,7 +15,7 @@ import Testing
     let pool = Kept.shared.keep(
       Pool(
         Pool.Configuration(
-          width: 3, readWidth: nil, softThreads: 8, mostThreads: 8,
+          width: 3, readWidth: nil, softThreads: 8, maxThreads: 8,
           keepAliveNanoseconds: 50_000, searchRounds: 2)))
     let each = schedule.share(of: 3000)
     let ran = Counter()
@@ -53,7 +53,7 @@ import Testing
       Kept.shared.keep(
         Runtime(
           pool: Pool(
-            Pool.Configuration(width: 2, readWidth: nil, softThreads: 6, mostThreads: 6))))
+            Pool.Configuration(width: 2, readWidth: nil, softThreads: 6, maxThreads: 6))))
     }
     let queues = runtimes.map { DispatchQueue(label: "schedule.own", target: $0.root(.default)) }
     let counts = [Unguarded(0), Unguarded(0)]

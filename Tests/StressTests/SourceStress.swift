@@ -1,4 +1,5 @@
-// Sources of descriptors and timers while threads make, write, suspend, cancel and close: S5 and S7.
+// Sources of descriptors and timers while threads make, write, suspend, cancel and close: S5 and
+// S7.
 import Glibc
 import GrandCentral
 import TestSupport

@@ -2,8 +2,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// Random hierarchies with random work: every item runs once; where any queue up the chain is serial,
-/// items never overlap; each thread's items keep their order on serial queues.
+/// Random hierarchies with random work: every item runs once; where any queue up the chain is
+/// serial, items never overlap; each thread's items keep their order on serial queues.
 @Suite("Hierarchies under stress", .serialized) struct TreeStress {
   @Test func `random trees keep exclusion and lose nothing`() {
     var random = SeededGenerator(for: "trees")

@@ -1,5 +1,6 @@
 // Runs a program and collects what it says. Probes are small programs of this package for what
-// cannot be tested inside the test process: the main queue, thread counts, idle wake-ups, CPU masks.
+// cannot be tested inside the test process: the main queue, thread counts, idle wake-ups, CPU
+// masks.
 import CFaults
 import Glibc
 
@@ -87,8 +88,8 @@ public func runChild(
   return collect(process, output: output.read, errors: errors.read, seconds: seconds)
 }
 
-/// Starts a program, which reads `input` and writes to `output`, and with no signal blocked. Whoever starts it waits
-/// for it.
+/// Starts a program, which reads `input` and writes to `output`, and with no signal blocked.
+/// Whoever starts it waits for it.
 public func startChild(
   _ arguments: [String], input: Int32? = nil, output: Int32? = nil
 ) -> pid_t {

@@ -1,4 +1,5 @@
-// Descriptors for tests: pipes, sockets, files. Each closes what it opened unless told that it is closed.
+// Descriptors for tests: pipes, sockets, files. Each closes what it opened unless told that it is
+// closed.
 import CFaults
 import CLinux
 import Glibc
@@ -71,8 +72,8 @@ public var isSanitized: Bool { faults_is_sanitized() }
 /// How many descriptors the process has open, as /proc says.
 public func openDescriptors() -> Int { descriptorNames().count - 1 }
 
-/// How many of them are not just for a moment. The engine's monitor looks at files now and then, and a thread opens one to
-/// be given its name: so the least of some looks.
+/// How many of them are not just for a moment. The engine's monitor looks at files now and then,
+/// and a thread opens one to be given its name: so the least of some looks.
 public func settledDescriptors() -> Int {
   var least = openDescriptors()
   for _ in 0..<20 {
@@ -182,7 +183,8 @@ public struct LoopbackServer: Sendable {
   }
 }
 
-/// Two UDP sockets on the loopback interface: `input` can be sent to, and can send to where nobody listens.
+/// Two UDP sockets on the loopback interface: `input` can be sent to, and can send to where nobody
+/// listens.
 public struct UDPPair: Sendable {
   public let input: Int32
   private let output: Int32

@@ -1,6 +1,6 @@
 // Waiting for events without the engine under test: POSIX locks only, so that a lost wake-up in the
-// engine shows as a failed expectation and not as a test run that never ends. No Synchronization.Mutex:
-// the thread sanitizer reports false races on it.
+// engine shows as a failed expectation and not as a test run that never ends. No
+// Synchronization.Mutex: the thread sanitizer reports false races on it.
 import Glibc
 
 /// How long any test waits before it fails. Generous: it never decides a test that works.

@@ -5,7 +5,8 @@ import Glibc
 public enum ProcessLimit: Sendable {
   /// No descriptor can be opened: EMFILE.
   case noDescriptors
-  /// No thread with a stack of the usual size can be made: EAGAIN. Small pieces of memory can be had.
+  /// No thread with a stack of the usual size can be made: EAGAIN. Small pieces of memory can be
+  /// had.
   case noStacks
 }
 

@@ -1,6 +1,6 @@
-// How the threads of a stress test are made to meet: which CPUs they run on, how many they are, and what
-// holds them up between two operations. Drawn from a seed, so that a run can be had again as far as the
-// kernel allows.
+// How the threads of a stress test are made to meet: which CPUs they run on, how many they are, and
+// what holds them up between two operations. Drawn from a seed, so that a run can be had again as
+// far as the kernel allows.
 import CFaults
 import CLinux
 import Glibc
@@ -45,14 +45,14 @@ public final class Schedule: Sendable {
     }
   }
 
-  /// Each thread's share of `total` operations, times GRANDCENTRAL_STRESS. Sanitizers take many times
-  /// as long for each.
+  /// Each thread's share of `total` operations, times GRANDCENTRAL_STRESS. Sanitizers take many
+  /// times as long for each.
   public func share(of total: Int) -> Int {
     max(1, stressed(total) / threads / (faults_is_sanitized() ? 6 : 1))
   }
 
-  /// Runs `body` on all client threads, each with its number and its own random numbers. False when they
-  /// did not end in time.
+  /// Runs `body` on all client threads, each with its number and its own random numbers. False when
+  /// they did not end in time.
   public func run(_ body: @escaping @Sendable (Int, inout SeededGenerator) -> Void) -> Bool {
     onThreads(threads) { [self] number in
       var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9e37_79b9)

@@ -1,4 +1,5 @@
-// Randomness that can be replayed: every random test prints its seed, and GRANDCENTRAL_SEED sets it.
+// Randomness that can be replayed: every random test prints its seed, and GRANDCENTRAL_SEED sets
+// it.
 import Glibc
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).

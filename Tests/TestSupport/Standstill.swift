@@ -1,5 +1,5 @@
-// What a process does when a test has waited in vain. A lost wake-up shows once in hundreds of runs, so the first time
-// must tell where everybody was.
+// What a process does when a test has waited in vain. A lost wake-up shows once in hundreds of
+// runs, so the first time must tell where everybody was.
 import Glibc
 
 /// Told once in a process: more than that would be of what the first one has left behind.

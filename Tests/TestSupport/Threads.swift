@@ -38,13 +38,13 @@ private final class Start: Sendable {
   }
 }
 
-/// Lets the calling thread receive every signal. The threads of the toolchain's Dispatch, on which tests run and from
-/// which others inherit their masks, block most.
+/// Lets the calling thread receive every signal. The threads of the toolchain's Dispatch, on which
+/// tests run and from which others inherit their masks, block most.
 public func unblockSignals() { gc_thread_set_signal_mask(0) }
 
-/// Sends a signal to the process, and so to the main thread, if that blocks it not. The thread sanitizer keeps signals
-/// back until the thread calls something that it knows, which the main thread of a test run may never do; under it,
-/// a thread of its own is sent the signal.
+/// Sends a signal to the process, and so to the main thread, if that blocks it not. The thread
+/// sanitizer keeps signals back until the thread calls something that it knows, which the main
+/// thread of a test run may never do; under it, a thread of its own is sent the signal.
 public func signalProcess(_ number: Int32) {
   guard faults_is_thread_sanitized() else {
     kill(getpid(), number)
@@ -155,8 +155,8 @@ func allBytes(from descriptor: Int32) -> [UInt8] {
   }
 }
 
-/// Asks again and again until `isTrue`; for what sends no event, such as another thread's sleep. False when
-/// it did not come in time.
+/// Asks again and again until `isTrue`; for what sends no event, such as another thread's sleep.
+/// False when it did not come in time.
 public func eventually(seconds: Int = patienceSeconds, _ isTrue: () -> Bool) -> Bool {
   let deadline = monotonicSeconds() + Double(seconds)
   while !isTrue() {

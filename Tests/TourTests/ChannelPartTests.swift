@@ -80,7 +80,7 @@ import TourKit
     let outcome = ended(ChannelFlow(from: source, to: target))
     #expect(outcome.fault == nil)
     #expect((outcome.bytesRead, outcome.bytesWritten) == (count, count))
-    #expect(outcome.mostBytesHeld <= ChannelFlow.heldBytesLimit + ChannelFlow.pieceBytes)
+    #expect(outcome.maxBytesHeld <= ChannelFlow.heldBytesLimit + ChannelFlow.pieceBytes)
     let areSame = try content(of: target) == content(of: source)
     #expect(areSame)
   }
@@ -108,7 +108,7 @@ import TourKit
     #expect(outcome.bytesWritten == 30 << 20)
     #expect(outcome.pauses > 0)
     let most = ChannelFlow.heldBytesLimit + ChannelFlow.pieceBytes
-    #expect((ChannelFlow.heldBytesLimit...most).contains(outcome.mostBytesHeld))
+    #expect((ChannelFlow.heldBytesLimit...most).contains(outcome.maxBytesHeld))
   }
 
   @Test func `says which file failed, and why`() throws {
@@ -161,10 +161,10 @@ import TourKit
     try folder.file("large", holding: 1000)
     let (a, b) = (folder.path.appending("a"), folder.path.appending("a/b"))
     #expect(FolderChoice().choose(below: folder.path) == folder.path)
-    #expect(FolderChoice(mostBytes: 999).choose(below: folder.path) == a)
-    #expect(FolderChoice(mostFiles: 3).choose(below: folder.path) == b)
-    #expect(FolderChoice(mostFiles: 2).choose(below: folder.path) == nil)
-    #expect(FolderChoice(mostFolders: 2).choose(below: folder.path) == nil)
+    #expect(FolderChoice(maxBytes: 999).choose(below: folder.path) == a)
+    #expect(FolderChoice(maxFiles: 3).choose(below: folder.path) == b)
+    #expect(FolderChoice(maxFiles: 2).choose(below: folder.path) == nil)
+    #expect(FolderChoice(maxFolders: 2).choose(below: folder.path) == nil)
     #expect(FolderChoice().choose(below: a.appending("more")) == a.appending("more"))
     // Not every copy of a FIFO is a FIFO.
     _ = a.appending("fifo").withCString { mkfifo($0, 0o600) }
@@ -184,7 +184,7 @@ import TourKit
     let outcome = FolderCopy(of: tree, to: target, progress: progress(tree)).run()
     #expect(outcome.faults == [])
     #expect((outcome.files, outcome.bytes) == (tree.files.count, tree.bytes))
-    #expect(outcome.mostAtOnce == FolderCopy.mostAtOnce)
+    #expect(outcome.maxAtOnce == FolderCopy.maxAtOnce)
     #expect(CopyComparison.isSame(folder.path, target))
     #expect(CopyComparison.diff(folder.path, target) != false)
     Leavings.shared.remove(target)

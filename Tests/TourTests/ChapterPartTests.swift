@@ -16,7 +16,7 @@ import TourKit
     let figures = try #require(RedisLoad.Figures(csv: csv))
     #expect(figures.perSecond == 42372.88)
     #expect(figures.halfMilliseconds == 0.575)
-    #expect(figures.mostMilliseconds == 3.783)
+    #expect(figures.maxMilliseconds == 3.783)
   }
 
   @Test(arguments: [

@@ -126,7 +126,7 @@ import TourKit
     let line = try #require(end.output.split(separator: "\n").first { $0.contains(mark) })
     let drawing = Path(String(line.split(separator: mark, omittingEmptySubsequences: false)[1]))
     #expect(try FolderListing(of: temporary.path).files == [drawing])
-    let svg = textOf(drawing, mostBytes: 1 << 20)
+    let svg = textOf(drawing, maxBytes: 1 << 20)
     #expect(WellFormed.fault(in: svg) == nil)
     for run in runs { #expect(svg.contains(">\(run), async<")) }
   }

@@ -48,7 +48,8 @@ struct Child: ~Copyable {
     errors = errorEnds[0]
   }
 
-  /// The `tour` that was built beside these tests. env(1) gives it variables: other tests share ours.
+  /// The `tour` that was built beside these tests. env(1) gives it variables: other tests share
+  /// ours.
   static func tour(
     _ arguments: [Path], temporary: MadeFolder? = nil, environment: [String] = []
   ) throws -> Child {

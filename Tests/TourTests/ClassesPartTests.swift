@@ -1,5 +1,5 @@
-// Purpose: the parts of the chapter of the classes: what its scenes read and send, and how the kernel's view of a thread
-// is told.
+// Purpose: the parts of the chapter of the classes: what its scenes read and send, and how the
+// kernel's view of a thread is told.
 
 import Glibc
 import GrandCentral
@@ -11,15 +11,15 @@ import TourKit
 @Suite("Pieces of files") struct FilePiecesTests {
   @Test func `are all that is in the files, in the order of their paths`() throws {
     let folder = try MadeFolder()
-    try folder.file("b", .init(repeating: 2, count: FilePieces.mostBytes + 1))
+    try folder.file("b", .init(repeating: 2, count: FilePieces.maxBytes + 1))
     try folder.file("a", [1])
     try folder.file("empty")
     try folder.folder("deeper")
     try folder.file("deeper/c", [3, 3])
     let found = FilePieces(below: folder.path)
     #expect(found.files == 3)
-    #expect(found.pieces.map(\.count) == [1, FilePieces.mostBytes, 1, 2])
-    #expect(found.pieces.map(\.offset) == [0, 0, FilePieces.mostBytes, 0])
+    #expect(found.pieces.map(\.count) == [1, FilePieces.maxBytes, 1, 2])
+    #expect(found.pieces.map(\.offset) == [0, 0, FilePieces.maxBytes, 0])
     #expect(found.pieces[0].checksum == PosixChecksum.of([1]))
     #expect(found.pieces[3].checksum == PosixChecksum.of([3, 3]))
   }

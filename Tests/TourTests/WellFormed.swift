@@ -1,5 +1,6 @@
-// Purpose: whether a text is well-formed XML, as far as the tour writes such: elements, attributes in double quotes, text,
-// the five entities, a declaration. Source: Extensible Markup Language 1.0, section 2.1.
+// Purpose: whether a text is well-formed XML, as far as the tour writes such: elements, attributes
+// in double quotes, text, the five entities, a declaration. Source: Extensible Markup Language 1.0,
+// section 2.1.
 
 enum WellFormed {
   /// What is wrong with `text`; nil when nothing is.

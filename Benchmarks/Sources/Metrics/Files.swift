@@ -1,4 +1,5 @@
-// Files that the I/O workloads of both engines read and write, and the programs that they are measured beside.
+// Files that the I/O workloads of both engines read and write, and the programs that they are
+// measured beside.
 
 import CMetrics
 import Glibc

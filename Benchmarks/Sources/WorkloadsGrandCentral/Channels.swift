@@ -1,5 +1,6 @@
-// Channels: whole files, copies, pipes, many small files, and random reads. Beside each row of a whole file stands the
-// same job by plain system calls or by a program, measured in the same round: "of-…" rows are ratios to that.
+// Channels: whole files, copies, pipes, many small files, and random reads. Beside each row of a
+// whole file stands the same job by plain system calls or by a program, measured in the same round:
+// "of-…" rows are ratios to that.
 
 import Glibc
 import Metrics

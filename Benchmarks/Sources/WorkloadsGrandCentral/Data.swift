@@ -20,8 +20,8 @@ private let dataGrowthWorkloads: [Workload] = [
     }
     return Sample(time, per: count)
   },
-  // The figure is for one append. The other engine's time grows with the square of the number, which its
-  // size is fixed for.
+  // The figure is for one append. The other engine's time grows with the square of the number,
+  // which its size is fixed for.
   Workload("data/append-bytes/10k", .fixed(10_000)) { count in
     let source = [UInt8](repeating: 1, count: 16)
     var data = DispatchData.empty
@@ -39,7 +39,8 @@ private let dataGrowthWorkloads: [Workload] = [
     expect(data.count == 16 * count + 16, "\(data.count)")
     return Sample(time, per: count)
   },
-  // Ten times as many. The other engine would take minutes: it does a tenth, which flatters its figure for one.
+  // Ten times as many. The other engine would take minutes: it does a tenth, which flatters its
+  // figure for one.
   Workload("data/append-data/100k", .exact(100_000)) { count in
     #if GRAND_CENTRAL
       let appends = count
@@ -67,9 +68,10 @@ private let dataGrowthWorkloads: [Workload] = [
     expect(total == 4_100 * count, "\(total)")
     return Sample(time, per: count)
   },
-  // Of pieces that go back to the allocator; a client's would measure queues. What lies behind them keeps the allocator
-  // from giving their memory back to the kernel meanwhile, which is more than half of the time where it happens, and
-  // happens to one engine or the other by what else lies there.
+  // Of pieces that go back to the allocator; a client's would measure queues. What lies behind them
+  // keeps the allocator from giving their memory back to the kernel meanwhile, which is more than
+  // half of the time where it happens, and happens to one engine or the other by what else lies
+  // there.
   Workload("data/drop/10k", .fixed(10_000)) { count in
     let bytes = [UInt8](repeating: 1, count: 600)
     var data = Optional(many(count) { bytes.withUnsafeBytes { DispatchData(bytes: $0) } })
@@ -172,7 +174,8 @@ private func mapped(_ data: DispatchData) -> Int {
   data.withUnsafeBytes { (bytes: UnsafePointer<UInt8>) in Int(bytes[0]) }
 }
 
-/// Ones in a buffer of the client's. Not `.free`, with which the toolchain's Dispatch crashes on Linux.
+/// Ones in a buffer of the client's. Not `.free`, with which the toolchain's Dispatch crashes on
+/// Linux.
 private func clientPiece(_ count: Int) -> DispatchData {
   let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)
   memory.initialize(repeating: 1)

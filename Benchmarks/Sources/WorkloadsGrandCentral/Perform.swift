@@ -77,8 +77,8 @@ private func opaque(_ body: @escaping @Sendable (Int) -> Void) -> @Sendable (Int
   return held.body
 }
 
-/// A closure that went through a generic container would come back wrapped in thunks, which would be
-/// measured with it.
+/// A closure that went through a generic container would come back wrapped in thunks, which would
+/// be measured with it.
 private struct Held {
   let body: @Sendable (Int) -> Void
 }

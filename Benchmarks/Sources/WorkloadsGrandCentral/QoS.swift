@@ -1,5 +1,5 @@
-// What quality of service costs where it changes nothing, and how soon urgent work comes to run that stands behind
-// less urgent work while other work keeps every CPU busy.
+// What quality of service costs where it changes nothing, and how soon urgent work comes to run
+// that stands behind less urgent work while other work keeps every CPU busy.
 
 import Metrics
 
@@ -24,8 +24,9 @@ let qosWorkloads: [Workload] =
     propagation, twoClasses,
   ]
 
-/// `async` to a busy serial queue from an item without a class, and from one at user-initiated, whose class each item
-/// then carries. Both in turn, so that what the machine does meanwhile falls on both; the difference is what it costs.
+/// `async` to a busy serial queue from an item without a class, and from one at user-initiated,
+/// whose class each item then carries. Both in turn, so that what the machine does meanwhile falls
+/// on both; the difference is what it costs.
 private let propagation = Workload(
   "qos/propagation",
   rows: ["none", "inferred", "cost"].map { Workload.Row("qos/propagation/\($0)") },
@@ -78,8 +79,8 @@ private final class Urgent: @unchecked Sendable {
   @exclusivity(unchecked) var delay: UInt64 = 0
 }
 
-/// A background item of 10 ms is queued while utility work keeps every CPU busy; then urgent work stands behind it.
-/// `submit` brings it, and has it say when that was.
+/// A background item of 10 ms is queued while utility work keeps every CPU busy; then urgent work
+/// stands behind it. `submit` brings it, and has it say when that was.
 private func inversion(
   _ name: String,
   _ submit: @escaping @Sendable (DispatchQueue, @escaping @Sendable (UInt64) -> Void) -> Void

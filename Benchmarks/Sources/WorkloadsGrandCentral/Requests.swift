@@ -1,5 +1,6 @@
-// Requests that a user waits for, alone and while less urgent work computes on every CPU: from the call of `async` on an
-// idle queue to the first instruction of the item, or, for those that compute for ten milliseconds, to its last.
+// Requests that a user waits for, alone and while less urgent work computes on every CPU: from the
+// call of `async` on an idle queue to the first instruction of the item, or, for those that compute
+// for ten milliseconds, to its last.
 
 import Glibc
 import Metrics
@@ -17,7 +18,8 @@ let requestWorkloads: [Workload] = [
   requests("qos/computing-10ms", beside: [.background], microseconds: 10_000, count: 100),
 ]
 
-/// Items that compute for two milliseconds each, and submit themselves again: twice as many as there are CPUs.
+/// Items that compute for two milliseconds each, and submit themselves again: twice as many as
+/// there are CPUs.
 final class Scan: @unchecked Sendable {
   private let queue: DispatchQueue
   private let chains: Int
@@ -59,8 +61,8 @@ private func name(of other: DispatchQoS.QoSClass?) -> String {
   }
 }
 
-/// Rows for requests alone and beside each class of `others`; for the latter also how their 99th percentile compares
-/// with the one alone.
+/// Rows for requests alone and beside each class of `others`; for the latter also how their 99th
+/// percentile compares with the one alone.
 private func requests(
   _ family: String, beside others: [DispatchQoS.QoSClass], microseconds: Int = 0, count: Int
 ) -> Workload {

@@ -50,9 +50,9 @@ extension Reach {
     "wake/serial/median": .ratio(0.8),
     "wake/global/median": .ratio(0.8),
 
-    // "of-alone" compares two percentiles of one engine. A short request preempts what runs when its thread wakes up, on
-    // either engine, by the kernel's doing, and comes as soon as alone: there is nothing to be halved. One that computes
-    // has to share.
+    // "of-alone" compares two percentiles of one engine. A short request preempts what runs when
+    // its thread wakes up, on either engine, by the kernel's doing, and comes as soon as alone:
+    // there is nothing to be halved. One that computes has to share.
     "qos/requests/alone/p50": .ratio(0.8),
     "qos/requests/alone/p99": .reference,
     "qos/requests/beside-background/p50": .reference,

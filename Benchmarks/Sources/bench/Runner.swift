@@ -43,9 +43,9 @@ struct Runner {
     let isShared = pairing.place == .shared
     let rounds = isShared ? options.rounds : min(options.rounds, 5)
     // Contention and wake-ups have moods, each lasting a sample: only more samples help.
-    let mostRounds = isShared && !options.quick ? 3 * rounds : rounds
+    let maxRounds = isShared && !options.quick ? 3 * rounds : rounds
     var measurements = pairing.rows.map { Measurement(row: $0, figures: [:]) }
-    for round in 0..<mostRounds {
+    for round in 0..<maxRounds {
       if round >= rounds && !measurements.contains(where: \.isScattered) { break }
       // Each engine goes first in its turn.
       for index in engines.indices {

@@ -16,7 +16,7 @@ enum GlobalQueues {
     let empty: [Int] = []
     let references = unsafeBitCast(empty, to: UnsafeRawPointer.self).load(
       fromByteOffset: 8, as: UInt64.self)
-    for queue in DispatchQueue.everlasting {
+    for queue in DispatchQueue.immortal {
       let object = Unmanaged.passUnretained(queue).toOpaque()
       // Other threads may be counting: they compare-exchange the whole word, see the change, and
       // leave it.
@@ -32,7 +32,7 @@ enum GlobalQueues {
         Unmanaged.passUnretained(DispatchQueue.overcommitGlobal(qos: qosClass)).toOpaque()
     }
     // A program gets it as the current queue of work without a queue of its own.
-    handles[2 * count] = Unmanaged.passUnretained(DispatchQueue.everlasting[0]).toOpaque()
+    handles[2 * count] = Unmanaged.passUnretained(DispatchQueue.immortal[0]).toOpaque()
     return handles
   }()
   /// Older priorities are small numbers. One is 0, which is also the unspecified class.

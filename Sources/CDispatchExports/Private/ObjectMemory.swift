@@ -18,7 +18,8 @@ private func foreign(_ object: Handle?) -> Unmanaged<AnyObject>? {
 }
 
 /// Creates an object of `size` bytes with one reference; the bytes behind the first 16 are zero.
-/// All these objects have one class. The functions whose names begin with _os_object count its references.
+/// All these objects have one class. The functions whose names begin with _os_object count its
+/// references.
 @c(_os_object_alloc)
 public func osObjectAlloc(_ objectClass: UnsafeRawPointer?, _ size: Int) -> Handle {
   // At least the bytes that dispatch_retain() accesses in an engine object: if a program passes

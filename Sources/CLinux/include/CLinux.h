@@ -25,8 +25,8 @@ typedef struct gc_thread {
   void *_Nullable worker;  // the pool's worker on this thread, or NULL
   uint32_t qos;            // packed QoS of the running item, which async() captures
   uint32_t effect;         // class in effect on this thread; 0: not the pool's (QoS/ThreadEffects)
-  uint32_t adopted;        // band that the thread itself applied: see QoS/EffectivePriority
-  uint32_t lent;           // not 0: other threads may have boosted the priority since
+  uint32_t applied;        // band that the thread itself applied: see QoS/EffectivePriority
+  uint32_t boosted;           // not 0: other threads may have boosted the priority since
   uint32_t lane_place;     // the last slot used in the registry of lanes, or 0
   uint32_t lane_place_kept;  // whether that slot is free and kept for the thread's next lane
   uint64_t *_Nullable lane_word;  // address of that slot
@@ -110,12 +110,12 @@ void gc_order_acquire(void *_Nonnull address);
 
 // Copies.c. The images of the process that contain the engine, by path; NULL: the program itself.
 enum { GC_MOST_COPIES = 4 };
-typedef struct gc_copies {
+typedef struct gc_engines {
   int count;
   const char *_Nullable names[GC_MOST_COPIES];
-} gc_copies;
+} gc_engines;
 // Returns true if there are several and no call in any of them has returned true before.
-bool gc_copies_found(gc_copies *_Nonnull copies);
+bool gc_engines_found(gc_engines *_Nonnull copies);
 
 // Registers `destructor(value)` for the end of the calling thread. Returns 0 or an errno.
 int gc_thread_at_exit(void *_Nonnull value, void (*_Nonnull destructor)(void *_Nonnull));
@@ -206,7 +206,7 @@ void gc_signal_uninstall(int number);
 // Returns the number of deliveries since the last call.
 uint64_t gc_signal_take(int number);
 // Sets the eventfd, for good: a handler may be about to write to it at any time.
-void gc_signal_set_bell(int descriptor);
+void gc_signal_set_eventfd(int descriptor);
 
 // Processes.c. Makes a close-on-exec pidfd_open(2), readable when the process has exited. Returns
 // -1 with errno set on failure.
@@ -283,9 +283,9 @@ int gc_timer_slack_set(uint64_t nanoseconds);
 
 // Rings.c. An io_uring(7), with the words that the kernel shares. One thread adds and enters; one
 // thread at a time takes completions. A completion carries the key of its request.
-typedef struct gc_ring {
+typedef struct gc_uring {
   int descriptor;
-  int bell;
+  int wakeDescriptor;
   uint32_t entry_count;
   uint32_t completion_count;
   void *_Nullable base;
@@ -298,37 +298,37 @@ typedef struct gc_ring {
   uint32_t *_Nullable completed_tail;  // written by the kernel
   uint32_t *_Nullable completion_flags;
   void *_Nullable completions;
-} gc_ring;
-typedef struct gc_ring_completion {
+} gc_uring;
+typedef struct gc_uring_completion {
   uint64_t key;
   int32_t result;  // bytes or a negative errno
-} gc_ring_completion;
+} gc_uring_completion;
 // Makes a close-on-exec ring that signals an eventfd(2) for completions. `ring` must not move.
 // Returns 0 or an errno; ENOSYS also if the kernel is older than 5.12. A forked child has no ring.
 // One ring at a time.
-int gc_ring_make(gc_ring *_Nonnull ring, uint32_t entries, int bell);
-void gc_ring_free(gc_ring *_Nonnull ring);
+int gc_uring_make(gc_uring *_Nonnull ring, uint32_t entries, int wakeDescriptor);
+void gc_uring_free(gc_uring *_Nonnull ring);
 // Whether this process was forked from one that had a ring.
-bool gc_ring_is_inherited(void);
+bool gc_uring_is_inherited(void);
 // Each adds a request; false: there is no room. Buffers must live until the completion, stretches
-// until gc_ring_enter() has taken them. The priority is in the form of gc_io_priority_set(); 0:
+// until gc_uring_enter() has taken them. The priority is in the form of gc_io_priority_set(); 0:
 // that of the thread that enters.
-bool gc_ring_add_read(
-    gc_ring *_Nonnull ring, uint64_t key, int descriptor, void *_Nonnull buffer, uint32_t bytes,
+bool gc_uring_add_read(
+    gc_uring *_Nonnull ring, uint64_t key, int descriptor, void *_Nonnull buffer, uint32_t bytes,
     int64_t offset, int priority);
-bool gc_ring_add_write(
-    gc_ring *_Nonnull ring, uint64_t key, int descriptor, const gc_stretch *_Nonnull stretches,
+bool gc_uring_add_write(
+    gc_uring *_Nonnull ring, uint64_t key, int descriptor, const gc_stretch *_Nonnull stretches,
     uint32_t count, int64_t offset, int priority);
-bool gc_ring_add_cancel(gc_ring *_Nonnull ring, uint64_t key, uint64_t other);
+bool gc_uring_add_cancel(gc_uring *_Nonnull ring, uint64_t key, uint64_t other);
 // Submits the added requests to the kernel. Returns the number that it took, or a negative errno.
-int gc_ring_enter(gc_ring *_Nonnull ring);
+int gc_uring_enter(gc_uring *_Nonnull ring);
 // Removes the last request that the kernel did not take; false: there is none.
-bool gc_ring_take_back(gc_ring *_Nonnull ring, uint64_t *_Nonnull key);
+bool gc_uring_take_back(gc_uring *_Nonnull ring, uint64_t *_Nonnull key);
 // Takes the next completion; false: there is none yet.
-bool gc_ring_next(gc_ring *_Nonnull ring, gc_ring_completion *_Nonnull completion);
+bool gc_uring_next(gc_uring *_Nonnull ring, gc_uring_completion *_Nonnull completion);
 // Sets whether completions signal the eventfd. A caller that enables it looks for completions
 // afterwards.
-void gc_ring_set_bell(gc_ring *_Nonnull ring, bool rings);
+void gc_uring_set_eventfd(gc_uring *_Nonnull ring, bool rings);
 
 // Traps, so that the stack still shows the caller.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }

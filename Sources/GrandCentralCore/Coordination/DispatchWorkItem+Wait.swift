@@ -64,9 +64,9 @@ extension DispatchWorkItem {
     _ thread: ThreadContext, _ queue: DispatchQueue?, until limit: TimeLimit
   ) -> DispatchTimeoutResult {
     let wait = ItemWait(item: self, queue: queue)
-    let band = Standing.ofWaiter(thread)
-    wait.waiterRose(to: band, from: thread)
-    let result = Standing.waiting(thread, for: wait, at: band) {
+    let band = EffectivePriority.ofWaiter(thread)
+    wait.waiterPriorityDidRise(to: band, from: thread)
+    let result = EffectivePriority.waiting(thread, for: wait, at: band) {
       Blocking.announced(thread) { sleep(until: limit) }
     }
     awaited.store(0, ordering: .sequentiallyConsistent)
@@ -159,7 +159,7 @@ extension DispatchWorkItem {
 }
 
 /// One wait for an item: raises the item's runner, or its queue, when the waiting thread is raised.
-private final class ItemWait: Awaited {
+private final class ItemWait: PriorityInheriting {
   private let item: DispatchWorkItem
   private let queue: DispatchQueue?
 
@@ -168,18 +168,18 @@ private final class ItemWait: Awaited {
     self.queue = queue
   }
 
-  func waiterRose(to band: Band, from thread: ThreadContext) {
+  func waiterPriorityDidRise(to band: Band, from thread: ThreadContext) {
     guard Overrides.areResolved else { return }
     item.awaited.store(UInt32(band.rawValue), ordering: .sequentiallyConsistent)
     let runner = item.runner.load(ordering: .sequentiallyConsistent)
     if let holder = ThreadContext(bitPattern: runner) {
       if holder == thread { return }
-      Standing.raise(holder, to: band, from: thread) {
+      EffectivePriority.raise(holder, to: band, from: thread) {
         item.runner.load(ordering: .sequentiallyConsistent) == runner
           && item.awaited.load(ordering: .sequentiallyConsistent) >= band.rawValue
       }
     } else if queue?.kind == .serial {
-      queue?.waiterRose(to: band, from: thread)
+      queue?.waiterPriorityDidRise(to: band, from: thread)
     }
   }
 }

@@ -94,12 +94,12 @@ public final class DispatchWorkItem: @unchecked Sendable {
     thread.pointee.qos =
       QoSPropagation.performed(item: explicitQoS, on: PackedQoS(rawValue: outer)).rawValue
     let own = PackedQoS(rawValue: thread.pointee.qos).place
-    if own > PackedQoS(rawValue: outer).place { Lane.settle(thread) }
+    if own > PackedQoS(rawValue: outer).place { Lane.reapplyPriority(thread) }
     performSubmitted(on: thread)
     thread.pointee.qos = outer
-    let adopted = thread.pointee.adopted
+    let adopted = thread.pointee.applied
     if adopted != 0 && adopted != UInt32(PackedQoS(rawValue: outer).place.rawValue) {
-      Lane.settle(thread)
+      Lane.reapplyPriority(thread)
     }
   }
 
@@ -134,8 +134,8 @@ extension DispatchWorkItem {
     if !isCancelled {
       let outer = runner.exchange(UInt(bitPattern: thread), ordering: .sequentiallyConsistent)
       let asked = awaited.load(ordering: .sequentiallyConsistent)
-      if asked > thread.pointee.adopted {
-        Lane.settle(thread, atLeast: Band(rawValue: UInt8(asked)) ?? .default)
+      if asked > thread.pointee.applied {
+        Lane.reapplyPriority(thread, atLeast: Band(rawValue: UInt8(asked)) ?? .default)
       }
       switch work {
       case .closure(let closure): grandCentralClientCallout(closure)
@@ -145,10 +145,11 @@ extension DispatchWorkItem {
       runner.store(outer, ordering: .sequentiallyConsistent)
       if awaited.load(ordering: .sequentiallyConsistent) != 0
         // A waiter that timed out raised this thread before it cleared `awaited`.
-        || thread.standing != thread.pointee.adopted || Standing.mayBeRaised(thread)
+        || thread.effectivePriority != thread.pointee.applied
+        || EffectivePriority.mayBeRaised(thread)
       {
-        thread.pointee.lent = 1
-        Lane.settle(thread)
+        thread.pointee.boosted = 1
+        Lane.reapplyPriority(thread)
       }
     }
     finish(on: thread)

@@ -7,7 +7,7 @@
 //   memberItemEntry   urgency   item      group        performs the item, then leaves the group
 //   functionEntry     function  –         –            Work/WorkNode+Function.swift
 //   memberFunctionEntry  function  –      group        calls the function, then leaves the group
-//   remainsEntry      work      –         –            releases the closure
+//   disposalEntry      work      –         –            releases the closure
 //   itemRemainsEntry  –         item      –            releases the item
 // The node retains context and companion. A member enters its group when the node is made.
 import CLinux
@@ -69,16 +69,17 @@ extension WorkNode {
   }
 
   /// Creates a node that only releases `work`, on the queue where the client expects its end.
-  static func remains(_ work: consuming @escaping () -> Void, on thread: ThreadContext) -> WorkNode
+  static func disposalNode(_ work: consuming @escaping () -> Void, on thread: ThreadContext)
+    -> WorkNode
   {
     let node = NodeCache.take(thread)
     node.putClosure(work)
-    node.entry = remainsEntry
+    node.entry = disposalEntry
     node.traits = WorkTraits(qos: .unspecified)
     return node
   }
 
-  static func remains(_ item: DispatchWorkItem, on thread: ThreadContext) -> WorkNode {
+  static func disposalNode(_ item: DispatchWorkItem, on thread: ThreadContext) -> WorkNode {
     let node = NodeCache.take(thread)
     node.context = Unmanaged.passRetained(item).toOpaque()
     node.entry = itemRemainsEntry
@@ -88,7 +89,7 @@ extension WorkNode {
 
   // MARK: Entries
 
-  private static let remainsEntry: Entry = { raw, thread in
+  private static let disposalEntry: Entry = { raw, thread in
     WorkNode(raw).discard(carriesItem: false, on: thread)
   }
 

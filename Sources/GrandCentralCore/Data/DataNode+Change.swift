@@ -108,15 +108,15 @@ extension DataNode {
     _ slot: DataSlot, at edge: DataEdge, of place: UnsafeMutablePointer<AnyObject>
   ) -> DataSlot? {
     let count = NodeReference(at: place).count
-    if count < mostSlots {
+    if count < maxSlots {
       let node = own(place, room: count + 1)
       if edge == .back { node.append(slot) } else { node.prepend(slot) }
       return nil
     }
     let node = own(place, room: count)
-    let made = make(height: node.height, room: mostSlots)
+    let made = make(height: node.height, room: maxSlots)
     let sibling = NodeReference(made)
-    let moved = leastSlots - 1
+    let moved = minSlots - 1
     switch edge {
     case .back:
       node.moveLast(moved, to: sibling)
@@ -138,8 +138,8 @@ extension DataNode {
     let (left, right) = edge == .back ? (there, other) : (other, there)
     let (first, second) = (NodeReference(left), NodeReference(right))
     let total = first.count + second.count
-    if total > mostSlots && min(first.count, second.count) >= leastSlots { return DataSlot(other) }
-    let half = total <= mostSlots ? total : total / 2
+    if total > maxSlots && min(first.count, second.count) >= minSlots { return DataSlot(other) }
+    let half = total <= maxSlots ? total : total / 2
     let lower = make(height: first.height, room: half)
     let fromFirst = min(half, first.count)
     NodeReference(lower).append(first, 0..<fromFirst)

@@ -55,8 +55,8 @@ struct DataNodeWord: ~Copyable {
 }
 
 final class DataNode: ManagedBuffer<DataNodeHeader, DataNodeWord> {
-  static var mostSlots: Int { 32 }
-  static var leastSlots: Int { 8 }
+  static var maxSlots: Int { 32 }
+  static var minSlots: Int { 8 }
 
   /// Makes a node without slots, with room for at least `room`.
   static func make(height: Int, room: Int) -> DataNode {

@@ -15,7 +15,7 @@ extension DispatchData {
   /// The largest piece read by a channel that is copied behind the piece before it; about the size
   /// of a slot.
   private static var tinyBytes: Int { 512 }
-  private static var mostRoom: Int { 65536 }
+  private static var maxRoom: Int { 65536 }
 
   /// Appends a copy of bytes in memory. See `append(_:)`.
   ///
@@ -128,7 +128,7 @@ extension DispatchData {
       return replaceLastPiece(
         by: DispatchData(owner: larger, base: larger.start, count: together))
     }
-    let wanted = Swift.min(2 * last.length, Self.mostRoom)
+    let wanted = Swift.min(2 * last.length, Self.maxRoom)
     join(DispatchData(copying: bytes, room: 2 * count <= wanted ? wanted : count))
   }
 

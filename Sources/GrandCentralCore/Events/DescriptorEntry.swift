@@ -23,7 +23,7 @@ final class DescriptorEntry: @unchecked Sendable {
   /// The number of looks by its listener since the kernel was last asked.
   @Cell var looks = 0
 
-  static var mostLooks: Int { 16 }
+  static var maxLooks: Int { 16 }
 
   init(_ direction: Direction, of descriptor: Int32, queueLabel: String) {
     self.direction = direction

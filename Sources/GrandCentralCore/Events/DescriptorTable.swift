@@ -7,7 +7,7 @@ final class DescriptorTable: @unchecked Sendable {
   @Cell private var shared: [Int32: SharedDescriptor] = [:]
   private let losses = Atomic<Int>(0)
   /// The number of reports that are printed: a server makes this mistake for every connection.
-  private static var mostReports: Int { 10 }
+  private static var maxReports: Int { 10 }
 
   init(poller: Poller) { self.poller = poller }
 
@@ -46,8 +46,8 @@ final class DescriptorTable: @unchecked Sendable {
   func reportLoss(of listener: String) {
     guard ReportKind.descriptorClosedEarly.isPrinted else { return }
     let number = losses.wrappingAdd(1, ordering: .relaxed).newValue
-    guard number <= Self.mostReports else { return }
-    let rest = number < Self.mostReports ? "" : " Further ones are not reported."
+    guard number <= Self.maxReports else { return }
+    let rest = number < Self.maxReports ? "" : " Further ones are not reported."
     report(
       .descriptorClosedEarly,
       """

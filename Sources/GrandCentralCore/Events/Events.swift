@@ -67,7 +67,7 @@ extension Events {
   /// Calls `body` as `withTimerLock` does. `body` returns the timers that lack their descriptor, or
   /// `nil`; the descriptor is then made.
   @inline(__always)
-  static func armTimers(_ body: (Events) -> Timers?) { withTimerLock(body)?.makeAlarm() }
+  static func armTimers(_ body: (Events) -> Timers?) { withTimerLock(body)?.makeTimerFD() }
 }
 
 extension Events {

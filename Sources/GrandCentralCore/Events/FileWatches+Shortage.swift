@@ -3,7 +3,7 @@
 // Retries follow Poller+Shortage. When a watch becomes available, the file's status shows what has
 // happened in the meantime.
 
-extension FileWatches: Lacking {
+extension FileWatches: ResourceRetry {
   /// Makes the instance if it is missing. Returns 0, or the errno of the refusal.
   func prepare() -> Int32 {
     let set = poller.prepare()
@@ -19,7 +19,7 @@ extension FileWatches: Lacking {
 
   func tryAgain(on thread: ThreadContext) -> Bool {
     guard prepare() == 0 else { return false }
-    var after = Aftermath()
+    var after = DeferredActions()
     let isDone = lock.withLock {
       // If one is refused, the others would be too.
       while let entry = lacking.last, place(entry, &after) {

@@ -28,8 +28,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   /// The number of reads in a row, while other threads wait for the lock or the poller waits for
   /// its thread.
-  private static var mostReads: Int { 16 }
-  private static var mostReports: Int { 10 }
+  private static var maxReads: Int { 16 }
+  private static var maxReports: Int { 10 }
 
   init(poller: Poller, descriptors: DescriptorTable) {
     self.poller = poller
@@ -42,11 +42,11 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   /// Begins to deliver changes of its file to `entry`. Any thread.
   func join(_ entry: FileEntry, on thread: ThreadContext) {
     let error = prepare()
-    var after = Aftermath()
+    var after = DeferredActions()
     let mount = entry.wanted.contains(.revoke) ? mounts.mount(of: entry.descriptor) : nil
     lock.withLock {
       // Events that came earlier are only for the entries that are already here.
-      for _ in 0..<Self.mostReads { if receive(into: &after) { break } }
+      for _ in 0..<Self.maxReads { if receive(into: &after) { break } }
       entry.mount = mount
       after.shortage = error
       place(entry, &after)
@@ -79,8 +79,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   // MARK: Kernel events
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
-    for _ in 0..<Self.mostReads {
-      var after = Aftermath()
+    for _ in 0..<Self.maxReads {
+      var after = DeferredActions()
       let isEmpty = lock.withLock { receive(into: &after) }
       conclude(after, on: thread)
       if isEmpty { return }
@@ -96,7 +96,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   }
 
   /// The actions to take once the lock is free.
-  struct Aftermath {
+  struct DeferredActions {
     var told: [(entry: FileEntry, events: FileEvents)] = []
     var lost: [FileEntry] = []
     var refused: [(entry: FileEntry, error: Int32)] = []
@@ -104,7 +104,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     var hasOverflowed = false
   }
 
-  func conclude(_ after: Aftermath, on thread: ThreadContext) {
+  func conclude(_ after: DeferredActions, on thread: ThreadContext) {
     if after.hasOverflowed { reportOverflow() }
     for entry in after.lost {
       if let listener = entry.listener { descriptors.reportLoss(of: listener.listenerDescription) }
@@ -137,7 +137,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   // MARK: With the lock held: events
 
   /// Reads pending events, at most one buffer full. Returns whether there were none.
-  private func receive(into after: inout Aftermath) -> Bool {
+  private func receive(into after: inout DeferredActions) -> Bool {
     guard instance >= 0 else { return true }
     let events = Inotify.next(instance)
     var changed: [FileWatch] = []
@@ -159,7 +159,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   }
 
   /// Works out what has happened to a file from the events seen.
-  private func settle(_ watch: FileWatch, _ after: inout Aftermath) {
+  private func settle(_ watch: FileWatch, _ after: inout DeferredActions) {
     let seen = watch.seen
     watch.seen = []
     if let before = watch.status {
@@ -183,7 +183,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  private func settleAll(_ after: inout Aftermath) {
+  private func settleAll(_ after: inout DeferredActions) {
     for watch in watches.values {
       guard let before = watch.status, let now = status(of: watch, &after) else { continue }
       tell(watch, FileEvents.missed(before, now), &after)
@@ -193,7 +193,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  private func checkRemoved(_ watch: FileWatch, _ after: inout Aftermath) {
+  private func checkRemoved(_ watch: FileWatch, _ after: inout DeferredActions) {
     guard let before = watch.status, let now = status(of: watch, &after), now.links == 0,
       before.links > 0
     else { return }
@@ -201,14 +201,14 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     tell(watch, [.delete, .link], &after)
   }
 
-  private func tell(_ watch: FileWatch, _ events: FileEvents, _ after: inout Aftermath) {
+  private func tell(_ watch: FileWatch, _ events: FileEvents, _ after: inout DeferredActions) {
     for entry in watch.entries where !entry.wanted.isDisjoint(with: events) {
       after.told.append((entry, events))
     }
   }
 
   /// Returns the file's current status, from the first of its descriptors that still stands for it.
-  private func status(of watch: FileWatch, _ after: inout Aftermath) -> FileStatus? {
+  private func status(of watch: FileWatch, _ after: inout DeferredActions) -> FileStatus? {
     guard let known = watch.status else { return nil }
     for entry in watch.entries {
       switch FileStatus.of(entry.descriptor) {
@@ -227,7 +227,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   /// Watches the entry's file. Returns whether the outcome is final: watched, lost, or refused for
   /// good.
   @discardableResult
-  func place(_ entry: FileEntry, _ after: inout Aftermath) -> Bool {
+  func place(_ entry: FileEntry, _ after: inout DeferredActions) -> Bool {
     guard entry.state == .new || entry.state == .lacking else { return true }
     guard let before = entry.first ?? status(of: entry) else { return lose(entry, &after) }
     entry.first = before
@@ -258,14 +258,14 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     return status
   }
 
-  private func lose(_ entry: FileEntry, _ after: inout Aftermath) -> Bool {
+  private func lose(_ entry: FileEntry, _ after: inout DeferredActions) -> Bool {
     entry.state = .over
     after.lost.append(entry)
     return true
   }
 
   /// Records a refusal. Returns whether it is final.
-  private func refuse(_ entry: FileEntry, error: Int32, _ after: inout Aftermath) -> Bool {
+  private func refuse(_ entry: FileEntry, error: Int32, _ after: inout DeferredActions) -> Bool {
     switch error {
     case EMFILE, ENFILE, ENOMEM, ENOSPC:
       if entry.state != .lacking { lacking.append(entry) }
@@ -287,7 +287,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   }
 
   /// Watches the directory that currently contains the watched directory.
-  func place(parentOf watch: FileWatch, _ after: inout Aftermath) {
+  func place(parentOf watch: FileWatch, _ after: inout DeferredActions) {
     guard let entry = watch.entries.first else { return }
     let number = Inotify.watch(instance, .above, of: entry.descriptor, for: .deleted)
     if number < 0 {
@@ -309,7 +309,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   }
 
   /// Retries to watch a directory's parent.
-  func placeParent(_ number: Int32, _ after: inout Aftermath) {
+  func placeParent(_ number: Int32, _ after: inout DeferredActions) {
     parentless.remove(number)
     if let watch = watches[number], watch.needsParent { place(parentOf: watch, &after) }
   }
@@ -384,7 +384,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   private func reportFew(_ kind: ReportKind, _ message: String) {
     guard kind.isPrinted else { return }
     let number = reports.wrappingAdd(1, ordering: .relaxed).newValue
-    guard number <= Self.mostReports else { return }
-    report(kind, message + (number < Self.mostReports ? "" : " Further ones are not reported."))
+    guard number <= Self.maxReports else { return }
+    report(kind, message + (number < Self.maxReports ? "" : " Further ones are not reported."))
   }
 }

@@ -223,7 +223,7 @@ final class MemoryPressure: @unchecked Sendable {
   }
 }
 
-extension MemoryPressure: Lacking {
+extension MemoryPressure: ResourceRetry {
   func tryAgain(on thread: ThreadContext) -> Bool {
     let set = poller.prepare()
     return lock.withLock {

@@ -7,7 +7,7 @@
 // The set contains a wake-up descriptor, so that a thread in the wait notices a new shortage.
 
 /// An object that needs a resource which the system has refused.
-protocol Lacking: AnyObject, Sendable {
+protocol ResourceRetry: AnyObject, Sendable {
   /// Tries again, and returns whether nothing is missing any more. Called every few milliseconds by
   /// a poller thread that holds no lock.
   func tryAgain(on thread: ThreadContext) -> Bool
@@ -23,7 +23,7 @@ extension Poller {
     if seen >= 0 && threads.load(ordering: .relaxed) > 0 { return seen }
     let made = seen >= 0 ? seen : makeSet()
     if threads.load(ordering: .acquiring) == 0 {
-      if pool.isRefused { pool.keepVigil(for: self) } else { startThread() }
+      if pool.isRefused { pool.retryWithoutThread(for: self) } else { startThread() }
     }
     return made
   }
@@ -33,15 +33,17 @@ extension Poller {
       let seen = set.load(ordering: .relaxed)
       if seen >= 0 { return seen }
       let made = ReadinessSet.make()
-      let bell = made >= 0 ? Doorbell.make() : -1
-      if bell >= 0, ReadinessSet.add(made, bell, .readable, .edge, key: Self.bellKey) == 0 {
-        self.bell = bell
+      let wakeDescriptor = made >= 0 ? EventFD.make() : -1
+      if wakeDescriptor >= 0,
+        ReadinessSet.add(made, wakeDescriptor, .readable, .edge, key: Self.wakeKey) == 0
+      {
+        self.wakeDescriptor = wakeDescriptor
         set.store(made, ordering: .releasing)
         return made
       }
       // At least 1, because the returned value must be negative.
       let error = max(errno, 1)
-      if bell >= 0 { close(bell) }
+      if wakeDescriptor >= 0 { close(wakeDescriptor) }
       if made >= 0 { close(made) }
       reportShortage(error)
       isShort.store(true, ordering: .releasing)
@@ -50,15 +52,15 @@ extension Poller {
   }
 
   /// Registers `who` for retries until nothing is missing. Any thread without a poller lock.
-  func lack(_ who: any Lacking, error: Int32) {
-    let bell = lock.withLock {
+  func lack(_ who: any ResourceRetry, error: Int32) {
+    let wakeDescriptor = lock.withLock {
       if !lacking.contains(where: { $0 === who }) { lacking.append(who) }
       shortages &+= 1
       isShort.store(true, ordering: .releasing)
-      return self.bell
+      return self.wakeDescriptor
     }
     reportShortage(error)
-    if bell >= 0 { Doorbell.ring(bell) }
+    if wakeDescriptor >= 0 { EventFD.signal(wakeDescriptor) }
     _ = prepare()
   }
 
@@ -98,7 +100,7 @@ extension Poller {
   /// Starts one more thread, unless there are enough.
   func startThread() {
     let number = threads.load(ordering: .relaxed)
-    guard number < Self.mostThreads,
+    guard number < Self.maxThreads,
       threads.compareExchange(
         expected: number, desired: number + 1, ordering: .acquiringAndReleasing
       ).exchanged
@@ -106,7 +108,7 @@ extension Poller {
     let own = number == 0 ? first : second
     let start = Unmanaged.passRetained(
       PollerStart(
-        poller: self, own: own, guest: guest(of: own, number),
+        poller: self, own: own, externalWorker: externalWorker(of: own, number),
         blocked: pool.configuration.readBlockedSignals()))
     let error = pool.spawn(
       { argument in
@@ -116,20 +118,21 @@ extension Poller {
         start.run()
         return nil
       }, start.toOpaque(), stackBytes: 0)
-    if error == 0 { return Vigil.end(self) }
+    if error == 0 { return ThreadlessRetry.end(self) }
     start.release()
     threads.wrappingSubtract(1, ordering: .releasing)
     // The second thread only adds speed; the next event tries again.
-    if number == 0 { pool.keepVigil(for: self) }
+    if number == 0 { pool.retryWithoutThread(for: self) }
     pool.reportRefusal(error)
   }
 
   /// Returns the pool's record of that thread, the same one at each attempt.
-  private func guest(of own: PollerThread, _ number: UInt32) -> Worker {
+  private func externalWorker(of own: PollerThread, _ number: UInt32) -> Worker {
     lock.withLock {
-      let guest = own.guest ?? pool.makeGuest(named: "gc-events-\(number)")
-      own.guest = guest
-      return guest
+      let externalWorker =
+        own.externalWorker ?? pool.makeExternalWorker(named: "gc-events-\(number)")
+      own.externalWorker = externalWorker
+      return externalWorker
     }
   }
 }
@@ -137,13 +140,13 @@ extension Poller {
 private final class PollerStart {
   let poller: Poller
   let own: PollerThread
-  let guest: Worker
+  let externalWorker: Worker
   let blocked: UInt64?
 
-  init(poller: Poller, own: PollerThread, guest: Worker, blocked: UInt64?) {
+  init(poller: Poller, own: PollerThread, externalWorker: Worker, blocked: UInt64?) {
     self.poller = poller
     self.own = own
-    self.guest = guest
+    self.externalWorker = externalWorker
     self.blocked = blocked
   }
 
@@ -152,21 +155,21 @@ private final class PollerStart {
     // Held until the thread waits for the first time.
     ForkGate.enter(thread)
     own.isStarting = true
-    nameThread(guest.plainName)
+    nameThread(externalWorker.plainName)
     // Children that handlers start inherit the signal mask, so it must be the program's.
     if let blocked { setBlockedSignals(blocked) }
     if poller.pool.configuration.hasEffects {
       ThreadEffects.adopt(thread, isReplaceable: false)
     }
-    guest.thread = thread
-    guest.threadID.store(thread.pointee.tid, ordering: .relaxed)
-    poller.run(own, as: guest)
+    externalWorker.thread = thread
+    externalWorker.threadID.store(thread.pointee.tid, ordering: .relaxed)
+    poller.run(own, as: externalWorker)
   }
 }
 
-extension Poller: Vigilant {
+extension Poller: ThreadlessRetrying {
   func attend() {
-    guard threads.load(ordering: .acquiring) == 0 else { return Vigil.end(self) }
+    guard threads.load(ordering: .acquiring) == 0 else { return ThreadlessRetry.end(self) }
     if !pool.isRefused { startThread() }
   }
 }

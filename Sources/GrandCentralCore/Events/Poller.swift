@@ -32,18 +32,18 @@ final class Poller: @unchecked Sendable {
   /// The number of threads that exist or are being made.
   let threads = Atomic<UInt32>(0)
   /// Guarded by the lock: the objects to retry, the count of shortages, the wake-up descriptor.
-  @Cell var lacking: [any Lacking] = []
+  @Cell var lacking: [any ResourceRetry] = []
   @Cell var shortages: UInt32 = 0
-  @Cell var bell: Int32 = -1
+  @Cell var wakeDescriptor: Int32 = -1
   /// Whether a resource is missing, the set included.
   let isShort = Atomic<Bool>(false)
   let hasReported = Atomic<Bool>(false)
   /// A futex word that never changes, for sleeps that end by the clock.
   private let never = Atomic<UInt32>(0)
 
-  static var mostThreads: UInt32 { 2 }
+  static var maxThreads: UInt32 { 2 }
   /// The key of the wake-up descriptor. No registration has it: a table has fewer slots.
-  static var bellKey: UInt64 { .max }
+  static var wakeKey: UInt64 { .max }
   private static var shortNanoseconds: UInt64 { 250_000 }
   private static var standbyNanoseconds: UInt64 { 1_000_000 }
   /// Returns to the wait, in a standby period, up to which the other thread counts as idle.
@@ -99,7 +99,7 @@ final class Poller: @unchecked Sendable {
 
   /// Waits and runs what comes. Returns only in a child that a handler forked: there the thread
   /// belongs to another process.
-  func run(_ own: PollerThread, as guest: Worker) {
+  func run(_ own: PollerThread, as externalWorker: Worker) {
     let thread = currentThread()
     let generation = ForkGate.generation
     let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
@@ -118,10 +118,10 @@ final class Poller: @unchecked Sendable {
       }
       // relaxed: if two threads leave at once, the order of this word alone says which is last.
       let isLast = present.wrappingSubtract(1, ordering: .relaxed).newValue == 0
-      if isLast || !pool.visit(as: guest, on: thread, bring: tell) { tell() }
+      if isLast || !pool.visit(as: externalWorker, on: thread, bring: tell) { tell() }
       if ForkGate.generation != generation { return }
       present.wrappingAdd(1, ordering: .relaxed)
-      if threads.load(ordering: .relaxed) < Self.mostThreads {
+      if threads.load(ordering: .relaxed) < Self.maxThreads {
         // A refused attempt costs tens of microseconds: see Pool+Shortage.
         if isLast && !pool.isRefused { startThread() }
       } else if isLast || (own === second && takesTurns(own)) {
@@ -195,10 +195,10 @@ final class Poller: @unchecked Sendable {
   /// uses the same set and must not notice, so the child closes its copy and removes nothing from
   /// the set. Returns the receivers that were registered.
   func afterFork(on thread: ThreadContext) -> [any ReadinessReceiver] {
-    let (inherited, bell) = (set.load(ordering: .relaxed), bell)
-    for descriptor in [inherited, bell] where descriptor >= 0 { close(descriptor) }
+    let (inherited, wakeDescriptor) = (set.load(ordering: .relaxed), wakeDescriptor)
+    for descriptor in [inherited, wakeDescriptor] where descriptor >= 0 { close(descriptor) }
     set.store(-1, ordering: .relaxed)
-    self.bell = -1
+    self.wakeDescriptor = -1
     lacking = []
     isShort.store(false, ordering: .relaxed)
     threads.store(0, ordering: .relaxed)
@@ -227,7 +227,7 @@ final class PollerThread: @unchecked Sendable {
   /// See ForkGate.inside().
   @Cell var isStarting = false
   /// The thread's record in the pool, made with its first start. Guarded by the poller's lock.
-  @Cell var guest: Worker?
+  @Cell var externalWorker: Worker?
 
   /// Resets the record in a forked child. If the calling thread works under the pool's record, the
   /// record stays with that thread.
@@ -235,8 +235,10 @@ final class PollerThread: @unchecked Sendable {
     (turnsTaken, lastTurn, otherTurns) = (0, 0, 0)
     isStarting = false
     turns.store(0, ordering: .relaxed)
-    if let guest, thread.pointee.worker == Unmanaged.passUnretained(guest).toOpaque() {
-      self.guest = nil
+    if let externalWorker,
+      thread.pointee.worker == Unmanaged.passUnretained(externalWorker).toOpaque()
+    {
+      self.externalWorker = nil
     }
   }
 }

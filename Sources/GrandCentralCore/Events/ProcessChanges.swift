@@ -142,7 +142,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
   }
 }
 
-extension ProcessChanges: Lacking {
+extension ProcessChanges: ResourceRetry {
   func tryAgain(on thread: ThreadContext) -> Bool {
     let error = lock.withLock { open() }
     switch error {

@@ -18,7 +18,7 @@ protocol ProcessListener: AnyObject, Sendable {
   var processNumber: pid_t { get }
 }
 
-final class ProcessExit: ReadinessReceiver, Lacking, @unchecked Sendable {
+final class ProcessExit: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
   private let process: pid_t
   private let poller: Poller
   /// Weak, so that the process does not keep its source alive.

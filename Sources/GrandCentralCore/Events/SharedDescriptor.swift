@@ -19,7 +19,7 @@
 // events, and a report says so on request. Sources that listen to the number from then on share
 // another instance.
 
-final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
+final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
   enum Kind { case polled, alwaysReady, lost }
   /// The last request to the kernel.
   private enum Asked: Equatable {
@@ -50,7 +50,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   /// Adds an entry, which waits from now on. Any thread. False: no entry may join any more.
   func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Bool {
-    var after = Aftermath()
+    var after = DeferredActions()
     let hasJoined = lock.withLock {
       if isOver || kind == .lost { return false }
       if kind == .alwaysReady && !isStillAlwaysReady() {
@@ -77,7 +77,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   /// Removes an entry, and ends all notifications except one that a thread is about to make. Any
   /// thread, any number of times.
   func leave(_ entry: DescriptorEntry) {
-    var after = Aftermath()
+    var after = DeferredActions()
     let isLast = lock.withLock {
       guard let place = entries.firstIndex(where: { $0 === entry }) else { return false }
       entries.remove(at: place)
@@ -122,7 +122,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
       return
     }
     let after = lock.withLock {
-      guard entry.state == .told else { return Aftermath() }
+      guard entry.state == .told else { return DeferredActions() }
       entry.state = answer == .hasEnded ? .ended : .waiting
       return askForAll()
     }
@@ -141,7 +141,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   /// Returns what the entry is ready for now, at most a few times in a row: only the kernel's set
   /// knows whether the descriptor still stands for the same file.
   private func look(again entry: DescriptorEntry) -> Readiness? {
-    guard entry.looks < DescriptorEntry.mostLooks else {
+    guard entry.looks < DescriptorEntry.maxLooks else {
       entry.looks = 0
       return nil
     }
@@ -153,13 +153,13 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   // MARK: With the lock held
 
   /// The actions to take once the lock is free.
-  private struct Aftermath {
+  private struct DeferredActions {
     /// The lanes to notify, retained.
     var told: [Unmanaged<Lane>] = []
     var lost: [String] = []
     var shortage: Int32 = 0
 
-    mutating func join(_ other: Aftermath) {
+    mutating func join(_ other: DeferredActions) {
       told += other.told
       lost += other.lost
       if other.shortage != 0 { shortage = other.shortage }
@@ -167,22 +167,22 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
   }
 
   /// Asks the kernel for what the waiting entries want; if none waits, for edges of what has ended.
-  private func askForAll() -> Aftermath {
+  private func askForAll() -> DeferredActions {
     if kind == .alwaysReady { return tell([.readable, .writable]) }
     let wanted = wanted()
     if !wanted.isEmpty { return ask(.once(wanted), anew: false) }
     let ended = entries.filter { $0.state == .ended }.reduce(into: Readiness()) {
       $0.formUnion($1.interest)
     }
-    return ended.isEmpty ? Aftermath() : ask(.edges(ended), anew: false)
+    return ended.isEmpty ? DeferredActions() : ask(.edges(ended), anew: false)
   }
 
   private func wanted() -> Readiness {
     entries.reduce(into: []) { if $1.state == .waiting { $0.formUnion($1.interest) } }
   }
 
-  private func ask(_ wanted: Asked, anew: Bool) -> Aftermath {
-    var after = Aftermath()
+  private func ask(_ wanted: Asked, anew: Bool) -> DeferredActions {
+    var after = DeferredActions()
     if kind == .lost || (asked == wanted && !anew) { return after }
     let set = poller.prepare()
     guard set >= 0 else {
@@ -241,8 +241,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     }
   }
 
-  private func lose() -> Aftermath {
-    var after = Aftermath()
+  private func lose() -> DeferredActions {
+    var after = DeferredActions()
     kind = .lost
     for entry in entries {
       entry.state = .lost
@@ -251,8 +251,8 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
     return after
   }
 
-  private func tell(_ readiness: Readiness) -> Aftermath {
-    var after = Aftermath()
+  private func tell(_ readiness: Readiness) -> DeferredActions {
+    var after = DeferredActions()
     for entry in entries where entry.cares(for: readiness, isAlwaysReady: kind == .alwaysReady) {
       entry.state = .told
       entry.seen = readiness
@@ -263,7 +263,7 @@ final class SharedDescriptor: ReadinessReceiver, Lacking, @unchecked Sendable {
 
   // MARK: With the lock free
 
-  private func conclude(_ after: Aftermath, on thread: ThreadContext) {
+  private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
     for description in after.lost { table.reportLoss(of: description) }
     for listener in after.told {
       // SAFETY: tell() has retained it.

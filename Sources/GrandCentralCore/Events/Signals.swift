@@ -32,7 +32,7 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
   /// Guarded by the lock. A signal without entries has no key.
   @Cell private var entries: [Int32: [SignalEntry]] = [:]
   /// The wake-up descriptor; -1 before it exists.
-  @Cell private var bell: Int32 = -1
+  @Cell private var wakeDescriptor: Int32 = -1
 
   init(poller: Poller) { self.poller = poller }
 
@@ -47,10 +47,10 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
         take(entry.number, into: &told)
       }
       entries[entry.number, default: []].append(entry)
-      return bell >= 0
+      return wakeDescriptor >= 0
     }
     tell(told, on: thread)
-    if !isReady { makeBell() }
+    if !isReady { makeWakeDescriptor() }
   }
 
   /// Ends all reports to `entry`, except one that a thread is about to deliver. Any thread, any
@@ -91,9 +91,9 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
     lock.withLock {
       for number in entries.keys { SignalActions.uninstall(number) }
       entries = [:]
-      if bell >= 0 { close(bell) }
-      bell = -1
-      SignalActions.setBell(-1)
+      if wakeDescriptor >= 0 { close(wakeDescriptor) }
+      wakeDescriptor = -1
+      SignalActions.setWakeDescriptor(-1)
     }
   }
 
@@ -104,27 +104,27 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
   }
 }
 
-extension Signals: Lacking {
+extension Signals: ResourceRetry {
   /// Makes the wake-up descriptor. Deliveries are counted even without it.
-  private func makeBell() {
+  private func makeWakeDescriptor() {
     let set = poller.prepare()
     let error = lock.withLock { () -> Int32 in
-      if bell >= 0 { return 0 }
-      switch poller.open(for: self, in: set, Doorbell.make) {
+      if wakeDescriptor >= 0 { return 0 }
+      switch poller.open(for: self, in: set, EventFD.make) {
       case .failure(let refusal): return refusal.number
-      case .success(let own): bell = own.descriptor
+      case .success(let own): wakeDescriptor = own.descriptor
       }
-      SignalActions.setBell(bell)
+      SignalActions.setWakeDescriptor(wakeDescriptor)
       // Reports what was counted before the descriptor was in place.
-      Doorbell.ring(bell)
+      EventFD.signal(wakeDescriptor)
       return 0
     }
     if error != 0 { poller.lack(self, error: error) }
   }
 
   func tryAgain(on thread: ThreadContext) -> Bool {
-    makeBell()
+    makeWakeDescriptor()
     tellAll(on: thread)
-    return lock.withLock { bell >= 0 }
+    return lock.withLock { wakeDescriptor >= 0 }
   }
 }

@@ -39,15 +39,15 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   private let byTarget = TimerHeap(.byTarget)
   private let store = TimerStore()
   /// The timer descriptor; -1 before it exists.
-  @Cell private var alarm: Int32 = -1
+  @Cell private var timerFD: Int32 = -1
   /// The time that the descriptor is set to; `.max`: it is not set.
-  @Cell private var alarmTime = UInt64.max
+  @Cell private var timerFDTime = UInt64.max
 
   /// The number of timers that fire before other threads can take the lock.
   private static var batch: Int { scaled(256, inModels: 1) }
   /// The number of targets of a window that are searched; the search then takes at most about as
   /// long as a wake-up.
-  private static var mostTargets: Int { scaled(64, inModels: 2) }
+  private static var maxTargets: Int { scaled(64, inModels: 2) }
 
   /// Uses the lock of `other`, the instance for the other clock, if there is one.
   init(clock: TimerClock, poller: Poller, sharing other: Timers? = nil) {
@@ -72,8 +72,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   /// thread.
   @inline(__always)
   func change<Result>(_ body: (Timers) -> Result) -> Result {
-    let (result, isLacking) = lock.pointee.withLock { (body(self), lacksAlarm) }
-    if isLacking { makeAlarm() }
+    let (result, isResourceMissing) = lock.pointee.withLock { (body(self), lacksTimerFD) }
+    if isResourceMissing { makeTimerFD() }
     return result
   }
 
@@ -133,7 +133,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   /// Whether a timer is armed and there is no descriptor. The thread that armed it then makes one,
   /// without the lock.
-  var lacksAlarm: Bool { alarm < 0 && byLatest.count > 0 }
+  var lacksTimerFD: Bool { timerFD < 0 && byLatest.count > 0 }
 
   // MARK: Work for later
 
@@ -162,9 +162,9 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
         entry.pointee.state = .idle
         if entry.pointee.kind == .work { store.put(entry) }
       }
-      if alarm >= 0 { close(alarm) }
-      alarm = -1
-      alarmTime = .max
+      if timerFD >= 0 { close(timerFD) }
+      timerFD = -1
+      timerFDTime = .max
     }
   }
 
@@ -182,7 +182,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     byLatest.insert(entry, at: entry.pointee.latest)
     if entry.pointee.hasLeeway { byTarget.insert(entry, at: entry.pointee.target) }
     // No other timer ends a window earlier, so the descriptor is set early enough.
-    if entry.pointee.placeByLatest == 0 { setAlarm() }
+    if entry.pointee.placeByLatest == 0 { setTimerFD() }
   }
 
   private func withdraw(_ entry: TimerHandle) {
@@ -197,25 +197,25 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   /// The time at which all timers are due that can fire together with the one that can wait least;
   /// `nil` without timers.
-  private var ringTime: UInt64? {
+  private var fireTime: UInt64? {
     guard let end = byLatest.first, let target = byTarget.first, target < end else {
       return byLatest.first
     }
     // A timer without leeway that is due at the end of the window is not in the heap of targets.
-    guard let ending = byLatest.last(until: end, limit: Self.mostTargets), !ending.isStrict,
-      let last = byTarget.last(until: end, limit: Self.mostTargets)
+    guard let ending = byLatest.last(until: end, limit: Self.maxTargets), !ending.isStrict,
+      let last = byTarget.last(until: end, limit: Self.maxTargets)
     else { return end }
     return last.time
   }
 
   /// Sets the descriptor, unless it already fires in time.
-  private func setAlarm() {
-    guard alarm >= 0, let latest = byLatest.first else { return }
+  private func setTimerFD() {
+    guard timerFD >= 0, let latest = byLatest.first else { return }
     // No timer is due before the descriptor fires, so no search is needed.
-    guard min(latest, byTarget.first ?? latest) < alarmTime else { return }
-    guard let time = ringTime, time < alarmTime else { return }
-    alarmTime = time
-    Alarm.set(alarm, at: max(1, time))
+    guard min(latest, byTarget.first ?? latest) < timerFDTime else { return }
+    guard let time = fireTime, time < timerFDTime else { return }
+    timerFDTime = time
+    TimerFD.set(timerFD, at: max(1, time))
   }
 
   /// A lane to notify, or a node to submit.
@@ -228,7 +228,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   private func takeDue(into due: inout [Due]) {
     guard let latest = byLatest.first else { return }
     let now = clock.nanoseconds
-    if latest > now, let time = ringTime, time > now { return }
+    if latest > now, let time = fireTime, time > now { return }
     var left = Self.batch
     // Timers that can wait no longer come first, then all others that are due.
     while left > 0, let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now) {
@@ -260,8 +260,8 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
         takeDue(into: &due)
         guard due.isEmpty else { return }
         // The descriptor has fired, or will fire once spuriously.
-        alarmTime = .max
-        setAlarm()
+        timerFDTime = .max
+        setTimerFD()
       }
       if due.isEmpty { return }
       for one in due {
@@ -286,25 +286,25 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   }
 }
 
-extension Timers: Lacking {
+extension Timers: ResourceRetry {
   /// Makes the timer descriptor if it is missing. Any thread.
-  func makeAlarm() {
+  func makeTimerFD() {
     let set = poller.prepare()
     let error = lock.pointee.withLock { () -> Int32 in
-      if alarm >= 0 { return 0 }
-      switch poller.open(for: self, in: set, { Alarm.make(isWall: clock == .wall) }) {
+      if timerFD >= 0 { return 0 }
+      switch poller.open(for: self, in: set, { TimerFD.make(isWall: clock == .wall) }) {
       case .failure(let refusal): return refusal.number
-      case .success(let own): alarm = own.descriptor
+      case .success(let own): timerFD = own.descriptor
       }
-      setAlarm()
+      setTimerFD()
       return 0
     }
     if error != 0 { poller.lack(self, error: error) }
   }
 
   func tryAgain(on thread: ThreadContext) -> Bool {
-    makeAlarm()
+    makeTimerFD()
     fire(on: thread)
-    return lock.pointee.withLock { alarm >= 0 }
+    return lock.pointee.withLock { timerFD >= 0 }
   }
 }

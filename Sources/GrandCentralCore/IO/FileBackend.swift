@@ -99,20 +99,20 @@ final class FileTransfers: @unchecked Sendable {
     let poller = Events.shared.poller
     let set = poller.prepare()
     if set < 0 { return .failure(SystemError(number: -set)) }
-    let bell = Doorbell.make()
-    if bell < 0 { return .failure(SystemError(number: errno)) }
-    switch TransferRing.make(entries: FileRing.slotCount, bell: bell) {
+    let wakeDescriptor = EventFD.make()
+    if wakeDescriptor < 0 { return .failure(SystemError(number: errno)) }
+    switch TransferRing.make(entries: FileRing.slotCount, wakeDescriptor: wakeDescriptor) {
     case .failure(let error):
-      Transfer.close(bell)
+      Transfer.close(wakeDescriptor)
       return .failure(error)
     case .success(let ring):
       let made = FileRing(ring, pool: Runtime.shared.pool, workers: .shared)
       // Edge-triggered: each write to the eventfd is an edge, so no thread need read it.
-      switch poller.register(made, for: bell, .readable, .edge) {
+      switch poller.register(made, for: wakeDescriptor, .readable, .edge) {
       case .success: return .success(made)
       case .failure(let error):
         ring.free()
-        Transfer.close(bell)
+        Transfer.close(wakeDescriptor)
         return .failure(error)
       }
     }
@@ -141,11 +141,11 @@ final class FileTransfers: @unchecked Sendable {
 
 extension IOOperation {
   /// The largest read for which the copy costs less than a hand-off.
-  private static var mostBytesOfSubmitter: Int { 16384 }
+  private static var maxBytesOfSubmitter: Int { 16384 }
 
   /// Whether the submitting thread makes the read itself if the bytes are in memory.
   var suitsCache: Bool {
-    direction == .read && length <= Self.mostBytesOfSubmitter && suitsRing
+    direction == .read && length <= Self.maxBytesOfSubmitter && suitsRing
   }
 
   fileprivate var suitsRing: Bool {
@@ -154,6 +154,6 @@ extension IOOperation {
     // copy. Low classes therefore use threads of low priority.
     if band < .default { return false }
     // The kernel refuses an end beyond Int64; the ring must not see it as the file position.
-    return min(length, limits.high) <= FileRing.mostBytes && offset <= Int64.max - Int64(length)
+    return min(length, limits.high) <= FileRing.maxBytes && offset <= Int64.max - Int64(length)
   }
 }

@@ -62,12 +62,12 @@ final class FileRing: @unchecked Sendable {
   /// The errno with which the kernel refuses further use of the ring, or 0.
   @Cell private var refusal: Int32 = 0
   /// Used by the ring thread alone.
-  @Cell private var bellRings = true
+  @Cell private var wakeDescriptorFired = true
 
   static var slotCount: Int { 128 }
   /// The largest transfer for which a hand-off costs more than the copy. Larger ones go to workers,
   /// which copy in parallel on several CPUs, while the ring has one thread.
-  static var mostBytes: Int { 65536 }
+  static var maxBytes: Int { 65536 }
 
   private static var secondTryNanoseconds: UInt64 { 10_000_000 }
 
@@ -218,8 +218,8 @@ final class FileRing: @unchecked Sendable {
   private static var secondTry: UInt64 { Clock.monotonicNanoseconds() + secondTryNanoseconds }
 
   private func letBell(ring rings: Bool) {
-    if bellRings != rings { ring.setBell(rings) }
-    bellRings = rings
+    if wakeDescriptorFired != rings { ring.setWakeDescriptor(rings) }
+    wakeDescriptorFired = rings
   }
 
   /// Puts an operation in a slot and adds it to the ring. Holds the lock of the file meanwhile. So
@@ -255,11 +255,11 @@ final class FileRing: @unchecked Sendable {
     _ step: IOStep, of operation: IOOperation, at offset: Int64, key: UInt64, _ place: Int
   ) -> Bool {
     let stretches =
-      slots[place].stretches ?? .allocate(capacity: Transfer.mostStretches)
+      slots[place].stretches ?? .allocate(capacity: Transfer.maxStretches)
     slots[place].stretches = stretches
     let count = step.gather(
       operation.data,
-      into: UnsafeMutableBufferPointer(start: stretches, count: Transfer.mostStretches))
+      into: UnsafeMutableBufferPointer(start: stretches, count: Transfer.maxStretches))
     return ring.addWrite(
       step.descriptor, stretches, count, at: offset, key: key,
       priority: .ofRequests(in: operation.band))

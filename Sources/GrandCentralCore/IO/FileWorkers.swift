@@ -25,7 +25,7 @@ final class FileWorkers: @unchecked Sendable {
   }
 
   /// About as many requests as a present disk serves at once.
-  static var mostWorkers: Int { 32 }
+  static var maxWorkers: Int { 32 }
 
   /// - Parameter queue: the queue that supplies the threads of a class.
   init(on queue: @escaping @Sendable (Band) -> DispatchQueue) { self.queue = queue }
@@ -36,7 +36,7 @@ final class FileWorkers: @unchecked Sendable {
     let isNew = lock.withLock {
       let place = Int(band.rawValue)
       classes[place].waiting.append(operation)
-      if classes[place].workers == Self.mostWorkers { return false }
+      if classes[place].workers == Self.maxWorkers { return false }
       classes[place].workers += 1
       return true
     }

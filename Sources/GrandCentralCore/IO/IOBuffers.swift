@@ -12,7 +12,7 @@ final class IOBuffers: @unchecked Sendable {
 
   /// Buffers up to this size are allocated for each read; reusing them would save nothing.
   static var smallBytes: Int { 32768 }
-  private static var mostKept: Int { 4 }
+  private static var maxKept: Int { 4 }
 
   deinit { for memory in $free { memory.deallocate() } }
 
@@ -41,7 +41,7 @@ final class IOBuffers: @unchecked Sendable {
   fileprivate func giveBack(_ memory: UnsafeMutableRawBufferPointer) {
     let surplus: UnsafeMutableRawBufferPointer? = lock.withLock {
       free.append(memory)
-      return free.count > Self.mostKept ? free.removeFirst() : nil
+      return free.count > Self.maxKept ? free.removeFirst() : nil
     }
     surplus?.deallocate()
   }

@@ -97,7 +97,7 @@ extension IOFile {
   }
 
   private func write(_ step: IOStep, of data: DispatchData) -> Transfer.Outcome {
-    withUnsafeTemporaryAllocation(of: Transfer.Stretch.self, capacity: Transfer.mostStretches) {
+    withUnsafeTemporaryAllocation(of: Transfer.Stretch.self, capacity: Transfer.maxStretches) {
       stretches in
       let used = step.gather(data, into: stretches)
       return withExtendedLifetime(data) {

@@ -65,7 +65,7 @@ final class IOFile: @unchecked Sendable {
   /// The process that owns this state; see leaveToParent().
   @Cell private var generation = ForkGate.generation
 
-  private static var mostRandoms: Int { 32 }
+  private static var maxRandoms: Int { 32 }
 
   /// Makes the state of an open descriptor.
   init(_ descriptor: Int32, kind: FileKind, identity: FileStatus) {
@@ -247,7 +247,7 @@ final class IOFile: @unchecked Sendable {
       guard let next else { break }
       start(next)
     }
-    while randomsStarted < Self.mostRandoms, let next = segment.randoms.popFirst() { start(next) }
+    while randomsStarted < Self.maxRandoms, let next = segment.randoms.popFirst() { start(next) }
   }
 
   private func start(_ operation: IOOperation) {

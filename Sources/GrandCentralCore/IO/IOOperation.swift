@@ -48,8 +48,8 @@ final class IOOperation: @unchecked Sendable {
 
   /// The number of handler calls, and of bytes, for which the operation pauses until handlers
   /// return.
-  private static var mostHandlersOut: Int { 64 }
-  private static var mostBytesOut: Int { 2 * IOLimits.piece }
+  private static var maxHandlersOut: Int { 64 }
+  private static var maxBytesOut: Int { 2 * IOLimits.piece }
 
   init(
     _ direction: Direction, of channel: IOChannel, offset: Int64?, length: Int, limits: IOLimits,
@@ -79,7 +79,7 @@ final class IOOperation: @unchecked Sendable {
   /// Whether transfers may sleep instead of reporting that the descriptor is not ready.
   var maySleep: Bool { file.kind == .stored || offset != nil }
   var isAheadOfHandlers: Bool {
-    handlersOut >= Self.mostHandlersOut || bytesOut >= Self.mostBytesOut
+    handlersOut >= Self.maxHandlersOut || bytesOut >= Self.maxBytesOut
   }
 
   /// The number of bytes for the next system call, at least 1.

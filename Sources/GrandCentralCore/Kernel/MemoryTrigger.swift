@@ -88,17 +88,17 @@ enum MemoryTrigger: Hashable, Sendable {
   private static func openNotification(
     _ folder: String, _ file: String, _ request: String
   ) -> Int32 {
-    let bell = Doorbell.make()
-    guard bell >= 0 else { return -errno }
+    let wakeDescriptor = EventFD.make()
+    guard wakeDescriptor >= 0 else { return -errno }
     let subject = Process.openToRead(folder + "/" + file)
     let control =
       subject < 0
       ? -1 : retrying { open(folder + "/cgroup.event_control", O_WRONLY | O_CLOEXEC) }
-    let isRegistered = control >= 0 && send("\(bell) \(subject) \(request)", to: control)
+    let isRegistered = control >= 0 && send("\(wakeDescriptor) \(subject) \(request)", to: control)
     let error = errno
     for descriptor in [subject, control] where descriptor >= 0 { close(descriptor) }
-    if isRegistered { return bell }
-    close(bell)
+    if isRegistered { return wakeDescriptor }
+    close(wakeDescriptor)
     return -error
   }
 

@@ -18,5 +18,5 @@ enum SignalActions {
   static func take(_ number: Int32) -> UInt64 { gc_signal_take(number) }
 
   /// Sets the wake-up descriptor that each delivery signals. Called once.
-  static func setBell(_ descriptor: Int32) { gc_signal_set_bell(descriptor) }
+  static func setWakeDescriptor(_ descriptor: Int32) { gc_signal_set_eventfd(descriptor) }
 }

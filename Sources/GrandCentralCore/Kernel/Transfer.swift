@@ -21,7 +21,7 @@ enum Transfer {
   }
 
   typealias Stretch = gc_stretch
-  static var mostStretches: Int { Int(GC_STRETCHES) }
+  static var maxStretches: Int { Int(GC_STRETCHES) }
 
   /// Reads up to `bytes` bytes. `offset` `nil`: from the descriptor's position.
   static func read(

@@ -26,13 +26,13 @@ extension Lane {
   static let activationEntry: WorkNode.Entry = { raw, thread in
     let node = WorkNode(raw)
     let lane = Unmanaged<Lane>.fromOpaque(node.context.unsafelyUnwrapped)
-    let summoning = Summoning(node.companion)
+    let request = DrainRequest(node.companion)
     NodeCache.put(node, thread)
     // SAFETY: the node's reference keeps the lane alive. If this node drains the lane, the
     // reference becomes the lane's hold on itself, until drain() reports that the hold has ended.
     let releases = lane._withUnsafeGuaranteedRef { lane in
-      let drains = lane.summons.change {
-        $0.answered(summoning.band, generation: summoning.generation)
+      let drains = lane.drainRequests.change {
+        $0.claimed(request.band, generation: request.generation)
       }
       return drains ? lane.drain(on: thread, atMost: lane.drainQuota) : true
     }
@@ -46,21 +46,21 @@ extension Lane {
     var frame = gc_frame(previous: thread.pointee.frame, queue: address)
     let outerQoS = thread.pointee.qos
     // Restored at the end. If the outer lane has already been given up, this is zero.
-    let outerWorkplace = thread.workplace
+    let outerQueueLabel = thread.queueLabel
     // SAFETY: the frame is taken off the thread before this function returns.
     return withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      thread.enterWorkplace(UInt(bitPattern: address))
+      thread.enterQueueLabel(UInt(bitPattern: address))
       showLabel(on: thread)
       defer {
-        thread.setWorkplace(outerWorkplace)
+        thread.setCurrentQueueLabel(outerQueueLabel)
         thread.pointee.frame = frame.pointee.previous
-        if outerWorkplace != 0 { Self.showOuterLabel(on: thread) }
+        if outerQueueLabel != 0 { Self.showOuterLabel(on: thread) }
         thread.pointee.qos = outerQoS
         // This lane no longer asks anything of the thread.
         let outer = PackedQoS(rawValue: outerQoS).place
-        if thread.pointee.lent != 0 || thread.pointee.adopted != UInt32(outer.rawValue) {
-          Self.settle(thread)
+        if thread.pointee.boosted != 0 || thread.pointee.applied != UInt32(outer.rawValue) {
+          Self.reapplyPriority(thread)
         }
       }
       // releasing: a raiser reads `owner` after a word that this thread has changed, or after one
@@ -88,12 +88,12 @@ extension Lane {
     let startTarget = targetReference?.toOpaque()
     // acquiring: pairs with the releasing add in noteChange(). A change that is missed here shows
     // as another number after the item.
-    var noticed = takeNotice(of: attention.load(ordering: .acquiring))
+    var noticed = consumeChanges(of: changeEpoch.load(ordering: .acquiring))
     var looksAtSuspension = true
     var left = quota
     // The pool runs the thread at the class of the activation: items of that class need no change.
     var settled =
-      thread.pointee.adopted == UInt32(level.rawValue) ? level : Band.unspecified
+      thread.pointee.applied == UInt32(level.rawValue) ? level : Band.unspecified
     while true {
       switch serve(looksAtSuspension: looksAtSuspension, on: thread) {
       case .gone(let releases): return releases
@@ -105,16 +105,16 @@ extension Lane {
         left -= 1
         thread.pointee.qos = effectiveQoS(node.traits).rawValue
         let asked = urgency(from: node)
-        if asked != settled || unsettled != .nothing {
-          settled = settle(before: node, asked, on: thread)
+        if asked != settled || pendingRecheck != .nothing {
+          settled = reapplyPriority(before: node, asked, on: thread)
         }
         gc_item_began(thread)
         node.run(on: thread)
       }
-      let now = attention.load(ordering: .acquiring)
+      let now = changeEpoch.load(ordering: .acquiring)
       looksAtSuspension = now != noticed
       if looksAtSuspension {
-        noticed = takeNotice(of: now)
+        noticed = consumeChanges(of: now)
         if targetReference?.toOpaque() != startTarget { return moveOn(from: thread) }
       }
     }
@@ -123,13 +123,13 @@ extension Lane {
   /// Sets the urgency that this item, or a node behind it, asks for. Runs before an item. Returns
   /// that urgency.
   @inline(never)
-  private final func settle(
+  private final func reapplyPriority(
     before node: WorkNode, _ asked: Band, on thread: ThreadContext
   ) -> Band {
-    let asked = unsettled == .notes ? walkedUrgency(from: node) : asked
-    if unsettled != .nothing || asked != level { setLevel(asked, on: thread) }
-    unsettled = .nothing
-    Self.settle(thread, atLeast: level)
+    let asked = pendingRecheck == .notes ? walkedUrgency(from: node) : asked
+    if pendingRecheck != .nothing || asked != level { setLevel(asked, on: thread) }
+    pendingRecheck = .nothing
+    Self.reapplyPriority(thread, atLeast: level)
     return asked
   }
 
@@ -138,7 +138,7 @@ extension Lane {
   private final func moveOn(from thread: ThreadContext) -> Bool {
     if kind != .bound { owner.store(0, ordering: .relaxed) }
     // Cleared first: the next drainer may let the lane die before this thread returns.
-    thread.setWorkplace(0)
+    thread.setCurrentQueueLabel(0)
     setLevel(urgencyLeft(), leaves: true, on: thread)
     sendActivation(qos: PackedQoS(band: level), from: thread)
     return false
@@ -231,7 +231,7 @@ extension Lane {
     // The pending list is newest first; the private list is oldest first.
     batch = noteUrgencies(from: newest).oldest
     // The lane was raised since the last check.
-    if unsettled == .nothing && seen.urgency != level { unsettled = .level }
+    if pendingRecheck == .nothing && seen.urgency != level { pendingRecheck = .level }
     return seen.isSuspended
   }
 
@@ -256,7 +256,7 @@ extension Lane {
         hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive, urgency: left)
       // With items still running, the lane may die as soon as it is given up: see
       // CurrentQueueLabels.
-      if next.isHeld && inside == thread.ownerWord { thread.setWorkplace(0) }
+      if next.isHeld && inside == thread.ownerWord { thread.setCurrentQueueLabel(0) }
       // releasing: the private list and all that items wrote, for the next owner.
       // acquiring: the writes of the last holder that left, in case no other thread enters before
       // this object dies.
@@ -264,7 +264,7 @@ extension Lane {
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
       if won {
-        Standing.noteEnd(of: seen.urgency, on: thread)
+        EffectivePriority.noteEnd(of: seen.urgency, on: thread)
         return seen.isHeld && !next.isHeld
       }
       seen = now
@@ -315,7 +315,7 @@ extension Lane {
       if won { break }
       seen = now
     }
-    Standing.noteEnd(of: seen.urgency, on: thread)
+    EffectivePriority.noteEnd(of: seen.urgency, on: thread)
     // Releasing: the grant publishes the private list and all earlier writes.
     node.grantWaiter(on: thread)
     return seen.isHeld

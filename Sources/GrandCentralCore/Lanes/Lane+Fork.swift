@@ -91,8 +91,8 @@ extension Lane {
     let isOwned = holds.isOwner(of: self)
     if !isOwned { owner.store(0, ordering: .relaxed) }
     // The nodes that asked for a drain are gone.
-    let asked = summons.load(ordering: .relaxed)
-    if asked != asked.afterFork() { summons.store(asked.afterFork(), ordering: .relaxed) }
+    let asked = drainRequests.load(ordering: .relaxed)
+    if asked != asked.afterFork() { drainRequests.store(asked.afterFork(), ordering: .relaxed) }
     let seen = state.load(ordering: .relaxed)
     let next = seen.afterFork(
       isOwned: isOwned, running: holds.count(on: self),

@@ -40,24 +40,24 @@ extension Lane {
     let band = word.urgency
     // A sync() holds the lane. When it leaves it sees this word, and requests a drain of no less.
     guard word.isHeld else { return raiseOwner(to: band, from: thread) }
-    let (raise, generation) = summons.change { seen in
+    let (raise, generation) = drainRequests.change { seen in
       // A lane that is requested once has only one node, which counts as the most urgent.
-      let (next, raise) = seen.raised(to: isSummonedOnce ? .unspecified : band)
+      let (next, raise) = seen.raised(to: isRequestedOnce ? .unspecified : band)
       return (next, (raise, next.generation))
     }
     switch raise {
-    case .isOut: return
+    case .isEnqueued: return
     case .isTooLate: raiseOwner(to: band, from: thread)
     case .sends:
       // This thread does not own the lane: the lock keeps target and generation together.
       let target = Self.hierarchyLock.lock.withLock {
-        summons.load(ordering: .relaxed).generation == generation ? self.target : nil
+        drainRequests.load(ordering: .relaxed).generation == generation ? self.target : nil
       }
       guard let target else { return }
       // The reference that the new node holds.
       _ = Unmanaged.passRetained(self)
       send(
-        Summoning(band: band, generation: generation), qos: PackedQoS(band: band), to: target,
+        DrainRequest(band: band, generation: generation), qos: PackedQoS(band: band), to: target,
         from: thread)
     }
   }
@@ -68,7 +68,7 @@ extension Lane {
       let inside = owner.load(ordering: .acquiring)
       if let holder = ThreadContext(bitPattern: inside) {
         if holder == thread { return }
-        Standing.raise(holder, to: band, from: thread) {
+        EffectivePriority.raise(holder, to: band, from: thread) {
           guard owner.load(ordering: .relaxed) == inside else { return false }
           // acquiring: if the word is the next owner's, the last owner's leaving is visible.
           let seen = state.load(ordering: .acquiring)
@@ -87,7 +87,7 @@ extension Lane {
   /// its private list are stale. Any thread. Releasing: pairs with the owner's acquiring load,
   /// which then sees the change.
   final func noteAskedChange() {
-    attention.bitwiseOr(Self.askedChange, ordering: .releasing)
+    changeEpoch.bitwiseOr(Self.askedChange, ordering: .releasing)
   }
 
   private static var askedChange: UInt32 { 1 }
@@ -95,7 +95,7 @@ extension Lane {
   // MARK: The owner's urgency
 
   /// What the owner has to find out before the next item.
-  enum Unsettled: UInt8 {
+  enum PendingRecheck: UInt8 {
     case nothing
     /// The lane was raised.
     case level
@@ -106,15 +106,15 @@ extension Lane {
 
   /// Updates `pendingRecheck` from `seen`, a value that the owner loaded from `changeEpoch`.
   /// Returns the number that the next change will differ from.
-  final func takeNotice(of seen: UInt32) -> UInt32 {
+  final func consumeChanges(of seen: UInt32) -> UInt32 {
     if seen & Self.askedChange != 0 {
       // acquiring: pairs with the reports that came after `seen` was read. The walk sees those
       // changes.
-      attention.bitwiseAnd(~Self.askedChange, ordering: .acquiring)
-      unsettled = .notes
-    } else if unsettled == .nothing && state.load(ordering: .relaxed).urgency != level {
+      changeEpoch.bitwiseAnd(~Self.askedChange, ordering: .acquiring)
+      pendingRecheck = .notes
+    } else if pendingRecheck == .nothing && state.load(ordering: .relaxed).urgency != level {
       // relaxed: a raiser changes the word before `changeEpoch`, which was read with acquiring.
-      unsettled = .level
+      pendingRecheck = .level
     }
     return seen & ~Self.askedChange
   }
@@ -122,9 +122,9 @@ extension Lane {
   /// The urgency of the private list, for an owner that leaves it behind.
   final func urgencyLeft() -> Band {
     guard let node = batch else { return .unspecified }
-    _ = takeNotice(of: attention.load(ordering: .acquiring))
-    if unsettled != .notes { return urgency(from: node) }
-    unsettled = .level
+    _ = consumeChanges(of: changeEpoch.load(ordering: .acquiring))
+    if pendingRecheck != .notes { return urgency(from: node) }
+    pendingRecheck = .level
     return walkedUrgency(from: node)
   }
 
@@ -133,15 +133,15 @@ extension Lane {
   final func urgency(of node: WorkNode) -> Band {
     let traits = node.traits
     if traits.isDisjoint(with: [.waiter, .awaited]) { return effectiveQoS(traits).place }
-    return urgencyOfAwaited(node)
+    return urgencyOfWaiters(node)
   }
 
-  private final func urgencyOfAwaited(_ node: WorkNode) -> Band {
+  private final func urgencyOfWaiters(_ node: WorkNode) -> Band {
     let traits = node.traits
     if traits.contains(.waiter) {
       // The waiter runs on its own thread, at its own class.
       let waiter = node.context.unsafelyUnwrapped.assumingMemoryBound(to: gc_thread.self)
-      return max(traits.qos.place, Standing.of(waiter))
+      return max(traits.qos.place, EffectivePriority.of(waiter))
     }
     return max(effectiveQoS(traits).place, node.awaitedBand)
   }
@@ -194,7 +194,7 @@ extension Lane {
     var seen = state.load(ordering: .acquiring)
     var walked: WorkNode?
     var most = band
-    var looks = Tuning.mostPendingLooks
+    var looks = Tuning.maxPendingLooks
     while true {
       // Nodes stay pending until this thread takes them. Nodes that arrived since the last walk
       // come first.
@@ -219,7 +219,7 @@ extension Lane {
       if won { break }
       seen = now
     }
-    Standing.noteEnd(of: seen.urgency, on: thread)
+    EffectivePriority.noteEnd(of: seen.urgency, on: thread)
     level = most
   }
 
@@ -239,17 +239,17 @@ extension Lane {
   /// Reapplies the calling thread's priority after its lanes have changed: the maximum of its own
   /// class, `band`, and what its lanes ask for.
   @inline(never)
-  static func settle(_ thread: ThreadContext, atLeast band: Band = .unspecified) {
+  static func reapplyPriority(_ thread: ThreadContext, atLeast band: Band = .unspecified) {
     let own = PackedQoS(rawValue: thread.pointee.qos).place
-    if Standing.isAt(max(own, band, asked(of: thread)), thread) { return }
-    Standing.adoptNow(on: thread) { max(own, band, asked(of: thread)) }
+    if EffectivePriority.isAt(max(own, band, asked(of: thread)), thread) { return }
+    EffectivePriority.reapply(on: thread) { max(own, band, asked(of: thread)) }
   }
 }
 
 // MARK: Waiters that are raised
 
-extension Lane: Awaited {
-  final func waiterRose(to band: Band, from thread: ThreadContext) {
+extension Lane: PriorityInheriting {
+  final func waiterPriorityDidRise(to band: Band, from thread: ThreadContext) {
     var seen = state.load(ordering: .relaxed)
     while true {
       // A thread that sleeps on the word is not in line. Woken, it gets in line if it outranks the
@@ -282,11 +282,11 @@ extension Lane: Awaited {
     guard Overrides.areResolved,
       let holder = ThreadContext(bitPattern: owner.load(ordering: .relaxed)), holder != thread
     else { return false }
-    return Standing.ofWaiter(thread) > Standing.of(holder)
+    return EffectivePriority.ofWaiter(thread) > EffectivePriority.of(holder)
   }
 }
 
-extension Standing {
+extension EffectivePriority {
   /// The class that the calling thread asks of what it waits for.
   static func ofWaiter(_ thread: ThreadContext) -> Band {
     max(PackedQoS(rawValue: thread.pointee.qos).place, of(thread))

@@ -55,7 +55,7 @@ extension Lane {
   }
 
   /// Identifies a node that asks for a lane to be drained: see DrainRequests.
-  struct Summoning {
+  struct DrainRequest {
     let band: Band
     let generation: UInt32
 
@@ -87,8 +87,8 @@ extension Lane {
     let known = state.load(ordering: .relaxed).urgency
     let qos = known > qos.place ? PackedQoS(band: known) : qos
     let band = qos.place
-    let (sends, generation) = summons.change { seen in
-      let (next, sends) = seen.wanting(band)
+    let (sends, generation) = drainRequests.change { seen in
+      let (next, sends) = seen.requesting(band)
       return (next, (sends, next.generation))
     }
     // A raiser may have come after the lock and found the lane neither requested nor owned: see
@@ -97,7 +97,7 @@ extension Lane {
     if now.urgency > band { raise(now, from: thread) }
     if sends {
       target._withUnsafeGuaranteedRef {
-        send(Summoning(band: band, generation: generation), qos: qos, to: $0, from: thread)
+        send(DrainRequest(band: band, generation: generation), qos: qos, to: $0, from: thread)
       }
     } else {
       // The node in flight already holds a reference to the lane.
@@ -107,12 +107,12 @@ extension Lane {
   }
 
   final func send(
-    _ summoning: Summoning, qos: PackedQoS, to target: Lane, from thread: ThreadContext
+    _ request: DrainRequest, qos: PackedQoS, to target: Lane, from thread: ThreadContext
   ) {
     let node = NodeCache.take(thread)
     node.entry = Self.activationEntry
     node.context = address
-    node.companion = summoning.companion
+    node.companion = request.companion
     node.traits = WorkTraits(qos: qos).union(.lane)
     target.submit(node, from: thread)
   }

@@ -1,17 +1,19 @@
-// Room: Lanes/Lane+Suspend. Stopping a lane between two items, and letting it go on.
-// Two bits of the lane's word say how the lane is suspended, and one field what the word has no room for:
+// Room: Lanes/Lane+Suspend. Stopping a lane between two items, and letting it go on. Two bits of
+// the lane's word say how the lane is suspended, and one field what the word has no room for:
 //   not suspended ─suspend→ suspended ─resume→ not suspended      one exchange each
 //   suspended ─suspend→ suspended+counted: `suspension` counts    under the control lock
-//   suspended+counted ─resume, activate→ suspended, or not suspended, as the count says; under the lock
-// `counted` is set and cleared, and `suspension` changed, only under the control lock. So a thread that holds the lock
-// and reads `counted` may rely on both. Without `counted`, `suspension` is empty and means nothing.
-// The exchange of the common suspend() and resume() is the last access to the lane, unless the lane is locked or has
-// work: a resume() that comes to own the lane holds it until it has served what is queued.
-// A drainer does not look at the word per item: it looks at `attention`, which a suspension of a locked lane adds to
-// *after* it changed the word. So the change is in the word before suspend() returns. A drainer that finishes an item
-// after that reads a new number, looks at the word, and gives the lane up. A lane that is not locked has no drainer,
-// and the next one looks at the word first. Bit 0 of `attention` says more, see noteAskedChange(); the others count.
-// Models: Tests/Models/Scenes/SuspensionModels.swift.
+//   suspended+counted ─resume, activate→ suspended, or not suspended, as the count says; under the
+//   lock
+// `counted` is set and cleared, and `suspension` changed, only under the control lock. So a thread
+// that holds the lock and reads `counted` may rely on both. Without `counted`, `suspension` is
+// empty and means nothing. The exchange of the common suspend() and resume() is the last access to
+// the lane, unless the lane is locked or has work: a resume() that comes to own the lane holds it
+// until it has served what is queued. A drainer does not look at the word per item: it looks at
+// `changeEpoch`, which a suspension of a locked lane adds to *after* it changed the word. So the
+// change is in the word before suspend() returns. A drainer that finishes an item after that reads
+// a new number, looks at the word, and gives the lane up. A lane that is not locked has no drainer,
+// and the next one looks at the word first. Bit 0 of `changeEpoch` says more, see
+// noteAskedChange(); the others count. Models: Tests/Models/Scenes/SuspensionModels.swift.
 
 extension Lane {
   final func suspendLane() {
@@ -58,7 +60,8 @@ extension Lane {
     var seen = state.load(ordering: .relaxed)
     while seen.isSuspended {
       if seen.isCounted { return true }
-      // relaxed: the lock hands the field over. Being a read-modify-write it passes on what others released.
+      // relaxed: the lock hands the field over. Being a read-modify-write it passes on what others
+      // released.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: LaneState(rawValue: seen.rawValue | LaneState.counted),
         ordering: .relaxed)
@@ -71,8 +74,8 @@ extension Lane {
     return false
   }
 
-  /// `activates`: on an object that was never activated this is its activation, as on sources. Then `whenActivated` is
-  /// called, with the lane held.
+  /// `activates`: on an object that was never activated this is its activation, as on sources. Then
+  /// `whenActivated` is called, with the lane held.
   final func resumeLane(activates: Bool, whenActivated: () -> Void) {
     guard kind != .root && kind != .bound else { return }
     while !resumeFirst() && !resumeCounted(activates: activates, whenActivated) {}
@@ -85,8 +88,8 @@ extension Lane {
     var seen = state.load(ordering: .relaxed)
     while let (next, owns) = seen.resumedOnce() {
       if owns { _ = Unmanaged.passRetained(self) }
-      // releasing: what this thread did before, for what may run now. acquiring: with `owns`, the private list that the
-      // last owner left.
+      // releasing: what this thread did before, for what may run now. acquiring: with `owns`, the
+      // private list that the last owner left.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
@@ -133,12 +136,14 @@ extension Lane {
   private enum CountedChange {
     /// The field counts on.
     case isCountedOn
-    /// The word says it all, so any thread may resume the lane, and release it. The lane is retained. `owns`: it is not
-    /// suspended any more, work is queued, and the caller has come to own it.
+    /// The word says it all, so any thread may resume the lane, and release it. The lane is
+    /// retained. `owns`: it is not suspended any more, work is queued, and the caller has come to
+    /// own it.
     case isInWord(owns: Bool)
   }
 
-  /// Under the control lock, with `counted` in the word: changes the count, or gives it back to the word.
+  /// Under the control lock, with `counted` in the word: changes the count, or gives it back to the
+  /// word.
   private final func setSuspension(_ next: Suspension) -> CountedChange {
     if next.isBlocking && next != Suspension(count: 1) {
       suspension = next
@@ -158,7 +163,8 @@ extension Lane {
     }
   }
 
-  /// After a change, without the lock. `body` is called with the lane held, if the count was given to the word.
+  /// After a change, without the lock. `body` is called with the lane held, if the count was given
+  /// to the word.
   private final func conclude(_ change: CountedChange, _ body: () -> Void) {
     guard case .isInWord(let owns) = change else { return }
     if owns { advance(on: currentThread()) }
@@ -174,9 +180,9 @@ extension Lane {
     (seen.isCounted ? counted : Suspension(count: 1)).requireReleasable(label: laneLabel)
   }
 
-  /// Makes the drainer look at the word and the target after its current item. Releasing: pairs with
-  /// the acquiring load there, which then sees the change made before this call.
+  /// Makes the drainer look at the word and the target after its current item. Releasing: pairs
+  /// with the acquiring load there, which then sees the change made before this call.
   final func noteChange() {
-    attention.wrappingAdd(2, ordering: .releasing)
+    changeEpoch.wrappingAdd(2, ordering: .releasing)
   }
 }

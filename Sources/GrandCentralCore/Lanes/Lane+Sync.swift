@@ -104,7 +104,7 @@ extension Lane {
     let (won, _) = state.compareExchange(
       expected: seen, desired: LaneState(rawValue: seen.rawValue & LaneState.targeted),
       successOrdering: .releasing, failureOrdering: .relaxed)
-    if won && Standing.mayBeRaised(thread) { Self.settle(thread) }
+    if won && EffectivePriority.mayBeRaised(thread) { Self.reapplyPriority(thread) }
     return won
   }
 
@@ -133,7 +133,7 @@ extension Lane {
         seen = state.load(ordering: .acquiring)
         continue
       }
-      guard losses < Tuning.mostLosses, let asleep = seen.fellAsleep(), !isOutranked(by: thread)
+      guard losses < Tuning.maxLosses, let asleep = seen.fellAsleep(), !isOutranked(by: thread)
       else {
         // This thread may have been woken on behalf of all sleepers. If it does not take the lane,
         // it must pass the wake-up on, or the remaining sleepers sleep for ever.
@@ -168,8 +168,8 @@ extension Lane {
     // A read-modify-write that changes nothing. A raiser either comes first, and its change shows
     // here, or it sees the owner.
     let seen = state.set(0)
-    if UInt32(seen.urgency.rawValue) > thread.pointee.adopted, Overrides.areResolved {
-      Self.settle(thread, atLeast: seen.urgency)
+    if UInt32(seen.urgency.rawValue) > thread.pointee.applied, Overrides.areResolved {
+      Self.reapplyPriority(thread, atLeast: seen.urgency)
     }
   }
 
@@ -177,8 +177,8 @@ extension Lane {
     // Not granted: WaitGraph checks.
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
-    let known = Standing.ofWaiter(thread)
-    Standing.waiting(thread, for: self, at: known) {
+    let known = EffectivePriority.ofWaiter(thread)
+    EffectivePriority.waiting(thread, for: self, at: known) {
       sleepOnWordAnnounced(thread, while: asleep)
     }
   }
@@ -201,7 +201,7 @@ extension Lane {
   private final func waitInLine(_ thread: ThreadContext, exclusive: Bool) -> Bool {
     let node = NodeCache.take(thread)
     node.context = UnsafeMutableRawPointer(thread)
-    let band = Standing.ofWaiter(thread)
+    let band = EffectivePriority.ofWaiter(thread)
     var traits = WorkTraits(qos: PackedQoS(band: band), barrier: exclusive)
     traits.formUnion(.waiter)
     node.traits = traits
@@ -244,7 +244,7 @@ extension Lane {
       if Parker.isGranted(thread) { return }
       spinHint()
     }
-    Standing.waiting(thread, for: self, at: band) {
+    EffectivePriority.waiting(thread, for: self, at: band) {
       Blocking.announced(thread) {
         let deadline = Deadline.monotonic(
           nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
@@ -277,8 +277,8 @@ extension Lane {
       case .wakeAll: futexWake(lowHalfOf: state, count: .max)
       }
       // The boost ends as soon as no thread can raise this one for the lane any more.
-      Standing.noteEnd(of: seen.urgency, on: thread)
-      if Standing.mayBeRaised(thread) { Self.settle(thread) }
+      EffectivePriority.noteEnd(of: seen.urgency, on: thread)
+      if EffectivePriority.mayBeRaised(thread) { Self.reapplyPriority(thread) }
       if owns { advance(on: thread) }
       return
     }
@@ -308,15 +308,15 @@ extension Lane {
   /// Runs an item that was counted as running, then leaves the lane.
   final func runAdmitted(_ node: WorkNode, on thread: ThreadContext) {
     node.traits.subtract(.carried)
-    let outerWorkplace = thread.workplace
-    thread.enterWorkplace(UInt(bitPattern: address))
+    let outerQueueLabel = thread.queueLabel
+    thread.enterQueueLabel(UInt(bitPattern: address))
     withFrame(thread, as: .counted) {
       showLabel(on: thread)
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
     // Before leaveShared(), which may end the lane.
-    thread.setWorkplace(outerWorkplace)
+    thread.setCurrentQueueLabel(outerQueueLabel)
     Self.showOuterLabel(on: thread)
     leaveShared(thread)
   }

@@ -62,14 +62,14 @@ extension Lane {
       return old
     }
     // A node sent to the old target would drain the lane where it no longer belongs.
-    summons.change { ($0.withdrawn(), ()) }
+    drainRequests.change { ($0.withdrawn(), ()) }
     if target.kind == .root {
       state.clear(LaneState.targeted)
     } else {
       state.set(LaneState.targeted)
     }
     // The records on the private list were made under the old target.
-    if inheritedQoS != handedBefore && batch != nil { unsettled = .notes }
+    if inheritedQoS != handedBefore && batch != nil { pendingRecheck = .notes }
     noteChange()
     return old
   }

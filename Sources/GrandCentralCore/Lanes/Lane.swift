@@ -39,12 +39,12 @@ public class _Lane: DispatchObject {
     case bound
   }
 
-  final let attention = Atomic<UInt32>(0)
+  final let changeEpoch = Atomic<UInt32>(0)
   final let control = Lock()
   @Cell final var suspension = Suspension()
   // These three bytes fill the padding after `suspension`: a program may have a million queues.
   @Cell final var level = Band.unspecified
-  @Cell final var unsettled = Unsettled.nothing
+  @Cell final var pendingRecheck = PendingRecheck.nothing
   /// A queue of the engine that lives as long as the process. Lanes that target it do not retain
   /// it.
   @Cell final var isEverlasting = false
@@ -56,7 +56,7 @@ public class _Lane: DispatchObject {
   @Cell final var batch: WorkNode? = nil
   @Cell final var targetReference: Unmanaged<Lane>? = nil
   final let specifics = Atomic<UInt>(0)
-  final let summons = Atomic<Summons>(Summons(rawValue: 0))
+  final let drainRequests = Atomic<DrainRequests>(DrainRequests(rawValue: 0))
   @usableFromInline final let owner = Atomic<UInt>(0)
   @usableFromInline final let state: Atomic<LaneState>
   final let kind: Kind
@@ -79,7 +79,7 @@ public class _Lane: DispatchObject {
     self.kind = kind
     givenQoS = Atomic(qos.halfWord)
     let isSerial = kind == .serial || kind == .bound
-    width = Atomic(isSerial ? 1 : UInt16(LaneState.mostRunning))
+    width = Atomic(isSerial ? 1 : UInt16(LaneState.maxRunning))
     let token = kind == .concurrent ? LaneState.oneRunning : LaneState.locked
     syncShift = UInt8(token.trailingZeroBitCount)
     var word: UInt64 = 0
@@ -107,7 +107,7 @@ public class _Lane: DispatchObject {
     if registeredPlace != LaneRegistry.nowhere {
       LaneRegistry.remove(Unmanaged.passUnretained(self))
     }
-    Workplaces.willDie()
+    CurrentQueueLabels.willDie()
     requireNotSuspended(counted: $suspension)
     releaseSpecifics()
     if let target = $targetReference {
@@ -148,7 +148,7 @@ public class _Lane: DispatchObject {
 
   /// Whether the lane has at most one node in flight, however urgent it becomes: its root has no
   /// bands.
-  var isSummonedOnce: Bool { false }
+  var isRequestedOnce: Bool { false }
 
   /// The lane that runs the finalizer of an object that had this lane as its target.
   var finalizerTarget: Lane { self }
@@ -234,6 +234,6 @@ extension ThreadContext {
   var ownerWord: UInt { UInt(bitPattern: self) }
 }
 
-extension Lane: Workplace {
-  var workplaceLabel: String { laneLabel }
+extension Lane: CurrentQueueLabel {
+  var currentQueueLabel: String { laneLabel }
 }

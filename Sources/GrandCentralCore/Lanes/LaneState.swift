@@ -6,7 +6,8 @@
 //   49 barrier     the first queued node needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
 //   47…6 pending   the newest node pushed, linked to older ones; node addresses are multiples of 64
-//    5 bound       the lane belongs to one thread for ever: the main queue, which cannot be suspended.
+//    5 bound       the lane belongs to one thread for ever: the main queue, which cannot be
+//                  suspended.
 //      counted     With bit 3 the same bit means: more than one suspend() is in effect, or the lane
 //                  is inactive, and `Suspension` counts them
 //    4 targeted    the target is another lane, not a root: the inlined sync() must not enter
@@ -52,7 +53,7 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
   /// The width of a concurrent lane by default: more shared holders queue. The field holds up to
   /// 2047.
-  static var mostRunning: Int { 2000 }
+  static var maxRunning: Int { 2000 }
 }
 
 extension LaneState {

@@ -11,10 +11,10 @@ enum Tuning {
   /// less.
   static var maxServedBeforeGrant: Int { scaled(64, inModels: 2) }
   /// How often a woken sleeper may find the lane taken again before it gets in line.
-  static var mostLosses: Int { scaled(3, inModels: 1) }
+  static var maxLosses: Int { scaled(3, inModels: 1) }
   /// How many pending nodes an owner reads for their urgency. About 100 ns each time that the class
   /// of the remaining work changes, and at the end of each activation.
-  static var mostPendingLooks: Int { scaled(64, inModels: 2) }
+  static var maxPendingLooks: Int { scaled(64, inModels: 2) }
   /// How often a raiser checks for the owner word of a thread that has just entered.
   static var nameSpins: Int { scaled(32, inModels: 0) }
   /// How long a thread waits before it checks for a deadlock cycle.

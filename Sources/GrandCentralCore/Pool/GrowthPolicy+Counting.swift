@@ -99,7 +99,7 @@ extension GrowthPolicy {
   }
 
   private func work(_ sight: Sight, _ record: inout Record) {
-    let share = sight.isInLane ? thresholds.leastLaneShare : thresholds.leastItemShare
+    let share = sight.isInLane ? thresholds.minLaneShare : thresholds.minItemShare
     record.busy += max(sight.used ?? 0, sight.elapsed / share)
   }
 
@@ -130,7 +130,7 @@ extension GrowthPolicy {
   }
 
   private func atOnce(_ already: Int) -> Int {
-    min(thresholds.mostAtOnce, max(1, already / thresholds.overdueGrowth))
+    min(thresholds.maxAtOnce, max(1, already / thresholds.overdueGrowth))
   }
 
   private var laneLimit: UInt64 {

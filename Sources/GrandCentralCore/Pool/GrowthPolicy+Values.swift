@@ -5,7 +5,7 @@ extension GrowthPolicy {
   struct Limits {
     var softThreads: Int
     var softThreadsForLanes: Int
-    var mostThreads: Int
+    var maxThreads: Int
   }
 
   /// What a look saw of a worker that has an item or searches for one.

@@ -44,10 +44,10 @@ struct GrowthPolicy {
     /// a loaded machine must not make short items overdue.
     var overdueLane: UInt64 = 4_000_000
     var nextOverdueLane: UInt64 = 1_000_000
-    var leastLaneShare: UInt64 = 4
+    var minLaneShare: UInt64 = 4
     /// The same for an item of a concurrent or global queue.
     var overdueItem: UInt64 = 1_000_000_000
-    var leastItemShare: UInt64 = 4
+    var minItemShare: UInt64 = 4
     /// Items that hold threads are few up to this number, or twice the width. Beyond it the pool
     /// grows slowly for items.
     var fewItems = 24
@@ -68,7 +68,7 @@ struct GrowthPolicy {
     var forgetting: UInt64 = 8192
     /// A look marks at most max(1, already overdue / overdueGrowth) items, and at most maxAtOnce.
     var overdueGrowth = 2
-    var mostAtOnce = 64
+    var maxAtOnce = 64
     /// What a light worker adds to the allowance; each look takes 1/lightDecay of the sum back.
     var lightShare = 1
     var lightDecay = 4
@@ -210,7 +210,7 @@ struct GrowthPolicy {
     decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting
     if laneWaits {
       decision.lanesToSend = min(
-        thresholds.mostAtOnce, max(0, allowance + beyond - books.active))
+        thresholds.maxAtOnce, max(0, allowance + beyond - books.active))
     }
     decision.itemsToSend = itemsToSend(waiting, books)
     decision.report = report(books)
@@ -272,11 +272,11 @@ struct GrowthPolicy {
   }
 
   private func grown(_ count: Int, _ part: Int) -> Int {
-    min(limits.mostThreads, count + max(1, count / part))
+    min(limits.maxThreads, count + max(1, count / part))
   }
 
   private func report(_ books: Books) -> Report? {
-    if books.threads >= limits.mostThreads && books.idle == 0 {
+    if books.threads >= limits.maxThreads && books.idle == 0 {
       let allRest = look.busy + look.overdue == 0
       return untaken >= (allRest ? thresholds.limitReport : thresholds.heldReport) ? .limit : nil
     }

@@ -40,7 +40,7 @@ final class Injector: @unchecked Sendable {
   }
 
   /// Takes the oldest node, and moves up to `most` - 1 more to `ring`, the caller's local queue.
-  func take(atMost most: Int, ring: Ring, band: Band) -> WorkNode? {
+  func take(atMost most: Int, localQueue: LocalQueue, band: Band) -> WorkNode? {
     if isEmpty { return nil }
     return lock.withLock {
       if front == nil { collectInbox() }
@@ -51,9 +51,9 @@ final class Injector: @unchecked Sendable {
       front = first.next
       var taken: UInt32 = 1
       for _ in 1..<most {
-        guard let next = front, ring.accepts(band) else { break }
+        guard let next = front, localQueue.accepts(band) else { break }
         front = next.next
-        ring.put(next, band: band)
+        localQueue.put(next, band: band)
         taken += 1
       }
       went &+= taken

@@ -21,7 +21,7 @@ extension Monitor {
   private struct Found {
     /// The bands in which workers run, and the bands of the nodes in local queues.
     var bandsAtWork: UInt8 = 0
-    var bandsInRings: UInt8 = 0
+    var bandsInLocalQueues: UInt8 = 0
     var oldestLane: UInt64?
     var items = (came: UInt32(0), went: UInt32(0))
 
@@ -45,7 +45,7 @@ extension Monitor {
       ?? GrowthPolicy(
         limits: GrowthPolicy.Limits(
           softThreads: limits.softThreads, softThreadsForLanes: limits.softThreadsForLanes,
-          mostThreads: limits.mostThreads), firstThreads: pool.firstThreads.load(ordering: .relaxed)
+          maxThreads: limits.maxThreads), firstThreads: pool.firstThreads.load(ordering: .relaxed)
       )
     var found = Found()
     policy.begin()
@@ -65,7 +65,7 @@ extension Monitor {
     looks.policy = policy
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
-    relieveStarved(pool, found)
+    boostStarved(pool, found)
     return UInt64(max(0, used - usedBefore))
   }
 
@@ -73,10 +73,12 @@ extension Monitor {
     _ worker: Worker, of pool: Pool, at now: UInt64, _ policy: inout GrowthPolicy,
     _ found: inout Found, elapsed: UInt64
   ) {
-    for kind in WorkKind.allCases { found.bandsInRings |= 1 << worker.bandInRing(kind).rawValue }
-    let lanes = worker.ring(.lanes).counts
+    for kind in WorkKind.allCases {
+      found.bandsInLocalQueues |= 1 << worker.bandInLocalQueue(kind).rawValue
+    }
+    let lanes = worker.localQueue(.lanes).counts
     found.note(worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed))
-    let items = worker.ring(.items).counts
+    let items = worker.localQueue(.items).counts
     found.items.came &+= items.came
     found.items.went &+= items.went
     let picks = worker.picks.load(ordering: .relaxed)
@@ -127,10 +129,10 @@ extension Monitor {
 
   private func lookAtInjectors(of pool: Pool, _ found: inout Found, elapsed: UInt64) {
     for band in Band.allCases where band != .unspecified {
-      let items = pool.counts(of: Source(kind: .items, band: band))
+      let items = pool.counts(of: InjectorKey(kind: .items, band: band))
       found.items.came &+= items.came
       found.items.went &+= items.went
-      let lanes = pool.counts(of: Source(kind: .lanes, band: band))
+      let lanes = pool.counts(of: InjectorKey(kind: .lanes, band: band))
       found.note(
         looks.laneWaits[Int(band.rawValue)].look(
           came: lanes.came, went: lanes.went, elapsed: elapsed))
@@ -154,19 +156,19 @@ extension Monitor {
     pool.lanesOvercommit.store(decision.lanesOvercommit, ordering: .relaxed)
     pool.threadAllowance.store(decision.threads, ordering: .relaxed)
     for _ in 0..<decision.lanesToSend {
-      guard pool.sendOne(for: .lanes, mostThreads: decision.threadsForLanes) else { break }
+      guard pool.sendOne(for: .lanes, maxThreads: decision.threadsForLanes) else { break }
     }
     for _ in 0..<decision.itemsToSend {
       looks.itemsUntaken = 0
-      _ = pool.sendOne(for: .items, mostThreads: pool.configuration.mostThreads)
+      _ = pool.sendOne(for: .items, maxThreads: pool.configuration.maxThreads)
     }
     if let report = decision.report { pool.reportHolders(report) }
   }
 
   /// Sends a worker to each class that has long had work and no worker while higher classes run.
-  private func relieveStarved(_ pool: Pool, _ found: Found) {
+  private func boostStarved(_ pool: Pool, _ found: Found) {
     let waiting = pool.sourcesWaiting.load(ordering: .relaxed)
-    let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | found.bandsInRings
+    let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | found.bandsInLocalQueues
     for band in Band.allCases where band != .unspecified {
       let bit: UInt8 = 1 << band.rawValue
       let isStarved =
@@ -174,7 +176,7 @@ extension Monitor {
         && found.bandsAtWork >> (band.rawValue + 1) != 0
       let rounds = isStarved ? looks.starved[Int(band.rawValue)] + 1 : 0
       looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds
-      if rounds == Pool.starvedRounds { pool.relieve(band) }
+      if rounds == Pool.starvedRounds { pool.boost(band) }
     }
   }
 }

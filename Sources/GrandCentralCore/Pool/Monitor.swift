@@ -43,7 +43,7 @@ final class Monitor: @unchecked Sendable {
       // relaxed: each look scans everything, and rest() argues the last scan before a sleep.
       if mode.exchange(1, ordering: .relaxed) == 2 { futexWake(mode) }
     default:
-      if isUrgent || !pool.isRefused { start(pool) } else { pool.keepVigil() }
+      if isUrgent || !pool.isRefused { start(pool) } else { pool.retryWithoutThread() }
     }
   }
 
@@ -72,12 +72,12 @@ final class Monitor: @unchecked Sendable {
         }
         pool.monitor.run(pool)
       }, argument.toOpaque(), stackBytes: 256 * 1024)
-    if error == 0 { return Vigil.end(pool) }
+    if error == 0 { return ThreadlessRetry.end(pool) }
     argument.release()
     // sequentiallyConsistent: a submitter publishes work and reads the mode; we set the mode and
     // check for work. Either the submitter sees that there is no monitor, or we see its work.
     mode.store(0, ordering: .sequentiallyConsistent)
-    if pool.hasWork() { pool.keepVigil() }
+    if pool.hasWork() { pool.retryWithoutThread() }
     pool.reportRefusal(error)
   }
 

@@ -29,7 +29,7 @@ extension Pool {
 
   /// The same for a worker between two items, and the work that it would take next.
   func extraForNext(of worker: Worker) -> Int {
-    let own = max(worker.bandInRing(.items), worker.bandInRing(.lanes))
+    let own = max(worker.bandInLocalQueue(.items), worker.bandInLocalQueue(.lanes))
     let next = max(own, mostUrgentWaiting())
     guard hasWorkersBelow(next) else { return 0 }
     return runningBelow(next, except: worker)
@@ -64,18 +64,18 @@ extension Pool {
   func prepare(
     for node: WorkNode, _ worker: Worker, _ thread: ThreadContext
   ) -> Preparation {
-    if worker.band >= .default, ThreadEffects.isLow(thread), handUp(node, from: worker) {
+    if worker.band >= .default, ThreadEffects.isLow(thread), handOffToIdle(node, from: worker) {
       return .leave
     }
     if ThreadEffects.apply(worker.band, on: thread) { return .run }
-    return surrender(node, by: worker) ? .end : .run
+    return retireLowered(node, by: worker) ? .end : .run
   }
 
   /// Gives `node` to an idle worker, if there is one. A thread that computed in a low class may
   /// have used more than its share; when it rises, the kernel runs others first until they have had
   /// theirs. That takes milliseconds; waking a thread takes microseconds.
-  private func handUp(_ node: WorkNode, from worker: Worker) -> Bool {
-    let (_, chosen) = choose { $0.calledUp(mostThreads: 0) }
+  private func handOffToIdle(_ node: WorkNode, from worker: Worker) -> Bool {
+    let (_, chosen) = choose { $0.forceWoken(maxThreads: 0) }
     guard let chosen else { return false }
     chosen.worker.hand(node, band: worker.band)
     enter(.unspecified, worker)
@@ -86,26 +86,26 @@ extension Pool {
   // MARK: Lower bands
 
   /// Sends one more worker for the oldest work of `band`. Monitor only.
-  func relieve(_ band: Band) {
-    let items = Source(kind: .items, band: band)
-    send(for: hasWork(in: items) ? items : Source(kind: .lanes, band: band))
+  func boost(_ band: Band) {
+    let items = InjectorKey(kind: .items, band: band)
+    send(for: hasWork(in: items) ? items : InjectorKey(kind: .lanes, band: band))
   }
 
   /// Sends one more worker for the oldest work of that kind in its highest band. Monitor only.
   /// Returns false if there is no such work, or no thread.
-  func sendOne(for kind: WorkKind, mostThreads: Int) -> Bool {
+  func sendOne(for kind: WorkKind, maxThreads: Int) -> Bool {
     for band in Band.allCases.reversed() where band != .unspecified {
-      let source = Source(kind: kind, band: band)
-      if hasWork(in: source) { return send(for: source, mostThreads: mostThreads) }
+      let source = InjectorKey(kind: kind, band: band)
+      if hasWork(in: source) { return send(for: source, maxThreads: maxThreads) }
     }
     return false
   }
 
   @discardableResult
-  private func send(for source: Source, mostThreads: Int? = nil) -> Bool {
+  private func send(for source: InjectorKey, maxThreads: Int? = nil) -> Bool {
     if isRefused { return false }
-    let mostThreads = mostThreads ?? configuration.mostThreads
-    let (_, chosen) = choose { $0.calledUp(mostThreads: mostThreads) }
+    let maxThreads = maxThreads ?? configuration.maxThreads
+    let (_, chosen) = choose { $0.forceWoken(maxThreads: maxThreads) }
     guard let chosen else { return false }
     // If the work is gone, the worker starts searching.
     if let (node, band) = takeOldest(from: source, for: chosen.worker) {
@@ -116,27 +116,29 @@ extension Pool {
   }
 
   /// Whether an injector or a local queue holds such work. A hint.
-  private func hasWork(in source: Source) -> Bool {
+  private func hasWork(in source: InjectorKey) -> Bool {
     guard configuration.sources & source.bit != 0 else { return false }
     if !withInjector(source, { $0.isEmpty }) { return true }
     return (0..<workerCount.load(ordering: .acquiring)).contains {
-      worker(at: $0)?.bandInRing(source.kind) == source.band
+      worker(at: $0)?.bandInLocalQueue(source.kind) == source.band
     }
   }
 
   /// Takes the oldest node of `source`. `worker` still sleeps, so the caller owns its local queues,
   /// which stay empty.
   private func takeOldest(
-    from source: Source, for worker: Worker
+    from source: InjectorKey, for worker: Worker
   ) -> (node: WorkNode, band: Band)? {
     guard configuration.sources & source.bit != 0 else { return nil }
-    let ring = worker.ring(source.kind)
-    if let node = withInjector(source, { $0.take(atMost: 1, ring: ring, band: source.band) }) {
+    let localQueue = worker.localQueue(source.kind)
+    if let node = withInjector(
+      source, { $0.take(atMost: 1, localQueue: localQueue, band: source.band) })
+    {
       return (node, source.band)
     }
     unmarkIfEmpty(source)
     for index in 0..<workerCount.load(ordering: .acquiring) {
-      guard let full = self.worker(at: index)?.ring(source.kind), full.band == source.band
+      guard let full = self.worker(at: index)?.localQueue(source.kind), full.band == source.band
       else { continue }
       if let found = full.takeOldest() { return found }
     }
@@ -145,7 +147,7 @@ extension Pool {
 
   /// Returns a node to its injector, because the worker that had it cannot run it.
   func putBack(_ node: WorkNode, band: Band) {
-    let source = Source(kind: node.kind, band: band)
+    let source = InjectorKey(kind: node.kind, band: band)
     withInjector(source) { $0.push(node) }
     markWaiting(source)
   }
@@ -153,13 +155,13 @@ extension Pool {
   /// Ends a worker whose lowered thread cannot be raised (ThreadEffects); another thread runs
   /// `node`. Returns false if there is no monitor to make that thread; the caller then runs the
   /// node as it is.
-  func surrender(_ node: WorkNode, by worker: Worker) -> Bool {
+  func retireLowered(_ node: WorkNode, by worker: Worker) -> Bool {
     guard monitor.isThere else { return false }
     putBack(node, band: worker.band)
     enter(.unspecified, worker)
     if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
     idleLock.withLock {
-      change { $0.surrendered() }
+      change { $0.retiredLowered() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
       freeWorkers.append(worker)

@@ -5,7 +5,7 @@
 extension Pool {
   /// Resets the pool. In the child, by its only thread, which holds no lock.
   func afterFork(on thread: ThreadContext) {
-    for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
+    for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
       withInjector(at: index) { $0.clear() }
     }
     sourcesWaiting.store(0, ordering: .relaxed)
@@ -19,7 +19,7 @@ extension Pool {
     for index in 0..<workerCount.load(ordering: .relaxed) {
       guard let worker = worker(at: index) else { continue }
       worker.afterFork(isHere: worker === own)
-      if worker !== own && !worker.isGuest { freeWorkers.append(worker) }
+      if worker !== own && !worker.isExternal { freeWorkers.append(worker) }
     }
     let isWorker = own?.pool === self
     state.store(

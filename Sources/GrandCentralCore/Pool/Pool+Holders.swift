@@ -36,12 +36,12 @@ extension Pool {
   private enum CurrentLabel {
     /// Returns the label of the worker's current queue, or of the global queue of its band.
     static func of(_ worker: Worker, on thread: ThreadContext, in pool: Pool) -> String {
-      if let label = Workplaces.label(of: thread) { return label }
+      if let label = CurrentQueueLabels.label(of: thread) { return label }
       let root = pool.rootOfBand[Int(worker.visibleBand.load(ordering: .relaxed))]
       guard let root else { return "a global queue" }
       // SAFETY: root queues live as long as the pool that serves them.
       let object = Unmanaged<AnyObject>.fromOpaque(root).takeUnretainedValue()
-      return (object as? any Workplace)?.workplaceLabel ?? "a global queue"
+      return (object as? any CurrentQueueLabel)?.currentQueueLabel ?? "a global queue"
     }
   }
 }

@@ -39,7 +39,7 @@ extension Pool {
   /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
   /// worker need not search for the node, which saves about six cold cache lines. Only for threads
   /// outside the pool: a worker finds its own work soonest in its local queue.
-  func handToIdle(_ node: WorkNode, _ source: Source) -> Bool {
+  func handToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
     var allowed = allowance.load(ordering: .relaxed)
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
@@ -56,7 +56,7 @@ extension Pool {
       // An idle worker needs no new thread, so the thread limit does not matter.
       let (next, action) =
         overcommits && state.searching == 0
-        ? state.calledUp(mostThreads: 0) : state.woken(width: allowed, mostThreads: 0)
+        ? state.forceWoken(maxThreads: 0) : state.woken(width: allowed, maxThreads: 0)
       return action == .wakeIdle ? next : nil
     }
     guard isChosen else {
@@ -74,10 +74,10 @@ extension Pool {
 
   /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
   private func wake(width allowed: Int, extra: Int) {
-    let mostThreads = min(
-      configuration.mostThreads, threadAllowance.load(ordering: .relaxed) + extra)
+    let maxThreads = min(
+      configuration.maxThreads, threadAllowance.load(ordering: .relaxed) + extra)
     let (action, chosen) = choose {
-      $0.woken(width: allowed + extra, mostThreads: isRefused ? 0 : mostThreads)
+      $0.woken(width: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
     }
     if action == .saturated { return monitor.watch(self) }
     if let chosen { send(chosen) }
@@ -116,11 +116,12 @@ extension Pool {
   }
 
   /// Makes a worker record. Requires the idle lock.
-  func makeWorker(guest: String? = nil) -> Worker {
+  func makeWorker(externalWorker: String? = nil) -> Worker {
     let index = workerCount.load(ordering: .relaxed)
     invariant(
-      index < configuration.mostThreads + Self.mostGuests, "There are \(index) workers already.")
-    let worker = Worker(index: index, pool: self, guest: guest)
+      index < configuration.maxThreads + Self.maxExternalWorkers,
+      "There are \(index) workers already.")
+    let worker = Worker(index: index, pool: self, externalWorker: externalWorker)
     workers[index] = Unmanaged.passRetained(worker)
     // releasing: pairs with the acquiring loads of the threads that iterate over the workers.
     // sequentiallyConsistent: a worker that checks for work before it parks must not miss the local
@@ -234,7 +235,7 @@ extension Pool {
   ) {
     let traits = node.traits
     thread.pointee.qos = traits.qos.rawValue
-    Standing.adopt(worker.band, on: thread)
+    EffectivePriority.apply(worker.band, on: thread)
     let isInLane = node.kind == .lanes
     if worker.isInLane.load(ordering: .relaxed) != isInLane {
       worker.isInLane.store(isInLane, ordering: .relaxed)
@@ -273,7 +274,7 @@ extension Pool {
       }
       break
     }
-    worker.patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
+    worker.adaptiveSearch.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
     worker.name.began()
     worker.isSearching = true
     return true

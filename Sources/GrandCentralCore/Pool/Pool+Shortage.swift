@@ -17,7 +17,7 @@
 // Rejected: running the work on the thread that submits or waits. That thread may hold locks of the
 // program that the work needs, and no program expects its closures there.
 
-extension Pool: Vigilant {
+extension Pool: ThreadlessRetrying {
   private static var refusalNanoseconds: UInt64 { 1_000_000 }
 
   /// Starts a thread with a stack of `stackBytes` (0: the default). Returns 0 or an errno.
@@ -45,27 +45,27 @@ extension Pool: Vigilant {
   var isRefusedLately: Bool { refusedUntil.load(ordering: .relaxed) != 0 }
 
   /// Starts a `ThreadlessRetry` for the pool: work waits, and there is no monitor.
-  func keepVigil() { keepVigil(for: self) }
+  func retryWithoutThread() { retryWithoutThread(for: self) }
 
   /// Makes sleeping threads, the main thread too, retry for `keeper`, which got no thread.
-  func keepVigil(for keeper: any Vigilant) {
-    Vigil.begin(keeper)
-    whenVigilBegins?()
+  func retryWithoutThread(for keeper: any ThreadlessRetrying) {
+    ThreadlessRetry.begin(keeper)
+    whenRetriesBegin?()
   }
 
   func attend() {
     if isRefused { return }
     guard hasWork() else {
-      Vigil.end(self)
+      ThreadlessRetry.end(self)
       // A thread that published work and then began the retry anew did so before this check or
       // after it. If before, a main thread that was called may have found no retrier: it is called
       // again.
-      if hasWork() { keepVigil() }
+      if hasWork() { retryWithoutThread() }
       return
     }
     // A worker before the monitor: if only one thread can be had, a worker is more useful.
     wakeIfNeeded()
-    monitor.isThere ? Vigil.end(self) : monitor.watch(self)
+    monitor.isThere ? ThreadlessRetry.end(self) : monitor.watch(self)
   }
 
   /// Reports, once, that a thread was refused, and what to do about it.

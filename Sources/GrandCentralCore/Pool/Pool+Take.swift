@@ -41,19 +41,19 @@ extension Pool {
   func takeLane(for worker: Worker) -> WorkNode? {
     worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
-    return mostUrgentRing(first: .lanes, for: worker).flatMap {
+    return mostUrgentLocalQueue(first: .lanes, for: worker).flatMap {
       steal(.lanes, from: $0, for: worker)
     }
   }
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
-    if turn % 2 == 1 { return takeFromRing(Int(turn / 2), for: worker) }
+    if turn % 2 == 1 { return takeFromLocalQueue(Int(turn / 2), for: worker) }
     let turn = turn / 2
     let bands = UInt32(Band.userInteractive.rawValue)
     for step in 0..<2 * bands {
       let place = (turn &+ step) % (2 * bands)
       guard let band = Band(rawValue: UInt8(1 + place / 2)) else { continue }
-      let source = Source(kind: place % 2 == 0 ? .items : .lanes, band: band)
+      let source = InjectorKey(kind: place % 2 == 0 ? .items : .lanes, band: band)
       if let node = takeInjected(source, atMost: 1, for: worker) { return node }
     }
     return nil
@@ -61,10 +61,10 @@ extension Pool {
 
   /// Takes from the local queues of all workers in turn, its own included. Otherwise only workers
   /// without work look at a queue whose owner sleeps or is busy with more urgent work.
-  private func takeFromRing(_ turn: Int, for worker: Worker) -> WorkNode? {
+  private func takeFromLocalQueue(_ turn: Int, for worker: Worker) -> WorkNode? {
     let count = workerCount.load(ordering: .acquiring)
     guard let victim = self.worker(at: turn / 2 % count) else { return nil }
-    guard let (node, band) = victim.ring(turn % 2 == 0 ? .items : .lanes).takeOldest() else {
+    guard let (node, band) = victim.localQueue(turn % 2 == 0 ? .items : .lanes).takeOldest() else {
       return nil
     }
     enter(band, worker)
@@ -75,7 +75,7 @@ extension Pool {
   private func takeUrgent(
     _ waiting: UInt32, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    let own = max(worker.bandInRing(.items), worker.bandInRing(.lanes))
+    let own = max(worker.bandInLocalQueue(.items), worker.bandInLocalQueue(.lanes))
     guard own != .unspecified else { return nil }
     // One bit for each band, either kind.
     let bands = (waiting | waiting >> 8) & 0xff
@@ -84,16 +84,16 @@ extension Pool {
   }
 
   private func takeOwnLane(for worker: Worker) -> WorkNode? {
-    let ring = worker.ring(.lanes)
-    guard let node = ring.take() else { return nil }
-    enter(ring.band, worker)
+    let localQueue = worker.localQueue(.lanes)
+    guard let node = localQueue.take() else { return nil }
+    enter(localQueue.band, worker)
     return node
   }
 
   private func takeInjectedLane(for worker: Worker) -> WorkNode? {
     var value = Band.userInteractive.rawValue
     while let band = Band(rawValue: value), band != .unspecified {
-      let source = Source(kind: .lanes, band: band)
+      let source = InjectorKey(kind: .lanes, band: band)
       if let node = takeInjected(source, atMost: 1, for: worker) { return node }
       value -= 1
     }
@@ -101,14 +101,14 @@ extension Pool {
   }
 
   private func takeOwn(first: WorkKind, for worker: Worker) -> WorkNode? {
-    let isSecondUrgent = worker.bandInRing(first.other) > worker.bandInRing(first)
+    let isSecondUrgent = worker.bandInLocalQueue(first.other) > worker.bandInLocalQueue(first)
     let kind = isSecondUrgent ? first.other : first
-    let ring = worker.ring(kind)
-    if let node = ring.take() {
-      enter(ring.band, worker)
+    let localQueue = worker.localQueue(kind)
+    if let node = localQueue.take() {
+      enter(localQueue.band, worker)
       return node
     }
-    let rest = worker.ring(kind.other)
+    let rest = worker.localQueue(kind.other)
     guard let node = rest.take() else { return nil }
     enter(rest.band, worker)
     return node
@@ -119,14 +119,14 @@ extension Pool {
       change { $0.searchBegan() }
       worker.isSearching = true
     }
-    if worker.patience.looksOn {
-      let found = worker.patience.lookOn {
+    if worker.adaptiveSearch.isWorthwhile {
+      let found = worker.adaptiveSearch.search {
         searchOnce(sourcesWaiting.load(ordering: .relaxed), first: first, for: worker)
       }
       if let found { return found }
     }
     // An external worker searches once: it would rather wait for the next event.
-    let rounds = worker.isGuest ? 1 : configuration.searchRounds
+    let rounds = worker.isExternal ? 1 : configuration.searchRounds
     for round in 1...rounds {
       // The hint may be late for a new node, so the last round ignores it.
       let waiting =
@@ -139,8 +139,8 @@ extension Pool {
   }
 
   private func searchOnce(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
-    let victim = mostUrgentRing(first: first, for: worker)
-    let band = victim?._withUnsafeGuaranteedRef { $0.ring(first).band } ?? .unspecified
+    let victim = mostUrgentLocalQueue(first: first, for: worker)
+    let band = victim?._withUnsafeGuaranteedRef { $0.localQueue(first).band } ?? .unspecified
     if let node = takeInjected(
       waiting, above: band, atMost: refill(of: worker), first: first, for: worker)
     {
@@ -148,7 +148,7 @@ extension Pool {
       return node
     }
     if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
-    let other = mostUrgentRing(first: first.other, for: worker)
+    let other = mostUrgentLocalQueue(first: first.other, for: worker)
     return other.flatMap { steal(first.other, from: $0, for: worker) }
   }
 
@@ -163,24 +163,26 @@ extension Pool {
   private func steal(
     _ kind: WorkKind, from victim: Unmanaged<Worker>, for worker: Worker
   ) -> WorkNode? {
-    let ring = worker.ring(kind)
+    let localQueue = worker.localQueue(kind)
     // SAFETY: workers live as long as their pool.
-    let robbed = victim._withUnsafeGuaranteedRef { $0.ring(kind) }
-    guard robbed.isWorthStealing(after: Self.looksAtSingle), let node = robbed.steal(into: ring)
+    let robbed = victim._withUnsafeGuaranteedRef { $0.localQueue(kind) }
+    guard robbed.isWorthStealing(after: Self.looksAtSingle),
+      let node = robbed.steal(into: localQueue)
     else { return nil }
-    enter(ring.band, worker)
+    enter(localQueue.band, worker)
     return node
   }
 
   /// Chooses a victim: the local queue of the highest band. Thieves break ties by their own index.
-  private func mostUrgentRing(first kind: WorkKind, for worker: Worker) -> Unmanaged<Worker>? {
+  private func mostUrgentLocalQueue(first kind: WorkKind, for worker: Worker) -> Unmanaged<Worker>?
+  {
     let count = workerCount.load(ordering: .acquiring)
     var best: Unmanaged<Worker>?
     var bestBand = Band.unspecified
     for step in 1..<max(1, count) {
       guard let victim = workers[(worker.index + step) % count] else { continue }
       // SAFETY: workers live as long as their pool.
-      let band = victim._withUnsafeGuaranteedRef { $0.bandInRing(kind) }
+      let band = victim._withUnsafeGuaranteedRef { $0.bandInLocalQueue(kind) }
       if band > bestBand {
         best = victim
         bestBand = band
@@ -199,19 +201,22 @@ extension Pool {
     bands &= 0b11_1110 & UInt8.max << (limit.rawValue + 1)
     while bands != 0, let band = Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) {
       bands &= ~(1 << band.rawValue)
-      let source = Source(kind: first, band: band)
+      let source = InjectorKey(kind: first, band: band)
       if let node = takeInjected(source, atMost: most, for: worker) { return node }
-      let other = Source(kind: first.other, band: band)
+      let other = InjectorKey(kind: first.other, band: band)
       if let node = takeInjected(other, atMost: most, for: worker) { return node }
     }
     return nil
   }
 
-  private func takeInjected(_ source: Source, atMost most: Int, for worker: Worker) -> WorkNode? {
+  private func takeInjected(_ source: InjectorKey, atMost most: Int, for worker: Worker)
+    -> WorkNode?
+  {
     guard configuration.sources & source.bit != 0 else { return nil }
-    let ring = worker.ring(source.kind)
+    let localQueue = worker.localQueue(source.kind)
     guard
-      let node = withInjector(source, { $0.take(atMost: most, ring: ring, band: source.band) })
+      let node = withInjector(
+        source, { $0.take(atMost: most, localQueue: localQueue, band: source.band) })
     else {
       unmarkIfEmpty(source)
       return nil
@@ -239,15 +244,15 @@ extension Pool {
     guard worker.isSearching else { return }
     worker.isSearching = false
     let before = change { $0.searchEnded().0 }
-    if before.searching == 1 && (worker.hasRings || hasWork()) { wakeIfNeeded() }
+    if before.searching == 1 && (worker.hasLocalWork || hasWork()) { wakeIfNeeded() }
   }
 }
 
 extension Worker {
   /// The band of the nodes in a local queue; unspecified if it is empty.
   @inline(__always)
-  func bandInRing(_ kind: WorkKind) -> Band {
-    let ring = ring(kind)
-    return ring.isEmpty ? .unspecified : ring.band
+  func bandInLocalQueue(_ kind: WorkKind) -> Band {
+    let localQueue = localQueue(kind)
+    return localQueue.isEmpty ? .unspecified : localQueue.band
   }
 }

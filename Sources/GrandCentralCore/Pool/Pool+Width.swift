@@ -52,7 +52,7 @@ extension Pool {
 
   // relaxed: a stale width or allowance causes one thread too many or too few for a moment.
   private func setWidth(_ next: Int) {
-    let next = max(1, min(next, configuration.mostThreads))
+    let next = max(1, min(next, configuration.maxThreads))
     let previous = width.exchange(next, ordering: .relaxed)
     if next == previous { return }
     allowance.wrappingAdd(next - previous, ordering: .relaxed)

@@ -14,13 +14,13 @@ final class Pool: @unchecked Sendable {
     /// Reads the number of CPUs in the affinity mask, an upper bound; `nil` if the width is fixed.
     var readMask: (@Sendable () -> Int?)?
     /// Threads that may exist before the monitor adds more, a millisecond after items sleep.
-    func firstThreads(width: Int) -> Int { min(mostThreads, 2 * width + 2) }
+    func firstThreads(width: Int) -> Int { min(maxThreads, 2 * width + 2) }
     /// Threads for items while other items make progress: see GrowthPolicy.
     var softThreads: Int
     /// The same limit while lanes wait.
-    var softThreadsForLanes: Int { min(mostThreads, 4 * softThreads) }
+    var softThreadsForLanes: Int { min(maxThreads, 4 * softThreads) }
     /// The maximum number of threads.
-    var mostThreads: Int
+    var maxThreads: Int
     /// How long an idle worker stays alive.
     var keepAliveNanoseconds: UInt64 = 5_000_000_000
     /// How many rounds a searching worker makes before it parks.
@@ -33,7 +33,7 @@ final class Pool: @unchecked Sendable {
     /// Whether classes change thread priorities: see QoS/ThreadEffects.
     var hasEffects = false
     /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.
-    var sources = Source.all
+    var sources = InjectorKey.all
   }
 
   typealias Spawn = @Sendable (ThreadBody, UnsafeMutableRawPointer, _ stackBytes: Int) -> Int32
@@ -89,7 +89,7 @@ final class Pool: @unchecked Sendable {
   let refusedUntil = Atomic<UInt64>(0)
   let reportedRefusal = Atomic<Bool>(false)
   /// Called when a `ThreadlessRetry` begins. Written before any work.
-  var whenVigilBegins: (@Sendable () -> Void)?
+  var whenRetriesBegin: (@Sendable () -> Void)?
 
   init(_ configuration: Configuration, monitor: Monitor = Monitor()) {
     self.configuration = configuration
@@ -101,20 +101,20 @@ final class Pool: @unchecked Sendable {
     threadAllowance = Atomic(first)
     rootOfBand = .allocate(capacity: 2 * Self.overcommitRoots)
     rootOfBand.initialize(repeating: nil, count: 2 * Self.overcommitRoots)
-    injectors = .allocate(capacity: Source.count)
-    for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
+    injectors = .allocate(capacity: InjectorKey.count)
+    for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
       (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))
     }
-    let mostWorkers = configuration.mostThreads + Self.mostGuests
-    workers = .allocate(capacity: mostWorkers)
-    workers.initialize(repeating: nil, count: mostWorkers)
-    idleStack.reserveCapacity(configuration.mostThreads)
+    let maxWorkers = configuration.maxThreads + Self.maxExternalWorkers
+    workers = .allocate(capacity: maxWorkers)
+    workers.initialize(repeating: nil, count: maxWorkers)
+    idleStack.reserveCapacity(configuration.maxThreads)
     beginWidth()
   }
 
   // The pool of the process is never freed. Other pools are retained by each of their threads.
   deinit {
-    for index in 0..<Source.count where configuration.sources >> UInt32(index) & 1 != 0 {
+    for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
       injectors[index].release()
     }
     injectors.deallocate()
@@ -125,7 +125,7 @@ final class Pool: @unchecked Sendable {
 
   /// Runs `node` on a worker. Consumes the node. Any thread; never blocks.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
-    let source = Source(kind: kind, band: asked == .unspecified ? .default : asked)
+    let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
     if thread.pointee.worker == nil && handToIdle(node, source) { return }
     if !putLocally(node, source, on: thread) {
       withInjector(source) { $0.push(node) }
@@ -144,7 +144,8 @@ final class Pool: @unchecked Sendable {
   /// Puts the node in the calling worker's local queue, unless a worker in a lower band must see
   /// it.
   @inline(__always)
-  private func putLocally(_ node: WorkNode, _ source: Source, on thread: ThreadContext) -> Bool {
+  private func putLocally(_ node: WorkNode, _ source: InjectorKey, on thread: ThreadContext) -> Bool
+  {
     guard let worker = thread.pointee.worker else { return false }
     // SAFETY: as in Blocking.announced().
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
@@ -157,15 +158,15 @@ final class Pool: @unchecked Sendable {
         guard worker.band == .unspecified else { return false }
         enter(source.band, worker)
       }
-      let ring = worker.ring(source.kind)
-      guard ring.accepts(source.band) else { return false }
-      ring.put(node, band: source.band)
+      let localQueue = worker.localQueue(source.kind)
+      guard localQueue.accepts(source.band) else { return false }
+      localQueue.put(node, band: source.band)
       return true
     }
   }
 
   @inline(__always)
-  func withInjector<Result>(_ source: Source, _ body: (Injector) -> Result) -> Result {
+  func withInjector<Result>(_ source: InjectorKey, _ body: (Injector) -> Result) -> Result {
     withInjector(at: source.index, body)
   }
 
@@ -176,7 +177,7 @@ final class Pool: @unchecked Sendable {
   }
 
   /// Sets the hint of an injector that has just received work.
-  func markWaiting(_ source: Source) {
+  func markWaiting(_ source: InjectorKey) {
     let bit = source.bit
     // sequentiallyConsistent: either unmarkIfEmpty() sees our node, or we see its cleared bit.
     if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
@@ -185,7 +186,7 @@ final class Pool: @unchecked Sendable {
   }
 
   /// Clears the hint of an injector that was found empty.
-  func unmarkIfEmpty(_ source: Source) {
+  func unmarkIfEmpty(_ source: InjectorKey) {
     let bit = source.bit
     guard sourcesWaiting.load(ordering: .relaxed) & bit != 0 else { return }
     sourcesWaiting.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
@@ -210,13 +211,13 @@ final class Pool: @unchecked Sendable {
     }
     for index in 0..<workerCount.load(ordering: .sequentiallyConsistent) {
       // SAFETY: as in worker(at:).
-      if workers[index]?._withUnsafeGuaranteedRef({ $0.hasRings }) ?? false { return true }
+      if workers[index]?._withUnsafeGuaranteedRef({ $0.hasLocalWork }) ?? false { return true }
     }
     return false
   }
 
   /// Counts the nodes that entered and left an injector, for a WaitClock.
-  func counts(of source: Source) -> (came: UInt32, went: UInt32) {
+  func counts(of source: InjectorKey) -> (came: UInt32, went: UInt32) {
     configuration.sources & source.bit == 0 ? (0, 0) : withInjector(source) { $0.counts() }
   }
 

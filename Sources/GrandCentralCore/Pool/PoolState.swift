@@ -33,20 +33,20 @@ extension PoolState {
   }
 
   /// Adds a searching worker for new work, if that helps.
-  func woken(width: Int, mostThreads: Int) -> (PoolState, WakeAction) {
+  func woken(width: Int, maxThreads: Int) -> (PoolState, WakeAction) {
     if searching > 0 { return (self, .nothing) }
     if active >= width { return (self, .saturated) }
     let more = rawValue + Self.oneActive + Self.oneSearching
     if idle > 0 { return (PoolState(rawValue: more - Self.oneIdle), .wakeIdle) }
-    if threads >= mostThreads { return (self, .saturated) }
+    if threads >= maxThreads { return (self, .saturated) }
     return (PoolState(rawValue: more + Self.oneThread), .spawn)
   }
 
   /// Adds a worker for a class that has waited for long, whatever the other workers do.
-  func calledUp(mostThreads: Int) -> (PoolState, WakeAction) {
+  func forceWoken(maxThreads: Int) -> (PoolState, WakeAction) {
     let more = rawValue + Self.oneActive + Self.oneSearching
     if idle > 0 { return (PoolState(rawValue: more - Self.oneIdle), .wakeIdle) }
-    if threads >= mostThreads { return (self, .saturated) }
+    if threads >= maxThreads { return (self, .saturated) }
     return (PoolState(rawValue: more + Self.oneThread), .spawn)
   }
 
@@ -82,7 +82,7 @@ extension PoolState {
   func retired() -> PoolState { PoolState(rawValue: rawValue - Self.oneIdle - Self.oneThread) }
 
   /// An active worker's thread ends.
-  func surrendered() -> PoolState {
+  func retiredLowered() -> PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread)
   }
 

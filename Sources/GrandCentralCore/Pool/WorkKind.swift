@@ -26,7 +26,7 @@ extension WorkNode {
 }
 
 /// The kind and the band of an injector.
-struct Source: Equatable {
+struct InjectorKey: Equatable {
   let kind: WorkKind
   let band: Band
 

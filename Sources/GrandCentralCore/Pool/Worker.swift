@@ -4,11 +4,11 @@
 
 final class Worker: @unchecked Sendable {
   let index: Int
-  private let items = Ring()
-  private let lanes = Ring()
+  private let items = LocalQueue()
+  private let lanes = LocalQueue()
 
-  func ring(_ kind: WorkKind) -> Ring { kind == .items ? items : lanes }
-  var hasRings: Bool { !items.isEmpty || !lanes.isEmpty }
+  func localQueue(_ kind: WorkKind) -> LocalQueue { kind == .items ? items : lanes }
+  var hasLocalWork: Bool { !items.isEmpty || !lanes.isEmpty }
 
   /// How the pool counts this worker.
   ///   away ─start→ running ─announce→ announced ─back→ running
@@ -47,24 +47,24 @@ final class Worker: @unchecked Sendable {
   let isNamedByMonitor = Atomic<Bool>(false)
   let plainName: ThreadName
 
-  /// An external worker, which does not wait on the idle stack: see Pool+Guest.swift.
-  let isGuest: Bool
+  /// An external worker, which does not wait on the idle stack: see Pool+ExternalWorker.swift.
+  let isExternal: Bool
 
   // Owner only.
   var band = Band.unspecified
   /// A copy of `band` for other threads; relaxed, a hint.
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
-  var patience = Patience()
+  var adaptiveSearch = AdaptiveSearch()
   @Cell var name = WorkerName()
   /// The number of nodes to take next from an injector: 1, 2, 4 … while its items do not sleep.
   /// Nodes in the local queue of a sleeping worker begin later than nodes that came after them.
-  private(set) var refill = Worker.leastRefill
-  private static var leastRefill: Int { scaled(1, inModels: 64) }
-  private static var mostRefill: Int { 64 }
+  private(set) var refill = Worker.minRefill
+  private static var minRefill: Int { scaled(1, inModels: 64) }
+  private static var maxRefill: Int { 64 }
 
-  func grewRefill() { refill = min(Self.mostRefill, 2 * refill) }
-  func shrankRefill() { refill = Self.leastRefill }
+  func grewRefill() { refill = min(Self.maxRefill, 2 * refill) }
+  func shrankRefill() { refill = Self.minRefill }
 
   /// A node that a submitter passed to this worker with its wake-up. The thread that takes the
   /// worker off the idle stack writes it before the grant; the worker reads it after the grant.
@@ -92,12 +92,12 @@ final class Worker: @unchecked Sendable {
     var cpuNanoseconds: Int64 = 0
   }
 
-  /// `guest`: the thread name of an external worker; `nil` for others.
-  init(index: Int, pool: Pool, guest: String? = nil) {
+  /// `externalWorker`: the thread name of an external worker; `nil` for others.
+  init(index: Int, pool: Pool, externalWorker: String? = nil) {
     self.index = index
     self.pool = pool
-    isGuest = guest != nil
-    plainName = ThreadName(guest ?? "gc-worker-\(index)")
+    isExternal = externalWorker != nil
+    plainName = ThreadName(externalWorker ?? "gc-worker-\(index)")
   }
 
   /// Resets the worker in a forked child. `isHere`: its thread forked, inside an item.

@@ -138,7 +138,7 @@ extension Monitor {
     guard worker.status.load(ordering: .relaxed) != .away, worker.lastNamedPick != pick,
       let thread = worker.thread
     else { return }
-    let label = Workplaces.label(of: thread)
+    let label = CurrentQueueLabels.label(of: thread)
     guard let label, !label.isEmpty else { return takeLabel(of: worker) }
     // Without a label the worker may be about to enter its queue.
     worker.lastNamedPick = pick
@@ -149,7 +149,7 @@ extension Monitor {
     // pair at the top.
     worker.isNamedByMonitor.store(true, ordering: .sequentiallyConsistent)
     Process.setThreadName(id, ThreadName(label))
-    if Workplaces.label(of: thread) != label { takeLabel(of: worker) }
+    if CurrentQueueLabels.label(of: thread) != label { takeLabel(of: worker) }
   }
 
   /// Restores the plain name of a worker that has left the queue that the monitor named it after.

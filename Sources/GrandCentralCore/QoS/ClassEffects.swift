@@ -42,8 +42,8 @@ struct ClassEffects: Equatable, Sendable {
   /// Added to the program's nice value.
   var niceSteps: Int32 = 0
   /// In 1024ths of the capacity of the largest CPU; so is `maxUtilization`.
-  var leastUtilization: UInt32 = 0
-  var mostUtilization: UInt32 = 1024
+  var minUtilization: UInt32 = 0
+  var maxUtilization: UInt32 = 1024
   /// `nil`: the program's.
   var diskPriority: IOPriority?
   /// `nil`: the program's.
@@ -63,19 +63,19 @@ struct ClassEffects: Equatable, Sendable {
     switch band {
     case .background:
       ClassEffects(
-        isBatch: true, sliceNanoseconds: 6_000_000, niceSteps: 10, mostUtilization: 512,
+        isBatch: true, sliceNanoseconds: 6_000_000, niceSteps: 10, maxUtilization: 512,
         diskPriority: .idle, timerSlackNanoseconds: 10_000_000,
-        leeway: TimerLeeway(part: 10, mostNanoseconds: 1_000_000_000))
+        leeway: TimerLeeway(part: 10, maxNanoseconds: 1_000_000_000))
     case .utility:
       ClassEffects(
         isBatch: true, sliceNanoseconds: 4_000_000, niceSteps: 5,
         diskPriority: .bestEffort(6), timerSlackNanoseconds: 1_000_000,
-        leeway: TimerLeeway(part: 20, mostNanoseconds: 100_000_000))
+        leeway: TimerLeeway(part: 20, maxNanoseconds: 100_000_000))
     case .default, .unspecified: .none
     case .userInitiated:
       ClassEffects(sliceNanoseconds: 500_000, diskPriority: .bestEffort(2))
     case .userInteractive:
-      ClassEffects(sliceNanoseconds: 250_000, leastUtilization: 256, diskPriority: .bestEffort(0))
+      ClassEffects(sliceNanoseconds: 250_000, minUtilization: 256, diskPriority: .bestEffort(0))
     }
   }
 }
@@ -84,14 +84,14 @@ struct ClassEffects: Equatable, Sendable {
 struct TimerLeeway: Equatable, Sendable {
   /// The divisor of the time until the timer is due; 0: no leeway.
   var part: UInt64
-  var mostNanoseconds: UInt64
+  var maxNanoseconds: UInt64
 
-  static let none = TimerLeeway(part: 0, mostNanoseconds: 0)
+  static let none = TimerLeeway(part: 0, maxNanoseconds: 0)
 
   /// The leeway in nanoseconds for a timer that is due in `delay` nanoseconds, or repeats at that
   /// interval.
   func nanoseconds(after delay: UInt64) -> UInt64 {
-    part == 0 ? 0 : min(delay / part, mostNanoseconds)
+    part == 0 ? 0 : min(delay / part, maxNanoseconds)
   }
 }
 

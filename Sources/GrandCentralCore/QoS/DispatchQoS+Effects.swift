@@ -91,7 +91,7 @@ extension EffectControls {
     let slice = wanted.sliceNanoseconds(isNice: has(.nice))
     add(.timeSlice, slice.map(milliseconds), by: .slice)
     add(.niceLevel, wanted.niceSteps == 0 ? nil : "+\(wanted.niceSteps)", by: .nice)
-    let clamps = wanted.leastUtilization...wanted.mostUtilization
+    let clamps = wanted.minUtilization...wanted.maxUtilization
     add(
       .utilizationClamp,
       clamps == 0...1024 ? nil : "\(clamps.lowerBound)-\(clamps.upperBound) of 1024",

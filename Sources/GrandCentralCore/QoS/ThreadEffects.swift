@@ -225,7 +225,7 @@ extension ClassEffects {
   fileprivate var scheduling: SchedulingPart {
     SchedulingPart(
       isBatch: isBatch, sliceNanoseconds: sliceNanoseconds, niceSteps: niceSteps,
-      utilization: leastUtilization...mostUtilization)
+      utilization: minUtilization...maxUtilization)
   }
 }
 
@@ -247,8 +247,8 @@ extension EffectControls {
       attributes.sliceNanoseconds = slice ?? baseSliceNanoseconds
     }
     if has(.clamps), let base = baseClamps {
-      let most = min(base.upperBound, effects.mostUtilization)
-      attributes.clamps = min(most, max(base.lowerBound, effects.leastUtilization))...most
+      let most = min(base.upperBound, effects.maxUtilization)
+      attributes.clamps = min(most, max(base.lowerBound, effects.minUtilization))...most
     }
     return attributes
   }

@@ -219,7 +219,7 @@ extension DispatchQueue {
       for index in 0..<iterations { call(index) }
       return
     }
-    if width < LaneState.mostRunning {
+    if width < LaneState.maxRunning {
       // Helpers that queue for a permit would keep others from it, and most would find nothing to
       // claim.
       let place = PerformPlace(queue: self, width: min(width, 1 + roomNow))

@@ -18,7 +18,7 @@ extension DispatchQueue {
 
   /// The queues that live as long as the process: the global queues in the order of `Band`, the
   /// overcommit queues in the same order, and the main queue.
-  package static var everlasting: [DispatchQueue] {
+  package static var immortal: [DispatchQueue] {
     Runtime.shared.allRoots + [Runtime.shared.main]
   }
 

@@ -232,10 +232,10 @@ private final class RemoteCall: @unchecked Sendable {
     // SAFETY: as in the entry below.
     node.urgencyReader = { context in
       Unmanaged<RemoteCall>.fromOpaque(context)._withUnsafeGuaranteedRef {
-        Standing.of($0.waiter).rawValue
+        EffectivePriority.of($0.waiter).rawValue
       }
     }
-    let band = Standing.ofWaiter(thread)
+    let band = EffectivePriority.ofWaiter(thread)
     node.entry = { raw, thread in
       let node = WorkNode(raw)
       let call = Unmanaged<RemoteCall>.fromOpaque(node.context.unsafelyUnwrapped)

@@ -9,7 +9,7 @@ import CLinux
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
   private static let work: UInt32 = 1
-  private static let vigil: UInt32 = 2
+  private static let retries: UInt32 = 2
   private static let asleep: UInt32 = 4
   private let signal = Atomic<UInt32>(0)
   /// An eventfd for run loops; -1 until a run loop requests it.
@@ -27,7 +27,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // released.
     let before = signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent).oldValue
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
-    if descriptor >= 0 { Doorbell.ring(descriptor) }
+    if descriptor >= 0 { EventFD.signal(descriptor) }
     if before & Self.asleep != 0 { futexWake(signal) }
   }
 
@@ -46,18 +46,18 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
   }
 
   func drainForEver() -> Never {
-    var patience = Patience()
+    var adaptiveSearch = AdaptiveSearch()
     while true {
       while drainOnce() {}
       // relaxed: drainOnce() checks the word again.
-      if patience.looksOn,
-        patience.lookOn({ signal.load(ordering: .relaxed) != 0 ? () : nil }) != nil
+      if adaptiveSearch.isWorthwhile,
+        adaptiveSearch.search({ signal.load(ordering: .relaxed) != 0 ? () : nil }) != nil
       {
         continue
       }
       let begin = Clock.monotonicNanoseconds()
       grandCentralMainIdle()
-      patience.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
+      adaptiveSearch.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
     }
   }
 
@@ -68,7 +68,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // retry. The change of the word also prevents a sleep that is about to begin. The word changes
     // even where there is work and the main thread must be awake: a load alone would order nothing,
     // and the main thread might go to sleep without having seen the retry.
-    let before = signal.bitwiseOr(Self.vigil, ordering: .releasing).oldValue
+    let before = signal.bitwiseOr(Self.retries, ordering: .releasing).oldValue
     if before & Self.asleep != 0 { futexWake(signal) }
   }
 
@@ -79,7 +79,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     signal.store(0, ordering: .relaxed)
     let inherited = descriptor.load(ordering: .relaxed)
     if inherited < 0 { return }
-    let own = Doorbell.make()
+    let own = EventFD.make()
     if own >= 0 {
       gc_descriptor_move(own, inherited)
     } else {
@@ -104,10 +104,10 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     defer { descriptorLock.unlock() }
     let existing = descriptor.load(ordering: .relaxed)
     if existing >= 0 { return existing }
-    let made = Doorbell.make()
+    let made = EventFD.make()
     guard made >= 0 else { throw SystemError(number: errno) }
     descriptor.store(made, ordering: .sequentiallyConsistent)
-    if signal.load(ordering: .sequentiallyConsistent) & Self.work != 0 { Doorbell.ring(made) }
+    if signal.load(ordering: .sequentiallyConsistent) & Self.work != 0 { EventFD.signal(made) }
     return made
   }
 }

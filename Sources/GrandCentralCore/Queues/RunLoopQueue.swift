@@ -16,7 +16,7 @@ package final class RunLoopQueue: DispatchQueue, @unchecked Sendable {
   override var drainQuota: Int { 1 }
 
   /// One node a turn: perform() would take a second node in place of the next item.
-  override var isSummonedOnce: Bool { true }
+  override var isRequestedOnce: Bool { true }
 
   /// Runs the next item, if there is one, on the calling thread. Returns whether another turn is
   /// requested. The caller keeps the queue alive: the item may hold the last other reference.

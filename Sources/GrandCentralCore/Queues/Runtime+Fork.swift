@@ -31,7 +31,7 @@ extension Runtime {
     let made = Runtime(pool: Pool(.fromEnvironment()))
     for queue in made.allRoots as [Lane] + [made.main] { queue.isEverlasting = true }
     // Made on first use, under no lock: make them before any thread forks. See `LazySlot`.
-    _ = (NodeCache.depot, Lane.hierarchyLock, Vigil.isKept, Spin.isAlone)
+    _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.isKept, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
     ForkGate.whenForked {
       made.afterFork()
@@ -39,14 +39,14 @@ extension Runtime {
       made.rehearseFork()
     }
     ForkGate.install()
-    Copies.reportOthers()
+    DuplicateEngineCheck.reportOthers()
     return made
   }
 
   /// Resets the engine in the child, on its only thread, with all locks free.
   private func afterFork() {
     let thread = currentThread()
-    Vigil.endAll()
+    ThreadlessRetry.endAll()
     Lane.hierarchyLock.waiters = []
     // Before the lanes change: this reads their words.
     let holds = LaneHolds(of: thread)

@@ -14,10 +14,10 @@ final class Runtime: @unchecked Sendable {
   /// The main queue, for callers that must not count references.
   let mainReference: Unmanaged<Lane>
   // Made on first use.
-  let events = LatePart()
-  let channels = LatePart()
-  let fileWorkers = LatePart()
-  let transfers = LatePart()
+  let events = LazySlot()
+  let channels = LazySlot()
+  let fileWorkers = LazySlot()
+  let transfers = LazySlot()
 
   init(pool: Pool) {
     self.pool = pool
@@ -30,7 +30,7 @@ final class Runtime: @unchecked Sendable {
       pool.rootOfBand[Pool.overcommitRoots + index] =
         Unmanaged.passUnretained(overcommitRoots[index]).toOpaque()
     }
-    pool.whenVigilBegins = { [main] in main.lookAround() }
+    pool.whenRetriesBegin = { [main] in main.lookAround() }
     ThreadRegistry.setExitHandler {
       NodeCache.drain($0)
       LaneRegistry.drain($0)
@@ -64,7 +64,7 @@ extension Pool.Configuration {
       width: min(width, most),
       readWidth: fixedWidth != nil ? nil : { @Sendable in min(CPULimits.machine.width(), most) },
       readMask: fixedWidth != nil ? nil : CPULimits.machine.affinity,
-      softThreads: min(most, max(64, 4 * width)), mostThreads: most)
+      softThreads: min(most, max(64, 4 * width)), maxThreads: most)
     configuration.hasEffects = true
     return configuration
   }

@@ -79,9 +79,9 @@ extension DispatchSource {
     }
     guard hasEnded, let old else { return hasEnded }
     let thread = currentThread()
-    guard let remains = old.remains(on: thread) else { return true }
-    let isIdle = holdIfIdle(on: thread) { withTarget { $0.submit(remains, from: thread) } }
-    if !isIdle { submit(remains, from: thread) }
+    guard let disposal = old.disposalNode(on: thread) else { return true }
+    let isIdle = holdIfIdle(on: thread) { withTarget { $0.submit(disposal, from: thread) } }
+    if !isIdle { submit(disposal, from: thread) }
     return true
   }
 

@@ -39,12 +39,12 @@ enum SourceHandler {
 
   /// Returns a node that releases what the handler captures; `nil` if it captures nothing, as a
   /// function does.
-  func remains(on thread: ThreadContext) -> WorkNode? {
+  func disposalNode(on thread: ThreadContext) -> WorkNode? {
     switch self {
     case .function: return nil
     case .closure(let work, _):
-      return HeldClosure(work: work).hasContext ? .remains(work, on: thread) : nil
-    case .item(let item): return .remains(item, on: thread)
+      return HeldClosure(work: work).hasContext ? .disposalNode(work, on: thread) : nil
+    case .item(let item): return .disposalNode(item, on: thread)
     }
   }
 

@@ -45,7 +45,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
       let entry = ensureEntry($0)
       return $0.withTimers(isWall: isWall) {
         $0.arm(entry)
-        return $0.lacksAlarm ? $0 : nil
+        return $0.lacksTimerFD ? $0 : nil
       }
     }
   }
@@ -80,7 +80,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
         } else {
           entry = $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
         }
-        return $0.lacksAlarm ? $0 : nil
+        return $0.lacksTimerFD ? $0 : nil
       }
     }
   }

@@ -9,7 +9,7 @@ public import CLinux
 public enum NodeCache {
   @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
   /// The number of nodes that a thread keeps before it gives a chain away.
-  @inlinable static var mostKept: Int { scaled(128, inModels: 16) }
+  @inlinable static var maxKept: Int { scaled(128, inModels: 16) }
   static let depot = NodeDepot()
 
   /// Takes a node with undefined contents.
@@ -30,7 +30,7 @@ public enum NodeCache {
     node.next = thread.pointee.nodes.map(WorkNode.init)
     thread.pointee.nodes = node.raw
     thread.pointee.node_count &+= 1
-    if thread.pointee.node_count > mostKept { spill(thread) }
+    if thread.pointee.node_count > maxKept { spill(thread) }
   }
 
   /// Returns all nodes of a thread to the depot, when the thread ends.

@@ -15,8 +15,8 @@ extension Execution {
   private func end(_ kind: Step.Kind, _ location: Word) {
     if isScheduling {
       record(kind, location)
-    } else if now > Threads.mostSteps {
-      fail("The stage of a model makes more than \(Threads.mostSteps) steps.")
+    } else if now > Threads.maxSteps {
+      fail("The stage of a model makes more than \(Threads.maxSteps) steps.")
     }
     threads[running].memory[running] &+= 1
   }

@@ -10,7 +10,7 @@ enum Threads {
   static let most = VectorClock.scalarCount
   /// The maximum number of steps of an execution. Operations of the stage count up to the same
   /// limit.
-  static let mostSteps = 65_000
+  static let maxSteps = 65_000
 }
 
 extension VectorClock {

@@ -36,11 +36,11 @@ public struct Options: Sendable {
   /// Whether everything that a model created must have ended at its end.
   public var findsLeaks = true
   /// An execution of more steps is assumed to be endless.
-  public var mostSteps = 2_000
+  public var maxSteps = 2_000
   /// Stops after this many executions; the outcome is then incomplete.
-  public var mostExecutions = Int.max
+  public var maxExecutions = Int.max
   /// Stops after this many seconds; the outcome is then incomplete.
-  public var mostSeconds = Double.infinity
+  public var maxSeconds = Double.infinity
   /// Whether a failure with this message is expected: a fault that the model provokes.
   public var tolerates: @Sendable (String) -> Bool = { _ in false }
   /// Changes to the program, to check that they are found.

@@ -21,7 +21,7 @@ final class Execution: @unchecked Sendable {
   private let search: Unmanaged<Search>
   let mutations: MutationTable
   /// The options' limit, and at most the limit of the clocks.
-  private let mostSteps: Int
+  private let maxSteps: Int
   let threads: UnsafeMutablePointer<ModelThread>
   /// The number of threads. Number 0 is the stage, which sets up the scene and runs the verdict.
   var threadCount = 1
@@ -65,7 +65,7 @@ final class Execution: @unchecked Sendable {
     self.search = Unmanaged.passUnretained(search)
     mutations = MutationTable(options.mutations)
     CellMutations.areThere = !mutations.isEmpty
-    mostSteps = min(options.mostSteps, Threads.mostSteps)
+    maxSteps = min(options.maxSteps, Threads.maxSteps)
     outside.initialize(to: gc_fiber())
     threads = .allocate(capacity: Threads.most)
     for index in 0..<Threads.most { (threads + index).initialize(to: ModelThread()) }
@@ -291,10 +291,10 @@ final class Execution: @unchecked Sendable {
       dozing = enabled
     }
     stepCount += 1
-    if stepCount > mostSteps {
+    if stepCount > maxSteps {
       recordFailure(
         """
-        Livelock: \(mostSteps) steps and no end. Either threads keep each other busy for ever, or \
+        Livelock: \(maxSteps) steps and no end. Either threads keep each other busy for ever, or \
         the model is larger than its limit on steps.
         """)
       return nil

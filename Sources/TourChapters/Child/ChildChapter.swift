@@ -1,5 +1,5 @@
-// Purpose: the chapter of the supervised child: a service that fails in three ways and then works; one
-// that only fails; and SIGTERM, on which child and supervisor end in order.
+// Purpose: the chapter of the supervised child: a service that fails in three ways and then works;
+// one that only fails; and SIGTERM, on which child and supervisor end in order.
 
 import GrandCentral
 import TourKit
@@ -22,7 +22,7 @@ struct ChildChapter {
 
   private func superviseUntilSignalled() {
     let plan = Supervisor.Plan(
-      runs: Self.failures + [Service(.stays)], mostRestarts: 5, firstDelayMilliseconds: 40)
+      runs: Self.failures + [Service(.stays)], maxRestarts: 5, firstDelayMilliseconds: 40)
     let log = SupervisorLog(report)
     let supervisor = Supervisor(plan) { log.note($0) }
     signal(SIGTERM, SIG_IGN)
@@ -59,7 +59,7 @@ struct ChildChapter {
 
   private func superviseInVain() {
     let plan = Supervisor.Plan(
-      runs: [Service(.exits)], mostRestarts: 3, firstDelayMilliseconds: 20)
+      runs: [Service(.exits)], maxRestarts: 3, firstDelayMilliseconds: 20)
     let log = SupervisorLog(report)
     let supervisor = Supervisor(plan) { log.note($0) }
     supervisor.start()

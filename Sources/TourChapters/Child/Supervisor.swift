@@ -1,6 +1,6 @@
-// Purpose: keeps a service running: starts it, hears of its end from a process source, reaps it, and
-// starts it again after a delay that grows, so many times. Asked to stop, it ends the service first.
-//   started ─exit→ waiting ─timer→ started … ─too often→ gave up
+// Purpose: keeps a service running: starts it, hears of its end from a process source, reaps it,
+// and starts it again after a delay that grows, so many times. Asked to stop, it ends the service
+// first. started ─exit→ waiting ─timer→ started … ─too often→ gave up
 //      └─stop→ ending ─exit→ stopped          (after its patience: SIGKILL)
 
 import GrandCentral
@@ -27,7 +27,7 @@ final class Supervisor: @unchecked Sendable {
   struct Plan: Sendable {
     /// The service's runs in order; the last one for all that follow.
     var runs: [Service]
-    var mostRestarts: Int
+    var maxRestarts: Int
     var firstDelayMilliseconds: Int
   }
 
@@ -121,7 +121,7 @@ final class Supervisor: @unchecked Sendable {
   private func goOn(after ending: Ending) {
     whenHappened(.ended(ending))
     if isStopping { return finish(.stopped) }
-    if run > plan.mostRestarts { return finish(.gaveUp) }
+    if run > plan.maxRestarts { return finish(.gaveUp) }
     let delay = plan.firstDelayMilliseconds << (run - 1)
     whenHappened(.willRestart(afterMilliseconds: delay))
     after(milliseconds: delay) { self.startRun() }

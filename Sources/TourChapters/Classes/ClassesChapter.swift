@@ -1,6 +1,6 @@
-// Purpose: the chapter of the classes: what they do to threads, what a user's requests notice of a scan in the
-// background, and what becomes of inversions. The scenes are played by processes of their own, since an engine must not
-// meet the other, nor an earlier scene's load.
+// Purpose: the chapter of the classes: what they do to threads, what a user's requests notice of a
+// scan in the background, and what becomes of inversions. The scenes are played by processes of
+// their own, since an engine must not meet the other, nor an earlier scene's load.
 
 import GrandCentral
 import TourKit

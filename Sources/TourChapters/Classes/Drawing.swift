@@ -1,4 +1,5 @@
-// Purpose: the one thing that the tour leaves behind on purpose: a drawing, in a file of a new name.
+// Purpose: the one thing that the tour leaves behind on purpose: a drawing, in a file of a new
+// name.
 
 import TourKit
 

@@ -44,7 +44,7 @@ struct ScenePlayer {
     switch WatchedProgram.run([spawn], seconds: 120)[0] {
     case .failure(let fault): return .failure(.notStarted(fault.reason))
     case .success(.exited(0)):
-      guard let report = SceneReport(encoded: textOf(file, mostBytes: 1 << 20)) else {
+      guard let report = SceneReport(encoded: textOf(file, maxBytes: 1 << 20)) else {
         return .failure(.incomplete)
       }
       return .success(Seen(report: report))

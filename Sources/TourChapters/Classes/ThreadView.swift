@@ -1,5 +1,5 @@
-// Purpose: how the kernel sees the calling thread, as far as any thread may ask: sched_getscheduler(2) and
-// getpriority(2).
+// Purpose: how the kernel sees the calling thread, as far as any thread may ask:
+// sched_getscheduler(2) and getpriority(2).
 
 import GrandCentral
 import TourKit
@@ -50,7 +50,8 @@ struct ThreadView: Hashable, Sendable, CustomStringConvertible {
     return view
   }
 
-  /// Runs a background item, then as many of default as there are workers for, and says what they saw.
+  /// Runs a background item, then as many of default as there are workers for, and says what they
+  /// saw.
   static func inAndAfterBackground() -> (during: ThreadView?, after: Set<ThreadView>) {
     let seen = SeenViews()
     // Not all in one queue: what stands behind background work helps it along.

@@ -1,5 +1,5 @@
-// Purpose: the chapter of the copied folder: cp(1) makes one copy, channels make another, many files at
-// a time, and both are the same.
+// Purpose: the chapter of the copied folder: cp(1) makes one copy, channels make another, many
+// files at a time, and both are the same.
 
 import GrandCentral
 import TourKit
@@ -40,7 +40,7 @@ struct CopyChapter {
     progress.end()
     report.tell(
       "\(Wording.count(outcome.files, "file")) and \(Wording.bytes(outcome.bytes)) in "
-        + "\(Wording.seconds(seconds)), \(outcome.mostAtOnce) at a time")
+        + "\(Wording.seconds(seconds)), \(outcome.maxAtOnce) at a time")
     report.check(
       outcome.faults.isEmpty && (outcome.files, outcome.bytes) == (tree.files.count, tree.bytes),
       "every file was copied to its last byte",

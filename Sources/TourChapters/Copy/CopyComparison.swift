@@ -3,10 +3,12 @@
 import TourKit
 
 enum CopyComparison {
-  /// Whether both hold the same names with the same bytes and the same links; nil where it cannot tell.
+  /// Whether both hold the same names with the same bytes and the same links; nil where it cannot
+  /// tell.
   static func diff(_ first: Path, _ second: Path) -> Bool? {
     guard Spawn.exists("diff") else { return nil }
-    // Not every diff has --no-dereference, without which links that lead nowhere are trouble: code 2.
+    // Not every diff has --no-dereference, without which links that lead nowhere are trouble: code
+    // 2.
     let words = ["-r", "-q", "--no-dereference", "--"].map { Path($0) } + [first, second]
     guard case .success(.exited(let code)) = WatchedProgram.run(Spawn("diff", words).silent),
       code < 2

@@ -3,7 +3,8 @@
 import GrandCentral
 import TourKit
 
-// SAFETY: what changes is only touched by items of `queue`; the gauge may be advanced by any thread.
+// SAFETY: what changes is only touched by items of `queue`; the gauge may be advanced by any
+// thread.
 final class CopyProgress: @unchecked Sendable {
   private let report: ChapterReport
   private let gauge: Gauge

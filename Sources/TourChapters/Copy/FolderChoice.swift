@@ -1,5 +1,5 @@
-// Purpose: which folder is copied: the one below PATH, or PATH itself, with the most files that is not
-// too much for a tour and that every copy can be the same of.
+// Purpose: which folder is copied: the one below PATH, or PATH itself, with the most files that is
+// not too much for a tour and that every copy can be the same of.
 
 import TourKit
 
@@ -10,10 +10,10 @@ import TourKit
 #endif
 
 struct FolderChoice {
-  var mostFiles = 5_000
-  var mostBytes = 200_000_000
+  var maxFiles = 5_000
+  var maxBytes = 200_000_000
   /// Folders that are looked at.
-  var mostFolders = 20_000
+  var maxFolders = 20_000
 
   private struct Candidate {
     let path: Path
@@ -32,7 +32,7 @@ struct FolderChoice {
     var next = 0
     // Parents come before their children.
     while next < found.count {
-      if next >= mostFolders { found[next].isWhole = false } else { look(next, &found) }
+      if next >= maxFolders { found[next].isWhole = false } else { look(next, &found) }
       next += 1
     }
     for index in found.indices.reversed() {
@@ -42,7 +42,7 @@ struct FolderChoice {
       found[parent].isWhole = found[parent].isWhole && found[index].isWhole
     }
     let fitting = found.filter {
-      $0.isWhole && 1...mostFiles ~= $0.files && $0.bytes <= mostBytes
+      $0.isWhole && 1...maxFiles ~= $0.files && $0.bytes <= maxBytes
     }
     return fitting.max { ($0.files, $1.path) < ($1.files, $0.path) }?.path
   }

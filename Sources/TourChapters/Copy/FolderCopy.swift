@@ -1,5 +1,5 @@
-// Purpose: copies a folder, many files at a time, each from channel to channel. No thread waits for a
-// file: when one is over, the next begins.
+// Purpose: copies a folder, many files at a time, each from channel to channel. No thread waits for
+// a file: when one is over, the next begins.
 
 import GrandCentral
 import TourKit
@@ -15,12 +15,12 @@ final class FolderCopy: @unchecked Sendable {
   struct Outcome: Sendable {
     var files = 0
     var bytes = 0
-    var mostAtOnce = 0
+    var maxAtOnce = 0
     var faults: [FileFault] = []
   }
 
   /// Two descriptors each.
-  static var mostAtOnce: Int { max(1, min(16, (Machine.descriptorLimit - 64) / 2)) }
+  static var maxAtOnce: Int { max(1, min(16, (Machine.descriptorLimit - 64) / 2)) }
 
   private let tree: FolderTree
   private let target: Path
@@ -46,7 +46,7 @@ final class FolderCopy: @unchecked Sendable {
       make(link) { name in leadsTo.withCString { symlink($0, name) } }
     }
     queue.sync {
-      for _ in 0..<min(Self.mostAtOnce, tree.files.count) { begin() }
+      for _ in 0..<min(Self.maxAtOnce, tree.files.count) { begin() }
     }
     underWay.wait()
     return queue.sync { outcome }
@@ -66,7 +66,7 @@ final class FolderCopy: @unchecked Sendable {
     let file = tree.files[next]
     next += 1
     atOnce += 1
-    outcome.mostAtOnce = max(outcome.mostAtOnce, atOnce)
+    outcome.maxAtOnce = max(outcome.maxAtOnce, atOnce)
     underWay.enter()
     let copy = file.path.moved(from: tree.root, to: target)
     ChannelFlow(from: file.path, to: copy, whenMoved: { [progress] in progress.moved($0) })

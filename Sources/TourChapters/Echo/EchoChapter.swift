@@ -1,5 +1,5 @@
-// Purpose: the chapter of the echo server: real files through real clients, a load, a client that does
-// not read, and clients that say nothing.
+// Purpose: the chapter of the echo server: real files through real clients, a load, a client that
+// does not read, and clients that say nothing.
 
 import GrandCentral
 import TourKit
@@ -87,8 +87,8 @@ struct EchoChapter {
     }
     checkBalance(tally, connections: load.connections, bytes: outcome.bytes)
     report.check(
-      tally?.mostAtOnce == load.connections, "all connections were open at the same time",
-      otherwise: "\(tally?.mostAtOnce ?? 0) were")
+      tally?.maxAtOnce == load.connections, "all connections were open at the same time",
+      otherwise: "\(tally?.maxAtOnce ?? 0) were")
   }
 
   private func runRedis(_ folder: Path) {
@@ -103,7 +103,7 @@ struct EchoChapter {
       if case .success(let figures) = result {
         let rate = Wording.count(Int(figures.perSecond))
         let half = Wording.decimal(figures.halfMilliseconds, places: 2)
-        let most = Wording.decimal(figures.mostMilliseconds, places: 2)
+        let most = Wording.decimal(figures.maxMilliseconds, places: 2)
         report.tell(
           "\(RedisLoad.command), \(Wording.count(connections, "connection")): "
             + "\(rate) a second, round trips: 50 % \(half) ms, 99 % \(most) ms")
@@ -136,10 +136,10 @@ struct EchoChapter {
     guard let tally else { return }
     let limit = EchoConnection.heldBytesLimit + 64 << 10
     report.check(
-      tally.mostBytesHeld <= limit,
-      "the server held \(Wording.bytes(tally.mostBytesHeld)) at the most, and stopped reading "
+      tally.maxBytesHeld <= limit,
+      "the server held \(Wording.bytes(tally.maxBytesHeld)) at the most, and stopped reading "
         + Wording.count(tally.pauses, "time"),
-      otherwise: "\(Wording.bytes(tally.mostBytesHeld))")
+      otherwise: "\(Wording.bytes(tally.maxBytesHeld))")
   }
 
   private func saySilently() {

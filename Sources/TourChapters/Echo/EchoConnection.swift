@@ -1,9 +1,8 @@
-// Purpose: one connection of the echo server: a read source, a write source that is suspended unless
-// something is left to write, and a timer source that closes the connection when it falls silent.
-//   read → send at once → the rest is held → write source resumed
-//   much is held → read source suspended → TCP tells the client to wait
-// Invariant: the descriptor is closed when the cancel handlers of both its sources have run, and
-// never before: until then the engine watches it.
+// Purpose: one connection of the echo server: a read source, a write source that is suspended
+// unless something is left to write, and a timer source that closes the connection when it falls
+// silent. read → send at once → the rest is held → write source resumed much is held → read source
+// suspended → TCP tells the client to wait Invariant: the descriptor is closed when the cancel
+// handlers of both its sources have run, and never before: until then the engine watches it.
 
 import GrandCentral
 import TourKit
@@ -97,7 +96,7 @@ final class EchoConnection: @unchecked Sendable {
     let sent = heldCount == 0 ? send(bytes) : 0
     guard let sent else { return }
     held.append(contentsOf: bytes[sent...])
-    tally.mostBytesHeld = max(tally.mostBytesHeld, heldCount)
+    tally.maxBytesHeld = max(tally.maxBytesHeld, heldCount)
     if heldCount > 0 && isWritingPaused {
       isWritingPaused = false
       writing.resume()

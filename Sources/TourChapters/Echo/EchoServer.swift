@@ -42,8 +42,8 @@ final class EchoServer: @unchecked Sendable {
     listening.activate()
   }
 
-  /// Stops listening, waits for the clients to leave, or to be closed by their timers, and says what
-  /// was counted; nil when they are still there after `seconds`.
+  /// Stops listening, waits for the clients to leave, or to be closed by their timers, and says
+  /// what was counted; nil when they are still there after `seconds`.
   func finish(seconds: Int = 40) -> EchoTally? {
     listening.cancel()
     if open.wait(timeout: .now() + .seconds(seconds)) == .timedOut { return nil }
@@ -80,7 +80,7 @@ final class EchoServer: @unchecked Sendable {
         }
       })
     connections[ObjectIdentifier(connection)] = connection
-    tally.mostAtOnce = max(tally.mostAtOnce, connections.count)
+    tally.maxAtOnce = max(tally.maxAtOnce, connections.count)
     connection.start()
   }
 }

@@ -3,7 +3,7 @@
 struct EchoTally: Sendable, Equatable {
   var connections = 0
   /// The most at a time.
-  var mostAtOnce = 0
+  var maxAtOnce = 0
   var bytesReceived = 0
   var bytesSent = 0
   /// How often an idle timer was set, and how many ended before they fired.
@@ -14,12 +14,12 @@ struct EchoTally: Sendable, Equatable {
   var shortestSilence = UInt64.max
   /// How often a client had to wait because it did not read.
   var pauses = 0
-  var mostBytesHeld = 0
+  var maxBytesHeld = 0
   var faults: [String] = []
 
   mutating func add(_ other: EchoTally) {
     connections += other.connections
-    mostAtOnce = max(mostAtOnce, other.mostAtOnce)
+    maxAtOnce = max(maxAtOnce, other.maxAtOnce)
     bytesReceived += other.bytesReceived
     bytesSent += other.bytesSent
     timersArmed += other.timersArmed
@@ -27,7 +27,7 @@ struct EchoTally: Sendable, Equatable {
     idleClosed += other.idleClosed
     shortestSilence = min(shortestSilence, other.shortestSilence)
     pauses += other.pauses
-    mostBytesHeld = max(mostBytesHeld, other.mostBytesHeld)
+    maxBytesHeld = max(maxBytesHeld, other.maxBytesHeld)
     faults += other.faults
   }
 }

@@ -1,5 +1,5 @@
-// Purpose: real clients that send a file and keep what comes back: netcat, or a shell where there is
-// none.
+// Purpose: real clients that send a file and keep what comes back: netcat, or a shell where there
+// is none.
 
 import TourKit
 

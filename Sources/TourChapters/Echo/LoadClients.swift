@@ -1,5 +1,5 @@
-// Purpose: many clients at a time, each on a thread of its own that sends a line, waits for it to come
-// back and compares every byte.
+// Purpose: many clients at a time, each on a thread of its own that sends a line, waits for it to
+// come back and compares every byte.
 
 import GrandCentral
 import TourKit
@@ -21,8 +21,8 @@ struct LoadClients {
     var faults: [String] = []
   }
 
-  /// Runs all of them. Each waits with its second message until every one has had its first back: so
-  /// many connections are open at the same time.
+  /// Runs all of them. Each waits with its second message until every one has had its first back:
+  /// so many connections are open at the same time.
   func run() -> Outcome {
     let isEverybodyThere = DispatchGroup()
     for _ in 0..<connections { isEverybodyThere.enter() }

@@ -1,6 +1,7 @@
-// Purpose: a load generator that others wrote. redis-benchmark, of Debian's redis-tools, sends commands
-// as arrays of strings and takes any well-formed value for the answer, so an echo server satisfies it:
-// what it sent is such an array. It does not compare bytes, but a lost or torn one leaves it hanging.
+// Purpose: a load generator that others wrote. redis-benchmark, of Debian's redis-tools, sends
+// commands as arrays of strings and takes any well-formed value for the answer, so an echo server
+// satisfies it: what it sent is such an array. It does not compare bytes, but a lost or torn one
+// leaves it hanging.
 
 import TourKit
 
@@ -42,7 +43,7 @@ struct RedisLoad {
   struct Figures: Equatable {
     let perSecond: Double
     let halfMilliseconds: Double
-    let mostMilliseconds: Double
+    let maxMilliseconds: Double
 
     /// Reads its table, a line of headings and one of values, each in quotes.
     init?(csv: String) {
@@ -61,7 +62,7 @@ struct RedisLoad {
       else { return nil }
       self.perSecond = perSecond
       halfMilliseconds = half
-      mostMilliseconds = most
+      maxMilliseconds = most
     }
   }
 }

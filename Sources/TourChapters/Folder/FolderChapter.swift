@@ -1,4 +1,5 @@
-// Purpose: the chapter of the watched folder: real commands change it, and each change has to be told.
+// Purpose: the chapter of the watched folder: real commands change it, and each change has to be
+// told.
 
 import GrandCentral
 import TourKit

@@ -1,5 +1,5 @@
-// Purpose: the changes that the folder's chapter makes, each by a real command, and what has to be told
-// of it.
+// Purpose: the changes that the folder's chapter makes, each by a real command, and what has to be
+// told of it.
 
 /// One command of the shell, and which events it is to cause at what is watched.
 struct FolderStep {
@@ -9,8 +9,8 @@ struct FolderStep {
   /// What is watched anew afterwards: a name in the folder.
   var watchNext: String?
 
-  /// `folder` is the folder itself; everything else is watched under the name that it was opened by.
-  /// No step expects of anybody what the one before it may still be telling.
+  /// `folder` is the folder itself; everything else is watched under the name that it was opened
+  /// by. No step expects of anybody what the one before it may still be telling.
   static let all: [FolderStep] = [
     FolderStep(
       command: "printf 'first\\n' > notes", events: ["folder": .write], watchNext: "notes"),

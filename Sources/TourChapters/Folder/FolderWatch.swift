@@ -1,5 +1,5 @@
-// Purpose: watches files and folders under names of the chapter's own, prints each event as it comes,
-// and lets the chapter wait until a change has been told.
+// Purpose: watches files and folders under names of the chapter's own, prints each event as it
+// comes, and lets the chapter wait until a change has been told.
 
 import GrandCentral
 import TourKit

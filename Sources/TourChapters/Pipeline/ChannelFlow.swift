@@ -1,8 +1,8 @@
-// Purpose: moves all bytes of one channel to another, changed on the way, with a bounded number of them
-// under way however fast the one reads and however slowly the other writes:
-//   read ─handler→ change ─write→ … ─handler→ taken off
-// Over the limit the queue of the read handlers is suspended; a channel does not run ahead of handlers
-// that do not run, so it reads no further until half of the limit has been written.
+// Purpose: moves all bytes of one channel to another, changed on the way, with a bounded number of
+// them under way however fast the one reads and however slowly the other writes: read ─handler→
+// change ─write→ … ─handler→ taken off Over the limit the queue of the read handlers is suspended;
+// a channel does not run ahead of handlers that do not run, so it reads no further until half of
+// the limit has been written.
 
 import GrandCentral
 import TourKit
@@ -19,7 +19,7 @@ final class ChannelFlow: @unchecked Sendable {
     var bytesRead = 0
     var bytesWritten = 0
     /// The most bytes that were read, and neither changed nor written yet.
-    var mostBytesHeld = 0
+    var maxBytesHeld = 0
     /// How often the reader had to wait for the writer.
     var pauses = 0
     var fault: FileFault?
@@ -120,7 +120,7 @@ final class ChannelFlow: @unchecked Sendable {
   private func write(_ data: DispatchData, of bytes: Int, to target: DispatchIO) {
     outcome.bytesRead += bytes
     bytesHeld += bytes
-    outcome.mostBytesHeld = max(outcome.mostBytesHeld, bytesHeld)
+    outcome.maxBytesHeld = max(outcome.maxBytesHeld, bytesHeld)
     if bytesHeld > Self.heldBytesLimit && !isHalted {
       isHalted = true
       outcome.pauses += 1

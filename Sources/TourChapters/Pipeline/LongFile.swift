@@ -1,5 +1,5 @@
-// Purpose: a long file made of real ones: those below a folder, one after the other, and again from the
-// front until it is as long as it is to be.
+// Purpose: a long file made of real ones: those below a folder, one after the other, and again from
+// the front until it is as long as it is to be.
 
 import TourKit
 
@@ -12,8 +12,8 @@ import TourKit
 enum LongFile {
   private static let pieceBytes = 1 << 20
 
-  /// Makes `file` of `count` bytes out of what can be read below `root`; of the running program where
-  /// that is nothing.
+  /// Makes `file` of `count` bytes out of what can be read below `root`; of the running program
+  /// where that is nothing.
   /// - Returns: how many of its bytes came straight from files, and from how many.
   static func make(
     _ file: Path, of count: Int, from root: Path

@@ -1,5 +1,5 @@
-// Purpose: the chapter of the pipeline: a long file through a channel, a transliteration and another
-// channel, in memory that does not grow with the file.
+// Purpose: the chapter of the pipeline: a long file through a channel, a transliteration and
+// another channel, in memory that does not grow with the file.
 
 import GrandCentral
 import TourKit
@@ -9,8 +9,8 @@ struct PipelineChapter {
   let root: Path
   let bytes: Int
 
-  /// How far the process may grow, however long the file is: 5 MiB that the flow holds, 8 MiB that the
-  /// channels have beside it, and 7 MiB of code and stacks that are touched here first.
+  /// How far the process may grow, however long the file is: 5 MiB that the flow holds, 8 MiB that
+  /// the channels have beside it, and 7 MiB of code and stacks that are touched here first.
   static let growthLimit = 20 << 20
 
   func run() {
@@ -57,9 +57,9 @@ struct PipelineChapter {
       otherwise: "\(outcome)")
     let most = ChannelFlow.heldBytesLimit + ChannelFlow.pieceBytes
     report.check(
-      outcome.mostBytesHeld <= most,
-      "\(Wording.bytes(outcome.mostBytesHeld)) at the most were under way, of \(Wording.bytes(most))",
-      otherwise: Wording.bytes(outcome.mostBytesHeld))
+      outcome.maxBytesHeld <= most,
+      "\(Wording.bytes(outcome.maxBytesHeld)) at the most were under way, of \(Wording.bytes(most))",
+      otherwise: Wording.bytes(outcome.maxBytesHeld))
     checkGrowth(growth)
     if TrComparison.hasCommands {
       report.check(

@@ -1,5 +1,5 @@
-// Purpose: data whose memory is used again when its last user has gone. The allocator would keep what one
-// thread frees for that thread, and there are many: memory would not stay flat.
+// Purpose: data whose memory is used again when its last user has gone. The allocator would keep
+// what one thread frees for that thread, and there are many: memory would not stay flat.
 
 import GrandCentral
 

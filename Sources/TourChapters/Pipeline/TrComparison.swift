@@ -1,5 +1,5 @@
-// Purpose: holds a transliterated file against what tr(1) makes of the same bytes, by cmp(1); or against
-// a plain loop where these are missing.
+// Purpose: holds a transliterated file against what tr(1) makes of the same bytes, by cmp(1); or
+// against a plain loop where these are missing.
 
 import TourKit
 

@@ -1,5 +1,5 @@
-// What Swift does with the module of the headers. Closures that run elsewhere are @Sendable, so that this
-// file's own isolation does not follow them there.
+// What Swift does with the module of the headers. Closures that run elsewhere are @Sendable, so
+// that this file's own isolation does not follow them there.
 import CGrandCentralDispatch
 
 let queue = dispatch_queue_create("import", nil)

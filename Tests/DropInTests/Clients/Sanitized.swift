@@ -1,5 +1,6 @@
-// The sanitizer's runtime wraps what goes into a group, which takes a barrier's mark away; so no group here.
-// Barriers, serial queues and targets order accesses. With an argument, two items of a global queue do not.
+// The sanitizer's runtime wraps what goes into a group, which takes a barrier's mark away; so no
+// group here. Barriers, serial queues and targets order accesses. With an argument, two items of a
+// global queue do not.
 import Dispatch
 import Glibc
 

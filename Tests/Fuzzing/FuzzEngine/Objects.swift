@@ -1,4 +1,5 @@
-// Purpose: the engine's objects that a program names, made in one place, and where some faults are put in.
+// Purpose: the engine's objects that a program names, made in one place, and where some faults are
+// put in.
 
 import FuzzKit
 

@@ -1,5 +1,6 @@
-// Purpose: does the steps of a list, and writes down what happens. `called` stands before the engine is
-// entered, `returned` after it was left; a closure writes `started` first and `ended` last.
+// Purpose: does the steps of a list, and writes down what happens. `called` stands before the
+// engine is entered, `returned` after it was left; a closure writes `started` first and `ended`
+// last.
 
 import FuzzKit
 

@@ -8,8 +8,8 @@ import FuzzKit
   import Dispatch
 #endif
 
-// SAFETY: `handles` is set before the drivers start and cleared when all has ended; everything else is
-// constant or made for several threads.
+// SAFETY: `handles` is set before the drivers start and cleared when all has ended; everything else
+// is constant or made for several threads.
 final class Run: @unchecked Sendable {
   let program: Program
   let fault: Fault?
@@ -76,8 +76,8 @@ final class Run: @unchecked Sendable {
     handles = []
   }
 
-  /// An item that may have been cancelled is over, run or not, when its queue has come to a later barrier.
-  /// It may have submitted others, so until nothing happens any more.
+  /// An item that may have been cancelled is over, run or not, when its queue has come to a later
+  /// barrier. It may have submitted others, so until nothing happens any more.
   private func flush() {
     if flushed.isEmpty { return }
     var count: Int

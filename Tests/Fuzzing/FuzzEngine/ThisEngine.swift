@@ -1,5 +1,6 @@
-// Purpose: the engine that this module is compiled against, as a campaign sees it. FuzzEngineDispatch is a
-// symbolic link to this folder: one source, two engines; nothing below the imports knows which.
+// Purpose: the engine that this module is compiled against, as a campaign sees it.
+// FuzzEngineDispatch is a symbolic link to this folder: one source, two engines; nothing below the
+// imports knows which.
 
 import FuzzKit
 
@@ -21,8 +22,8 @@ public enum ThisEngine: TestedEngine {
     public static let name = "toolchain"
     public static let module = "Dispatch"
     /// It traps when an active queue is retargeted, adds one thread a second when those of its
-    /// concurrent queues block, and none when they poll or compute; and now and then it starts an item
-    /// that was submitted to a suspended concurrent queue.
+    /// concurrent queues block, and none when they poll or compute; and now and then it starts an
+    /// item that was submitted to a suspended concurrent queue.
     public static let capabilities: Capabilities = [.after, .mainQueue]
   #endif
 

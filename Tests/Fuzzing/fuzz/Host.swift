@@ -1,4 +1,5 @@
-// Purpose: one engine's campaign: asks a worker for range after range, and on a finding shrinks and tells.
+// Purpose: one engine's campaign: asks a worker for range after range, and on a finding shrinks and
+// tells.
 
 import FuzzKit
 import Glibc

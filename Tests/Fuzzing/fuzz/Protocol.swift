@@ -1,5 +1,5 @@
-// Purpose: what the host and the process that runs programs say to each other: one line each way, and
-// after a finding its text.
+// Purpose: what the host and the process that runs programs say to each other: one line each way,
+// and after a finding its text.
 
 import FuzzKit
 

@@ -1,4 +1,5 @@
-// Purpose: the process that runs programs. A crash or a hang takes it along; the host starts another.
+// Purpose: the process that runs programs. A crash or a hang takes it along; the host starts
+// another.
 
 import FuzzKit
 import Glibc

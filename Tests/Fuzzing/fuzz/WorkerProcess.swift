@@ -1,4 +1,5 @@
-// Purpose: the host's side of a worker: starts it, asks it, and starts another when it has crashed or hung.
+// Purpose: the host's side of a worker: starts it, asks it, and starts another when it has crashed
+// or hung.
 
 import FuzzKit
 import Glibc

@@ -135,8 +135,8 @@ import Testing
 
   private func check(_ node: NodeReference, isRoot: Bool, _ pieces: inout Int) {
     let count = node.count
-    let least = isRoot ? 2 : DataNode.leastSlots
-    if count < least || count > DataNode.mostSlots || count > node.room {
+    let least = isRoot ? 2 : DataNode.minSlots
+    if count < least || count > DataNode.maxSlots || count > node.room {
       Issue.record("\(count) slots of \(node.room) in a node of height \(node.height)")
     }
     for index in 0..<count {

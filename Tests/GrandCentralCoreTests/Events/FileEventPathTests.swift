@@ -28,7 +28,9 @@ import Testing
         writeBytes(file, 1)
         guard threads.waitForCount(round) else { exit(2) }
         let waiting = poller.lock.withLock {
-          [poller.first, poller.second].compactMap { $0.guest?.threadID.load(ordering: .relaxed) }
+          [poller.first, poller.second].compactMap {
+            $0.externalWorker?.threadID.load(ordering: .relaxed)
+          }
         }
         guard let last = threads.all.last, waiting.contains(last) else { continue }
         exit(poller.isShort.load(ordering: .relaxed) ? 3 : 0)

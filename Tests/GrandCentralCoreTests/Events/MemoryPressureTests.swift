@@ -1,4 +1,5 @@
-// The hub of memory pressure sources on a machine that the test plays: files of text, and bells for triggers.
+// The hub of memory pressure sources on a machine that the test plays: files of text, and bells for
+// triggers.
 import Glibc
 import Primitives
 import TestSupport
@@ -75,9 +76,9 @@ import Testing
     for _ in 0..<3 {
       let listeners = [Listener(), Listener()]
       for listener in listeners { hub.join(listener.entry, on: currentThread()) }
-      #expect(machine.bells.value.count == 3)
-      let bells = machine.bells.value.values.map { fcntl($0, F_GETFD) }
-      #expect(!bells.contains(-1))
+      #expect(machine.wakeDescriptors.value.count == 3)
+      let wakeDescriptors = machine.wakeDescriptors.value.values.map { fcntl($0, F_GETFD) }
+      #expect(!wakeDescriptors.contains(-1))
       for listener in listeners { hub.leave(listener.entry) }
       #expect(machine.opened.value % 3 == 0)
     }
@@ -104,9 +105,9 @@ import Testing
     let hub = machine.hub()
     let listener = Listener()
     hub.join(listener.entry, on: currentThread())
-    #expect(machine.bells.value.count == 1)
+    #expect(machine.wakeDescriptors.value.count == 1)
     machine.errors.value = [:]
-    #expect(eventually { machine.bells.value.count == 3 })
+    #expect(eventually { machine.wakeDescriptors.value.count == 3 })
     #expect(eventually { machine.ring(trigger) && listener.log.count > 0 })
     #expect(listener.log.all.first == .critical)
     hub.leave(listener.entry)
@@ -157,7 +158,7 @@ import Testing
 private final class Machine: @unchecked Sendable {
   static let stalls = "/cg/g/memory.pressure"
   let files: Box<[String: String]>
-  let bells = Box<[MemoryTrigger: Int32]>([:])
+  let wakeDescriptors = Box<[MemoryTrigger: Int32]>([:])
   let errors = Box<[MemoryTrigger: Int32]>([:])
   let opened = Box(0)
   private let monitor = Monitor()
@@ -179,17 +180,20 @@ private final class Machine: @unchecked Sendable {
         read: { self.files.value[$0] },
         open: { trigger in
           if let error = self.errors.value[trigger] { return -error }
-          // Its readiness is that of a file of /proc: a pair of sockets, of which one says something urgent.
+          // Its readiness is that of a file of /proc: a pair of sockets, of which one says
+          // something urgent.
           let (own, other) = Self.pair()
           self.monitor.withLock {
-            if let old = self.bells.value.updateValue(other, forKey: trigger) { close(old) }
+            if let old = self.wakeDescriptors.value.updateValue(other, forKey: trigger) {
+              close(old)
+            }
           }
           self.opened.value += 1
           return own
         }), pace: MemoryPressure.Pace(shortest: 1_000_000, whileScarce: 2_000_000))
   }
 
-  deinit { for bell in bells.value.values { close(bell) } }
+  deinit { for wakeDescriptor in wakeDescriptors.value.values { close(wakeDescriptor) } }
 
   func use(_ bytes: Int) { files.value["/cg/g/memory.current"] = "\(bytes)\n" }
 
@@ -197,8 +201,8 @@ private final class Machine: @unchecked Sendable {
   @discardableResult
   func ring(_ trigger: MemoryTrigger) -> Bool {
     monitor.withLock {
-      guard let bell = bells.value[trigger] else { return false }
-      return send(bell, "!", 1, Int32(MSG_OOB) | Int32(MSG_NOSIGNAL)) == 1
+      guard let wakeDescriptor = wakeDescriptors.value[trigger] else { return false }
+      return send(wakeDescriptor, "!", 1, Int32(MSG_OOB) | Int32(MSG_NOSIGNAL)) == 1
     }
   }
 

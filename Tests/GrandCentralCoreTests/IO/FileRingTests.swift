@@ -5,7 +5,8 @@ import Testing
 
 @testable import GrandCentralCore
 
-// A pipe that is taken for a file: its reads wait in the ring for as long as a disk that does not answer.
+// A pipe that is taken for a file: its reads wait in the ring for as long as a disk that does not
+// answer.
 @Suite("A ring of files", .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
 struct FileRingTests {
   @Test func `ends at once what is stopped, wherever it waits`() async {

@@ -8,11 +8,11 @@ import Testing
 /// A ring with a bell of its own. Beside the engine's there is one at a time.
 private struct OwnRing {
   let ring: TransferRing
-  let bell: Int32
+  let wakeDescriptor: Int32
 
   func free() {
     ring.free()
-    close(bell)
+    close(wakeDescriptor)
   }
 
   /// Waits for that many completions; their results by key.
@@ -26,17 +26,17 @@ private struct OwnRing {
   }
 
   var hasRung: Bool {
-    var request = pollfd(fd: bell, events: Int16(POLLIN), revents: 0)
+    var request = pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, 0) == 1
   }
 }
 
 private func ownRing(_ entries: Int = 4) throws -> OwnRing {
-  let bell = gc_eventfd()
-  switch TransferRing.make(entries: entries, bell: bell) {
-  case .success(let ring): return OwnRing(ring: ring, bell: bell)
+  let wakeDescriptor = gc_eventfd()
+  switch TransferRing.make(entries: entries, wakeDescriptor: wakeDescriptor) {
+  case .success(let ring): return OwnRing(ring: ring, wakeDescriptor: wakeDescriptor)
   case .failure(let error):
-    close(bell)
+    close(wakeDescriptor)
     throw TestError.errno(error.number)
   }
 }
@@ -133,13 +133,13 @@ struct TransferRingTests {
       let ends = DescriptorPair.pipe()
       // A pipe that blocks waits in the kernel.
       for end in [ends.input, ends.output] { _ = fcntl(end, F_SETFL, 0) }
-      own.ring.setBell(false)
+      own.ring.setWakeDescriptor(false)
       let zero = open("/dev/zero", O_RDONLY)
       #expect(own.ring.addRead(zero, into: buffer, 1, at: 0, key: 1))
       #expect(own.ring.enter() == .all)
       #expect(own.wait(for: 1) == [1: 1])
       #expect(!own.hasRung)
-      own.ring.setBell(true)
+      own.ring.setWakeDescriptor(true)
       #expect(own.ring.addRead(ends.input, into: buffer, 1, at: 0, key: 2))
       #expect(own.ring.enter() == .all)
       #expect(own.ring.next() == nil && !own.hasRung)
@@ -163,8 +163,9 @@ struct TransferRingTests {
       #expect(own.ring.enter() == .all)
       #expect(own.wait(for: 1) == [1: -EBADF])
       own.free()
-      #expect(TransferRing.make(entries: 1 << 20, bell: own.bell).error == EINVAL)
-      #expect(TransferRing.make(entries: 4, bell: -1).error == EBADF)
+      #expect(
+        TransferRing.make(entries: 1 << 20, wakeDescriptor: own.wakeDescriptor).error == EINVAL)
+      #expect(TransferRing.make(entries: 4, wakeDescriptor: -1).error == EBADF)
     }
   }
 }

@@ -1,5 +1,5 @@
-// Rings of waits that lead through a lane that is full: who waits for a place waits for any of those who have one. In
-// processes of their own, since a report ends the process.
+// Rings of waits that lead through a lane that is full: who waits for a place waits for any of
+// those who have one. In processes of their own, since a report ends the process.
 import Glibc
 import TestSupport
 import Testing

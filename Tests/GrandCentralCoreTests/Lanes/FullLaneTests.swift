@@ -1,12 +1,12 @@
-// A concurrent lane lets no more than LaneState.mostRunning in at a time. On a root that runs nothing
-// by itself, so that they all stay in.
+// A concurrent lane lets no more than LaneState.mostRunning in at a time. On a root that runs
+// nothing by itself, so that they all stay in.
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
 @Suite("A full lane") struct FullLaneTests {
-  private static let most = LaneState.mostRunning
+  private static let most = LaneState.maxRunning
   private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
 
   @Test func `keeps further items until one leaves, and then lets in one for each`() {

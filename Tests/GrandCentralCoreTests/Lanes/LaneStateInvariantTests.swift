@@ -12,7 +12,7 @@ import Testing
     in words: [LaneState], sourceLocation: SourceLocation = #_sourceLocation,
     _ check: (LaneState) -> [String]
   ) {
-    expectNoFaults(in: words, ofWidths: [LaneState.mostRunning], sourceLocation: sourceLocation) {
+    expectNoFaults(in: words, ofWidths: [LaneState.maxRunning], sourceLocation: sourceLocation) {
       word, _ in check(word)
     }
   }
@@ -178,7 +178,7 @@ import Testing
   @Test(arguments: [false, true])
   func `is given up with a node first in line`(awaitsBarrier: Bool) {
     let words = Self.owners.filter {
-      awaitsBarrier ? $0.running > 0 : $0.running == LaneState.mostRunning
+      awaitsBarrier ? $0.running > 0 : $0.running == LaneState.maxRunning
     }
     expectNoFaults(in: words) { word in
       let next = word.givenUp(hasBatch: true, awaitsBarrier: awaitsBarrier)

@@ -57,7 +57,7 @@ import Testing
       (LaneState(LaneState.suspended), "a suspension"),
       (LaneState(LaneState.batch, running: 1), "a private list"),
       (LaneState(0, running: 1, pending: LaneWords.queued), "a queue"),
-      (LaneState(0, running: LaneState.mostRunning), "as many as may run"),
+      (LaneState(0, running: LaneState.maxRunning), "as many as may run"),
     ])
   func `lets nothing pass`(word: LaneState, ahead: String) {
     let (next, action) = word.pushed(node, exclusive: false)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `does not mark a barrier that is second in line`() {
-    let full = LaneState(LaneState.held, running: LaneState.mostRunning)
+    let full = LaneState(LaneState.held, running: LaneState.maxRunning)
     let (queued, _) = full.pushed(LaneWords.queued, exclusive: false)
     let (both, action) = queued.pushed(node, exclusive: true)
     #expect(action == .queued && !both.awaitsBarrier)

@@ -17,11 +17,12 @@ enum LaneWords {
   static func urgency(_ band: Band) -> UInt64 { UInt64(band.rawValue) << 50 }
   static let urgencies: [Band] = [.unspecified, .utility, .userInteractive]
   static var runningMask: UInt64 { ~0 << 53 }
-  static let counts = [0, 1, 2, LaneState.mostRunning - 1, LaneState.mostRunning]
+  static let counts = [0, 1, 2, LaneState.maxRunning - 1, LaneState.maxRunning]
 
-  static let widths = [1, 2, LaneState.mostRunning]
+  static let widths = [1, 2, LaneState.maxRunning]
 
-  /// Every combination of flags, some urgencies, small and extreme counts, and an empty or filled list.
+  /// Every combination of flags, some urgencies, small and extreme counts, and an empty or filled
+  /// list.
   static let all: [LaneState] = {
     var words: [LaneState] = []
     for combination in 0..<(1 << flags.count) {
@@ -57,7 +58,7 @@ enum LaneWords {
     if word.urgency != .unspecified && !word.isLocked && !word.hasWork {
       broken.append("urgent, with nobody inside and nothing queued")
     }
-    if word.running > LaneState.mostRunning { broken.append("more running than may be") }
+    if word.running > LaneState.maxRunning { broken.append("more running than may be") }
     return broken
   }
 
@@ -86,11 +87,11 @@ extension LaneState {
   func pushed(
     _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency: Band = .unspecified
   ) -> (LaneState, PushAction) {
-    pushed(node, exclusive: exclusive, urgency: urgency, width: Self.mostRunning)
+    pushed(node, exclusive: exclusive, urgency: urgency, width: Self.maxRunning)
   }
 
   func entered(exclusive: Bool) -> LaneState? {
-    entered(exclusive: exclusive, width: Self.mostRunning)
+    entered(exclusive: exclusive, width: Self.maxRunning)
   }
 
   /// A word from its parts, for tests.

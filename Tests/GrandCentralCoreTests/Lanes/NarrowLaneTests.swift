@@ -1,5 +1,5 @@
-// A concurrent lane that was given a width lets in no more than that. On a root that runs nothing by itself, so that
-// what is let in stays in.
+// A concurrent lane that was given a width lets in no more than that. On a root that runs nothing
+// by itself, so that what is let in stays in.
 import TestSupport
 import Testing
 
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `is never narrower than one nor wider than by itself`() {
     let queue = make()
-    for (asked, width) in [(0, 1), (-1, 1), (.max, LaneState.mostRunning), (7, 7)] {
+    for (asked, width) in [(0, 1), (-1, 1), (.max, LaneState.maxRunning), (7, 7)] {
       queue.setWidth(asked)
       #expect(queue.widthNow == width)
     }
@@ -99,7 +99,7 @@ import Testing
     serial.setWidth(4)
     #expect(serial.widthNow == 1)
     DispatchQueue.global().setWidth(4)
-    #expect(DispatchQueue.global().widthNow == LaneState.mostRunning)
+    #expect(DispatchQueue.global().widthNow == LaneState.maxRunning)
   }
 
   @Test func `lets in no more of a loop than of items`() {

@@ -1,19 +1,21 @@
-// What is raised when more urgent work waits behind less urgent, how far, and that it comes down again.
+// What is raised when more urgent work waits behind less urgent, how far, and that it comes down
+// again.
 import GrandCentral
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
-private func standing() -> Band { Standing.of(currentThread()) }
+private func standing() -> Band { EffectivePriority.of(currentThread()) }
 
 private struct Running: @unchecked Sendable {
   let thread = currentThread()
   /// Whether the thread comes to work at `band`, or at more.
-  func comes(to band: Band) -> Bool { eventually { Standing.of(thread) >= band } }
+  func comes(to band: Band) -> Bool { eventually { EffectivePriority.of(thread) >= band } }
 }
 
-/// What an item does that others are to come behind: it says that it has begun, and goes on when it is let go.
+/// What an item does that others are to come behind: it says that it has begun, and goes on when it
+/// is let go.
 private final class HeldItem: Sendable {
   private let begun = Latch()
   private let gate = Latch()
@@ -33,7 +35,7 @@ private final class HeldItem: Sendable {
   func comes(to band: Band) -> Bool { running.value?.comes(to: band) == true }
   /// Whether its thread comes to work at less.
   func falls(below band: Band) -> Bool {
-    eventually { running.value.map { Standing.of($0.thread) < band } == true }
+    eventually { running.value.map { EffectivePriority.of($0.thread) < band } == true }
   }
 }
 
@@ -216,7 +218,8 @@ private final class HeldItem: Sendable {
     return ended
   }
 
-  /// Holds `first`, and goes from there into `second`, whose turn has yet to come. Returns who does, and when it is back.
+  /// Holds `first`, and goes from there into `second`, whose turn has yet to come. Returns who
+  /// does, and when it is back.
   private func enter(_ second: DispatchQueue, from first: DispatchQueue) -> (Box<Running?>, Latch) {
     let inFirst = Latch()
     let near = Box<Running?>(nil)
@@ -323,7 +326,7 @@ private final class HeldItem: Sendable {
 
   private func waits(_ running: Running) -> Bool {
     let shared = running.thread.shared
-    return shared.standingLock.withLock { shared.waitsFor != nil }
+    return shared.effectivePriorityLock.withLock { shared.waitsFor != nil }
   }
 
   @Test func `raises who runs the work item that it waits for`() {

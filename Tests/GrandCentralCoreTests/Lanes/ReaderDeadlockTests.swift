@@ -1,5 +1,5 @@
-// Rings of waits that lead through a reader: who waits behind a barrier waits for the readers before
-// it. In processes of their own, since a report ends the process.
+// Rings of waits that lead through a reader: who waits behind a barrier waits for the readers
+// before it. In processes of their own, since a report ends the process.
 import Glibc
 import TestSupport
 import Testing
@@ -73,7 +73,8 @@ import Testing
       let reader = Waiter()
       let isServed = Latch()
       let gate = Latch()
-      // Work is queued, so asyncAndWait() sends its closure to another thread instead of running it.
+      // Work is queued, so asyncAndWait() sends its closure to another thread instead of running
+      // it.
       wide.suspend()
       wide.async {}
       let last = wide.state.load(ordering: .relaxed).pending

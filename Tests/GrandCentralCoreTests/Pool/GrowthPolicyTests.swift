@@ -141,15 +141,15 @@ private func explosion(
       // Until the first of them ends, they may be endless too, and a few have threads.
       machine.run(milliseconds: 15_000) { $0.ended == 40 }
       if machine.ended < 40 { return "\(machine.ended) ended" }
-      if machine.mostAtWork > max(width + endless, early) {
-        return "\(machine.mostAtWork) at first"
+      if machine.maxAtWork > max(width + endless, early) {
+        return "\(machine.maxAtWork) at first"
       }
       machine.forgetPeaks()
     }
     machine.run(milliseconds: load > 0 ? 2500 : 1000)
     // What is overdue makes room for as many.
-    if machine.mostAtWork > width + endless {
-      return "\(machine.mostAtWork) at work, the width is \(width)"
+    if machine.maxAtWork > width + endless {
+      return "\(machine.maxAtWork) at work, the width is \(width)"
     }
   }
   return nil
@@ -163,7 +163,7 @@ private func awakened(_ rules: GrowthPolicy.Thresholds) -> String? {
   machine.run(milliseconds: 1200)
   machine.forgetPeaks()
   machine.run(milliseconds: 600)
-  return machine.mostAtWork <= 70 ? nil : "\(machine.mostAtWork) compute"
+  return machine.maxAtWork <= 70 ? nil : "\(machine.maxAtWork) compute"
 }
 
 private func shortLanes(
@@ -173,8 +173,8 @@ private func shortLanes(
   let count = Int(500 / milliseconds)
   machine.submit(count, Script(.lanes, .compute(milliseconds: milliseconds)))
   machine.run(milliseconds: 1000) { $0.ended == count }
-  return machine.mostThreadsSeen <= 6 && machine.ended == count
-    ? nil : "\(machine.mostThreadsSeen) threads, \(machine.ended) ended"
+  return machine.maxThreadsSeen <= 6 && machine.ended == count
+    ? nil : "\(machine.maxThreadsSeen) threads, \(machine.ended) ended"
 }
 
 private func sleepers(
@@ -184,8 +184,8 @@ private func sleepers(
   var machine = GrowthSimulation(thresholds: rules)
   machine.submit(naps, Script(kind, .sleep(milliseconds: milliseconds)))
   let areDone = machine.run(milliseconds: limit) { $0.ended == naps }
-  return areDone && machine.mostThreadsSeen <= threads
-    ? nil : "\(machine.ended) of \(naps) with \(machine.mostThreadsSeen) threads"
+  return areDone && machine.maxThreadsSeen <= threads
+    ? nil : "\(machine.ended) of \(naps) with \(machine.maxThreadsSeen) threads"
 }
 
 /// Endless items have as many threads as the soft limit at most, endless lanes as many as there may
@@ -194,7 +194,7 @@ private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
   var items = GrowthSimulation(softThreads: 8, thresholds: rules)
   items.submit(30, Script(.items, .compute(milliseconds: 1e9)))
   items.run(milliseconds: 4000)
-  if items.mostThreadsSeen > 8 { return "\(items.mostThreadsSeen) threads for items" }
+  if items.maxThreadsSeen > 8 { return "\(items.maxThreadsSeen) threads for items" }
   var lanes = GrowthSimulation(softThreads: 8, thresholds: rules)
   lanes.submit(40, Script(.lanes, .compute(milliseconds: 1e9)))
   lanes.run(milliseconds: 6000) { $0.begunCount == 40 }
@@ -202,12 +202,12 @@ private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
   var ending = GrowthSimulation(softThreads: 8, thresholds: rules)
   ending.submit(200, Script(.lanes, .compute(milliseconds: 20)))
   ending.run(milliseconds: 500)
-  return ending.mostThreadsSeen <= 32 ? nil : "\(ending.mostThreadsSeen) threads for lanes"
+  return ending.maxThreadsSeen <= 32 ? nil : "\(ending.maxThreadsSeen) threads for lanes"
 }
 
 private func reports(_ report: GrowthPolicy.Report, _ rules: GrowthPolicy.Thresholds) -> String? {
   var machine = GrowthSimulation(softThreads: 16, thresholds: rules)
-  if report == .refused { machine.mostThreads = 3 }
+  if report == .refused { machine.maxThreads = 3 }
   // As many lanes as may hold threads for now, and some wait.
   machine.submit(70, Script(.lanes, .compute(milliseconds: 1e9)))
   machine.run(milliseconds: 3500) { $0.reports.contains(report) }
@@ -263,7 +263,7 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
       $0.fewItems = 1000
     },
     BrokenRule("an item's time is the clock's", breaks: .alsoOnALoadedMachine) {
-      $0.leastItemShare = 1
+      $0.minItemShare = 1
     },
     BrokenRule("items that ended teach nothing", breaks: .alsoBesideAnEndlessOne) {
       $0.endedFactor = 0
@@ -312,7 +312,7 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
   }
 
   @Test func `starts anew when it has rested`() {
-    let limits = GrowthPolicy.Limits(softThreads: 8, softThreadsForLanes: 32, mostThreads: 40)
+    let limits = GrowthPolicy.Limits(softThreads: 8, softThreadsForLanes: 32, maxThreads: 40)
     var policy = GrowthPolicy(limits: limits, firstThreads: 6)
     let quiet = GrowthPolicy.Waiting(hasWork: false, oldestLane: nil, itemsUntaken: nil)
     let busy = GrowthPolicy.Waiting(hasWork: true, oldestLane: 5_000_000, itemsUntaken: nil)

@@ -34,14 +34,14 @@ struct GrowthSimulation {
   let cpus: Int
   var load = 0
   /// Threads that the system grants.
-  var mostThreads = 1000
+  var maxThreads = 1000
 
   private(set) var policy: GrowthPolicy
   private(set) var now: UInt64 = 0
   private(set) var begun: [UInt64?] = []
   private(set) var ended = 0
-  private(set) var mostThreadsSeen = 0
-  private(set) var mostAtWork = 0
+  private(set) var maxThreadsSeen = 0
+  private(set) var maxAtWork = 0
   private(set) var reports: [GrowthPolicy.Report] = []
 
   private var scripts: [Script] = []
@@ -67,7 +67,7 @@ struct GrowthSimulation {
     threadAllowance = 2 * width + 2
     policy = GrowthPolicy(
       limits: GrowthPolicy.Limits(
-        softThreads: softThreads, softThreadsForLanes: 4 * softThreads, mostThreads: 1000),
+        softThreads: softThreads, softThreadsForLanes: 4 * softThreads, maxThreads: 1000),
       firstThreads: 2 * width + 2, thresholds: thresholds)
   }
 
@@ -103,8 +103,8 @@ struct GrowthSimulation {
   }
 
   mutating func forgetPeaks() {
-    mostAtWork = 0
-    mostThreadsSeen = 0
+    maxAtWork = 0
+    maxThreadsSeen = 0
   }
 
   /// How long an item took to begin, in milliseconds; `nil`: it has not.
@@ -123,15 +123,15 @@ struct GrowthSimulation {
 
   /// Wakes and makes workers as far as the allowance goes.
   private mutating func wake() {
-    while hasWork, active < allowance, start(nil, mostThreads: threadAllowance) {}
-    mostThreadsSeen = max(mostThreadsSeen, workers.count)
+    while hasWork, active < allowance, start(nil, maxThreads: threadAllowance) {}
+    maxThreadsSeen = max(maxThreadsSeen, workers.count)
   }
 
   /// One more worker, with the oldest work of that kind.
-  private mutating func start(_ kind: WorkKind?, mostThreads limit: Int) -> Bool {
+  private mutating func start(_ kind: WorkKind?, maxThreads limit: Int) -> Bool {
     if let kind, (waiting[kind] ?? []).isEmpty { return false }
     if workers.allSatisfy({ $0.status != .idle }) {
-      guard workers.count < min(limit, mostThreads) else { return false }
+      guard workers.count < min(limit, maxThreads) else { return false }
       workers.append(SimulatedWorker())
     }
     guard let index = workers.firstIndex(where: { $0.status == .idle }) else { return false }
@@ -171,7 +171,7 @@ struct GrowthSimulation {
       worker.reconsider(begun: begun, now: now)
       if worker.wantsCPU { runnable.append(index) }
     }
-    mostAtWork = max(mostAtWork, runnable.count)
+    maxAtWork = max(maxAtWork, runnable.count)
     // All that want a CPU have the same share, other programs' threads too.
     let share = Double(cpus) / Double(max(cpus, runnable.count + load))
     for index in runnable where workers[index].run(share, tick: Self.tick) { finish(index) }
@@ -191,14 +191,14 @@ struct GrowthSimulation {
         hasWork: hasWork, oldestLane: oldest, itemsUntaken: itemsUntaken(elapsed: period)),
       GrowthPolicy.Books(
         width: width, threads: workers.count, idle: idle, active: active,
-        isRefused: workers.count >= mostThreads), elapsed: period)
+        isRefused: workers.count >= maxThreads), elapsed: period)
     allowance = decision.allowance
     lanesBeyond = decision.lanesBeyond
     threadAllowance = decision.threads
     for _ in 0..<decision.lanesToSend {
-      guard start(.lanes, mostThreads: decision.threadsForLanes) else { break }
+      guard start(.lanes, maxThreads: decision.threadsForLanes) else { break }
     }
-    for _ in 0..<decision.itemsToSend { _ = start(.items, mostThreads: 1000) }
+    for _ in 0..<decision.itemsToSend { _ = start(.items, maxThreads: 1000) }
     if let report = decision.report { reports.append(report) }
   }
 

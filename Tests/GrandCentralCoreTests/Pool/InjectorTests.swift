@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An injector") struct InjectorTests {
   private func takeOne(_ injector: Injector) -> Int? {
-    injector.take(atMost: 1, ring: kept(Ring()), band: .default)?.number
+    injector.take(atMost: 1, localQueue: kept(LocalQueue()), band: .default)?.number
   }
 
   @Test func `is empty at first, and again after the last node`() {
@@ -37,36 +37,36 @@ import Testing
   }
 
   @Test(arguments: [(1, 0), (2, 1), (10, 9), (64, 63), (1000, 99)])
-  func `fills the taker's ring with what follows`(most: Int, inRing: Int) {
+  func `fills the taker's local queue with what follows`(most: Int, inLocalQueue: Int) {
     let injector = Injector()
-    let ring = kept(Ring())
+    let localQueue = kept(LocalQueue())
     for node in NodeBlock(100).nodes { injector.push(node) }
-    #expect(injector.take(atMost: most, ring: ring, band: .utility)?.number == 0)
+    #expect(injector.take(atMost: most, localQueue: localQueue, band: .utility)?.number == 0)
     var numbers: [Int] = []
-    if inRing > 0 { #expect(ring.band == .utility) }
-    while let node = ring.take() { numbers.append(node.number) }
-    #expect(numbers == Array(1..<inRing + 1))
-    #expect(injector.isEmpty == (inRing == 99))
-    if inRing < 99 { #expect(takeOne(injector) == inRing + 1) }
+    if inLocalQueue > 0 { #expect(localQueue.band == .utility) }
+    while let node = localQueue.take() { numbers.append(node.number) }
+    #expect(numbers == Array(1..<inLocalQueue + 1))
+    #expect(injector.isEmpty == (inLocalQueue == 99))
+    if inLocalQueue < 99 { #expect(takeOne(injector) == inLocalQueue + 1) }
   }
 
-  @Test func `puts no more into the ring than it holds`() {
+  @Test func `puts no more into the local queue than it holds`() {
     let injector = Injector()
-    let ring = kept(Ring())
+    let localQueue = kept(LocalQueue())
     for node in NodeBlock(400).nodes { injector.push(node) }
-    #expect(injector.take(atMost: 400, ring: ring, band: .default)?.number == 0)
-    #expect(!ring.accepts(.default))
-    #expect(takeOne(injector) == Ring.capacity + 1)
+    #expect(injector.take(atMost: 400, localQueue: localQueue, band: .default)?.number == 0)
+    #expect(!localQueue.accepts(.default))
+    #expect(takeOne(injector) == LocalQueue.capacity + 1)
   }
 
-  @Test func `puts nothing into a ring of another band`() {
+  @Test func `puts nothing into a local queue of another band`() {
     let injector = Injector()
-    let ring = kept(Ring())
+    let localQueue = kept(LocalQueue())
     let block = NodeBlock(4)
-    ring.put(block.nodes[0], band: .background)
+    localQueue.put(block.nodes[0], band: .background)
     for node in block.nodes[1...] { injector.push(node) }
-    #expect(injector.take(atMost: 64, ring: ring, band: .userInteractive)?.number == 1)
-    #expect(ring.take()?.number == 0 && ring.take() == nil)
+    #expect(injector.take(atMost: 64, localQueue: localQueue, band: .userInteractive)?.number == 1)
+    #expect(localQueue.take()?.number == 0 && localQueue.take() == nil)
     #expect(takeOne(injector) == 2)
   }
 
@@ -85,11 +85,11 @@ import Testing
         for number in thread * each..<(thread + 1) * each { injector.push(block.nodes[number]) }
         return
       }
-      let ring = kept(Ring())
+      let localQueue = kept(LocalQueue())
       // One pusher's nodes come to one taker in order.
       var last = Array(repeating: -1, count: pushers)
       while taken.now < block.nodes.count {
-        var node = injector.take(atMost: 16, ring: ring, band: .default)
+        var node = injector.take(atMost: 16, localQueue: localQueue, band: .default)
         if node == nil { spinHint() }
         while let current = node {
           tally.add(current.number)
@@ -97,7 +97,7 @@ import Testing
           let pusher = current.number / each
           if current.number <= last[pusher] { disorder.add() }
           last[pusher] = current.number
-          node = ring.take()
+          node = localQueue.take()
         }
       }
     }

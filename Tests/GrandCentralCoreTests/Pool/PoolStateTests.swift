@@ -63,10 +63,10 @@ import Testing
 
   @Test(arguments: [1, 2, 3, 1000], [1, 2, 5, 65535])
   func `chooses at most one worker to search, within width and threads`(
-    width: Int, mostThreads: Int
+    width: Int, maxThreads: Int
   ) {
     for word in Self.valid {
-      let (next, action) = word.woken(width: width, mostThreads: mostThreads)
+      let (next, action) = word.woken(width: width, maxThreads: maxThreads)
       guard Self.keepsInvariants(next) else {
         Issue.record("\(word) → \(next) by \(action)")
         continue
@@ -76,7 +76,7 @@ import Testing
         case .nothing: word.searching > 0 && next == word
         case .saturated:
           word.searching == 0 && next == word
-            && (word.active >= width || word.idle == 0 && word.threads >= mostThreads)
+            && (word.active >= width || word.idle == 0 && word.threads >= maxThreads)
         case .wakeIdle:
           word.searching == 0 && word.active < width && word.idle > 0
             && next
@@ -85,7 +85,7 @@ import Testing
                 active: word.active + 1)
         case .spawn:
           word.searching == 0 && word.active < width && word.idle == 0
-            && word.threads < mostThreads
+            && word.threads < maxThreads
             && next
               == Self.word(
                 threads: word.threads + 1, idle: 0, searching: 1, active: word.active + 1)
@@ -95,29 +95,29 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 5, 65535])
-  func `calls one more worker up, whatever the others do`(mostThreads: Int) {
+  func `calls one more worker up, whatever the others do`(maxThreads: Int) {
     for word in Self.valid {
-      let (next, action) = word.calledUp(mostThreads: mostThreads)
+      let (next, action) = word.forceWoken(maxThreads: maxThreads)
       guard action != .saturated else {
-        #expect(word.idle == 0 && word.threads >= mostThreads && next == word)
+        #expect(word.idle == 0 && word.threads >= maxThreads && next == word)
         continue
       }
       #expect(action == (word.idle > 0 ? .wakeIdle : .spawn))
       expect(
         from: [word], threads: action == .spawn ? 1 : 0, idle: action == .wakeIdle ? -1 : 0,
         searching: 1, active: 1
-      ) { $0.calledUp(mostThreads: mostThreads).0 }
+      ) { $0.forceWoken(maxThreads: maxThreads).0 }
     }
   }
 
   @Test func `forgets an active worker whose thread ends`() {
     let atWork = Self.valid.filter { $0.active > $0.searching }
-    expect(from: atWork, threads: -1, active: -1) { $0.surrendered() }
+    expect(from: atWork, threads: -1, active: -1) { $0.retiredLowered() }
   }
 
   @Test func `takes back a worker that could not be spawned`() {
     let words = Self.valid.compactMap { word -> PoolState? in
-      let (next, action) = word.woken(width: 2000, mostThreads: 2000)
+      let (next, action) = word.woken(width: 2000, maxThreads: 2000)
       return action == .spawn ? next : nil
     }
     expect(from: words, threads: -1, searching: -1, active: -1) { $0.spawnFailed() }
@@ -175,9 +175,9 @@ import Testing
   @Test func `have a source for each band, each with its own place`() {
     var places: Set<Int> = []
     for kind in WorkKind.allCases {
-      for band in Band.allCases { places.insert(Source(kind: kind, band: band).index) }
+      for band in Band.allCases { places.insert(InjectorKey(kind: kind, band: band).index) }
     }
     #expect(places.count == WorkKind.allCases.count * Band.allCases.count)
-    #expect(places.allSatisfy { (0..<Source.count).contains($0) })
+    #expect(places.allSatisfy { (0..<InjectorKey.count).contains($0) })
   }
 }

@@ -5,8 +5,8 @@ import TestSupport
 @testable import GrandCentralCore
 
 extension Pool {
-  /// A pool that nothing else uses. `threads`: the most that it makes. `isWatched`: items that sleep make room for
-  /// others; if not, its width is exact.
+  /// A pool that nothing else uses. `threads`: the most that it makes. `isWatched`: items that
+  /// sleep make room for others; if not, its width is exact.
   static func own(
     width: Int, threads: Int, keepAliveNanoseconds: UInt64 = 5_000_000_000,
     spawn: Spawn? = nil, isWatched: Bool = true
@@ -14,7 +14,7 @@ extension Pool {
     // Threads give their nodes back through the engine's exit handler.
     _ = Runtime.shared
     var configuration = Configuration(
-      width: width, readWidth: nil, softThreads: threads, mostThreads: threads,
+      width: width, readWidth: nil, softThreads: threads, maxThreads: threads,
       keepAliveNanoseconds: keepAliveNanoseconds)
     if let spawn { configuration.spawn = spawn }
     // A monitor that seems to be at work already is never started.

@@ -11,7 +11,7 @@ import Testing
     let pool = kept(
       Pool(
         Pool.Configuration(
-          width: 2, readWidth: nil, softThreads: 4, mostThreads: 40)))
+          width: 2, readWidth: nil, softThreads: 4, maxThreads: 40)))
     let count = 22
     let all = Latch(count)
     let ended = Latch(count)
@@ -69,8 +69,8 @@ import Testing
       #expect(eventually { pool.state.load(ordering: .relaxed).active == 0 })
       wakeUp.open()
       #expect(ranAfterwards.wait(), "round \(round)")
-      // Counted twice, or not taken off, it would be active for ever. In between the monitor, which counts
-      // it back first and asks then, may have it one too many for a moment.
+      // Counted twice, or not taken off, it would be active for ever. In between the monitor, which
+      // counts it back first and asks then, may have it one too many for a moment.
       #expect(
         eventually { pool.state.load(ordering: .relaxed).active == 0 }, "round \(round)")
     }

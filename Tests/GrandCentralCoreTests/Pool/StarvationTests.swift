@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: WorkKind.allCases, WorkKind.allCases)
-  func `runs though a worker has put it into its ring before a higher band came`(
+  func `runs though a worker has put it into its local queue before a higher band came`(
     low: WorkKind, high: WorkKind
   ) {
     let pool = Pool.own(width: 1, threads: 1)

@@ -10,7 +10,7 @@ import Testing
     let pool = kept(
       Pool(
         Pool.Configuration(
-          width: 1, readWidth: { 3 }, softThreads: 8, mostThreads: 8)))
+          width: 1, readWidth: { 3 }, softThreads: 8, maxThreads: 8)))
     // A worker that goes idle reads the width.
     let isDone = TestSupport.Latch()
     pool.submit(.items, band: .default) { isDone.open() }
@@ -35,7 +35,7 @@ import Testing
     let pool = kept(
       Pool(
         Pool.Configuration(
-          width: 8, readWidth: { 3 }, readMask: { cpus.value }, softThreads: 8, mostThreads: 8)))
+          width: 8, readWidth: { 3 }, readMask: { cpus.value }, softThreads: 8, maxThreads: 8)))
     func follow(_ now: Int?) -> Int {
       cpus.value = now
       pool.lastMaskRead.store(0, ordering: .relaxed)
@@ -63,7 +63,7 @@ import Testing
     let pool = kept(
       Pool(
         Pool.Configuration(
-          width: 1, readWidth: { 1 }, readMask: { 5 }, softThreads: 64, mostThreads: 100)))
+          width: 1, readWidth: { 1 }, readMask: { 5 }, softThreads: 64, maxThreads: 100)))
     #expect(pool.threadAllowance.load(ordering: .relaxed) == 4)
     // The mask had five CPUs all the time, so one is the quota; and then it is lifted.
     #expect(pool.quotaWidth.load(ordering: .relaxed) == 1)
@@ -76,7 +76,7 @@ import Testing
   @Test func `is what the environment fixes`() {
     let pool = kept(
       Pool(
-        Pool.Configuration(width: 2, readWidth: nil, softThreads: 8, mostThreads: 8)))
+        Pool.Configuration(width: 2, readWidth: nil, softThreads: 8, maxThreads: 8)))
     pool.refreshWidth()
     #expect(pool.width.load(ordering: .relaxed) == 2)
     #expect(pool.allowance.load(ordering: .relaxed) == 2)

@@ -38,11 +38,12 @@ import Testing
       #expect(effects.isBatch == isBelow)
       #expect((effects.timerSlackNanoseconds != nil) == isBelow)
       #expect((effects.leeway != .none) == isBelow)
-      #expect(effects.leastUtilization <= effects.mostUtilization)
+      #expect(effects.minUtilization <= effects.maxUtilization)
     }
   }
 
-  /// The kernel compares class and level in that order: 1 first, 3 last; 4 of best-effort for who asks for nothing.
+  /// The kernel compares class and level in that order: 1 first, 3 last; 4 of best-effort for who
+  /// asks for nothing.
   @Test func `is a disk priority in the order of the classes, idle at the end`() {
     let priorities = Self.classes.map { ClassEffects.of($0).diskPriority ?? .bestEffort(4) }
     #expect(priorities.map(\.rawValue) == priorities.map(\.rawValue).sorted(by: >))

@@ -101,7 +101,8 @@ private struct Treatment: Equatable {
       #expect(Self.treatment() == lowered)
       isLowAgain.open()
       #expect(goesOn.wait())
-      // Helped once more, and then it goes up by itself: neither is taken back twice, nor forgotten.
+      // Helped once more, and then it goes up by itself: neither is taken back twice, nor
+      // forgotten.
       ThreadEffects.apply(.default, on: thread)
       #expect(Self.treatment() == plain && !thread.isHelped)
       ThreadEffects.leave(thread)
@@ -141,7 +142,8 @@ private struct Treatment: Equatable {
       ThreadEffects.leave(thread)
       ThreadEffects.adopt(thread, isReplaceable: false)
       ThreadEffects.apply(.utility, on: thread)
-      // A thread that is helped just before it leaves stays so until it ends; this one is to show that all is back.
+      // A thread that is helped just before it leaves stays so until it ends; this one is to show
+      // that all is back.
       stop.value = true
       #expect(helpersEnded.wait())
       ThreadEffects.apply(.default, on: thread)

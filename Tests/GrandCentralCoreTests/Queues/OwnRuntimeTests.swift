@@ -43,7 +43,7 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
       setenv("GRANDCENTRAL_THREADS", "7", 1)
       let made = Pool.Configuration.fromEnvironment()
       let isRight =
-        made.width == 3 && made.readWidth == nil && made.readMask == nil && made.mostThreads == 7
+        made.width == 3 && made.readWidth == nil && made.readMask == nil && made.maxThreads == 7
         && made.softThreads == 7 && made.firstThreads(width: 3) == 7
       exit(isRight ? 0 : 1)
     }
@@ -54,7 +54,7 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
       setenv("GRANDCENTRAL_WIDTH", "100000", 1)
       setenv("GRANDCENTRAL_THREADS", "2", 1)
       let made = Pool.Configuration.fromEnvironment()
-      exit(made.width == 2 && made.mostThreads == 2 && made.softThreads == 2 ? 0 : 1)
+      exit(made.width == 2 && made.maxThreads == 2 && made.softThreads == 2 ? 0 : 1)
     }
   }
 
@@ -75,7 +75,7 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
       setenv("GRANDCENTRAL_WIDTH", "many", 1)
       setenv("GRANDCENTRAL_THREADS", "0", 1)
       let made = Pool.Configuration.fromEnvironment()
-      exit(made.width == CPULimits.machine.width() && made.mostThreads == 1000 ? 0 : 1)
+      exit(made.width == CPULimits.machine.width() && made.maxThreads == 1000 ? 0 : 1)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("GRANDCENTRAL_WIDTH='many' is not a positive number"))

@@ -14,8 +14,8 @@ import Testing
       for _ in 0..<stressed(200) {
         let index = Int.random(in: 0..<pool.count, using: &random)
         change(&pool, index, &made, freed, &random)
-        // A variable of the pool stays the only reference to its value until here, so that both ways
-        // of changing a tree are taken.
+        // A variable of the pool stays the only reference to its value until here, so that both
+        // ways of changing a tree are taken.
         check(pool[index].data, pool[index].model, &random)
         if pool.count > 12 { pool.remove(at: Int.random(in: 0..<pool.count, using: &random)) }
       }

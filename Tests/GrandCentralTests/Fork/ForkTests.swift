@@ -2,8 +2,8 @@ import CFaults
 import TestSupport
 import Testing
 
-/// In processes of their own: see Tests/Probes/ForkProbe. The thread sanitizer's runtime does not support threads in a
-/// child of a process that had some, and says so.
+/// In processes of their own: see Tests/Probes/ForkProbe. The thread sanitizer's runtime does not
+/// support threads in a child of a process that had some, and says so.
 @Suite("A forked child", .serialized, .disabled(if: faults_is_thread_sanitized()))
 struct ForkTests {
   private func run(

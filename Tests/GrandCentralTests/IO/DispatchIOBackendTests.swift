@@ -3,8 +3,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-// The suites of channels run in this process with the backend that is chosen by itself, or by the environment; here,
-// with each of them, in processes of their own.
+// The suites of channels run in this process with the backend that is chosen by itself, or by the
+// environment; here, with each of them, in processes of their own.
 @Suite("Channels with each backend", .serialized) struct BackendTests {
   @Test(arguments: ["uring", "workers"])
   func `pass all their tests`(backend: String) {

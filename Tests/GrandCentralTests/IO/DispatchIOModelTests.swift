@@ -195,7 +195,8 @@ import Testing
   }
 }
 
-/// The other end, in plain system calls of odd sizes. Its results are for who has joined its thread.
+/// The other end, in plain system calls of odd sizes. Its results are for who has joined its
+/// thread.
 private final class OddPeer: @unchecked Sendable {
   private let descriptor: Int32
   private var random: SeededGenerator

@@ -12,7 +12,8 @@ import Testing
     for _ in 0..<stressed(30) { carry(way, &random) }
   }
 
-  /// Two channels at each end, writes and reads of random sizes, and a stop of either side at some point.
+  /// Two channels at each end, writes and reads of random sizes, and a stop of either side at some
+  /// point.
   private func carry(_ way: Way, _ random: inout SeededGenerator) {
     let ends = way == .pipe ? DescriptorPair.pipe() : .sockets()
     let queues = [DispatchQueue.global(), DispatchQueue(label: "property")]
@@ -56,7 +57,8 @@ import Testing
     close(ends.input)
   }
 
-  /// Ends the writers, closes their descriptor, then ends the readers and reads what they have left.
+  /// Ends the writers, closes their descriptor, then ends the readers and reads what they have
+  /// left.
   private func drain(
     _ ends: DescriptorPair, _ writers: [TestChannel], _ readers: [TestChannel],
     into rest: inout [UInt8]
@@ -124,7 +126,8 @@ import Testing
       try useAndLeave(100, folder["a"])
       let before = openDescriptors()
       try useAndLeave(stressed(10_000), folder["a"])
-      // The pool reads /proc now and then, and the process's other libraries make a few when they first need them.
+      // The pool reads /proc now and then, and the process's other libraries make a few when they
+      // first need them.
       let fewOnce = 10
       #expect(eventually { openDescriptors() <= before + fewOnce })
     }

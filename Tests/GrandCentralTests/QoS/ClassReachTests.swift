@@ -1,5 +1,5 @@
-// Where classes reach besides the threads that run client code. In processes of their own: nobody else has work of these
-// classes there, or timers.
+// Where classes reach besides the threads that run client code. In processes of their own: nobody
+// else has work of these classes there, or timers.
 import CFaults
 import Glibc
 import GrandCentral

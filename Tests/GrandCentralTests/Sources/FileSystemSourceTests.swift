@@ -155,7 +155,8 @@ private let pathOnly: Int32 = 0o10_000_000
       #expect(watcher.hears(event))
     }
     unlink(folder["third"])
-    // One name at a time: where both are gone at the first look, the second event stands for nothing that shows.
+    // One name at a time: where both are gone at the first look, the second event stands for
+    // nothing that shows.
     settleFiles(in: folder)
     unlink(folder["file"])
     #expect(watchers[3].hears(.delete))

@@ -60,8 +60,8 @@ final class FileWatcher: Sendable {
   }
 }
 
-/// Waits until all that has happened to files so far has been told, as far as that can be waited for: the kernel keeps
-/// events in order, so a later one has come after them.
+/// Waits until all that has happened to files so far has been told, as far as that can be waited
+/// for: the kernel keeps events in order, so a later one has come after them.
 func settleFiles(in folder: ScratchFolder) {
   let sentinel = FileWatcher(folder.file("sentinel"), .write)
   writeBytes(sentinel.descriptor, 1)

@@ -310,7 +310,8 @@ import Testing
   }
 }
 
-/// Whether the kernel lets this process know of other processes' forks. From Linux 6.6 on it need not be root.
+/// Whether the kernel lets this process know of other processes' forks. From Linux 6.6 on it need
+/// not be root.
 private let mayKnowOfOthers: Bool = {
   var isFirst = geteuid() == 0
   for (name, inode) in [("pid", 0xefff_fffc), ("user", 0xefff_fffd)] {

@@ -1,4 +1,5 @@
-// Signal sources: contract rows S1, S4, S5, S8. Each test has a signal of its own, none of which the test runner uses.
+// Signal sources: contract rows S1, S4, S5, S8. Each test has a signal of its own, none of which
+// the test runner uses.
 import CFaults
 import Glibc
 import GrandCentral

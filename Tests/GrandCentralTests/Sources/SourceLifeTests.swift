@@ -119,7 +119,8 @@ import Testing
     let own = DispatchQueue(label: "sources.own")
     own.setSpecific(key: key, value: 1)
     let places = Log<Int?>()
-    // One that is idle, one that is suspended, one that has events waiting, and one whose handler is a work item.
+    // One that is idle, one that is suspended, one that has events waiting, and one whose handler
+    // is a work item.
     for kind in 0..<4 {
       let source = DispatchSource.makeUserDataAddSource(queue: own)
       do {

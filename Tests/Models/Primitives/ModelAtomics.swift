@@ -1,2 +1,3 @@
-// Room: Primitives/Atomics, the models' side: the checker's Atomic, Cell and orderings under the engine's names.
+// Room: Primitives/Atomics, the models' side: the checker's Atomic, Cell and orderings under the
+// engine's names.
 @_exported public import ModelChecker

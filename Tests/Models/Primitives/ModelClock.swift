@@ -1,4 +1,5 @@
-// Room: Primitives/Clock, the models' side: one virtual clock, which moves only when a deadline ends a sleep.
+// Room: Primitives/Clock, the models' side: one virtual clock, which moves only when a deadline
+// ends a sleep.
 
 public enum Clock {
   public static func monotonicNanoseconds() -> UInt64 { Checker.nanoseconds }

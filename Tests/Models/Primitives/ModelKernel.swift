@@ -1,14 +1,13 @@
-// Room: Primitives/ModelKernel. What the models have for a kernel: descriptors, one epoll(7) set, alarms.
-// Descriptors are numbers that no descriptor of the real process has, each with a file behind it. A model opens and
-// closes them, and says what they are ready for. After fs/eventpoll.c:
-//   a file is in the set by its number and itself; one that takes over the number is not
-//   adding and changing look at once whether it is ready
-//   an event is looked at again when it is taken; if nothing of it is left there is none
-//   what was told once is silent until it is changed, hang-ups included
-//   an event wakes one of those that wait, the longest asleep, and one that leaves more behind wakes the next
-//   setting an alarm takes back that it has rung
-// Each call is one step on one word, relaxed: so the search tries them in every order, and they order nothing else, as
-// if no system call did.
+// Room: Primitives/ModelKernel. What the models have for a kernel: descriptors, one epoll(7) set,
+// alarms. Descriptors are numbers that no descriptor of the real process has, each with a file
+// behind it. A model opens and closes them, and says what they are ready for. After fs/eventpoll.c:
+// a file is in the set by its number and itself; one that takes over the number is not adding and
+// changing look at once whether it is ready an event is looked at again when it is taken; if
+// nothing of it is left there is none what was told once is silent until it is changed, hang-ups
+// included an event wakes one of those that wait, the longest asleep, and one that leaves more
+// behind wakes the next setting an alarm takes back that it has rung Each call is one step on one
+// word, relaxed: so the search tries them in every order, and they order nothing else, as if no
+// system call did.
 import CLinux
 
 public enum ModelKernel {
@@ -18,7 +17,7 @@ public enum ModelKernel {
     /// EPERM: always ready.
     fileprivate var canBePolled = true
     /// It is an alarm; when it rings, unless that is `.max`.
-    fileprivate var alarm: UInt64?
+    fileprivate var timerFD: UInt64?
   }
 
   private struct Watch {
@@ -31,8 +30,8 @@ public enum ModelKernel {
   }
 
   static var set: Int32 { 1000 }
-  static var bell: Int32 { 1001 }
-  static var firstAlarm: Int32 { 1002 }
+  static var wakeDescriptor: Int32 { 1001 }
+  static var firstTimerFD: Int32 { 1002 }
   /// For models.
   static var first: Int32 { 1010 }
 
@@ -42,7 +41,7 @@ public enum ModelKernel {
   /// Numbers of files and descriptors in the order in which events came.
   nonisolated(unsafe) private static var ready: [(descriptor: Int32, file: Int)] = []
   nonisolated(unsafe) private static var filesMade = 0
-  nonisolated(unsafe) private static var alarmsMade: Int32 = 0
+  nonisolated(unsafe) private static var timerFDsMade: Int32 = 0
 
   /// Before each execution.
   static func reset() {
@@ -50,8 +49,8 @@ public enum ModelKernel {
     watches = []
     ready = []
     filesMade = 0
-    alarmsMade = 0
-    open(bell)
+    timerFDsMade = 0
+    open(wakeDescriptor)
   }
 
   private static func step() { word.wrappingAdd(1, ordering: .relaxed) }
@@ -104,7 +103,8 @@ public enum ModelKernel {
 
   /// Without a step, for verdicts.
   static func readiness(_ descriptor: Int32) -> Readiness { files[descriptor]?.readiness ?? [] }
-  /// Whether events of the descriptor are reported again and again. A watch for one event may stay behind.
+  /// Whether events of the descriptor are reported again and again. A watch for one event may stay
+  /// behind.
   static func isWatched(_ descriptor: Int32) -> Bool {
     watches.contains { $0.descriptor == descriptor && $0.mode == .edge }
   }
@@ -175,14 +175,15 @@ public enum ModelKernel {
   static func wait(milliseconds: Int32?) -> ReadinessSet.Event? {
     let end = milliseconds.map { Checker.nanoseconds + UInt64($0) * 1_000_000 }
     while true {
-      // A read-modify-write sees the latest value; this one leaves it as it is, for others that wait.
+      // A read-modify-write sees the latest value; this one leaves it as it is, for others that
+      // wait.
       let seen = word.wrappingAdd(0, ordering: .relaxed).oldValue
-      let alarm = ringAlarms()
+      let timerFD = fireTimerFDs()
       if let event = takeEvent() {
         if !ready.isEmpty { futexWake(word) }
         return event
       }
-      let deadline = [end, alarm].compactMap { $0 }.min().map {
+      let deadline = [end, timerFD].compactMap { $0 }.min().map {
         Deadline.monotonic(nanoseconds: $0)
       }
       if futexWait(word, while: seen, until: deadline) == .timedOut, let end,
@@ -217,34 +218,34 @@ public enum ModelKernel {
 
   // MARK: timerfd_create(2)
 
-  static func openAlarm() -> Int32 {
+  static func openTimerFD() -> Int32 {
     step()
-    alarmsMade += 1
-    let number = firstAlarm + alarmsMade - 1
+    timerFDsMade += 1
+    let number = firstTimerFD + timerFDsMade - 1
     open(number)
-    files[number]?.alarm = .max
+    files[number]?.timerFD = .max
     return number
   }
 
-  static func setAlarm(_ number: Int32, at nanoseconds: UInt64) {
+  static func setTimerFD(_ number: Int32, at nanoseconds: UInt64) {
     step()
     files[number]?.readiness = []
-    files[number]?.alarm = nanoseconds
+    files[number]?.timerFD = nanoseconds
     // All that wait note until when.
-    if ringAlarms() != nil { futexWake(word, count: .max) }
+    if fireTimerFDs() != nil { futexWake(word, count: .max) }
   }
 
   /// Rings those whose time has come. When the next one's will.
   @discardableResult
-  private static func ringAlarms() -> UInt64? {
-    if alarmsMade == 0 { return nil }
+  private static func fireTimerFDs() -> UInt64? {
+    if timerFDsMade == 0 { return nil }
     // May be a step. What is done by it comes after.
     let now = Checker.nanoseconds
     var next: UInt64?
-    for number in firstAlarm..<firstAlarm + alarmsMade {
-      guard let time = files[number]?.alarm, time != .max else { continue }
+    for number in firstTimerFD..<firstTimerFD + timerFDsMade {
+      guard let time = files[number]?.timerFD, time != .max else { continue }
       if time <= now {
-        files[number]?.alarm = .max
+        files[number]?.timerFD = .max
         files[number]?.readiness = .readable
         tell(of: number, .readable)
       } else {

@@ -53,18 +53,20 @@ public enum ReadinessSet {
   }
 }
 
-public enum Alarm {
+public enum TimerFD {
   public static func make(isWall: Bool) -> Int32 {
     if Checker.mayRefuse() {
       errno = EMFILE
       return -1
     }
-    return ModelKernel.openAlarm()
+    return ModelKernel.openTimerFD()
   }
 
   public static func set(
-    _ alarm: Int32, at nanoseconds: UInt64, file: StaticString = #fileID, line: UInt32 = #line
+    _ timerFD: Int32, at nanoseconds: UInt64, file: StaticString = #fileID, line: UInt32 = #line
   ) {
-    if !Checker.leavesOut(file: file, line: line) { ModelKernel.setAlarm(alarm, at: nanoseconds) }
+    if !Checker.leavesOut(file: file, line: line) {
+      ModelKernel.setTimerFD(timerFD, at: nanoseconds)
+    }
   }
 }

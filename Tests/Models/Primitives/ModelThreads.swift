@@ -1,6 +1,6 @@
-// Room: Primitives/ThreadRegistry and ThreadStart, the models' side: a context for each thread of a model.
-// A thread begins with a few nodes in its cache, so that models of other parts never come to the depot's
-// lock; the model of the depot empties the cache first.
+// Room: Primitives/ThreadRegistry and ThreadStart, the models' side: a context for each thread of a
+// model. A thread begins with a few nodes in its cache, so that models of other parts never come to
+// the depot's lock; the model of the depot empties the cache first.
 import CLinux
 
 @inline(__always)
@@ -10,7 +10,8 @@ public func spinHint() {}
 
 public enum ModelThreads {
   static var count: Int { 8 }
-  /// A thread may be left with twice NodeCache.chainLength before it gives some away: so many of others'.
+  /// A thread may be left with twice NodeCache.chainLength before it gives some away: so many of
+  /// others'.
   static var nodesEach: Int { 2 * NodeCache.chainLength }
   nonisolated(unsafe) private static let contexts = makeContexts()
   /// All nodes, thread by thread.
@@ -67,8 +68,8 @@ public enum ModelThreads {
     for number in 0..<count {
       let thread = contexts[number]
       Checker.expect(
-        thread.standing == thread.pointee.adopted,
-        "a thread was left raised to \(thread.standing) from \(thread.pointee.adopted)")
+        thread.effectivePriority == thread.pointee.applied,
+        "a thread was left raised to \(thread.effectivePriority) from \(thread.pointee.applied)")
     }
   }
 

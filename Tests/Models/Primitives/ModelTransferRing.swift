@@ -1,12 +1,12 @@
-// Room: Kernel/TransferRing, the models' side: a kernel that takes transfers, and the thread that hears its bell.
-// A transfer of one byte is complete when it is taken, or a disk completes it later, or nobody does until it is
-// cancelled. Each call is one step on one word, relaxed: the search tries them in every order, and they order nothing
-// else.
-// What is not modelled: the memory that the real kernel shares, whose orderings Rings.c argues.
+// Room: Kernel/TransferRing, the models' side: a kernel that takes transfers, and the thread that
+// hears its bell. A transfer of one byte is complete when it is taken, or a disk completes it
+// later, or nobody does until it is cancelled. Each call is one step on one word, relaxed: the
+// search tries them in every order, and they order nothing else. What is not modelled: the memory
+// that the real kernel shares, whose orderings Rings.c argues.
 import CLinux
 
 struct TransferRing: @unchecked Sendable {
-  typealias Completion = gc_ring_completion
+  typealias Completion = gc_uring_completion
   static var noKey: UInt64 { .max }
 
   private enum Entry {
@@ -16,7 +16,7 @@ struct TransferRing: @unchecked Sendable {
   private final class Kernel: @unchecked Sendable {
     let word = Atomic<UInt32>(0)
     /// How often it was rung, and not heard.
-    let bell = Atomic<UInt32>(0)
+    let wakeDescriptor = Atomic<UInt32>(0)
     var entries: [Entry] = []
     var held: [UInt64] = []
     var completions: [Completion] = []
@@ -33,7 +33,7 @@ struct TransferRing: @unchecked Sendable {
   // MARK: What the engine calls
 
   static var isInherited: Bool { false }
-  static func make(entries: Int, bell: Int32) -> Result<TransferRing, SystemError> {
+  static func make(entries: Int, wakeDescriptor: Int32) -> Result<TransferRing, SystemError> {
     .failure(SystemError(number: ENOSYS))
   }
   func free() {}
@@ -59,7 +59,8 @@ struct TransferRing: @unchecked Sendable {
     return true
   }
 
-  /// The system may refuse to cancel for now. Whatever else it refuses is a worker's, who would read in earnest.
+  /// The system may refuse to cancel for now. Whatever else it refuses is a worker's, who would
+  /// read in earnest.
   func enter() -> RingEntered {
     step()
     while let next = kernel.entries.first {
@@ -96,7 +97,7 @@ struct TransferRing: @unchecked Sendable {
     return kernel.completions.isEmpty ? nil : kernel.completions.removeFirst()
   }
 
-  func setBell(_ rings: Bool) {
+  func setWakeDescriptor(_ rings: Bool) {
     step()
     kernel.rings = rings
   }
@@ -106,8 +107,8 @@ struct TransferRing: @unchecked Sendable {
   /// Sleeps until it has been rung; false: it is the end of the execution.
   func hear() -> Bool {
     let end = Deadline.monotonic(nanoseconds: Checker.nanoseconds + 10_000_000_000)
-    while kernel.bell.exchange(0, ordering: .relaxed) == 0 {
-      if futexWait(kernel.bell, while: 0, until: end) == .timedOut { return false }
+    while kernel.wakeDescriptor.exchange(0, ordering: .relaxed) == 0 {
+      if futexWait(kernel.wakeDescriptor, while: 0, until: end) == .timedOut { return false }
     }
     return true
   }
@@ -122,7 +123,7 @@ struct TransferRing: @unchecked Sendable {
   private func complete(_ key: UInt64, _ result: Int32) {
     kernel.completions.append(Completion(key: key, result: result))
     guard kernel.rings else { return }
-    kernel.bell.wrappingAdd(1, ordering: .relaxed)
-    futexWake(kernel.bell)
+    kernel.wakeDescriptor.wrappingAdd(1, ordering: .relaxed)
+    futexWake(kernel.wakeDescriptor)
   }
 }

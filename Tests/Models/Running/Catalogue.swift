@@ -42,7 +42,7 @@ enum Catalogue {
     + Self.specificMutants
     + Self.referenceMutants
     + Self.mainMutants
-    + Self.workplaceMutants
+    + Self.queueLabelMutants
     + Self.nodeMutants
     + Self.ringMutants
     + Self.injectorMutants
@@ -59,7 +59,7 @@ enum Catalogue {
     + Self.sourceMutants
     + Self.timerMutants
     + Self.descriptorMutants
-    + Self.guestMutants
+    + Self.externalWorkerMutants
     + Self.eventSourceMutants
     + Self.fileRingMutants
     + Self.dataMutants

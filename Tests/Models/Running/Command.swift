@@ -1,13 +1,13 @@
-// Room: Models/Command. What can be asked of the program.
-//   model [FILTER] [--share F] [--seed N] [--seconds S]
-//                                           checks every model whose name contains FILTER; with S, a search that is
-//                                           not through by then is cut off, and said to be, but is no failure
+// Room: Models/Command. What can be asked of the program. model [FILTER] [--share F] [--seed N]
+//   [--seconds S] checks every model whose name contains FILTER; with S, a search that is not
+//   through by then is cut off, and said to be, but is no failure
 //   model list                              names them
 //   model mutants [FILTER]                  puts each mutant in and demands that its model finds it
-//   model orderings [FILTER]                weakens each ordering in turn, in files whose names contain FILTER,
-//                                           and says which nobody misses
+//   model orderings [FILTER]                weakens each ordering in turn, in files whose names
+//                                           contain FILTER, and says which nobody misses
 //   model replay 'NAME|MEMORY|SCHEDULE'     runs one execution again, as a failure's report says
-//   model self-test [COUNT] [SEED]          compares the checker's searches on so many random programs
+//   model self-test [COUNT] [SEED]          compares the checker's searches on so many random
+//                                           programs
 import ModelSelfTest
 
 struct Command {
@@ -69,7 +69,7 @@ struct Command {
       print(model.name)
       for run in model.runs(share: share, seed: seed) {
         var options = run.options
-        options.mostSeconds = seconds ?? options.mostSeconds
+        options.maxSeconds = seconds ?? options.maxSeconds
         let outcome = model.model.check(options)
         executions += outcome.executions
         Report.print(outcome, run)

@@ -1,15 +1,16 @@
-// Room: Models/EngineModel. A model of a part of the engine, and how far it is checked.
-// Each is a scene of the engine's real objects: two or three threads that use them, and what must be true in
+// Room: Models/EngineModel. A model of a part of the engine, and how far it is checked. Each is a
+// scene of the engine's real objects: two or three threads that use them, and what must be true in
 // the end. `reach` says what a run of it proves.
 
 /// How far a model is taken.
 enum Reach {
   /// Every schedule, in both memories.
   case exhausted
-  /// Every schedule where each load returns the latest value; random and priority schedules in weak memory.
+  /// Every schedule where each load returns the latest value; random and priority schedules in weak
+  /// memory.
   case exhaustedStrong
-  /// Too large for that: every schedule with at most so many preemptions, and a million each of random and
-  /// priority schedules, in both memories.
+  /// Too large for that: every schedule with at most so many preemptions, and a million each of
+  /// random and priority schedules, in both memories.
   case bounded(preemptions: Int)
 }
 

@@ -1,4 +1,5 @@
-// Room: Models/KeptOrderings. Orderings that no model misses and that stay all the same, each with its reason.
+// Room: Models/KeptOrderings. Orderings that no model misses and that stay all the same, each with
+// its reason.
 
 struct KeptOrdering {
   let file: String
@@ -20,8 +21,8 @@ struct KeptOrdering {
 
   var line: UInt32 { EngineSources.number(in: file, of: text, after: after) }
 
-  /// Stops where what is said of a place is not true of the sources any more: the list is read by `orderings` alone,
-  /// which nobody runs for each change.
+  /// Stops where what is said of a place is not true of the sources any more: the list is read by
+  /// `orderings` alone, which nobody runs for each change.
   static func checkPlaces() {
     for kept in all { _ = kept.line }
   }
@@ -55,12 +56,13 @@ extension KeptOrdering {
     let exchange = "let (won, now) = state.weakCompareExchange"
     return [
       KeptOrdering(
-        in: "Lane+Drain.swift", at: "var noticed = takeNotice(of: attention.load", .dropsAcquire,
+        in: "Lane+Drain.swift", at: "var noticed = consumeChanges(of: changeEpoch.load",
+        .dropsAcquire,
         why: prompt),
       KeptOrdering(
-        in: "Lane+Drain.swift", at: "let now = attention.load", .dropsAcquire, why: prompt),
+        in: "Lane+Drain.swift", at: "let now = changeEpoch.load", .dropsAcquire, why: prompt),
       KeptOrdering(
-        in: "Lane+Suspend.swift", at: "attention.wrappingAdd", .dropsRelease, why: prompt),
+        in: "Lane+Suspend.swift", at: "changeEpoch.wrappingAdd", .dropsRelease, why: prompt),
       KeptOrdering(
         in: "Lane+Suspend.swift", at: exchange, after: "func suspendFirst", .dropsRelease,
         why: "tells of what the caller did before; nothing reads it in a model"),
@@ -84,7 +86,8 @@ extension KeptOrdering {
     ]
   }
 
-  /// Where Swift has no weaker form, or the pair that needs the ordering takes a larger pool than the models'.
+  /// Where Swift has no weaker form, or the pair that needs the ordering takes a larger pool than
+  /// the models'.
   private static var pools: [KeptOrdering] {
     let hint =
       "the hint only spares looks: a searcher's last look goes without it, so a wrong one costs time and "
@@ -122,7 +125,7 @@ extension KeptOrdering {
     return list + [
       KeptOrdering(
         in: "Pool+Take.swift", at: "let count = workerCount.load",
-        after: "func mostUrgentRing", .dropsAcquire, why: workers),
+        after: "func mostUrgentLocalQueue", .dropsAcquire, why: workers),
       KeptOrdering(in: "Worker.swift", at: "threadWord.load", .dropsAcquire, why: record),
       KeptOrdering(in: "Worker.swift", at: "threadWord.store", .dropsRelease, why: record),
     ]
@@ -156,16 +159,17 @@ extension KeptOrdering {
       + "which the checker does not model"
     return [
       KeptOrdering(
-        in: "Ring.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        in: "LocalQueue.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
         .dropsSequential, why: "tail decides the pair; both ends are read in one order"),
       KeptOrdering(
-        in: "Ring.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        in: "LocalQueue.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
         .dropsAcquire, why: "comes with the single order"),
       KeptOrdering(
-        in: "Ring.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",
+        in: "LocalQueue.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",
         after: "func accepts", .dropsAcquire, why: reuse),
       KeptOrdering(
-        in: "Ring.swift", at: "other.words.pointee.head.load(ordering: .acquiring)", .dropsAcquire,
+        in: "LocalQueue.swift", at: "other.words.pointee.head.load(ordering: .acquiring)",
+        .dropsAcquire,
         why: reuse),
     ]
   }

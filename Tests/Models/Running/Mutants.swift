@@ -40,7 +40,7 @@ extension EngineModel {
     var options = options
     options.isWeak = mutant.isWeak
     options.mutations = [mutant.mutation]
-    options.mostSeconds = 20
+    options.maxSeconds = 20
     return model.check(options)
   }
 }

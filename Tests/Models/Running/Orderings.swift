@@ -1,12 +1,13 @@
-// Room: Models/Orderings. Is every memory ordering in the engine needed? Weakens each in turn, at every place
-// that some model comes to, and runs all models that come there, the quickest first. What nobody misses is
-// stronger than it must be, or is not modelled, or is kept for a reason: see KeptOrderings.
+// Room: Models/Orderings. Is every memory ordering in the engine needed? Weakens each in turn, at
+// every place that some model comes to, and runs all models that come there, the quickest first.
+// What nobody misses is stronger than it must be, or is not modelled, or is kept for a reason: see
+// KeptOrderings.
 
 enum Orderings {
-  /// How long each model tries, the quickest model first: all of them a little, then all a little longer. And how
-  /// long all of them do: a weakening that nobody finds costs as much.
+  /// How long each model tries, the quickest model first: all of them a little, then all a little
+  /// longer. And how long all of them do: a weakening that nobody finds costs as much.
   private static var rounds: [Double] { [0.05, 1] }
-  private static var mostSecondsInAll: Double { 20 }
+  private static var maxSecondsInAll: Double { 20 }
 
   private struct Place: Hashable {
     let file: String
@@ -25,7 +26,7 @@ enum Orderings {
     for model in Catalogue.models {
       var options = model.options
       options.isWeak = true
-      options.mostSeconds = 2
+      options.maxSeconds = 2
       let start = ContinuousClock.now
       let visits = model.model.visits(options)
       let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -81,9 +82,9 @@ enum Orderings {
         var options = visitor.model.options
         options.isWeak = true
         options.mutations = [mutation]
-        options.mostSeconds = seconds
+        options.maxSeconds = seconds
         if visitor.model.model.check(options).failure != nil { return visitor.model }
-        if (ContinuousClock.now - start) / .seconds(1) > mostSecondsInAll { return nil }
+        if (ContinuousClock.now - start) / .seconds(1) > maxSecondsInAll { return nil }
       }
     }
     return nil

@@ -11,8 +11,8 @@ enum EngineSources {
     return lines[Int(number) - 1].trimmed
   }
 
-  /// The number of the line of `file` that contains `text`, counted from `after` on if that is given. Stops
-  /// unless there is exactly one.
+  /// The number of the line of `file` that contains `text`, counted from `after` on if that is
+  /// given. Stops unless there is exactly one.
   static func number(in file: String, of text: String, after: String? = nil) -> UInt32 {
     guard let lines = files[file] else { fatalError("model: there is no file \(file).") }
     var start = 0

@@ -1,4 +1,5 @@
-// Room: Models/Activations. A source that begins beside events, its end, and handlers that are set then.
+// Room: Models/Activations. A source that begins beside events, its end, and handlers that are set
+// then.
 
 extension Catalogue {
   static var activations: [EngineModel] {

@@ -1,6 +1,6 @@
 // Room: Models/Lanes. Concurrent queues: readers beside each other, barriers alone, and the width.
-// Readers read plain memory that barriers write: a barrier that overlaps with anything, or is not ordered with
-// it, is a data race. That readers do overlap is for ordinary tests to show.
+// Readers read plain memory that barriers write: a barrier that overlaps with anything, or is not
+// ordered with it, is a data race. That readers do overlap is for ordinary tests to show.
 
 final class ConcurrentScene: @unchecked Sendable {
   let queue: DispatchQueue

@@ -1,4 +1,5 @@
-// Room: Models/Descriptors. Sources that share a descriptor: no readiness is lost, and nobody hears of what is gone.
+// Room: Models/Descriptors. Sources that share a descriptor: no readiness is lost, and nobody hears
+// of what is gone.
 
 extension Catalogue {
   static var descriptors: [EngineModel] {
@@ -114,7 +115,7 @@ extension Catalogue {
         reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
-        let (writer, reader) = (stage.reader(mostAnswers: 0, direction: .write), stage.reader())
+        let (writer, reader) = (stage.reader(maxAnswers: 0, direction: .write), stage.reader())
         writer.join()
         reader.join()
         scene.thread("writer") {
@@ -216,7 +217,7 @@ extension Catalogue {
       ) { scene in
         let stage = DescriptorScene(scene)
         ModelKernel.open(ModelKernel.first, .readable, canBePolled: false)
-        let reader = stage.reader(mostAnswers: 2)
+        let reader = stage.reader(maxAnswers: 2)
         scene.thread("joins") { reader.join() }
         scene.thread("leaves") { reader.leave() }
         stage.finally(scene) {
@@ -285,7 +286,7 @@ private enum Descriptors {
   /// The client closes a number that somebody listens to, and listens to another file by it.
   static func reuse(_ scene: Scene, opening readiness: Readiness, canBePolled: Bool = true) {
     let stage = DescriptorScene(scene)
-    let (old, new) = (stage.reader(), stage.reader(mostAnswers: 2))
+    let (old, new) = (stage.reader(), stage.reader(maxAnswers: 2))
     old.join()
     scene.thread("client") {
       ModelKernel.close(ModelKernel.first, andOpen: readiness, canBePolled: canBePolled)

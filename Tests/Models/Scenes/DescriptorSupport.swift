@@ -1,4 +1,5 @@
-// Room: Models/Descriptors. What the models of descriptors share: entries, and threads that stand for their handlers.
+// Room: Models/Descriptors. What the models of descriptors share: entries, and threads that stand
+// for their handlers.
 
 final class DescriptorScene: @unchecked Sendable {
   let events: EventScene
@@ -11,9 +12,9 @@ final class DescriptorScene: @unchecked Sendable {
 
   func reader(
     of descriptor: Int32 = ModelKernel.first, answer: SharedDescriptor.Answer = .waits,
-    mostAnswers: Int = .max, direction: DescriptorEntry.Direction = .read
+    maxAnswers: Int = .max, direction: DescriptorEntry.Direction = .read
   ) -> Reader {
-    readers.append(Reader(events, descriptor, answer, mostAnswers, direction))
+    readers.append(Reader(events, descriptor, answer, maxAnswers, direction))
     return readers[readers.count - 1]
   }
 
@@ -108,7 +109,7 @@ final class Reader: @unchecked Sendable {
   var isKnown: Bool { events.shared(descriptor) === last }
 }
 
-final class Needy: Lacking, @unchecked Sendable {
+final class Needy: ResourceRetry, @unchecked Sendable {
   let lock = Lock()
   @Cell var lacks = false
 

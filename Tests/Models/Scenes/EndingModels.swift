@@ -1,5 +1,5 @@
-// Room: Models/Endings. A source without a cancel handler ends where it is cancelled, if nothing is on its lane; and what
-// its event handler keeps is let go of, once, on the queue.
+// Room: Models/Endings. A source without a cancel handler ends where it is cancelled, if nothing is
+// on its lane; and what its event handler keeps is let go of, once, on the queue.
 
 extension Catalogue {
   static var endings: [EngineModel] {

@@ -1,5 +1,5 @@
-// Room: Models/EventSupport. Events of its own for each execution: a poller whose threads are the model's, timers,
-// and those who listen.
+// Room: Models/EventSupport. Events of its own for each execution: a poller whose threads are the
+// model's, timers, and those who listen.
 
 /// What the engine takes for the process's events.
 enum ModelEvents {
@@ -18,8 +18,8 @@ final class EventScene: @unchecked Sendable {
   var timers: Timers { events.monotonic }
   let begin = Checker.nanoseconds
 
-  /// With so many threads of the poller, which wait in the set and never end. Without a `pool` they have no CPU to
-  /// visit, and what comes they tell themselves.
+  /// With so many threads of the poller, which wait in the set and never end. Without a `pool` they
+  /// have no CPU to visit, and what comes they tell themselves.
   init(_ scene: Scene, pollers: Int = 1, pool given: Pool? = nil) {
     pool = given ?? Pool.small()
     if given == nil { pool.allowance.store(0, ordering: .relaxed) }
@@ -27,9 +27,11 @@ final class EventScene: @unchecked Sendable {
     ModelEvents.known = events
     _ = poller.prepareForModel()
     for number in 0..<pollers {
-      let guest = pool.makeGuest(named: "")
+      let externalWorker = pool.makeExternalWorker(named: "")
       // Their stacks are lost in the end, with all references on them.
-      let (poller, record) = (Unmanaged.passUnretained(poller), Unmanaged.passUnretained(guest))
+      let (poller, record) = (
+        Unmanaged.passUnretained(poller), Unmanaged.passUnretained(externalWorker)
+      )
       let own = Unmanaged.passUnretained(number == 0 ? self.poller.first : self.poller.second)
       scene.thread("poller \(number)", isDaemon: true) {
         record._withUnsafeGuaranteedRef { record in
@@ -51,8 +53,8 @@ final class EventScene: @unchecked Sendable {
     }
   }
 
-  /// Of the verdict, at its end: nothing is registered any more, and the poller's threads, which are left where they
-  /// are, find nothing.
+  /// Of the verdict, at its end: nothing is registered any more, and the poller's threads, which
+  /// are left where they are, find nothing.
   func end() {
     ModelKernel.reset()
     poller.lacking = []
@@ -79,7 +81,7 @@ final class EventScene: @unchecked Sendable {
 extension Poller {
   /// With its set, and none to be made of the threads that it would make itself.
   fileprivate func prepareForModel() -> Int32 {
-    threads.store(Self.mostThreads, ordering: .relaxed)
+    threads.store(Self.maxThreads, ordering: .relaxed)
     return prepare()
   }
 }

@@ -68,8 +68,8 @@ private enum Groups {
     }
   }
 
-  /// Whoever enters before the group was seen empty may belong to the same generation or not; the first
-  /// member's work is waited for in any case.
+  /// Whoever enters before the group was seen empty may belong to the same generation or not; the
+  /// first member's work is waited for in any case.
   static func enterWhileLeaving(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let done = Plain()
@@ -231,8 +231,8 @@ private enum Groups {
     }
   }
 
-  /// The first generation's claimer may come to deliver when the second has ended: its notification must
-  /// not come after the second's all the same.
+  /// The first generation's claimer may come to deliver when the second has ended: its notification
+  /// must not come after the second's all the same.
   static func notificationsInOrder(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let root = KeepingRoot()
@@ -252,8 +252,9 @@ private enum Groups {
     }
   }
 
-  /// The first generation's claimer may find that the second has ended, and deliver that one's notification
-  /// too, before its own claimer comes. It must then have seen what the second's members did.
+  /// The first generation's claimer may find that the second has ended, and deliver that one's
+  /// notification too, before its own claimer comes. It must then have seen what the second's
+  /// members did.
   static func lateClaimer(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()

@@ -1,4 +1,5 @@
-// Room: Models/Guests. Threads of the poller that work in the pool for a while, and the poller's two threads.
+// Room: Models/Guests. Threads of the poller that work in the pool for a while, and the poller's
+// two threads.
 
 extension Catalogue {
   static var guests: [EngineModel] {
@@ -8,8 +9,8 @@ extension Catalogue {
         reach: .bounded(preemptions: 3)
       ) { scene in
         let (pool, brought, other) = (Pool.small(), Job(), Job())
-        let guest = pool.makeGuest(named: "")
-        scene.thread("guest") { Guests.visit(pool, guest, [brought]) }
+        let externalWorker = pool.makeExternalWorker(named: "")
+        scene.thread("guest") { Guests.visit(pool, externalWorker, [brought]) }
         scene.thread("submitter") { pool.submit(other) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
@@ -21,9 +22,9 @@ extension Catalogue {
       ) { scene in
         let pool = Pool.small(width: 2, threads: 2)
         let jobs = [Job(), Job(), Job()]
-        let guest = pool.makeGuest(named: "")
+        let externalWorker = pool.makeExternalWorker(named: "")
         pool.makeIdleWorker()
-        scene.thread("guest") { Guests.visit(pool, guest, Array(jobs[0..<2])) }
+        scene.thread("guest") { Guests.visit(pool, externalWorker, Array(jobs[0..<2])) }
         scene.thread("submitter") { pool.submit(jobs[2]) }
         scene.finally {
           for job in jobs { job.expectDone() }
@@ -33,9 +34,9 @@ extension Catalogue {
       EngineModel("guest: it finds a CPU or brings nothing", reach: .bounded(preemptions: 3)) {
         scene in
         let (pool, brought, other) = (Pool.small(), Job(), Job())
-        let guest = pool.makeGuest(named: "")
+        let externalWorker = pool.makeExternalWorker(named: "")
         pool.submit(other)
-        scene.thread("guest") { Guests.visit(pool, guest, [brought]) }
+        scene.thread("guest") { Guests.visit(pool, externalWorker, [brought]) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
           pool.expectAtRest()
@@ -43,10 +44,10 @@ extension Catalogue {
       },
       EngineModel("guest: a submission and its last look see each other") { scene in
         let (pool, job) = (Pool.small(), Job())
-        let guest = pool.makeGuest(named: "")
+        let externalWorker = pool.makeExternalWorker(named: "")
         // With nothing to bring it goes at once.
         scene.thread("guest") {
-          _ = pool.visit(as: guest, on: Guests.begin(guest)) {}
+          _ = pool.visit(as: externalWorker, on: Guests.begin(externalWorker)) {}
         }
         scene.thread("submitter") {
           pool.publish(job)
@@ -60,11 +61,11 @@ extension Catalogue {
       EngineModel("guest: one that steps out leaves its work to others") { scene in
         let pool = Pool.small(width: 2, threads: 2)
         let jobs = [Job(), Job()]
-        let guest = pool.makeGuest(named: "")
+        let externalWorker = pool.makeExternalWorker(named: "")
         let worker = pool.makeWorkers(1, searching: 1)[0]
         // While its first item runs the width becomes one, and the worker is the one.
         let first = Job { pool.allowance.store(1, ordering: .relaxed) }
-        scene.thread("guest") { Guests.visit(pool, guest, [first] + jobs) }
+        scene.thread("guest") { Guests.visit(pool, externalWorker, [first] + jobs) }
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
@@ -130,28 +131,28 @@ extension Catalogue {
     ]
   }
 
-  static var guestMutants: [Mutant] {
+  static var externalWorkerMutants: [Mutant] {
     let brings = "guest: what it brings runs, and what comes while it leaves"
     let look = "guest: a submission and its last look see each other"
     let long = "poller: however long a handler takes, events are received"
     return [
       Mutant(
-        "a guest leaves out of order", in: "Pool+Park.swift",
+        "an external worker leaves out of order", in: "Pool+Park.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "func changeIfApplicable",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
-        "a guest's last look may see the past", in: "Injector.swift",
+        "an external worker's last look may see the past", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "a guest's last look sees nothing", in: "Injector.swift",
+        "an external worker's last look sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(1), foundBy: look),
       Mutant(
-        "a guest's last look passes the rings by", in: "Pool.swift",
+        "an external worker's last look passes the rings by", in: "Pool.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0),
         foundBy: "guest: one that steps out leaves its work to others"),
       Mutant(
-        "a guest is counted in two steps", in: "Pool+Park.swift",
+        "an external worker is counted in two steps", in: "Pool+Park.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "func changeIfApplicable",
         .splits, foundBy: brings),
       Mutant(
@@ -166,15 +167,15 @@ extension Catalogue {
 }
 
 private enum Guests {
-  static func begin(_ guest: Worker) -> ThreadContext {
-    guest.thread = currentThread()
+  static func begin(_ externalWorker: Worker) -> ThreadContext {
+    externalWorker.thread = currentThread()
     return currentThread()
   }
 
   /// As a thread of the poller does: where there is no CPU it hands over.
-  static func visit(_ pool: Pool, _ guest: Worker, _ jobs: [Job]) {
+  static func visit(_ pool: Pool, _ externalWorker: Worker, _ jobs: [Job]) {
     let bring = { for job in jobs { pool.submit(job) } }
-    if !pool.visit(as: guest, on: begin(guest), bring: bring) { bring() }
+    if !pool.visit(as: externalWorker, on: begin(externalWorker), bring: bring) { bring() }
   }
 
   /// Each to a descriptor of its own.

@@ -1,9 +1,10 @@
-// Room: Models/Injectors. Injector: anybody pushes, takers move the inbox to the front under a lock.
+// Room: Models/Injectors. Injector: anybody pushes, takers move the inbox to the front under a
+// lock.
 
 extension Injector {
   /// The oldest node and no further one.
-  fileprivate func takeOne(_ ring: OwnedRing) -> WorkNode? {
-    take(atMost: 1, ring: ring.ring, band: .default)
+  fileprivate func takeOne(_ localQueue: OwnedLocalQueue) -> WorkNode? {
+    take(atMost: 1, localQueue: localQueue.localQueue, band: .default)
   }
 }
 
@@ -11,36 +12,38 @@ extension Catalogue {
   static var injectors: [EngineModel] {
     [
       EngineModel("injector: two push, one takes") { scene in
-        let (injector, ring) = (Injector(), OwnedRing())
+        let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(3)
         scene.thread("first") { for number in 0..<2 { injector.push(parcels.send(number)) } }
         scene.thread("second") { injector.push(parcels.send(2)) }
         scene.thread("taker") {
           var last = -1
-          while let node = injector.takeOne(ring) {
+          while let node = injector.takeOne(localQueue) {
             let number = parcels.receive(node)
             Checker.expect(number == 2 || number > last, "node \(number) overtook node \(last)")
             if number != 2 { last = number }
           }
         }
         scene.finally {
-          parcels.receiveAll { injector.takeOne(ring) }
+          parcels.receiveAll { injector.takeOne(localQueue) }
           parcels.expectAllArrived()
           Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
         }
       },
       EngineModel("injector: two take what one pushes") { scene in
-        let (injector, rings) = (Injector(), [OwnedRing(), OwnedRing()])
+        let (injector, rings) = (Injector(), [OwnedLocalQueue(), OwnedLocalQueue()])
         let parcels = Parcels(3)
         injector.push(parcels.send(0))
         scene.thread("pusher") { injector.push(parcels.send(1)) }
         for number in 0..<2 {
           scene.thread("taker \(number)") {
-            let ring = rings[number]
-            if let node = injector.take(atMost: 4, ring: ring.ring, band: .default) {
+            let localQueue = rings[number]
+            if let node = injector.take(
+              atMost: 4, localQueue: localQueue.localQueue, band: .default)
+            {
               parcels.receive(node)
             }
-            parcels.receiveAll { ring.ring.take() }
+            parcels.receiveAll { localQueue.localQueue.take() }
           }
         }
         scene.finally {
@@ -52,20 +55,20 @@ extension Catalogue {
       },
       EngineModel("injector: it is never empty while something waits in it") { scene in
         // One of the two always waits: in the inbox, or in front, or on its way.
-        let (injector, ring) = (Injector(), OwnedRing())
+        let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(2)
         for number in 0..<2 { injector.push(parcels.send(number)) }
-        scene.thread("taker") { injector.takeOne(ring).map { _ = parcels.receive($0) } }
+        scene.thread("taker") { injector.takeOne(localQueue).map { _ = parcels.receive($0) } }
         scene.thread("observer") {
           Checker.expect(!injector.isEmpty, "what waits is in neither of its places")
         }
         scene.finally {
-          parcels.receiveAll { injector.takeOne(ring) }
+          parcels.receiveAll { injector.takeOne(localQueue) }
           parcels.expectAllArrived()
         }
       },
       EngineModel("injector: who pushed finds it empty only when another has taken") { scene in
-        let (injector, ring) = (Injector(), OwnedRing())
+        let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(2)
         let taken = Number()
         injector.push(parcels.send(0))
@@ -79,7 +82,7 @@ extension Catalogue {
         scene.thread("taker") {
           for _ in 0..<2 {
             taken.word.wrappingAdd(1, ordering: .sequentiallyConsistent)
-            if let node = injector.takeOne(ring) {
+            if let node = injector.takeOne(localQueue) {
               parcels.receive(node)
             } else {
               taken.word.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -90,7 +93,7 @@ extension Catalogue {
           Checker.expect(
             injector.isEmpty == (parcels.hasArrived(0) && parcels.hasArrived(1)),
             "it is empty while something waits, or is not while nothing does")
-          parcels.receiveAll { injector.takeOne(ring) }
+          parcels.receiveAll { injector.takeOne(localQueue) }
           parcels.expectAllArrived()
         }
       },

@@ -1,8 +1,8 @@
-// Room: Models/Lanes. Push, drain, idle: what comes onto a lane runs once, alone, in order, and is found by a
-// drainer that is just giving the lane up.
+// Room: Models/Lanes. Push, drain, idle: what comes onto a lane runs once, alone, in order, and is
+// found by a drainer that is just giving the lane up.
 
-/// A serial queue and what its items touch: plain memory, so that two items that overlap, or are not ordered
-/// by the lane, are a data race.
+/// A serial queue and what its items touch: plain memory, so that two items that overlap, or are
+/// not ordered by the lane, are a data race.
 final class SerialScene: @unchecked Sendable {
   let queue: DispatchQueue
   let log = Plain()

@@ -1,4 +1,5 @@
-// Room: Models/Mains. The main queue: its number that says that there is work, and the bell of a run loop.
+// Room: Models/Mains. The main queue: its number that says that there is work, and the bell of a
+// run loop.
 
 extension Catalogue {
   static var mains: [EngineModel] {
@@ -13,9 +14,12 @@ extension Catalogue {
         }, Mains.submit(threads: 1)),
       EngineModel("main queue: a vigil begins while one submits", Mains.lookAround),
       EngineModel("main queue: a sleeper is called for a vigil", Mains.vigil),
-      EngineModel("main queue: at work it is called for a vigil", Mains.vigilAtWork),
-      EngineModel("main queue: a vigil that ends and begins calls it", Mains.vigilAgain),
-      EngineModel("main queue: a run loop asks for its bell while one submits", Mains.bell),
+      EngineModel("main queue: at work it is called for a vigil", Mains.retryAtWork),
+      EngineModel("main queue: a vigil that ends and begins calls it", Mains.retryAgain),
+      EngineModel(
+        "main queue: a run loop asks for its wake-up descriptor while one submits",
+        Mains.wakeDescriptor
+      ),
     ]
   }
 
@@ -25,19 +29,24 @@ extension Catalogue {
         "whoever submits rings before it tells", in: "MainQueue.swift",
         at: "signal.bitwiseOr(Self.work",
         .dropsSequential,
-        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        isWeak: true),
       Mutant(
-        "whoever submits sees an old bell", in: "MainQueue.swift",
+        "whoever submits sees an old wake-up descriptor", in: "MainQueue.swift",
         at: "descriptor.load(ordering: .sequentiallyConsistent)", .dropsSequential,
-        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        isWeak: true),
       Mutant(
-        "a run loop hangs its bell too late", in: "MainQueue.swift", at: "descriptor.store(made",
+        "a run loop hangs its wake-up descriptor too late", in: "MainQueue.swift",
+        at: "descriptor.store(made",
         .dropsSequential,
-        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        isWeak: true),
       Mutant(
         "a run loop sees an old signal", in: "MainQueue.swift",
         at: "signal.load(ordering: .sequentiallyConsistent)", .dropsSequential,
-        foundBy: "main queue: a run loop asks for its bell while one submits", isWeak: true),
+        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        isWeak: true),
       Mutant(
         "whoever submits wakes nobody", in: "MainQueue.swift", at: "futexWake(signal)",
         after: "wakeBoundThread", .skips,
@@ -92,8 +101,8 @@ private enum Mains {
     scene.finally { Checker.expect(sum.value == 1, "the item did not run") }
   }
 
-  /// Whoever calls the main thread to a vigil has begun it, and the main thread must see that before it
-  /// sleeps again.
+  /// Whoever calls the main thread to a vigil has begun it, and the main thread must see that
+  /// before it sleeps again.
   static func vigil(_ scene: Scene) {
     let main = MainQueue()
     let vigil = Tally()
@@ -113,7 +122,7 @@ private enum Mains {
   }
 
   /// Nor may it miss the vigil when it has work at the moment of the call.
-  static func vigilAtWork(_ scene: Scene) {
+  static func retryAtWork(_ scene: Scene) {
     let main = MainQueue()
     let vigil = Tally()
     ThreadRegistry.mainThread = ModelThreads.context(1)
@@ -133,39 +142,39 @@ private enum Mains {
   }
 
   /// Who ends a vigil and begins it again at once calls whoever looked between the two.
-  static func vigilAgain(_ scene: Scene) {
+  static func retryAgain(_ scene: Scene) {
     let main = MainQueue()
     let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
-    pool.whenVigilBegins = { main.lookAround() }
+    pool.whenRetriesBegin = { main.lookAround() }
     ThreadRegistry.mainThread = ModelThreads.context(1)
-    Vigil.begin(pool)
+    ThreadlessRetry.begin(pool)
     scene.thread("main") {
       while true {
         while main.drainOnce() {}
-        if Vigil.isKept { return }
+        if ThreadlessRetry.isKept { return }
         main.grandCentralMainIdle()
       }
     }
     scene.thread("submitter") {
       pool.publish(job)
-      pool.keepVigil()
+      pool.retryWithoutThread()
     }
     scene.thread("sleeper") { pool.attend() }
     scene.keep(main)
     scene.finally {
-      Checker.expect(pool.endVigil(), "work waits, and the vigil has ended")
+      Checker.expect(pool.endRetries(), "work waits, and the vigil has ended")
     }
   }
 
-  static func bell(_ scene: Scene) {
+  static func wakeDescriptor(_ scene: Scene) {
     let main = MainQueue()
     let sum = Plain()
     ThreadRegistry.mainThread = ModelThreads.context(1)
     scene.thread("main") {
-      guard let bell = try? main.runLoopDescriptor() else { return }
-      Doorbell.hear(bell)
+      guard let wakeDescriptor = try? main.runLoopDescriptor() else { return }
+      EventFD.hear(wakeDescriptor)
       main.drainOnce()
-      Checker.expect(sum.value == 1, "the bell rang for nothing")
+      Checker.expect(sum.value == 1, "the wake-up descriptor rang for nothing")
     }
     scene.thread("submitter") { main.asyncUnsafe { sum.value += 1 } }
   }

@@ -1,8 +1,8 @@
-// Room: Models/ModelRoots. Root queues for models that have no pool: where work ends up that the part under
-// test submits.
+// Room: Models/ModelRoots. Root queues for models that have no pool: where work ends up that the
+// part under test submits.
 
-/// Runs each node at once, on a thread of its own. What a node does before its first atomic operation costs
-/// the search nothing.
+/// Runs each node at once, on a thread of its own. What a node does before its first atomic
+/// operation costs the search nothing.
 final class SpawningRoot: DispatchQueue, @unchecked Sendable {
   init(_ label: String = "model.spawning") {
     super.init(root: label, kind: .root, qos: .unspecified)

@@ -30,7 +30,7 @@ extension Catalogue {
           pool.monitor.watch(pool)
         }
         scene.finally {
-          let isKept = pool.endVigil()
+          let isKept = pool.endRetries()
           Checker.expect(
             isKept || pool.monitor.mode.load(ordering: .relaxed) == 3,
             "work waits, and nobody will look for it")

@@ -1,4 +1,5 @@
-// Room: Models/Nodes. NodeCache and NodeDepot: chains of free nodes go from one thread's list to another's.
+// Room: Models/Nodes. NodeCache and NodeDepot: chains of free nodes go from one thread's list to
+// another's.
 
 /// The depot as of this execution, and an account of all nodes in it and in the threads' lists.
 private struct NodeAccount {
@@ -11,7 +12,8 @@ private struct NodeAccount {
     }
   }
 
-  /// Fails unless each node is in one place, and lists are as long as they say. `more`: nodes in use.
+  /// Fails unless each node is in one place, and lists are as long as they say. `more`: nodes in
+  /// use.
   func expectSound(more: [WorkNode] = []) {
     var seen = Set(more.map(\.raw))
     Checker.expect(seen.count == more.count, "a node was given out twice")

@@ -1,5 +1,5 @@
-// Room: Models/Lanes. Urgent work behind less urgent: the raise is not lost, whoever has the lane just then, and
-// is taken back, whoever ends what it was for.
+// Room: Models/Lanes. Urgent work behind less urgent: the raise is not lost, whoever has the lane
+// just then, and is taken back, whoever ends what it was for.
 
 /// A serial queue whose items say what their thread works at.
 private final class OverrideScene: @unchecked Sendable {
@@ -16,14 +16,15 @@ private final class OverrideScene: @unchecked Sendable {
     }
   }
 
-  /// Fails unless items ran once each, in this order where it is given, and nobody is raised any more.
+  /// Fails unless items ran once each, in this order where it is given, and nobody is raised any
+  /// more.
   func expect(_ logged: Int...) {
     Checker.expect(
       logged.contains(log.value), "lost, or in another order: \(log.value)")
     Checker.expect(
       queue.state.load(ordering: .relaxed).rawValue == 0, "the lane did not come to rest")
     Checker.expect(
-      queue.summons.load(ordering: .relaxed).rawValue << 32 == 0, "a node has not come back")
+      queue.drainRequests.load(ordering: .relaxed).rawValue << 32 == 0, "a node has not come back")
     ModelThreads.expectNobodyRaised()
     ModelThreads.expectAllNodesBack()
   }
@@ -33,11 +34,11 @@ private final class OverrideScene: @unchecked Sendable {
 private func become(_ band: Band) {
   let thread = currentThread()
   thread.pointee.qos = UInt32(band.rawValue)
-  Standing.adopt(band, on: thread)
+  EffectivePriority.apply(band, on: thread)
 }
 
-private func expectStanding(_ band: Band) {
-  let now = Standing.of(currentThread())
+private func expectEffectivePriority(_ band: Band) {
+  let now = EffectivePriority.of(currentThread())
   Checker.expect(now >= band, "works at \(now), not at \(band)")
 }
 
@@ -50,9 +51,9 @@ extension Catalogue {
         scene.thread("pushes") {
           lane.async(1, .utility) {
             isPushed.wait()
-            expectStanding(.userInitiated)
+            expectEffectivePriority(.userInitiated)
           }
-          lane.async(2, .userInitiated) { expectStanding(.userInitiated) }
+          lane.async(2, .userInitiated) { expectEffectivePriority(.userInitiated) }
           isPushed.signal()
         }
         scene.finally { lane.expect(12) }
@@ -63,14 +64,14 @@ extension Catalogue {
         lane.async(1, .background) {
           isPushed.wait()
           isPushed.wait()
-          expectStanding(.userInitiated)
+          expectEffectivePriority(.userInitiated)
         }
         scene.thread("raises") {
-          lane.async(2, .utility) { expectStanding(.utility) }
+          lane.async(2, .utility) { expectEffectivePriority(.utility) }
           isPushed.signal()
         }
         scene.thread("raises more") {
-          lane.async(3, .userInitiated) { expectStanding(.userInitiated) }
+          lane.async(3, .userInitiated) { expectEffectivePriority(.userInitiated) }
           isPushed.signal()
         }
         scene.finally { lane.expect(123, 132) }
@@ -131,7 +132,7 @@ extension Catalogue {
         scene.finally {
           withExtendedLifetime(root) {}
           Checker.expect(
-            lane.queue.summons.load(ordering: .relaxed).rawValue << 32 == 0,
+            lane.queue.drainRequests.load(ordering: .relaxed).rawValue << 32 == 0,
             "a node has not come back")
           Checker.expect(lane.log.value == 12 || lane.log.value == 21, "lost: \(lane.log.value)")
           ModelThreads.expectNobodyRaised()
@@ -169,7 +170,7 @@ extension Catalogue {
         scene.thread("holds") {
           become(.background)
           lane.serial.sync(1)
-          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+          Checker.expect(EffectivePriority.of(currentThread()) == .background, "was left raised")
         }
         scene.thread("waits") {
           become(.userInitiated)
@@ -195,12 +196,12 @@ extension Catalogue {
         scene.thread("far") {
           become(.background)
           far.sync {}
-          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+          Checker.expect(EffectivePriority.of(currentThread()) == .background, "was left raised")
         }
         scene.thread("near") {
           become(.background)
           near.sync { far.sync {} }
-          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+          Checker.expect(EffectivePriority.of(currentThread()) == .background, "was left raised")
         }
         scene.thread("waits") {
           become(.userInitiated)
@@ -215,7 +216,7 @@ extension Catalogue {
         scene.thread("performs") {
           become(.background)
           item.perform()
-          Checker.expect(Standing.of(currentThread()) == .background, "was left raised")
+          Checker.expect(EffectivePriority.of(currentThread()) == .background, "was left raised")
         }
         scene.thread("waits") {
           become(.userInitiated)
@@ -233,18 +234,22 @@ extension Catalogue {
         .clears(bits: LaneState.urgencyMask),
         foundBy: "override: one comes while the lane is on its way"),
       Mutant(
-        "nobody is asked to drain", in: "Summons.swift", at: "weakCompareExchange",
-        .clears(bits: Summons.wanted), foundBy: "override: a raise beside the end of what it is for"
+        "nobody is asked to drain", in: "DrainRequests.swift", at: "weakCompareExchange",
+        .clears(bits: DrainRequests.requested),
+        foundBy: "override: a raise beside the end of what it is for"
       ),
       Mutant(
-        "two nodes drain a lane", in: "Summons.swift", at: "weakCompareExchange",
-        .sets(bits: Summons.wanted), foundBy: "override: one comes while the lane is on its way"),
+        "two nodes drain a lane", in: "DrainRequests.swift", at: "weakCompareExchange",
+        .sets(bits: DrainRequests.requested),
+        foundBy: "override: one comes while the lane is on its way"),
       Mutant(
-        "a thread is not raised", in: "Standing.swift", at: "shared.standing.store",
+        "a thread is not raised", in: "EffectivePriority.swift",
+        at: "shared.effectivePriority.store",
         after: "guard of(thread) < band", .skips,
         foundBy: "override: one comes while the lane is on its way"),
       Mutant(
-        "a raise is not taken back", in: "Standing.swift", at: "shared.standing.store",
+        "a raise is not taken back", in: "EffectivePriority.swift",
+        at: "shared.effectivePriority.store",
         after: "func adoptNow", .skips, foundBy: "override: a waiter raises who has the lane"),
       Mutant(
         "a drainer overwrites what is pushed while it lowers the lane", in: "Lane+Override.swift",

@@ -1,7 +1,8 @@
 // Room: Models/Parcels. Nodes that are handed from thread to thread, and counted where they arrive.
 
-/// Nodes of which each must arrive exactly once. Arrivals are counted in plain memory: a node that arrives at
-/// two threads is a race. They come from the stage's cache, which every execution fills anew.
+/// Nodes of which each must arrive exactly once. Arrivals are counted in plain memory: a node that
+/// arrives at two threads is a race. They come from the stage's cache, which every execution fills
+/// anew.
 final class Parcels {
   private let nodes: [WorkNode]
   private let arrivals: [Plain]
@@ -41,9 +42,9 @@ final class Parcels {
 }
 
 /// A ring that is gone at the end of its execution.
-final class OwnedRing {
-  let ring: Ring
+final class OwnedLocalQueue {
+  let localQueue: LocalQueue
   /// Head and tail wrap around after two nodes, unless another place is named.
-  init(startingAt first: UInt32 = .max - 1) { ring = Ring(startingAt: first) }
-  deinit { ring.dismantle() }
+  init(startingAt first: UInt32 = .max - 1) { localQueue = LocalQueue(startingAt: first) }
+  deinit { localQueue.dismantle() }
 }

@@ -1,4 +1,5 @@
-// Room: Models/Performs. The state of concurrentPerform: claims, the count of what is done, the one grant.
+// Room: Models/Performs. The state of concurrentPerform: claims, the count of what is done, the one
+// grant.
 
 extension Catalogue {
   static var performs: [EngineModel] {

@@ -1,5 +1,5 @@
-// Room: Models/Pools. The real pool: from submit() to a worker and back to rest.
-// The first worker is made while the scene is set, so it stands before its first step when the others begin.
+// Room: Models/Pools. The real pool: from submit() to a worker and back to rest. The first worker
+// is made while the scene is set, so it stands before its first step when the others begin.
 
 extension Catalogue {
   static var pools: [EngineModel] {
@@ -81,7 +81,7 @@ extension Catalogue {
         let pool = Pool.small(width: 3, threads: 3)
         let jobs = [Job(), Job(), Job()]
         let workers = pool.makeWorkers(3, searching: 2)
-        for job in jobs { workers[2].ring(.items).put(job.node(), band: .default) }
+        for job in jobs { workers[2].localQueue(.items).put(job.node(), band: .default) }
         scene.thread("thief") {
           _ = pool.begin(workers[0])
           if pool.take(for: workers[0]) != nil { pool.stopSearching(workers[0]) }
@@ -111,7 +111,7 @@ extension Catalogue {
         scene.finally { pool.expectSearcher() }
       },
       EngineModel("pool: a hint is its source's own") { scene in
-        let (pool, ring) = (Pool.small(sources: [.items, .lanes]), OwnedRing())
+        let (pool, localQueue) = (Pool.small(sources: [.items, .lanes]), OwnedLocalQueue())
         let job = Job()
         pool.markWaiting(.items)
         scene.thread("submitter") {
@@ -119,23 +119,25 @@ extension Catalogue {
           pool.markWaiting(.lanes)
         }
         scene.thread("taker") {
-          _ = pool.withInjector(.items) { $0.take(atMost: 1, ring: ring.ring, band: .default) }
+          _ = pool.withInjector(.items) {
+            $0.take(atMost: 1, localQueue: localQueue.localQueue, band: .default)
+          }
           pool.unmarkIfEmpty(.items)
         }
         scene.finally {
           let hint = pool.sourcesWaiting.load(ordering: .relaxed)
-          Checker.expect(hint == Source.lanes.bit, "the hints are \(hint)")
+          Checker.expect(hint == InjectorKey.lanes.bit, "the hints are \(hint)")
         }
       },
       EngineModel("pool: the hint of a source is set while work waits there") { scene in
-        let (pool, ring) = (Pool.small(), OwnedRing())
+        let (pool, localQueue) = (Pool.small(), OwnedLocalQueue())
         let jobs = [Job(), Job()]
         pool.publish(jobs[0])
         scene.thread("submitter") { pool.publish(jobs[1]) }
         scene.thread("taker") {
           for _ in 0..<2 {
             let node = pool.withInjector(.items) {
-              $0.take(atMost: 1, ring: ring.ring, band: .default)
+              $0.take(atMost: 1, localQueue: localQueue.localQueue, band: .default)
             }
             if node == nil { pool.unmarkIfEmpty(.items) }
           }
@@ -143,7 +145,8 @@ extension Catalogue {
         scene.finally {
           let isEmpty = pool.withInjector(.items) { $0.isEmpty }
           let hint = pool.sourcesWaiting.load(ordering: .relaxed)
-          Checker.expect(isEmpty || hint & Source.items.bit != 0, "work waits where no hint is")
+          Checker.expect(
+            isEmpty || hint & InjectorKey.items.bit != 0, "work waits where no hint is")
         }
       },
     ]
@@ -180,10 +183,11 @@ extension Catalogue {
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "a worker's own submission is out of order", in: "Ring.swift", at: "tail.store(last &+ 1",
+        "a worker's own submission is out of order", in: "LocalQueue.swift",
+        at: "tail.store(last &+ 1",
         .dropsSequential, foundBy: own, isWeak: true),
       Mutant(
-        "a last look at a ring may see the past", in: "Ring.swift",
+        "a last look at a local queue may see the past", in: "LocalQueue.swift",
         at: "== words.pointee.tail.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: own, isWeak: true),
       Mutant(
@@ -192,7 +196,7 @@ extension Catalogue {
         after: "func changeIfApplicable", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "a last look passes the rings by", in: "Pool.swift",
+        "a last look passes the local queues by", in: "Pool.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0), foundBy: own),
       Mutant(
         "a worker's last look sees nothing", in: "Injector.swift",

@@ -1,7 +1,7 @@
 // Room: Models/PoolSupport. A small pool of its own for each execution, and work for it.
 
-/// An item that says that it ran. It runs in the pool's own way, but its node is not given back: a node's
-/// memory is the models' of NodeCache.
+/// An item that says that it ran. It runs in the pool's own way, but its node is not given back: a
+/// node's memory is the models' of NodeCache.
 final class Job {
   private let runs = Plain()
   private let body: () -> Void
@@ -37,21 +37,22 @@ enum Allow {
   static func refusals(_ count: Int) -> (inout Options) -> Void { { $0.refusals = count } }
 }
 
-extension Source {
-  static var items: Source { Source(kind: .items, band: .default) }
-  static var lanes: Source { Source(kind: .lanes, band: .default) }
+extension InjectorKey {
+  static var items: InjectorKey { InjectorKey(kind: .items, band: .default) }
+  static var lanes: InjectorKey { InjectorKey(kind: .lanes, band: .default) }
 }
 
 extension Pool {
-  /// Has one source of work, and a monitor that is asleep and has no thread: watch() leaves a mark on it.
+  /// Has one source of work, and a monitor that is asleep and has no thread: watch() leaves a mark
+  /// on it.
   static func small(
-    width: Int = 1, threads: Int = 1, sources: [Source] = [.items], monitorMode: UInt32 = 2,
+    width: Int = 1, threads: Int = 1, sources: [InjectorKey] = [.items], monitorMode: UInt32 = 2,
     refusesAll: Bool = false
   ) -> Pool {
     // An execution that failed has left its own.
-    Vigil.keepers.change { $0.removeAll() }
+    ThreadlessRetry.keepers.change { $0.removeAll() }
     var configuration = Configuration(
-      width: width, readWidth: nil, softThreads: threads, mostThreads: threads)
+      width: width, readWidth: nil, softThreads: threads, maxThreads: threads)
     configuration.readBlockedSignals = { nil }
     configuration.sources = sources.reduce(0) { $0 | $1.bit }
     configuration.spawn = { body, argument, stackBytes in
@@ -100,10 +101,10 @@ extension Pool {
     markWaiting(.items)
   }
 
-  /// Fails unless the jobs ran, or somebody will look for them: a monitor that is being made or is there, or
-  /// whoever keeps the vigil. Ends that.
+  /// Fails unless the jobs ran, or somebody will look for them: a monitor that is being made or is
+  /// there, or whoever keeps the vigil. Ends that.
   func expectLookedAfter(_ jobs: [Job]) {
-    let isLookedAfter = endVigil() || monitor.mode.load(ordering: .relaxed) != 0
+    let isLookedAfter = endRetries() || monitor.mode.load(ordering: .relaxed) != 0
     // The last idle worker stays where there is no monitor.
     monitor.mode.store(2, ordering: .relaxed)
     if hasWork() {
@@ -115,9 +116,9 @@ extension Pool {
   }
 
   /// Whether a vigil was kept. It would keep the pool.
-  func endVigil() -> Bool {
-    defer { Vigil.end(self) }
-    return Vigil.isKept
+  func endRetries() -> Bool {
+    defer { ThreadlessRetry.end(self) }
+    return ThreadlessRetry.isKept
   }
 
   /// Fails unless somebody searches for the work that waits: awake, or with a wake-up on its way.
@@ -125,9 +126,9 @@ extension Pool {
     let seen = state.load(ordering: .relaxed)
     // Asked of the rings too, in case that it is the look itself that is wrong.
     let indices = 0..<workerCount.load(ordering: .relaxed)
-    let hasRings = indices.contains { worker(at: $0)?.hasRings ?? false }
+    let hasLocalWork = indices.contains { worker(at: $0)?.hasLocalWork ?? false }
     Checker.expect(
-      !(hasWork() || hasRings) || seen.searching > 0, "work waits, and nobody searches")
+      !(hasWork() || hasLocalWork) || seen.searching > 0, "work waits, and nobody searches")
     Checker.expect(seen.idle == idleStack.count, "the stack and the count differ")
     for number in 0..<ModelThreads.count { ModelThreads.context(number).pointee.worker = nil }
   }

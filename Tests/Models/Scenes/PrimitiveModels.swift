@@ -1,4 +1,4 @@
-// Room: Models/Primitives. Lock, Parker and the keepers of Vigil.
+// Room: Models/Primitives. Lock, Parker and the keepers of ThreadlessRetry.
 
 extension Catalogue {
   static var primitives: [EngineModel] {
@@ -59,7 +59,7 @@ extension Catalogue {
         "the last grant is still there", in: "Parker.swift",
         at: "$0.parker.store(0", .skips, foundBy: "parker: a grant, and one more"),
       Mutant(
-        "a vigil is not told of", in: "Vigil.swift", at: "count.store(list.count", .skips,
+        "a vigil is not told of", in: "ThreadlessRetry.swift", at: "count.store(list.count", .skips,
         foundBy: "vigil: one begins and ends, one attends"),
       Mutant(
         "a granted look acquires nothing", in: "Parker.swift",
@@ -196,13 +196,13 @@ private enum Primitives {
     }
   }
 
-  private final class Keeper: Vigilant, @unchecked Sendable {
+  private final class Keeper: ThreadlessRetrying, @unchecked Sendable {
     let attended = Journal()
     func attend() { attended.add(1) }
   }
 
   static func vigil(_ scene: Scene) {
-    let keepers = Keepers()
+    let keepers = ThreadlessRetriers()
     let watched = Keeper()
     keepers.change { $0.append(watched) }
     scene.thread("beginner") {

@@ -1,4 +1,5 @@
-// Room: Models/References. What C programs hold of an object: the last to let go ends it, once, and sees all that was done.
+// Room: Models/References. What C programs hold of an object: the last to let go ends it, once, and
+// sees all that was done.
 
 extension Catalogue {
   static var references: [EngineModel] {

@@ -1,5 +1,5 @@
-// Room: Models/Sleepers. Workers that sleep: in an item, without work until they leave, or not at all because
-// the system refuses them.
+// Room: Models/Sleepers. Workers that sleep: in an item, without work until they leave, or not at
+// all because the system refuses them.
 
 extension Catalogue {
   static var sleepers: [EngineModel] {
@@ -44,7 +44,7 @@ extension Catalogue {
       EngineModel("workers: an announced sleep and the monitor count it once") { scene in
         let pool = Pool.small()
         let worker = pool.makeWorker()
-        pool.change { $0.woken(width: 1, mostThreads: 1).0 }
+        pool.change { $0.woken(width: 1, maxThreads: 1).0 }
         pool.change { $0.searchEnded().0 }
         worker.status.store(.running, ordering: .relaxed)
         scene.thread("worker") {
@@ -92,14 +92,14 @@ extension Catalogue {
       },
       EngineModel("workers: a vigil does not end while work waits") { scene in
         let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
-        Vigil.begin(pool)
+        ThreadlessRetry.begin(pool)
         scene.thread("submitter") {
           pool.publish(job)
-          pool.keepVigil()
+          pool.retryWithoutThread()
         }
         scene.thread("sleeper") { pool.attend() }
         scene.finally {
-          Checker.expect(pool.endVigil(), "work waits, and the vigil has ended")
+          Checker.expect(pool.endRetries(), "work waits, and the vigil has ended")
         }
       },
     ]
@@ -141,7 +141,8 @@ extension Catalogue {
         "a worker forgets its last grant", in: "Parker.swift", at: "$0.parker.store(0", .skips,
         foundBy: "pool: nor does one that has just worked"),
       Mutant(
-        "sleepers are not told of a vigil", in: "Vigil.swift", at: "count.store(list.count", .skips,
+        "sleepers are not told of a vigil", in: "ThreadlessRetry.swift",
+        at: "count.store(list.count", .skips,
         foundBy: vigil),
       Mutant(
         "a vigil ends without a second look", in: "Injector.swift",

@@ -1,4 +1,5 @@
-// Room: Models/Sources. What a source is told reaches its handler, once; and nothing comes after its end.
+// Room: Models/Sources. What a source is told reaches its handler, once; and nothing comes after
+// its end.
 
 extension Catalogue {
   static var sources: [EngineModel] {

@@ -1,4 +1,5 @@
-// Room: Models/Lanes. suspend(), resume(), activate(): nothing starts in between, nothing is lost after.
+// Room: Models/Lanes. suspend(), resume(), activate(): nothing starts in between, nothing is lost
+// after.
 
 extension Catalogue {
   static var suspensions: [EngineModel] {
@@ -204,7 +205,7 @@ extension Catalogue {
     return [
       Mutant(
         "a drainer is not told of a suspension", in: "Lane+Suspend.swift",
-        at: "attention.wrappingAdd", .skips,
+        at: "changeEpoch.wrappingAdd", .skips,
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
         "who resumes does not take the lane", in: "Lane+Suspend.swift",

@@ -14,8 +14,8 @@ final class Plain: @unchecked Sendable {
   @Cell var value = 0
 }
 
-/// What threads did, in the order of the schedule. No part of the modelled memory: it neither costs a step
-/// nor orders anything.
+/// What threads did, in the order of the schedule. No part of the modelled memory: it neither costs
+/// a step nor orders anything.
 final class Journal {
   private(set) var entries: [Int] = []
 

@@ -146,7 +146,7 @@ extension Catalogue {
     [
       Mutant(
         "a drainer is not told of a new target", in: "Lane+Suspend.swift",
-        at: "attention.wrappingAdd", .skips,
+        at: "changeEpoch.wrappingAdd", .skips,
         foundBy: "retarget: of a suspended lane, to a lane whose items must not overlap"),
       Mutant(
         "a lane with a lane for target lets sync() through", in: "LaneState.swift",

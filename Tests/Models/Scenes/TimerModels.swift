@@ -1,4 +1,5 @@
-// Room: Models/Timers. Every timer that is armed fires once its time has come, and none that is not.
+// Room: Models/Timers. Every timer that is armed fires once its time has come, and none that is
+// not.
 
 extension Catalogue {
   static var timers: [EngineModel] {
@@ -58,7 +59,8 @@ extension Catalogue {
         a.schedule(5000)
         scene.thread("arms") { b.schedule(1000) }
         b.listener.whenTold = {
-          Checker.expect(Clock.monotonicNanoseconds() < stage.begin + 5000, "the alarm came late")
+          Checker.expect(
+            Clock.monotonicNanoseconds() < stage.begin + 5000, "the timer descriptor came late")
         }
         stage.finally(scene) {
           a.listener.expectHeard(1, "the first")
@@ -131,7 +133,7 @@ extension Catalogue {
       EngineModel(
         "timers: two make the alarm", reach: .bounded(preemptions: 2), adjust: Allow.time
       ) { scene in
-        let stage = TimerScene(scene, hasAlarm: false)
+        let stage = TimerScene(scene, hasTimerFD: false)
         let all = [stage.timer(), stage.timer()]
         for (number, one) in all.enumerated() {
           scene.thread("arms \(number)") { one.schedule(UInt64(1000 * number)) }
@@ -141,10 +143,10 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "timers: an alarm that is refused is made later", reach: .bounded(preemptions: 2),
+        "timers: a timer descriptor that is refused is made later", reach: .bounded(preemptions: 2),
         adjust: Allow.timeAndRefusal
       ) { scene in
-        let stage = TimerScene(scene, hasAlarm: false)
+        let stage = TimerScene(scene, hasTimerFD: false)
         let a = stage.timer()
         scene.thread("arms") { a.schedule(1000) }
         stage.finally(scene) { a.listener.expectHeard(1, "it") }
@@ -157,7 +159,8 @@ extension Catalogue {
         b.schedule(1000)
         let spare = stage.timer()
         scene.thread("lets go") {
-          // Reference counts are no steps: the lock makes this come before or after those who hold it.
+          // Reference counts are no steps: the lock makes this come before or after those who hold
+          // it.
           stage.timers.change { $0.disarm(spare.entry) }
           dying = nil
         }
@@ -182,18 +185,20 @@ extension Catalogue {
 
   static var timerMutants: [Mutant] {
     let beside = "timers: one is armed beside another's alarm"
-    let alarm = "Alarm.set(alarm, at: max(1, time))"
+    let timerFD = "TimerFD.set(timerFD, at: max(1, time))"
     return [
-      Mutant("no alarm is set", in: "Timers.swift", at: alarm, .skips, foundBy: beside),
       Mutant(
-        "the alarm is taken to be set for ever", in: "Timers.swift",
-        at: "@Cell private var alarmTime", .returns(0), foundBy: beside),
+        "no timer descriptor is set", in: "Timers.swift", at: timerFD, .skips, foundBy: beside),
       Mutant(
-        "an alarm is not watched", in: "Poller.swift", at: "let error = ReadinessSet.add(",
+        "the timer descriptor is taken to be set for ever", in: "Timers.swift",
+        at: "@Cell private var timerFDTime", .returns(0), foundBy: beside),
+      Mutant(
+        "a timer descriptor is not watched", in: "Poller.swift",
+        at: "let error = ReadinessSet.add(",
         .skips, foundBy: "timers: two make the alarm"),
       Mutant(
-        "who makes the alarm does not look whether there is one", in: "Timers.swift",
-        at: "@Cell private var alarm:", .returns(0xffff_ffff),
+        "who makes the timer descriptor does not look whether there is one", in: "Timers.swift",
+        at: "@Cell private var timerFD:", .returns(0xffff_ffff),
         foundBy: "timers: two make the alarm"),
       Mutant(
         "timers are not theirs who hold the lock", in: "Lock.swift",
@@ -202,7 +207,7 @@ extension Catalogue {
       Mutant(
         "a shortage is not noted", in: "Poller+Shortage.swift",
         at: "isShort.store(true, ordering: .releasing)", after: "func lack(", .skips,
-        foundBy: "timers: an alarm that is refused is made later"),
+        foundBy: "timers: a timer descriptor that is refused is made later"),
     ]
   }
 }
@@ -212,10 +217,10 @@ private final class TimerScene: @unchecked Sendable {
   var timers: Timers { scene.timers }
   var begin: UInt64 { scene.begin }
 
-  init(_ stage: Scene, pollers: Int = 1, hasAlarm: Bool = true) {
+  init(_ stage: Scene, pollers: Int = 1, hasTimerFD: Bool = true) {
     scene = EventScene(stage, pollers: pollers)
     scene.addClock(stage)
-    if hasAlarm { _ = timers.tryAgain(on: currentThread()) }
+    if hasTimerFD { _ = timers.tryAgain(on: currentThread()) }
   }
 
   func timer() -> ModelTimer { ModelTimer(timers, begin) }

@@ -1,5 +1,5 @@
-// Room: Models/Lanes. The width of a concurrent queue: with a width of one, items that write plain memory are never
-// beside each other.
+// Room: Models/Lanes. The width of a concurrent queue: with a width of one, items that write plain
+// memory are never beside each other.
 
 extension Catalogue {
   private typealias Narrowed = @Sendable (Scene) -> Void

@@ -1,4 +1,4 @@
-// Room: Models/Workplaces. A queue's label is read by another thread while the queue dies.
+// Room: Models/CurrentQueueLabels. A queue's label is read by another thread while the queue dies.
 
 extension Catalogue {
   static var workplaces: [EngineModel] {
@@ -8,17 +8,17 @@ extension Catalogue {
     ]
   }
 
-  static var workplaceMutants: [Mutant] {
+  static var queueLabelMutants: [Mutant] {
     let model = "workplaces: one reads while a queue dies"
     let one = "reader.store(UInt(bitPattern: currentThread())"
     return [
       Mutant(
-        "a reader does not say so", in: "Workplaces.swift", at: one, .skips, foundBy: model),
+        "a reader does not say so", in: "CurrentQueueLabels.swift", at: one, .skips, foundBy: model),
       Mutant(
-        "a reader says so too late", in: "Workplaces.swift", at: one, .dropsSequential,
+        "a reader says so too late", in: "CurrentQueueLabels.swift", at: one, .dropsSequential,
         foundBy: model, isWeak: true),
       Mutant(
-        "a reader sees an old workplace", in: "Workplaces.swift",
+        "a reader sees an old queue label", in: "CurrentQueueLabels.swift",
         at: "thread.shared.workingOn.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: model, isWeak: true),
       Mutant(
@@ -30,7 +30,7 @@ extension Catalogue {
         at: "$0.workingOn.store(address, ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: model, isWeak: true),
       Mutant(
-        "a dying queue sees no reader", in: "Workplaces.swift",
+        "a dying queue sees no reader", in: "CurrentQueueLabels.swift",
         at: "reader.load(ordering: .sequentiallyConsistent)", .dropsSequential, foundBy: model,
         isWeak: true),
     ]
@@ -39,18 +39,18 @@ extension Catalogue {
 
 private enum Places {
   /// Its death is a write, so that whoever reads too late or too early races with it.
-  private final class Place: Workplace {
+  private final class Place: CurrentQueueLabel {
     @Cell private var contents = 0
 
     func live() { contents = 1 }
 
-    var workplaceLabel: String {
+    var currentQueueLabel: String {
       Checker.expect(contents == 1, "a dead queue is read")
       return ""
     }
 
     func die() {
-      Workplaces.willDie()
+      CurrentQueueLabels.willDie()
       contents = 0
     }
   }
@@ -58,17 +58,17 @@ private enum Places {
   static func dieWhileRead(readers: Int) -> @Sendable (Scene) -> Void {
     { scene in
       // What is made at its first use is made before the threads begin.
-      Workplaces.willDie()
+      CurrentQueueLabels.willDie()
       let place = Place()
       let drainer = ModelThreads.context(1)
       scene.thread("drainer") {
         place.live()
-        drainer.enterWorkplace(UInt(bitPattern: Unmanaged.passUnretained(place).toOpaque()))
-        drainer.setWorkplace(0)
+        drainer.enterQueueLabel(UInt(bitPattern: Unmanaged.passUnretained(place).toOpaque()))
+        drainer.setCurrentQueueLabel(0)
         place.die()
       }
       for _ in 0..<readers {
-        scene.thread("reader") { _ = Workplaces.label(of: drainer) }
+        scene.thread("reader") { _ = CurrentQueueLabels.label(of: drainer) }
       }
       scene.keep(place)
     }

@@ -1,5 +1,6 @@
-// Sets its wall clock forward and back while threads wait by it, and by the other clock. Prints what
-// it looked at, like FaultProbe. In a program of its own, since all of it runs by the clock of CClock.
+// Sets its wall clock forward and back while threads wait by it, and by the other clock. Prints
+// what it looked at, like FaultProbe. In a program of its own, since all of it runs by the clock of
+// CClock.
 import CClock
 import Glibc
 import GrandCentral

@@ -131,8 +131,8 @@ func slowWorker(_ words: [String]) {
   _ = hog.join()
 }
 
-/// A control group with a quota of half a CPU: the width follows when the process comes under it, and
-/// when the quota is lifted.
+/// A control group with a quota of half a CPU: the width follows when the process comes under it,
+/// and when the quota is lifted.
 func quota(_ words: [String]) {
   guard let folder = variable("FAULTS_GROUP") else { exit(2) }
   let all = faults_cpus()

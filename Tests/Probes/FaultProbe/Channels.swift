@@ -29,7 +29,8 @@ private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   let call = way == "random" ? FAULTS_PREAD : FAULTS_READ
   let channel = ProbeChannel(ends.input, type)
   let isFile = ends.input != ends.output && ["stream", "random"].contains(way)
-  // A reader does not run ahead of its handlers by so much, so the first of them comes before the end.
+  // A reader does not run ahead of its handlers by so much, so the first of them comes before the
+  // end.
   let bytes = isFile ? pattern(16 << 20) : pattern(4000)
   let wrote = Moved()
   if isFile {

@@ -43,7 +43,8 @@ private func isReadable(_ descriptor: Int32) -> Bool {
   return poll(&request, 1, 0) == 1
 }
 
-/// A sandbox that knows little: no files, no names, no CPU mask, and the oldest way to make a thread.
+/// A sandbox that knows little: no files, no names, no CPU mask, and the oldest way to make a
+/// thread.
 func sandbox(_ words: [String]) {
   if faults_is_sanitized() { skip("sanitizers read files and the CPU mask themselves") }
   let refused = [FAULTS_OPENAT, FAULTS_PRCTL, FAULTS_SCHED_GETAFFINITY, FAULTS_EVENTFD2]

@@ -96,8 +96,8 @@ private final class Held: Sendable {
   }
 }
 
-/// Each control of each class, as the kernel sees it from outside while an item runs; before and after, no thread is
-/// below the main thread.
+/// Each control of each class, as the kernel sees it from outside while an item runs; before and
+/// after, no thread is below the main thread.
 func effects(_ words: [String]) {
   if words.contains("nobody") {
     check(faults_become_nobody() == 0, "nobody")

@@ -1,6 +1,6 @@
-// Brings one fault upon itself and says what became of the work: "ok …" or "FAILED …" for each thing
-// looked at, and "skipped …" where this machine does not let it have the fault. FaultTests reads it.
-// Here sleeping, stopped and starved threads are the subject.
+// Brings one fault upon itself and says what became of the work: "ok …" or "FAILED …" for each
+// thing looked at, and "skipped …" where this machine does not let it have the fault. FaultTests
+// reads it. Here sleeping, stopped and starved threads are the subject.
 import CFaults
 import Glibc
 import GrandCentral

@@ -15,8 +15,8 @@ private func work(rounds: Int, while isTooLittle: () -> Bool) -> (done: Int, all
   return (done, all)
 }
 
-/// Every thread is interrupted ten thousand times a second while work runs and waits time out: a signal
-/// ends each sleep in the kernel with EINTR, and no wait may take that for its end.
+/// Every thread is interrupted ten thousand times a second while work runs and waits time out: a
+/// signal ends each sleep in the kernel with EINTR, and no wait may take that for its end.
 func signalStorm(_ words: [String]) {
   check(faults_count_signal(SIGUSR1) == 0 && faults_count_signal(SIGALRM) == 0, "handlers are set")
   let isOver = Box(false)

@@ -34,8 +34,8 @@ private enum Refusal: String {
   }
 }
 
-/// No thread from the very start. The main thread submits, shows that it is not held up, and waits in
-/// the way that is asked for; meanwhile the limit is lifted.
+/// No thread from the very start. The main thread submits, shows that it is not held up, and waits
+/// in the way that is asked for; meanwhile the limit is lifted.
 func refusedFromTheStart(_ words: [String]) {
   guard words.count == 2, let refusal = Refusal(rawValue: words[0]) else { exit(2) }
   let helper = Helper()

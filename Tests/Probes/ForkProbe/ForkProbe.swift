@@ -1,6 +1,7 @@
-// Forks, in one way each time, and says what became of the parent and of the child: "ok …" or "FAILED …" for each thing
-// looked at. A process of its own, since a child of the test process would have all of its threads' locks.
-// What is shared with threads of the parent, a child must not touch: it looks at objects that it makes itself.
+// Forks, in one way each time, and says what became of the parent and of the child: "ok …" or
+// "FAILED …" for each thing looked at. A process of its own, since a child of the test process
+// would have all of its threads' locks. What is shared with threads of the parent, a child must not
+// touch: it looks at objects that it makes itself.
 import CFaults
 import Glibc
 import GrandCentral
@@ -13,8 +14,9 @@ import TestSupport
       print("unknown scenario; there are: \(scenarios.keys.sorted().joined(separator: " "))")
       exit(2)
     }
-    // Globals and types are made when they are first used, under locks of the Swift runtime. A thread may be there when
-    // another forks, and a child that used something for the first time would then wait for ever.
+    // Globals and types are made when they are first used, under locks of the Swift runtime. A
+    // thread may be there when another forks, and a child that used something for the first time
+    // would then wait for ever.
     _ = (firstProcess, patienceSeconds)
     if name != "unused" { useEverything() }
     run(words.dropFirst().map(String.init))

@@ -1,6 +1,6 @@
-// Purpose: through which queues each item certainly ran: its own and those that it leads to. Where a queue
-// was retargeted, and the log does not tell which of two targets was in force, the chain ends there, so
-// that no rule asks for more than was promised.
+// Purpose: through which queues each item certainly ran: its own and those that it leads to. Where
+// a queue was retargeted, and the log does not tell which of two targets was in force, the chain
+// ends there, so that no rule asks for more than was promised.
 
 struct Chains {
   /// For each item, as placed in Facts: a bit for each queue of its chain.
@@ -34,8 +34,8 @@ struct Chains {
   /// Where `queue` may have led when it ran `item`.
   ///
   /// A retargeting is a barrier of the queue: what was submitted to it before runs under the old
-  /// target, what was submitted after it under the new one. When a queue sent itself to its target is
-  /// not in the log; for those further up, only that it was before the item started.
+  /// target, what was submitted after it under the new one. When a queue sent itself to its target
+  /// is not in the log; for those further up, only that it was before the item started.
   func possibleTargets(of queue: Int, for item: Facts.ItemFacts, isOwn: Bool) -> [Int?] {
     let first = facts.firstTargets[queue]
     guard facts.isRetargeted[queue] else { return [first] }

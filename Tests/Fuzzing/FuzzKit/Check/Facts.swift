@@ -1,5 +1,5 @@
-// Purpose: what can be said of a program before it runs: each item, and each other step, with its place. The
-// rules read these tables beside the log.
+// Purpose: what can be said of a program before it runs: each item, and each other step, with its
+// place. The rules read these tables beside the log.
 
 public struct Facts: Sendable {
   public struct ItemFacts: Sendable {
@@ -62,7 +62,8 @@ public struct Facts: Sendable {
   public private(set) var cancels: [Pair] = []
   public private(set) var itemWaits: [Pair] = []
   public private(set) var reads: [Pair] = []
-  /// Where each queue leads before any retargeting: an inactive one's target is final at activation.
+  /// Where each queue leads before any retargeting: an inactive one's target is final at
+  /// activation.
   public private(set) var firstTargets: [Int?]
   public private(set) var isRetargeted: [Bool]
 

@@ -1,5 +1,5 @@
-// Purpose: the log, sorted by step: when each was called, returned, started and ended. Times are tickets
-// from 1 on; 0 means never.
+// Purpose: the log, sorted by step: when each was called, returned, started and ended. Times are
+// tickets from 1 on; 0 means never.
 
 public struct Moments: Sendable {
   public var called = 0

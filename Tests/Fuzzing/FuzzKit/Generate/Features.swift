@@ -1,5 +1,6 @@
-// Purpose: which features one program uses. Each program leaves about half of them out, because programs
-// that use everything at once seldom use any of it enough (Groce and others: Swarm testing, 2012).
+// Purpose: which features one program uses. Each program leaves about half of them out, because
+// programs that use everything at once seldom use any of it enough (Groce and others: Swarm
+// testing, 2012).
 
 /// Of the programs with busy waits, one in so many may take seconds.
 private let slowWaitShare = 600
@@ -26,8 +27,8 @@ struct Features: OptionSet {
   static let spins = Features(rawValue: 1 << 16)
   static let busyWaits = Features(rawValue: 1 << 17)
   static let meetings = Features(rawValue: 1 << 18)
-  /// Busy waits that cost an engine seconds: more of them than CPUs, on concurrent or global queues, and
-  /// all use the CPU.
+  /// Busy waits that cost an engine seconds: more of them than CPUs, on concurrent or global
+  /// queues, and all use the CPU.
   static let slowWaits = Features(rawValue: 1 << 19)
 
   init(rawValue: Int) { self.rawValue = rawValue }

@@ -4,8 +4,8 @@
 // They have dice of their own, so that all other programs of a seed stay as they are.
 
 extension Generator {
-  /// A wait for an item that was submitted before, or for one that is submitted now; nothing where no
-  /// wait is allowed.
+  /// A wait for an item that was submitted before, or for one that is submitted now; nothing where
+  /// no wait is allowed.
   mutating func busyWait(_ place: inout Place) -> [Op] {
     guard mayWait(place) else { return [] }
     if place.isOnSharedThread && !capabilities.contains(.startsWhateverRuns) { return [] }
@@ -30,7 +30,8 @@ extension Generator {
 
   /// - Parameters:
   ///   - isHungry: whether the waiting thread may use all the CPU time that it gets.
-  ///   - count: how many wait so. Many that nap for a few microseconds use all CPUs as if they spun.
+  ///   - count: how many wait so. Many that nap for a few microseconds use all CPUs as if they
+  ///     spun.
   private mutating func polling(isHungry: Bool, count: Int = 1) -> Polling {
     if !isHungry || waitDice.chance(40) {
       let shortest = count > 8 ? 20 * count : 10

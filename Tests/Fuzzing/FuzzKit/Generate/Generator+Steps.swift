@@ -1,4 +1,5 @@
-// Purpose: the steps of a list, one after the other, each of a random kind that is allowed where it stands.
+// Purpose: the steps of a list, one after the other, each of a random kind that is allowed where it
+// stands.
 
 extension Generator {
   mutating func steps(atMost count: Int, _ place: inout Place) -> [Op] {

@@ -1,6 +1,6 @@
-// Purpose: makes a legal random program from a seed: first the queues, then what the drivers do, then the
-// activations of the queues that start inactive, then meetings. The rules that it keeps are those of
-// Legality.swift and Legality+BusyWaits.swift.
+// Purpose: makes a legal random program from a seed: first the queues, then what the drivers do,
+// then the activations of the queues that start inactive, then meetings. The rules that it keeps
+// are those of Legality.swift and Legality+BusyWaits.swift.
 
 public struct Generator {
   /// Where the next step would stand; see LegalityChecker.Place.
@@ -9,9 +9,11 @@ public struct Generator {
     var queue: Int?
     var isOnSharedThread = false
     var depth = 0
-    /// Handles submitted, and not yet waited for, in this list of steps, and of which level they are.
+    /// Handles submitted, and not yet waited for, in this list of steps, and of which level they
+    /// are.
     var handles: [(item: Int, level: Int)] = []
-    /// Items that were certainly submitted before this place is reached, and of which level they are.
+    /// Items that were certainly submitted before this place is reached, and of which level they
+    /// are.
     var coming: [(item: Int, level: Int)] = []
   }
 

@@ -1,4 +1,5 @@
-// Purpose: one line of the log. Its place in the log is its ticket: tickets order all events of a run.
+// Purpose: one line of the log. Its place in the log is its ticket: tickets order all events of a
+// run.
 
 public struct Event: Hashable, Sendable {
   public enum Kind: UInt8, CaseIterable, Sendable {

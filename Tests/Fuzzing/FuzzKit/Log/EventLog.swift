@@ -1,8 +1,8 @@
 // Purpose: what happened in one run, in one order, for one fetch-and-add an event.
 //
-// The ticket is drawn with sequential consistency: an event that happens before another, whatever the
-// engine did to make it so, has the lower ticket. Each run has a log of its own, so that an item that an
-// engine runs long after the end cannot write into another program's log.
+// The ticket is drawn with sequential consistency: an event that happens before another, whatever
+// the engine did to make it so, has the lower ticket. Each run has a log of its own, so that an
+// item that an engine runs long after the end cannot write into another program's log.
 import Synchronization
 
 // SAFETY: `slots` is only read as a pointer, and what it points to is atomic.

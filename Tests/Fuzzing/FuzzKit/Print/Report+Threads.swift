@@ -1,5 +1,5 @@
-// Purpose: what each thread of this process does, for the report of a run that does not end: name, state,
-// CPU time, and where in the kernel it sleeps.
+// Purpose: what each thread of this process does, for the report of a run that does not end: name,
+// state, CPU time, and where in the kernel it sleeps.
 import Glibc
 import TestSupport
 
@@ -16,8 +16,8 @@ extension Report {
 
   private static func describe(_ thread: ThreadEntry) -> String {
     let folder = "/proc/self/task/\(thread.id)"
-    // proc(5): the state is the third field; times are the 14th and 15th. The name, in parentheses, may
-    // hold blanks.
+    // proc(5): the state is the third field; times are the 14th and 15th. The name, in parentheses,
+    // may hold blanks.
     let stat = contents(of: "\(folder)/stat") ?? ""
     let fields = stat.suffix(while: { $0 != ")" }).split(separator: " ")
     guard fields.count > 12, let user = Int(fields[11]), let kernel = Int(fields[12]) else {

@@ -1,4 +1,5 @@
-// Purpose: a violation for people: the broken promise in words, what the log says of the steps involved.
+// Purpose: a violation for people: the broken promise in words, what the log says of the steps
+// involved.
 
 public enum Report {
   /// The log's lines that speak of the violation's steps, with their tickets.

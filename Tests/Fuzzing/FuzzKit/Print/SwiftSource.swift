@@ -1,5 +1,5 @@
-// Purpose: a program as Swift source that needs nothing but the engine's module. It runs the program again
-// and again, and says what each item does.
+// Purpose: a program as Swift source that needs nothing but the engine's module. It runs the
+// program again and again, and says what each item does.
 
 public struct SwiftSource {
   let program: Program

@@ -13,8 +13,8 @@ public struct Capabilities: OptionSet, Sendable {
   /// Items on concurrent queues may wait without holding up others for long.
   public static let blocksAnywhere = Capabilities(rawValue: 16)
 
-  /// What is submitted to a suspended concurrent queue does not start, even if the queue was at work
-  /// when it was suspended. For serial queues every engine promises that.
+  /// What is submitted to a suspended concurrent queue does not start, even if the queue was at
+  /// work when it was suspended. For serial queues every engine promises that.
   public static let suspendsConcurrentAtOnce = Capabilities(rawValue: 32)
 
   /// What may run starts within a bounded time, whatever runs: also on concurrent and global queues

@@ -1,8 +1,8 @@
 // Purpose: which queues of a program can keep each other's items from starting.
 //
-// A hierarchy is a set of private queues, and perhaps the main queue, that targets connect: those of the
-// start, of activations and of retargetings. Queues of different hierarchies have at most global queues
-// in common, which keep no item from starting.
+// A hierarchy is a set of private queues, and perhaps the main queue, that targets connect: those
+// of the start, of activations and of retargetings. Queues of different hierarchies have at most
+// global queues in common, which keep no item from starting.
 
 struct Hierarchies {
   /// By queue: the first queue of its hierarchy; `nil` for a global queue.
@@ -11,8 +11,8 @@ struct Hierarchies {
   private(set) var serials: [UInt64]
   /// By queue: whether its items may run on threads of which there are as many as processors.
   private(set) var isShared: [Bool]
-  /// Where an item may have a concurrent queue to itself: by a barrier, or by a retargeting, which acts
-  /// as one.
+  /// Where an item may have a concurrent queue to itself: by a barrier, or by a retargeting, which
+  /// acts as one.
   private(set) var withBarriers: Set<Int> = []
   private let levels: [Int]
 

@@ -1,22 +1,21 @@
-// Purpose: which busy waits and meetings a program may have: those that end on every engine that starts
-// what may run within a bounded time, whatever runs already.
+// Purpose: which busy waits and meetings a program may have: those that end on every engine that
+// starts what may run within a bounded time, whatever runs already.
 //
-// A busy wait is a wait like others, so it keeps to the levels of Legality.swift: a thread that holds
-// level n waits only for an item of a higher level. The item is certain to come: it was submitted
-// earlier in the same list of steps or in a list around it, and nothing cancels it. So no item waits
-// for one behind it on its queue or in its hierarchy, nor for one behind a barrier, a suspension or an
-// inactive queue that the item itself holds up: all of these are of its own level.
+// A busy wait is a wait like others, so it keeps to the levels of Legality.swift: a thread that
+// holds level n waits only for an item of a higher level. The item is certain to come: it was
+// submitted earlier in the same list of steps or in a list around it, and nothing cancels it. So no
+// item waits for one behind it on its queue or in its hierarchy, nor for one behind a barrier, a
+// suspension or an inactive queue that the item itself holds up: all of these are of its own level.
 //
 // Members of a meeting wait for each other, and so within one level. They wait only until all have
-// begun. That ends if
-//   each can begin while all others run: of one hierarchy (Hierarchies.swift) they have no serial queue
-//     in common, and nothing acts as a barrier in that hierarchy; and
-//   what stands in front of a member ends without any meeting of that level: members are of one level,
-//     and no hierarchy has members of two meetings. So in front of a member are only items that wait for
-//     higher levels.
-// By induction from the highest level down: there, what is in front of the members waits for nothing
-// but its own hierarchy, so it ends, the members begin, the meeting ends, and so does what stands behind
-// it. A lower level waits for higher ones, which end, and then the same holds there.
+// begun. That ends if each can begin while all others run: of one hierarchy (Hierarchies.swift)
+// they have no serial queue in common, and nothing acts as a barrier in that hierarchy; and what
+// stands in front of a member ends without any meeting of that level: members are of one level, and
+// no hierarchy has members of two meetings. So in front of a member are only items that wait for
+// higher levels. By induction from the highest level down: there, what is in front of the members
+// waits for nothing but its own hierarchy, so it ends, the members begin, the meeting ends, and so
+// does what stands behind it. A lower level waits for higher ones, which end, and then the same
+// holds there.
 //
 // The step that holds a meeting submits all members and waits for none, so it may stand anywhere.
 

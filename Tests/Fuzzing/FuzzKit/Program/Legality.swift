@@ -1,13 +1,15 @@
-// Purpose: whether a program may be run at all: whether every engine that keeps its promises brings it to
-// its end, and none may stop it for misuse. The generator makes legal programs only; the shrinker asks
-// before it runs what is left of one.
+// Purpose: whether a program may be run at all: whether every engine that keeps its promises brings
+// it to its end, and none may stop it for misuse. The generator makes legal programs only; the
+// shrinker asks before it runs what is left of one.
 //
 // Nobody waits in a ring, because everything that can be waited for has a level:
 //   floor   the highest level that the thread holds. It waits only for what is above.
-//   reach   the lowest level that had to work for the thread to come here. A queue that starts inactive
-//           is activated only where nothing of its own level, or below, was needed to get there.
-// What a level's items do depends on higher levels only, so the highest can always go on, then the next.
-// Busy waits keep to the same levels, and meetings to one rule more: Legality+BusyWaits.swift.
+//   reach   the lowest level that had to work for the thread to come here. A queue that starts
+//           inactive is activated only where nothing of its own level, or below, was needed to get
+//           there.
+// What a level's items do depends on higher levels only, so the highest can always go on, then the
+// next. Busy waits keep to the same levels, and meetings to one rule more:
+// Legality+BusyWaits.swift.
 
 public struct Complaint: Error, Hashable, CustomStringConvertible {
   public let description: String

@@ -1,4 +1,5 @@
-// Purpose: one way through the tree of a program, for whoever only needs to see or change every step.
+// Purpose: one way through the tree of a program, for whoever only needs to see or change every
+// step.
 
 extension Op {
   /// The lists of steps inside this one.

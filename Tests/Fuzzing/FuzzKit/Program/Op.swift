@@ -1,5 +1,5 @@
-// Purpose: what one step of a program does. Every step has a number of its own, which is also that of the
-// item it submits; the log speaks in these numbers.
+// Purpose: what one step of a program does. Every step has a number of its own, which is also that
+// of the item it submits; the log speaks in these numbers.
 
 public enum Op: Hashable, Sendable {
   case submit(Submission)
@@ -9,8 +9,8 @@ public enum Op: Hashable, Sendable {
   case notify(group: Int, queue: Int, Item)
   /// `group.wait`; with `patience`, for so many microseconds at most.
   case waitGroup(id: Int, group: Int, patience: Int?)
-  /// `wait`, the body, `signal`: at most so many at a time as the semaphore says. With `patience`, the
-  /// body is left out when no permit came in time.
+  /// `wait`, the body, `signal`: at most so many at a time as the semaphore says. With `patience`,
+  /// the body is left out when no permit came in time.
   case permit(id: Int, semaphore: Int, patience: Int?, body: [Op])
   /// Submits an item that signals at its end, then waits.
   case handshake(id: Int, semaphore: Int, Submission)

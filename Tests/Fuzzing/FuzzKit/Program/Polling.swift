@@ -21,8 +21,8 @@ public struct Polling: Hashable, Sendable {
     self.amount = amount
   }
 
-  /// Whether the thread uses all the CPU time that it gets. The engine then takes the item for one that
-  /// computes, and cannot tell that it waits.
+  /// Whether the thread uses all the CPU time that it gets. The engine then takes the item for one
+  /// that computes, and cannot tell that it waits.
   public var isHungry: Bool { manner != .nap }
 }
 

@@ -1,9 +1,9 @@
 // Purpose: a random program as a value: which queues, groups and semaphores there are, and what the
 // drivers, plain threads outside all queues, do with them.
 //
-// Whatever must be balanced is one operation with a body (suspend … resume, wait … signal), so that a
-// program stays balanced when the shrinker takes pieces out. What else makes a program legal is in
-// Legality.swift.
+// Whatever must be balanced is one operation with a body (suspend … resume, wait … signal), so that
+// a program stays balanced when the shrinker takes pieces out. What else makes a program legal is
+// in Legality.swift.
 
 public struct Program: Hashable, Sendable {
   /// At most 64, so that a set of queues is a word. A queue's target stands after it.

@@ -11,8 +11,9 @@ extension Program {
     }
   }
 
-  /// How many times longer than another program this one may take until it counts as hung. An engine
-  /// may need seconds to start an item of a concurrent or global queue beside others that use all CPUs.
+  /// How many times longer than another program this one may take until it counts as hung. An
+  /// engine may need seconds to start an item of a concurrent or global queue beside others that
+  /// use all CPUs.
   public var slowness: Int {
     guard hasBusyWaits else { return 1 }
     let isShared = Hierarchies(self).isShared

@@ -1,5 +1,5 @@
-// Purpose: the threads on which drivers run: plain ones outside all queues, kept from program to program
-// because making a thread costs as much as running a small program.
+// Purpose: the threads on which drivers run: plain ones outside all queues, kept from program to
+// program because making a thread costs as much as running a small program.
 import TestSupport
 
 /// Use it from one thread.

@@ -1,5 +1,6 @@
-// Purpose: promises that the interpreter can break in the engine's name, so that it is known of every rule
-// that it can fail. Each stands between the program and the engine, never between the log and the checker.
+// Purpose: promises that the interpreter can break in the engine's name, so that it is known of
+// every rule that it can fail. Each stands between the program and the engine, never between the
+// log and the checker.
 
 public enum Fault: String, CaseIterable, Sendable {
   /// `async` submits nothing, and nobody waits for the item.
@@ -31,8 +32,8 @@ public enum Fault: String, CaseIterable, Sendable {
   case runsAfterwards = "runs-afterwards"
   /// An item is lost, as an engine loses one: the run never ends.
   case hangs = "hangs"
-  /// No more than two items run at a time, unless they wait in calls of the engine: what waits busily
-  /// keeps others from starting.
+  /// No more than two items run at a time, unless they wait in calls of the engine: what waits
+  /// busily keeps others from starting.
   case keepsWidth = "keeps-width"
   case crashes = "crashes"
 

@@ -1,6 +1,6 @@
-// Purpose: an engine that never lets more items run than its width, whatever they do, as a fault: work
-// waits for ever behind items that wait busily for it. An item that waits in a call of the engine gives
-// its place up for the time, so that only busy waits hang.
+// Purpose: an engine that never lets more items run than its width, whatever they do, as a fault:
+// work waits for ever behind items that wait busily for it. An item that waits in a call of the
+// engine gives its place up for the time, so that only busy waits hang.
 import Glibc
 import TestSupport
 

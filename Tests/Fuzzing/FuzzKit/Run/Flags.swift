@@ -1,5 +1,5 @@
-// Purpose: what busy waits look at: a word for each item, which says how far it has come, and a count for
-// each meeting. Not built on any engine under test.
+// Purpose: what busy waits look at: a word for each item, which says how far it has come, and a
+// count for each meeting. Not built on any engine under test.
 import Glibc
 import Synchronization
 

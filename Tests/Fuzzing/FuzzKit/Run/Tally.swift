@@ -1,5 +1,5 @@
-// Purpose: how many drivers and items are still under way, and waiting until none is. Not built on any
-// engine under test.
+// Purpose: how many drivers and items are still under way, and waiting until none is. Not built on
+// any engine under test.
 import Glibc
 import Synchronization
 import TestSupport

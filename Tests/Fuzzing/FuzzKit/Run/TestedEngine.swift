@@ -6,8 +6,8 @@ public protocol TestedEngine: SendableMetatype {
   static var module: String { get }
   static var capabilities: Capabilities { get }
 
-  /// Runs the program to its end. `watch` gets the log before the first step, for whoever looks in on a
-  /// run that does not end.
+  /// Runs the program to its end. `watch` gets the log before the first step, for whoever looks in
+  /// on a run that does not end.
   static func run(
     _ program: Program, fault: Fault?, crew: Crew, watch: (EventLog) -> Void
   ) -> EventLog

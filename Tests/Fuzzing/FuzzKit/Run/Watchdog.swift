@@ -1,5 +1,5 @@
-// Purpose: notices a run that does not end. It looks from a thread of its own, because every thread of the
-// run, and the one that waits for it, may be what hangs.
+// Purpose: notices a run that does not end. It looks from a thread of its own, because every thread
+// of the run, and the one that waits for it, may be what hangs.
 import Glibc
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
-// Purpose: the single changes by which a program gets plainer. Each takes a program and gives candidates,
-// legal or not; none of them makes a program longer, so that shrinking ends.
+// Purpose: the single changes by which a program gets plainer. Each takes a program and gives
+// candidates, legal or not; none of them makes a program longer, so that shrinking ends.
 
 enum Moves {
   static let all: [@Sendable (Program) -> [Program]] = [

@@ -1,9 +1,9 @@
 // Purpose: makes a failing program small. Steps are taken out in ever smaller chunks (Zeller and
-// Hildebrandt: Simplifying and isolating failure-inducing input, 2002), then what is left is made plainer
-// piece by piece, until no change keeps the failure.
+// Hildebrandt: Simplifying and isolating failure-inducing input, 2002), then what is left is made
+// plainer piece by piece, until no change keeps the failure.
 //
-// A failure may depend on timing, so a trial is many runs; that is the caller's business. A trial that
-// fails to fail by chance only costs a chance to shrink.
+// A failure may depend on timing, so a trial is many runs; that is the caller's business. A trial
+// that fails to fail by chance only costs a chance to shrink.
 
 public struct Shrinker {
   /// Whether the program still fails in the same way.
@@ -13,25 +13,25 @@ public struct Shrinker {
   private let capabilities: Capabilities
   private let fails: Trial
   private var trials = 0
-  private let mostTrials: Int
+  private let maxTrials: Int
   private var tried: Set<Program> = []
 
   /// The smallest program found that still fails.
   public static func shrink(
-    _ program: Program, capabilities: Capabilities = .all, mostTrials: Int = 600, while fails: Trial
+    _ program: Program, capabilities: Capabilities = .all, maxTrials: Int = 600, while fails: Trial
   ) -> Program {
     withoutActuallyEscaping(fails) { fails in
-      var shrinker = Shrinker(program, capabilities, mostTrials, fails)
+      var shrinker = Shrinker(program, capabilities, maxTrials, fails)
       return shrinker.run()
     }
   }
 
   private init(
-    _ program: Program, _ capabilities: Capabilities, _ mostTrials: Int, _ fails: @escaping Trial
+    _ program: Program, _ capabilities: Capabilities, _ maxTrials: Int, _ fails: @escaping Trial
   ) {
     best = program
     self.capabilities = capabilities
-    self.mostTrials = mostTrials
+    self.maxTrials = maxTrials
     self.fails = fails
   }
 
@@ -42,14 +42,14 @@ public struct Shrinker {
       removeDrivers()
       removeSteps()
       for moves in Moves.all { simplify(by: moves) }
-    } while best != before && trials < mostTrials
+    } while best != before && trials < maxTrials
     return best.compacted()
   }
 
   /// Takes the candidate if it is legal, new, and still fails.
   @discardableResult
   private mutating func accept(_ candidate: Program) -> Bool {
-    guard trials < mostTrials, candidate != best, tried.insert(candidate).inserted else {
+    guard trials < maxTrials, candidate != best, tried.insert(candidate).inserted else {
       return false
     }
     do { try candidate.check(against: capabilities) } catch { return false }
@@ -83,7 +83,7 @@ public struct Shrinker {
 
   private mutating func simplify(by moves: (Program) -> [Program]) {
     var isBetter = true
-    while isBetter && trials < mostTrials {
+    while isBetter && trials < maxTrials {
       isBetter = false
       for candidate in moves(best) where accept(candidate) {
         isBetter = true

@@ -1,5 +1,5 @@
-// A program that embeds the engine, and says whether the work of the toolchain's libraries runs there: the engine's
-// threads bear names of its own.
+// A program that embeds the engine, and says whether the work of the toolchain's libraries runs
+// there: the engine's threads bear names of its own.
 import Foundation
 import GrandCentralDropIn
 
@@ -32,7 +32,7 @@ func tasks(_ count: Int) async -> Int {
 
 @main struct App {
   static func main() async throws {
-    print("in charge: \(isGrandCentralInCharge)")
+    print("in charge: \(isDispatchInterposed)")
     print("operations: \(operations(100))")
     print("tasks: \(await tasks(100))")
     let slept = Task.detached {

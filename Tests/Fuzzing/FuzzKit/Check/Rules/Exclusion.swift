@@ -1,4 +1,5 @@
-// Rule: two items do not overlap where one of them has a queue to itself that the other runs through too.
+// Rule: two items do not overlap where one of them has a queue to itself that the other runs
+// through too.
 
 extension Checker {
   func checkExclusion() throws(Violation) {

@@ -1,5 +1,5 @@
-// Rule: a wait for a group that was granted, and a notification, come after every item that was a member
-// before they were asked for.
+// Rule: a wait for a group that was granted, and a notification, come after every item that was a
+// member before they were asked for.
 
 extension Checker {
   func checkGroupWaits() throws(Violation) {

@@ -1,4 +1,5 @@
-// Rule: concurrentPerform returns when every iteration has ended. That each ran once is ExactlyOnce.
+// Rule: concurrentPerform returns when every iteration has ended. That each ran once is
+// ExactlyOnce.
 
 extension Checker {
   func checkIterations() throws(Violation) {

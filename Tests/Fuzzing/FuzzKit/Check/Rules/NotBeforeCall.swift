@@ -1,4 +1,5 @@
-// Rule: an item starts after the call that submits it was made; an iteration after its step was called.
+// Rule: an item starts after the call that submits it was made; an iteration after its step was
+// called.
 
 extension Checker {
   func checkNotBeforeCall() throws(Violation) {

@@ -1,5 +1,6 @@
-// Rule: of two items of one queue, one whose submission was over before the other's began comes first:
-// on a serial queue it starts first; where one of them is a barrier it ends before the other starts.
+// Rule: of two items of one queue, one whose submission was over before the other's began comes
+// first: on a serial queue it starts first; where one of them is a barrier it ends before the other
+// starts.
 
 extension Checker {
   func checkSerialOrder() throws(Violation) {

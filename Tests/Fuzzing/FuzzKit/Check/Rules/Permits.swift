@@ -1,4 +1,5 @@
-// Rule: at every moment, a semaphore has granted no more waits than it had permits and has had signals.
+// Rule: at every moment, a semaphore has granted no more waits than it had permits and has had
+// signals.
 
 extension Checker {
   func checkPermits() throws(Violation) {

@@ -1,5 +1,5 @@
-// Rule: a specific that is read in an item is that of the item's queue, or else of the nearest queue that
-// it leads to. Where several targets may have been in force, any of theirs will do.
+// Rule: a specific that is read in an item is that of the item's queue, or else of the nearest
+// queue that it leads to. Where several targets may have been in force, any of theirs will do.
 
 extension Checker {
   func checkSpecifics() throws(Violation) {

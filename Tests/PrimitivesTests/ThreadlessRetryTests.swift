@@ -1,20 +1,20 @@
-// Every thread that sleeps on a word takes part, so what must not happen is looked at in processes of their
-// own.
+// Every thread that sleeps on a word takes part, so what must not happen is looked at in processes
+// of their own.
 import Glibc
 import Primitives
 import TestSupport
 import Testing
 
-private final class Keeper: Vigilant {
+private final class Keeper: ThreadlessRetrying {
   let calls = Atomic<Int>(0)
   func attend() { calls.wrappingAdd(1, ordering: .relaxed) }
   var isCalled: Bool { calls.load(ordering: .relaxed) > 0 }
 }
 
-@Suite("A vigil") struct VigilTests {
+@Suite("A vigil") struct ThreadlessRetryTests {
   @Test func `is kept by a thread that sleeps on a word`() {
     let keeper = Keeper()
-    Vigil.begin(keeper)
+    ThreadlessRetry.begin(keeper)
     let word = SharedWord<UInt32>(0)
     let sleeper = TestThread("sleeper") {
       while word.atomic.load(ordering: .acquiring) == 0 { _ = futexWait(word.atomic, while: 0) }
@@ -23,14 +23,14 @@ private final class Keeper: Vigilant {
     word.atomic.store(1, ordering: .releasing)
     futexWake(word.atomic)
     #expect(sleeper.join())
-    Vigil.end(keeper)
+    ThreadlessRetry.end(keeper)
   }
 
   @Test(arguments: [false, true])
   func `lets no deadline come early`(isWall: Bool) {
     let keeper = Keeper()
-    Vigil.begin(keeper)
-    defer { Vigil.end(keeper) }
+    ThreadlessRetry.begin(keeper)
+    defer { ThreadlessRetry.end(keeper) }
     let word = SharedWord<UInt32>(0)
     let now = isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
     let end = now + 35_000_000
@@ -43,20 +43,20 @@ private final class Keeper: Vigilant {
   @Test func `is kept once however often it is begun`() async {
     await #expect(processExitsWith: .success) {
       let keeper = Keeper()
-      Vigil.begin(keeper)
-      Vigil.begin(keeper)
-      let isKept = Vigil.isKept
-      Vigil.end(keeper)
-      let isOver = !Vigil.isKept
-      Vigil.end(keeper)
-      exit(isKept && isOver && !Vigil.isKept ? 0 : 1)
+      ThreadlessRetry.begin(keeper)
+      ThreadlessRetry.begin(keeper)
+      let isKept = ThreadlessRetry.isKept
+      ThreadlessRetry.end(keeper)
+      let isOver = !ThreadlessRetry.isKept
+      ThreadlessRetry.end(keeper)
+      exit(isKept && isOver && !ThreadlessRetry.isKept ? 0 : 1)
     }
   }
 
   @Test func `is not kept by a thread that waits for a lock`() async {
     await #expect(processExitsWith: .success) {
       let keeper = Keeper()
-      Vigil.begin(keeper)
+      ThreadlessRetry.begin(keeper)
       let mutual = SharedLock()
       mutual.lock.lock()
       let number = Box(UInt32(0))
@@ -68,7 +68,7 @@ private final class Keeper: Vigilant {
       // As long as several periods, for something that must not happen.
       let word = SharedWord<UInt32>(0)
       let end = Clock.monotonicNanoseconds() + 50_000_000
-      Vigil.end(keeper)
+      ThreadlessRetry.end(keeper)
       while futexWait(word.atomic, while: 0, until: .monotonic(nanoseconds: end)) != .timedOut {}
       isRight = isRight && !keeper.isCalled
       mutual.lock.unlock()

@@ -1,4 +1,5 @@
-// Room: Pool/Ring. A worker's local queue of 256 nodes: its owner fills it, any thread empties it.
+// Room: Pool/LocalQueue. A worker's local queue of 256 nodes: its owner fills it, any thread
+// empties it.
 //   head  next to take; any thread advances it by compare-exchange
 //   tail  next to fill; only the owner advances it
 // Oldest first, for the owner too. A thief copies the oldest half and then moves head past it in
@@ -11,7 +12,7 @@
 // After the run queues of Go's scheduler (runtime/proc.go: runqput, runqgrab).
 
 // A value of two pointers, so that passing a queue counts no references. Its worker frees it.
-struct Ring: @unchecked Sendable {
+struct LocalQueue: @unchecked Sendable {
   static var capacity: Int { scaled(256, inModels: 4) }
 
   private struct Words: ~Copyable {
@@ -111,7 +112,7 @@ struct Ring: @unchecked Sendable {
 
   /// Moves the older half of this queue to `other`, the thief's own empty queue, and returns the
   /// oldest node.
-  func steal(into other: Ring) -> WorkNode? {
+  func steal(into other: LocalQueue) -> WorkNode? {
     // relaxed, and so on failure: a head newer than the tail that we read is noticed below.
     var first = words.pointee.head.load(ordering: .relaxed)
     while true {
@@ -132,7 +133,7 @@ struct Ring: @unchecked Sendable {
       // acquiring: pairs with the exchange of the thread that emptied the slots which we write.
       invariant(
         other.words.pointee.head.load(ordering: .acquiring) == start,
-        "A thief's own ring is not empty.")
+        "A thief's own local queue is not empty.")
       for index in 1..<max(1, count) {
         other.slot(start &+ index &- 1).pointee.store(
           slot(first &+ index).pointee.load(ordering: .relaxed), ordering: .relaxed)

@@ -1,11 +1,11 @@
-// Room: Queues/LatePart. A part of the engine that is made on first use.
+// Room: Queues/LazySlot. A part of the engine that is made on first use.
 // Not a `static let`: if a thread initialises it while another thread forks, it stays half made in
 // the child for ever, and no code outside can see that. Here the making thread holds a lock, and a
 // fork waits for it (Primitives/ForkGate).
 // A struct inside its owner, not an object: every thread would count references to an object for
 // each timer.
 
-struct LatePart: ~Copyable, @unchecked Sendable {
+struct LazySlot: ~Copyable, @unchecked Sendable {
   /// The address of the part, retained; 0 until it is made.
   private let word = Atomic<UInt>(0)
   private let lock = Lock()

@@ -1,12 +1,12 @@
-// Room: Primitives/Doorbell, the models' side: one bell, which orders nothing, as if no system call did.
-// Whoever has it in a set hears it there too: see ModelKernel.
+// Room: Primitives/EventFD, the models' side: one bell, which orders nothing, as if no system call
+// did. Whoever has it in a set hears it there too: see ModelKernel.
 
-public enum Doorbell {
+public enum EventFD {
   private static let rings = Atomic<UInt32>(0)
 
-  public static func make() -> Int32 { Checker.mayRefuse() ? -1 : ModelKernel.bell }
+  public static func make() -> Int32 { Checker.mayRefuse() ? -1 : ModelKernel.wakeDescriptor }
 
-  public static func ring(_ descriptor: Int32) {
+  public static func signal(_ descriptor: Int32) {
     rings.wrappingAdd(1, ordering: .relaxed)
     futexWake(rings)
     if ModelKernel.isWatched(descriptor) { ModelKernel.becomeReady(descriptor, .readable) }

@@ -1,16 +1,15 @@
-// Room: Pool/Patience. Decides whether a thread without work spins for a while before it sleeps.
-// When a pool thread and another thread, such as the main thread, hand each other single items,
-// both would sleep and wake at each hand-off. So a thread that was woken soon after it fell asleep
-// expects the same the next time, and first spins for about what a sleep and a wake cost.
-// If that finds nothing, the next sleep starts at once, however short the one before was: work
-// that always comes just too late costs a failed spin only every other time.
-// A thread stops as soon as it had to give its CPU to another thread: that thread may be the one
-// that it waits for, and would get the CPU for one item at a time.
-// Each value belongs to one thread.
+// Room: Pool/AdaptiveSearch. Decides whether a thread without work spins for a while before it
+// sleeps. When a pool thread and another thread, such as the main thread, hand each other single
+// items, both would sleep and wake at each hand-off. So a thread that was woken soon after it fell
+// asleep expects the same the next time, and first spins for about what a sleep and a wake cost. If
+// that finds nothing, the next sleep starts at once, however short the one before was: work that
+// always comes just too late costs a failed spin only every other time. A thread stops as soon as
+// it had to give its CPU to another thread: that thread may be the one that it waits for, and would
+// get the CPU for one item at a time. Each value belongs to one thread.
 
 import CLinux
 
-struct Patience {
+struct AdaptiveSearch {
   private enum Expectation { case nothing, work, disappointed }
   private var expectation = Expectation.nothing
 
@@ -23,10 +22,10 @@ struct Patience {
   /// A shorter sleep, including the time to wake up, was not worth it.
   private static var shortSleep: UInt64 { 60_000 }
 
-  var looksOn: Bool { expectation == .work }
+  var isWorthwhile: Bool { expectation == .work }
 
   /// Calls `look` until it finds something or the time is over.
-  mutating func lookOn<Found>(_ look: () -> Found?) -> Found? {
+  mutating func search<Found>(_ look: () -> Found?) -> Found? {
     var now = Clock.monotonicNanoseconds()
     let end = now + Self.nanoseconds
     repeat {

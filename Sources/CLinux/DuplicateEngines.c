@@ -10,7 +10,7 @@
 #include <string.h>
 
 // Not 0: the duplicate has been reported.
-__attribute__((visibility("hidden"), used)) uint32_t gc_copy_told;
+__attribute__((visibility("hidden"), used)) uint32_t gc_engine_notified;
 
 __asm__(
     ".pushsection .note.grandcentral, \"a\", %note\n"
@@ -20,14 +20,14 @@ __asm__(
     ".long 1\n"
     ".asciz \"GrandCentral\"\n"
     ".balign 4\n"
-    ".long gc_copy_told - .\n"
+    ".long gc_engine_notified - .\n"
     ".long 1\n"
     ".popsection\n");
 
 struct found {
   int count;
   uint32_t *words[GC_MOST_COPIES];
-  gc_copies *copies;
+  gc_engines *copies;
 };
 
 static size_t padded(size_t bytes) { return (bytes + 3) & ~(size_t)3; }
@@ -64,7 +64,7 @@ static int look(struct dl_phdr_info *image, size_t size, void *context) {
   return 0;
 }
 
-bool gc_copies_found(gc_copies *copies) {
+bool gc_engines_found(gc_engines *copies) {
   memset(copies, 0, sizeof *copies);
   struct found found = {.copies = copies};
   dl_iterate_phdr(look, &found);

@@ -1,5 +1,5 @@
-// Room: Pool/Workplaces. The current queue of each worker, safe to read from another thread.
-// A queue may be deallocated while a thread reads its label, so the two exclude each other:
+// Room: Pool/CurrentQueueLabels. The current queue of each worker, safe to read from another
+// thread. A queue may be deallocated while a thread reads its label, so the two exclude each other:
 //   a drainer       stores the queue's address; when done, and before it releases the queue, it
 //                   stores zero or the outer queue. A thread that runs an item of a concurrent
 //                   queue does the same
@@ -11,11 +11,11 @@
 // activation, and a deallocation one load.
 
 /// An object with a label that may be a thread's current queue.
-protocol Workplace: AnyObject {
-  var workplaceLabel: String { get }
+protocol CurrentQueueLabel: AnyObject {
+  var currentQueueLabel: String { get }
 }
 
-enum Workplaces {
+enum CurrentQueueLabels {
   /// The thread that reads, as its context's address; 0: none.
   private static let reader = Atomic<UInt>(0)
   private static let lock = Lock()
@@ -33,7 +33,7 @@ enum Workplaces {
       // drainer releases it while this function holds a reference: see willDie().
       let object = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
       willRead(raw)
-      return (object as? any Workplace)?.workplaceLabel
+      return (object as? any CurrentQueueLabel)?.currentQueueLabel
     }
   }
 

@@ -1,34 +1,33 @@
-// Room: Primitives/Vigil. Retries by sleeping threads while the engine cannot make a thread of its
-// own.
-// An engine without a thread can neither run queued work nor retry later: the kernel enters a
-// process through a thread or a signal, and signals belong to the program. But a thread that waits
-// for the work exists. So while a retrier is registered, every sleep on a word ends after 10 ms at
-// most; the thread then retries the failed steps and returns to its word, as after a spurious
-// wake-up.
-// Without retriers the cost is one load for each sleep. A thread that began its sleep before a
-// retrier was registered does not take part: only its own word can end its futex call.
+// Room: Primitives/ThreadlessRetry. Retries by sleeping threads while the engine cannot make a
+// thread of its own. An engine without a thread can neither run queued work nor retry later: the
+// kernel enters a process through a thread or a signal, and signals belong to the program. But a
+// thread that waits for the work exists. So while a retrier is registered, every sleep on a word
+// ends after 10 ms at most; the thread then retries the failed steps and returns to its word, as
+// after a spurious wake-up. Without retriers the cost is one load for each sleep. A thread that
+// began its sleep before a retrier was registered does not take part: only its own word can end its
+// futex call.
 
 /// An object with failed steps that sleeping threads retry. It must not be released while
 /// registered.
-public protocol Vigilant: AnyObject, Sendable {
+public protocol ThreadlessRetrying: AnyObject, Sendable {
   /// Retries once. Runs on any thread whose sleep on a word has ended by time; it holds no lock of
   /// the engine. Must not sleep.
   func attend()
 }
 
 /// The registration of retriers.
-public enum Vigil {
+public enum ThreadlessRetry {
   /// The length of one sleep in nanoseconds while a retrier is registered.
   static var periodNanoseconds: UInt64 { 10_000_000 }
-  static let keepers = Keepers()
+  static let keepers = ThreadlessRetriers()
 
   /// Registers `keeper`, unless it is registered already.
-  public static func begin(_ keeper: any Vigilant) {
+  public static func begin(_ keeper: any ThreadlessRetrying) {
     keepers.change { if !$0.contains(where: { $0 === keeper }) { $0.append(keeper) } }
   }
 
   /// Removes `keeper`.
-  public static func end(_ keeper: any Vigilant) {
+  public static func end(_ keeper: any ThreadlessRetrying) {
     if isKept { keepers.change { $0.removeAll { $0 === keeper } } }
   }
 
@@ -47,17 +46,17 @@ public enum Vigil {
 }
 
 /// The list of retriers. Guarded by its lock, except for the count.
-final class Keepers: @unchecked Sendable {
+final class ThreadlessRetriers: @unchecked Sendable {
   let count = Atomic<Int>(0)
   private let lock = Lock()
-  @Cell private var list: [any Vigilant] = []
+  @Cell private var list: [any ThreadlessRetrying] = []
 
-  func change(_ body: (inout [any Vigilant]) -> Void) {
+  func change(_ body: (inout [any ThreadlessRetrying]) -> Void) {
     lock.withLock {
       body(&list)
       count.store(list.count, ordering: .relaxed)
     }
   }
 
-  var current: [any Vigilant] { lock.withLock { list } }
+  var current: [any ThreadlessRetrying] { lock.withLock { list } }
 }

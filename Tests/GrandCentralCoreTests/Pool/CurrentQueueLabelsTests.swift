@@ -4,7 +4,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A workplace") struct WorkplacesTests {
+@Suite("A workplace") struct CurrentQueueLabelsTests {
   @Test func `may be read while its queue dies, also in the reader's hands`() {
     let stop = Atomic<Bool>(false)
     let readings = Counter()
@@ -13,7 +13,7 @@ import Testing
       while !stop.load(ordering: .relaxed) {
         for index in 0..<pool.workerCount.load(ordering: .acquiring) {
           guard let thread = pool.worker(at: index)?.thread else { continue }
-          if Workplaces.label(of: thread) == "dies.soon" { readings.add() }
+          if CurrentQueueLabels.label(of: thread) == "dies.soon" { readings.add() }
         }
       }
     }

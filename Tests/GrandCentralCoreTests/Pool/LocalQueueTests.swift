@@ -3,86 +3,87 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A worker's ring") struct RingTests {
-  private func fill(_ ring: Ring, _ nodes: ArraySlice<WorkNode>, band: Band = .default) {
+@Suite("A worker's ring") struct LocalQueueTests {
+  private func fill(_ localQueue: LocalQueue, _ nodes: ArraySlice<WorkNode>, band: Band = .default)
+  {
     for node in nodes {
-      #expect(ring.accepts(band))
-      ring.put(node, band: band)
+      #expect(localQueue.accepts(band))
+      localQueue.put(node, band: band)
     }
   }
 
-  private func drain(_ ring: Ring) -> [Int] {
+  private func drain(_ localQueue: LocalQueue) -> [Int] {
     var numbers: [Int] = []
-    while let node = ring.take() { numbers.append(node.number) }
+    while let node = localQueue.take() { numbers.append(node.number) }
     return numbers
   }
 
   @Test func `is empty at first`() {
-    let ring = kept(Ring())
-    #expect(ring.isEmpty)
-    #expect(ring.take() == nil)
-    #expect(ring.steal(into: kept(Ring())) == nil)
+    let localQueue = kept(LocalQueue())
+    #expect(localQueue.isEmpty)
+    #expect(localQueue.take() == nil)
+    #expect(localQueue.steal(into: kept(LocalQueue())) == nil)
   }
 
   @Test(arguments: [1, 2, 255, 256])
   func `gives nodes back oldest first`(count: Int) {
-    let ring = kept(Ring())
-    fill(ring, NodeBlock(count).nodes[...])
-    #expect(!ring.isEmpty)
-    #expect(drain(ring) == Array(0..<count))
-    #expect(ring.isEmpty)
+    let localQueue = kept(LocalQueue())
+    fill(localQueue, NodeBlock(count).nodes[...])
+    #expect(!localQueue.isEmpty)
+    #expect(drain(localQueue) == Array(0..<count))
+    #expect(localQueue.isEmpty)
   }
 
   @Test func `holds as many as its capacity and no more`() {
-    let ring = kept(Ring())
-    let block = NodeBlock(Ring.capacity + 1)
-    fill(ring, block.nodes.dropLast())
-    #expect(!ring.accepts(.default))
-    #expect(ring.take()?.number == 0)
-    #expect(ring.accepts(.default))
-    fill(ring, block.nodes.suffix(1))
-    #expect(!ring.accepts(.default))
-    #expect(drain(ring) == Array(1...Ring.capacity))
+    let localQueue = kept(LocalQueue())
+    let block = NodeBlock(LocalQueue.capacity + 1)
+    fill(localQueue, block.nodes.dropLast())
+    #expect(!localQueue.accepts(.default))
+    #expect(localQueue.take()?.number == 0)
+    #expect(localQueue.accepts(.default))
+    fill(localQueue, block.nodes.suffix(1))
+    #expect(!localQueue.accepts(.default))
+    #expect(drain(localQueue) == Array(1...LocalQueue.capacity))
   }
 
   @Test func `keeps the order while it goes round many times`() {
-    let ring = kept(Ring())
+    let localQueue = kept(LocalQueue())
     let block = NodeBlock(10_000)
     var expected = 0
     // Between 0 and 250 nodes inside, so that every slot is the first and the last at some time.
     var next = 0
     while expected < block.nodes.count {
       for _ in 0..<97 where next < block.nodes.count && next - expected < 250 {
-        fill(ring, block.nodes[next...next])
+        fill(localQueue, block.nodes[next...next])
         next += 1
       }
       for _ in 0..<89 where expected < next {
-        #expect(ring.take()?.number == expected)
+        #expect(localQueue.take()?.number == expected)
         expected += 1
       }
     }
-    #expect(ring.isEmpty)
+    #expect(localQueue.isEmpty)
   }
 
   @Test(arguments: Band.allCases.filter { $0 != .unspecified })
   func `takes nodes of one band until it is empty again`(band: Band) {
-    let ring = kept(Ring())
+    let localQueue = kept(LocalQueue())
     let block = NodeBlock(2)
-    fill(ring, block.nodes[0...0], band: band)
-    #expect(ring.band == band)
-    for other in Band.allCases { #expect(ring.accepts(other) == (other == band)) }
-    _ = ring.take()
-    for other in Band.allCases { #expect(ring.accepts(other)) }
+    fill(localQueue, block.nodes[0...0], band: band)
+    #expect(localQueue.band == band)
+    for other in Band.allCases { #expect(localQueue.accepts(other) == (other == band)) }
+    _ = localQueue.take()
+    for other in Band.allCases { #expect(localQueue.accepts(other)) }
     let another: Band = band == .utility ? .background : .utility
-    fill(ring, block.nodes[1...1], band: another)
-    #expect(ring.band == another)
+    fill(localQueue, block.nodes[1...1], band: another)
+    #expect(localQueue.band == another)
   }
 
   @Test(
     arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (255, 128), (256, 128)])
   func `loses its older half to a thief`(count: Int, stolen: Int) {
-    let victim = kept(Ring())
-    let thief = kept(Ring())
+    let victim = kept(LocalQueue())
+    let thief = kept(LocalQueue())
     fill(victim, NodeBlock(count).nodes[...], band: .userInitiated)
     #expect(victim.steal(into: thief)?.number == 0)
     #expect(thief.band == .userInitiated)
@@ -91,8 +92,8 @@ import Testing
   }
 
   @Test func `gives a thief its band though the thief's was another`() {
-    let victim = kept(Ring())
-    let thief = kept(Ring())
+    let victim = kept(LocalQueue())
+    let thief = kept(LocalQueue())
     let block = NodeBlock(5)
     fill(thief, block.nodes[0...0], band: .background)
     #expect(thief.take() != nil)
@@ -107,24 +108,24 @@ import Testing
     let count = stressed(60_000)
     let block = NodeBlock(count)
     let tally = Tally(count)
-    let ring = kept(Ring())
+    let localQueue = kept(LocalQueue())
     let isFilled = Number()
     let ended = onThreads(thieves + 1) { thread in
       if thread == 0 {
         for number in 0..<count {
-          while !ring.accepts(.default) {
-            if let node = ring.take() { tally.add(node.number) }
+          while !localQueue.accepts(.default) {
+            if let node = localQueue.take() { tally.add(node.number) }
           }
-          ring.put(block.nodes[number], band: .default)
-          if number % 3 == 0, let node = ring.take() { tally.add(node.number) }
+          localQueue.put(block.nodes[number], band: .default)
+          if number % 3 == 0, let node = localQueue.take() { tally.add(node.number) }
         }
         isFilled.add()
-        while let node = ring.take() { tally.add(node.number) }
+        while let node = localQueue.take() { tally.add(node.number) }
         return
       }
-      let own = kept(Ring())
-      while isFilled.now == 0 || !ring.isEmpty {
-        guard let node = ring.steal(into: own) else {
+      let own = kept(LocalQueue())
+      while isFilled.now == 0 || !localQueue.isEmpty {
+        guard let node = localQueue.steal(into: own) else {
           spinHint()
           continue
         }
@@ -146,10 +147,10 @@ import Testing
     let count = stressed(30_000)
     let block = NodeBlock(count)
     let tally = Tally(count)
-    let rings = (0..<3).map { _ in kept(Ring()) }
+    let localQueues = (0..<3).map { _ in kept(LocalQueue()) }
     let ran = Number()
     let ended = onThreads(3) { thread in
-      let own = rings[thread]
+      let own = localQueues[thread]
       var next = 0
       while ran.now < count {
         if thread == 0, next < count, own.accepts(.default) {
@@ -159,8 +160,8 @@ import Testing
           if next % 4 != 0 { continue }
         }
         let node =
-          own.take() ?? rings[(thread + 1) % 3].steal(into: own)
-          ?? rings[(thread + 2) % 3].steal(into: own)
+          own.take() ?? localQueues[(thread + 1) % 3].steal(into: own)
+          ?? localQueues[(thread + 2) % 3].steal(into: own)
         guard let node else {
           spinHint()
           continue
@@ -171,6 +172,6 @@ import Testing
     }
     #expect(ended)
     #expect(tally.exceptions.isEmpty, "not once: \(tally.exceptions.prefix(5))")
-    #expect(rings.allSatisfy { $0.isEmpty })
+    #expect(localQueues.allSatisfy { $0.isEmpty })
   }
 }

@@ -1,7 +1,8 @@
-// Room: Lanes/Summons. The requests to drain a lane: the nodes that it has sent to its target.
-// A lane that needs a drain sends a node to its target. If more urgent work arrives before a worker
-// runs that node, a second node is sent in the higher band. The first node to run drains the lane;
-// the other finds nothing and returns. So no node is ever removed from the middle of a list.
+// Room: Lanes/DrainRequests. The requests to drain a lane: the nodes that it has sent to its
+// target. A lane that needs a drain sends a node to its target. If more urgent work arrives before
+// a worker runs that node, a second node is sent in the higher band. The first node to run drains
+// the lane; the other finds nothing and returns. So no node is ever removed from the middle of a
+// list.
 //   63…32 generation  counts changes of the target: nodes sent to an old target are void
 //       8 requested   the lane is locked on behalf of the first node to run
 //    5… 1 enqueued    a node of that band is in flight
@@ -19,30 +20,30 @@
 // owner's load of the pending list.
 // Model: Tests/Models/Scenes/OverrideModels.swift.
 
-struct Summons: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
+struct DrainRequests: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   let rawValue: UInt64
 
-  static var wanted: UInt64 { 1 << 8 }
-  static var outMask: UInt64 { 0x3e }
+  static var requested: UInt64 { 1 << 8 }
+  static var enqueuedMask: UInt64 { 0x3e }
 }
 
-extension Summons {
-  var isWanted: Bool { rawValue & Self.wanted != 0 }
+extension DrainRequests {
+  var isRequested: Bool { rawValue & Self.requested != 0 }
   var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
-  func isOut(_ band: Band) -> Bool { rawValue >> UInt64(band.rawValue) & 1 == 1 }
+  func isEnqueued(_ band: Band) -> Bool { rawValue >> UInt64(band.rawValue) & 1 == 1 }
   /// Whether a node of that band or a higher one is in flight.
-  private func isOut(from band: Band) -> Bool {
-    (rawValue & Self.outMask) >> UInt64(band.rawValue) != 0
+  private func isEnqueued(from band: Band) -> Bool {
+    (rawValue & Self.enqueuedMask) >> UInt64(band.rawValue) != 0
   }
 
-  private func sending(_ band: Band) -> (Summons, sends: Bool) {
-    if isOut(from: band) { return (self, false) }
-    return (Summons(rawValue: rawValue | 1 << UInt64(band.rawValue)), true)
+  private func sending(_ band: Band) -> (DrainRequests, sends: Bool) {
+    if isEnqueued(from: band) { return (self, false) }
+    return (DrainRequests(rawValue: rawValue | 1 << UInt64(band.rawValue)), true)
   }
 
   /// Requests a drain. `sends`: the caller must send a node of that band.
-  func wanting(_ band: Band) -> (Summons, sends: Bool) {
-    Summons(rawValue: rawValue | Self.wanted).sending(band)
+  func requesting(_ band: Band) -> (DrainRequests, sends: Bool) {
+    DrainRequests(rawValue: rawValue | Self.requested).sending(band)
   }
 
   enum Raise: Hashable {
@@ -50,38 +51,38 @@ extension Summons {
     /// request it.
     case isTooLate
     /// A node as urgent is in flight.
-    case isOut
+    case isEnqueued
     /// The caller must send a node.
     case sends
   }
 
-  func raised(to band: Band) -> (Summons, Raise) {
-    guard isWanted else { return (self, .isTooLate) }
+  func raised(to band: Band) -> (DrainRequests, Raise) {
+    guard isRequested else { return (self, .isTooLate) }
     let (next, sends) = sending(band)
-    return (next, sends ? .sends : .isOut)
+    return (next, sends ? .sends : .isEnqueued)
   }
 
   /// Claims the request for a node that runs. `drains`: this node drains the lane.
-  func answered(_ band: Band, generation: UInt32) -> (Summons, drains: Bool) {
+  func claimed(_ band: Band, generation: UInt32) -> (DrainRequests, drains: Bool) {
     guard generation == self.generation else { return (self, false) }
     let next = rawValue & ~(1 << UInt64(band.rawValue))
-    return (Summons(rawValue: next & ~Self.wanted), isWanted)
+    return (DrainRequests(rawValue: next & ~Self.requested), isRequested)
   }
 
   /// The word in a forked child: no drain is requested.
-  func afterFork() -> Summons { Summons(rawValue: UInt64(generation) << 32) }
+  func afterFork() -> DrainRequests { DrainRequests(rawValue: UInt64(generation) << 32) }
 
   /// Voids all nodes in flight, when the lane's target changes. No drain is requested then.
-  func withdrawn() -> Summons {
-    Summons(rawValue: UInt64(generation &+ 1) << 32 | rawValue & Self.wanted)
+  func withdrawn() -> DrainRequests {
+    DrainRequests(rawValue: UInt64(generation &+ 1) << 32 | rawValue & Self.requested)
   }
 }
 
-extension Atomic where Value == Summons {
+extension Atomic where Value == DrainRequests {
   /// Applies a transition. Acquiring and releasing even where nothing changes: the protocol above
   /// needs every access to be a read-modify-write.
   @discardableResult
-  func change<Action>(_ transition: (Summons) -> (Summons, Action)) -> Action {
+  func change<Action>(_ transition: (DrainRequests) -> (DrainRequests, Action)) -> Action {
     var seen = load(ordering: .relaxed)
     while true {
       let (next, action) = transition(seen)

@@ -1,5 +1,5 @@
-// Room: QoS/Standing. The class at which a thread works, including what other threads ask of it.
-// Its items see and pass on another one: gc_thread.qos.
+// Room: QoS/EffectivePriority. The class at which a thread works, including what other threads ask
+// of it. Its items see and pass on another one: gc_thread.qos.
 //   priority  the effective priority, readable by any thread; 0 if the thread was never raised or
 //             lowered
 //   waitsFor  what the thread sleeps for
@@ -23,41 +23,41 @@
 import CLinux
 
 /// An object that threads wait for, and whose owner they raise.
-protocol Awaited: AnyObject {
+protocol PriorityInheriting: AnyObject {
   /// Reports that a thread which waits here now counts as `band`. Any thread, without locks held.
-  func waiterRose(to band: Band, from thread: ThreadContext)
+  func waiterPriorityDidRise(to band: Band, from thread: ThreadContext)
 }
 
-enum Standing {
+enum EffectivePriority {
   static func of(_ thread: ThreadContext) -> Band {
-    (Band(rawValue: UInt8(thread.standing)) ?? .unspecified).place
+    (Band(rawValue: UInt8(thread.effectivePriority)) ?? .unspecified).place
   }
 
   /// Makes the calling thread work at `band`.
   @inline(__always)
-  static func adopt(_ band: Band, on thread: ThreadContext) {
+  static func apply(_ band: Band, on thread: ThreadContext) {
     if isAt(band, thread) { return }
-    adoptNow(on: thread) { band }
+    reapply(on: thread) { band }
   }
 
   /// Whether the calling thread already works at `band`, and no other thread may have raised it.
   @inline(__always)
   static func isAt(_ band: Band, _ thread: ThreadContext) -> Bool {
-    thread.pointee.adopted == UInt32(band.rawValue) && thread.pointee.lent == 0
+    thread.pointee.applied == UInt32(band.rawValue) && thread.pointee.boosted == 0
   }
 
   /// Applies the result of `choose`, which runs under the lock. It sees what an earlier raiser has
   /// written into a lane's word; a later raiser finds the priority that is set here.
   @inline(never)
-  static func adoptNow(on thread: ThreadContext, _ choose: () -> Band) {
+  static func reapply(on thread: ThreadContext, _ choose: () -> Band) {
     let shared = thread.shared
-    thread.pointee.lent = 0
-    shared.standingLock.withLock {
+    thread.pointee.boosted = 0
+    shared.effectivePriorityLock.withLock {
       var band = choose()
       while true {
-        thread.pointee.adopted = UInt32(band.rawValue)
+        thread.pointee.applied = UInt32(band.rawValue)
         // sequentiallyConsistent: see above.
-        shared.standing.store(UInt32(band.rawValue), ordering: .sequentiallyConsistent)
+        shared.effectivePriority.store(UInt32(band.rawValue), ordering: .sequentiallyConsistent)
         let now = choose()
         if now <= band { break }
         band = now
@@ -69,15 +69,15 @@ enum Standing {
   /// Records that the calling thread ends, or lowers, work that other threads saw at `band`.
   @inline(__always)
   static func noteEnd(of band: Band, on thread: ThreadContext) {
-    if UInt32(band.rawValue) > thread.pointee.adopted { thread.pointee.lent = 1 }
+    if UInt32(band.rawValue) > thread.pointee.applied { thread.pointee.boosted = 1 }
   }
 
   /// Whether other threads may have raised the calling thread, or it has raised itself for them.
   @inline(__always)
   static func mayBeRaised(_ thread: ThreadContext) -> Bool {
-    if thread.pointee.lent != 0 { return true }
+    if thread.pointee.boosted != 0 { return true }
     let own = PackedQoS(rawValue: thread.pointee.qos).place
-    return thread.pointee.adopted > UInt32(own.rawValue)
+    return thread.pointee.applied > UInt32(own.rawValue)
   }
 
   /// Raises `thread` until it next applies its own priority, if `holds` is true under its lock. Any
@@ -87,29 +87,31 @@ enum Standing {
   ) {
     let shared = thread.shared
     // sequentiallyConsistent: see above.
-    let seen = Band(rawValue: UInt8(shared.standing.load(ordering: .sequentiallyConsistent)))
+    let seen = Band(
+      rawValue: UInt8(shared.effectivePriority.load(ordering: .sequentiallyConsistent)))
     if (seen ?? .unspecified).place >= band { return }
-    let next = shared.standingLock.withLock { () -> AnyObject? in
+    let next = shared.effectivePriorityLock.withLock { () -> AnyObject? in
       guard of(thread) < band, holds() else { return nil }
-      shared.standing.store(UInt32(band.rawValue), ordering: .relaxed)
+      shared.effectivePriority.store(UInt32(band.rawValue), ordering: .relaxed)
       ThreadEffects.help(thread, to: band)
       return shared.waitsFor
     }
-    (next as? any Awaited)?.waiterRose(to: band, from: raiser)
+    (next as? any PriorityInheriting)?.waiterPriorityDidRise(to: band, from: raiser)
   }
 
   /// Sleeps in `body`, waiting for `object`. A raise of the thread during the wait also raises
   /// `object`. So does a raise since `known`, the class that the wait began with.
   static func waiting<Result>(
-    _ thread: ThreadContext, for object: some Awaited, at known: Band, _ body: () -> Result
+    _ thread: ThreadContext, for object: some PriorityInheriting, at known: Band,
+    _ body: () -> Result
   ) -> Result {
     let shared = thread.shared
-    let now = shared.standingLock.withLock {
+    let now = shared.effectivePriorityLock.withLock {
       shared.waitsFor = object
       return of(thread)
     }
-    if now > known { object.waiterRose(to: now, from: thread) }
-    defer { shared.standingLock.withLock { shared.waitsFor = nil } }
+    if now > known { object.waiterPriorityDidRise(to: now, from: thread) }
+    defer { shared.effectivePriorityLock.withLock { shared.waitsFor = nil } }
     return body()
   }
 }

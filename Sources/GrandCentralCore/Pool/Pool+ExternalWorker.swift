@@ -1,0 +1,75 @@
+// Room: Pool/Pool+ExternalWorker. External workers: threads that wait elsewhere and run the work
+// they bring. The poller's threads are external workers. Work that an event makes ready runs on the
+// thread that received the event, without a wake-up in between, if a CPU is free. An external
+// worker has a worker's record, so it has local queues that others steal from and a status that the
+// monitor reads. While it waits it is not counted, and no thread wakes it for other work. It enters
+// as a woken worker does, searching, so that the work it brings wakes no other worker; when it
+// takes its first node and there is more, it wakes the next worker. It leaves as a worker that
+// steps back: it leaves the counts, then scans once more (Pool+Park.swift), and wakes a worker if
+// it sees work.
+
+extension Pool {
+  /// The maximum number of external workers.
+  static var maxExternalWorkers: Int { 4 }
+
+  /// Makes the record of an external worker, which lives as long as the pool. Any thread; the
+  /// number of calls is limited as above.
+  func makeExternalWorker(named name: String) -> Worker {
+    idleLock.withLock { makeWorker(externalWorker: name) }
+  }
+
+  /// Runs the closure, and then nodes until there are none, on the calling thread. The closure may
+  /// submit, and must not sleep. Returns false, without calling it, if no CPU is free.
+  func visit(as externalWorker: Worker, on thread: ThreadContext, bring: () -> Void) -> Bool {
+    let allowed = allowance.load(ordering: .relaxed)
+    guard changeIfApplicable({ $0.joined(width: allowed) }) else { return false }
+    externalWorker.isSearching = true
+    externalWorker.name.received()
+    externalWorker.status.store(.running, ordering: .relaxed)
+    thread.pointee.worker = Unmanaged.passUnretained(externalWorker).toOpaque()
+    bring()
+    while let node = take(for: externalWorker) {
+      stopSearching(externalWorker)
+      ThreadEffects.apply(externalWorker.band, on: thread)
+      grandCentralWorkerActive(node, externalWorker, thread)
+      if externalWorker.status.load(ordering: .relaxed) != .running { comeBack(externalWorker) }
+      if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
+        stepOut(externalWorker, thread)
+      {
+        thread.pointee.worker = nil
+        return true
+      }
+    }
+    externalWorker.isSearching = false
+    _ = leave(externalWorker, thread) { $0.left() }
+    thread.pointee.worker = nil
+    return true
+  }
+
+  /// Leaves the pool if too many workers are active, as stepBack() does.
+  private func stepOut(_ externalWorker: Worker, _ thread: ThreadContext) -> Bool {
+    let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: externalWorker)
+    guard state.load(ordering: .relaxed).active > allowed else { return false }
+    return leave(externalWorker, thread) { $0.steppedOut(width: allowed) }
+  }
+
+  /// Leaves the counts. Returns false, and changes nothing, if the transition no longer applies.
+  private func leave(
+    _ externalWorker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
+  ) -> Bool {
+    ThreadEffects.rest(thread)
+    // The monitor may have just marked it as asleep.
+    if externalWorker.status.exchange(.away, ordering: .relaxed) == .uncounted {
+      change { $0.unblocked() }
+    }
+    guard changeIfApplicable(transition) else {
+      externalWorker.status.store(.running, ordering: .relaxed)
+      return false
+    }
+    enter(.unspecified, externalWorker)
+    externalWorker.showPlainName()
+    // The worker's half of the pair in Pool+Park.swift. Others steal what is in its local queues.
+    if hasWork() { wakeIfNeeded() }
+    return true
+  }
+}

@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("A thread without work", .enabled(if: Spin.limit > 0)) struct AdaptiveSearchTests {
+  @Test func `sleeps at once, until a sleep was short`() {
+    var adaptiveSearch = AdaptiveSearch()
+    #expect(!adaptiveSearch.isWorthwhile)
+    adaptiveSearch.slept(nanoseconds: 1_000_000)
+    #expect(!adaptiveSearch.isWorthwhile)
+    adaptiveSearch.slept(nanoseconds: 1_000)
+    #expect(adaptiveSearch.isWorthwhile)
+    adaptiveSearch.slept(nanoseconds: 1_000_000)
+    #expect(!adaptiveSearch.isWorthwhile)
+  }
+
+  @Test func `looks on as long as it finds some`() {
+    var adaptiveSearch = AdaptiveSearch()
+    adaptiveSearch.slept(nanoseconds: 1_000)
+    var looks = 0
+    let found = adaptiveSearch.search {
+      looks += 1
+      return looks == 3 ? "work" : nil
+    }
+    #expect(found == "work" && looks == 3)
+    #expect(adaptiveSearch.isWorthwhile)
+  }
+
+  @Test func `does not look on twice in vain`() {
+    var adaptiveSearch = AdaptiveSearch()
+    adaptiveSearch.slept(nanoseconds: 1_000)
+    #expect(adaptiveSearch.search { nil as Int? } == nil)
+    #expect(!adaptiveSearch.isWorthwhile)
+    // Too late for the look, and still a short sleep.
+    adaptiveSearch.slept(nanoseconds: 1_000)
+    #expect(!adaptiveSearch.isWorthwhile)
+    adaptiveSearch.slept(nanoseconds: 1_000)
+    #expect(adaptiveSearch.isWorthwhile)
+  }
+}
