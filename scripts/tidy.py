@@ -158,7 +158,55 @@ def check_words(path, text):
             report(path, number, "ends in white space")
 
 
+# Words that comments and documents do without (CONTRIBUTING.md): they stand for a thread, an object or a caller
+# that has a name.
+BANNED = re.compile(r"\b(who|whom|whoever|nobody|somebody|anybody|told|in vain|goes on|let be)\b", re.I)
+WIDEST_COMMENT = 100
+
+
+def comments(text):
+    """The number and the text of each line comment that stands alone or behind code."""
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda m: " " * len(m.group()), line)
+        if "//" in bare:
+            yield number, line[bare.index("//"):], line
+
+
+def check_comments(path, text, bans_words):
+    for number, comment, line in comments(text):
+        if len(line) > WIDEST_COMMENT and line.lstrip().startswith("//"):
+            report(path, number, f"is a comment beyond column {WIDEST_COMMENT}")
+        if bans_words:
+            check_prose(path, number, comment)
+
+
+def check_prose(path, number, text):
+    for word in BANNED.findall(text):
+        report(path, number, f"says \"{word}\": name the thread, the object or the caller")
+
+
+def self_test():
+    """Each rule about prose reports a text that breaks it, and none that does not."""
+    seeds = [
+        ("// The thread that waits is notified.", 0), ("// Who waits is notified.", 1),
+        ("let a = 1  // nobody reads it", 1), ('let a = "nobody // who"', 0),
+        ("// " + "x" * 98, 1), ("// " + "x" * 97, 0), ("/// It comes in vain and is told.", 2),
+    ]
+    for text, expected in seeds:
+        problems.clear()
+        check_comments("seed.swift", text, bans_words=True)
+        if len(problems) != expected:
+            sys.exit(f"tidy: {text!r}: {len(problems)} problems, expected {expected}: {problems}")
+    for text, expected in [("Anybody may call it.", 1), ("Any thread may call it.", 0)]:
+        problems.clear()
+        check_prose("seed.md", 1, text)
+        if len(problems) != expected:
+            sys.exit(f"tidy: {text!r}: {len(problems)} problems, expected {expected}")
+    problems.clear()
+
+
 def main():
+    self_test()
     core = {}
     for path in files("Sources", "Tests", "Benchmarks", "Examples", "Package.swift"):
         with open(path, encoding="utf-8") as file:
@@ -167,6 +215,8 @@ def main():
         check_lengths(path, code)
         check_imports(path, code)
         check_words(path, text)
+        if path.startswith(("Sources", "Tests")):
+            check_comments(path, text, bans_words=re.match(r"Sources/(?!Tour|tour)", path))
         if path.startswith((CORE, "Sources/Primitives")):
             check_room(path, text)
         if path.startswith(CORE):
@@ -178,6 +228,10 @@ def main():
     for path in others:
         with open(path, encoding="utf-8") as file:
             check_words(path, file.read())
+    for path in files("Docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", suffixes=(".md",)):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file.read().split("\n"), 1):
+                check_prose(path, number, line)
     print("\n".join(problems), file=sys.stderr)
     sys.exit(1 if problems else 0)
 

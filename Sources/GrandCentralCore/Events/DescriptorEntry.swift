@@ -7,7 +7,7 @@
 
 final class DescriptorEntry: @unchecked Sendable {
   enum Direction { case read, write }
-  enum State { case waiting, told, ended, lost }
+  enum State { case waiting, notified, ended, lost }
 
   let direction: Direction
   let descriptor: Int32
@@ -49,7 +49,7 @@ final class DescriptorEntry: @unchecked Sendable {
     case .ended:
       !isAlwaysReady && !readiness.isDisjoint(with: interest.subtracting(.readHangUp))
         && readiness.isDisjoint(with: Self.unasked.union(.readHangUp))
-    case .told, .lost: false
+    case .notified, .lost: false
     }
   }
 

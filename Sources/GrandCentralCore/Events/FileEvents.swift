@@ -36,42 +36,42 @@ struct FileEvents: OptionSet, Hashable, Sendable {
   var needsParent: Bool { !isDisjoint(with: [.delete, .link]) }
 
   /// Returns the events that the inotify events `seen` stand for, by the status before and now.
-  static func told(
+  static func reported(
     by seen: Inotify.Mask, before: FileStatus, now: FileStatus
   ) -> FileEvents {
-    var told: FileEvents = []
-    if seen.contains(.movedSelf) { told.insert(.rename) }
-    if seen.contains(.unmounted) { told.insert(.revoke) }
-    if seen.contains(.deletedSelf) { told.insert(.delete) }
+    var reported: FileEvents = []
+    if seen.contains(.movedSelf) { reported.insert(.rename) }
+    if seen.contains(.unmounted) { reported.insert(.revoke) }
+    if seen.contains(.deletedSelf) { reported.insert(.delete) }
     if seen.changesContents(of: now) {
-      told.insert(.write)
-      if now.size > before.size { told.insert(.extend) }
+      reported.insert(.write)
+      if now.size > before.size { reported.insert(.extend) }
     }
     if seen.changesLinks(of: now) && now.links != before.links {
-      told.insert(.link)
-      if now.links == 0 { told.insert(.delete) }
+      reported.insert(.link)
+      if now.links == 0 { reported.insert(.delete) }
     }
     if seen.contains(.attributes) {
       // A directory's own link count changes without this event, unless the directory is gone.
       let isForLinks = now.isDirectory ? now.links == 0 : now.links != before.links
-      if !isForLinks || !now.hasSameAttributes(as: before) { told.insert(.attrib) }
-      if now.mayHaveHadOtherNames(since: before) { told.insert(.link) }
+      if !isForLinks || !now.hasSameAttributes(as: before) { reported.insert(.attrib) }
+      if now.mayHaveHadOtherNames(since: before) { reported.insert(.link) }
     }
-    return told
+    return reported
   }
 
   /// Returns the events that must have turned `before` into `now`, where the kernel reported none.
   static func between(_ before: FileStatus, _ now: FileStatus) -> FileEvents {
     if before == now { return [] }
-    var told: FileEvents = []
-    if now.modified != before.modified || now.size != before.size { told.insert(.write) }
-    if now.size > before.size { told.insert(.extend) }
-    if now.links != before.links { told.insert(.link) }
-    if now.links == 0 && before.links != 0 { told.insert(.delete) }
-    if !now.hasSameAttributes(as: before) { told.insert(.attrib) }
+    var reported: FileEvents = []
+    if now.modified != before.modified || now.size != before.size { reported.insert(.write) }
+    if now.size > before.size { reported.insert(.extend) }
+    if now.links != before.links { reported.insert(.link) }
+    if now.links == 0 && before.links != 0 { reported.insert(.delete) }
+    if !now.hasSameAttributes(as: before) { reported.insert(.attrib) }
     // Something has changed that the status does not show; another name is one such change.
-    if told.isEmpty { told = [.attrib, .rename] }
-    return told
+    if reported.isEmpty { reported = [.attrib, .rename] }
+    return reported
   }
 
   /// Returns the events to assume after the kernel has lost some.

@@ -97,7 +97,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   /// The actions to take once the lock is free.
   struct DeferredActions {
-    var told: [(entry: FileEntry, events: FileEvents)] = []
+    var notified: [(entry: FileEntry, events: FileEvents)] = []
     var lost: [FileEntry] = []
     var refused: [(entry: FileEntry, error: Int32)] = []
     var shortage: Int32 = 0
@@ -112,7 +112,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     for (entry, error) in after.refused {
       if let listener = entry.listener { reportRefusal(error, of: listener.listenerDescription) }
     }
-    for (entry, events) in after.told {
+    for (entry, events) in after.notified {
       entry.listener?.fileHasChanged(events.intersection(entry.wanted), on: thread)
     }
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
@@ -168,7 +168,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
         tell(watch, .revoke, &after)
       }
       if let now = status(of: watch, &after) {
-        tell(watch, FileEvents.told(by: seen, before: before, now: now), &after)
+        tell(watch, FileEvents.reported(by: seen, before: before, now: now), &after)
         watch.status = before.updated(to: now, by: seen)
       }
     }
@@ -203,7 +203,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   private func tell(_ watch: FileWatch, _ events: FileEvents, _ after: inout DeferredActions) {
     for entry in watch.entries where !entry.wanted.isDisjoint(with: events) {
-      after.told.append((entry, events))
+      after.notified.append((entry, events))
     }
   }
 
@@ -248,7 +248,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     entry.number = number
     entry.state = .watched
     let missed = FileEvents.between(before, now)
-    if !missed.isEmpty { after.told.append((entry, missed)) }
+    if !missed.isEmpty { after.notified.append((entry, missed)) }
     if watch.needsParent && watch.parent == nil { place(parentOf: watch, &after) }
     return true
   }
@@ -367,7 +367,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       .fileEventsDropped,
       """
       GRAND CENTRAL: More happened to files than the kernel keeps until it is read (IN_Q_OVERFLOW, \
-      inotify(7)). Every file system source is told of all that it may have missed. \
+      inotify(7)). Every file system source is notified of all that it may have missed. \
       Raise /proc/sys/fs/inotify/max_queued_events, or watch less.
       """)
   }

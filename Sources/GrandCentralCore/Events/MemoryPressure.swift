@@ -117,7 +117,7 @@ final class MemoryPressure: @unchecked Sendable {
   }
 
   private func update(atLeast least: MemoryLevel, on thread: ThreadContext) {
-    let told = lock.withLock { () -> (level: MemoryLevel, entries: [MemoryEntry]) in
+    let notified = lock.withLock { () -> (level: MemoryLevel, entries: [MemoryEntry]) in
       guard !entries.isEmpty else { return (.normal, []) }
       let now = timers.clock.nanoseconds
       if least <= level && now < lastLook + pace.shortest {
@@ -128,7 +128,7 @@ final class MemoryPressure: @unchecked Sendable {
       look(atLeast: least, at: now)
       return (level, level == before ? [] : entries)
     }
-    for entry in told.entries { entry.listener?.memoryPressureIs(told.level, on: thread) }
+    for entry in notified.entries { entry.listener?.memoryPressureIs(notified.level, on: thread) }
   }
 
   // MARK: With the lock held

@@ -51,10 +51,10 @@ extension Poller {
     }
   }
 
-  /// Registers `who` for retries until nothing is missing. Any thread without a poller lock.
-  func lack(_ who: any ResourceRetry, error: Int32) {
+  /// Registers `user` for retries until nothing is missing. Any thread without a poller lock.
+  func lack(_ user: any ResourceRetry, error: Int32) {
     let wakeDescriptor = lock.withLock {
-      if !lacking.contains(where: { $0 === who }) { lacking.append(who) }
+      if !lacking.contains(where: { $0 === user }) { lacking.append(user) }
       shortages &+= 1
       isShort.store(true, ordering: .releasing)
       return self.wakeDescriptor

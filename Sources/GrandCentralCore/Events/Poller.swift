@@ -109,12 +109,12 @@ final class Poller: @unchecked Sendable {
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
       // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
       ForkGate.enter(thread)
-      let told = receivers(of: UnsafeBufferPointer(start: events, count: count))
-      let isEmpty = told.isEmpty
+      let notified = receivers(of: UnsafeBufferPointer(start: events, count: count))
+      let isEmpty = notified.isEmpty
       ForkGate.leave(thread)
       if isEmpty { continue }
       let tell = {
-        for (receiver, readiness) in told { receiver.becameReady(readiness, on: thread) }
+        for (receiver, readiness) in notified { receiver.becameReady(readiness, on: thread) }
       }
       // relaxed: if two threads leave at once, the order of this word alone says which is last.
       let isLast = present.wrappingSubtract(1, ordering: .relaxed).newValue == 0

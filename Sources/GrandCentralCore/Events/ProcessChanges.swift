@@ -127,7 +127,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
       GRAND CENTRAL: A process source asks for forks or execs, and the system does not let this process know \
       (errno \(error); the process connector of netlink(7) wants the machine's first namespaces, and before Linux 6.6 \
       CAP_NET_ADMIN). \
-      Exits are told.
+      Exits are notified.
       """)
   }
 

@@ -103,16 +103,16 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   /// Returns what `entry` was notified of and has not answered. `isSure`: the kernel has reported
   /// it, and no other entry was notified that may have read the data since.
-  func told(_ entry: DescriptorEntry) -> (seen: Readiness, isSure: Bool)? {
+  func notified(_ entry: DescriptorEntry) -> (seen: Readiness, isSure: Bool)? {
     lock.withLock {
-      entry.state == .told ? (entry.seen, kind == .polled && entries.count == 1) : nil
+      entry.state == .notified ? (entry.seen, kind == .polled && entries.count == 1) : nil
     }
   }
 
   /// Answers a notification: the listener has dealt with it.
   func answer(_ entry: DescriptorEntry, _ answer: Answer, on thread: ThreadContext) {
     // The lock is for lose(), which another thread may call meanwhile.
-    if answer == .mayBeReady, lock.withLock({ entry.state == .told }),
+    if answer == .mayBeReady, lock.withLock({ entry.state == .notified }),
       let readiness = look(again: entry)
     {
       // Only this thread notifies it again: a notified entry belongs to its listener.
@@ -122,7 +122,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       return
     }
     let after = lock.withLock {
-      guard entry.state == .told else { return DeferredActions() }
+      guard entry.state == .notified else { return DeferredActions() }
       entry.state = answer == .hasEnded ? .ended : .waiting
       return askForAll()
     }
@@ -155,12 +155,12 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   /// The actions to take once the lock is free.
   private struct DeferredActions {
     /// The lanes to notify, retained.
-    var told: [Unmanaged<Lane>] = []
+    var notified: [Unmanaged<Lane>] = []
     var lost: [String] = []
     var shortage: Int32 = 0
 
     mutating func join(_ other: DeferredActions) {
-      told += other.told
+      notified += other.notified
       lost += other.lost
       if other.shortage != 0 { shortage = other.shortage }
     }
@@ -254,9 +254,9 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   private func tell(_ readiness: Readiness) -> DeferredActions {
     var after = DeferredActions()
     for entry in entries where entry.cares(for: readiness, isAlwaysReady: kind == .alwaysReady) {
-      entry.state = .told
+      entry.state = .notified
       entry.seen = readiness
-      if let listener = entry.listener, listener.tryRetain() { after.told.append(listener) }
+      if let listener = entry.listener, listener.tryRetain() { after.notified.append(listener) }
     }
     return after
   }
@@ -265,7 +265,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
     for description in after.lost { table.reportLoss(of: description) }
-    for listener in after.told {
+    for listener in after.notified {
       // SAFETY: tell() has retained it.
       listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
       listener.release()

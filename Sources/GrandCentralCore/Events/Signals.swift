@@ -38,18 +38,18 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 
   /// Begins to report deliveries to `entry`. Any thread.
   func join(_ entry: SignalEntry, on thread: ThreadContext) {
-    var told: [Told] = []
+    var notified: [Notified] = []
     let isReady = lock.withLock {
       if entries[entry.number] == nil {
         let error = SignalActions.install(entry.number)
         invariant(error == 0, "sigaction(2) refused signal \(entry.number): errno \(error).")
       } else {
-        take(entry.number, into: &told)
+        take(entry.number, into: &notified)
       }
       entries[entry.number, default: []].append(entry)
       return wakeDescriptor >= 0
     }
-    tell(told, on: thread)
+    tell(notified, on: thread)
     if !isReady { makeWakeDescriptor() }
   }
 
@@ -67,21 +67,21 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: Deliveries
 
-  private typealias Told = (listener: any SignalListener, count: UInt64)
+  private typealias Notified = (listener: any SignalListener, count: UInt64)
 
   /// Takes the count of a signal for its listeners. The caller holds the lock.
-  private func take(_ number: Int32, into told: inout [Told]) {
+  private func take(_ number: Int32, into notified: inout [Notified]) {
     let count = SignalActions.take(number)
     if count == 0 { return }
     for entry in entries[number] ?? [] {
-      if let listener = entry.listener { told.append((listener, count)) }
+      if let listener = entry.listener { notified.append((listener, count)) }
     }
   }
 
   /// Notifies listeners outside the lock, and releases them there: one that dies then leaves, which
   /// takes the lock.
-  private func tell(_ told: [Told], on thread: ThreadContext) {
-    for (listener, count) in told { listener.signalCame(times: count, on: thread) }
+  private func tell(_ notified: [Notified], on thread: ThreadContext) {
+    for (listener, count) in notified { listener.signalCame(times: count, on: thread) }
   }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { tellAll(on: thread) }
@@ -98,9 +98,9 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
   }
 
   private func tellAll(on thread: ThreadContext) {
-    var told: [Told] = []
-    lock.withLock { for number in entries.keys { take(number, into: &told) } }
-    tell(told, on: thread)
+    var notified: [Notified] = []
+    lock.withLock { for number in entries.keys { take(number, into: &notified) } }
+    tell(notified, on: thread)
   }
 }
 

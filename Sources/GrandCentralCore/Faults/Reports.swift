@@ -1,8 +1,8 @@
 // Room: Faults/Reports. Which reports are printed.
 // A report is a line on standard error, after which the process continues. It is meant for a person
-// who can act on it.
+// that can act on it.
 //   broken contract          stops the process: see Faults
-//   late or refused work     always reported: the person who runs the program can raise a limit,
+//   late or refused work     always reported: the operator of the program can raise a limit,
 //                            give a permission, correct a setting
 //   harmless events          reported on request, for the author of the code: the cause may be a
 //                            library that neither the program's author nor its user can change

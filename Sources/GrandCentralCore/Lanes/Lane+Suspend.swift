@@ -1,19 +1,24 @@
-// Room: Lanes/Lane+Suspend. Stopping a lane between two items, and letting it go on. Two bits of
-// the lane's word say how the lane is suspended, and one field what the word has no room for:
+// Room: Lanes/Lane+Suspend. Stops a lane between two items, and lets it continue.
+// Two bits of the state word say how the lane is suspended; the field `suspension` counts what the
+// word has no room for:
 //   not suspended ─suspend→ suspended ─resume→ not suspended      one exchange each
 //   suspended ─suspend→ suspended+counted: `suspension` counts    under the control lock
-//   suspended+counted ─resume, activate→ suspended, or not suspended, as the count says; under the
-//   lock
-// `counted` is set and cleared, and `suspension` changed, only under the control lock. So a thread
-// that holds the lock and reads `counted` may rely on both. Without `counted`, `suspension` is
-// empty and means nothing. The exchange of the common suspend() and resume() is the last access to
-// the lane, unless the lane is locked or has work: a resume() that comes to own the lane holds it
-// until it has served what is queued. A drainer does not look at the word per item: it looks at
-// `changeEpoch`, which a suspension of a locked lane adds to *after* it changed the word. So the
-// change is in the word before suspend() returns. A drainer that finishes an item after that reads
-// a new number, looks at the word, and gives the lane up. A lane that is not locked has no drainer,
-// and the next one looks at the word first. Bit 0 of `changeEpoch` says more, see
-// noteAskedChange(); the others count. Models: Tests/Models/Scenes/SuspensionModels.swift.
+//   suspended+counted ─resume, activate→ suspended, or not suspended, as the count says
+//                                                                 under the control lock
+// Invariant: `counted` and `suspension` change only under the control lock, so a thread that holds
+// the lock and reads `counted` may rely on both. Without `counted`, `suspension` is empty and has
+// no meaning.
+//
+// The exchange of the common suspend() and resume() is the last access to the lane, unless the lane
+// is locked or has work: a resume() that comes to own the lane holds it until the queued work has
+// been served.
+//
+// The drainer does not read the word for each item. It reads `changeEpoch`, which the suspension of
+// a locked lane increases *after* the word has changed. So the change is in the word before
+// suspend() returns: a drainer that finishes an item later reads a new epoch, reads the word, and
+// gives the lane up. A lane that is not locked has no drainer, and the next one reads the word
+// first. Bit 0 of `changeEpoch` has another meaning, see noteAskedChange(); the others count.
+// Models: Tests/Models/Scenes/SuspensionModels.swift.
 
 extension Lane {
   final func suspendLane() {
@@ -39,7 +44,7 @@ extension Lane {
     return false
   }
 
-  /// A suspend() of a suspended lane. Returns false if the lane has been resumed meanwhile.
+  /// Counts another suspension. Returns false if the lane has been resumed meanwhile.
   @inline(never)
   private final func suspendCounted() -> Bool {
     control.withLock {
@@ -101,7 +106,7 @@ extension Lane {
     return false
   }
 
-  /// A resume() that the word alone does not say enough for. Returns false if it does now.
+  /// Resumes a lane whose suspensions are counted. Returns false if they no longer are.
   @inline(never)
   private final func resumeCounted(activates: Bool, _ whenActivated: () -> Void) -> Bool {
     var isActivation = false
@@ -125,7 +130,7 @@ extension Lane {
 
   final func activateLane() {
     guard kind != .root && kind != .bound else { return }
-    // relaxed: a lane becomes inactive only before others know it.
+    // relaxed: a lane becomes inactive only before another thread can reach it.
     if !state.load(ordering: .relaxed).isCounted { return }
     let change: CountedChange = control.withLock {
       suspension.isInactive ? setSuspension(suspension.activated()) : .isCountedOn
@@ -134,11 +139,10 @@ extension Lane {
   }
 
   private enum CountedChange {
-    /// The field counts on.
+    /// The field still counts.
     case isCountedOn
-    /// The word says it all, so any thread may resume the lane, and release it. The lane is
-    /// retained. `owns`: it is not suspended any more, work is queued, and the caller has come to
-    /// own it.
+    /// The word is complete, so any thread may resume the lane and release it. The lane is
+    /// retained. `owns`: the lane is no longer suspended, work is queued, and the caller owns it.
     case isInWord(owns: Bool)
   }
 
@@ -172,9 +176,9 @@ extension Lane {
     Unmanaged.passUnretained(self).release()
   }
 
-  /// For the end of the lane, whose count is given.
+  /// Ends the lane, with the count given.
   final func requireNotSuspended(counted: Suspension) {
-    // relaxed: no other thread knows the lane any more.
+    // relaxed: no other thread can reach the lane any more.
     let seen = state.load(ordering: .relaxed)
     guard seen.isSuspended else { return }
     (seen.isCounted ? counted : Suspension(count: 1)).requireReleasable(label: laneLabel)

@@ -1,8 +1,8 @@
-// Room: Lanes/Suspension. How often a lane is suspended, and whether it was ever activated. A pure
-// value, guarded by the lane's control lock. The lane's word says by itself that one suspend() is
-// in effect; only what is more than that is kept here: see Lane+Suspend. inactive ─activate→
-// running ─suspend→ 1 ─suspend→ 2 ─resume→ 1 ─resume→ running Inactive objects can be suspended
-// too; they then need both activate() and the balancing resumes.
+// Room: Lanes/Suspension. How often a lane is suspended, and whether it was activated.
+// A pure value, guarded by the lane's control lock. The lane's state word says by itself that one
+// suspend() is in effect; this value counts only what exceeds that: see Lane+Suspend.
+//   inactive ─activate→ running ─suspend→ 1 ─suspend→ 2 ─resume→ 1 ─resume→ running
+// An inactive object can be suspended too. It then needs both activate() and the balancing resumes.
 
 struct Suspension: Hashable {
   var count: UInt32 = 0

@@ -69,10 +69,10 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   // MARK: On the lane
 
   override func takeData() -> UInt64? {
-    guard let told = lock.withLock({ shared })?.told(entry) else { return nil }
+    guard let notified = lock.withLock({ shared })?.notified(entry) else { return nil }
     let isRead = entry.direction == .read
     let taken =
-      isRead ? takeReadable(told.seen, isSure: told.isSure) : takeWritable(told.seen)
+      isRead ? takeReadable(notified.seen, isSure: notified.isSure) : takeWritable(notified.seen)
     if taken == nil { answerEvent() }
     return taken
   }

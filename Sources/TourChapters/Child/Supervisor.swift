@@ -1,7 +1,8 @@
-// Purpose: keeps a service running: starts it, hears of its end from a process source, reaps it,
-// and starts it again after a delay that grows, so many times. Asked to stop, it ends the service
-// first. started ─exit→ waiting ─timer→ started … ─too often→ gave up
-//      └─stop→ ending ─exit→ stopped          (after its patience: SIGKILL)
+// Purpose: keeps a service running. It starts the service, learns of its end from a process source,
+// reaps it, and starts it again after a delay that grows, a limited number of times. Asked to stop,
+// it ends the service first.
+//   started ─exit→ waiting ─timer→ started … ─too often→ gave up
+//      └─stop→ ending ─exit→ stopped          (SIGKILL after a timeout)
 
 import GrandCentral
 import TourKit

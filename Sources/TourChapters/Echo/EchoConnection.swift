@@ -1,8 +1,9 @@
 // Purpose: one connection of the echo server: a read source, a write source that is suspended
-// unless something is left to write, and a timer source that closes the connection when it falls
-// silent. read → send at once → the rest is held → write source resumed much is held → read source
-// suspended → TCP tells the client to wait Invariant: the descriptor is closed when the cancel
-// handlers of both its sources have run, and never before: until then the engine watches it.
+// unless bytes remain to be written, and a timer source that closes an idle connection.
+//   read → send at once → the rest is held → write source resumed
+//   much is held → read source suspended → TCP tells the client to wait
+// Invariant: the descriptor is closed when the cancel handlers of both its sources have run, and
+// never before: until then the engine watches it.
 
 import GrandCentral
 import TourKit

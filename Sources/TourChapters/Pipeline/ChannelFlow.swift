@@ -1,8 +1,8 @@
 // Purpose: moves all bytes of one channel to another, changed on the way, with a bounded number of
-// them under way however fast the one reads and however slowly the other writes: read ─handler→
-// change ─write→ … ─handler→ taken off Over the limit the queue of the read handlers is suspended;
-// a channel does not run ahead of handlers that do not run, so it reads no further until half of
-// the limit has been written.
+// bytes in flight however fast the one reads and however slowly the other writes:
+//   read ─handler→ change ─write→ … ─handler→ taken off
+// Above the limit the queue of the read handlers is suspended. A channel does not read ahead of
+// handlers that do not run, so it reads no further until half of the limit has been written.
 
 import GrandCentral
 import TourKit

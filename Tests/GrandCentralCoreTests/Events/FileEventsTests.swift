@@ -14,27 +14,28 @@ import Testing
     return status
   }
 
-  @Test func `of attributes and link counts are told apart by the status`() {
-    #expect(FileEvents.told(by: .attributes, before: file, now: file) == .attrib)
+  @Test func `of attributes and link counts are reported apart by the status`() {
+    #expect(FileEvents.reported(by: .attributes, before: file, now: file) == .attrib)
     let linked = with { $0.links = 3 }
-    #expect(FileEvents.told(by: .attributes, before: file, now: linked) == .link)
+    #expect(FileEvents.reported(by: .attributes, before: file, now: linked) == .link)
     let gone = with { $0.links = 0 }
-    #expect(FileEvents.told(by: .attributes, before: file, now: gone) == [.link, .delete])
+    #expect(FileEvents.reported(by: .attributes, before: file, now: gone) == [.link, .delete])
     // Both at a time: the kernel merges the two.
     let both = with {
       $0.links = 0
       $0.mode = 0o100600
     }
-    #expect(FileEvents.told(by: .attributes, before: file, now: both) == [.link, .delete, .attrib])
+    #expect(
+      FileEvents.reported(by: .attributes, before: file, now: both) == [.link, .delete, .attrib])
   }
 
   @Test func `of a name that came and went follow from a record that shows no other change`() {
     let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
     let touched = with { $0.changed = later }
-    #expect(FileEvents.told(by: .attributes, before: file, now: touched) == [.attrib, .link])
+    #expect(FileEvents.reported(by: .attributes, before: file, now: touched) == [.attrib, .link])
     // Once: the next event compares with the record as it is now.
     let next = file.updated(to: touched, by: .attributes)
-    #expect(FileEvents.told(by: .attributes, before: next, now: touched) == .attrib)
+    #expect(FileEvents.reported(by: .attributes, before: next, now: touched) == .attrib)
     for change in [
       { $0.mode = 0o100600 }, { $0.user = 7 }, { $0.group = 7 }, { $0.modified = later },
     ] as [(inout FileStatus) -> Void] {
@@ -42,12 +43,12 @@ import Testing
         $0.changed = later
         change(&$0)
       }
-      #expect(FileEvents.told(by: .attributes, before: file, now: now) == .attrib)
+      #expect(FileEvents.reported(by: .attributes, before: file, now: now) == .attrib)
       // And then a name that comes and goes.
       let before = file.updated(to: now, by: .attributes)
       var after = now
       after.changed = .init(seconds: 3, nanoseconds: 0)
-      #expect(FileEvents.told(by: .attributes, before: before, now: after) == [.attrib, .link])
+      #expect(FileEvents.reported(by: .attributes, before: before, now: after) == [.attrib, .link])
     }
     // The kernel's report of a write is read first, and the status shows already that a name has
     // been there.
@@ -57,32 +58,33 @@ import Testing
       $0.changed = later
     }
     let afterWrite = file.updated(to: written, by: .modified)
-    #expect(FileEvents.told(by: .attributes, before: afterWrite, now: written) == [.attrib, .link])
+    #expect(
+      FileEvents.reported(by: .attributes, before: afterWrite, now: written) == [.attrib, .link])
     let folder = with { $0.isDirectory = true }
     let touchedFolder = with {
       $0.isDirectory = true
       $0.changed = later
     }
-    #expect(FileEvents.told(by: .attributes, before: folder, now: touchedFolder) == .attrib)
+    #expect(FileEvents.reported(by: .attributes, before: folder, now: touchedFolder) == .attrib)
   }
 
   @Test func `of growth need a larger file`() {
-    #expect(FileEvents.told(by: .modified, before: file, now: file) == .write)
-    #expect(FileEvents.told(by: .modified, before: file, now: with { $0.size = 9 }) == .write)
+    #expect(FileEvents.reported(by: .modified, before: file, now: file) == .write)
+    #expect(FileEvents.reported(by: .modified, before: file, now: with { $0.size = 9 }) == .write)
     let larger = with { $0.size = 11 }
-    #expect(FileEvents.told(by: .modified, before: file, now: larger) == [.write, .extend])
+    #expect(FileEvents.reported(by: .modified, before: file, now: larger) == [.write, .extend])
   }
 
-  @Test func `are told once though the status runs ahead of them`() {
+  @Test func `are reported once though the status runs ahead of them`() {
     // The file was written, and unlinked before its status was read.
     let now = with {
       $0.size = 20
       $0.links = 1
     }
-    #expect(FileEvents.told(by: .modified, before: file, now: now) == [.write, .extend])
+    #expect(FileEvents.reported(by: .modified, before: file, now: now) == [.write, .extend])
     let next = file.updated(to: now, by: .modified)
     #expect(next.size == 20 && next.links == 2)
-    #expect(FileEvents.told(by: .attributes, before: next, now: now) == .link)
+    #expect(FileEvents.reported(by: .attributes, before: next, now: now) == .link)
     #expect(next.updated(to: now, by: .attributes) == now)
   }
 
@@ -94,18 +96,18 @@ import Testing
       $0.mode = 0o100600
     }
     for seen in [Inotify.Mask.created, .deleted, .movedFrom, .movedTo] {
-      #expect(FileEvents.told(by: seen, before: folder, now: folder) == .write)
-      #expect(FileEvents.told(by: seen, before: folder, now: more) == [.write, .link])
+      #expect(FileEvents.reported(by: seen, before: folder, now: folder) == .write)
+      #expect(FileEvents.reported(by: seen, before: folder, now: more) == [.write, .link])
     }
     // Another's subdirectory came between.
-    #expect(FileEvents.told(by: .attributes, before: folder, now: more) == [.link, .attrib])
-    #expect(FileEvents.told(by: .modified, before: folder, now: folder) == [])
+    #expect(FileEvents.reported(by: .attributes, before: folder, now: more) == [.link, .attrib])
+    #expect(FileEvents.reported(by: .modified, before: folder, now: folder) == [])
   }
 
   @Test func `of its own place and end are the kernel's`() {
     let seen: Inotify.Mask = [.movedSelf, .unmounted, .deletedSelf]
-    #expect(FileEvents.told(by: seen, before: file, now: file) == [.rename, .revoke, .delete])
-    #expect(FileEvents.told(by: .ignored, before: file, now: file) == [])
+    #expect(FileEvents.reported(by: seen, before: file, now: file) == [.rename, .revoke, .delete])
+    #expect(FileEvents.reported(by: .ignored, before: file, now: file) == [])
   }
 
   @Test func `without the kernel's word follow from the status alone`() {

@@ -51,7 +51,8 @@ import Testing
     close(inner)
   }
 
-  @Test func `lost from a queue that is too short are all told of, reported on request`() async {
+  @Test func `lost from a queue that is too short are all notified of, reported on request`() async
+  {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {

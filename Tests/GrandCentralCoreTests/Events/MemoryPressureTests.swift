@@ -8,7 +8,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("Memory pressure") struct MemoryPressureTests {
-  @Test func `is told as it rises and falls, each level once`() {
+  @Test func `is notified as it rises and falls, each level once`() {
     let machine = Machine()
     let hub = machine.hub()
     let listener = Listener()
@@ -23,7 +23,7 @@ import Testing
     #expect(listener.log.all[2] == .critical)
   }
 
-  @Test func `by a group's use is told while it lasts`() {
+  @Test func `by a group's use is notified while it lasts`() {
     let machine = Machine()
     let hub = machine.hub()
     let listener = Listener()
@@ -41,7 +41,7 @@ import Testing
     hub.leave(listener.entry)
   }
 
-  @Test func `that was there before is told to who comes`() {
+  @Test func `that was there before is notified to who comes`() {
     let machine = Machine()
     machine.use(97)
     let hub = machine.hub()

@@ -78,7 +78,7 @@ extension KeptOrdering {
       KeptOrdering(
         in: "Lane+Sync.swift", at: exchange, after: "func leaveShared", .dropsAcquire, why: again),
       KeptOrdering(
-        in: "Lane+Sync.swift", at: exchange, after: "Never admitted", .dropsAcquire,
+        in: "Lane+Sync.swift", at: exchange, after: "node that may pass could", .dropsAcquire,
         why: "one exchange for both kinds of push; this one only queues"),
       KeptOrdering(
         in: "LaneState.swift", at: "let (won, now) = weakCompareExchange", .dropsRelease,

@@ -4,7 +4,7 @@
 extension Catalogue {
   static var activations: [EngineModel] {
     [
-      EngineModel("source: what comes before and during its activation is told") { scene in
+      EngineModel("source: what comes before and during its activation is notified") { scene in
         let scenery = ActivationScene()
         scenery.handle()
         scenery.source.add(data: 1)
@@ -77,7 +77,7 @@ extension Catalogue {
 
   static var activationMutants: [Mutant] {
     let file = "DispatchSource.swift"
-    let during = "source: what comes before and during its activation is told"
+    let during = "source: what comes before and during its activation is notified"
     let first = "source: resumed for the first time beside an event"
     let cancelled = "source: activated beside its cancellation"
     return [
@@ -154,7 +154,7 @@ private final class ActivationScene: @unchecked Sendable {
   }
 
   func expectTold(_ expected: Int) {
-    Checker.expect(sum.value == expected, "\(expected) was added, \(sum.value) told")
+    Checker.expect(sum.value == expected, "\(expected) was added, \(sum.value) notified")
     Checker.expect(source.isWatching, "it does not watch")
   }
 

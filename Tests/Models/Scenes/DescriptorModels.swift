@@ -5,7 +5,8 @@ extension Catalogue {
   static var descriptors: [EngineModel] {
     [
       EngineModel(
-        "descriptors: what comes while another event is answered is told", reach: .exhaustedStrong
+        "descriptors: what comes while another event is answered is notified",
+        reach: .exhaustedStrong
       ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader()
@@ -256,10 +257,10 @@ extension Catalogue {
 
   static var descriptorMutants: [Mutant] {
     let file = "SharedDescriptor.swift"
-    let told = "descriptors: what comes while another event is answered is told"
+    let notified = "descriptors: what comes while another event is answered is notified"
     let change = ": ReadinessSet.change(set, descriptor"
     return [
-      Mutant("the kernel is not asked anew", in: file, at: change, .skips, foundBy: told),
+      Mutant("the kernel is not asked anew", in: file, at: change, .skips, foundBy: notified),
       Mutant(
         "what nobody listens to is still watched", in: file, at: "ReadinessSet.remove(",
         after: "func leave(", .skips,
@@ -269,7 +270,7 @@ extension Catalogue {
         at: "error = ReadinessSet.change(", .skips,
         foundBy: "descriptors: the next one takes over what the kernel watches"),
       Mutant(
-        "an entry is never told", in: "DescriptorEntry.swift", at: "@Cell var state", .skips,
+        "an entry is never notified", in: "DescriptorEntry.swift", at: "@Cell var state", .skips,
         foundBy: "descriptors: a hang-up is told once"),
       Mutant(
         "who looks sees nothing, and asks no more", in: file, at: change, .skips,

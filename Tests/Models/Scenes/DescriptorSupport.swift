@@ -63,7 +63,7 @@ final class Reader: @unchecked Sendable {
       futexWake(hasHeard.word)
       if heard.count > most { return }
       Checker.spawn("handler") { [self] in
-        guard let shared = lock.withLock({ shared }), let seen = shared.told(entry)?.seen else {
+        guard let shared = lock.withLock({ shared }), let seen = shared.notified(entry)?.seen else {
           return
         }
         let isReadable = seen.contains(.readable)
@@ -93,7 +93,7 @@ final class Reader: @unchecked Sendable {
   }
 
   /// Takes the lock of those who listen to its descriptor.
-  func look() { _ = events.shared(descriptor).told(entry) }
+  func look() { _ = events.shared(descriptor).notified(entry) }
 
   /// As DescriptorSource.stop().
   func leave() {

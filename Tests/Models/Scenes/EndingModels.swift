@@ -9,7 +9,7 @@ extension Catalogue {
         let scenery = EndingScene()
         scene.thread("adds") { scenery.source.add(data: 1) }
         scene.thread("cancels") { scenery.source.cancel() }
-        scene.finally { scenery.expectEnd(told: 0...1) }
+        scene.finally { scenery.expectEnd(notified: 0...1) }
       },
       EngineModel("source: ended in place beside its suspension") { scene in
         let scenery = EndingScene()
@@ -18,7 +18,7 @@ extension Catalogue {
           scenery.source.resume()
         }
         scene.thread("cancels") { scenery.source.cancel() }
-        scene.finally { scenery.expectEnd(told: 0...0) }
+        scene.finally { scenery.expectEnd(notified: 0...0) }
       },
       EngineModel(
         "source: ended in place beside a change of its target", reach: .exhaustedStrong
@@ -28,13 +28,13 @@ extension Catalogue {
         scene.keep(other)
         scene.thread("moves") { scenery.source.setTarget(queue: other) }
         scene.thread("cancels") { scenery.source.cancel() }
-        scene.finally { scenery.expectEnd(told: 0...0) }
+        scene.finally { scenery.expectEnd(notified: 0...0) }
       },
       EngineModel("source: ended in place beside a handler that is set") { scene in
         let scenery = EndingScene()
         scene.thread("sets") { scenery.handle() }
         scene.thread("cancels") { scenery.source.cancel() }
-        scene.finally { scenery.expectEnd(told: 0...0, of: 2) }
+        scene.finally { scenery.expectEnd(notified: 0...0, of: 2) }
       },
     ]
   }
@@ -56,7 +56,7 @@ extension Catalogue {
 /// A source of user data that is active, and how many handlers were let go of.
 private final class EndingScene: @unchecked Sendable {
   let source: DispatchSource
-  private let told = Tally()
+  private let notified = Tally()
   private let ended = Tally()
 
   init() {
@@ -71,13 +71,13 @@ private final class EndingScene: @unchecked Sendable {
 
   func handle() {
     let kept = Kept(ended)
-    source.setEventHandler { [told] in
-      withExtendedLifetime(kept) { told.one() }
+    source.setEventHandler { [notified] in
+      withExtendedLifetime(kept) { notified.one() }
     }
   }
 
-  func expectEnd(told times: ClosedRange<Int>, of handlers: Int = 1) {
-    Checker.expect(times.contains(told.count), "\(told.count) events were told")
+  func expectEnd(notified times: ClosedRange<Int>, of handlers: Int = 1) {
+    Checker.expect(times.contains(notified.count), "\(notified.count) events were notified")
     Checker.expect(ended.count == handlers, "\(ended.count) handlers were let go of")
     source.setEventHandler { Checker.fail("it has a handler again") }
     source.add(data: 1)

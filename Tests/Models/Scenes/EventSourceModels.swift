@@ -112,7 +112,7 @@ extension Catalogue {
         let spare = DescriptorEntry(.read, of: 7, queueLabel: "")
         scene.thread("lets go") {
           // As in DescriptorModels.
-          _ = stage.events.shared(ModelKernel.first).told(spare)
+          _ = stage.events.shared(ModelKernel.first).notified(spare)
           source = nil
         }
         scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }

@@ -149,7 +149,7 @@ private enum Groups {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     group.enter()
     scene.thread("member") {
       done.value = 1
@@ -158,11 +158,12 @@ private enum Groups {
     scene.thread("observer") {
       let captured = Counted()
       group.notify(queue: root) {
-        withExtendedLifetime(captured) { told.add(done.value) }
+        withExtendedLifetime(captured) { notified.add(done.value) }
       }
     }
     scene.finally {
-      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the member")
+      Checker.expect(
+        notified.entries == [1], "notified \(notified.entries), not once after the member")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -171,7 +172,7 @@ private enum Groups {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()
     let (first, second) = (Plain(), Plain())
-    let told = Journal()
+    let notified = Journal()
     group.enter()
     group.enter()
     scene.thread("first") {
@@ -183,10 +184,11 @@ private enum Groups {
       group.leave()
     }
     scene.thread("observer") {
-      group.notify(queue: root) { told.add(first.value + second.value) }
+      group.notify(queue: root) { notified.add(first.value + second.value) }
     }
     scene.finally {
-      Checker.expect(told.entries == [2], "notified \(told.entries), not once after the members")
+      Checker.expect(
+        notified.entries == [2], "notified \(notified.entries), not once after the members")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -195,19 +197,20 @@ private enum Groups {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     group.enter()
     scene.thread("member") {
       done.value = 1
       group.leave()
     }
-    scene.thread("observer") { group.notify(queue: root) { told.add(done.value) } }
+    scene.thread("observer") { group.notify(queue: root) { notified.add(done.value) } }
     scene.thread("waiter") {
       group.wait()
       Checker.expect(done.value == 1, "the wait ended before the member")
     }
     scene.finally {
-      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the member")
+      Checker.expect(
+        notified.entries == [1], "notified \(notified.entries), not once after the member")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -216,17 +219,17 @@ private enum Groups {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     group.enter()
     scene.thread("member") {
       done.value = 1
       group.leave()
     }
     for name in ["observer", "other observer"] {
-      scene.thread(name) { group.notify(queue: root) { told.add(done.value) } }
+      scene.thread(name) { group.notify(queue: root) { notified.add(done.value) } }
     }
     scene.finally {
-      Checker.expect(told.entries == [1, 1], "notified \(told.entries), not twice")
+      Checker.expect(notified.entries == [1, 1], "notified \(notified.entries), not twice")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -236,18 +239,18 @@ private enum Groups {
   static func notificationsInOrder(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let root = KeepingRoot()
-    let told = Journal()
+    let notified = Journal()
     group.enter()
     scene.thread("member") { group.leave() }
     scene.thread("observer") {
-      group.notify(queue: root) { told.add(1) }
+      group.notify(queue: root) { notified.add(1) }
       group.enter()
-      group.notify(queue: root) { told.add(2) }
+      group.notify(queue: root) { notified.add(2) }
       group.leave()
     }
     scene.finally {
       root.runAll()
-      Checker.expect(told.entries == [1, 2], "notified in the order \(told.entries)")
+      Checker.expect(notified.entries == [1, 2], "notified in the order \(notified.entries)")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -259,20 +262,21 @@ private enum Groups {
     let group = DispatchGroup(spinLimit: 0)
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     group.enter()
     scene.thread("member") { group.leave() }
     scene.thread("observer") {
       group.notify(queue: root) {}
       group.enter()
-      group.notify(queue: root) { told.add(done.value) }
+      group.notify(queue: root) { notified.add(done.value) }
       Checker.spawn("second member") {
         done.value = 1
         group.leave()
       }
     }
     scene.finally {
-      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the member")
+      Checker.expect(
+        notified.entries == [1], "notified \(notified.entries), not once after the member")
       ModelThreads.expectAllNodesBack()
     }
   }

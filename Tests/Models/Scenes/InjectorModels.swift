@@ -123,7 +123,7 @@ extension Catalogue {
         "the front is announced out of order", in: "Injector.swift", at: "inbox.exchange(0",
         .dropsRelease, foundBy: waits, isWeak: true),
       Mutant(
-        "an empty front is not told", in: "Injector.swift", at: "hasFront.store(false",
+        "an empty front is not notified", in: "Injector.swift", at: "hasFront.store(false",
         after: "back = nil", .skips,
         foundBy: "injector: who pushed finds it empty only when another has taken"),
       Mutant(

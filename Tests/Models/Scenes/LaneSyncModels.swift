@@ -128,7 +128,8 @@ extension Catalogue {
         .clears(bits: LaneState.sleepers), foundBy: "sync: three threads enter"),
       Mutant(
         "a waiter in line overwrites the line", in: "Lane+Sync.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "Never admitted", .isBlind,
+        at: "let (won, now) = state.weakCompareExchange", after: "node that may pass could",
+        .isBlind,
         foundBy: "sync: one enters while another pushes"),
       Mutant(
         "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",

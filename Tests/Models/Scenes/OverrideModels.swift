@@ -250,7 +250,7 @@ extension Catalogue {
       Mutant(
         "a raise is not taken back", in: "EffectivePriority.swift",
         at: "shared.effectivePriority.store",
-        after: "func adoptNow", .skips, foundBy: "override: a waiter raises who has the lane"),
+        after: "static func reapply", .skips, foundBy: "override: a waiter raises who has the lane"),
       Mutant(
         "a drainer overwrites what is pushed while it lowers the lane", in: "Lane+Override.swift",
         at: "let (won, now) = state.weakCompareExchange",

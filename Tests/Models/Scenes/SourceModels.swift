@@ -4,23 +4,23 @@
 extension Catalogue {
   static var sources: [EngineModel] {
     [
-      EngineModel("source: what two threads add is told", reach: .bounded(preemptions: 3)) {
+      EngineModel("source: what two threads add is notified", reach: .bounded(preemptions: 3)) {
         scene in
         let scenery = SourceScene()
         scene.thread("first") { scenery.source.add(data: 1) }
         scene.thread("second") { scenery.source.add(data: 2) }
         scene.finally {
-          Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) told")
+          Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) notified")
         }
       },
-      EngineModel("source: what is added while the handler runs is told") { scene in
+      EngineModel("source: what is added while the handler runs is notified") { scene in
         let scenery = SourceScene()
         scene.thread("adds") {
           scenery.source.add(data: 1)
           scenery.source.add(data: 2)
         }
         scene.finally {
-          Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) told")
+          Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) notified")
         }
       },
       EngineModel("source: cancelled beside an event", reach: .bounded(preemptions: 3)) { scene in
@@ -38,16 +38,17 @@ extension Catalogue {
   }
 
   static var sourceMutants: [Mutant] {
-    let told = "source: what is added while the handler runs is told"
+    let notified = "source: what is added while the handler runs is notified"
     return [
       Mutant(
         "an event is not queued again", in: "DispatchSource.swift",
         at: "rawValue: sourceState.bitwiseAnd(~SourceState.queued",
         .sets(bits: UInt64(SourceState.queued)),
-        foundBy: told),
+        foundBy: notified),
       Mutant(
         "one addition overwrites another", in: "UserDataSource.swift",
-        at: "pending.wrappingAdd(value", .splits, foundBy: "source: what two threads add is told"),
+        at: "pending.wrappingAdd(value", .splits,
+        foundBy: "source: what two threads add is notified"),
     ] + activationMutants + endingMutants
   }
 }

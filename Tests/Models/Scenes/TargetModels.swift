@@ -79,7 +79,7 @@ extension Catalogue {
         scene.thread("pushes") { serial.async(1) }
         scene.finally { serial.expect() }
       },
-      EngineModel("ring: two threads that wait for each other are told") {
+      EngineModel("ring: two threads that wait for each other are notified") {
         $0.timePasses = true
         $0.findsLeaks = false
         $0.tolerates = { $0.contains("Deadlock: 2 thread(s) wait for each other in sync()") }
@@ -90,7 +90,7 @@ extension Catalogue {
         scene.thread("first") { first.sync { second.sync {} } }
         scene.thread("second") { second.sync { first.sync {} } }
       },
-      EngineModel("ring: a reader and a writer that wait for each other are told") {
+      EngineModel("ring: a reader and a writer that wait for each other are notified") {
         $0.timePasses = true
         $0.findsLeaks = false
         $0.tolerates = { $0.contains("Deadlock: 2 thread(s) wait for each other in sync()") }

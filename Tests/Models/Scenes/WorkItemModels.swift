@@ -71,15 +71,16 @@ private enum WorkItems {
   static func notify(_ scene: Scene) {
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     let item = DispatchWorkItem { done.value = 1 }
     scene.thread("performer") { item.perform() }
     scene.thread("observer") {
       let captured = Counted()
-      item.notify(queue: root) { withExtendedLifetime(captured) { told.add(done.value) } }
+      item.notify(queue: root) { withExtendedLifetime(captured) { notified.add(done.value) } }
     }
     scene.finally {
-      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the work")
+      Checker.expect(
+        notified.entries == [1], "notified \(notified.entries), not once after the work")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -87,14 +88,14 @@ private enum WorkItems {
   static func twoRegister(_ scene: Scene) {
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     let item = DispatchWorkItem { done.value = 1 }
     scene.thread("performer") { item.perform() }
     for name in ["observer", "other observer"] {
-      scene.thread(name) { item.notify(queue: root) { told.add(done.value) } }
+      scene.thread(name) { item.notify(queue: root) { notified.add(done.value) } }
     }
     scene.finally {
-      Checker.expect(told.entries == [1, 1], "notified \(told.entries), not twice")
+      Checker.expect(notified.entries == [1, 1], "notified \(notified.entries), not twice")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -102,32 +103,33 @@ private enum WorkItems {
   static func waitAndNotify(_ scene: Scene) {
     let root = SpawningRoot()
     let done = Plain()
-    let told = Journal()
+    let notified = Journal()
     let item = DispatchWorkItem { done.value = 1 }
     scene.thread("performer") { item.perform() }
     scene.thread("waiter") {
       item.wait()
       Checker.expect(done.value == 1, "the wait ended before the execution")
     }
-    scene.thread("observer") { item.notify(queue: root) { told.add(done.value) } }
+    scene.thread("observer") { item.notify(queue: root) { notified.add(done.value) } }
     scene.finally {
-      Checker.expect(told.entries == [1], "notified \(told.entries), not once after the work")
+      Checker.expect(
+        notified.entries == [1], "notified \(notified.entries), not once after the work")
       ModelThreads.expectAllNodesBack()
     }
   }
 
   static func notificationsInOrder(_ scene: Scene) {
     let root = KeepingRoot()
-    let told = Journal()
+    let notified = Journal()
     let item = DispatchWorkItem {}
     scene.thread("performer") { item.perform() }
     scene.thread("observer") {
-      item.notify(queue: root) { told.add(1) }
-      item.notify(queue: root) { told.add(2) }
+      item.notify(queue: root) { notified.add(1) }
+      item.notify(queue: root) { notified.add(2) }
     }
     scene.finally {
       root.runAll()
-      Checker.expect(told.entries == [1, 2], "notified in the order \(told.entries)")
+      Checker.expect(notified.entries == [1, 2], "notified in the order \(notified.entries)")
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -135,14 +137,14 @@ private enum WorkItems {
   /// Two executions; only the end of the first is told.
   static func performTwice(_ scene: Scene) {
     let root = SpawningRoot()
-    let (runs, told) = (Journal(), Journal())
+    let (runs, notified) = (Journal(), Journal())
     let item = DispatchWorkItem { runs.add(1) }
     scene.thread("performer") { item.perform() }
     scene.thread("other performer") { item.perform() }
-    scene.thread("observer") { item.notify(queue: root) { told.add(1) } }
+    scene.thread("observer") { item.notify(queue: root) { notified.add(1) } }
     scene.finally {
       Checker.expect(runs.entries.count == 2, "it ran \(runs.entries.count) times, not twice")
-      Checker.expect(told.entries == [1], "notified \(told.entries.count) times, not once")
+      Checker.expect(notified.entries == [1], "notified \(notified.entries.count) times, not once")
       ModelThreads.expectAllNodesBack()
     }
   }

@@ -1,4 +1,4 @@
-// Room: Models/Guests. Threads of the poller that work in the pool for a while, and the poller's
+// Room: Models/ExternalWorkers. Threads of the poller that work in the pool for a while, and the poller's
 // two threads.
 
 extension Catalogue {
@@ -10,7 +10,7 @@ extension Catalogue {
       ) { scene in
         let (pool, brought, other) = (Pool.small(), Job(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
-        scene.thread("guest") { Guests.visit(pool, externalWorker, [brought]) }
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
         scene.thread("submitter") { pool.submit(other) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
@@ -24,7 +24,7 @@ extension Catalogue {
         let jobs = [Job(), Job(), Job()]
         let externalWorker = pool.makeExternalWorker(named: "")
         pool.makeIdleWorker()
-        scene.thread("guest") { Guests.visit(pool, externalWorker, Array(jobs[0..<2])) }
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, Array(jobs[0..<2])) }
         scene.thread("submitter") { pool.submit(jobs[2]) }
         scene.finally {
           for job in jobs { job.expectDone() }
@@ -36,7 +36,7 @@ extension Catalogue {
         let (pool, brought, other) = (Pool.small(), Job(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
         pool.submit(other)
-        scene.thread("guest") { Guests.visit(pool, externalWorker, [brought]) }
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
           pool.expectAtRest()
@@ -47,7 +47,7 @@ extension Catalogue {
         let externalWorker = pool.makeExternalWorker(named: "")
         // With nothing to bring it goes at once.
         scene.thread("guest") {
-          _ = pool.visit(as: externalWorker, on: Guests.begin(externalWorker)) {}
+          _ = pool.visit(as: externalWorker, on: ExternalWorkers.begin(externalWorker)) {}
         }
         scene.thread("submitter") {
           pool.publish(job)
@@ -65,7 +65,7 @@ extension Catalogue {
         let worker = pool.makeWorkers(1, searching: 1)[0]
         // While its first item runs the width becomes one, and the worker is the one.
         let first = Job { pool.allowance.store(1, ordering: .relaxed) }
-        scene.thread("guest") { Guests.visit(pool, externalWorker, [first] + jobs) }
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [first] + jobs) }
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
@@ -88,12 +88,12 @@ extension Catalogue {
           futexWake(number.word, count: .max)
         }
         let receivers = long.map { job in Receiver { pool.submit(job) } } + [last]
-        Guests.listen(receivers, stage)
+        ExternalWorkers.listen(receivers, stage)
         stage.addClock(scene)
-        scene.thread("writer") { Guests.write(to: receivers) }
+        scene.thread("writer") { ExternalWorkers.write(to: receivers) }
         scene.finally {
           for job in long { job.expectDone("a long handler") }
-          Guests.expectToldOnce(receivers)
+          ExternalWorkers.expectToldOnce(receivers)
           stage.end()
         }
       },
@@ -103,11 +103,11 @@ extension Catalogue {
       ) { scene in
         let stage = EventScene(scene, pollers: 2)
         let receivers = [Receiver {}, Receiver {}]
-        Guests.listen(receivers, stage)
-        scene.thread("writer") { Guests.write(to: receivers) }
+        ExternalWorkers.listen(receivers, stage)
+        scene.thread("writer") { ExternalWorkers.write(to: receivers) }
         stage.addClock(scene)
         scene.finally {
-          Guests.expectToldOnce(receivers)
+          ExternalWorkers.expectToldOnce(receivers)
           stage.end()
         }
       },
@@ -124,7 +124,7 @@ extension Catalogue {
           _ = stage.poller.register(receivers[1])
         }
         scene.finally {
-          Checker.expect(receivers[1].told.count == 0, "an event reached who came in its place")
+          Checker.expect(receivers[1].notified.count == 0, "an event reached who came in its place")
           stage.end()
         }
       },
@@ -166,7 +166,7 @@ extension Catalogue {
   }
 }
 
-private enum Guests {
+private enum ExternalWorkers {
   static func begin(_ externalWorker: Worker) -> ThreadContext {
     externalWorker.thread = currentThread()
     return currentThread()
@@ -196,19 +196,20 @@ private enum Guests {
 
   static func expectToldOnce(_ receivers: [Receiver]) {
     for receiver in receivers {
-      Checker.expect(receiver.told.count == 1, "an event was told \(receiver.told.count) times")
+      Checker.expect(
+        receiver.notified.count == 1, "an event was told \(receiver.notified.count) times")
     }
   }
 }
 
 private final class Receiver: ReadinessReceiver, @unchecked Sendable {
-  let told = Tally()
+  let notified = Tally()
   private let whenTold: () -> Void
 
   init(_ whenTold: @escaping () -> Void) { self.whenTold = whenTold }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
-    told.one()
+    notified.one()
     whenTold()
   }
 }
