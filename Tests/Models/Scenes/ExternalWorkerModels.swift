@@ -1,5 +1,5 @@
-// Room: Models/ExternalWorkers. Threads of the poller that work in the pool for a while, and the poller's
-// two threads.
+// Room: Models/ExternalWorkers. Threads of the poller that work in the pool for a while, and the
+// poller's two threads.
 
 extension Catalogue {
   static var guests: [EngineModel] {
