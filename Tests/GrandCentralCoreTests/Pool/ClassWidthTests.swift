@@ -87,14 +87,14 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `keeps all lower ones behind, once their items have ended`() {
+  @Test func `keeps others of its class behind until its item has ended`() {
     let pool = Pool.own(width: 1, threads: 20)
     let order = Log<Band>()
     let busy = Busy()
     busy.begin(.default, in: pool)
     #expect(eventually { busy.begun.now == 1 })
     let done = Latch(3)
-    // These wait: higher ones for nobody, since the one worker is in their class.
+    // These wait: the one worker that may be active is at work in their class.
     for band in [Band.default, .default, .default] {
       pool.submit(band: band) {
         order.append(band)
@@ -104,6 +104,7 @@ import Testing
     #expect(order.count == 0)
     #expect(busy.stop())
     #expect(done.wait())
+    #expect(order.count == 3)
     #expect(pool.faultsAtRest() == [])
   }
 
