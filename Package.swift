@@ -6,6 +6,9 @@ import PackageDescription
 // (scripts/tidy.sh passes the flag): a manifest that did it would break users on newer compilers.
 let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
+/// What explains a folder of the engine to its readers is no part of the module.
+let readmes = ["Coordination", "Events", "Lanes", "Pool", "Work"].map { "\($0)/README.md" }
+
 let package = Package(
   name: "GrandCentral",
   products: [
@@ -24,7 +27,8 @@ let package = Package(
     .target(name: "Primitives", dependencies: ["CLinux"], swiftSettings: language),
     // The engine and its Swift classes.
     .target(
-      name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], swiftSettings: language),
+      name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], exclude: readmes,
+      swiftSettings: language),
     // What a program depends on to run on this engine as a whole, Foundation and Concurrency too.
     .target(
       name: "GrandCentralDropIn", dependencies: ["CDispatchExports"], swiftSettings: language,
@@ -55,7 +59,7 @@ let package = Package(
     // and some of the files in Primitives are symbolic links.
     .executableTarget(
       name: "model", dependencies: ["CLinux", "ModelChecker", "ModelSelfTest"],
-      path: "Tests/Models",
+      path: "Tests/Models", exclude: readmes.map { "Core/\($0)" },
       swiftSettings: language + [.define("GRANDCENTRAL_MODEL")]),
 
     // The main job that a newcomer runs. TourJobDispatch is a symbolic link to TourJob: one source,

@@ -105,9 +105,9 @@ extension Unmanaged<Lane> {
   /// Retains the lane as the target of another, until releaseAsTarget().
   @inline(__always)
   func keptAsTarget() -> Unmanaged {
-    _withUnsafeGuaranteedRef { $0.isEverlasting } ? self : retain()
+    _withUnsafeGuaranteedRef { $0.isImmortal } ? self : retain()
   }
 
   @inline(__always)
-  func releaseAsTarget() { if !_withUnsafeGuaranteedRef({ $0.isEverlasting }) { release() } }
+  func releaseAsTarget() { if !_withUnsafeGuaranteedRef({ $0.isImmortal }) { release() } }
 }

@@ -47,7 +47,7 @@ public class _Lane: DispatchObject {
   @Cell final var pendingRecheck = PendingRecheck.nothing
   /// A queue of the engine that lives as long as the process. Lanes that target it do not retain
   /// it.
-  @Cell final var isEverlasting = false
+  @Cell final var isImmortal = false
   /// The queue's own QoS, packed. If unspecified, the QoS of each item counts. Only setQoS()
   /// changes it.
   final let givenQoS: Atomic<UInt16>

@@ -39,7 +39,7 @@ final class Injector: @unchecked Sendable {
     inbox.load(ordering: .sequentiallyConsistent) == 0 && !hasFront.load(ordering: .relaxed)
   }
 
-  /// Takes the oldest node, and moves up to `most` - 1 more to `ring`, the caller's local queue.
+  /// Takes the oldest node, and moves up to `most` - 1 more to the caller's local queue.
   func take(atMost most: Int, localQueue: LocalQueue, band: Band) -> WorkNode? {
     if isEmpty { return nil }
     return lock.withLock {

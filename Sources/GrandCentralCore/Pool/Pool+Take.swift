@@ -41,9 +41,13 @@ extension Pool {
   func takeLane(for worker: Worker) -> WorkNode? {
     worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
-    return mostUrgentLocalQueue(first: .lanes, for: worker).flatMap {
-      steal(.lanes, from: $0, for: worker)
-    }
+    // One lane, and no move of others: only a searcher may move work, see Pool+Park.swift.
+    let victim = mostUrgentLocalQueue(first: .lanes, for: worker)
+    // SAFETY: workers live as long as their pool.
+    let oldest = victim?._withUnsafeGuaranteedRef { $0.localQueue(.lanes).takeOldest() }
+    guard let (node, band) = oldest else { return nil }
+    enter(band, worker)
+    return node
   }
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {

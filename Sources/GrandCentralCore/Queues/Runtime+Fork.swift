@@ -29,7 +29,7 @@
 extension Runtime {
   static func makeShared() -> Runtime {
     let made = Runtime(pool: Pool(.fromEnvironment()))
-    for queue in made.allRoots as [Lane] + [made.main] { queue.isEverlasting = true }
+    for queue in made.allRoots as [Lane] + [made.main] { queue.isImmortal = true }
     // Made on first use, under no lock: make them before any thread forks. See `LazySlot`.
     _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.isKept, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
