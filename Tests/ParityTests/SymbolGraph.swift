@@ -89,8 +89,8 @@ let packageFolder = URL(fileURLWithPath: #filePath)
   private let target = "x86_64-unknown-linux-gnu"
 #endif
 
-/// The part of the format that the tests need:
-/// https://github.com/swiftlang/swift-docc-symbolkit, openapi.yaml.
+/// The part of the format that the tests need: https://github.com/swiftlang/swift-docc-symbolkit,
+/// openapi.yaml.
 private struct Graph: Decodable {
   struct Symbol: Decodable {
     struct Identifier: Decodable { let precise: String }

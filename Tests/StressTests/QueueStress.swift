@@ -124,8 +124,7 @@ import Testing
 
   @Test(arguments: [DispatchQueueKind.serial, .concurrent])
   func `queues are dropped right after resume, activate and sync`(_ kind: DispatchQueueKind) {
-    // The last reference is released while the items that the call made runnable are still in
-    // flight.
+    // The last reference is released while the items that the call released are in flight.
     let rounds = stressed(500)
     let done = Latch(3 * rounds * 4)
     for round in 0..<rounds {

@@ -232,8 +232,7 @@ import Testing
     let inner = DispatchQueue(label: "schedule.order.inner")
     let count = Unguarded(0)
     let each = stressed(8)
-    // At times all other threads arrive first; that takes longer than the search for a deadlock
-    // cycle.
+    // At times all other threads arrive first: longer than the search for a deadlock cycle takes.
     let heldSeconds = 0.08 / Double(schedule.threads)
     let ended = schedule.run { thread, random in
       for number in 0..<each {

@@ -55,8 +55,7 @@ public func writeBytes(_ descriptor: Int32, _ count: Int) -> Int {
   return written
 }
 
-/// Reads at most `most` bytes that are available. Returns 0 at the end of the file, and -1 if
-/// nothing is available or the read fails.
+/// Reads at most `most` available bytes. Returns 0 at the end, -1 if none is available or on error.
 @discardableResult
 public func readBytes(_ descriptor: Int32, atMost most: Int = 65536) -> Int {
   withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { buffer in
@@ -193,8 +192,7 @@ public struct UDPPair: Sendable {
   public init() {
     input = makeSocket(SOCK_DGRAM)
     output = makeSocket(SOCK_DGRAM)
-    // The kernel reports refusals to connected sockets only. No socket has the port of the closed
-    // one.
+    // The kernel reports refusals to connected sockets only. The closed socket's port is unused.
     let gone = makeSocket(SOCK_DGRAM)
     var nobody = address(of: gone)
     close(gone)

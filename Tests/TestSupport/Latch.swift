@@ -1,6 +1,6 @@
-// Waits that do not use the engine under test. They use POSIX locks only, so a lost wake-up in
-// the engine fails an expectation instead of blocking the test run. Synchronization.Mutex is not
-// used: the thread sanitizer reports false races on it.
+// Waits that do not use the engine under test. They use POSIX locks only, so a lost wake-up in the
+// engine fails an expectation instead of blocking the test run. Synchronization.Mutex is not used:
+// the thread sanitizer reports false races on it.
 import Glibc
 
 /// The limit of any wait in a test, in seconds. It is generous: a correct test never reaches it.

@@ -24,8 +24,7 @@ import Testing
       woken.open()
     }
     // An early signal returns 0, and the thread then takes the permit without sleeping. Both
-    // results
-    // are correct, so the test checks only that the permit is used once.
+    // results are correct, so the test checks only that the permit is used once.
     let wokeSomeone = semaphore.signal() != 0
     #expect(woken.wait())
     #expect(thread.join())

@@ -14,8 +14,7 @@ extension DispatchData {
   }
 
   /// Makes data over a client's buffer with a copy of `bytes`. `whenFreed` runs on `queue`, by
-  /// default
-  /// the default global queue.
+  /// default the default global queue.
   init(client bytes: [UInt8], on queue: DispatchQueue? = nil, _ whenFreed: @escaping () -> Void) {
     let memory = heapCopy(bytes)
     self.init(

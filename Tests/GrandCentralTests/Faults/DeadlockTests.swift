@@ -2,8 +2,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// Keeps the process alive until another thread reports the mistake. The process must not exit with
-/// success before the report.
+/// Keeps the process alive until another thread reports the mistake.
 func waitForReport() { _ = Latch().wait(seconds: patienceSeconds) }
 
 /// Runs a mistake that hangs if it is not detected. The process then exits after the time limit,

@@ -1,8 +1,7 @@
 import Testing
 
 /// Checks that an exit test ended with one report of a client's mistake, which names the objects
-/// and
-/// the remedy. Each element of `says` may list alternatives, separated by `|`.
+/// and the remedy. Each element of `says` may list alternatives, separated by `|`.
 func expectReport(
   _ result: ExitTest.Result?, names: [String] = [], says: [String],
   sourceLocation: SourceLocation = #_sourceLocation

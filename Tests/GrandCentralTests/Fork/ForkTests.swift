@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 /// Each test runs in a process of its own: see Tests/Probes/ForkProbe. The thread sanitizer does
-/// not
-/// support threads in a child of a process that had threads, and reports that.
+/// not support threads in a child of a process that had threads, and reports that.
 @Suite("A forked child", .serialized, .disabled(if: faults_is_thread_sanitized()))
 struct ForkTests {
   private func run(

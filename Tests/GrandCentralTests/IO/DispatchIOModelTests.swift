@@ -195,8 +195,8 @@ import Testing
   }
 }
 
-/// The other end of a connection. It uses plain system calls of odd sizes. Read its results
-/// after joining its thread.
+/// The other end of a connection. It uses plain system calls of odd sizes. Read its results after
+/// joining its thread.
 private final class OddPeer: @unchecked Sendable {
   private let descriptor: Int32
   private var random: SeededGenerator

@@ -13,8 +13,7 @@ import Testing
   }
 
   /// Moves bytes through two channels at each end, with writes and reads of random sizes. Either
-  /// side
-  /// may be stopped at a random point.
+  /// side may be stopped at a random point.
   private func carry(_ way: Way, _ random: inout SeededGenerator) {
     let ends = way == .pipe ? DescriptorPair.pipe() : .sockets()
     let queues = [DispatchQueue.global(), DispatchQueue(label: "property")]

@@ -7,8 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("A class reaches") struct ClassReachTests {
-  /// The other timer's wake-up also fires this timer; without it the timer would fire at its own
-  /// time.
+  /// The other timer's wake-up also fires this timer, which alone would fire at its own time.
   @Test(arguments: [0, 1, 2])
   func `its timers, which wait for others`(form: Int) async {
     _ = await #expect(processExitsWith: .success) { [form] in

@@ -96,8 +96,7 @@ import Testing
   @Test func `takes work from deinit of a captured object`() {
     let queue = DispatchQueue(label: "serial.deinit")
     let done = Latch()
-    // The worker deinitializes the witness with the item's closure; the witness then submits once
-    // more.
+    // The worker destroys the item's closure and so the witness, which then submits once more.
     do {
       let witness = Witness { queue.async { done.open() } }
       queue.async { _ = witness }

@@ -1,5 +1,4 @@
-// File system sources that start and end while files change; clients' mistakes: contract rows S5,
-// S7.
+// File system sources made and ended while files change; clients' mistakes: contract rows S5, S7.
 import Glibc
 import GrandCentral
 import TestSupport

@@ -60,8 +60,8 @@ final class FileWatcher: Sendable {
   }
 }
 
-/// Waits until the sources have received all changes made so far. The kernel keeps events in
-/// order, so the event of a later change arrives after them.
+/// Waits until the sources have received all changes made so far. The kernel keeps events in order,
+/// so the event of a later change arrives after them.
 func settleFiles(in folder: ScratchFolder) {
   let sentinel = FileWatcher(folder.file("sentinel"), .write)
   writeBytes(sentinel.descriptor, 1)

@@ -324,8 +324,7 @@ private let mayKnowOfOthers: Bool = {
   return isFirst
 }()
 
-/// Makes `count` sources. Every second source is cancelled before its process exits, the rest
-/// after.
+/// Makes `count` sources; half are cancelled before their process exits, half after it.
 private func watchAndCancel(_ count: Int) {
   for number in 0..<count {
     let child = startChild(["sleep", "1000"])

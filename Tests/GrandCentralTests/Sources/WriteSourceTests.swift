@@ -147,8 +147,7 @@ import Testing
       if isRequested { wantAllReports() }
       let queue = DispatchQueue(label: "early")
       let ends = DescriptorPair.pipe()
-      // A high number, which no other descriptor gets meanwhile; the engine opens files briefly,
-      // too.
+      // A high number, which no file that the engine opens briefly can get meanwhile.
       let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
       let source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
       let wrong = Counter()
