@@ -49,7 +49,7 @@ import Testing
     let context = Box<UInt>(0)
     onJoinedThread { context.value = Self.address(currentThread()) }
     let thread = ThreadContext(bitPattern: context.value)!
-    // The id is zero, or that of a later thread that reuses the entry.
+    // The id is zero while no later thread uses the entry.
     #expect(eventually { thread.shared.threadID.load(ordering: .relaxed) == 0 })
   }
 

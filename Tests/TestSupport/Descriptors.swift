@@ -1,5 +1,4 @@
-// Descriptors for tests: pipes, sockets, files. Each value closes the descriptors that it opened,
-// unless the test marks them as closed.
+// Descriptors for tests: pipes, sockets, terminals. The test closes them.
 import CFaults
 import CLinux
 import Glibc

@@ -43,7 +43,7 @@ private func ownRing(_ entries: Int = 4) throws -> OwnRing {
 
 private enum TestError: Error { case errno(Int32) }
 
-// A forked child leaves one recorded ring alone, so the tests run in processes of their own.
+// The engine records one ring that a forked child leaves alone, so each test has its own process.
 @Suite(
   "A ring of transfers", .serialized,
   .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))

@@ -292,7 +292,7 @@ import Testing
     queue.suspend()
     let told = reader.io.read(on: queue)
     var sent = 0
-    // More than the sockets hold, so the loop ends only if a channel reads without limit.
+    // The channel reads more than the sockets hold, but stops while no handler can run.
     #expect(
       eventually {
         while case let count = writeBytes(ends.output, 65536), count > 0 { sent += count }
