@@ -2,14 +2,14 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// The two kinds of queue that a program makes, as a test argument.
+/// The two kinds of queue that a program creates, as a test argument.
 enum QueueKind: CaseIterable, Sendable {
   case serial, concurrent
 
   var attributes: DispatchQueue.Attributes { self == .serial ? [] : .concurrent }
 }
 
-/// Lets the pool run other work for a while: whatever could start by mistake gets its chance.
+/// Runs other work in the pool for a while, so that work that starts by mistake can start.
 func settle() {
   for round in 0..<20 {
     let done = Latch(4)
@@ -19,16 +19,16 @@ func settle() {
   }
 }
 
-/// Whether the kernel says that a thread of this process sleeps.
+/// Whether /proc shows a thread of this process as sleeping.
 func isSleeping(_ threadID: Int) -> Bool {
-  // man 5 proc: the state follows the name, which ends with the last parenthesis.
+  // proc(5): the state follows the name, which ends with the last parenthesis.
   guard let line = contents(of: "/proc/self/task/\(threadID)/stat"),
     let end = line.lastIndex(of: ")")
   else { return false }
   return line[end...].dropFirst(2).first == "S"
 }
 
-/// Cancels, and waits for the cancel handler.
+/// Cancels a source and waits for its cancel handler.
 func cancelAndWait(_ source: any DispatchSourceProtocol) {
   let done = Latch()
   source.setCancelHandler { done.open() }

@@ -1,14 +1,16 @@
-// What counts as the same declaration. Two modules write the same interface differently where no
-// caller can tell; everything else must match letter by letter. Not compared: attributes
-// (@discardableResult, @preconcurrency, @available, @inlinable …), and @Sendable, which macOS has
-// on more parameters than the peer's list and @preconcurrency makes harmless open, public, final,
-// override, convenience, required, nonisolated class func and static func; class var and static var
-// parameter names inside the function (the labels do count); () and Void consuming, borrowing,
-// sending and the like, which change no call a constant and a variable that can only be read
-// operators as functions of the module and of a type typed and untyped rethrowing of a generic
-// closure, back-ticks, white space
+// Decides which declarations are the same. Two modules write the same interface differently where
+// callers see no difference; everything else must match exactly. These are not compared:
+// - attributes (@discardableResult, @preconcurrency, @available, @inlinable …), and @Sendable:
+//   macOS has it on more parameters than the peer's list, and @preconcurrency makes it harmless
+// - open, public, final, override, convenience, required, nonisolated
+// - class func and static func; class var and static var
+// - parameter names inside the function (labels are compared); () and Void
+// - consuming, borrowing, sending and the like, which change no call
+// - a constant and a variable that can only be read
+// - operators as functions of the module and of a type
+// - typed and untyped rethrowing of a generic closure, back-ticks, white space
 
-/// A declaration of a list or a graph, in the form in which it is compared.
+/// Converts a declaration of a list or a graph to the form that is compared.
 func normalised(_ line: String) -> String {
   let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
   guard parts.count == 2 else { return line }
@@ -39,7 +41,7 @@ nonisolated(unsafe) private let rules: [(Regex<Substring>, String)] = [
   (/\s*:\s*(?=[A-Za-z(\[@])/, ": "),
 ]
 
-/// `func f(label inner: T)` becomes `func f(label: T)`.
+/// Removes inner names: `func f(label inner: T)` becomes `func f(label: T)`.
 private func withoutInnerNames(_ text: String) -> String {
   text.replacing(/([(,]\s*)([A-Za-z_]\w*)\s+[A-Za-z_]\w*\s*:/) { "\($0.1)\($0.2):" }
 }

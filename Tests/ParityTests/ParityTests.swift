@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every public declaration of the peer's Swift module for Linux is ours too, or stands in
-/// `missing.tsv` with the room that will bring it. The list must stay true from both sides.
+/// Every public declaration of the peer's Swift module for Linux is declared here, or is listed in
+/// `missing.tsv` with the room that will add it. A listed declaration must really be missing.
 @Suite("The public interface") struct ParityTests {
   @Test func `has what the peer has, except what is listed as missing`() throws {
     let ours = try Surface(modules: ["GrandCentralCore", "GrandCentral"])
@@ -40,7 +40,7 @@ import Testing
     return (parts[0], parts[1])
   }
 
-  /// Each missing line with what we have under the same path.
+  /// Each missing line, with the declarations here that have the same path.
   private func described(_ missing: [String], candidates: Set<String>) -> String {
     missing.map { line in
       let path = line.prefix { $0 != "\t" }

@@ -1,14 +1,14 @@
-// Reads a module's public declarations the way the peer's list was made: swift-symbolgraph-extract
-// writes them as JSON, each with its path and the fragments of its declaration.
+// Reads a module's public declarations as the peer's list was made: swift-symbolgraph-extract
+// writes JSON with the path and the fragments of each declaration.
 import Foundation
 import TestSupport
 
-/// Where a module's graph could not be had.
+/// Reports a symbol graph that could not be made or read.
 struct GraphError: Error, CustomStringConvertible { let description: String }
 
-/// The public surface of some modules.
+/// The public declarations of some modules.
 struct Surface {
-  /// Path, a tab, declaration: as the lists have them.
+  /// Path, a tab, declaration, as in the lists.
   private(set) var declarations: Set<String> = []
   /// `conformance`, a tab, `Type: Protocol or superclass`.
   private(set) var conformances: Set<String> = []
@@ -43,7 +43,7 @@ struct Surface {
     }
   }
 
-  /// Adds what a class inherits through classes of ours that the peer does not have.
+  /// Adds what a class inherits through classes that the peer does not have.
   private mutating func addInherited() {
     var above: [String: [String]] = [:]
     for line in conformances {
@@ -79,7 +79,7 @@ struct Surface {
   }
 }
 
-/// The package's own folder, above the build folder's file or the sources of this file.
+/// The package's folder, found from the path of this file.
 let packageFolder = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
@@ -89,8 +89,8 @@ let packageFolder = URL(fileURLWithPath: #filePath)
   private let target = "x86_64-unknown-linux-gnu"
 #endif
 
-/// The part of the format that is needed:
-/// https://github.com/swiftlang/swift-docc-symbolkit, openapi.yaml.
+/// The part of the format that the tests need: https://github.com/swiftlang/swift-docc-symbolkit,
+/// openapi.yaml.
 private struct Graph: Decodable {
   struct Symbol: Decodable {
     struct Identifier: Decodable { let precise: String }

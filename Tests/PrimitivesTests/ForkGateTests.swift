@@ -3,7 +3,7 @@ import Primitives
 import TestSupport
 import Testing
 
-/// Nobody forks here: what the handlers do around it. Other suites stand at the gate for a moment.
+/// These tests call the fork handlers without forking. Other suites may wait at the gate briefly.
 @Suite("The gate before a fork", .serialized) struct ForkGateTests {
   @Test func `waits for who is inside of a lock, and lets nobody in`() {
     let lock = SharedLock()
@@ -12,7 +12,7 @@ import Testing
       lock.lock.withLock {
         inside.open()
         _ = go.wait()
-        // One inside another: whoever is inside may go on.
+        // A thread inside one lock may enter another.
         SharedLock().lock.withLock {}
         #expect(!prepared.isOpen)
       }
@@ -21,7 +21,7 @@ import Testing
     let forker = TestThread("forker") {
       ForkGate.prepare()
       prepared.open()
-      // The closer's own are open to it.
+      // The thread that closed the gate may still take locks.
       lock.lock.withLock {}
       _ = end.wait()
       #expect(!entered.isOpen)
@@ -64,7 +64,7 @@ import Testing
       onThreads(4) { _ in
         for _ in 0..<stressed(200) {
           ForkGate.prepare()
-          // Nobody else is between the two.
+          // No other thread is between `prepare()` and `resumeParent()`.
           count.add()
           count.add(-1)
           ForkGate.resumeParent()

@@ -101,7 +101,7 @@ import Testing
       #expect(now >= last)
       last = now
     }
-    // The year 2020.
+    // Nanoseconds from 1970 to the year 2020.
     #expect(Clock.wallNanoseconds() > 1_577_836_800_000_000_000)
   }
 

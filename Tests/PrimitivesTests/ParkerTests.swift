@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("A parked thread") struct ParkerTests {
-  /// A thread that prepares, tells its context, waits for `proceed`, and then does `body`.
+  /// A thread that prepares to park, publishes its context, waits for `proceed`, then runs `body`.
   private final class Parked: @unchecked Sendable {
     let proceed = Latch()
     private let prepared = Latch()
@@ -29,7 +29,7 @@ import Testing
     }
 
     var isAsleep: Bool {
-      // 2: the thread has said that it sleeps.
+      // 2: the thread has announced that it sleeps.
       target.shared.parker.load(ordering: .relaxed) == 2
         && PrimitivesTests.isAsleep(target.shared.threadID.load(ordering: .relaxed))
     }

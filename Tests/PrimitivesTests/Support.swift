@@ -1,10 +1,10 @@
-// Threads that are joined down to their last destructor, and waiting for what sends no event.
+// Threads that are joined after their last destructor, and waits for state that sends no event.
 import CLinux
 import Glibc
 import Primitives
 import TestSupport
 
-/// Runs `body` on a new thread and returns when the thread is gone, destructors included.
+/// Runs `body` on a new thread; returns when the thread has ended, including its destructors.
 func onJoinedThread(_ body: @escaping @Sendable () -> Void) {
   final class Start {
     let body: @Sendable () -> Void
@@ -21,8 +21,7 @@ func onJoinedThread(_ body: @escaping @Sendable () -> Void) {
   pthread_join(handle, nil)
 }
 
-/// Whether the kernel says that a thread of this process sleeps: man 5 proc, the state follows the
-/// name.
+/// Whether /proc shows a thread of this process as sleeping. proc(5): the state follows the name.
 func isAsleep(_ thread: UInt32) -> Bool {
   guard let line = contents(of: "/proc/self/task/\(thread)/stat"),
     let end = line.lastIndex(of: ")")
@@ -30,7 +29,7 @@ func isAsleep(_ thread: UInt32) -> Bool {
   return line[end...].dropFirst(2).first == "S"
 }
 
-/// A word to sleep on that closures can share.
+/// An atomic word that closures can share and threads can sleep on.
 final class SharedWord<Value: AtomicRepresentable>: @unchecked Sendable {
   let atomic: Atomic<Value>
   init(_ value: consuming Value) { atomic = Atomic(value) }
@@ -40,7 +39,7 @@ final class SharedLock: Sendable {
   let lock = Lock()
 }
 
-/// A deadline that has passed, and one that lies beyond every test.
+/// Deadlines in the past and in the far future.
 extension Deadline {
   static func past(isWall: Bool) -> Deadline {
     isWall ? .wall(nanoseconds: 1) : .monotonic(nanoseconds: 1)

@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: [
     ("", ""), ("short", "short"), ("exactly-15-byte", "exactly-15-byte"),
     ("com.example.queue", "com.example.que"),
-    // Of two, three and four bytes, across the end.
+    // Characters of two, three and four bytes across the limit of 15 bytes.
     ("fourteen bytesä", "fourteen bytes"), ("thirteen byteä", "thirteen byteä"),
     ("thirteen bytes€", "thirteen bytes"), ("twelve bytes€", "twelve bytes€"),
     ("twelve bytes😀", "twelve bytes"), ("eleven byte😀", "eleven byte😀"),

@@ -15,7 +15,7 @@ import Testing
       #expect(first.pointee.tid == gc_thread_id())
       #expect(first.shared.threadID.load(ordering: .relaxed) == gc_thread_id())
       all.append(Self.address(first))
-      // All four live at once.
+      // All four threads are alive at the same time.
       meeting.open()
       #expect(meeting.wait())
     }
@@ -41,7 +41,7 @@ import Testing
         all.append(Self.address(own))
       }
     }
-    // Other tests make threads meanwhile, which may take one or the other of them.
+    // Other tests create threads meanwhile, which may reuse an entry or two.
     #expect(Set(all.all).count < 100)
   }
 
@@ -49,7 +49,7 @@ import Testing
     let context = Box<UInt>(0)
     onJoinedThread { context.value = Self.address(currentThread()) }
     let thread = ThreadContext(bitPattern: context.value)!
-    // Zero, or a later thread's.
+    // The id is zero while no later thread uses the entry.
     #expect(eventually { thread.shared.threadID.load(ordering: .relaxed) == 0 })
   }
 
@@ -70,7 +70,7 @@ import Testing
     #expect(ended.all.contains(own.value))
   }
 
-  // The main thread itself has gone by the time tests run: see Tests/Probes for what it does.
+  // Tests run after the main thread has ended; Tests/Probes covers the main thread.
   @Test func `is the main thread's for no other thread`() {
     onJoinedThread {
       let own = currentThread()

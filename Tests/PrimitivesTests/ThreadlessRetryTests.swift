@@ -1,5 +1,5 @@
-// Every thread that sleeps on a word takes part, so what must not happen is looked at in processes
-// of their own.
+// Retries by sleeping threads while no thread can be made. Any thread that sleeps on a word takes
+// part in them, so a test that forbids retries runs in a process of its own.
 import Glibc
 import Primitives
 import TestSupport
@@ -65,7 +65,7 @@ private final class Keeper: ThreadlessRetrying {
         mutual.lock.withLock {}
       }
       var isRight = eventually { number.value != 0 && isAsleep(number.value) }
-      // As long as several periods, for something that must not happen.
+      // Waits for several retry periods; no retry may happen in them.
       let word = SharedWord<UInt32>(0)
       let end = Clock.monotonicNanoseconds() + 50_000_000
       ThreadlessRetry.end(keeper)

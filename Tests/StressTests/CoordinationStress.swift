@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `items that block on each other's semaphores all end`() {
-    // Fewer than in the pool's own test: here the process has other work too.
+    // Fewer than in the pool's own test: this process also runs other work.
     let count = 100
     let semaphores = (0...count).map { _ in DispatchSemaphore(value: 0) }
     let done = Latch(count)

@@ -1,5 +1,5 @@
-// Classes that differ, on queues that wait for each other: whatever is raised comes down again, and
-// nothing is lost or runs twice.
+// Items of different classes on queues that wait for each other: every boost ends, no item is lost,
+// and no item runs twice.
 import GrandCentral
 import Primitives
 import TestSupport
@@ -12,7 +12,7 @@ import Testing
     .background, .utility, .default, .userInitiated, .userInteractive,
   ]
 
-  /// A tree of serial queues, some with a QoS of their own, one concurrent.
+  /// A tree of serial queues and one concurrent queue; some have a QoS of their own.
   private func tree() -> [DispatchQueue] {
     let bottom = DispatchQueue(label: "override.bottom")
     let own = DispatchQueue(label: "override.own", qos: .utility, target: bottom)
@@ -37,7 +37,7 @@ import Testing
         let qos = Self.classes[Int(random.next() % 5)]
         let item: @Sendable () -> Void = {
           let thread = currentThread()
-          // Raised or not, an item never works below its own class.
+          // Boosted or not, an item never runs below its own class.
           if EffectivePriority.of(thread) < PackedQoS(rawValue: thread.pointee.qos).place {
             tooLow.add()
           }
@@ -62,13 +62,13 @@ import Testing
           queue.async(qos: qos, execute: item)
           queue.resume()
         case 6:
-          // From an item, so that a thread of that class waits.
+          // `sync` is called from an item, so that a thread of that class waits.
           DispatchQueue.global(qos: qos.qosClass).async { queue.sync(execute: item) }
         case 7: queue.asyncAndWait(execute: DispatchWorkItem(qos: qos, block: item))
         default: queue.async(qos: qos, execute: item)
         }
       }
-      // It runs no item, so nothing may be left of what others asked of it.
+      // The thread runs no item, so no boost may remain on it.
       standings.append(EffectivePriority.of(currentThread()))
     }
     #expect(ended && runs.waitForValue(expected.value))
@@ -77,7 +77,7 @@ import Testing
     #expect(standings.all == Array(repeating: .default, count: schedule.threads))
   }
 
-  /// Nodes that were left behind come, and holders leave, after their items.
+  /// Waits until the queue is at rest: leftover nodes run, and holders leave, after their items.
   private func expectAtRest(_ queue: DispatchQueue) {
     #expect(
       eventually { queue.state.load(ordering: .relaxed).rawValue & ~LaneState.targeted == 0 },

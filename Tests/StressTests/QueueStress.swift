@@ -2,8 +2,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// Many threads against a few queues, bounded to seconds; GRANDCENTRAL_STRESS multiplies the work
-/// and GRANDCENTRAL_SEED replays a run.
+/// Many threads use a few queues for some seconds. GRANDCENTRAL_STRESS multiplies the work and
+/// GRANDCENTRAL_SEED replays a run.
 @Suite("Queues under stress", .serialized) struct QueueStress {
   @Test func `one serial queue keeps every producer's order`() {
     let queue = DispatchQueue(label: "stress.producers")
@@ -124,7 +124,7 @@ import Testing
 
   @Test(arguments: [DispatchQueueKind.serial, .concurrent])
   func `queues are dropped right after resume, activate and sync`(_ kind: DispatchQueueKind) {
-    // The last reference goes while the items that the call set free are still on their way.
+    // The last reference is released while the items that the call released are in flight.
     let rounds = stressed(500)
     let done = Latch(3 * rounds * 4)
     for round in 0..<rounds {

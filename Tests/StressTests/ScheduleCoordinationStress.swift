@@ -73,7 +73,7 @@ struct ScheduleCoordinationStress {
     #expect(ended)
     #expect(inside.peak <= 2)
     #expect(tooEarly.value == 0)
-    // Both permits are there, and no third.
+    // Exactly two permits are available.
     #expect(semaphore.wait(timeout: .now()) == .success)
     #expect(semaphore.wait(timeout: .now()) == .success)
     #expect(semaphore.wait(timeout: .now()) == .timedOut)
@@ -131,7 +131,7 @@ struct ScheduleCoordinationStress {
     let ended = schedule.run { thread, random in
       for round in 0..<rounds {
         let first = Int(random.next() % 8)
-        // A thread that makes nodes and ends while they are on their way.
+        // A thread that creates nodes and ends while they are in flight.
         let short = TestThread("short") {
           for number in 0..<20 {
             if number >= first { schedule.step(thread << 16 | round << 6 | number) }
@@ -186,7 +186,7 @@ struct ScheduleCoordinationStress {
         schedule.step(&random)
         DispatchQueue.global(qos: classes.randomElement(using: &random)!).async {
           schedule.step(thread << 16 | number)
-          // Others take its place while it sleeps.
+          // While the item sleeps, another item may use its share of the width.
           if isSleeper { _ = semaphore.wait(timeout: .now() + .microseconds(200)) }
           DispatchQueue.global().async { runs[index].add() }
         }

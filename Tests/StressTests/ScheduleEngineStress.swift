@@ -1,4 +1,4 @@
-// Parts that the public interface does not show: pools of a test's own, and what happens once.
+// Parts that the public interface does not show: a test's own pool, and one-time initialisation.
 import Primitives
 import TestSupport
 import Testing
@@ -11,7 +11,7 @@ import Testing
     let schedule = Schedule(shape, for: "pool")
     defer { schedule.end() }
     _ = Runtime.shared
-    // So short a stay that leaving and being woken meet all the time.
+    // Workers stay idle for 50 µs only, so exits and wake-ups often coincide.
     let pool = Kept.shared.keep(
       Pool(
         Pool.Configuration(
@@ -31,7 +31,7 @@ import Testing
           ran.add()
         }
         schedule.step(&random)
-        // Now and then everybody goes idle.
+        // From time to time all workers become idle.
         if random.next() % 256 == 0 { sleepMilliseconds(1) }
       }
     }
@@ -63,7 +63,7 @@ import Testing
       for number in 0..<each {
         let first = Int(random.next() % 2)
         schedule.step(&random)
-        // From the workers of one to the other.
+        // From the workers of one pool to those of the other.
         queues[first].async {
           counts[first].value += 1
           schedule.step(thread << 16 | number)
@@ -105,7 +105,7 @@ private final class OnceCell: Sendable {
   let value = Unguarded(0)
 }
 
-/// Pools live as long as their process: kept where the leak checker sees them.
+/// Keeps pools, which live as long as the process, where the leak checker sees them.
 private final class Kept: Sendable {
   static let shared = Kept()
   private let values = Log<any Sendable>()

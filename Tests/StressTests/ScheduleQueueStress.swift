@@ -1,4 +1,4 @@
-// The protocols of queues under schedules that the machine would hardly come up with by itself.
+// The protocols of queues under schedules that a machine rarely produces by itself.
 import GrandCentral
 import TestSupport
 import Testing
@@ -26,7 +26,7 @@ import Testing
         case 0, 1: queue.sync(execute: item)
         case 2: queue.async(flags: .barrier, execute: item)
         case 3: queue.asyncAndWait(execute: DispatchWorkItem(block: item))
-        // Idle in between: the lane is given back and taken again.
+        // The lane becomes idle in between: it is released and acquired again.
         case 4:
           queue.async(execute: item)
           queue.sync {}
@@ -179,7 +179,7 @@ import Testing
       }
     }
     #expect(ended && done.wait())
-    // A torn count would show, and the thread sanitizer would tell of it.
+    // An overlap would make the count wrong, and the thread sanitizer would report it.
     #expect(queue.sync { count.value } <= schedule.threads * each)
   }
 
@@ -190,7 +190,7 @@ import Testing
     let root = DispatchQueue(label: "schedule.root")
     var queues = [root]
     for depth in 1...24 {
-      // A chain with a twig at each joint.
+      // A chain with a side branch at each level.
       let parent = queues[max(0, depth - 1 - depth % 2)]
       queues.append(
         DispatchQueue(
@@ -232,7 +232,7 @@ import Testing
     let inner = DispatchQueue(label: "schedule.order.inner")
     let count = Unguarded(0)
     let each = stressed(8)
-    // All the others come first, now and then: that is longer than it takes to look for a cycle.
+    // At times all other threads arrive first: longer than the search for a deadlock cycle takes.
     let heldSeconds = 0.08 / Double(schedule.threads)
     let ended = schedule.run { thread, random in
       for number in 0..<each {

@@ -1,12 +1,12 @@
-// Sources of descriptors and timers while threads make, write, suspend, cancel and close: S5 and
-// S7.
+// Sources of descriptors and timers while threads create, write, suspend, cancel and close:
+// contract rows S5 and S7.
 import Glibc
 import GrandCentral
 import TestSupport
 import Testing
 
 @Suite("Sources under stress", .serialized) struct SourceStress {
-  /// One source, and what it saw.
+  /// One source and the events that it received.
   private final class Watched: @unchecked Sendable {
     let ends: DescriptorPair
     let source: any DispatchSourceRead
@@ -81,13 +81,13 @@ import Testing
   }
 
   @Test func `descriptors and memory stay flat over many life cycles`() async {
-    // In a process of its own, where nobody else opens any.
+    // In a process of its own, where no other code opens descriptors.
     _ = await #expect(processExitsWith: .success) {
       cycle(200)
       let descriptors = openDescriptors()
       let pages = residentPages()
       cycle(stressed(5000))
-      // The pool reads /proc now and then.
+      // The pool opens /proc briefly from time to time.
       #expect(eventually { openDescriptors() <= descriptors })
       if !isSanitized { #expect(residentPages() - pages < 1024, "4 MiB more than before") }
     }
@@ -163,7 +163,7 @@ import Testing
   }
 }
 
-/// As many sources and timers, made, armed and cancelled one after the other.
+/// Makes, arms and cancels `count` sources and timers, one after the other.
 private func cycle(_ count: Int) {
   let queue = DispatchQueue(label: "cycles")
   for number in 0..<count {
@@ -189,7 +189,7 @@ private func cycle(_ count: Int) {
   }
 }
 
-/// Pages in memory: proc(5), statm.
+/// Resident memory in pages: proc(5), statm.
 private func residentPages() -> Int {
   contents(of: "/proc/self/statm")?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
 }

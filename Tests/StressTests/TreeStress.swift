@@ -2,8 +2,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// Random hierarchies with random work: every item runs once; where any queue up the chain is
-/// serial, items never overlap; each thread's items keep their order on serial queues.
+/// Random hierarchies with random work. Every item runs once. Items never overlap if a queue on
+/// their chain of targets is serial. Each thread's items keep their order on serial queues.
 @Suite("Hierarchies under stress", .serialized) struct TreeStress {
   @Test func `random trees keep exclusion and lose nothing`() {
     var random = SeededGenerator(for: "trees")
@@ -53,10 +53,10 @@ import Testing
   }
 }
 
-/// A queue of a random tree, with what its items check.
+/// A queue of a random tree, with the checks of its items.
 private final class TreeNode: Sendable {
   let queue: DispatchQueue
-  /// This queue and those that it targets, the serial ones: at most one item is inside each.
+  /// The serial queues among this queue and its targets; at most one item is inside each.
   private let serialQueues: [TreeNode]
   private let ownCounter: Counter?
 

@@ -1,11 +1,10 @@
-// Runs a program and collects what it says. Probes are small programs of this package for what
-// cannot be tested inside the test process: the main queue, thread counts, idle wake-ups, CPU
-// masks.
+// Runs a program and collects its output. Probes are small programs of this package that test what
+// the test process cannot: the main queue, thread counts, idle wake-ups, CPU masks.
 import CFaults
 import Glibc
 
 public struct ChildResult: Sendable {
-  /// Exit status, or nil when a signal ended the process.
+  /// The exit status; nil if a signal ended the process.
   public let status: Int32?
   public let signal: Int32?
   public let output: String
@@ -13,7 +12,7 @@ public struct ChildResult: Sendable {
 
   public var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-  /// The part after `name=` of the line that starts with it.
+  /// Returns the rest of the first line that starts with `name=`.
   public func value(_ name: String) -> String? {
     lines.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
   }
@@ -21,7 +20,7 @@ public struct ChildResult: Sendable {
   public func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
 }
 
-/// The program that runs.
+/// The path of the running program.
 public var ownProgram: String {
   var buffer = [CChar](repeating: 0, count: 4096)
   let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -29,13 +28,13 @@ public var ownProgram: String {
     decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// The folder with the programs of this build.
+/// The folder of this build's programs.
 public var buildFolder: String {
   let path = ownProgram
   return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
 }
 
-/// Runs a probe of this package with one scenario.
+/// Runs one scenario of a probe of this package.
 public func runProbe(
   _ name: String, _ scenario: String, _ arguments: [String] = [],
   environment: [String: String] = [:], launcher: [String] = [], seconds: Int = patienceSeconds
@@ -45,8 +44,8 @@ public func runProbe(
     seconds: seconds)
 }
 
-/// Runs a program found on PATH or by its path; kills it after `seconds`. It starts with no signal
-/// blocked unless it `inheritsSignalMask` from the calling thread.
+/// Runs a program, found by its path or on PATH, and kills it after `seconds`. The program starts
+/// with no signal blocked, unless it `inheritsSignalMask` from the calling thread.
 public func runChild(
   _ arguments: [String], environment: [String: String] = [:], inheritsSignalMask: Bool = false,
   seconds: Int = patienceSeconds
@@ -59,7 +58,7 @@ public func runChild(
   posix_spawn_file_actions_adddup2(&actions, output.write, STDOUT_FILENO)
   posix_spawn_file_actions_adddup2(&actions, errors.write, STDERR_FILENO)
 
-  // The threads of the toolchain's Dispatch, on which tests run, block most signals.
+  // The toolchain's Dispatch threads run the tests and block most signals.
   var attributes = posix_spawnattr_t()
   posix_spawnattr_init(&attributes)
   defer { posix_spawnattr_destroy(&attributes) }
@@ -88,8 +87,8 @@ public func runChild(
   return collect(process, output: output.read, errors: errors.read, seconds: seconds)
 }
 
-/// Starts a program, which reads `input` and writes to `output`, and with no signal blocked.
-/// Whoever starts it waits for it.
+/// Starts a program with no signal blocked, which reads `input` and writes to `output`. The caller
+/// must wait for it.
 public func startChild(
   _ arguments: [String], input: Int32? = nil, output: Int32? = nil
 ) -> pid_t {
@@ -114,7 +113,7 @@ public func startChild(
   return process
 }
 
-/// Waits for a child. Its exit status, or the number of the signal that ended it.
+/// Waits for a child. Returns its exit status, or the number of the signal that ended it.
 public func waitFor(_ child: pid_t) -> (status: Int32?, signal: Int32?) {
   var state: Int32 = 0
   var result: pid_t
@@ -131,7 +130,8 @@ private func collect(
   let errorBytes = Box<[UInt8]>([])
   let outputReader = TestThread("read-output") { outputBytes.value = allBytes(from: output) }
   let errorReader = TestThread("read-errors") { errorBytes.value = allBytes(from: errors) }
-  // The pipes close when the process ends. One that does not is stopped and reported as signalled.
+  // The pipes close when the process ends. A process that exceeds the limit is killed and reported
+  // as ended by a signal.
   if !outputReader.join(seconds: seconds) { kill(process, SIGKILL) }
   _ = errorReader.join() && outputReader.join()
   var state: Int32 = 0
@@ -152,12 +152,12 @@ private func makePipe() -> (read: Int32, write: Int32) {
 
 private func childEnvironment(_ extra: [String: String]) -> [String] {
   var variables: [String: String] = [:]
-  // Swift 6 sees the global `environ` as unsafe shared state; /proc has the same text.
+  // Swift 6 treats the global `environ` as unsafe shared state; /proc has the same text.
   for text in (contents(of: "/proc/self/environ") ?? "").split(separator: "\0") {
     guard let separator = text.firstIndex(of: "=") else { continue }
     variables[String(text[..<separator])] = String(text[text.index(after: separator)...])
   }
-  // A crash that is expected need not be symbolised.
+  // An expected crash needs no symbolised backtrace.
   variables["SWIFT_BACKTRACE"] = "enable=no"
   variables.merge(extra) { $1 }
   return variables.map { "\($0.key)=\($0.value)" }

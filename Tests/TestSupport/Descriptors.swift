@@ -1,10 +1,9 @@
-// Descriptors for tests: pipes, sockets, files. Each closes what it opened unless told that it is
-// closed.
+// Descriptors for tests: pipes, sockets, terminals. The test closes them.
 import CFaults
 import CLinux
 import Glibc
 
-/// Two ends that are connected: what is written to `output` comes out of `input`.
+/// Two connected ends: bytes written to `output` can be read from `input`.
 public struct DescriptorPair: Sendable {
   public let input: Int32
   public let output: Int32
@@ -14,7 +13,7 @@ public struct DescriptorPair: Sendable {
     self.output = output
   }
 
-  /// A pipe, both ends non-blocking.
+  /// Makes a pipe with both ends non-blocking.
   public static func pipe() -> DescriptorPair {
     var ends: [Int32] = [-1, -1]
     let error = faults_make_pipe(&ends, false)
@@ -22,7 +21,7 @@ public struct DescriptorPair: Sendable {
     return DescriptorPair(input: ends[0], output: ends[1])
   }
 
-  /// Two stream sockets, non-blocking; either end reads and writes.
+  /// Makes two connected, non-blocking sockets; both ends can read and write.
   public static func sockets(datagrams: Bool = false) -> DescriptorPair {
     var ends: [Int32] = [-1, -1]
     let kind = Int32((datagrams ? SOCK_DGRAM : SOCK_STREAM).rawValue)
@@ -33,7 +32,7 @@ public struct DescriptorPair: Sendable {
     return DescriptorPair(input: ends[0], output: ends[1])
   }
 
-  /// A terminal as `input`, and the end that stands for the keyboard as `output`.
+  /// Opens a pseudo-terminal: the terminal is `input`, the keyboard's side is `output`.
   public static func terminal() -> DescriptorPair {
     var (keyboard, terminal): (Int32, Int32) = (-1, -1)
     let error = faults_open_terminal(&keyboard, &terminal)
@@ -47,7 +46,7 @@ public struct DescriptorPair: Sendable {
   }
 }
 
-/// Writes all of `count` bytes, as far as there is room. Returns how many went.
+/// Writes up to `count` bytes, as many as fit. Returns the number written.
 @discardableResult
 public func writeBytes(_ descriptor: Int32, _ count: Int) -> Int {
   let bytes = [UInt8](repeating: 7, count: count)
@@ -55,7 +54,7 @@ public func writeBytes(_ descriptor: Int32, _ count: Int) -> Int {
   return written
 }
 
-/// Reads what is there, at most `most` bytes. 0: the end; -1: nothing, or an error.
+/// Reads at most `most` available bytes. Returns 0 at the end, -1 if none is available or on error.
 @discardableResult
 public func readBytes(_ descriptor: Int32, atMost most: Int = 65536) -> Int {
   withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { buffer in
@@ -63,17 +62,17 @@ public func readBytes(_ descriptor: Int32, atMost most: Int = 65536) -> Int {
   }
 }
 
-/// An eventfd(2).
+/// Makes an eventfd(2).
 public func makeEventDescriptor() -> Int32 { gc_eventfd() }
 
-/// Whether a sanitizer is at work, which keeps what was freed.
+/// Whether a sanitizer is active; a sanitizer delays the reuse of freed memory.
 public var isSanitized: Bool { faults_is_sanitized() }
 
-/// How many descriptors the process has open, as /proc says.
+/// The number of open descriptors of this process, from /proc.
 public func openDescriptors() -> Int { descriptorNames().count - 1 }
 
-/// How many of them are not just for a moment. The engine's monitor looks at files now and then,
-/// and a thread opens one to be given its name: so the least of some looks.
+/// The number of descriptors that stay open: the smallest of several counts. The engine's monitor
+/// opens files briefly from time to time, and a thread that is named opens one.
 public func settledDescriptors() -> Int {
   var least = openDescriptors()
   for _ in 0..<20 {
@@ -83,7 +82,7 @@ public func settledDescriptors() -> Int {
   return least
 }
 
-/// One of them, the last moment's, is the folder's own.
+/// The names include the descriptor that lists the folder itself, which is closed on return.
 private func descriptorNames() -> [String] {
   guard let folder = opendir("/proc/self/fd") else { return [] }
   defer { closedir(folder) }
@@ -97,7 +96,7 @@ private func descriptorNames() -> [String] {
   return names
 }
 
-/// Whether epoll(7) is asked to tell when `descriptor` can be read, as /proc says.
+/// Whether an epoll(7) set waits for `descriptor` to be readable, from /proc.
 public func isWatchedForReading(_ descriptor: Int32) -> Bool {
   descriptorNames().contains { name in
     contents(of: "/proc/self/fdinfo/\(name)")?.split(separator: "\n").contains { line in
@@ -109,15 +108,15 @@ public func isWatchedForReading(_ descriptor: Int32) -> Bool {
   }
 }
 
-/// What poll(2) says.
+/// The readiness that poll(2) reports.
 public enum ReadinessNow {
-  /// Whether something can be read.
+  /// Whether bytes can be read.
   public static func isReadable(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) == 1
   }
 
-  /// Whether nothing can be written.
+  /// Whether no byte can be written.
   public static func isFull(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&entry, 1, 0) == 0
@@ -172,7 +171,7 @@ public struct LoopbackServer: Sendable {
 
   public var port: UInt16 { UInt16(bigEndian: address(of: descriptor).sin_port) }
 
-  /// A new connection to it, blocking.
+  /// Opens a new, blocking connection to the server.
   public func connect() -> Int32 {
     let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = address(of: descriptor)
@@ -183,8 +182,8 @@ public struct LoopbackServer: Sendable {
   }
 }
 
-/// Two UDP sockets on the loopback interface: `input` can be sent to, and can send to where nobody
-/// listens.
+/// Two UDP sockets on the loopback interface. `input` is first connected to a port without a
+/// listener, and can then receive from the other socket.
 public struct UDPPair: Sendable {
   public let input: Int32
   private let output: Int32
@@ -192,7 +191,7 @@ public struct UDPPair: Sendable {
   public init() {
     input = makeSocket(SOCK_DGRAM)
     output = makeSocket(SOCK_DGRAM)
-    // Refusals are told to connected sockets only. The number of a socket that is gone is nobody's.
+    // The kernel reports refusals to connected sockets only. The closed socket's port is unused.
     let gone = makeSocket(SOCK_DGRAM)
     var nobody = address(of: gone)
     close(gone)
@@ -201,7 +200,7 @@ public struct UDPPair: Sendable {
 
   public func sendIntoNothing() { send(input, [1], 1, 0) }
 
-  /// From now on the two are connected.
+  /// Connects `input` to the other socket, which sends it one datagram of `count` bytes.
   public func sendToInput(_ count: Int) {
     var other = address(of: output)
     _ = other.withPointer { Glibc.connect(input, $0, $1) }

@@ -1,10 +1,10 @@
-// Waiting for events without the engine under test: POSIX locks only, so that a lost wake-up in the
-// engine shows as a failed expectation and not as a test run that never ends. No
-// Synchronization.Mutex: the thread sanitizer reports false races on it.
+// Waits that do not use the engine under test. They use POSIX locks only, so a lost wake-up in the
+// engine fails an expectation instead of blocking the test run. Synchronization.Mutex is not used:
+// the thread sanitizer reports false races on it.
 import Glibc
 
-/// How long any test waits before it fails. Generous: it never decides a test that works.
-/// GRANDCENTRAL_PATIENCE sets it, for machines slower still.
+/// The limit of any wait in a test, in seconds. It is generous: a correct test never reaches it.
+/// GRANDCENTRAL_PATIENCE sets it for slower machines.
 public let patienceSeconds = variable("GRANDCENTRAL_PATIENCE").flatMap { Int($0) } ?? 60
 
 /// A lock and condition in stable memory.
@@ -44,7 +44,7 @@ public final class Monitor: @unchecked Sendable {
     }
   }
 
-  /// Waits until `condition()` holds under the lock; false after `seconds`.
+  /// Waits until `condition()` holds under the lock. Returns false after `seconds`.
   public func wait(seconds: Int, until isTrue: () -> Bool) -> Bool {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
@@ -60,7 +60,7 @@ public final class Monitor: @unchecked Sendable {
   }
 }
 
-/// Opens after a number of events.
+/// A latch that opens after a number of events.
 public final class Latch: @unchecked Sendable {
   private let monitor = Monitor()
   private var remaining: Int
@@ -69,7 +69,7 @@ public final class Latch: @unchecked Sendable {
 
   public func open() { monitor.change { remaining -= 1 } }
 
-  /// Waits for the last event. False when it did not come in time.
+  /// Waits for the last event. Returns false on timeout.
   public func wait(seconds: Int = patienceSeconds) -> Bool {
     monitor.wait(seconds: seconds) { remaining <= 0 }
   }
@@ -88,13 +88,13 @@ public final class Log<Element: Sendable>: @unchecked Sendable {
   public var all: [Element] { monitor.withLock { elements } }
   public var count: Int { monitor.withLock { elements.count } }
 
-  /// Waits until `count` elements are there.
+  /// Waits until the list has `count` elements. Returns false on timeout.
   public func waitForCount(_ count: Int, seconds: Int = patienceSeconds) -> Bool {
     monitor.wait(seconds: seconds) { elements.count >= count }
   }
 }
 
-/// A number that any thread may change, and the largest and smallest it ever was.
+/// A number that any thread may change, with the largest and smallest value that it has had.
 public final class Counter: @unchecked Sendable {
   private let monitor = Monitor()
   private var current = 0
@@ -117,7 +117,7 @@ public final class Counter: @unchecked Sendable {
   public var peak: Int { monitor.withLock { highest } }
   public var floor: Int { monitor.withLock { lowest } }
 
-  /// Waits until the number is at least `value`.
+  /// Waits until the number is at least `value`. Returns false on timeout.
   public func waitForValue(_ value: Int, seconds: Int = patienceSeconds) -> Bool {
     monitor.wait(seconds: seconds) { current >= value }
   }
@@ -136,14 +136,14 @@ public final class Box<Value>: @unchecked Sendable {
   }
 }
 
-/// A variable without any lock: only right while the engine keeps its promises of exclusion and
-/// ordering, so the thread sanitizer checks them.
+/// A variable without a lock. It is correct only while the engine keeps its promises of exclusion
+/// and ordering, so the thread sanitizer checks those promises.
 public final class Unguarded<Value>: @unchecked Sendable {
   public var value: Value
   public init(_ value: Value) { self.value = value }
 }
 
-/// Tells when it goes away.
+/// Calls a closure when it is deinitialized.
 public final class Witness: Sendable {
   private let onEnd: @Sendable () -> Void
   public init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }

@@ -1,16 +1,15 @@
-// What a process may have, for tests of what the engine does when there is no more of it. Only for
-// processes of their own: other tests need memory and descriptors too.
+// Limits on a process's resources, for tests of the engine's behaviour without them. Use them only
+// in a process of the test's own: other tests need memory and descriptors.
 import Glibc
 
 public enum ProcessLimit: Sendable {
   /// No descriptor can be opened: EMFILE.
   case noDescriptors
-  /// No thread with a stack of the usual size can be made: EAGAIN. Small pieces of memory can be
-  /// had.
+  /// No thread with a stack of the usual size can be created: EAGAIN. Small allocations succeed.
   case noStacks
 }
 
-/// Runs `body` with less than the process usually may have. setrlimit(2).
+/// Runs `body` under a lowered resource limit. setrlimit(2).
 public func under<Result>(_ limit: ProcessLimit, _ body: () throws -> Result) rethrows -> Result {
   let resource: __rlimit_resource_t
   let most: rlim_t
@@ -29,7 +28,7 @@ public func under<Result>(_ limit: ProcessLimit, _ body: () throws -> Result) re
   return try body()
 }
 
-/// proc(5): the first number of statm, in pages.
+/// The size of the address space in bytes. proc(5): the first number of statm, in pages.
 private var addressSpaceBytes: Int {
   let pages = (contents(of: "/proc/self/statm") ?? "").prefix { $0.isNumber }
   return (Int(pages) ?? 0) * Int(getpagesize())

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A control group of the test's own, beside the test's: cgroups(7), version 1.
+/// A version 1 control group for one test, beside the test process's own group. cgroups(7).
 public struct QuotaGroup {
   public enum Controller: String { case cpu, memory }
 
@@ -13,19 +13,19 @@ public struct QuotaGroup {
     return access(top(controller) + limit, F_OK) == 0 && access(top(controller), W_OK) == 0
   }
 
-  /// `name` is of the one test that uses the group.
+  /// Makes the group. `name` is unique to the test that uses it.
   public init?(_ controller: Controller, _ name: String) {
     folder = "\(Self.top(controller))/grandcentral-\(name)-\(getpid())"
     guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { return nil }
   }
 
-  /// Lets threads of the group use so much of one CPU.
+  /// Limits the group's threads to `percent` of one CPU.
   public func setQuota(percent: Int) -> Bool {
     writeText("100000", to: "cpu.cfs_period_us")
       && writeText("\(percent * 1000)", to: "cpu.cfs_quota_us")
   }
 
-  /// Put before a command, so that it runs in the group.
+  /// The words that run a command in the group; they precede the command.
   public var launcher: [String] {
     ["sh", "-c", "echo $$ > '\(folder)/cgroup.procs' && exec \"$0\" \"$@\""]
   }
@@ -37,6 +37,6 @@ public struct QuotaGroup {
     return write(descriptor, text, text.utf8.count) == text.utf8.count
   }
 
-  /// Once the process that was in it is gone.
+  /// Removes the group. Call it after the process in the group has ended.
   public func remove() { rmdir(folder) }
 }

@@ -1,5 +1,5 @@
 import Glibc
 
-/// For a child process, before it uses the engine: it prints also the reports that are printed on
-/// request only.
+/// Enables all reports, including those printed on request only. A child process calls it before it
+/// uses the engine.
 public func wantAllReports() { setenv("GRANDCENTRAL_REPORTS", "all", 1) }

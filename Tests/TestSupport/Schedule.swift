@@ -1,23 +1,22 @@
-// How the threads of a stress test are made to meet: which CPUs they run on, how many they are, and
-// what holds them up between two operations. Drawn from a seed, so that a run can be had again as
-// far as the kernel allows.
+// Schedules for stress tests: the CPUs that the threads run on, their number, and delays between
+// operations. A seed determines them, so a run can be replayed as far as the kernel allows.
 import CFaults
 import CLinux
 import Glibc
 
 public final class Schedule: Sendable {
   public enum Shape: String, CaseIterable, Sendable {
-    /// All on one CPU: whoever loses it does so in the middle of things.
+    /// All threads on one CPU: a thread loses the CPU in the middle of an operation.
     case oneCPU
-    /// Half of the threads on one half of the CPUs, half on the other.
+    /// Half of the threads on one half of the CPUs, the rest on the other half.
     case halves
-    /// Threads move from CPU to CPU as they go.
+    /// Threads move between CPUs while they run.
     case alternating
     /// Many more threads than CPUs.
     case crowded
     /// Yields, short spins and changes of scheduling class between operations.
     case jittered
-    /// All of it.
+    /// All of the above.
     case mixed
   }
 
@@ -25,10 +24,10 @@ public final class Schedule: Sendable {
   private let seed: UInt64
   private let cpus: [UInt64]
   private let bound = Box<Set<Int32>>([])
-  /// Back from SCHED_IDLE is not for everybody: sched(7).
+  /// Whether a thread may return from SCHED_IDLE, which needs a privilege: sched(7).
   private let mayIdle = geteuid() == 0
 
-  /// Prints the seed; GRANDCENTRAL_SEED replays it.
+  /// Draws the seed and prints it; GRANDCENTRAL_SEED replays a run.
   public init(_ shape: Shape, for test: String) {
     self.shape = shape
     seed = SeededGenerator(for: "\(test), \(shape)").seed
@@ -36,7 +35,7 @@ public final class Schedule: Sendable {
     cpus = (0..<64).map { 1 << $0 }.filter { all & $0 != 0 }
   }
 
-  /// Client threads.
+  /// The number of client threads.
   public var threads: Int {
     switch shape {
     case .crowded: 32
@@ -45,14 +44,14 @@ public final class Schedule: Sendable {
     }
   }
 
-  /// Each thread's share of `total` operations, times GRANDCENTRAL_STRESS. Sanitizers take many
-  /// times as long for each.
+  /// Each thread's share of `total` operations, times GRANDCENTRAL_STRESS. It is smaller under a
+  /// sanitizer, where each operation takes several times as long.
   public func share(of total: Int) -> Int {
     max(1, stressed(total) / threads / (faults_is_sanitized() ? 6 : 1))
   }
 
-  /// Runs `body` on all client threads, each with its number and its own random numbers. False when
-  /// they did not end in time.
+  /// Runs `body` on all client threads, with the thread's number and random numbers. Returns false
+  /// on timeout.
   public func run(_ body: @escaping @Sendable (Int, inout SeededGenerator) -> Void) -> Bool {
     onThreads(threads) { [self] number in
       var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9e37_79b9)
@@ -61,7 +60,7 @@ public final class Schedule: Sendable {
     }
   }
 
-  /// Between two operations of a client.
+  /// Delays a client between two operations.
   public func step(_ random: inout SeededGenerator) {
     let draw = random.next()
     if shape == .alternating || shape == .mixed, draw >> 32 % 8 == 0 {
@@ -70,18 +69,18 @@ public final class Schedule: Sendable {
     if shape == .jittered || shape == .mixed { hesitate(draw) }
   }
 
-  /// In a work item, which `number` tells from others.
+  /// Delays a work item; `number` identifies the item.
   public func step(_ number: Int) {
     var random = SeededGenerator(seed: seed ^ UInt64(truncatingIfNeeded: number) &* 0xff51_afd7)
-    // Whichever worker runs it is placed too.
+    // Also binds the worker that runs the item.
     if random.next() % 8 == 0 { place(number, move: number) }
     step(&random)
   }
 
-  /// Gives every thread all CPUs back.
+  /// Allows every thread to run on all CPUs again.
   public func end() {
     let all = cpus.reduce(0, |)
-    // Workers may have left meanwhile, and their numbers may be others' now.
+    // A worker may have ended meanwhile, and another thread may have its id.
     for thread in bound.value where access("/proc/self/task/\(thread)", F_OK) == 0 {
       _ = faults_bind(thread, all)
     }

@@ -1,7 +1,7 @@
-// A folder for one test, and what can be done to files without Foundation.
+// A folder for one test, and operations on files without Foundation.
 import Glibc
 
-/// A new, empty folder, which is removed with all that is in it when nobody holds it any more.
+/// A new, empty folder. It and its contents are removed with the last reference.
 public final class ScratchFolder: Sendable {
   public let path: String
 
@@ -15,14 +15,14 @@ public final class ScratchFolder: Sendable {
 
   public subscript(name: String) -> String { "\(path)/\(name)" }
 
-  /// Opens a file, which is made if it is not there.
+  /// Opens a file; creates it if necessary.
   public func file(_ name: String, _ flags: Int32 = O_RDWR) -> Int32 {
     let descriptor = open(self[name], flags | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { fatalError("open \(self[name]): errno \(errno)") }
     return descriptor
   }
 
-  /// Opens a folder, which is made if it is not there.
+  /// Opens a folder; creates it if necessary.
   public func folder(_ name: String) -> Int32 {
     mkdir(self[name], 0o755)
     let descriptor = open(self[name], O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -31,7 +31,7 @@ public final class ScratchFolder: Sendable {
   }
 }
 
-/// As `rm -r` does it: what is inside first.
+/// Removes a file or a folder with its contents, as `rm -r` does.
 public func removeTree(_ path: String) {
   guard let folder = opendir(path) else {
     unlink(path)

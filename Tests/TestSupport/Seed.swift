@@ -1,4 +1,4 @@
-// Randomness that can be replayed: every random test prints its seed, and GRANDCENTRAL_SEED sets
+// Random numbers that can be replayed. Every random test prints its seed; GRANDCENTRAL_SEED sets
 // it.
 import Glibc
 
@@ -27,14 +27,14 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// An independent generator, for another thread.
+  /// Makes an independent generator for another thread.
   public mutating func split() -> SeededGenerator { SeededGenerator(seed: next()) }
 }
 
-/// An environment variable.
+/// The value of an environment variable, or nil.
 public func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-/// `count` times GRANDCENTRAL_STRESS (default 1).
+/// Multiplies `count` by GRANDCENTRAL_STRESS (default 1). The result is at least 1.
 public func stressed(_ count: Int) -> Int {
   let factor = variable("GRANDCENTRAL_STRESS").flatMap { Double($0) } ?? 1
   return max(1, Int(Double(count) * factor))

@@ -1,11 +1,11 @@
-// What a process does when a test has waited in vain. A lost wake-up shows once in hundreds of
-// runs, so the first time must tell where everybody was.
+// A report of the process's state when a wait of a test times out. A lost wake-up shows once in
+// hundreds of runs, so the first report must say where every thread was.
 import Glibc
 
-/// Told once in a process: more than that would be of what the first one has left behind.
+/// Set by the first report of a process. Later ones would show what the first timeout left behind.
 private let told = Box(false)
 
-/// Prints what each thread does and what descriptors are waited for.
+/// Prints what each thread does and which descriptors the process waits for.
 public func describeStandstill() {
   let isFirst = !told.value
   told.value = true
@@ -18,7 +18,7 @@ public func describeStandstill() {
       "thread \(thread.id) \(thread.name): \(place ?? "?"), \((call ?? "?").prefix { $0 != "\n" })")
   }
   for number in 0..<1024 {
-    // proc(5): of an epoll(7) set a line for each descriptor in it, with what is asked for.
+    // proc(5): for an epoll(7) set, a line for each descriptor with its requested events.
     guard let text = contents(of: "/proc/self/fdinfo/\(number)"), text.contains("tfd:") else {
       continue
     }
@@ -27,7 +27,8 @@ public func describeStandstill() {
   printStacks()
 }
 
-/// By gdb, where there is one: into a file, since while it writes nobody here can read.
+/// Prints all stacks with gdb, if it is installed. gdb writes to a file: this process is stopped
+/// meanwhile and could not read a pipe.
 private func printStacks() {
   let folder = ScratchFolder()
   let stacks = folder["stacks"]

@@ -1,4 +1,4 @@
-// Plain POSIX threads for the tests, and what /proc tells of the threads of this process.
+// POSIX threads for the tests, and this process's threads as /proc shows them.
 import CFaults
 import CLinux
 import Glibc
@@ -23,7 +23,7 @@ public final class TestThread: @unchecked Sendable {
     pthread_detach(handle)
   }
 
-  /// Waits for the body's end. False when it did not come in time.
+  /// Waits until the body has returned. Returns false on timeout.
   public func join(seconds: Int = patienceSeconds) -> Bool { finished.wait(seconds: seconds) }
 }
 
@@ -38,13 +38,13 @@ private final class Start: Sendable {
   }
 }
 
-/// Lets the calling thread receive every signal. The threads of the toolchain's Dispatch, on which
-/// tests run and from which others inherit their masks, block most.
+/// Unblocks every signal for the calling thread. The toolchain's Dispatch threads, which run the
+/// tests and whose masks new threads inherit, block most signals.
 public func unblockSignals() { gc_thread_set_signal_mask(0) }
 
-/// Sends a signal to the process, and so to the main thread, if that blocks it not. The thread
-/// sanitizer keeps signals back until the thread calls something that it knows, which the main
-/// thread of a test run may never do; under it, a thread of its own is sent the signal.
+/// Sends a signal to the process; the main thread receives it unless it blocks the signal. The
+/// thread sanitizer delays a signal until its thread calls an intercepted function, which the main
+/// thread of a test run may never do. Under that sanitizer a new thread receives the signal.
 public func signalProcess(_ number: Int32) {
   guard faults_is_thread_sanitized() else {
     kill(getpid(), number)
@@ -57,7 +57,7 @@ public func signalProcess(_ number: Int32) {
   _ = thread.join()
 }
 
-/// Runs `body` on `count` threads at once and waits for all. False when they did not end in time.
+/// Runs `body` on `count` threads at once and waits for all of them. Returns false on timeout.
 public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Bool {
   let threads = (0..<count).map { number in TestThread("test-\(number)") { body(number) } }
   return threads.allSatisfy { $0.join() }
@@ -81,7 +81,7 @@ public func monotonicSeconds() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// Sleeps, for the few tests whose subject is a sleeping thread.
+/// Sleeps for the given time. Only for tests whose subject is a sleeping thread.
 public func sleepMilliseconds(_ milliseconds: Int) {
   let end = monotonicSeconds() + Double(milliseconds) / 1000
   // A signal ends usleep early.
@@ -92,12 +92,12 @@ public func sleepMilliseconds(_ milliseconds: Int) {
   }
 }
 
-/// Keeps the processor busy without sleeping until `isDone`.
+/// Spins on the CPU, without sleeping, until `isDone` returns true.
 public func spin(until isDone: () -> Bool) {
   while !isDone() {}
 }
 
-/// What /proc knows of one thread.
+/// The attributes of one thread, from /proc.
 public struct ThreadEntry: Sendable {
   public let id: Int
   public let name: String
@@ -106,7 +106,7 @@ public struct ThreadEntry: Sendable {
   public let blockedSignals: UInt64
 }
 
-/// All threads of this process.
+/// Lists all threads of this process.
 public func processThreads() -> [ThreadEntry] {
   guard let directory = opendir("/proc/self/task") else { return [] }
   defer { closedir(directory) }
@@ -135,7 +135,7 @@ private func threadEntry(id: Int, status: String) -> ThreadEntry {
     blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
 }
 
-/// A whole small file, nil when it cannot be read.
+/// Reads a whole small file; nil if it cannot be read.
 public func contents(of path: String) -> String? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
@@ -155,8 +155,8 @@ func allBytes(from descriptor: Int32) -> [UInt8] {
   }
 }
 
-/// Asks again and again until `isTrue`; for what sends no event, such as another thread's sleep.
-/// False when it did not come in time.
+/// Polls until `isTrue` returns true, for state that sends no event, such as another thread's
+/// sleep. Returns false on timeout.
 public func eventually(seconds: Int = patienceSeconds, _ isTrue: () -> Bool) -> Bool {
   let deadline = monotonicSeconds() + Double(seconds)
   while !isTrue() {

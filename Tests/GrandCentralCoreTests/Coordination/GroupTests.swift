@@ -178,8 +178,8 @@ import Testing
     #expect(done.value.load(ordering: .relaxed) == 600)
   }
 
-  /// Members come and go on several threads while others wait and register: every notification
-  /// comes, and none before the members that its thread knew of have left.
+  /// Members enter and leave on several threads while others wait and register. Every notification
+  /// arrives, and none before the member of the thread that registered it has left.
   @Test func `misses nobody under load`() {
     let group = DispatchGroup(spinLimit: 0)
     let queue = DispatchQueue(label: "notified")
@@ -227,7 +227,7 @@ import Testing
   }
 }
 
-/// What happened, in order.
+/// Records events in order.
 final class Recorder: @unchecked Sendable {
   private let lock = Lock()
   private var recorded: [Int] = []

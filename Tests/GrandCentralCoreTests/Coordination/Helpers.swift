@@ -11,7 +11,7 @@ func says(_ result: ExitTest.Result?, _ text: String) -> Bool {
   String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(text)
 }
 
-/// A thread of the test's own, so that nothing here depends on the engine's.
+/// A POSIX thread, so that the tests here do not depend on the engine's threads.
 final class TestThread: @unchecked Sendable {
   private var handle = pthread_t()
   private let body: @Sendable () -> Void
@@ -29,13 +29,13 @@ final class TestThread: @unchecked Sendable {
 
   func join() { pthread_join(handle, nil) }
 
-  /// Runs `body` with 0 ..< count on as many threads, and waits for all of them.
+  /// Runs `body` with 0 ..< count on `count` threads, and waits for all of them.
   static func parallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let threads = (0..<count).map { index in TestThread { body(index) } }
     for thread in threads { thread.join() }
   }
 
-  /// Gives others a turn until `condition` holds.
+  /// Yields the CPU until `condition` holds.
   static func yieldUntil(_ condition: () -> Bool) {
     while !condition() { sched_yield() }
   }

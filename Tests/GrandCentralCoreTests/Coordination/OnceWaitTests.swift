@@ -1,5 +1,5 @@
-// What others do while something that happens once is under way: with everybody where they must be,
-// not by chance.
+// Threads that wait while a one-time initialisation runs. The test puts each thread into the
+// intended state, so the case does not depend on chance.
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-// The slow half of a wait with a deadline, entered as the inlined half enters it when others change
-// the value in between.
+// The slow half of a wait with a deadline, entered as the inlined half enters it when other threads
+// change the value in between.
 import TestSupport
 import Testing
 
@@ -19,7 +19,7 @@ import Testing
     let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
     let results = Log<DispatchTimeoutResult>()
     let waiter = TestSupport.TestThread("semaphore") {
-      // As the inlined half leaves it: registered, and no permit.
+      // The state that the inlined half leaves: registered, without a permit.
       semaphore.value.wrappingSubtract(1, ordering: .acquiring)
       results.append(
         semaphore.awaitPermit(DispatchTime.distantFuture.rawValue, isRegistered: true))
@@ -41,7 +41,7 @@ import Testing
     #expect(semaphore.wait(timeout: .now()) == .timedOut, "the grant is gone")
   }
 
-  /// A signal adds to the value first and grants then; in between a waiter's time passes.
+  /// A signal adds to the value, then grants the permit. The waiter's deadline passes in between.
   @Test func `does not end in vain once a signal has counted it`() {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: 0)
     let results = Log<DispatchTimeoutResult>()
@@ -59,7 +59,7 @@ import Testing
     #expect(results.all == [.success])
   }
 
-  /// 0 and all ones but one are the words for now, on either clock; the others have passed.
+  /// The words 0 and `.max - 1` mean now, each on its clock; the other two words are in the past.
   @Test(arguments: [0, .max - 1, 1, .max - 7] as [dispatch_time_t])
   func `takes its registration back when there is no time to wait`(word: dispatch_time_t) {
     let semaphore = DispatchSemaphore(value: 0)

@@ -107,7 +107,7 @@ import Testing
     #expect(semaphore.value.load(ordering: .relaxed) == 2)
   }
 
-  /// Deadlines race with signals: no permit may be lost or made.
+  /// Deadlines race with signals: the number of permits stays the same.
   @Test(arguments: [0, 20])
   func `loses and makes no permit when deadlines race with signals`(spinLimit: Int) {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
@@ -181,7 +181,7 @@ final class SharedBox<Value: ~Copyable>: @unchecked Sendable {
   init(_ value: consuming Value) { self.value = value }
 }
 
-/// Plain memory, for tests that check who may see what; the thread sanitizer watches it.
+/// Plain memory, for tests of visibility between threads; the thread sanitizer checks it.
 final class UnsafeCell: @unchecked Sendable {
   var value = 0
 }

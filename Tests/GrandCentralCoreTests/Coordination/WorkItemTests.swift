@@ -255,7 +255,7 @@ final class SharedSlot: @unchecked Sendable {
   var item: DispatchWorkItem?
 }
 
-// The bodies of exit tests are asynchronous; these tests block in them on purpose.
+// The bodies of exit tests are asynchronous. These tests block in them on purpose.
 extension DispatchWorkItem {
   func waitForTest() { wait() }
 }

@@ -1,4 +1,4 @@
-// A wait for a work item that ends in vain.
+// Waits for a work item, with and without a timeout.
 import Glibc
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// The tree under data: its invariant, its height, and who shares what.
+// The tree under data: its invariant, its height, and the nodes that values share.
 import TestSupport
 import Testing
 
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `is changed in place while it has one user`() throws {
     var data = piece(1)
-    // The root is a leaf then, with room for more.
+    // After 20 pieces the root is a leaf with free slots.
     for _ in 0..<19 { data.join(piece(1)) }
     let before = data.root?.header
     data.join(piece(1))
@@ -93,7 +93,7 @@ import Testing
     }
     checkShape(data, pieces: values)
     #expect(data[values - 1] == UInt8((values - 1) & 255))
-    // Bytes that are copied share the last piece still.
+    // Copied bytes still share the last piece.
     for number in 0..<100 { withUnsafeBytes(of: UInt8(number)) { data.append($0) } }
     checkShape(data, pieces: values)
     #expect(data.count == values + 100)
@@ -118,7 +118,7 @@ import Testing
 
   // MARK: Looking at trees
 
-  /// A piece over memory that nobody reads.
+  /// A piece over memory that is never read.
   private func piece(_ count: Int) -> DispatchData {
     DispatchData(owner: Self.keeper, base: UnsafePointer(bitPattern: 16)!, count: count)
   }
@@ -162,7 +162,7 @@ import Testing
     return (0..<node.count).reduce(into: [node.header]) { $0.formUnion(nodes(node.child($1))) }
   }
 
-  /// The room of all buffers of the engine's own.
+  /// The capacity of all buffers that the engine owns.
   private func room(of data: DispatchData) -> Int {
     guard let root = data.root else { return data.count }
     return room(of: root)

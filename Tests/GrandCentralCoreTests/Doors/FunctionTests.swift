@@ -10,9 +10,9 @@ import Testing
   import Musl
 #endif
 
-/// What the C interface needs of the engine beside what the Swift interface has.
+/// Functions of the engine that only the C interface uses.
 @Suite("C functions") struct FunctionTests {
-  /// Counts the calls of a function with itself as the context, which is not retained.
+  /// Counts the calls of a function whose context is this object, which is not retained.
   private final class Calls: Sendable {
     let count = Atomic<Int>(0)
     let latch = Latch()

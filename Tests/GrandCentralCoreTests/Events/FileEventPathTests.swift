@@ -1,5 +1,4 @@
-// How an event of a file comes to its handler: nothing on the way may sleep, poll or wake another
-// thread.
+// The path of a file's event to its handler: no step may sleep, poll or wake another thread.
 import CLinux
 import Glibc
 import TestSupport
@@ -9,7 +8,7 @@ import Testing
 
 @Suite("An event of a file") struct FileEventPathTests {
   @Test func `is handled by the thread that received it, which waits without a timeout`() async {
-    // A process of its own: beside other tests the pool may have no CPU for the thread.
+    // In a process of its own: other tests could leave the pool without a free CPU for the thread.
     await #expect(processExitsWith: .success) {
       let folder = ScratchFolder()
       let file = folder.file("file")
@@ -22,8 +21,8 @@ import Testing
       source.activate()
       guard isRegistered.wait() else { exit(1) }
       let poller = Events.shared.poller
-      // The last thread in the wait hands an event to the pool: so does the first one until the
-      // second has come.
+      // The last thread in the wait hands its events to the pool. The first thread does the same
+      // until a second thread has joined the wait.
       for round in 1...1000 {
         writeBytes(file, 1)
         guard threads.waitForCount(round) else { exit(2) }

@@ -1,4 +1,4 @@
-// What sources are told of what the kernel says: pure functions.
+// The events that sources report for events of the kernel: pure functions.
 import Testing
 
 @testable import GrandCentralCore
@@ -20,7 +20,7 @@ import Testing
     #expect(FileEvents.reported(by: .attributes, before: file, now: linked) == .link)
     let gone = with { $0.links = 0 }
     #expect(FileEvents.reported(by: .attributes, before: file, now: gone) == [.link, .delete])
-    // Both at a time: the kernel merges the two.
+    // Both changes at once: the kernel merges their events.
     let both = with {
       $0.links = 0
       $0.mode = 0o100600
@@ -33,7 +33,7 @@ import Testing
     let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
     let touched = with { $0.changed = later }
     #expect(FileEvents.reported(by: .attributes, before: file, now: touched) == [.attrib, .link])
-    // Once: the next event compares with the record as it is now.
+    // The name is reported once: the next event is compared with the updated record.
     let next = file.updated(to: touched, by: .attributes)
     #expect(FileEvents.reported(by: .attributes, before: next, now: touched) == .attrib)
     for change in [
@@ -44,14 +44,14 @@ import Testing
         change(&$0)
       }
       #expect(FileEvents.reported(by: .attributes, before: file, now: now) == .attrib)
-      // And then a name that comes and goes.
+      // Then a name is made and removed.
       let before = file.updated(to: now, by: .attributes)
       var after = now
       after.changed = .init(seconds: 3, nanoseconds: 0)
       #expect(FileEvents.reported(by: .attributes, before: before, now: after) == [.attrib, .link])
     }
-    // The kernel's report of a write is read first, and the status shows already that a name has
-    // been there.
+    // The event of the write is read first, and the status already shows that a name was made and
+    // removed.
     let written = with {
       $0.size = 20
       $0.modified = later
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `are reported once though the status runs ahead of them`() {
-    // The file was written, and unlinked before its status was read.
+    // The file was written, then unlinked, before its status was read.
     let now = with {
       $0.size = 20
       $0.links = 1
@@ -99,7 +99,7 @@ import Testing
       #expect(FileEvents.reported(by: seen, before: folder, now: folder) == .write)
       #expect(FileEvents.reported(by: seen, before: folder, now: more) == [.write, .link])
     }
-    // Another's subdirectory came between.
+    // The change of links comes from a subdirectory made in between, not from this event.
     #expect(FileEvents.reported(by: .attributes, before: folder, now: more) == [.link, .attrib])
     #expect(FileEvents.reported(by: .modified, before: folder, now: folder) == [])
   }

@@ -1,4 +1,4 @@
-// The hub of file system sources: its lock in a test's hand, and the kernel's queue with it.
+// The hub of file system sources. A test holds its lock, and so controls the kernel's queue.
 import Glibc
 import TestSupport
 import Testing
@@ -43,7 +43,7 @@ import Testing
     files.leave(end.entry)
     #expect(files.count == 2)
     files.leave(writes.entry)
-    // As the other's parent.
+    // The parent is still watched for the other directory.
     #expect(files.count == 2)
     files.leave(innerEnd.entry)
     #expect(files.count == 0)
@@ -70,7 +70,7 @@ import Testing
       let most = Int(
         (contents(of: "/proc/sys/fs/inotify/max_queued_events") ?? "").prefix { $0 != "\n" })
       files.lock.withLock {
-        // Nobody reads meanwhile.
+        // No thread reads events meanwhile.
         for _ in 0...(most ?? 16384) / 2 {
           close(folder.file("place/file"))
           unlink(folder["place/file"])
@@ -83,7 +83,7 @@ import Testing
         all[4].hears(.delete)
       else { exit(1) }
       if !all[3].heard.isEmpty || all[0].heard.contains(.revoke) { exit(2) }
-      // And all goes on as before.
+      // The sources still work afterwards.
       rename(folder["kept"], folder["doomed"])
       unlink(folder["doomed"])
       exit(all[3].hears(.delete) ? 0 : 3)

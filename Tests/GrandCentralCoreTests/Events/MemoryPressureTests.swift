@@ -1,5 +1,5 @@
-// The hub of memory pressure sources on a machine that the test plays: files of text, and bells for
-// triggers.
+// The hub of memory pressure sources on a simulated machine: its files are strings, and its
+// triggers are sockets.
 import Glibc
 import Primitives
 import TestSupport
@@ -18,7 +18,7 @@ import Testing
     machine.ring(.stall(Machine.stalls, .critical))
     #expect(listener.log.waitForCount(3))
     hub.leave(listener.entry)
-    // A look finds no stalls, so each ends by itself.
+    // The next reading finds no stalls, so each level ends by itself.
     #expect(listener.log.all.prefix(2) == [.warning, .normal])
     #expect(listener.log.all[2] == .critical)
   }
@@ -154,7 +154,7 @@ import Testing
   }
 }
 
-/// A machine with one control group, of a hundred bytes.
+/// A machine with one control group, whose limit is 100 bytes.
 private final class Machine: @unchecked Sendable {
   static let stalls = "/cg/g/memory.pressure"
   let files: Box<[String: String]>
@@ -180,8 +180,8 @@ private final class Machine: @unchecked Sendable {
         read: { self.files.value[$0] },
         open: { trigger in
           if let error = self.errors.value[trigger] { return -error }
-          // Its readiness is that of a file of /proc: a pair of sockets, of which one says
-          // something urgent.
+          // A trigger's file in /proc becomes ready with priority data. A pair of sockets does the
+          // same when one of them sends urgent data.
           let (own, other) = Self.pair()
           self.monitor.withLock {
             if let old = self.wakeDescriptors.value.updateValue(other, forKey: trigger) {
@@ -197,7 +197,7 @@ private final class Machine: @unchecked Sendable {
 
   func use(_ bytes: Int) { files.value["/cg/g/memory.current"] = "\(bytes)\n" }
 
-  /// The kernel tells. Urgent data is what poll(2) calls priority.
+  /// Signals a trigger, as the kernel does. poll(2) reports urgent data as priority data.
   @discardableResult
   func ring(_ trigger: MemoryTrigger) -> Bool {
     monitor.withLock {
@@ -206,7 +206,7 @@ private final class Machine: @unchecked Sendable {
     }
   }
 
-  /// Connected by TCP.
+  /// Two sockets connected by TCP, which has urgent data.
   private static func pair() -> (Int32, Int32) {
     let stream = Int32(SOCK_STREAM.rawValue)
     let listener = socket(AF_INET, stream, 0)

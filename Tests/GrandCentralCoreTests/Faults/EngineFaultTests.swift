@@ -1,11 +1,11 @@
-// The engine's own mistakes, made on purpose: what only a bug inside could do is told as one, names
-// the object, and stops the process.
+// Faults of the engine, made on purpose. A state that only a bug in the engine can cause is
+// reported as such a bug, with the object's name, and stops the process.
 import Glibc
 import Testing
 
 @testable import GrandCentralCore
 
-/// Checks that an exit test ended with one report of the engine's own mistake.
+/// Checks that an exit test ended with one report of an engine fault.
 private func expectEngineReport(
   _ result: ExitTest.Result?, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -79,7 +79,7 @@ private func expectEngineReport(
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      // More than a pipe holds, so that it takes several writes.
+      // The text exceeds a pipe's buffer, so it takes several writes.
       clientFault(String(repeating: "x", count: 300_000) + ".")
     }
     #expect(
@@ -97,7 +97,7 @@ private func expectEngineReport(
       let queue = DispatchQueue(label: "fault.suspended")
       queue.suspend()
       queue.suspend()
-      // As after four thousand million calls, which would take a minute.
+      // The state after about four billion calls, which would take a minute.
       queue.control.withLock { queue.suspension = Suspension(count: .max - 1) }
       queue.suspend()
       queue.suspend()
@@ -118,7 +118,7 @@ private func submit(to lane: Lane) {
   lane.submit(node, from: thread)
 }
 
-/// A lane that is no queue and no source.
+/// A lane that is neither a queue nor a source.
 private final class NamelessLane: Lane, @unchecked Sendable {
   override var laneLabel: String { "nameless" }
 }

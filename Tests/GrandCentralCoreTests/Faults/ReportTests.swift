@@ -1,4 +1,4 @@
-// Which reports are printed: always, or on request.
+// The reports that are always printed, and those printed on request.
 import Glibc
 import TestSupport
 import Testing
@@ -52,7 +52,7 @@ import Testing
 }
 
 private func reportAll() {
-  // The first line of a child may stand behind a mark of the test library.
+  // The test library may write a mark before the first line of a child.
   report(.clientText, "begin")
   for kind in ReportKind.allCases { report(kind, "kind \(kind)") }
 }

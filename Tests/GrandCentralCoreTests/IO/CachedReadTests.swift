@@ -1,4 +1,4 @@
-// Small reads of bytes that are in memory: no other thread takes part in them.
+// Small reads of bytes in memory: no other thread takes part.
 import Glibc
 import TestSupport
 import Testing
@@ -12,7 +12,7 @@ import Testing
   @Test(.enabled(if: Self.isPossible, "needs a file system with RWF_NOWAIT"))
   func `of bytes in memory is made before the call returns`() {
     let read = PagedFile(pages: Self.pages)
-    // Not each of them: the system may need the memory for something else.
+    // Some reads may miss: the system may have reclaimed their pages.
     #expect(read.all().count { $0 } > Self.pages / 2)
     #expect(read.told.waitForCount(Self.pages))
     #expect(read.told.all.allSatisfy { $0 })
@@ -47,7 +47,7 @@ import Testing
     return Transfer.readCached(file.descriptor, into: &buffer, 1, at: 0) == .bytes(1)
   }
 
-  /// Each page is of a byte of its own.
+  /// A file in which each page is filled with a byte of its own.
   private struct PagedFile {
     let told = Log<Bool>()
     let descriptor: Int32
@@ -74,8 +74,8 @@ import Testing
       posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
     }
 
-    /// Submits reads of all pages. Returns which of them have ended by the time that the call
-    /// returns.
+    /// Submits reads of all pages. Returns, for each read, whether it ended before the submission
+    /// returned.
     func all() -> [Bool] {
       (0..<pages).map { page in
         let operation = submit(offset: Int64(page * pageBytes)) { [told] isDone, data, error in

@@ -5,15 +5,15 @@ import Testing
 
 @testable import GrandCentralCore
 
-// A pipe that is taken for a file: its reads wait in the ring for as long as a disk that does not
-// answer.
+// A pipe in the role of a file: its reads wait in the ring as they would for a disk that does not
+// respond.
 @Suite("A ring of files", .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
 struct FileRingTests {
   @Test func `ends at once what is stopped, wherever it waits`() async {
-    // Nobody else is to find the ring full.
+    // In a process of its own, so that no other test finds the ring full.
     _ = await #expect(processExitsWith: .success) {
       let ring = try #require(FileTransfers.shared.ring)
-      // More than there are slots, so that some wait for one, and more of each than are started.
+      // More reads than slots, so that some wait for one, and more per file than are started.
       let files = (0..<FileRing.slotCount / 32 + 2).map { _ in SilentFile() }
       for file in files { file.read(40) }
       #expect(eventually { ring.busySlots == FileRing.slotCount })
@@ -44,7 +44,7 @@ struct FileRingTests {
   }
 }
 
-/// Reads of one byte from a pipe that says nothing.
+/// Reads of one byte from an empty pipe.
 private struct SilentFile {
   let ends = DescriptorPair.pipe()
   let told = Log<Int32>()
@@ -53,7 +53,7 @@ private struct SilentFile {
   private let queue = DispatchQueue(label: "silent")
 
   init() {
-    // One that does not block would not wait in the kernel.
+    // A read of a non-blocking pipe would not wait in the kernel.
     for end in [ends.input, ends.output] { _ = fcntl(end, F_SETFL, 0) }
     guard case .status(let status) = FileStatus.of(ends.input) else { fatalError("fstat") }
     let file = IOFile(ends.input, kind: .stored, identity: status)

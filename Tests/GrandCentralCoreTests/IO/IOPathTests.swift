@@ -1,4 +1,4 @@
-// Channels by path whose file changes between the look and the first operation.
+// Channels by path whose file changes between the first look and the first operation.
 import Glibc
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// How much memory a read is given: no more than what there is to be read.
+// The size of a read's buffer: no larger than the bytes that can be read.
 import Glibc
 import TestSupport
 import Testing
@@ -19,7 +19,7 @@ import Testing
     #expect(step(file, offset: 900_000).readCount == IOBuffers.smallBytes)
     lseek(file, 299_999, SEEK_SET)
     #expect(step(file).readCount == 1)
-    // Never more than is wanted.
+    // A read never asks for more than the client requested.
     #expect(step(file, offset: 0, count: 200_000).readCount == 200_000)
     #expect(step(file, count: 100).readCount == 100)
   }
@@ -31,7 +31,7 @@ import Testing
     #expect(step(-1).readCount == IOLimits.piece)
     let file = folder.file("a")
     defer { close(file) }
-    // For pread(2) to refuse.
+    // pread(2) refuses this offset.
     #expect(step(file, offset: -1).readCount == IOLimits.piece)
   }
 
@@ -42,7 +42,7 @@ import Testing
     ftruncate(file, off_t(size))
     let (ended, queue) = (Latch(), DispatchQueue(label: "sizes"))
     let channel = IOTable.shared.channel(file, isRandom: false, queue: queue) { _ in ended.open() }
-    // Again and again, for the next to find what the one before has given back.
+    // Repeated, so that each read finds the buffer that the previous one returned.
     for _ in 0..<4 {
       lseek(file, 0, SEEK_SET)
       let (counts, done) = (Log<Int>(), Latch())

@@ -4,7 +4,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A thread that looks before it sleeps") struct AdaptiveSpinTests {
-  /// How many of `waits` look, where each look fails.
+  /// The number of `waits` that look before they sleep, if every look fails.
   private func looking(_ waits: Int, _ spin: borrowing AdaptiveSpin) -> Int {
     var looking = 0
     for _ in 0..<waits {
@@ -21,7 +21,7 @@ import Testing
 
   @Test func `sleeps at once ever more often while looks fail`() {
     let spin = AdaptiveSpin()
-    // After 1, 3, 7, 15, 31, 63, 63 … that do not.
+    // A look follows after 1, 3, 7, 15, 31, 63, 63 … waits without one.
     #expect(looking(1 + 1 + 1 + 3 + 1 + 7, spin) == 3)
     #expect(looking(1 + 15 + 1 + 31 + 1 + 63, spin) == 3)
     #expect(looking(10 * 64, spin) == 10)
@@ -53,7 +53,7 @@ import Testing
     for _ in 0..<3 {
       #expect(semaphore.wait(timeout: .now().advanced(by: .milliseconds(1))) == .timedOut)
     }
-    // Looked, slept at once, looked.
+    // The three waits looked, slept at once, and looked.
     #expect(semaphore.spin.history.toSkip == 3)
   }
 }

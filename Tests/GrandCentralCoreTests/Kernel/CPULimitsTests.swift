@@ -1,4 +1,4 @@
-// Machines made of text: proc(5), cgroups(7).
+// CPU limits of simulated machines, whose files are strings: proc(5), cgroups(7).
 import Testing
 
 @testable import GrandCentralCore
@@ -13,7 +13,7 @@ import Testing
   private static let mountV1 =
     "33 24 0:29 / /sys/fs/cgroup/cpu rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
 
-  /// A machine with version 2 groups and these cpu.max files by folder.
+  /// A machine with version 2 groups and these cpu.max files, by folder.
   private func version2(
     _ group: String, _ quotas: [String: String], mount: String = mountV2, cpus: Int? = 64
   ) -> CPULimits {
@@ -22,7 +22,7 @@ import Testing
     return limits(files, cpus: cpus)
   }
 
-  /// A machine with version 1 groups and these quota and period files by folder.
+  /// A machine with version 1 groups and these quota and period files, by folder.
   private func version1(
     _ group: String, _ quotas: [String: (quota: String, period: String)],
     mount: String = mountV1

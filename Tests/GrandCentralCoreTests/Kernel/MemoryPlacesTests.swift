@@ -1,4 +1,4 @@
-// Machines made of text: proc(5), cgroups(7), psi.rst.
+// Memory limits of simulated machines, whose files are strings: proc(5), cgroups(7), psi.rst.
 import Glibc
 import TestSupport
 import Testing
@@ -121,7 +121,7 @@ import Testing
 @Suite("The level of memory pressure") struct MemoryLevelTests {
   private let second: UInt64 = 1_000_000_000
 
-  /// After two seconds with those shares of stalls.
+  /// The next level after two seconds in which `some` and `full` were the shares of stalled time.
   private func next(
     _ level: MemoryLevel, some: Double = 0, full: Double = 0, usage: Double? = nil,
     kills: UInt64 = 0, nanoseconds: UInt64 = 2_000_000_000
@@ -171,7 +171,7 @@ import Testing
     #expect(next(.normal, some: 1, full: 1, nanoseconds: second / 2) == .normal)
     #expect(next(.warning, nanoseconds: second / 2) == .warning)
     #expect(next(.normal, usage: 0.9, nanoseconds: 0) == .warning)
-    // Counters that began anew.
+    // The counters restarted at zero.
     let much = MemorySample(some: 5000, full: 5000)
     #expect(
       MemoryLevel.normal.next(

@@ -6,7 +6,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("What the kernel says of this process") struct ProcessTests {
-  /// Runs `body` beside a thread that sleeps until it is told to end.
+  /// Runs `body` with the id of a thread that sleeps meanwhile.
   private func besideSleeper(named name: String, _ body: (UInt32) -> Void) {
     let identifier = Box<UInt32>(0)
     let end = Latch()

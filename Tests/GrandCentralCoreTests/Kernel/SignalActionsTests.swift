@@ -1,5 +1,5 @@
-// What the engine remembers of a program's signal actions while it counts deliveries:
-// CLinux/Signals.c. Each test has a signal of its own.
+// The signal action of the program, which the engine stores while it counts deliveries:
+// CLinux/Signals.c. Each test uses a signal of its own.
 import CFaults
 import Glibc
 import TestSupport
@@ -10,9 +10,8 @@ import Testing
 @Suite("The program's signal action") struct SignalActionsTests {
   @Test func `is remembered without memory of its own, however often it changes`() async {
     await #expect(processExitsWith: .success) {
-      // The C library fills the rest of a mask with what it finds on the stack: each round finds
-      // something else there. Three actions in turn; four million bytes would be 200 for each
-      // round.
+      // The C library fills the rest of a mask from the stack, whose contents differ in each round.
+      // The rounds cycle through three actions. A copy of 200 bytes per round would add 4 MB.
       change(58, rounds: 1000)
       let before = residentPages()
       change(58, rounds: 20_000)
@@ -23,7 +22,7 @@ import Testing
   @Test func `is restored with every flag and with all that it blocks`() {
     var random = SeededGenerator(for: "masks of signal actions")
     let flags = [0, SA_RESTART, SA_NODEFER, SA_RESTART | SA_NODEFER]
-    // SIGKILL and SIGSTOP cannot be blocked; the C library keeps 32 and 33.
+    // SIGKILL and SIGSTOP cannot be blocked; the C library reserves 32 and 33.
     let free = ~(bit(SIGKILL) | bit(SIGSTOP) | bit(32) | bit(33))
     for round in 0..<500 {
       let action = round % 2 == 0 ? FAULTS_COUNTED : FAULTS_COUNTED_WITH_VALUE
@@ -43,8 +42,8 @@ import Testing
 
   @Test(.disabled(if: faults_is_thread_sanitized()))
   func `is read whole by a handler that runs while it changes`() {
-    // A handler with values and one without, in turn: each delivery has to reach the one that is
-    // set just then, with its value if it takes one.
+    // The test alternates between a handler with a value and one without. Each delivery must reach
+    // the handler that is set at that moment, with the value if the handler takes one.
     #expect(faults_set_action(60, FAULTS_COUNTED, 0) == 0)
     let deliveries = stressed(20_000)
     let isOver = Box(false)
@@ -100,7 +99,7 @@ private func change(_ number: Int32, rounds: Int) {
   }
 }
 
-/// Pages in memory: proc(5), the second number of statm.
+/// Resident memory in pages: proc(5), the second number of statm.
 private func residentPages() -> Int {
   contents(of: "/proc/self/statm")?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
 }

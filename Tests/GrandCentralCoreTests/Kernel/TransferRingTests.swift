@@ -5,7 +5,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-/// A ring with a bell of its own. Beside the engine's there is one at a time.
+/// A ring with its own wake-up descriptor. At most one exists at a time, besides the engine's.
 private struct OwnRing {
   let ring: TransferRing
   let wakeDescriptor: Int32
@@ -15,7 +15,7 @@ private struct OwnRing {
     close(wakeDescriptor)
   }
 
-  /// Waits for that many completions; their results by key.
+  /// Waits for `count` completions. Returns their results by key.
   func wait(for count: Int) -> [UInt64: Int32] {
     var results: [UInt64: Int32] = [:]
     _ = eventually {
@@ -43,7 +43,7 @@ private func ownRing(_ entries: Int = 4) throws -> OwnRing {
 
 private enum TestError: Error { case errno(Int32) }
 
-// What a forked child must leave alone is known for one ring: the suite has processes of its own.
+// The engine records one ring that a forked child leaves alone, so each test has its own process.
 @Suite(
   "A ring of transfers", .serialized,
   .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
@@ -92,7 +92,7 @@ struct TransferRingTests {
               open("/dev/null", O_WRONLY), &part, 1, at: 0, key: 2, priority: priority)
         )
         #expect(own.ring.enter() == .all)
-        // The kernel looks at it, so it was told.
+        // The kernel rejects the invalid priority, so it receives the priorities.
         #expect(own.wait(for: 2) == [1: expected, 2: expected])
       }
       own.free()
@@ -113,7 +113,7 @@ struct TransferRingTests {
       #expect(own.ring.enter() == .all)
       #expect(own.ring.takeBack() == nil)
       #expect(own.wait(for: 2) == [0: 1, 1: 1])
-      // Around the end of its arrays, again and again.
+      // Wraps around the end of the ring's arrays several times.
       for round in 0..<50 as Range<UInt64> {
         for key in 0..<3 as Range<UInt64> {
           #expect(own.ring.addRead(null, into: buffer, 1, at: 0, key: round * 10 + key))
@@ -131,7 +131,7 @@ struct TransferRingTests {
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
       defer { buffer.deallocate() }
       let ends = DescriptorPair.pipe()
-      // A pipe that blocks waits in the kernel.
+      // A read of a blocking pipe waits in the kernel.
       for end in [ends.input, ends.output] { _ = fcntl(end, F_SETFL, 0) }
       own.ring.setWakeDescriptor(false)
       let zero = open("/dev/zero", O_RDONLY)

@@ -1,13 +1,13 @@
-// When a sync() reader that waits in line is granted, seen at the moments at which the lane's owner
-// sends the items behind it to a root that runs nothing by itself.
+// When a queued sync() reader is granted, observed at the moments when the lane's owner sends the
+// items behind it to a root that runs nothing by itself.
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
 @Suite("A reader in line") struct AdmittedReadersTests {
-  /// A reader waits between one item and `items` others. For each item, in order, whether the
-  /// reader had been granted when the lane's owner sent the item.
+  /// Queues a reader between one item and `items` others. Returns, for each item in order, whether
+  /// the reader had been granted when the lane's owner sent the item.
   private func grantedAtSubmissions(items: Int) -> [Bool] {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.readers", attributes: .concurrent, target: root)
@@ -20,7 +20,7 @@ import Testing
       root.atNextSubmission(note)
     }
     queue.sync(flags: .barrier) {
-      // With something queued the reader gets in line behind it, in place of a sleep on the word.
+      // Because work is queued, the reader queues behind it instead of sleeping on the word.
       queue.async {}
       let first = queue.state.load(ordering: .relaxed).pending
       reader.value = TestSupport.TestThread("reader") {

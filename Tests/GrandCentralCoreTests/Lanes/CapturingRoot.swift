@@ -1,5 +1,5 @@
-// A root that keeps what is sent to it, so that a test decides when an item or an activation runs,
-// and what happens at the very moment it is sent.
+// A root that keeps the nodes sent to it. A test decides when a node runs, and can run code at the
+// moment when a node is sent.
 import TestSupport
 
 @testable import GrandCentralCore
@@ -18,10 +18,10 @@ final class CapturingRoot: DispatchQueue, @unchecked Sendable {
     super.init(root: label, kind: .root, qos: .unspecified)
   }
 
-  /// Called once, at the next submission, on the thread that submits.
+  /// Calls `body` once, at the next submission, on the submitting thread.
   func atNextSubmission(_ body: @escaping @Sendable () -> Void) { onSubmit.value = body }
 
-  /// How many nodes were sent here and not run yet.
+  /// The number of nodes that were sent here and have not run.
   var count: Int { nodes.count - taken.value }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
@@ -32,10 +32,10 @@ final class CapturingRoot: DispatchQueue, @unchecked Sendable {
     }
   }
 
-  /// In which band each node was sent, oldest first.
+  /// The bands of all nodes sent here, oldest first.
   var bands: [Band] { nodes.all.map(\.band) }
 
-  /// Runs one node out of turn. Not to be mixed with `runOldest()`.
+  /// Runs the node at an index, out of order. Do not mix with `runOldest()`.
   func run(_ place: Int) { nodes.all[place].node.run(on: currentThread()) }
 
   /// Runs the oldest node on the calling thread.

@@ -61,9 +61,9 @@ import Testing
     #expect(requested.claimed(.utility, generation: 1).drains)
   }
 
-  /// Wants, raises, answers and moves in any order: as many nodes are out as were sent and have not
-  /// come, in no band more than one, and the lane is drained exactly once for each time that it was
-  /// wanted.
+  /// Requests, raises, claims and withdraws in random order. The nodes in flight are those that
+  /// were sent and have not run, at most one in each band. The lane is drained exactly once for
+  /// each request.
   @Test(arguments: 0..<64) func `never has two nodes of a band on their way`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var word = none

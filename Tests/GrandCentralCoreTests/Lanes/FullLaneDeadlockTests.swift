@@ -1,5 +1,5 @@
-// Rings of waits that lead through a lane that is full: who waits for a place waits for any of
-// those who have one. In processes of their own, since a report ends the process.
+// Deadlock cycles through a lane at its width: a thread that waits for a permit waits for any
+// holder of a permit. Each test runs in a process of its own, because a report ends the process.
 import Glibc
 import TestSupport
 import Testing
@@ -83,7 +83,7 @@ import Testing
       }
       guard isReading.wait() else { exit(2) }
       holder.start("noring-holder") { narrow.sync { wide.sync {} } }
-      // The reader has looked for a ring once it has registered; so has the holder.
+      // A registered thread has searched for a cycle; both threads are registered now.
       guard reader.isRegistered else { exit(3) }
       gate.open()
       exit(other.join() && holder.join() && reader.join() ? 0 : 4)
@@ -104,7 +104,7 @@ import Testing
           wide.sync {
             inside.add()
             guard eventually({ inside.value == 2 }) else { return }
-            // The serial queue is in line for a place with it.
+            // The serial queue waits for a permit because of this item.
             if number == 0 { serial.async {} }
             serial.sync {}
           }
@@ -158,7 +158,7 @@ import Testing
       let isHeld = Latch()
       queue.async { _ = gate.wait() }
       queue.async {}
-      // Work is queued, so its closure is sent to a thread of the pool.
+      // Work is queued, so the closure is sent to a thread of the pool.
       caller.start("ring-caller") {
         queue.asyncAndWait { if holder.isRegistered { other.sync {} } }
       }

@@ -1,5 +1,5 @@
-// A concurrent lane lets no more than LaneState.mostRunning in at a time. On a root that runs
-// nothing by itself, so that they all stay in.
+// A concurrent lane admits at most LaneState.maxRunning items at a time. The root runs nothing by
+// itself, so admitted items stay inside.
 import TestSupport
 import Testing
 

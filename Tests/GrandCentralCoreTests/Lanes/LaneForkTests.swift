@@ -2,7 +2,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-/// What is left of a lane's word where only the thread is left that forked.
+/// A lane's word in a forked child, where only the forking thread exists.
 @Suite("A lane's word in a forked child") struct LaneForkTests {
   @Test(arguments: LaneWords.flags) func `forgets what others did`(flag: UInt64) {
     let seen = LaneState(

@@ -1,4 +1,4 @@
-// Lanes on a root that runs nothing by itself, so that every interleaving here is fixed.
+// Lanes on a root that runs nothing by itself, so every interleaving here is fixed.
 import TestSupport
 import Testing
 
@@ -52,7 +52,7 @@ import Testing
     let log = Log<String>()
     queue.suspend()
     queue.async { log.append("before") }
-    // The lane is at work on its list, and has looked at its suspension already.
+    // The drainer is processing the list, and has already checked the suspension.
     root.atNextSubmission {
       queue.suspend()
       queue.async { log.append("after") }
@@ -71,7 +71,7 @@ import Testing
     let queue = DispatchQueue(label: "test.handover", target: root)
     let log = Log<String>()
     queue.async { log.append("item") }
-    // The waiter is in line when its node is on top of the item's.
+    // The waiter is queued when its node is on top of the item's.
     let first = word(queue).pending
     let waiter = TestSupport.TestThread("waiter") { queue.sync { log.append("sync") } }
     #expect(eventually { word(queue).pending != first })
@@ -81,7 +81,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  /// How a concurrent lane comes to send shared items that had to wait.
+  /// The operation after which a concurrent lane sends shared items that had to wait.
   enum Release: CaseIterable, Sendable {
     case activation, resumption, barrierSync, readerAfterBarrier
   }
@@ -114,7 +114,7 @@ import Testing
     }
     #expect(root.count == 1)
     #expect(queue.map { word($0).isHeld } == true, "the lane does not hold itself")
-    // Keeps a lane that would die from doing so: this test must not run into freed memory.
+    // Retains a lane that failed to retain itself, so that this test does not use freed memory.
     let rescue = queue.map { word($0).isHeld ? nil : Unmanaged.passRetained($0) } ?? nil
     queue = nil
     #expect(alive != nil)
@@ -132,8 +132,8 @@ import Testing
     queue.async {}
     let sleeper = Box<TestSupport.TestThread?>(nil)
     let context = Box<UInt>(0)
-    // activate() owns the lane, has taken both items off the list, and sends the first: now a sync
-    // comes and waits until it has given up hope that the lane is held for a short time only.
+    // activate() owns the lane, has taken both items off the list, and sends the first. A sync now
+    // arrives, and waits until it no longer expects a short hold.
     root.atNextSubmission {
       sleeper.value = TestSupport.TestThread("sleeper") {
         context.value = UInt(bitPattern: currentThread())
@@ -150,7 +150,7 @@ import Testing
     root.runAll()
     let isAwake = sleeper.value?.join(seconds: min(10, patienceSeconds)) ?? false
     #expect(isAwake, "a sync sleeps for ever; the lane: \(LaneWords.describe(word(queue)))")
-    // Another sync wakes it, or this test would leave a thread behind.
+    // On failure another sync wakes the sleeper, so that this test leaves no thread behind.
     if !isAwake { queue.sync(flags: .barrier) {} }
     #expect(sleeper.value?.join() == true)
   }

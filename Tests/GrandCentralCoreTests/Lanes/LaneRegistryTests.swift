@@ -43,9 +43,9 @@ import Testing
 @Suite("The registry of lanes") struct LaneRegistryTests {
   @Test func `knows each queue that there is once, whoever made it and whoever ends others`() async
   {
-    // In a process of its own, where nobody else makes any.
+    // In a process of its own, where no other code creates queues.
     _ = await #expect(processExitsWith: .success) {
-      // The engine's own come with the first.
+      // The first queue also creates the engine's own.
       _ = DispatchQueue(label: "first")
       let before = registered()
       let shelf = Shelf()
@@ -58,7 +58,7 @@ import Testing
             case 0: own.append(DispatchQueue(label: "\(number) \(step)"))
             case 1: _ = own.popLast()
             case 2: _ = DispatchQueue(label: "for a moment")
-            // Ends what another thread has made.
+            // Releases a queue that another thread may have created.
             default: shelf.exchange(DispatchQueue(label: "left \(step)"), &random)
             }
           }
@@ -74,7 +74,7 @@ import Testing
   }
 }
 
-/// The addresses in the registry, while nobody makes or ends a lane.
+/// The addresses in the registry. No thread may create or end a lane meanwhile.
 private func registered() -> [UInt] {
   var addresses: [UInt] = []
   LaneRegistry.visitAll { addresses.append(UInt(bitPattern: $0.toOpaque())) }

@@ -1,5 +1,5 @@
-// Each transition, from every small word that may be: it keeps the invariants of LaneState's
-// header, and leaves alone the bits that are not its own.
+// Every transition from every small valid word keeps the invariants in LaneState's header, and
+// changes no bit that it does not own.
 import Testing
 
 @testable import GrandCentralCore
@@ -7,7 +7,7 @@ import Testing
 @Suite("From every word that may be, a lane") struct LaneStateInvariantTests {
   private static let list = LaneState.pendingMask
 
-  /// Runs one check over words and expects that nothing is reported.
+  /// Runs one check over words and expects no fault.
   private func expectNoFaults(
     in words: [LaneState], sourceLocation: SourceLocation = #_sourceLocation,
     _ check: (LaneState) -> [String]
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  /// The words of an owner that goes by the list, and why it may give the lane up: see Lane+Drain.
+  /// The words of an owner that drains the list. Lane+Drain says when it may release the lane.
   private static let owners = LaneWords.valid.filter { $0.isLocked && !$0.hasSleepers }
 
   @Test func `is given up with nothing queued`() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-/// What each transition does to the words that matter most; all others: LaneStateInvariantTests.
+/// Each transition from the most important words; LaneStateInvariantTests covers all others.
 @Suite("A lane's word") struct LaneStateTests {
   private let idle = LaneState(0)
   private let node = LaneWords.arriving
@@ -133,7 +133,7 @@ import Testing
     #expect(action == .releaseSelf)
     #expect(left == LaneState(LaneState.suspended, pending: node))
     let (resumed, owns) = left.unsuspended()
-    // With `batch`, so that nobody falls asleep on an owner that is only looking at its list.
+    // `batch` is set, so that no thread falls asleep on an owner that is only reading its list.
     #expect(owns && resumed == LaneState(LaneState.locked | LaneState.batch, pending: node))
   }
 

@@ -1,8 +1,8 @@
-// All small words of a lane, and what must hold in each of them.
+// All small words of a lane, and the invariants that each must keep.
 @testable import GrandCentralCore
 
 enum LaneWords {
-  /// Two nodes: what is queued, and what arrives. Never read; aligned as nodes are.
+  /// The addresses of a queued and of an arriving node. They are never read; aligned as nodes are.
   static var queued: UnsafeMutableRawPointer { address(0x7f00_0000_1040) }
   static var arriving: UnsafeMutableRawPointer { address(0x7f00_0000_2080) }
 
@@ -21,8 +21,8 @@ enum LaneWords {
 
   static let widths = [1, 2, LaneState.maxRunning]
 
-  /// Every combination of flags, some urgencies, small and extreme counts, and an empty or filled
-  /// list.
+  /// Every combination of flags, with some urgencies, small and extreme counts, and an empty or
+  /// filled list.
   static let all: [LaneState] = {
     var words: [LaneState] = []
     for combination in 0..<(1 << flags.count) {
@@ -39,7 +39,7 @@ enum LaneWords {
     return words
   }()
 
-  /// The words that the engine may ever be in.
+  /// The words that can occur in the engine.
   static let valid = all.filter { brokenInvariants($0).isEmpty }
 
   static func brokenInvariants(_ word: LaneState) -> [String] {
@@ -62,7 +62,7 @@ enum LaneWords {
     return broken
   }
 
-  /// What `after` breaks, and what it changed in `before` besides `owned`.
+  /// The invariants that `after` breaks, and the bits of `before` outside `owned` that changed.
   static func faults(_ before: LaneState, _ after: LaneState, mayChange owned: UInt64) -> [String] {
     var faults = brokenInvariants(after)
     let touched = (before.rawValue ^ after.rawValue) & ~owned
@@ -82,7 +82,7 @@ enum LaneWords {
   }
 }
 
-// For tests of words that nobody has given a width.
+// Transitions of words without a width of their own, for tests.
 extension LaneState {
   func pushed(
     _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency: Band = .unspecified
@@ -94,7 +94,7 @@ extension LaneState {
     entered(exclusive: exclusive, width: Self.maxRunning)
   }
 
-  /// A word from its parts, for tests.
+  /// Makes a word from its parts.
   init(_ flags: UInt64, running: Int = 0, pending: UnsafeMutableRawPointer? = nil) {
     self.init(rawValue: flags | UInt64(running) << 53 | UInt64(UInt(bitPattern: pending)))
   }

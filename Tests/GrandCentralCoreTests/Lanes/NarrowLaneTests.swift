@@ -1,5 +1,5 @@
-// A concurrent lane that was given a width lets in no more than that. On a root that runs nothing
-// by itself, so that what is let in stays in.
+// A concurrent lane with a width admits no more items than that. The root runs nothing by itself,
+// so admitted items stay inside.
 import TestSupport
 import Testing
 
@@ -20,7 +20,7 @@ import Testing
     for number in numbers { queue.async { [log] in log.append(number) } }
   }
 
-  /// Runs all that is let in, one by one, and expects never to find more than `most` inside.
+  /// Runs all admitted items one by one, and expects never more than `most` inside.
   private func runAll(_ queue: DispatchQueue, atMost most: Int) {
     while root.count > 0 {
       #expect(word(queue).running <= most)
@@ -137,7 +137,7 @@ import Testing
         queue.async {
           inside.add()
           guard eventually({ inside.value == 2 }) else { return }
-          // Both places are taken.
+          // Both permits are taken.
           queue.applyCall(
             iterations: 50,
             { raw, _ in

@@ -1,5 +1,5 @@
-// What is raised when more urgent work waits behind less urgent, how far, and that it comes down
-// again.
+// Which threads and lanes are boosted when more urgent work waits behind less urgent work, how far,
+// and that each boost ends.
 import GrandCentral
 import TestSupport
 import Testing
@@ -10,18 +10,18 @@ private func standing() -> Band { EffectivePriority.of(currentThread()) }
 
 private struct Running: @unchecked Sendable {
   let thread = currentThread()
-  /// Whether the thread comes to work at `band`, or at more.
+  /// Waits until the thread works at `band` or above.
   func comes(to band: Band) -> Bool { eventually { EffectivePriority.of(thread) >= band } }
 }
 
-/// What an item does that others are to come behind: it says that it has begun, and goes on when it
-/// is let go.
+/// An item that other work waits behind: it announces that it has begun, and ends when the test
+/// releases it.
 private final class HeldItem: Sendable {
   private let begun = Latch()
   private let gate = Latch()
   private let running = Box<Running?>(nil)
 
-  /// In the item.
+  /// Runs as the item's body.
   func run() {
     running.value = Running()
     begun.open()
@@ -31,9 +31,9 @@ private final class HeldItem: Sendable {
   func hasBegun() -> Bool { begun.wait() }
   func letGo() { gate.open() }
 
-  /// Whether its thread comes to work at `band`, or at more.
+  /// Waits until the item's thread works at `band` or above.
   func comes(to band: Band) -> Bool { running.value?.comes(to: band) == true }
-  /// Whether its thread comes to work at less.
+  /// Waits until the item's thread works below `band`.
   func falls(below band: Band) -> Bool {
     eventually { running.value.map { EffectivePriority.of($0.thread) < band } == true }
   }
@@ -92,7 +92,7 @@ private final class HeldItem: Sendable {
       queue.async(qos: .utility) { seen.append(4) }
       #expect(root.bands == [.background, .userInitiated])
     }
-    // Whichever comes first drains the lane. The other holds it until it has come in vain.
+    // The node that runs first drains the lane. The other retains the lane until it has run.
     root.run(urgentFirst ? 1 : 0)
     #expect(seen.all == [1, 2, 3, 4])
     root.run(urgentFirst ? 0 : 1)
@@ -106,7 +106,7 @@ private final class HeldItem: Sendable {
     for round in 1...100 {
       queue.async(qos: .background) { runs.add() }
       queue.async(qos: .userInitiated) { runs.add() }
-      // The background node is never run.
+      // The background node never runs.
       root.run(round)
       #expect(runs.value == 2 * round)
     }
@@ -218,8 +218,8 @@ private final class HeldItem: Sendable {
     return ended
   }
 
-  /// Holds `first`, and goes from there into `second`, whose turn has yet to come. Returns who
-  /// does, and when it is back.
+  /// Holds `first`, and from there waits to enter `second`. Returns the waiting thread, and a latch
+  /// that opens when it has left both.
   private func enter(_ second: DispatchQueue, from first: DispatchQueue) -> (Box<Running?>, Latch) {
     let inFirst = Latch()
     let near = Box<Running?>(nil)
@@ -300,7 +300,7 @@ private final class HeldItem: Sendable {
     let second = DispatchQueue(label: "override.between.second")
     let (started, gate) = (Latch(), Latch())
     let seen = Log<Band>()
-    // All that is queued is on one list, and the most urgent is ahead of it.
+    // All queued work is on one list, and the most urgent item is ahead of the waiting thread.
     second.suspend()
     second.async(qos: .userInitiated) {
       started.open()

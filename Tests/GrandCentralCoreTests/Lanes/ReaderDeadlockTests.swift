@@ -1,5 +1,5 @@
-// Rings of waits that lead through a reader: who waits behind a barrier waits for the readers
-// before it. In processes of their own, since a report ends the process.
+// Deadlock cycles through a reader: a thread that waits behind a barrier waits for the readers
+// before it. Each test runs in a process of its own, because a report ends the process.
 import Glibc
 import TestSupport
 import Testing
@@ -95,7 +95,7 @@ import Testing
           if holder.isRegistered { narrow.sync {} }
         }
       }
-      // The reader has looked for a ring once it has registered.
+      // A registered reader has searched for a cycle.
       guard reader.isRegistered else { exit(3) }
       gate.open()
       exit(holder.join() && reader.join() ? 0 : 4)
@@ -130,7 +130,7 @@ import Testing
           if holder.isRegistered { narrow.sync {} }
         }
       }
-      // The reader has looked for a ring once it has registered.
+      // A registered reader has searched for a cycle.
       guard reader.isRegistered else { exit(3) }
       isFree.store(true, ordering: .relaxed)
       exit(holder.join() && reader.join() ? 0 : 4)

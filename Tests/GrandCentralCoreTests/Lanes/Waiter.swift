@@ -1,9 +1,9 @@
-// What tests of rings of waits have in common.
+// A thread for tests of deadlock cycles.
 import TestSupport
 
 @testable import GrandCentralCore
 
-/// A thread that says when it waits for a lane and has registered that: see WaitGraph.
+/// A thread that shows when its wait for a lane is registered: see WaitGraph.
 final class Waiter: Sendable {
   private let context = Box<UInt>(0)
   private let thread = Box<TestSupport.TestThread?>(nil)

@@ -32,7 +32,7 @@ import Testing
     adaptiveSearch.slept(nanoseconds: 1_000)
     #expect(adaptiveSearch.search { nil as Int? } == nil)
     #expect(!adaptiveSearch.isWorthwhile)
-    // Too late for the look, and still a short sleep.
+    // The work came after the search, but the sleep was short.
     adaptiveSearch.slept(nanoseconds: 1_000)
     #expect(!adaptiveSearch.isWorthwhile)
     adaptiveSearch.slept(nanoseconds: 1_000)

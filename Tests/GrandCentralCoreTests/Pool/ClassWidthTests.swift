@@ -1,4 +1,4 @@
-// How many workers there are for which class. Items compute, so that none is taken for asleep.
+// The number of workers for each class. Items compute, so that none is counted as asleep.
 import TestSupport
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
     .background, .utility, .default, .userInitiated, .userInteractive,
   ]
 
-  /// Items that compute until they are told to stop.
+  /// Items that compute until they are stopped.
   private final class Busy: Sendable {
     private let isOver = Number()
     let begun = Number()
@@ -53,7 +53,7 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  /// Higher work comes from an item of a lower class.
+  /// An item of a lower class submits work of a higher class.
   @Test func `has one for higher work that its own items submit`() {
     let pool = Pool.own(width: 1, threads: 20)
     let inner = Latch()
@@ -69,7 +69,7 @@ import Testing
 
   @Test(arguments: [1, 2, 3])
   func `keeps that class to the width`(width: Int) {
-    // As in OwnPoolTests.
+    // Without a monitor: see OwnPoolTests.
     let pool = Pool.own(width: width, threads: 20, isWatched: false)
     let inside = Number()
     let done = Latch(60)
@@ -108,7 +108,7 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  /// The monitor's relief: no item of the higher class ever ends.
+  /// No item of the higher class ends; the monitor starts workers for the lower classes.
   @Test(arguments: WorkKind.allCases, [1, 2])
   func `lets each lower class go on, however long the items are`(_ kind: WorkKind, width: Int) {
     let pool = Pool.own(width: width, threads: 20)

@@ -24,7 +24,7 @@ import Testing
       for _ in 0..<2 { queue.async { done.open() } }
     }
     #expect(done.wait())
-    // The reader did see queues at work; how often is for the scheduler to say.
+    // The reader must have seen a queue's label; the scheduler decides how often it does.
     #expect(
       eventually {
         DispatchQueue(label: "dies.soon").async { spinHint() }

@@ -1,11 +1,11 @@
-// The promises of GrowthPolicy in virtual time, and policies with one rule broken, each of which
-// breaks one of them.
+// The promises of GrowthPolicy in virtual time. Each policy with one rule broken breaks one of the
+// promises.
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
-/// What the pool promises, each with a scenario that says what is wrong, or `nil`.
+/// The promises of the pool, each with a scenario that returns what is wrong, or `nil`.
 private enum Promise: String, CaseIterable, Sendable {
   case laneBehindComputingLanes, laneBehindPollingLanes, laneBehindComputingItems
   case itemBehindComputingLanes, itemBehindPollingItems, itemBehindComputingItems
@@ -79,7 +79,7 @@ private enum Promise: String, CaseIterable, Sendable {
 
 private enum Hog { case computing, polling }
 
-/// The delay of a probe behind so many items that do not end.
+/// The delay of a probe behind each of `counts` items that do not end.
 private func worst(
   _ counts: [Int], widths: [Int] = [1, 2, 4], within limit: (Int) -> Int,
   _ rules: GrowthPolicy.Thresholds,
@@ -101,7 +101,7 @@ private func worst(
   return nil
 }
 
-/// So many items that all wait until all have begun.
+/// `counts` items that all wait until all have begun.
 private func meetings(
   _ counts: [Int], kinds: [WorkKind] = WorkKind.allCases, millisecondsEach: Int = 5,
   _ rules: GrowthPolicy.Thresholds,
@@ -119,7 +119,7 @@ private func meetings(
   return nil
 }
 
-/// As many as the soft limit several times over, each of which naps until all are in.
+/// Several times the soft limit of items, each of which naps until all have begun.
 private func nappers(_ rules: GrowthPolicy.Thresholds) -> String? {
   var machine = GrowthSimulation(thresholds: rules)
   machine.submit(300, Script(.items, .pollBegun(300)))
@@ -138,7 +138,7 @@ private func explosion(
     machine.submit(endless, Script(.items, .compute(milliseconds: 1e9)))
     machine.submit(200, Script(.items, .compute(milliseconds: milliseconds)))
     if endless > 0 {
-      // Until the first of them ends, they may be endless too, and a few have threads.
+      // Until the first item ends, any item may be endless, so a few more have threads.
       machine.run(milliseconds: 15_000) { $0.ended == 40 }
       if machine.ended < 40 { return "\(machine.ended) ended" }
       if machine.maxAtWork > max(width + endless, early) {
@@ -147,7 +147,7 @@ private func explosion(
       machine.forgetPeaks()
     }
     machine.run(milliseconds: load > 0 ? 2500 : 1000)
-    // What is overdue makes room for as many.
+    // Each overdue item makes room for another item.
     if machine.maxAtWork > width + endless {
       return "\(machine.maxAtWork) at work, the width is \(width)"
     }
@@ -155,11 +155,11 @@ private func explosion(
   return nil
 }
 
-/// Items that sleep first and compute then.
+/// Items that first sleep and then compute.
 private func awakened(_ rules: GrowthPolicy.Thresholds) -> String? {
   var machine = GrowthSimulation(thresholds: rules)
   machine.submit(400, Script(.items, .sleep(milliseconds: 4), .compute(milliseconds: 30)))
-  // Those that slept at first all compute then.
+  // The items that slept at first all compute in this interval.
   machine.run(milliseconds: 1200)
   machine.forgetPeaks()
   machine.run(milliseconds: 600)
@@ -188,8 +188,8 @@ private func sleepers(
     ? nil : "\(machine.ended) of \(naps) with \(machine.maxThreadsSeen) threads"
 }
 
-/// Endless items have as many threads as the soft limit at most, endless lanes as many as there may
-/// be at all. Lanes that end have four times the soft limit at most.
+/// Endless items have at most the soft limit of threads, endless lanes at most the total limit.
+/// Lanes that end have at most four times the soft limit.
 private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
   var items = GrowthSimulation(softThreads: 8, thresholds: rules)
   items.submit(30, Script(.items, .compute(milliseconds: 1e9)))
@@ -208,7 +208,7 @@ private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
 private func reports(_ report: GrowthPolicy.Report, _ rules: GrowthPolicy.Thresholds) -> String? {
   var machine = GrowthSimulation(softThreads: 16, thresholds: rules)
   if report == .refused { machine.maxThreads = 3 }
-  // As many lanes as may hold threads for now, and some wait.
+  // As many lanes as may hold threads, and some that wait.
   machine.submit(70, Script(.lanes, .compute(milliseconds: 1e9)))
   machine.run(milliseconds: 3500) { $0.reports.contains(report) }
   return machine.reports.contains(report) ? nil : "reports: \(machine.reports)"
@@ -332,7 +332,7 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     #expect(clock.look(came: 0, went: 0, elapsed: 1) == nil)
     #expect(clock.look(came: 3, went: 0, elapsed: 1) == 1)
     #expect(clock.look(came: 5, went: 2, elapsed: 1) == 2)
-    // The three have gone; what came since has waited for a look at least.
+    // The first three have left; the others have waited for at least one look.
     #expect(clock.look(came: 5, went: 3, elapsed: 1) == 1)
     #expect(clock.look(came: 6, went: 4, elapsed: 1) == 2)
     #expect(clock.look(came: 6, went: 6, elapsed: 1) == nil)

@@ -1,17 +1,17 @@
-// A machine in virtual time, with a pool that obeys GrowthPolicy and items that follow scripts.
-// What the pool's own code does is here in its simplest form: workers take what waits while the
-// policy allows, and step back when it does not.
+// A machine in virtual time, with a pool that obeys GrowthPolicy and items that follow scripts. It
+// models the pool in the simplest form: workers take waiting work while the policy allows it, and
+// step back when it does not.
 @testable import GrandCentralCore
 
-/// What an item does, step after step.
+/// One step of an item.
 enum Step {
   case compute(milliseconds: Double)
   case sleep(milliseconds: Double)
-  /// In a wait of the engine's, which the worker announces, until so many items have begun.
+  /// Waits in the engine, announced by the worker, until that many items have begun.
   case awaitBegun(Int)
-  /// Looks, and sleeps for a third of a millisecond, until so many items have begun.
+  /// Polls, sleeping a third of a millisecond each time, until that many items have begun.
   case pollBegun(Int)
-  /// Looks without sleeping.
+  /// Spins until that many items have begun.
   case spinBegun(Int)
   static var forever: Int { .max }
 }
@@ -30,10 +30,10 @@ struct GrowthSimulation {
   private static let ticksInLook = 5
 
   let width: Int
-  /// CPUs, and threads of other programs that compute on them.
+  /// The number of CPUs; `load` is the number of other programs' threads that compute on them.
   let cpus: Int
   var load = 0
-  /// Threads that the system grants.
+  /// The number of threads that the system grants.
   var maxThreads = 1000
 
   private(set) var policy: GrowthPolicy
@@ -74,7 +74,7 @@ struct GrowthSimulation {
   var milliseconds: Double { Double(now) / 1e6 }
   var begunCount: Int { went[.items, default: 0].asInt + went[.lanes, default: 0].asInt }
 
-  /// Returns the number of the item, which `begun` is by.
+  /// Adds an item. Returns its number, which is its index in `begun`.
   @discardableResult
   mutating func submit(_ script: Script) -> Int {
     scripts.append(script)
@@ -86,7 +86,7 @@ struct GrowthSimulation {
 
   mutating func submit(_ count: Int, _ script: Script) { for _ in 0..<count { submit(script) } }
 
-  /// Lets time pass until `condition`, or for so long. Returns whether it came.
+  /// Lets time pass until `condition` holds, or for `milliseconds`. Returns whether it holds.
   @discardableResult
   mutating func run(
     milliseconds: Double, until condition: (GrowthSimulation) -> Bool = { _ in false }
@@ -107,7 +107,7 @@ struct GrowthSimulation {
     maxThreadsSeen = 0
   }
 
-  /// How long an item took to begin, in milliseconds; `nil`: it has not.
+  /// The time until an item begins, in milliseconds; `nil` if it has not begun.
   mutating func delay(ofProbe kind: WorkKind, within milliseconds: Double) -> Double? {
     let since = now
     let probe = submit(Script(kind, .compute(milliseconds: 0.1)))
@@ -121,13 +121,13 @@ struct GrowthSimulation {
   private var idle: Int { workers.filter { $0.status == .idle }.count }
   private var hasWork: Bool { waiting.values.contains { !$0.isEmpty } }
 
-  /// Wakes and makes workers as far as the allowance goes.
+  /// Wakes and creates workers up to the allowance.
   private mutating func wake() {
     while hasWork, active < allowance, start(nil, maxThreads: threadAllowance) {}
     maxThreadsSeen = max(maxThreadsSeen, workers.count)
   }
 
-  /// One more worker, with the oldest work of that kind.
+  /// Starts one more worker, with the oldest work of that kind; `nil` means any kind.
   private mutating func start(_ kind: WorkKind?, maxThreads limit: Int) -> Bool {
     if let kind, (waiting[kind] ?? []).isEmpty { return false }
     if workers.allSatisfy({ $0.status != .idle }) {
@@ -163,7 +163,7 @@ struct GrowthSimulation {
 
   // MARK: The machine
 
-  /// One tick: as many threads as there are CPUs run, all that can in turn.
+  /// Runs one tick: the runnable threads share the CPUs.
   private mutating func execute() {
     let begun = begunCount
     var runnable: [Int] = []
@@ -172,7 +172,7 @@ struct GrowthSimulation {
       if worker.wantsCPU { runnable.append(index) }
     }
     maxAtWork = max(maxAtWork, runnable.count)
-    // All that want a CPU have the same share, other programs' threads too.
+    // All runnable threads, including those of other programs, have the same share.
     let share = Double(cpus) / Double(max(cpus, runnable.count + load))
     for index in runnable where workers[index].run(share, tick: Self.tick) { finish(index) }
     for index in workers.indices where workers[index].isAtEnd { finish(index) }
@@ -245,12 +245,12 @@ private final class SimulatedWorker {
   var record = GrowthPolicy.Record()
   private var steps: [Step] = []
   private var place = 0
-  /// CPU time that the step still needs, and when its sleep ends.
+  /// The CPU time that the step still needs; `wakesAt` is the time when its sleep ends.
   private var left: UInt64 = 0
   private var wakesAt: UInt64 = 0
   private(set) var wantsCPU = false
 
-  /// It has come to the end of its item while it did not run.
+  /// Whether the worker reached the end of its item while it did not run.
   var isAtEnd: Bool { status != .idle && place >= steps.count }
 
   func begin(_ script: Script) {
@@ -262,11 +262,11 @@ private final class SimulatedWorker {
     left = 0
     wakesAt = 0
     wantsCPU = if case .compute = steps[0] { true } else { false }
-    // What a thread costs to wake.
+    // The CPU time of waking a thread, in nanoseconds.
     used += 5_000
   }
 
-  /// What the step is up to now.
+  /// Updates the state of the current step.
   func reconsider(begun: Int, now: UInt64) {
     wantsCPU = false
     guard status != .idle, place < steps.count else { return }
@@ -298,7 +298,7 @@ private final class SimulatedWorker {
     wakesAt = 0
   }
 
-  /// Runs for a part of a tick. Returns whether the item has ended.
+  /// Runs for a fraction of a tick. Returns whether the item has ended.
   func run(_ part: Double, tick: UInt64) -> Bool {
     let time = UInt64(part * Double(tick))
     used += time

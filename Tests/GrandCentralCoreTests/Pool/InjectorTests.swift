@@ -86,7 +86,7 @@ import Testing
         return
       }
       let localQueue = kept(LocalQueue())
-      // One pusher's nodes come to one taker in order.
+      // One taker receives the nodes of one pusher in order.
       var last = Array(repeating: -1, count: pushers)
       while taken.now < block.nodes.count {
         var node = injector.take(atMost: 16, localQueue: localQueue, band: .default)

@@ -1,4 +1,4 @@
-// What lives as long as its process, kept where the leak checker sees it.
+// Values that live as long as their process, kept where the leak checker finds them.
 import Primitives
 
 @testable import GrandCentralCore

@@ -50,7 +50,7 @@ import Testing
     let localQueue = kept(LocalQueue())
     let block = NodeBlock(10_000)
     var expected = 0
-    // Between 0 and 250 nodes inside, so that every slot is the first and the last at some time.
+    // The queue holds 0 to 250 nodes, so every slot is the first and the last at some time.
     var next = 0
     while expected < block.nodes.count {
       for _ in 0..<97 where next < block.nodes.count && next - expected < 250 {
@@ -132,7 +132,7 @@ import Testing
         tally.add(node.number)
         var last = node.number
         while let node = own.take() {
-          // What one thief gets at a time is in order.
+          // The nodes that one thief takes at a time are in order.
           if node.number <= last { tally.add(node.number) }
           last = node.number
           tally.add(node.number)
@@ -156,7 +156,7 @@ import Testing
         if thread == 0, next < count, own.accepts(.default) {
           own.put(block.nodes[next], band: .default)
           next += 1
-          // Lets the ring fill up most of the time.
+          // Keeps the queue full most of the time.
           if next % 4 != 0 { continue }
         }
         let node =

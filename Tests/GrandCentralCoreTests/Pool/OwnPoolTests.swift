@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: 1...3)
   func `runs no more items at a time than its width`(width: Int) {
-    // Watched, even an item that computes may be found asleep: where the kernel works for it.
+    // No monitor: it could find a computing item asleep while the kernel works for the item.
     let pool = Pool.own(width: width, threads: width + 4, isWatched: false)
     let running = Number()
     let done = Latch(300)
@@ -137,7 +137,7 @@ import Testing
           done.open()
         }
       }
-      // This worker is busy until another has taken something from its ring.
+      // This worker is busy until another has taken a node from its local queue.
       let deadline = monotonicSeconds() + Double(patienceSeconds)
       spin { stolen.now > 0 || monotonicSeconds() > deadline }
       done.open()
@@ -199,11 +199,11 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  // A worker that comes back while as many are active as may be steps back, or finds that it need
-  // not: it must not be taken for idle meanwhile.
+  // A worker returns while the maximum number of workers is active. It then steps back, or finds
+  // that it need not; meanwhile it must not be counted as idle.
   @Test(arguments: [(1, 4), (2, 6)])
   func `keeps its books right while workers step back`(shape: (width: Int, threads: Int)) {
-    // Workers stay: an idle one that is counted wrongly would stop the process when it leaves.
+    // Workers do not time out: a wrongly counted idle worker would stop the process when it leaves.
     let pool = Pool.own(
       width: shape.width, threads: shape.threads, keepAliveNanoseconds: 3_600_000_000_000)
     for round in 0..<stressed(3000) {

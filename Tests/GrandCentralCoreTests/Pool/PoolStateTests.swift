@@ -15,7 +15,7 @@ import Testing
     word.searching <= word.active && word.active + word.idle <= word.threads
   }
 
-  /// Every word that may be with up to five threads, and some with very many.
+  /// Every valid word with up to five threads, and some with very many.
   static let valid: [PoolState] = {
     var words: [PoolState] = []
     for threads in [0, 1, 2, 3, 4, 5, 1000, 65534] {
@@ -33,8 +33,8 @@ import Testing
     return words
   }()
 
-  /// Checks one transition from all words that it may start from: the invariants, and what it adds
-  /// to each count.
+  /// Checks one transition from all words in which it may start: the invariants, and the change of
+  /// each count.
   private func expect(
     from words: [PoolState], threads: Int = 0, idle: Int = 0, searching: Int = 0,
     active: Int = 0, sourceLocation: SourceLocation = #_sourceLocation,

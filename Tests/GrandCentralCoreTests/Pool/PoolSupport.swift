@@ -1,25 +1,25 @@
-// A pool of a test's own. Pools live as long as their process, so a test leaves its own behind, at
+// A pool for one test. Pools live as long as their process, so a test leaves its pool behind, at
 // rest.
 import TestSupport
 
 @testable import GrandCentralCore
 
 extension Pool {
-  /// A pool that nothing else uses. `threads`: the most that it makes. `isWatched`: items that
-  /// sleep make room for others; if not, its width is exact.
+  /// Makes a pool that nothing else uses, with at most `threads` threads. If `isWatched`, items
+  /// that sleep make room for others; if not, the width is exact.
   static func own(
     width: Int, threads: Int, keepAliveNanoseconds: UInt64 = 5_000_000_000,
     spawn: Spawn? = nil, isWatched: Bool = true
   ) -> Pool {
-    // Threads give their nodes back through the engine's exit handler.
+    // Threads return their nodes through the exit handler of the shared runtime.
     _ = Runtime.shared
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, maxThreads: threads,
       keepAliveNanoseconds: keepAliveNanoseconds)
     if let spawn { configuration.spawn = spawn }
-    // A monitor that seems to be at work already is never started.
+    // A monitor that is marked as running is never started.
     let pool = Pool(configuration, monitor: Monitor(mode: isWatched ? 0 : 1))
-    // What a test refuses on purpose need not be told.
+    // A refusal that a test makes on purpose is not reported.
     pool.reportedRefusal.store(spawn != nil, ordering: .relaxed)
     return kept(pool)
   }
@@ -35,7 +35,7 @@ extension Pool {
     submit(node, kind, band: band, from: thread)
   }
 
-  /// Waits until nobody is at work. False when that did not come in time.
+  /// Waits until no worker is active. Returns false on timeout.
   func comesToRest(seconds: Int = patienceSeconds) -> Bool {
     eventually(seconds: seconds) {
       let seen = state.load(ordering: .sequentiallyConsistent)
@@ -43,10 +43,10 @@ extension Pool {
     }
   }
 
-  /// What its books say about a pool that came to rest, and should not.
+  /// Lists the faults in the counts of a pool that should be at rest.
   func faultsAtRest(seconds: Int = patienceSeconds) -> [String] {
     guard comesToRest(seconds: seconds) else { return ["never at rest: \(describeBooks())"] }
-    // A worker counts itself idle and then goes off its band; a moment passes in between.
+    // A worker counts itself idle shortly before it leaves its band.
     _ = eventually { bandUse.load(ordering: .relaxed) == 0 }
     var faults: [String] = []
     idleLock.withLock {
@@ -67,8 +67,7 @@ extension Pool {
   }
 }
 
-/// Memory that passes for nodes; `context` tells them apart. Never freed: rings keep stale
-/// addresses.
+/// Memory for nodes, which `context` numbers. It is never freed: local queues keep stale addresses.
 struct NodeBlock: @unchecked Sendable {
   let nodes: [WorkNode]
 
@@ -90,7 +89,7 @@ extension WorkNode {
   }
 }
 
-/// How often each of a fixed number of things happened, for many threads.
+/// Counts how often each of `size` events happened, for many threads.
 final class Tally: @unchecked Sendable {
   private let counts: UnsafeMutablePointer<Atomic<Int>>
   let size: Int
@@ -110,13 +109,13 @@ final class Tally: @unchecked Sendable {
 
   func count(_ index: Int) -> Int { counts[index].load(ordering: .relaxed) }
 
-  /// Those that did not happen exactly once, with how often they did.
+  /// The events that did not happen exactly once, with their counts.
   var exceptions: [(index: Int, count: Int)] {
     (0..<size).map { ($0, count($0)) }.filter { $0.1 != 1 }
   }
 }
 
-/// An atomic number to share, where a lock would let a worker sleep.
+/// A shared atomic number, for use where a lock would let a worker sleep.
 final class Number: Sendable {
   private let value: Atomic<Int>
   private let highest = Atomic<Int>(0)

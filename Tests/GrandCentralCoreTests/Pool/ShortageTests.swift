@@ -1,4 +1,4 @@
-// Pools whose threads a test refuses. With the kernel's own refusals: Tests/FaultTests.
+// Pools whose threads a test refuses. Tests/FaultTests covers refusals by the kernel.
 import CLinux
 import Glibc
 import Primitives
@@ -7,7 +7,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-/// Stands between a pool and the machine.
+/// Creates threads for a pool, or refuses them.
 private final class Gate: Sendable {
   enum Rule: Int, Sendable { case allow, refuse, refuseMonitor }
   private let rule: Number
@@ -18,13 +18,13 @@ private final class Gate: Sendable {
   func set(_ next: Rule) { rule.add(next.rawValue - rule.now) }
   var refusals: Int { refused.now }
 
-  /// Waits until a thread has been refused `count` times more.
+  /// Waits until `count` more threads have been refused.
   func refuses(_ count: Int) -> Bool {
     let before = refusals
     return eventually { refusals >= before + count }
   }
 
-  /// Only the monitor asks for a stack of a given size.
+  /// A pool's function that creates threads. Only the monitor asks for a stack size.
   var spawn: Pool.Spawn {
     { body, argument, stackBytes in
       let rule = Rule(rawValue: self.rule.now) ?? .allow
@@ -54,7 +54,7 @@ private final class Gate: Sendable {
     for _ in 0..<99 { queue.async(group: group) { ran.add() } }
     queue.async(group: group, execute: item)
     queue.async { semaphore.signal() }
-    // Nothing else touches the engine: it is the waiter that asks again and again.
+    // No other thread uses the engine, so the waiter makes the retries.
     let opener = TestSupport.TestThread("opener") {
       #expect(gate.refuses(3))
       #expect(ran.now == 0)
@@ -121,7 +121,7 @@ private final class Gate: Sendable {
     #expect(eventually { pool.monitor.isThere })
     gate.set(.refuse)
     isRefusing.open()
-    // One may have been made before. Then it asks for the next.
+    // The pool may already have created one thread; it then asks for the next.
     #expect(gate.refuses(3))
     gate.set(.allow)
     #expect(meeting.wait())
@@ -176,7 +176,7 @@ private final class Gate: Sendable {
     let begin = Clock.monotonicNanoseconds()
     for _ in 0..<count { pool.submit { ran.add() } }
     let milliseconds = Int((Clock.monotonicNanoseconds() - begin) / 1_000_000)
-    // At most a worker and a monitor for each millisecond that it took.
+    // At most a worker and a monitor are requested in each millisecond.
     #expect(gate.refusals <= 2 * (milliseconds + 2))
     gate.set(.allow)
     let all = DispatchSemaphore(value: 0)

@@ -5,7 +5,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A pool whose items sleep") struct SleepingPoolTests {
-  /// Nobody goes on before all of them have begun, and the pool makes four threads by itself.
+  /// No item continues before all have begun, and the pool creates four threads by itself.
   @Test(arguments: [false, true])
   func `grows beyond its soft limit when nothing else would move`(announced: Bool) {
     let pool = kept(
@@ -49,7 +49,7 @@ import Testing
   @Test func `counts one once that was found asleep and then says so`() throws {
     let pool = Pool.own(width: 1, threads: 1)
     let seen = Log<Worker.Status>()
-    // The monitor may see that the item is awake before it can say that it waits: then again.
+    // The monitor may see the item awake before the item announces its wait; then the test repeats.
     for round in 1...100 where !seen.all.contains(.uncounted) {
       let wakeUp = Latch()
       let isUp = Latch()
@@ -65,12 +65,12 @@ import Testing
       pool.submit { ranAfterwards.open() }
       let worker = try #require(pool.worker(at: 0))
       #expect(eventually { worker.status.load(ordering: .relaxed) == .uncounted })
-      // The monitor says so first, and then counts.
+      // The monitor sets the status first, and then changes the count.
       #expect(eventually { pool.state.load(ordering: .relaxed).active == 0 })
       wakeUp.open()
       #expect(ranAfterwards.wait(), "round \(round)")
-      // Counted twice, or not taken off, it would be active for ever. In between the monitor, which
-      // counts it back first and asks then, may have it one too many for a moment.
+      // A worker counted twice, or not taken off, would stay active for ever. The monitor adds the
+      // worker first and checks then, so the count may be one too high for a moment.
       #expect(
         eventually { pool.state.load(ordering: .relaxed).active == 0 }, "round \(round)")
     }
@@ -104,7 +104,7 @@ import Testing
 }
 
 @Suite("A pool whose workers leave") struct LeavingPoolTests {
-  /// Workers give up at about the time when the next item comes, so that both happen at once.
+  /// Workers time out at about the time when the next item arrives, so that the two coincide.
   @Test func `loses nothing meanwhile`() {
     let pool = Pool.own(width: 1, threads: 2, keepAliveNanoseconds: 30_000)
     for round in 0..<stressed(4000) {
@@ -128,7 +128,7 @@ import Testing
       let ran = Latch()
       let waits = under(.noStacks) {
         pool.submit { ran.open() }
-        // The monitor goes on trying: for a moment at a time there seems to be a thread.
+        // The monitor retries: for a moment at a time there seems to be a thread.
         return eventually {
           let isNobody = pool.state.load(ordering: .relaxed) == PoolState(rawValue: 0)
           return isNobody && pool.hasWork() && !ran.isOpen
@@ -164,7 +164,7 @@ import Testing
       let refused = under(.noDescriptors) {
         Result<Int32, SystemError> { () throws(SystemError) in try main.runLoopDescriptor() }
       }
-      // It is had as soon as there can be one.
+      // The descriptor is available as soon as one can be opened.
       let descriptor = try main.runLoopDescriptor()
       exit(refused == .failure(SystemError(number: EMFILE)) && descriptor >= 0 ? 0 : 1)
     }

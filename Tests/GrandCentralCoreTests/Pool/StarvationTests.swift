@@ -1,11 +1,11 @@
-// One worker, one band that always has more work, and one that waits.
+// One worker, one band that always has more work, and one band that waits.
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
 @Suite("Work of a low band") struct StarvationTests {
-  /// Work that submits itself again until told to stop.
+  /// Work that submits itself again until it is stopped.
   private final class Chain: Sendable {
     private let isOver = Number()
     let length = Number()
@@ -49,7 +49,7 @@ import Testing
     let gate = Latch()
     let isFull = Latch()
     let ran = Counter()
-    // The first to run shows that the rest have come into the worker's ring with it.
+    // The first item to run shows that the others moved to the worker's local queue with it.
     pool.submit(low, band: .background) {
       isFull.open()
       _ = gate.wait()

@@ -13,7 +13,7 @@ import Testing
       number.store(currentThread().pointee.tid, ordering: .releasing)
       _ = gate.wait()
     }
-    // The monitor looks only while work waits: keep every worker's place taken.
+    // The monitor looks only while work waits, so all workers are kept busy.
     let others = DispatchGroup()
     for _ in 0..<200 { DispatchQueue.global().async(group: others) { _ = gate.wait() } }
     #expect(

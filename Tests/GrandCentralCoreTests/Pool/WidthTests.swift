@@ -11,12 +11,12 @@ import Testing
       Pool(
         Pool.Configuration(
           width: 1, readWidth: { 3 }, softThreads: 8, maxThreads: 8)))
-    // A worker that goes idle reads the width.
+    // A worker that becomes idle reads the width.
     let isDone = TestSupport.Latch()
     pool.submit(.items, band: .default) { isDone.open() }
     #expect(isDone.wait())
     #expect(eventually { pool.width.load(ordering: .relaxed) == 3 })
-    // Three items that wait for each other need all of it, at once.
+    // Three items that wait for each other need the whole width at once.
     let meeting = TestSupport.Latch(3)
     for _ in 0..<3 {
       pool.submit(.items, band: .default) {
@@ -47,13 +47,13 @@ import Testing
     #expect(follow(6) == 6)
     #expect(Spin.limit > 0 && Tuning.grantSpins > 0)
     #expect(pool.allowance.load(ordering: .relaxed) == 6)
-    // With the quota, which a full look finds.
+    // A full look also reads the quota.
     cpus.value = 8
     pool.refreshWidth()
     #expect(pool.width.load(ordering: .relaxed) == 3)
     #expect(follow(5) == 3)
     #expect(follow(2) == 2)
-    // A mask that cannot be read changes nothing.
+    // An unreadable mask changes nothing.
     #expect(follow(nil) == 2)
     #expect(pool.allowance.load(ordering: .relaxed) == 2)
   }
@@ -65,7 +65,7 @@ import Testing
         Pool.Configuration(
           width: 1, readWidth: { 1 }, readMask: { 5 }, softThreads: 64, maxThreads: 100)))
     #expect(pool.threadAllowance.load(ordering: .relaxed) == 4)
-    // The mask had five CPUs all the time, so one is the quota; and then it is lifted.
+    // The mask always had five CPUs, so the width of one is the quota, which is then lifted.
     #expect(pool.quotaWidth.load(ordering: .relaxed) == 1)
     pool.quotaWidth.store(.max, ordering: .relaxed)
     pool.followMask()

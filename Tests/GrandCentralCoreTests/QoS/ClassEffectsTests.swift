@@ -13,7 +13,7 @@ import Testing
     for band in Self.classes where band != .default { #expect(ClassEffects.of(band) != .none) }
   }
 
-  /// The default's slice is the kernel's own: 0.7 to 2.8 ms since there are slices.
+  /// The default class has the kernel's own slice: 0.7 to 2.8 ms in kernels with slices.
   @Test func `is a shorter slice for each higher class`() {
     let slices = Self.classes.map { ClassEffects.of($0).sliceNanoseconds }
     let below = slices.prefix(2).compactMap { $0 }
@@ -21,7 +21,7 @@ import Testing
     #expect(below.count == 2 && above.count == 2)
     #expect(below == below.sorted(by: >) && below.allSatisfy { $0 > 2_800_000 })
     #expect(above == above.sorted(by: >) && above.allSatisfy { $0 < 700_000 })
-    // sched_setattr(2) reads what is less or more as these.
+    // sched_setattr(2) reads smaller and larger values as these limits.
     #expect(slices.compactMap { $0 }.allSatisfy { 100_000...100_000_000 ~= $0 })
   }
 
@@ -42,8 +42,8 @@ import Testing
     }
   }
 
-  /// The kernel compares class and level in that order: 1 first, 3 last; 4 of best-effort for who
-  /// asks for nothing.
+  /// The kernel compares the class, then the level. Class 1 comes first, 3 last; a thread without a
+  /// setting has level 4 of best-effort.
   @Test func `is a disk priority in the order of the classes, idle at the end`() {
     let priorities = Self.classes.map { ClassEffects.of($0).diskPriority ?? .bestEffort(4) }
     #expect(priorities.map(\.rawValue) == priorities.map(\.rawValue).sorted(by: >))

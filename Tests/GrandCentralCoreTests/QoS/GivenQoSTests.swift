@@ -1,4 +1,4 @@
-// A QoS that a queue is given after it was made, and before it is activated.
+// A QoS that is set on a queue after its creation and before its activation.
 import TestSupport
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
     DispatchQueue(label: "test.given", qos: qos, attributes: .initiallyInactive)
   }
 
-  /// What an item runs at that is submitted with this QoS.
+  /// The QoS at which an item runs when it is submitted with `item`.
   private func runsAt(_ queue: DispatchQueue, _ item: DispatchQoS) -> DispatchQoS? {
     let found = Box<DispatchQoS?>(nil)
     let isDone = Latch()

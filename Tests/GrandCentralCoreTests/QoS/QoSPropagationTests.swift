@@ -14,7 +14,7 @@ import Testing
   }
 
   static let captures: [Capture] = [
-    // Inferred: the submitter's class, at most user-initiated, without its place in the class.
+    // Inferred: the submitter's class, at most user-initiated, without its relative priority.
     Capture(submitter: .unspecified, carries: .unspecified),
     Capture(submitter: .background, carries: .background),
     Capture(submitter: .utility, carries: .utility),
@@ -23,18 +23,18 @@ import Testing
     Capture(submitter: .userInteractive, carries: .userInitiated),
     Capture(
       submitter: DispatchQoS(qosClass: .utility, relativePriority: -7), carries: .utility),
-    // Explicit wins over the submitter's and is not lowered.
+    // An explicit QoS wins over the submitter's and is not lowered.
     Capture(submitter: .userInteractive, explicit: .background, carries: .background),
     Capture(submitter: .background, explicit: .userInteractive, carries: .userInteractive),
     Capture(
       submitter: .default, explicit: DispatchQoS(qosClass: .utility, relativePriority: -3),
       carries: DispatchQoS(qosClass: .utility, relativePriority: -3)),
-    // .noQoS and .detached take nothing along, but give way to an explicit QoS.
+    // .noQoS and .detached carry nothing, but an explicit QoS overrides them.
     Capture(submitter: .utility, flags: .noQoS, carries: .unspecified),
     Capture(submitter: .utility, flags: .detached, carries: .unspecified),
     Capture(submitter: .utility, explicit: .background, flags: .noQoS, carries: .background),
     Capture(submitter: .utility, explicit: .background, flags: .detached, carries: .background),
-    // .enforceQoS marks what is carried, if anything is.
+    // .enforceQoS marks the carried QoS, if there is one.
     Capture(submitter: .utility, flags: .enforceQoS, carries: .utility, enforced: true),
     Capture(submitter: .unspecified, flags: .enforceQoS, carries: .unspecified),
     Capture(submitter: .utility, flags: [.enforceQoS, .noQoS], carries: .unspecified),
@@ -44,7 +44,7 @@ import Testing
     Capture(
       submitter: .utility, explicit: .default, flags: [.inheritQoS, .enforceQoS],
       carries: .default, enforced: true),
-    // .inheritQoS is what asynchronous work does anyway; .assignCurrentContext infers here too.
+    // Asynchronous work does what .inheritQoS asks for anyway; .assignCurrentContext infers, too.
     Capture(submitter: .utility, flags: .inheritQoS, carries: .utility),
     Capture(submitter: .userInteractive, flags: .assignCurrentContext, carries: .userInitiated),
     Capture(submitter: .utility, flags: .barrier, carries: .utility),
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // No QoS of its own: the target's counts as if it were.
+    // The queue has no QoS: its target's applies as its own.
     Inheritance(item: .unspecified, inherited: .utility, runsAt: .utility),
     Inheritance(item: .background, inherited: .utility, runsAt: .utility),
     Inheritance(item: .userInitiated, inherited: .utility, runsAt: .utility),
@@ -122,9 +122,9 @@ import Testing
     Inheritance(item: .background, enforced: true, inherited: .utility, runsAt: .utility),
     Inheritance(
       item: .userInitiated, enforced: true, inherited: .utility, runsAt: .userInitiated),
-    // No target has one: the item's own.
+    // No target has a QoS: the item's own applies.
     Inheritance(item: .userInitiated, inherited: .unspecified, runsAt: .userInitiated),
-    // Its own QoS wins over the target's, whichever is more urgent.
+    // The queue's own QoS wins over the target's, whichever is more urgent.
     Inheritance(item: .default, queue: .background, inherited: .utility, runsAt: .background),
     Inheritance(item: .default, queue: .userInitiated, inherited: .utility, runsAt: .userInitiated),
     Inheritance(
@@ -154,7 +154,7 @@ import Testing
       for given in bands.dropFirst() {
         for inherited in bands + bands.dropFirst().map(\.enforced) {
           let least = max(given.urgency, inherited.urgency)
-          // Without the floor.
+          // The result without the floor.
           let ranked = QoSPropagation.effective(
             item: item, queue: .unspecified, inherited: inherited)
           let runsAt = QoSPropagation.effective(

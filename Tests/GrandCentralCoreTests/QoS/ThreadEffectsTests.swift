@@ -5,7 +5,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-/// What the kernel has noted for a thread, but its timer slack.
+/// The kernel's settings for a thread, except its timer slack.
 private struct Treatment: Equatable {
   let policy: Int32
   let sliceNanoseconds: Int64
@@ -101,8 +101,8 @@ private struct Treatment: Equatable {
       #expect(Self.treatment() == lowered)
       isLowAgain.open()
       #expect(goesOn.wait())
-      // Helped once more, and then it goes up by itself: neither is taken back twice, nor
-      // forgotten.
+      // The thread was helped once more, and now raises itself: the help is neither undone twice
+      // nor forgotten.
       ThreadEffects.apply(.default, on: thread)
       #expect(Self.treatment() == plain && !thread.isHelped)
       ThreadEffects.leave(thread)
@@ -142,8 +142,8 @@ private struct Treatment: Equatable {
       ThreadEffects.leave(thread)
       ThreadEffects.adopt(thread, isReplaceable: false)
       ThreadEffects.apply(.utility, on: thread)
-      // A thread that is helped just before it leaves stays so until it ends; this one is to show
-      // that all is back.
+      // A thread that is helped just before it leaves keeps the help until it ends. This one waits
+      // for the end of the helpers, to show that everything is restored.
       stop.value = true
       #expect(helpersEnded.wait())
       ThreadEffects.apply(.default, on: thread)

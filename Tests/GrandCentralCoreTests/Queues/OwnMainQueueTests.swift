@@ -1,4 +1,4 @@
-// A main queue of the test's own, drained by hand: the process has another one.
+// A main queue made by the test and drained by hand; the process has its own.
 import Glibc
 import TestSupport
 import Testing

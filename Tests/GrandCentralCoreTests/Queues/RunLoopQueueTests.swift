@@ -1,4 +1,4 @@
-// A queue for a run loop: its items run in perform(), one a turn, however they come.
+// A queue for a run loop: its items run in perform(), one per call, however they are submitted.
 import TestSupport
 import Testing
 
@@ -28,7 +28,7 @@ import Testing
     // Not atomic: the queue guards it.
     let sum = Unguarded(0)
     let total = 2000
-    // Only this thread performs, and who syncs does not count.
+    // Only this thread calls perform(), so only this thread changes the count; sync does not.
     let here = Unguarded(0)
     let ended = Counter()
     let threads = (0..<3).map { number in

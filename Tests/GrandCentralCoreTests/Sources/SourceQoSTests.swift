@@ -7,7 +7,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("The QoS of a source's handler") struct SourceQoSTests {
-  /// The class that the handler runs at, and that its worker works in.
+  /// The class at which the handler runs, and the class in which its worker works.
   private func classes(
     on queue: DispatchQueue?, set: (any DispatchSourceUserDataAdd, @escaping () -> Void) -> Void
   ) -> [Band] {
@@ -55,7 +55,7 @@ import Testing
     #expect(seen == [.userInitiated, .userInitiated])
   }
 
-  /// In a process of its own: there no other timer wakes the one that could wait.
+  /// In a process of its own, without another timer that could wake the waiting one.
   @Test func `lets a timer wait for another's time`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let patient = DispatchSource.makeTimerSource()
@@ -70,7 +70,7 @@ import Testing
       }
       strict.setEventHandler { done.open() }
       patient.schedule(deadline: deadline)
-      // The class allows a tenth of the time that was left.
+      // The class allows a leeway of a tenth of the remaining time.
       let isSlow = DispatchTime.now() > deadline - .milliseconds(300)
       strict.schedule(deadline: later)
       patient.activate()

@@ -208,7 +208,7 @@ import Testing
     #expect(TimeLimit(word: .max - 1) == .now)
     #expect(TimeLimit(word: 5) == .at(.monotonic(nanoseconds: 5)))
     #expect(TimeLimit(word: 0 &- 7) == .at(.wall(nanoseconds: 7)))
-    // Just after the start of the machine: see BootTimeTests.
+    // A time just after the start of the machine: see BootTimeTests.
     #expect(TimeLimit(word: 1 << 63 | 9).hasPassed)
   }
 

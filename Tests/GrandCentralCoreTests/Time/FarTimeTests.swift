@@ -1,4 +1,4 @@
-// Times and lengths at the ends of what there is.
+// Times and intervals at the limits of their ranges.
 import Testing
 
 @testable import GrandCentralCore

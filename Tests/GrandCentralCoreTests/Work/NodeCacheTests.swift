@@ -5,7 +5,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A thread's free nodes") struct NodeCacheTests {
-  /// Runs `body` on a thread of its own, whose list only this test touches.
+  /// Runs `body` on a new thread, whose list only this test uses.
   private func onOwnThread(_ body: @escaping @Sendable (ThreadContext) -> Void) {
     let ended = onThreads(1) { _ in
       let thread = currentThread()
@@ -31,7 +31,7 @@ import Testing
     onOwnThread { thread in
       #expect(thread.pointee.nodes == nil && thread.pointee.node_count == 0)
       let node = NodeCache.take(thread)
-      // Another thread's last, shorter chain may come first.
+      // A shorter chain, the last of another thread, may come first.
       #expect((0..<129).contains(Int(thread.pointee.node_count)))
       #expect(Self.length(thread) == Int(thread.pointee.node_count))
       NodeCache.put(node, thread)
@@ -72,7 +72,7 @@ import Testing
         let count = Int(thread.pointee.node_count)
         #expect(count <= 2 * NodeCache.chainLength)
         #expect(Self.length(thread) == count)
-        // One comes with each put; a chain goes when the list would hold 129.
+        // Each put adds one node; a chain leaves when the list would hold 129.
         let expected = place < 128 ? place + 1 : (place - 128) % 64 + 65
         #expect(count == expected)
       }

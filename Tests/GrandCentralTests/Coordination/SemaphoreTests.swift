@@ -23,8 +23,8 @@ import Testing
       semaphore.wait()
       woken.open()
     }
-    // Signalled too early it returns 0 and the thread passes without sleep: then nothing is wrong,
-    // so both threads go on until one signal did wake the other.
+    // An early signal returns 0, and the thread then takes the permit without sleeping. Both
+    // results are correct, so the test checks only that the permit is used once.
     let wokeSomeone = semaphore.signal() != 0
     #expect(woken.wait())
     #expect(thread.join())
@@ -38,7 +38,7 @@ import Testing
       id.value = threadID()
       semaphore.wait()
     }
-    // Sleeping is the subject: wait until the kernel says that the thread sleeps in the futex.
+    // The thread must sleep before the signal, so the test waits until /proc shows it as sleeping.
     let isAsleep = eventually { id.value != 0 && isSleeping(id.value) }
     #expect(isAsleep)
     #expect(semaphore.signal() != 0)
@@ -53,7 +53,7 @@ import Testing
     let wallStart = monotonicSeconds()
     #expect(semaphore.wait(wallTimeout: .now() + .milliseconds(50)) == .timedOut)
     #expect(monotonicSeconds() - wallStart >= 0.04)
-    // A wait that gave up takes nothing with it.
+    // A wait that timed out keeps no permit.
     semaphore.signal()
     #expect(semaphore.wait(timeout: .now()) == .success)
   }

@@ -2,7 +2,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// What macOS has and the toolchain's Dispatch for Linux has not.
+/// Declarations that macOS has and the toolchain's Dispatch for Linux lacks.
 @Suite("DispatchSerialQueue") struct DarwinSerialQueueTests {
   @Test func `is a serial queue`() {
     let queue = DispatchSerialQueue(label: "darwin.serial")
@@ -116,7 +116,7 @@ import Testing
 @Suite("A group in a bad state") struct GroupReleaseTests {
   @Test func `may be released while members are outstanding`() {
     let notified = Latch()
-    // SAFETY: while a notification is registered the group holds itself.
+    // SAFETY: the group retains itself while a notification is registered.
     let released: Unmanaged<DispatchGroup>
     do {
       let group = DispatchGroup()

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `leaves the usual expressions unambiguous`() {
-    // Compiles: .seconds(1) stays a DispatchTimeInterval.
+    // This must compile: .seconds(1) stays a DispatchTimeInterval.
     let soon = DispatchTime.now() + .seconds(1)
     let sooner: DispatchTime = .now() + .milliseconds(10)
     let wall = DispatchWallTime.now() + .seconds(1)

@@ -1,4 +1,4 @@
-// Data as a collection of bytes, and bytes copied out of it: contract row D3.
+// Data as a collection of bytes, and copies of its bytes: contract row D3.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// When and where buffers are freed: contract rows D1 and D2.
+// When buffers are freed, and on which queue: contract rows D1 and D2.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -65,7 +65,7 @@ import Testing
         data.subdata(in: 55..<56), data.subdata(in: 999..<1_011), data.region(location: 3).0,
       ]
     }
-    // Pieces 5; 99, 100 and 101; 0.
+    // The parts keep pieces 5; 99, 100 and 101; and 0.
     #expect(freed.waitForCount(195))
     settle()
     #expect(Set(freed.all).count == 195)
@@ -141,7 +141,7 @@ import Testing
   }
 
   private func isMapped(_ address: UnsafeMutableRawPointer) -> Bool {
-    // mincore(2): ENOMEM, the address is not mapped.
+    // mincore(2): ENOMEM means that the address is not mapped.
     var resident: UInt8 = 0
     return mincore(address, 1, &resident) == 0
   }

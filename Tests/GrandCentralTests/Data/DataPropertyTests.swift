@@ -1,4 +1,4 @@
-// Random operations on data beside the same on arrays.
+// Random operations on data, compared with the same operations on arrays.
 import GrandCentral
 import TestSupport
 import Testing
@@ -14,8 +14,8 @@ import Testing
       for _ in 0..<stressed(200) {
         let index = Int.random(in: 0..<pool.count, using: &random)
         change(&pool, index, &made, freed, &random)
-        // A variable of the pool stays the only reference to its value until here, so that both
-        // ways of changing a tree are taken.
+        // Up to here a variable of the pool holds the only reference to its value, so both ways of
+        // changing a tree are used.
         check(pool[index].data, pool[index].model, &random)
         if pool.count > 12 { pool.remove(at: Int.random(in: 0..<pool.count, using: &random)) }
       }
@@ -66,7 +66,7 @@ import Testing
     _ data: DispatchData, _ model: [UInt8], _ random: inout SeededGenerator
   ) {
     #expect(data.count == model.count)
-    // A Bool of its own each: a failure would print all bytes.
+    // The comparison has a Bool of its own: a failed expectation would print all bytes.
     let isSame = Array(data) == model
     #expect(isSame)
     for _ in 0..<5 where !model.isEmpty {

@@ -1,4 +1,4 @@
-// What data is made from and how its bytes are looked at: contract rows D1 and D3.
+// How data is made and how its bytes are read: contract rows D1 and D3.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -188,7 +188,7 @@ import Testing
   }
 }
 
-/// `pieces` regions that cannot be one, with the numbers from 0 on.
+/// `pieces` regions of `count` bytes that cannot be merged, filled with the numbers from 0.
 func joined(pieces: Int, of count: Int) -> DispatchData {
   var data = DispatchData.empty
   for piece in 0..<pieces {

@@ -1,4 +1,4 @@
-// Work that is submitted later: contract row Q21.
+// Work that is submitted with a delay: contract row Q21.
 import GrandCentral
 import TestSupport
 import Testing

@@ -2,11 +2,11 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// For mistakes that another thread reports: the process must not end well before it does.
+/// Keeps the process alive until another thread reports the mistake.
 func waitForReport() { _ = Latch().wait(seconds: patienceSeconds) }
 
-/// For mistakes that hang where they are not noticed: the process must end anyway, which fails the
-/// test.
+/// Runs a mistake that hangs if it is not detected. The process then exits after the time limit,
+/// which fails the test.
 func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
   _ = TestThread("mistake", body).join(seconds: patienceSeconds)
 }

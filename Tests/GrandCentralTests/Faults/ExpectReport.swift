@@ -1,7 +1,7 @@
 import Testing
 
-/// Checks that an exit test ended with one report of a client's mistake that names the objects and
-/// says what to do. Each element of `says` may list alternatives, separated by `|`.
+/// Checks that an exit test ended with one report of a client's mistake, which names the objects
+/// and the remedy. Each element of `says` may list alternatives, separated by `|`.
 func expectReport(
   _ result: ExitTest.Result?, names: [String] = [], says: [String],
   sourceLocation: SourceLocation = #_sourceLocation
@@ -24,7 +24,7 @@ func expectReport(
     !errors.contains("BUG IN GRAND CENTRAL"), "blames the engine", sourceLocation: sourceLocation)
 }
 
-/// The report's first line and what follows it: a cycle is told over several lines.
+/// The first line of the report with the lines that belong to it: a report of a cycle has several.
 private func reportText(in errors: String) -> Substring? {
   let prefix = "BUG IN CLIENT OF GRAND CENTRAL: "
   var rest = errors[...]

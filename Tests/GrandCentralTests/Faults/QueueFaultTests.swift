@@ -164,7 +164,7 @@ private func overResumeNested() {
 
 private func resumeInactive() {
   let queue = DispatchQueue(label: "misuse.inactive", attributes: .initiallyInactive)
-  // One resume of an inactive queue activates it on macOS; a second has nothing to undo.
+  // On macOS the first resume of an inactive queue activates it; the second resume is unbalanced.
   queue.resume()
   queue.resume()
 }

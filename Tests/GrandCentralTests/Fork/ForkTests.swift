@@ -2,8 +2,8 @@ import CFaults
 import TestSupport
 import Testing
 
-/// In processes of their own: see Tests/Probes/ForkProbe. The thread sanitizer's runtime does not
-/// support threads in a child of a process that had some, and says so.
+/// Each test runs in a process of its own: see Tests/Probes/ForkProbe. The thread sanitizer does
+/// not support threads in a child of a process that had threads, and reports that.
 @Suite("A forked child", .serialized, .disabled(if: faults_is_thread_sanitized()))
 struct ForkTests {
   private func run(

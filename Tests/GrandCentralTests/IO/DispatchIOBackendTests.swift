@@ -3,8 +3,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-// The suites of channels run in this process with the backend that is chosen by itself, or by the
-// environment; here, with each of them, in processes of their own.
+// In this process the channels' suites run with the backend that the engine or the environment
+// chooses. Here they run with each backend, in processes of their own.
 @Suite("Channels with each backend", .serialized) struct BackendTests {
   @Test(arguments: ["uring", "workers"])
   func `pass all their tests`(backend: String) {
@@ -13,13 +13,13 @@ import Testing
         ownProgram, "--testing-library", "swift-testing", "--filter",
         #"GrandCentralTests\.DispatchIO\w+Tests"#,
       ],
-      // Repetition is for this process.
+      // The child runs fewer repetitions than this process.
       environment: ["GRANDCENTRAL_IO": backend, "GRANDCENTRAL_STRESS": "0.2"],
       seconds: 4 * patienceSeconds)
     let said = child.output + child.errors
     let issues = said.split(separator: "\n").filter { $0.contains("✘") }.joined(separator: "\n")
     #expect(child.status == 0, "\(backend): \(child.signal ?? 0): \(issues)\n\(said.suffix(2000))")
-    // That the filter found them.
+    // Checks that the filter matched tests.
     let counts = said.split(separator: "Test run with ").dropFirst().compactMap {
       Int($0.prefix { $0.isNumber })
     }
@@ -47,7 +47,7 @@ import Testing
     let bytes = pattern(1_000_000)
     fill(file, bytes)
     fsync(file)
-    // Where the file system has a disk, the kernel has to fetch it again.
+    // If the file system has a disk, the kernel must read the pages again.
     posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
     let channel = TestChannel(file, .random)
     let queue = DispatchQueue(label: "not in memory")
@@ -103,7 +103,7 @@ import Testing
         let left = Array(told.last ?? .empty)
         #expect(told.error == (left.isEmpty ? 0 : ECANCELED) || told.error == ECANCELED)
         #expect(left == Array(bytes.suffix(left.count)))
-        // What was not left is in the file.
+        // The bytes that the operation did not return are in the file.
         let went = size - left.count
         #expect(Array(all.dropFirst(index * 9000).prefix(went)) == Array(bytes.prefix(went)))
       }

@@ -7,7 +7,7 @@ import Testing
   let queue = DispatchQueue(label: "errors")
   let folder = ScratchFolder()
 
-  /// The cleanup handler has the reason, each operation too, and nothing is lost.
+  /// The cleanup handler and each operation receive the error, and no byte is lost.
   private func expectNone(_ channel: TestChannel, _ error: Int32) {
     #expect(channel.cleanups.waitForCount(1))
     let read = channel.io.read(10, on: queue)
@@ -31,7 +31,7 @@ import Testing
   @Test func `is of the wrong type: ESPIPE, EISDIR`() throws {
     let ends = DescriptorPair.pipe().madeBlocking
     expectNone(TestChannel(ends.input, .random), ESPIPE)
-    // Its descriptor is not kept, once the last handler has returned.
+    // The channel releases its descriptor when the last handler has returned.
     #expect(eventually { !isNonBlocking(ends.input) })
     let directory = open(folder.path, O_RDONLY)
     expectNone(TestChannel(directory), EISDIR)
@@ -54,7 +54,7 @@ import Testing
     #expect(dropped.all == [ENOENT])
   }
 
-  /// The file is there when the channel is made; only opening it fails.
+  /// The file exists when the channel is made; opening it fails later.
   private func expectLateError(_ channel: TestChannel, _ error: Int32) {
     let write = channel.io.write(pattern(3), on: queue)
     #expect(write.wait())
@@ -63,7 +63,7 @@ import Testing
     #expect(read.wait())
     #expect(read.error == error && read.last == nil)
     #expect(channel.cleanups.all == [])
-    // Another channel of that file cannot be made, and its cleanup handler gets the reason.
+    // Another channel for that file cannot be made; its cleanup handler receives the error.
     expectNone(TestChannel(of: channel, .stream), error)
     #expect(channel.end())
     #expect(channel.cleanups.all == [0])
@@ -168,7 +168,7 @@ import Testing
     let channel = TestChannel(accepted)
     let told = channel.io.read(10, on: queue)
     settle()
-    // socket(7): a close that does not linger resets.
+    // socket(7): close with a linger time of zero resets the connection.
     var immediately = linger(l_onoff: 1, l_linger: 0)
     setsockopt(client, SOL_SOCKET, SO_LINGER, &immediately, socklen_t(MemoryLayout<linger>.size))
     close(client)
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test func `has its descriptor closed by somebody else`() {
-    // A number that nobody is given meanwhile.
+    // A high number, which no other descriptor gets meanwhile.
     let ends = DescriptorPair.pipe()
     let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
     let channel = TestChannel(number)

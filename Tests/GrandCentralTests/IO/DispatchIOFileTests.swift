@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `has a path of any bytes`() {
-    // Names on Linux need not be UTF-8, and what is not stands for no other file.
+    // File names on Linux need not be UTF-8. A name that is not UTF-8 must not match another file.
     let name = folder["x"].utf8CString.dropLast(2) + [-1, 0x2E, -64, 0]
     for (flags, text) in [(O_WRONLY | O_CREAT, "new"), (O_RDONLY, "old")] {
       let ended = Log<Int32>()
@@ -207,7 +207,7 @@ import Testing
     writeBytes(ends.output, 5)
     #expect(log.waitForCount(1))
     #expect(log.all[0] == (5, 0))
-    // The descriptor is the caller's again.
+    // The caller owns the descriptor again.
     #expect(!isNonBlocking(ends.input))
     writeBytes(ends.output, 150)
     read()

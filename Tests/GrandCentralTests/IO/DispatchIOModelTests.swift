@@ -1,5 +1,5 @@
-// Channels against models that know each byte: peers that take and give odd pieces through small
-// buffers, and hang up; files, whose position reads and writes share.
+// Channels compared with models that know each byte. Peers transfer pieces of odd sizes through
+// small buffers and hang up; reads and writes of a file share its position.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -9,11 +9,11 @@ import Testing
   enum Way: CaseIterable {
     case pipe, sockets
 
-    /// Little fits into it, so what is moved at a time is less than was asked for.
+    /// Small buffers, so that a transfer moves less than was requested.
     var ends: DescriptorPair {
       let ends = self == .pipe ? DescriptorPair.pipe() : .sockets()
       var bytes: Int32 = 1
-      // F_SETPIPE_SZ, fcntl(2): a page at least.
+      // F_SETPIPE_SZ, fcntl(2): the minimum is one page.
       _ = fcntl(ends.output, 1031, 1)
       for (end, option) in [(ends.output, SO_SNDBUF), (ends.input, SO_RCVBUF)] {
         setsockopt(end, SOL_SOCKET, option, &bytes, socklen_t(MemoryLayout<Int32>.size))
@@ -63,7 +63,7 @@ import Testing
       #expect(possible.contains(told.error))
       went += bytes.dropLast(left.count)
     }
-    // Who hangs up may leave some on the way.
+    // A peer that hangs up may leave bytes in the buffer.
     #expect(hangsUp ? went.starts(with: peer.taken) : went == peer.taken)
     if peer.taken.count < most { close(ends.input) }
   }
@@ -90,7 +90,7 @@ import Testing
     let stops = Int.random(in: 0..<3, using: &random) == 0
     for _ in 0..<Int.random(in: 0...500, using: &random) { sched_yield() }
     #expect(channel.end(stops ? .stop : []))
-    // Nobody has the descriptor now but the peer, whom this lets come to its end.
+    // Only this thread and the peer use the connection now. Reading the rest lets the peer finish.
     let rest = OddPeer(ends.input, random.split())
     rest.take(atMost: .max)
     close(ends.input)
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// Data of regions of odd sizes.
+  /// Data whose regions have odd sizes.
   private func pieces(of bytes: [UInt8], _ random: inout SeededGenerator) -> DispatchData {
     var data = DispatchData.empty
     var rest = bytes[...]
@@ -195,8 +195,8 @@ import Testing
   }
 }
 
-/// The other end, in plain system calls of odd sizes. Its results are for who has joined its
-/// thread.
+/// The other end of a connection. It uses plain system calls of odd sizes. Read its results after
+/// joining its thread.
 private final class OddPeer: @unchecked Sendable {
   private let descriptor: Int32
   private var random: SeededGenerator
@@ -207,7 +207,7 @@ private final class OddPeer: @unchecked Sendable {
     self.random = random
   }
 
-  /// Takes bytes up to the end, or until it has so many and hangs up.
+  /// Reads up to the end, or until it has `most` bytes and hangs up.
   func take(atMost most: Int) {
     _ = fcntl(descriptor, F_SETFL, 0)
     var buffer = [UInt8](repeating: 0, count: 5000)
@@ -222,7 +222,7 @@ private final class OddPeer: @unchecked Sendable {
     close(descriptor)
   }
 
-  /// Gives all of `bytes`, and hangs up.
+  /// Writes all of `bytes`, and hangs up.
   func give(_ bytes: [UInt8]) {
     _ = fcntl(descriptor, F_SETFL, 0)
     var rest = bytes[...]

@@ -12,8 +12,8 @@ import Testing
     for _ in 0..<stressed(30) { carry(way, &random) }
   }
 
-  /// Two channels at each end, writes and reads of random sizes, and a stop of either side at some
-  /// point.
+  /// Moves bytes through two channels at each end, with writes and reads of random sizes. Either
+  /// side may be stopped at a random point.
   private func carry(_ way: Way, _ random: inout SeededGenerator) {
     let ends = way == .pipe ? DescriptorPair.pipe() : .sockets()
     let queues = [DispatchQueue.global(), DispatchQueue(label: "property")]
@@ -40,7 +40,7 @@ import Testing
     for _ in 0..<Int.random(in: 0...2000, using: &random) { sched_yield() }
     if stopsWriters { for writer in writers { writer.io.close(flags: .stop) } }
     for reader in readers { reader.io.close(flags: Bool.random(using: &random) ? .stop : []) }
-    // Readers that are not stopped get the end.
+    // Readers that are not stopped receive the end of the stream.
     var rest: [UInt8] = []
     drain(ends, writers, readers, into: &rest)
     #expect(writes.allSatisfy { $0.wait() } && reads.allSatisfy { $0.wait() })
@@ -52,13 +52,13 @@ import Testing
       #expect(left == Array(bytes.suffix(left.count)))
       went += bytes.prefix(bytes.count - left.count)
     }
-    // Each operation's own stretch, in the order of submission, and then what nobody has read.
+    // The operations return consecutive bytes in the order of submission; the unread bytes follow.
     #expect(reads.flatMap(\.all) + rest == went)
     close(ends.input)
   }
 
-  /// Ends the writers, closes their descriptor, then ends the readers and reads what they have
-  /// left.
+  /// Ends the writers and closes their descriptor, then ends the readers and reads the remaining
+  /// bytes.
   private func drain(
     _ ends: DescriptorPair, _ writers: [TestChannel], _ readers: [TestChannel],
     into rest: inout [UInt8]
@@ -68,7 +68,7 @@ import Testing
     var readersAreGone = false
     let isOver = eventually {
       readersAreGone = readersAreGone || readers.allSatisfy { $0.cleanups.count == 1 }
-      // While a channel has the descriptor nobody else reads from it.
+      // While a channel uses the descriptor, no other code reads from it.
       if readersAreGone, case let count = read(ends.input, &buffer, buffer.count), count > 0 {
         rest += buffer.prefix(count)
       }
@@ -104,7 +104,7 @@ import Testing
           let expected = place < model.count ? Array(model[place...].prefix(count)) : []
           reads.append((channel.io.read(count, at: off_t(place), on: .global()), expected))
         }
-        // Without one they would overtake each other.
+        // Without a barrier the operations could overtake each other.
         channel.io.barrier {}
       }
       for read in reads {
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func `leave nothing behind`() async {
-    // In a process of its own, where nobody else opens a descriptor.
+    // In a process of its own, where no other code opens descriptors.
     _ = await #expect(processExitsWith: .success) {
       let folder = ScratchFolder()
       fill(folder.file("a"), pattern(1000))
@@ -126,15 +126,15 @@ import Testing
       try useAndLeave(100, folder["a"])
       let before = openDescriptors()
       try useAndLeave(stressed(10_000), folder["a"])
-      // The pool reads /proc now and then, and the process's other libraries make a few when they
-      // first need them.
+      // The pool opens /proc from time to time, and the other libraries of the process open a few
+      // descriptors on first use.
       let fewOnce = 10
       #expect(eventually { openDescriptors() <= before + fewOnce })
     }
   }
 }
 
-/// So that the engine has what it listens with.
+/// Makes the engine open the descriptors of its poller.
 private func listenOnce() {
   let ends = DescriptorPair.pipe()
   let (heard, ended) = (Latch(), Latch())
@@ -149,7 +149,7 @@ private func listenOnce() {
   ends.closeBoth()
 }
 
-/// Makes that many channels, a hundred at a time, and sees to it that all they held is let go of.
+/// Makes `count` channels, a hundred at a time, and checks that they release all they held.
 private func useAndLeave(_ count: Int, _ path: String) throws {
   let gone = Counter()
   let queue = DispatchQueue(label: "leave nothing")
@@ -164,7 +164,7 @@ private func useAndLeave(_ count: Int, _ path: String) throws {
   #expect(gone.waitForValue(count / 100 * 100))
 }
 
-/// Makes a channel of some kind, uses it, and leaves it.
+/// Makes a channel, whose kind depends on `index`, uses it, and releases it.
 private func useAndLeave(
   _ index: Int, _ path: String, _ queue: DispatchQueue, _ done: Latch, _ witness: Witness
 ) throws {

@@ -26,7 +26,7 @@ import Testing
     close(ends.output)
     #expect(told.wait())
     #expect(told.all == Array("abc\nde\n".utf8))
-    // A terminal that is just hanging up may say so.
+    // A terminal that is hanging up may return EIO.
     #expect(told.error == 0 || kind == "terminal" && told.error == EIO)
     #expect(told.last?.count ?? 0 == 0)
     #expect(channel.end())
@@ -79,7 +79,7 @@ import Testing
     writeBytes(ends.output, 30)
     #expect(told.wait())
     #expect(told.pieces == [7, 7, 6])
-    // What was not asked for is still there.
+    // The bytes that were not requested are still in the pipe.
     #expect(readBytes(ends.input) == 10)
     #expect(channel.end())
     ends.closeBoth()
@@ -138,7 +138,7 @@ import Testing
     first.io.close()
     second.io.close()
     settle()
-    // The descriptor is not the client's before all have left it.
+    // The client owns the descriptor again only when all channels have released it.
     #expect(first.cleanups.count == 0 && second.cleanups.count == 0)
     #expect(third.end())
     #expect(first.cleanups.waitForCount(1) && second.cleanups.waitForCount(1))
@@ -292,7 +292,7 @@ import Testing
     queue.suspend()
     let told = reader.io.read(on: queue)
     var sent = 0
-    // More than the sockets hold: nobody reads without end.
+    // The channel reads more than the sockets hold, but stops while no handler can run.
     #expect(
       eventually {
         while case let count = writeBytes(ends.output, 65536), count > 0 { sent += count }
@@ -309,7 +309,7 @@ import Testing
   }
 }
 
-/// How many bytes can be read.
+/// 1 if bytes can be read, otherwise 0.
 private func fillLevel(_ descriptor: Int32) -> Int {
   var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
   return poll(&entry, 1, 0) == 1 ? 1 : 0

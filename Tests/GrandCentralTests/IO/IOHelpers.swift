@@ -3,7 +3,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// What the handlers of one operation were told.
+/// Records what the handlers of one operation received.
 final class Told: @unchecked Sendable {
   private let monitor = Monitor()
   private var bytes: [UInt8] = []
@@ -37,7 +37,7 @@ final class Told: @unchecked Sendable {
     }
   }
 
-  /// Waits for `done`; false if it does not come, or something is wrong with how.
+  /// Waits for `done`. Returns false on timeout, if calls overlapped, or if a call followed `done`.
   func wait() -> Bool {
     monitor.wait(seconds: patienceSeconds) { doneCount > 0 }
       && monitor.withLock { doneCount == 1 && !hadCallAfterDone && !overlapped }
@@ -69,7 +69,7 @@ extension DispatchIO {
   }
 }
 
-/// A channel whose cleanup is recorded.
+/// A channel that records the calls of its cleanup handler.
 struct TestChannel {
   let io: DispatchIO
   let cleanups: Log<Int32>
@@ -102,7 +102,7 @@ struct TestChannel {
     io = DispatchIO(type: type, io: other.io, queue: .global()) { cleanups.append($0) }
   }
 
-  /// Closes, and waits for the cleanup.
+  /// Closes the channel and waits for the cleanup handler.
   func end(_ flags: DispatchIO.CloseFlags = []) -> Bool {
     io.close(flags: flags)
     return cleanups.waitForCount(1) && cleanups.count == 1
@@ -110,7 +110,7 @@ struct TestChannel {
 }
 
 extension DescriptorPair {
-  /// As most programs have them: blocking.
+  /// The pair with both ends blocking, as in most programs.
   var madeBlocking: DescriptorPair {
     for end in [input, output] { _ = fcntl(end, F_SETFL, 0) }
     return self
@@ -119,7 +119,7 @@ extension DescriptorPair {
 
 func isNonBlocking(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0 }
 
-/// All of `bytes`, from the file's start.
+/// Writes all of `bytes` at the start of the file.
 func fill(_ descriptor: Int32, _ bytes: [UInt8]) {
   var offset = 0
   while offset < bytes.count {
@@ -131,14 +131,14 @@ func fill(_ descriptor: Int32, _ bytes: [UInt8]) {
   }
 }
 
-/// The first bytes of a file.
+/// Reads the first bytes of a file.
 func content(_ descriptor: Int32, _ count: Int) -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: count)
   let read = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, 0) }
   return Array(bytes.prefix(max(0, read)))
 }
 
-/// Whether some descriptor of the process stands for the file.
+/// Whether a descriptor of the process refers to the file.
 func isOpen(_ path: String) -> Bool {
   (0..<1024).contains { descriptor in
     var target = [UInt8](repeating: 0, count: 1024)

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// In a child process, by Tests/Probes/LifetimeProbe; `scripts/lifetimes.sh` runs the same built
-/// with optimisation and the address sanitizer, which sees what is touched too late.
+/// Runs Tests/Probes/LifetimeProbe in a child process. `scripts/lifetimes.sh` runs the probe built
+/// with optimisation and the address sanitizer, which detects a use after free.
 @Suite("The last reference to an object") struct LifetimeTests {
   @Test func `may go with the effect of any call`() {
     let result = runProbe(

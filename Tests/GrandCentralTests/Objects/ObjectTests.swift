@@ -1,5 +1,5 @@
-// What every object of the API has, on those that make no use of it; and the target that a queue
-// has unless it is given another.
+// Members that all objects of the API have, on objects that ignore them; and the default target of
+// a queue.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-// Whatever may run begins, whatever runs already: in child processes, by Tests/Probes/PoolProbe. A
-// probe that never begins is a child that never ends.
+// Runnable work starts, whatever else runs. The tests run Tests/Probes/PoolProbe in child
+// processes; if a probe's work never starts, its child never ends.
 import TestSupport
 import Testing
 

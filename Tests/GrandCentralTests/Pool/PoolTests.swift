@@ -2,7 +2,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// In child processes, where nothing else makes threads: see Tests/Probes/PoolProbe.
+/// Each test runs a child process without other threads: see Tests/Probes/PoolProbe.
 @Suite("The pool", .serialized) struct PoolTests {
   private func run(
     _ scenario: String, environment: [String: String] = [:], launcher: [String] = [],
@@ -26,7 +26,7 @@ import Testing
 
   @Test func `wakes nobody when idle`() throws {
     let result = run("idle")
-    // A worker may leave meanwhile, for which it wakes once.
+    // A worker may leave meanwhile; it wakes once to do so.
     let threads = try #require(result.number("threads"))
     #expect(try #require(result.number("wakeUps")) <= threads)
     #expect(result.number("newThreads") == 0)

@@ -1,5 +1,5 @@
-// Where classes reach besides the threads that run client code. In processes of their own: nobody
-// else has work of these classes there, or timers.
+// Effects of classes beyond the threads that run client code. Each test runs in a process of its
+// own, without other timers or other work of these classes.
 import CFaults
 import Glibc
 import GrandCentral
@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("A class reaches") struct ClassReachTests {
-  /// The other timer's wake-up serves it: alone it would have come at its own time.
+  /// The other timer's wake-up also fires this timer, which alone would fire at its own time.
   @Test(arguments: [0, 1, 2])
   func `its timers, which wait for others`(form: Int) async {
     _ = await #expect(processExitsWith: .success) { [form] in
@@ -19,7 +19,7 @@ import Testing
         firedAt.value = .now()
         fired.open()
       }
-      // Background by its queue, by its handler; or no timer source at all.
+      // A background queue, a background handler, or `asyncAfter` without a timer source.
       let timer = DispatchSource.makeTimerSource(
         queue: form == 0 ? .global(qos: .background) : DispatchQueue(label: "plain"))
       if form < 2 {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The one handler that has begun holds the only other thread that is in the class.
+  /// The handler that has begun occupies the only other thread in the class.
   @Test func `the disk, with files that are read for it`() async {
     _ = await #expect(processExitsWith: .success) {
       let hasPriorities = DispatchQoS.QoSClass.background.effects.contains {

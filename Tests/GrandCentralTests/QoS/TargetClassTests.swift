@@ -2,7 +2,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// Contract P3: a queue without a class of its own has that of the nearest target that has one.
+/// Contract P3: a queue without a class has the class of its nearest target that has one.
 @Suite("The class of a target") struct TargetClassTests {
   static let classes: [DispatchQoS.QoSClass] = [
     .background, .utility, .default, .userInitiated, .userInteractive,
@@ -10,7 +10,7 @@ import Testing
 
   enum Shape: CaseIterable, Sendable { case serial, concurrent, chain, concurrentOnSerial }
 
-  /// A queue whose targets end at `root`, and the queue directly above that.
+  /// The top queue of a chain of targets that ends at `root`.
   private static func queue(_ shape: Shape, on root: DispatchQueue) -> DispatchQueue {
     switch shape {
     case .serial: DispatchQueue(label: "class.serial", target: root)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// The classes at which items of `queue` run that a thread submits at a class of its own.
+  /// The classes at which items of `queue` run when a thread of class `submitter` submits them.
   private static func seen(on queue: DispatchQueue, from submitter: DispatchQoS.QoSClass)
     -> Set<DispatchQoS.QoSClass>
   {

@@ -119,7 +119,7 @@ import Testing
       done.open()
     }
     #expect(started.wait())
-    // Would wait for ever if it waited for the item before it.
+    // The barrier would never run if it waited for the item before it.
     queue.async(flags: .barrier) {
       gate.open()
       done.open()

@@ -18,7 +18,7 @@ import Testing
 
   @Test func `starts items in submission order`() {
     let queue = DispatchQueue(label: "concurrent.order", attributes: .concurrent)
-    // Each item waits for the one after it, so all must have started before the first can end.
+    // Each item waits for the next one, so all must start before the first can end.
     let started = (0...8).map { _ in Latch() }
     let finished = Latch(8)
     started[8].open()
@@ -63,7 +63,7 @@ import Testing
     let runs = Counter()
     queue.suspend()
     for _ in 0..<10 { queue.async { runs.add() } }
-    // What another queue does meanwhile shows that time has passed for the pool.
+    // The pool has run other work meanwhile, so it had time to run these items.
     settle()
     #expect(runs.value == 0)
     queue.resume()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// In child processes: see Tests/Probes/MainQueueProbe.
+/// Each test runs a child process: see Tests/Probes/MainQueueProbe.
 @Suite("The main queue") struct MainQueueTests {
   private func run(
     _ scenario: String, sourceLocation: SourceLocation = #_sourceLocation

@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Calls through a witness, so that the deprecation warning stays inside the deprecated function.
+  /// Calls through a protocol, so that only the deprecated function has a deprecation warning.
   private static func legacyQueues() -> [(DispatchQueue, DispatchQoS.QoSClass)] {
     (LegacyDoor.self as any LegacyQueues.Type).queues()
   }

@@ -2,7 +2,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// The peer's Swift queues trap when an active queue is retargeted; ours do not.
+/// The peer's Swift queues trap when an active queue is retargeted; these queues do not.
 @Suite("Retargeting an active queue") struct RetargetTests {
   private let key = DispatchSpecificKey<String>()
 
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func `jumps the queue`() {
-    // Two queues on one serial target; the low one is held while urgent work runs.
+    // Two queues target one serial queue; the low one is held while urgent work runs.
     let target = DispatchQueue(label: "jump.target")
     let low = DispatchQueue(label: "jump.low", target: target)
     let high = DispatchQueue(label: "jump.high", target: target)

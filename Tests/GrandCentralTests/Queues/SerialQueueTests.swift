@@ -59,7 +59,7 @@ import Testing
       _ = gate.wait()
       done.open()
     }
-    // Reached although the item waits for what comes next.
+    // `async` returns here although the item waits for the latch that opens next.
     gate.open()
     #expect(done.wait())
   }
@@ -96,7 +96,7 @@ import Testing
   @Test func `takes work from deinit of a captured object`() {
     let queue = DispatchQueue(label: "serial.deinit")
     let done = Latch()
-    // The witness dies with the item's closure, on the worker, and submits once more.
+    // The worker destroys the item's closure and so the witness, which then submits once more.
     do {
       let witness = Witness { queue.async { done.open() } }
       queue.async { _ = witness }

@@ -65,7 +65,7 @@ import Testing
     queue.async { seen.append(DispatchQueue.getSpecific(key: key)) }
     #expect(seen.waitForCount(1))
     #expect(seen.all == ["bottom"])
-    // Asking the queue itself does not look at its targets.
+    // `getSpecific` of the queue itself does not search its targets.
     #expect(queue.getSpecific(key: key) == nil)
   }
 

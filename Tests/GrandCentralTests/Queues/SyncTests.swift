@@ -28,7 +28,7 @@ import Testing
     #expect(throws: Refusal(reason: "flags")) {
       try queue.sync(flags: .barrier) { throw Refusal(reason: "flags") }
     }
-    // The queue is free again after an error.
+    // The queue is free after an error.
     #expect(queue.sync { true })
   }
 
@@ -166,7 +166,7 @@ import Testing
       done.open()
     }
     #expect(started.wait())
-    // Would wait for ever if it had to wait for the item.
+    // The call would never return if it waited for the item.
     queue.sync { gate.open() }
     #expect(done.wait())
   }

@@ -1,4 +1,4 @@
-// What a closure throws comes back also when another thread runs it.
+// The caller receives an error that a closure throws, even if another thread runs the closure.
 import GrandCentral
 import TestSupport
 import Testing

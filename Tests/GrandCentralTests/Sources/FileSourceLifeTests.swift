@@ -1,4 +1,4 @@
-// File system sources that come and go while files change; clients' mistakes: contract rows S5, S7.
+// File system sources made and ended while files change; clients' mistakes: contract rows S5, S7.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `take no descriptors of their own, however many there have been`() async {
-    // In a process of its own, where nobody else opens any.
+    // In a process of its own, where no other code opens descriptors.
     _ = await #expect(processExitsWith: .success) {
       let folder = ScratchFolder()
       let file = folder.file("file")
@@ -99,7 +99,7 @@ import Testing
       }
       FileWatcher(dup(file)).end()
       FileWatcher(dup(place)).end()
-      // Some sources may just be ending, and have a folder open for a look.
+      // Sources that are ending may have a folder open briefly.
       let isFlat = eventually { openDescriptors() == before }
       if !isFlat { print("\(before) descriptors before, \(openDescriptors()) after") }
       exit(isFlat ? 0 : 1)

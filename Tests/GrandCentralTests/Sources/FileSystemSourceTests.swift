@@ -4,7 +4,7 @@ import GrandCentral
 import TestSupport
 import Testing
 
-/// O_PATH, open(2), which the C library's module hides.
+/// O_PATH, open(2), which the C library's module does not export.
 private let pathOnly: Int32 = 0o10_000_000
 
 @Suite("A source of a file") struct FileSourceTests {
@@ -25,7 +25,7 @@ private let pathOnly: Int32 = 0o10_000_000
     }
   }
 
-  /// To a file of ten bytes, which is also called "other".
+  /// Changes to a file of ten bytes that has a second name, "other".
   static let changes = [
     Change("is written within its size", .write) { _, file in _ = pwrite(file, "x", 1, 0) },
     Change("is written beyond its end", [.write, .extend]) { _, file in
@@ -77,7 +77,7 @@ private let pathOnly: Int32 = 0o10_000_000
     let file = folder.file("file")
     for _ in 0..<50 {
       let watcher = FileWatcher(file, .link, closes: false)
-      // Where clocks are coarse the record may look as before, and then there is nothing to see.
+      // With a coarse clock the change time may stay the same, and the change cannot be detected.
       let before = changeTime(of: file)
       repeat {
         link(folder["file"], folder["other"])
@@ -155,8 +155,8 @@ private let pathOnly: Int32 = 0o10_000_000
       #expect(watcher.hears(event))
     }
     unlink(folder["third"])
-    // One name at a time: where both are gone at the first look, the second event stands for
-    // nothing that shows.
+    // Removes one name at a time: if both are gone at the first look, the second event shows no
+    // change.
     settleFiles(in: folder)
     unlink(folder["file"])
     #expect(watchers[3].hears(.delete))
@@ -215,7 +215,7 @@ private let pathOnly: Int32 = 0o10_000_000
     watcher.source.resume()
     #expect(watcher.hears([.write, .extend, .attrib, .rename]))
     settle()
-    // Suspending lets an event through that was on its way.
+    // A source that is being suspended may still handle one event that was in flight.
     #expect(watcher.all.count == before + 1 && before <= 1)
     watcher.end()
     other.end()
@@ -273,7 +273,7 @@ private let pathOnly: Int32 = 0o10_000_000
 
   typealias Change = FileSourceTests.Change
 
-  /// To a directory with a file "in" and a directory "sub".
+  /// Changes to a directory with a file "in" and a directory "sub".
   static let changes = [
     Change("gets a file", .write) { folder, _ in close(folder.file("place/new")) },
     Change("loses a file", .write) { folder, _ in _ = unlink(folder["place/in"]) },
@@ -311,7 +311,7 @@ private let pathOnly: Int32 = 0o10_000_000
     change.make(folder, place)
     #expect(watcher.hears(change.heard))
     settleFiles(in: folder)
-    // Whether a directory of some more entries is larger is up to the file system.
+    // The file system decides whether a directory grows with its entries.
     #expect(watcher.heard.subtracting(.extend) == change.heard)
     #expect(picky.heard.subtracting(.extend) == [])
     watcher.end()
@@ -362,7 +362,7 @@ private let pathOnly: Int32 = 0o10_000_000
     }
     removeTree(folder["tree"])
     for level in levels { #expect(level.hears([.delete, .link])) }
-    // The lowest has no subdirectory to lose.
+    // Every directory loses an entry; the lowest one loses only its file.
     for place in stride(from: 0, to: levels.count, by: 2) { #expect(levels[place].hears(.write)) }
     for level in levels { level.end() }
   }

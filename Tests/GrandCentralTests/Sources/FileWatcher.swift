@@ -1,4 +1,4 @@
-// What the tests of file system sources share: a source, and what it has heard.
+// A source with a record of its events, for the tests of file system sources.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -6,14 +6,14 @@ import Testing
 
 typealias FileSystemEvent = DispatchSource.FileSystemEvent
 
-/// A source of one descriptor, which it closes in its cancel handler if it is to.
+/// A source of one descriptor; its cancel handler closes the descriptor if requested.
 final class FileWatcher: Sendable {
   let source: any DispatchSourceFileSystemObject
   let descriptor: Int32
   private let log: Log<FileSystemEvent>
   private let ended = Latch()
 
-  /// Returns when the source has begun to watch.
+  /// Returns when the source watches its file.
   init(
     _ descriptor: Int32, _ mask: FileSystemEvent = .all, closes: Bool = true,
     queue: DispatchQueue? = nil
@@ -38,11 +38,11 @@ final class FileWatcher: Sendable {
     _ = begun.wait()
   }
 
-  /// All that was heard.
+  /// The union of all events so far.
   var heard: FileSystemEvent { log.all.reduce(into: []) { $0.formUnion($1) } }
   var all: [FileSystemEvent] { log.all }
 
-  /// Waits until all of `events` have been heard.
+  /// Waits until all of `events` have been received.
   func hears(_ events: FileSystemEvent) -> Bool {
     var count = 0
     while !heard.isSuperset(of: events) {
@@ -53,15 +53,15 @@ final class FileWatcher: Sendable {
     return true
   }
 
-  /// Cancels, and waits for the cancel handler.
+  /// Cancels the source and waits for the cancel handler.
   func end() {
     source.cancel()
     #expect(ended.wait())
   }
 }
 
-/// Waits until all that has happened to files so far has been told, as far as that can be waited
-/// for: the kernel keeps events in order, so a later one has come after them.
+/// Waits until the sources have received all changes made so far. The kernel keeps events in order,
+/// so the event of a later change arrives after them.
 func settleFiles(in folder: ScratchFolder) {
   let sentinel = FileWatcher(folder.file("sentinel"), .write)
   writeBytes(sentinel.descriptor, 1)

@@ -1,4 +1,4 @@
-// Memory pressure sources: contract rows S1, S2, S5. How levels come about is tested in the core.
+// Memory pressure sources: contract rows S1, S2, S5. The core's tests cover how levels are chosen.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `opens what it needs while there is one, and no more for many`() async {
-    // In a process of its own, where nobody else opens any.
+    // In a process of its own, where no other code opens descriptors.
     _ = await #expect(processExitsWith: .success) {
       func make() -> any DispatchSourceMemoryPressure {
         let source = DispatchSource.makeMemoryPressureSource(eventMask: .all)
@@ -66,7 +66,7 @@ import Testing
       let first = make()
       let during = settledDescriptors()
       for source in (0..<100).map({ _ in make() }) { end(source) }
-      // Until nobody else has one open for a moment.
+      // Waits out descriptors that other threads open briefly.
       let isShared = eventually { openDescriptors() == during }
       let still = openDescriptors()
       end(first)

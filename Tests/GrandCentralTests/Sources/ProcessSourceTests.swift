@@ -1,4 +1,4 @@
-// Process sources: contract row S1, and S3 to S5 for them.
+// Process sources: contract row S1, and rows S3 to S5 as they apply.
 import CFaults
 import Glibc
 import GrandCentral
@@ -15,7 +15,7 @@ import Testing
     #expect(done.wait())
   }
 
-  /// An active source, and what its handler is told.
+  /// Makes an active source with a log of the data that its handler receives.
   private func watching(
     _ process: pid_t, _ mask: DispatchSource.ProcessEvent = .exit
   ) -> (source: any DispatchSourceProcess, log: Log<UInt>) {
@@ -215,10 +215,10 @@ import Testing
   func `tells of forks and execs, and of the exit last`() {
     let ends = DescriptorPair.pipe()
     _ = fcntl(ends.input, F_SETFL, 0)
-    // It forks for `true`, then becomes `cat`, which ends with its input.
+    // The shell forks to run `true`, then becomes `cat`, which ends with its input.
     let child = startChild(["sh", "-c", "read word; true & wait; exec cat"], input: ends.input)
     let (source, log) = watching(child, [.exit, .fork, .exec])
-    // Registered once the handlers are on their way: the lane runs in order.
+    // The lane runs in order, so its registration handler shows that the source is registered.
     let isRegistered = Latch()
     let other = DispatchSource.makeProcessSource(identifier: child, eventMask: .all, queue: queue)
     let others = Log<UInt>()
@@ -267,7 +267,7 @@ import Testing
       watchAndCancel(1)
       let before = openDescriptors()
       watchAndCancel(100)
-      // The pool reads /proc now and then.
+      // The pool opens /proc briefly from time to time.
       guard eventually({ openDescriptors() <= before }) else { Glibc.exit(1) }
     }
   }
@@ -310,8 +310,8 @@ import Testing
   }
 }
 
-/// Whether the kernel lets this process know of other processes' forks. From Linux 6.6 on it need
-/// not be root.
+/// Whether the kernel surely reports other processes' forks to this process: it is root, in the
+/// machine's first namespaces. From Linux 6.6 on the kernel does not require root.
 private let mayKnowOfOthers: Bool = {
   var isFirst = geteuid() == 0
   for (name, inode) in [("pid", 0xefff_fffc), ("user", 0xefff_fffd)] {
@@ -324,7 +324,7 @@ private let mayKnowOfOthers: Bool = {
   return isFirst
 }()
 
-/// Every other one is cancelled before the exit, the others after it.
+/// Makes `count` sources; half are cancelled before their process exits, half after it.
 private func watchAndCancel(_ count: Int) {
   for number in 0..<count {
     let child = startChild(["sleep", "1000"])

@@ -103,7 +103,7 @@ import Testing
     let cancelled = Latch(4)
     for source in readers as [any DispatchSourceProtocol] + [writer] {
       source.setCancelHandler { cancelled.open() }
-      // First, or the handler might run once more, and suspend the source again.
+      // Cancel before resuming: otherwise the handler might run again and suspend the source again.
       source.cancel()
       source.resume()
     }
@@ -180,7 +180,7 @@ import Testing
     let source = DispatchSource.makeReadSource(fileDescriptor: server.descriptor, queue: queue)
     let accepted = Log<Int32>()
     source.setEventHandler {
-      // One at a time: what is left is told again.
+      // Accepts one connection per call: the source reports the remaining ones again.
       let client = accept(server.descriptor, nil, nil)
       if client >= 0 { accepted.append(client) }
     }

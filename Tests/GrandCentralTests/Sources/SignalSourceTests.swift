@@ -1,5 +1,5 @@
-// Signal sources: contract rows S1, S4, S5, S8. Each test has a signal of its own, none of which
-// the test runner uses.
+// Signal sources: contract rows S1, S4, S5, S8. Each test uses a signal of its own, which the test
+// runner does not use.
 import CFaults
 import Glibc
 import GrandCentral
@@ -9,7 +9,7 @@ import Testing
 @Suite("A signal source") struct SignalSourceTests {
   private let queue = DispatchQueue(label: "signals")
 
-  /// Activates, and returns when deliveries count.
+  /// Activates the source; returns when deliveries are counted.
   private func start(_ source: any DispatchSourceProtocol) {
     let isRegistered = Latch()
     source.setRegistrationHandler { isRegistered.open() }
@@ -17,7 +17,7 @@ import Testing
     #expect(isRegistered.wait())
   }
 
-  /// An active source, and what its handler has been told in all.
+  /// Makes an active source with a counter of the deliveries that its handler received.
   private func counting(
     _ number: Int32, on queue: DispatchQueue
   ) -> (source: any DispatchSourceSignal, heard: Counter) {
@@ -90,7 +90,7 @@ import Testing
       }
     }
     #expect(isSent)
-    // The thread sanitizer itself lets signals wait, and counts those of a kind that wait as one.
+    // The thread sanitizer delays signals, and merges pending signals of one number.
     let least = faults_is_thread_sanitized() ? 1 : 4 * each
     for (_, heard) in all { #expect(heard.waitForValue(least)) }
     settle()
@@ -196,7 +196,7 @@ import Testing
     cancelAndWait(source)
     #expect(faults_action_of(52) == FAULTS_COUNTED)
     #expect(heard.value == 0)
-    // A new source comes above it.
+    // A new source installs its handler above the program's.
     let (again, heardAgain) = counting(52, on: queue)
     signalProcess(52)
     #expect(heardAgain.waitForValue(1))
@@ -237,7 +237,7 @@ import Testing
       }
     }
     #expect(thread.join())
-    // The thread sanitizer would deliver it after the child's end.
+    // The thread sanitizer would deliver the signal only after the child's end.
     #expect(statuses.all == (faults_is_thread_sanitized() ? [0, 0] : [54, 0]))
     settle()
     #expect(heardFirst.value == 0 && heardSecond.value == 0)
@@ -256,7 +256,7 @@ import Testing
     }
     let late = Counter()
     let cancelled = Latch(3 * rounds)
-    // The signal's first source, and its last, come and go on three threads.
+    // Three threads make and cancel sources, so the signal's first and last source often change.
     let areMade = onThreads(3) { number in
       var random = SeededGenerator(seed: seeds.seed &+ UInt64(number))
       for _ in 0..<rounds { makeAndCancel(random.next(), late: late, cancelled: cancelled) }
@@ -320,7 +320,7 @@ import Testing
   }
 }
 
-/// The whole way of a source, with no descriptor to be had until a signal has come.
+/// Runs a source from start to end, without any free descriptor until a signal has arrived.
 private func waitWithoutDescriptors() {
   let isRegistered = Latch()
   let heard = Counter()

@@ -1,4 +1,4 @@
-// Activation, suspension, cancellation and the end of sources: contract rows S2, S4, S5.
+// Activation, suspension, cancellation and release of sources: contract rows S2, S4, S5.
 import GrandCentral
 import TestSupport
 import Testing
@@ -119,8 +119,8 @@ import Testing
     let own = DispatchQueue(label: "sources.own")
     own.setSpecific(key: key, value: 1)
     let places = Log<Int?>()
-    // One that is idle, one that is suspended, one that has events waiting, and one whose handler
-    // is a work item.
+    // An idle source, a suspended one, one with pending events, and one whose handler is a work
+    // item.
     for kind in 0..<4 {
       let source = DispatchSource.makeUserDataAddSource(queue: own)
       do {

@@ -1,4 +1,4 @@
-// Timers: contract row S6. No test demands that a timer be punctual, only that it is never early.
+// Timers: contract row S6. A timer may be late in these tests, but never early.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -102,7 +102,7 @@ import Testing
     timer.cancel()
   }
 
-  // The two that follow are in processes of their own, without other timers.
+  // The next two tests run in processes of their own, without other timers.
 
   @Test func `that is alone fires when it is due, however late it may be`() async {
     _ = await #expect(processExitsWith: .success) {
@@ -110,7 +110,7 @@ import Testing
       let deadline = DispatchTime.now() + .milliseconds(1)
       let timer = DispatchSource.makeTimerSource()
       timer.setEventHandler { fired.open() }
-      // Another is far from it.
+      // The other timer is due much later.
       let later = DispatchSource.makeTimerSource()
       later.schedule(deadline: deadline + .seconds(7200), leeway: .seconds(3600))
       later.activate()
@@ -127,7 +127,7 @@ import Testing
       let early = Counter()
       let start = DispatchTime.now()
       let last = start + .milliseconds(100)
-      // From the last to the first, so that each finds another in its window.
+      // From the latest to the earliest, so that each timer finds another timer in its window.
       let timers = [(100, 0), (60, 3_600_000), (30, 60_000), (1, 1_000)].map {
         (delay, leeway) -> any DispatchSourceTimer in
         let timer = DispatchSource.makeTimerSource(queue: queue)

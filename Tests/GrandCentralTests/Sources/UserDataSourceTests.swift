@@ -1,5 +1,5 @@
-// Sources whose events the program makes itself, and what all sources share: contract rows S1 to
-// S5.
+// Sources whose events the program sends itself, and the behaviour of all sources: contract rows S1
+// to S5.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// Write sources, and what becomes of sources whose descriptor is closed: contract rows S1, S5, S7.
+// Write sources, and sources whose descriptor is closed early: contract rows S1, S5, S7.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -18,7 +18,7 @@ import Testing
       written.add(max(0, writeBytes(ends.output, 4096)))
     }
     source.activate()
-    // Full: the handler no longer runs.
+    // The pipe is full: the handler no longer runs.
     #expect(eventually { written.value > 0 && ReadinessNow.isFull(ends.output) })
     settle()
     let full = written.value
@@ -147,7 +147,7 @@ import Testing
       if isRequested { wantAllReports() }
       let queue = DispatchQueue(label: "early")
       let ends = DescriptorPair.pipe()
-      // A number that nobody is given meanwhile: the engine, too, has files open for a moment.
+      // A high number, which no file that the engine opens briefly can get meanwhile.
       let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
       let source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
       let wrong = Counter()

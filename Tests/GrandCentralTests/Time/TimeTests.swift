@@ -49,7 +49,7 @@ import Testing
     #expect(now + 1e300 == .distantFuture)
     #expect(DispatchTime.distantFuture + .seconds(1) == .distantFuture)
     #expect(DispatchTime.distantFuture - .seconds(1) == .distantFuture)
-    // Before the clock's start there is no time: it stays at the earliest moment.
+    // A time before the clock's start becomes the earliest time.
     #expect(now - .seconds(.max) < now)
     #expect(now + .seconds(.min) < now)
     #expect(now - 1e300 < now)
