@@ -179,8 +179,7 @@ CASE(source_of_a_bad_signal_is_null) {
   CHECK(!dispatch_source_create(DISPATCH_SOURCE_TYPE_SIGNAL, 1000, 0, NULL));
 }
 
-// Writes to `text` what standard error reports when a descriptor is closed before its source is
-// cancelled.
+// Writes to `text` the report on a descriptor that is closed before its source is cancelled.
 static void close_early(char *text, size_t room) {
   static watch one;
   static latch registered = LATCH(1), cancelled = LATCH(1);

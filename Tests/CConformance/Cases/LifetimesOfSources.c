@@ -43,8 +43,7 @@ static dispatch_source_t source_of(dispatch_source_type_t type, uintptr_t handle
   return source;
 }
 
-// Makes a source of a type that the Linux port lacks. The type is looked up at run time, so that
-// the suite loads with a library that does not export it.
+// Makes a source of a type that the Linux port lacks, looked up so that the suite loads there.
 static dispatch_source_t source_beyond(const char *type, uintptr_t handle, uintptr_t mask) {
   return source_of((dispatch_source_type_t)dlsym(RTLD_DEFAULT, type), handle, mask);
 }

@@ -114,8 +114,7 @@ struct Host {
     say("Replay the small one: \(command) --program '\(smaller.text)'")
   }
 
-  /// Returns the smallest program that fails in the same way, and its report; no text if none
-  /// failed.
+  /// Returns the smallest program that fails in the same way, and its report if any failed.
   private func shrink(_ program: Program, _ invariant: Invariant) -> (Program, String?) {
     let limit = monotonicNanoseconds() + UInt64(options.shrinkSeconds) * 1_000_000_000
     var lastText: String?

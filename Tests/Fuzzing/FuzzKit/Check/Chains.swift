@@ -5,8 +5,7 @@
 struct Chains {
   /// For each item, by its index in `Facts.items`: a bit for each queue of its chain.
   private(set) var all: [UInt64] = []
-  /// The queues of the chain that the item held alone: serial ones, and its own if it was a
-  /// barrier.
+  /// The queues that the item held alone: serial ones, and its own if it was a barrier.
   private(set) var exclusive: [UInt64] = []
 
   private let history: History

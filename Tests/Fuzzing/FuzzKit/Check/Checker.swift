@@ -17,8 +17,7 @@ public struct Checker {
     self.init(History(Facts(program), events), promises: promises)
   }
 
-  /// Throws the first broken promise. The most basic rules come first, because an item that ran
-  /// twice breaks other rules too.
+  /// Throws the first broken promise. Basic rules come first: an item that ran twice breaks others.
   public func check() throws(Violation) {
     try checkExactlyOnce()
     try checkNotBeforeCall()

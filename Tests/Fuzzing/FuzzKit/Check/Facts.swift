@@ -24,8 +24,7 @@ public struct Facts: Sendable {
       if case .submission(let way) = origin { way } else { nil }
     }
 
-    /// Whether the item is submitted, and its position in the queue fixed, when the call has
-    /// returned.
+    /// Whether the item has its position in the queue when the call has returned.
     public var isSubmittedByCall: Bool {
       switch way {
       case .async, .sync, .asyncAndWait: queue != nil
@@ -152,8 +151,7 @@ public struct Facts: Sendable {
 }
 
 extension Facts {
-  /// Whether the item's own queue runs it alone: on a serial queue, or as a concurrent queue's
-  /// barrier.
+  /// Whether the item holds its own queue alone: a serial one, or a concurrent one as a barrier.
   func isExclusive(_ item: ItemFacts) -> Bool {
     guard let queue = item.queue else { return false }
     let spec = program.queues[queue]

@@ -21,8 +21,7 @@ public struct Dice: Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns a number in 0 ..< limit. The bias of the multiplication is too small for a fuzzer to
-  /// notice.
+  /// Returns a number in 0 ..< limit. A fuzzer cannot notice the bias of the multiplication.
   public mutating func below(_ limit: Int) -> Int {
     Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(limit)).high)
   }

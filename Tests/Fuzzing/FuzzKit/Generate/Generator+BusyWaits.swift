@@ -46,8 +46,7 @@ extension Generator {
 
   // MARK: Meetings
 
-  /// Adds meetings. This step comes last, because barriers and targets limit where a meeting may
-  /// be.
+  /// Adds meetings. Comes last, because barriers and targets limit where a meeting may be.
   mutating func insertMeetings() {
     for _ in 0..<(waitDice.chance(25) ? 2 : 1) {
       let hosts = meetingHosts()
@@ -95,8 +94,7 @@ extension Generator {
   private mutating func meetingHosts() -> [Int] {
     let level = waitDice.below(levels)
     var count = waitDice.within(2...8)
-    // A large meeting takes the engine longer. Members that compute show little more in a large
-    // one.
+    // A large meeting takes longer, and shows little more if its members compute.
     if features.contains(.slowWaits) {
       count = waitDice.within(3...4)
     } else if waitDice.chance(1) {

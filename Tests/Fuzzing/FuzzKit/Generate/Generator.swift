@@ -18,8 +18,7 @@ public struct Generator {
   var dice: Dice
   let capabilities: Capabilities
   let features: Features
-  /// The dice for busy waits. They are separate, so that a program without busy waits is
-  /// unaffected.
+  /// The dice for busy waits, separate so that programs without busy waits are unaffected.
   var waitDice: Dice
   var program = Program(queues: [], drivers: [])
   var nextID = 0
@@ -43,8 +42,7 @@ public struct Generator {
     return generator.make()
   }
 
-  /// The default percentage. A busy wait takes an engine milliseconds, as long as ten programs
-  /// without one.
+  /// The default percentage. A busy wait takes milliseconds, as long as ten programs without one.
   public static let defaultBusyPercent = 3
 
   init(seed: UInt64, index: Int, capabilities: Capabilities, busyPercent: Int) {

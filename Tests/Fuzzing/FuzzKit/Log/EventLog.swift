@@ -34,8 +34,7 @@ public final class EventLog: @unchecked Sendable {
 
   public var hasOverflowed: Bool { count > capacity }
 
-  /// The events so far, without those whose append() has drawn a ticket and not yet stored the
-  /// word.
+  /// The events so far. An append() that has a ticket and has not stored its word is omitted.
   public var events: [Event] {
     var events: [Event] = []
     events.reserveCapacity(min(count, capacity))

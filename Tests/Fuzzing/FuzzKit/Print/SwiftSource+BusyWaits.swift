@@ -1,5 +1,4 @@
-// Purpose: prints busy waits and meetings as source: flags that items set, and loops that poll
-// them.
+// Purpose: prints busy waits and meetings as source: flags, and loops that poll them.
 
 extension SwiftSource {
   mutating func writeFlagClass() {

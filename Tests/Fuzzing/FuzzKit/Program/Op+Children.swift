@@ -91,8 +91,7 @@ extension Program {
     return found
   }
 
-  /// Returns the program with every step changed, removed, or replaced by several; inner ones
-  /// first.
+  /// Returns the program with every step replaced by any number of steps; inner ones first.
   public func flatMapOps(_ change: (Op) -> [Op]) -> Program {
     func visit(_ ops: [Op]) -> [Op] { ops.flatMap { change($0.mapBodies(visit)) } }
     var changed = self

@@ -28,8 +28,7 @@ private final class Member: @unchecked Sendable {
     }
   }
 
-  /// Passes the next job to the thread. The last job is over, but the thread may not have returned
-  /// from it yet.
+  /// Passes the next job to the thread, which may not have returned from the last one yet.
   func post(_ job: @escaping @Sendable () -> Void) { monitor.change { self.job = job } }
 
   private func next() -> @Sendable () -> Void {

@@ -1,4 +1,4 @@
-// Rule: two items do not overlap if one of them holds a queue alone through which the other runs.
+// Rule: two items do not overlap if one holds for itself a queue through which the other runs.
 
 extension Checker {
   func checkExclusion() throws(Violation) {

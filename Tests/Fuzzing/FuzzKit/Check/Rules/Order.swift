@@ -31,8 +31,7 @@ extension Checker {
     }
   }
 
-  /// Calls `body` with pairs of items of one queue, of which the first was submitted before the
-  /// second.
+  /// Calls `body` with pairs of items of one queue, the first submitted before the second.
   private func forEachOrderedPair(
     _ body: (Facts.ItemFacts, Facts.ItemFacts, Int) throws(Violation) -> Void
   ) throws(Violation) {

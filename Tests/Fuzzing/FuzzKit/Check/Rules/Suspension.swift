@@ -1,5 +1,5 @@
 // Rule: between the return of suspend and the call of resume, no item starts on the queue
-//   that was submitted after suspend had returned, or
+//   that was submitted after the return (of concurrent queues: if the engine promises that), or
 //   that runs through the queue at all, if the suspending item holds the queue alone: then no other
 //   item can have been on its way to a thread.
 // An initially inactive queue starts no item before its activation.
