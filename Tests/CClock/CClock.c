@@ -23,7 +23,7 @@ static void nothing(int number) { (void)number; }
 
 typedef long (*syscall_function)(long, ...);
 
-// Looked up at the first call: the clock is read before constructors run.
+// The C library's syscall(), looked up at the first call, which precedes constructors.
 static long real_syscall(long number, long a, long b, long c, long d, long e, long f) {
   static _Atomic(syscall_function) found;
   syscall_function function = atomic_load(&found);
@@ -34,7 +34,7 @@ static long real_syscall(long number, long a, long b, long c, long d, long e, lo
   return function(number, a, b, c, d, e, f);
 }
 
-// The executable's own definitions come before the C library's.
+// The executable's definitions take precedence over the C library's.
 int clock_gettime(clockid_t clock, struct timespec *now) {
   int result = (int)real_syscall(SYS_clock_gettime, clock, (long)now, 0, 0, 0, 0);
   if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += atomic_load(&offset);
@@ -56,8 +56,8 @@ long syscall(long number, ...) {
   return real_syscall(number, a, b, c, d, e, f);
 }
 
-// Timers on the wall clock, and when they are due by the clock of this file: the kernel sets them anew when the
-// clock is set, which here is for us to do.
+// Timers on the wall clock, with their times by this file's clock. The kernel adjusts timers when
+// the clock is set; here cclock_step() does.
 enum { MOST_TIMERS = 16 };
 static struct wall_timer {
   int descriptor;
@@ -80,7 +80,7 @@ static int set_timer(const struct wall_timer *timer) {
   struct itimerspec when = timer->when;
   if (when.it_value.tv_sec > 0) {
     when.it_value.tv_sec -= atomic_load(&offset);
-    // Due before 1970 is due; 0 would disarm.
+    // A time before 1970 has passed; 0 would disarm the timer.
     if (when.it_value.tv_sec < 1) when.it_value.tv_sec = 1;
   }
   return (int)real_syscall(
@@ -111,7 +111,7 @@ void cclock_step(int64_t seconds) {
   pthread_mutex_lock(&timer_lock);
   for (int index = 0; index < timer_count; index++) set_timer(&timers[index]);
   pthread_mutex_unlock(&timer_lock);
-  // The kernel looks at its sleepers anew when the clock is set. Here a signal makes them look.
+  // The kernel re-examines its sleepers when the clock is set. Here a signal wakes them instead.
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = nothing;

@@ -1,6 +1,6 @@
-// The suite's own tools, and its main program:
-//   suite --list        one line a case: kind, name, text
-//   suite NAME          runs one case here; exits 0 if it passes
+// The suite's tools and its main program:
+//   suite --list        prints one line for each case: kind, name, text
+//   suite NAME          runs one case in this process; exits with 0 if it passes
 #define _GNU_SOURCE  // pipe2()
 #include "Check.h"
 
@@ -18,7 +18,7 @@ void register_case(conformance_case *one) {
 }
 
 void fail(const char *file, int line, const char *format, ...) {
-  // One thread reports; the others wait for the end that it brings.
+  // The first failing thread reports and exits; other failing threads block here.
   static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&once);
   const char *slash = strrchr(file, '/');
@@ -146,11 +146,11 @@ int make_file(const void *bytes, size_t size) {
 // MARK: Main
 
 static void run_to_the_end(conformance_case *one) {
-  // Cases that end in a trap would leave core files, which nobody reads.
+  // A case that ends in a trap must not leave a core file.
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   one->run();
   fflush(NULL);
-  // Not exit(): threads of the library may still run, and none of them is the case's business.
+  // Not exit(): threads of the library may still run, and its handlers would race with them.
   _exit(0);
 }
 

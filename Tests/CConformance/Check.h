@@ -1,13 +1,14 @@
-// The conformance suite: C programs that know nothing but the C API, run against any
-// libdispatch.so.
+// The conformance suite: C programs that use only the C API and run against any libdispatch.so.
 //
-// A case is a function that registers itself and that the driver (scripts/conformance.py) runs in a
-// process of its own, under a limit. It passes by returning. CASE is for what every implementation
-// does; BEYOND for what the contract demands and the toolchain's library does not do, with the
-// reason; STOPS for a client's mistake that must end the process, with words that the message must
-// have when the library is ours; STOPS_BEYOND for one that the toolchain's library does not notice.
+// A case is a function that registers itself. The driver (scripts/conformance.py) runs each case in
+// its own process, under a time limit. A case passes by returning. The kinds of cases:
+//   CASE          behaviour of every implementation
+//   BEYOND        required by the contract, but the toolchain's library lacks it; the text is why
+//   STOPS         a client's mistake that must end the process; the text holds words that the
+//                 message must contain if the library is ours
+//   STOPS_BEYOND  a mistake that the toolchain's library does not notice
 //
-// Nothing here is built on the library under test: cases wait with pthreads.
+// The suite's tools do not use the library under test: cases wait with pthreads.
 #ifndef CONFORMANCE_CHECK_H
 #define CONFORMANCE_CHECK_H
 
@@ -71,8 +72,8 @@ _Noreturn void fail(const char *file, int line, const char *format, ...)
 
 // MARK: Waiting
 
-// Counts down; whoever waits goes on at 0. Signals are kept: what was counted before the wait
-// counts.
+// A countdown. Waiting threads continue when it reaches 0. It keeps its state: a thread that waits
+// after the last count returns at once.
 typedef struct latch {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -82,12 +83,12 @@ typedef struct latch {
 void latch_down(latch *one);
 void latch_wait_at(latch *one, const char *file, int line);
 #define latch_wait(one) latch_wait_at((one), __FILE__, __LINE__)
-// Whether it is at 0 now.
+// Returns whether the count is 0.
 bool latch_is_open(latch *one);
-// For work that has a context and nothing else to do.
+// Counts the latch `one` down; a work function for items that need no other context.
 void open_latch(void *one);
 
-// What happened, in order.
+// A list of events, in the order in which they happened.
 typedef struct journal {
   pthread_mutex_t mutex;
   int count;
@@ -105,7 +106,7 @@ void journal_expect_at(
       (one), expected_, (int)(sizeof expected_ / sizeof *expected_), __FILE__, __LINE__); \
   } while (0)
 
-// A step that a function with one context pointer takes: appends `entry` and counts the latch down.
+// The context of a work function that appends `entry` to a journal and counts a latch down.
 typedef struct step {
   journal *to;
   int entry;
@@ -129,17 +130,17 @@ static inline dispatch_queue_t concurrent_queue(void) {
 static inline dispatch_queue_t global_queue(void) {
   return dispatch_get_global_queue(DISPATCH_QUEUE_PRIORITY_DEFAULT, 0);
 }
-// Returns when all that was submitted to a serial queue before has run.
+// Returns when every item submitted earlier to the serial queue has run.
 void drain(dispatch_queue_t queue);
 
-// A point in time that ends a wait which should have ended long before.
+// Returns a deadline that a wait reaches only if the library hangs.
 dispatch_time_t patience(void);
-// A point in time soon, for waits that must end by themselves.
+// Returns a deadline 20 ms away, for waits that must time out.
 static inline dispatch_time_t soon(void) {
   return dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_MSEC);
 }
 
-// Nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
+// The clocks CLOCK_MONOTONIC and CLOCK_REALTIME, in nanoseconds.
 int64_t monotonic_now(void);
 int64_t realtime_now(void);
 
@@ -149,9 +150,9 @@ typedef struct pipe_ends {
   int reader, writer;
 } pipe_ends;
 pipe_ends make_pipe(void);
-// A new file that no name leads to, holding `size` bytes of `bytes`.
+// Creates a file without a name that holds the `size` bytes at `bytes`. Returns its descriptor.
 int make_file(const void *bytes, size_t size);
-// A new file; writes its path, which the caller unlinks.
+// Creates a file and writes its path to `path`; the caller unlinks it.
 int make_named_file(char path[64]);
 
 #endif

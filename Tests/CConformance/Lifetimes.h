@@ -1,15 +1,15 @@
-// The last reference against each call: programs in which the effect of a call releases the object
-// that the call was made on. The effect may come at once, on another thread, while the call is
-// still inside the library; from then on the call must not touch the object, unless it holds it.
-// Every kind is legal C: each reference is released once, by the code that owns it.
+// Rounds in which the effect of a call releases the last reference to the object of that call. The
+// effect may happen at once, on another thread, while the call is still inside the library. From
+// then on the call must not touch the object, unless it retains it.
+// Every kind is legal C: the code that owns a reference releases it once.
 //
-// LIFETIME(kind) defines one round of a kind. A round makes objects, starts something and returns;
-// `ended()` says that its last effect has happened. Rounds run on several threads at once, so that
-// effects meet calls. What a kind breaks, a sanitizer, memcheck or MALLOC_PERTURB_ shows.
+// LIFETIME(kind) defines one round of a kind. A round makes objects, starts an operation and
+// returns; `ended()` reports its last effect. Rounds run on several threads at the same time, so
+// that effects race with calls. A sanitizer, memcheck or MALLOC_PERTURB_ detects a violation.
 //
-// LIFETIME_ROUNDS   rounds of each kind; 300 unless given
-// LIFETIME_SECONDS  how long random kinds run together; 1 unless given
-// FUZZ_SEED         of those
+// LIFETIME_ROUNDS   rounds of each kind; default 300
+// LIFETIME_SECONDS  seconds for which random kinds run together; default 1
+// FUZZ_SEED         the seed for the random kinds
 #ifndef CONFORMANCE_LIFETIMES_H
 #define CONFORMANCE_LIFETIMES_H
 
@@ -22,7 +22,7 @@ typedef struct lifetime_kind {
   struct lifetime_kind *next;
 } lifetime_kind;
 void register_lifetime(lifetime_kind *kind);
-// Rounds of one kind on several threads, until each has ended.
+// Runs rounds of one kind on several threads until each round has ended.
 void run_lifetime(void (*round)(void));
 
 #define DEFINE_LIFETIME(name_, case_, is_beyond_) \
@@ -34,31 +34,31 @@ void run_lifetime(void (*round)(void));
   case_ { run_lifetime(round_##name_); } \
   static void round_##name_(void)
 #define LIFETIME(name) DEFINE_LIFETIME(name, CASE(lifetime_##name), false)
-// For what the toolchain's library does not have, or breaks.
+// Defines a kind that the toolchain's library lacks or fails.
 #define LIFETIME_BEYOND(name, why) DEFINE_LIFETIME(name, BEYOND(lifetime_##name, why), true)
 
-// The last effect of a round has happened.
+// Reports the last effect of a round.
 void ended(void);
-// The same as a function, for work that has nothing else to do.
+// Calls ended(); a work function for items that do nothing else.
 void note_end(void *nothing);
 
-// A random number below `bound`, of the calling thread.
+// Returns a random number below `bound` from the calling thread's stream.
 int chance(int bound);
-// Gives other threads a moment, or none.
+// Pauses for a short random time, possibly zero.
 void pause_a_little(void);
 
-// A queue to run handlers on: a global one, or one of a few that live as long as the program.
+// Returns a queue for handlers: a global queue, or one of a few that live until the process exits.
 dispatch_queue_t some_queue(void);
-// Calls `work` on a thread that is not the library's.
+// Calls `work` on a thread that does not belong to the library.
 void elsewhere(void *context, void (*work)(void *context));
 
-// An object that several parts of a round own together: the last one to let go releases it.
+// An object that several parts of a round own together. The last owner releases it.
 typedef struct shared_object {
   void *object;
   _Atomic int owners;
 } shared_object;
 shared_object *share(void *object, int owners);
-// True: this was the last owner, and the object has been released.
+// Gives up one share. Returns true if it was the last and the object has been released.
 bool let_go(shared_object *shared);
 
 #endif

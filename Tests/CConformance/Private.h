@@ -1,4 +1,4 @@
-// What the library exports and no installed header declares, for the cases that call it.
+// Declares, for the cases, functions that the library exports without an installed header.
 #ifndef CONFORMANCE_PRIVATE_H
 #define CONFORMANCE_PRIVATE_H
 

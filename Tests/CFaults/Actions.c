@@ -1,4 +1,4 @@
-// Signal actions of a program's own, as sources find them and must leave them.
+// The program's own signal actions, which signal sources find installed and must preserve.
 #define _GNU_SOURCE
 #include "CFaults.h"
 
@@ -100,7 +100,7 @@ int64_t faults_values(int number) { return atomic_load(&values[number]); }
 
 int faults_queue(int number, int value) {
   union sigval sent = {.sival_int = value};
-  // The thread sanitizer keeps signals back until their thread calls something that it knows.
+  // The thread sanitizer delays a signal until its thread makes an intercepted call.
   if (faults_is_thread_sanitized()) return pthread_sigqueue(pthread_self(), number, sent);
   return sigqueue(getpid(), number, sent) ? errno : 0;
 }

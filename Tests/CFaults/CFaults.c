@@ -29,7 +29,7 @@ int faults_become_nobody(void) {
   const id_t nobody = 65534;
   if (setgroups(0, NULL) || setresgid(nobody, nobody, nobody) || setresuid(nobody, nobody, nobody))
     return errno;
-  // Without this /proc/self belongs to root from here on.
+  // Without this, root owns /proc/self after the change of user.
   return result(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
@@ -87,7 +87,7 @@ static const uint32_t call_numbers[] = {
 static int install(struct sock_filter *filter, size_t length) {
   struct sock_fprog program = {.len = (unsigned short)length, .filter = filter};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return errno;
-  // TSYNC: for the threads that there are already, too.
+  // TSYNC applies the filter to existing threads too.
   return result(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
 }
 
@@ -107,7 +107,7 @@ static struct sock_filter refuse(int error) {
 static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 
 int faults_refuse(const faults_call *calls, size_t count, int error) {
-  // Load the number, compare it with each, refuse or allow.
+  // Load the number, compare it with each refused one, refuse or allow.
   struct sock_filter filter[32];
   size_t length = 0;
   filter[length++] = load(offsetof(struct seccomp_data, nr));
@@ -120,7 +120,7 @@ int faults_refuse(const faults_call *calls, size_t count, int error) {
 }
 
 int faults_refuse_descriptor(int descriptor, faults_call call, int error) {
-  // The lower half of the argument: on little-endian machines the first.
+  // Compare the lower half of the argument, which is first on little-endian machines.
   struct sock_filter filter[] = {
       load(offsetof(struct seccomp_data, nr)),
       skip_unless(call_numbers[call], 3),
@@ -187,7 +187,7 @@ int faults_count_signal(int number) {
 
 uint64_t faults_signals(void) { return atomic_load_explicit(&signals, memory_order_relaxed); }
 
-// Calls `visit` for each thread of the process; returns for how many it gave 0, or -1.
+// Calls `visit` for each thread of the process. Returns how many calls returned 0, or -1.
 static int each_thread(int (*visit)(pid_t thread, const void *argument), const void *argument) {
   DIR *folder = opendir("/proc/self/task");
   if (!folder) return -1;

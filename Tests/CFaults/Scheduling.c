@@ -1,4 +1,4 @@
-// What the kernel has noted for a thread, asked for without the engine's own wrappers.
+// The kernel's scheduling attributes of a thread, read without the engine's wrappers.
 #define _GNU_SOURCE
 #include "CFaults.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 int faults_treatment_of(int thread, faults_treatment *treatment) {
-  // sched_getattr(2): size, policy, flags, nice, priority, then three times; the first is the slice.
+  // sched_getattr(2): size, policy, flags, nice, priority, three times; the first is the slice.
   struct {
     uint32_t size, policy;
     uint64_t flags;

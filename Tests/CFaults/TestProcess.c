@@ -1,4 +1,4 @@
-// What every process of the tests begins with, before main().
+// Runs before main() in every process of the tests.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 
 #include "CFaults.h"
 
-// A line is out when it is written: of a run that had to be ended the last lines are what one wants to see.
+// Writes each line at once, so that the last lines of a run that was killed are not lost.
 static void write_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
 
-// Nobody limits how long an exit test's child takes, and one that hangs would be waited for without end. It has twice
-// the time that anything in it waits for; then the kernel ends it, whatever it blocks.
+// Limits an exit test's child, for which the test library sets no limit. After twice the longest
+// timeout of its waits the kernel kills a child that hangs, whatever signals it blocks.
 static void limit_exit_test(void) {
   if (!getenv("SWT_EXIT_TEST_ID")) return;
   const char *patience = getenv("GRANDCENTRAL_PATIENCE");
@@ -35,7 +35,7 @@ void faults_stop_own_thread(void) {
   pid_t thread = gettid();
   int is_permitted[2];
   if (pipe(is_permitted)) return;
-  // _Fork: what else is to be done at a fork is not the matter here.
+  // _Fork runs no fork handlers, which are not under test here.
   pid_t tracer = _Fork();
   if (tracer == 0) {
     char byte;

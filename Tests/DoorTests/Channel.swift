@@ -1,4 +1,4 @@
-// A channel whose ends are recorded, for the tests that both engines share.
+// A channel that records what its handlers get, for the tests that both engines share.
 import Glibc
 import TestSupport
 
@@ -51,14 +51,14 @@ struct Channel {
     return told
   }
 
-  /// Closes it and waits for the cleanup; what that was told, -1 when it did not run once.
+  /// Closes the channel. Returns the cleanup handler's error, or -1 unless it ran exactly once.
   func end() -> Int32 {
     io.close()
     return cleanups.waitForCount(1) && cleanups.count == 1 ? cleanups.all[0] : -1
   }
 }
 
-/// What the handlers of one operation were told.
+/// What the handlers of one operation received.
 final class ToldBytes: @unchecked Sendable {
   private let monitor = Monitor()
   private var calls: [[UInt8]] = []
@@ -75,7 +75,7 @@ final class ToldBytes: @unchecked Sendable {
     }
   }
 
-  /// Waits for `done`; false if it does not come, or comes twice.
+  /// Waits for `done`. Returns false if it does not come, or comes twice.
   func wait() -> Bool {
     monitor.wait(seconds: patienceSeconds) { doneCount > 0 }
       && monitor.withLock { doneCount == 1 }

@@ -1,7 +1,6 @@
-// Channels, as both engines have them. Left out is what the toolchain's does otherwise, or not at
-//   all: the order of operations over several channels of a descriptor: it takes turns between
-//   channels a path that is not absolute: its initialiser gives an object all the same, which then
-//   crashes
+// Channels, in the behaviour that both engines share. Not tested, because the toolchain's differs:
+//   the order of operations over several channels of one descriptor: it alternates between channels
+//   a path that is not absolute: its initialiser returns an object, whose use then crashes
 import Glibc
 import TestSupport
 import Testing

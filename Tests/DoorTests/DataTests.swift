@@ -1,5 +1,5 @@
-// Data, as both engines have it. Left out is what the toolchain's does not do on Linux: the
-// deallocators `.free` and `.unmap`, with which it crashes.
+// Data, in the behaviour that both engines share. Not tested: the deallocators `.free` and
+// `.unmap`, with which the toolchain's engine crashes on Linux.
 import Glibc
 import TestSupport
 import Testing
@@ -98,7 +98,7 @@ import Testing
     let twice = data
     data.append(twice)
     #expect(regionSizes(data) == sizes + sizes)
-    // Parts of one region are two when they are joined.
+    // Two joined parts of one region stay two regions.
     let one = numbers(10).withUnsafeBytes { DispatchData(bytes: $0) }
     var halves = one.subdata(in: 0..<5)
     halves.append(one.subdata(in: 5..<10))
@@ -183,7 +183,7 @@ import Testing
   }
 }
 
-/// Bytes that tell where they come from.
+/// Returns bytes whose values show their position.
 func numbers(_ count: Int, from first: Int = 0) -> [UInt8] {
   (0..<count).map { UInt8(truncatingIfNeeded: first + $0) }
 }
@@ -192,7 +192,7 @@ func copiedData(_ bytes: [UInt8]) -> DispatchData {
   bytes.withUnsafeBytes { DispatchData(bytes: $0) }
 }
 
-/// A buffer of the client's, which tells when it is freed.
+/// Returns data over a buffer of the client's, which calls `whenFreed` when it is freed.
 func clientData(_ bytes: [UInt8], _ whenFreed: @escaping @Sendable () -> Void) -> DispatchData {
   let memory = UnsafeMutableRawBufferPointer.allocate(
     byteCount: max(1, bytes.count), alignment: 1)

@@ -1,5 +1,5 @@
-// Foundation brings the toolchain's Dispatch along. A source that imports both gets ours, without
-// ambiguity and without naming a module.
+// Foundation imports the toolchain's Dispatch. A source that imports both Foundation and this
+// engine gets this engine's names, without ambiguity and without naming a module.
 import Foundation
 import Testing
 

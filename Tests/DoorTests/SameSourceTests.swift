@@ -1,6 +1,6 @@
 // One source for both engines: compiled here with Grand Central, and with the toolchain's Dispatch
-// in DoorDispatchTests, which is a symbolic link to this folder. Written the way programs for macOS
-// in Swift 6 mode are; whatever compiles against Dispatch must compile when the import is changed.
+// in DoorDispatchTests, a symbolic link to this folder. It is written like programs for macOS in
+// Swift 6 mode: source that compiles against Dispatch must compile when only the import changes.
 import Testing
 
 #if DOOR_DISPATCH

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Programs that were built for the toolchain's library, which they say the same on.
+/// Programs built for the toolchain's library, which must print the same on the drop-in library.
 @Suite("On the drop-in library", .serialized) struct ClientTests {
   private func expectSame(
     _ client: Client, says expected: [String], comparesWithPeers: Bool = true,
@@ -64,7 +64,7 @@ import Testing
         "operations=100", "process=hello 0", "handle=some bytes", "timer=3", "main=true",
         "runloop=true", "notified=true", "url=200 pong",
       ],
-      // On the toolchain's library the handle's end is not told now and then.
+      // On the toolchain's library the handle's end is occasionally not reported.
       comparesWithPeers: false)
   }
 
@@ -123,7 +123,7 @@ import Testing
     #expect(told.errors.contains("libnewer.so wants dispatch_of_tomorrow"), "\(told)")
   }
 
-  /// SwiftPM, the compiler's driver, XCTest and Swift Testing, all on the drop-in library.
+  /// Runs SwiftPM, the compiler's driver, XCTest and Swift Testing on the drop-in library.
   @Test func `the package manager builds and tests a package`() throws {
     let scratch = ScratchFolder()
     let source = "\(DropIn.packageFolder)/Tests/DropInTests/ClientPackage"

@@ -1,15 +1,15 @@
-// The drop-in library of these sources, and programs that know nothing of it. All in child
-// processes: a test process that loaded it would run its own test library on it.
+// The drop-in library of these sources, and programs built without it. All run in child processes:
+// a test process that loaded it would run its own test library on it.
 import Foundation
 import TestSupport
 
-/// A program could not be made. What the tool said.
+/// A failed build, with the tool's output.
 struct BuildFailure: Error, CustomStringConvertible {
   let description: String
 }
 
 enum DropIn {
-  /// Building takes a minute or more where others build too.
+  /// The limit on a build, in seconds. Beside other builds one takes a minute or more.
   static let seconds = max(900, patienceSeconds)
 
   static let packageFolder = URL(fileURLWithPath: #filePath)
@@ -22,10 +22,10 @@ enum DropIn {
     return folder
   }
 
-  /// The folder with libdispatch.so, built if its sources are newer.
+  /// Returns the folder with libdispatch.so, which is built if its sources are newer.
   static func folder() throws -> String { try built.get() }
 
-  /// The folder with the toolchain's libraries.
+  /// Returns the folder with the toolchain's libraries.
   static func toolchainLibraries() throws -> String {
     let path = try run(["sh", "-c", "readlink -f \"$(command -v swiftc)\""])
     let tools = URL(fileURLWithPath: path.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -33,7 +33,7 @@ enum DropIn {
     return "\(tools)/lib/swift/linux"
   }
 
-  /// What the toolchain's headers need.
+  /// Returns the compiler flags for the toolchain's headers.
   static func cFlags(_ compiler: String) throws -> [String] {
     let libraries = try toolchainLibraries()
     let headers = URL(fileURLWithPath: libraries).deletingLastPathComponent().path
@@ -42,7 +42,7 @@ enum DropIn {
       + ["-isystem", headers, "-isystem", "\(headers)/Block"]
   }
 
-  /// Runs a tool to its end, and throws what it said if it failed.
+  /// Runs a tool to its end. Throws its output if it failed.
   @discardableResult
   static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
     let result = runChild(arguments, environment: environment, seconds: seconds)
@@ -80,7 +80,7 @@ struct Client {
         + ["-L\(libraries)", "-ldispatch", "-lBlocksRuntime", "-Wl,-rpath,\(libraries)"])
   }
 
-  /// Runs it on the drop-in library.
+  /// Runs the program on the drop-in library.
   func runOnOurs(
     _ arguments: [String] = [], environment: [String: String] = [:]
   ) throws -> ChildResult {
@@ -91,12 +91,12 @@ struct Client {
       seconds: DropIn.seconds)
   }
 
-  /// Runs it on the toolchain's library.
+  /// Runs the program on the toolchain's library.
   func runOnPeers(_ arguments: [String] = []) -> ChildResult {
     runChild([path] + arguments, seconds: DropIn.seconds)
   }
 
-  /// Where the loader takes libdispatch.so from, with the drop-in library's folder before all
+  /// Returns the libraries that the loader finds with the drop-in library's folder before all
   /// others.
   func loadedLibraries() throws -> [Substring] {
     let listed = runChild(

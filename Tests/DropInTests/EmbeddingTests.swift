@@ -1,9 +1,8 @@
 import TestSupport
 import Testing
 
-/// A package that depends on the engine, built and run by the script, which says what it expects.
-/// The nightly run builds it for release and with the toolchain's libraries linked statically as
-/// well.
+/// A package that depends on the engine. The script builds and runs it and checks its output. The
+/// nightly run also builds it for release and with the toolchain's libraries linked statically.
 @Suite("A program that embeds the engine") struct EmbeddingTests {
   @Test func `runs on it as a whole`() throws {
     let said = try DropIn.run([

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the library exports, against the list of the toolchain's.
+/// Compares the library's exports with the list of the toolchain's.
 @Suite("The drop-in library's symbols") struct SymbolTests {
   private struct Symbol: Equatable {
     let isData: Bool
     let bytes: Int
   }
 
-  /// Defined dynamic symbols by name, as readelf(1) tells them.
+  /// Returns the defined dynamic symbols by name, from readelf(1).
   private func symbols(of path: String) throws -> [String: Symbol] {
     var found: [String: Symbol] = [:]
     for line in try DropIn.run(["readelf", "--wide", "--dyn-syms", path]).split(separator: "\n") {
@@ -28,8 +28,8 @@ import Testing
     let isData: Bool
   }
 
-  /// What other programs can link to: not what is in line in the headers alone, nor thread-local
-  /// and hidden.
+  /// The symbols that other programs can link to, without inline functions and the hidden
+  /// thread-local.
   private func listed() throws -> [Listed] {
     let path = "\(DropIn.packageFolder)/Tests/ParityTests/Lists/c-dispatch-linux.tsv"
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").compactMap {

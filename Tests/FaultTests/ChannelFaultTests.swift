@@ -1,6 +1,6 @@
-// Channels under faults of the machine, each in a process of its own: see
-// Tests/Probes/FaultProbe/Channels. Whatever fails is told by the operation that it fails, with
-// what was moved before; nothing is lost, nothing twice.
+// Channels under faults of the machine, each in its own process: see
+// Tests/Probes/FaultProbe/Channels. The operation that fails reports the error and the bytes moved
+// before it; no byte is lost or moved twice.
 import Glibc
 import TestSupport
 import Testing
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func `may not do more than the process may`() {
-    // The probe could not take it away again.
+    // The probe could not remove the folder, so it is made here.
     let folder = ScratchFolder()
     chmod(folder.path, 0o755)
     close(folder.file("secret"))

@@ -1,5 +1,5 @@
-// What classes do to threads, as the kernel sees it, in a process of its own with and without
-// privilege: see Tests/Probes/FaultProbe/Effects.swift.
+// The effects of classes on threads as the kernel reports them, in a separate process, with and
+// without privilege: see Tests/Probes/FaultProbe/Effects.swift.
 import TestSupport
 import Testing
 

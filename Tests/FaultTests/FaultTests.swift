@@ -1,10 +1,10 @@
-// Faults of the machine, each in a process of its own: see Tests/Probes/FaultProbe, which looks at
-// what became of the work. No crash, no lost work, async() never waits; a report where the engine
-// can do less, with the fix; and all is well when the fault is gone.
+// Faults of the machine, each in its own process: see Tests/Probes/FaultProbe, which checks the
+// work. No crash and no lost work; async() never waits; a report with the fix if the engine can do
+// less; full recovery when the fault is gone.
 import TestSupport
 import Testing
 
-/// Runs one scenario. Whatever it looked at must be right; what this machine cannot do it says.
+/// Runs one scenario and expects all checks to pass that are not reported as skipped.
 @discardableResult
 func run(
   _ scenario: String, probe: String = "FaultProbe", launcher: [String] = [],
@@ -22,7 +22,7 @@ func run(
 
 func isSkip(_ line: String) -> Bool { line.hasPrefix("skipped ") }
 
-/// Whether the shortage of threads was told once, with what to do.
+/// Expects that the shortage of threads was reported once, with the fix.
 private func expectReport(
   of result: ChildResult, sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -37,7 +37,7 @@ private func expectReport(
 }
 
 @Suite("Without threads", .serialized) struct ThreadFaultTests {
-  /// With glibc's cache of stacks a thread that ended would leave one for the next, whatever the
+  /// Disables glibc's cache of stacks, from which a new thread would get an old stack despite the
   /// limit.
   private let noStackCache = ["GLIBC_TUNABLES": "glibc.pthread.stack_cache_size=0"]
 
@@ -67,7 +67,7 @@ private func expectReport(
   }
 
   @Test func `what needs no thread works, and what does waits`() {
-    // The leak checker would need a thread.
+    // The leak checker needs a thread.
     expectReport(of: run("never", environment: ["ASAN_OPTIONS": "detect_leaks=0"]))
   }
 }

@@ -1,7 +1,7 @@
 import FuzzKit
 import Testing
 
-/// Which busy waits end on every engine that starts what may run, and which need not.
+/// Which busy waits end on every engine that starts runnable items, and which may not.
 @Suite("A legal busy wait") struct BusyWaitTests {
   private let low = QueueSpec(.serial, level: 0)
   private let high = QueueSpec(.serial, level: 1)
@@ -95,7 +95,7 @@ import Testing
     #expect(!program(concurrent, do: [crowd, .retarget(id: 9, queue: 0, target: nil)]).isLegal)
     let target = [child(of: 1, .concurrent), concurrent]
     #expect(!program(target[0], target[1], do: [crowd, async(9, on: 1, barrier: true)]).isLegal)
-    // Alone in their hierarchies they may be barriers.
+    // In a hierarchy without other members, a member may be a barrier.
     #expect(program(concurrent, concurrent, do: [meeting(0, on: 0, 1, barrier: true)]).isLegal)
   }
 

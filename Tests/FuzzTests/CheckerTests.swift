@@ -1,7 +1,7 @@
 import FuzzKit
 import Testing
 
-/// Each rule on logs written by hand: one that keeps the promise, one that breaks it.
+/// Each rule on logs written by hand: one log that keeps the promise, one that breaks it.
 @Suite("The checker") struct CheckerTests {
   private let serial = QueueSpec(.serial)
   private let concurrent = QueueSpec(.concurrent)
@@ -12,7 +12,7 @@ import Testing
     #expect(judge(one, "c0 r0") == .exactlyOnce)
     #expect(judge(one, "c0 r0 s0 e0 s0 e0") == .exactlyOnce)
     #expect(judge(one, "c0 r0 s0") == .exactlyOnce)
-    // A step that was never reached asks for nothing.
+    // A step that was not reached has no requirements.
     #expect(judge(one, "") == nil)
   }
 
@@ -100,7 +100,7 @@ import Testing
       serial, groups: 1, do: [member(0), .waitGroup(id: 1, group: 0, patience: 5), member(2)])
     #expect(judge(group, "c0 r0 c1 s0 e0 r1=1 c2 r2 s2 e2") == nil)
     #expect(judge(group, "c0 r0 c1 s0 r1=1 e0 c2 r2 s2 e2") == .groupWaits)
-    // One that timed out promises nothing; nor does any of who joins later.
+    // A wait that timed out promises nothing, nor does a wait for members that join later.
     #expect(judge(group, "c0 r0 c1 s0 r1=0 e0 c2 r2 s2 e2") == nil)
     #expect(judge(group, "c0 r0 s0 e0 c1 c2 r2 r1=1 s2 e2") == nil)
   }

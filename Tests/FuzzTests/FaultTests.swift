@@ -2,15 +2,15 @@ import FuzzKit
 import TestSupport
 import Testing
 
-/// That every promise, when it is broken, is seen to be broken.
+/// Checks that the fuzzer detects each broken promise.
 @Suite("An injected fault", .serialized) struct FaultTests {
   @Test(arguments: Fault.allCases, EngineName.allCases)
   func `is caught`(_ fault: Fault, _ engine: EngineName) {
-    // What an engine cannot do, nobody can break for it.
+    // A fault needs an engine that can do what the fault breaks.
     guard engine.capabilities.isSuperset(of: fault.needs) else { return }
     let result = engine.fuzz(
       "--programs", "5000", "60", "7", "--fault", fault.rawValue,
-      // Other faults are not hangs, even on a machine that is busy.
+      // Only hanging faults get a short limit, so that a busy machine makes no other fault a hang.
       "--hang-seconds", fault.breaks.contains(.everythingEnds) ? "2" : "20",
       "--shrink-seconds", "0")
     #expect(result.status == 1, "\(result.output)")

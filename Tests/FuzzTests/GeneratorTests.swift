@@ -90,7 +90,7 @@ import Testing
       if program.hasBusyWaits { busy += 1 }
       if Generator.program(seed: 2, index: index, busyPercent: 0) == program { same += 1 }
     }
-    // Where no busy wait is allowed, a program that was to have one has none.
+    // A program selected for busy waits has none if no position allows one.
     #expect(busy > 10 && busy + same > 980 && same > 940, "\(busy) busy, \(same) the same")
   }
 
@@ -104,7 +104,7 @@ import Testing
   }
 }
 
-/// What must be refused, because an engine could hang or stop for it and be right.
+/// What the checker must refuse, because a correct engine could hang or stop the program for it.
 @Suite("A legal program") struct LegalityTests {
   private let low = QueueSpec(.serial, level: 0)
   private let high = QueueSpec(.serial, level: 1)

@@ -2,7 +2,7 @@ import FuzzKit
 import Testing
 
 @Suite("The shrinker") struct ShrinkerTests {
-  /// A program of some size for which `fails` holds.
+  /// Returns a generated program for which `fails` holds.
   private func big(_ fails: (Program) -> Bool) -> Program? {
     (0..<5000).lazy.map { Generator.program(seed: 5, index: $0) }
       .first { $0.allOps.count > 20 && fails($0) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("A printed program") struct SourceTests {
-  /// Every kind of step, on every kind of queue.
+  /// A program with every kind of step, on every kind of queue.
   private var everything: Program {
     Program(
       queues: [
@@ -50,7 +50,7 @@ import Testing
       ])
   }
 
-  /// The compiler's complaints, with `module` the toolchain's, which needs no build of ours.
+  /// Returns the compiler's errors. The toolchain's `module` is used, which needs no build of ours.
   private func complaints(_ program: Program) -> String {
     var name = Array("/tmp/printed-XXXXXX.swift".utf8CString)
     let descriptor = mkstemps(&name, 6)

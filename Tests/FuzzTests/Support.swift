@@ -1,11 +1,11 @@
-// Purpose: logs by hand, and the engines without the main queue, which belongs to the test process.
+// Purpose: logs written by hand, and the engines, which run in a process of their own.
 import FuzzEngine
 import FuzzEngineDispatch
 import FuzzKit
 import TestSupport
 
-/// A log in short: `c0 r0 s0 e0` is 0 called, returned, started, ended; `x` takes back; `r1=1` has
-/// a value.
+/// Parses a log: `c0 r0 s0 e0` means that item 0 was called, returned, started and ended; `x` is
+/// the undoing call; `r1=1` has a value.
 func log(_ text: String) -> [Event] {
   text.split(separator: " ").map { word in
     let parts = word.dropFirst().split(separator: "=")
@@ -16,7 +16,7 @@ func log(_ text: String) -> [Event] {
   }
 }
 
-/// What the checker says of a program with this log.
+/// Returns the checker's verdict on a program with this log.
 func judge(_ program: Program, _ text: String, promises: Capabilities = .all) -> Invariant? {
   Checker(program, log(text), promises: promises).violation?.invariant
 }
@@ -37,7 +37,7 @@ func busyWait(_ id: Int, for item: Int, until milestone: Milestone = .begun) -> 
   .busyWait(id: id, item: item, until: milestone, by: Polling(.nap, amount: 50))
 }
 
-/// Its members are items `id + 1`, `id + 2` …
+/// A meeting whose members are the items `id + 1`, `id + 2` …
 func meeting(
   _ id: Int, on queues: Int..., barrier: Bool = false, by polling: Polling = Polling(.spin)
 ) -> Op {
@@ -51,7 +51,7 @@ func member(_ id: Int, of group: Int = 0, on queue: Int = 0) -> Op {
   .submit(Submission(Item(id), queue: queue, membership: .init(group)))
 }
 
-/// A program of one driver.
+/// A program with one driver.
 func program(_ queues: QueueSpec..., groups: Int = 0, semaphores: [Int] = [], do ops: [Op])
   -> Program
 {
@@ -70,8 +70,8 @@ enum EngineName: String, CaseIterable, Sendable {
     }
   }
 
-  /// Runs the command in a process of its own. In this one the toolchain's Dispatch also runs the
-  /// tests, and lends its threads to nobody else while they wait.
+  /// Runs the command in a separate process. In this one the toolchain's Dispatch also runs the
+  /// tests, and while they wait it lends their threads to no other work.
   func fuzz(_ arguments: String...) -> ChildResult { fuzz(arguments) }
 
   func fuzz(_ arguments: [String]) -> ChildResult {

@@ -1,4 +1,4 @@
-// Purpose: the parts of the chapters about channels: what they make, change, move and compare.
+// Purpose: tests of the components of the channel chapters.
 
 import Glibc
 import GrandCentral
@@ -23,7 +23,7 @@ import TourKit
   @Test func `does not depend on how the data is cut`() {
     let rule = Transliteration("a-z", "A-Z")
     let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 167) }
-    // Both shorter and longer than a buffer, which is used again.
+    // Pieces shorter than a buffer, and as long as one; the buffers are reused.
     let buffers = SpareBuffers(bufferBytes: 10_000)
     for step in [1, 7, 4096, 10_000] {
       var data = DispatchData.empty
@@ -136,10 +136,10 @@ import TourKit
     #expect(outcome.bytesRead < 64 << 20)
   }
 
-  /// Runs the flow to its end, and `meanwhile` beside it.
+  /// Runs the flow to its end, and `meanwhile` at the same time.
   private func ended(_ flow: ChannelFlow, _ meanwhile: () -> Void = {}) -> ChannelFlow.Outcome {
     let isOver = DispatchSemaphore(value: 0)
-    // SAFETY: written once, before the signal that the reading waits for.
+    // SAFETY: written once, before the signal for which the reading thread waits.
     nonisolated(unsafe) var outcome = ChannelFlow.Outcome()
     flow.start { result in
       outcome = result
@@ -166,7 +166,7 @@ import TourKit
     #expect(FolderChoice(maxFiles: 2).choose(below: folder.path) == nil)
     #expect(FolderChoice(maxFolders: 2).choose(below: folder.path) == nil)
     #expect(FolderChoice().choose(below: a.appending("more")) == a.appending("more"))
-    // Not every copy of a FIFO is a FIFO.
+    // A copy of a FIFO may not be a FIFO.
     _ = a.appending("fifo").withCString { mkfifo($0, 0o600) }
     #expect(FolderChoice().choose(below: folder.path) == b)
   }

@@ -1,4 +1,4 @@
-// Purpose: the parts of the live chapters that need no process: what they read, pick and make.
+// Purpose: tests of the components of the live chapters that need no process.
 
 import Glibc
 import Testing

@@ -1,5 +1,5 @@
-// Purpose: the live chapters as a user meets them: their checks hold, with little and without the
-// programs that they would like to have, and nothing stays.
+// Purpose: the live chapters from a user's view: their checks pass, also with few resources and
+// without the optional programs, and no file or process remains.
 
 import Glibc
 import Testing
@@ -32,7 +32,7 @@ import TourKit
     let commands = try MadeFolder()
     for name in ["bash", "sh", "cat", "head", "cmp", "grep"] {
       guard let path = ["/usr/bin/", "/bin/"].map({ $0 + name }).first(where: isThere) else {
-        return  // Nothing to do without netcat with.
+        return  // This machine lacks a command that the chapter needs.
       }
       commands.link(name, to: path)
     }
@@ -169,7 +169,7 @@ import TourKit
 private func isThere(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
 extension Child {
-  /// The tour with one chapter only.
+  /// Runs the tour with one chapter only.
   static func chapter(
     _ chapter: LiveChapter, of root: Path, temporary: MadeFolder? = nil,
     environment: [String] = [], megabytes: Int = 4

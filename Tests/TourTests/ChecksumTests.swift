@@ -1,4 +1,4 @@
-// Purpose: the checksum is POSIX's, whatever the pieces it comes in.
+// Purpose: the checksum equals POSIX's, however the input is divided.
 
 import Glibc
 import Testing
@@ -46,7 +46,7 @@ import TourKit
     do {
       end = try Child(Path("cksum"), files).end()
     } catch let error as MakingFailed where error.code == ENOENT {
-      return  // No such command here; the known values above stand for it.
+      return  // This machine lacks the command; the known values above cover it.
     }
     let lines = end.output.split(separator: "\n").map(String.init)
     #expect(lines == expected, "seed \(seed)")

@@ -1,4 +1,4 @@
-// Purpose: runs a program for a test and takes in all that it prints, waiting on events only.
+// Purpose: runs a program for a test and collects its output, without polling.
 
 import Glibc
 import Testing
@@ -9,7 +9,7 @@ struct Child: ~Copyable {
   struct End {
     let output: String
     let errors: String
-    /// Its exit code; a negative signal number when a signal ended it.
+    /// The exit code, or the negative number of the signal that ended the process.
     let code: Int32
   }
 
@@ -18,12 +18,12 @@ struct Child: ~Copyable {
   private let errors: Int32
   private var seen: [UInt8] = []
 
-  /// Starts a program; its descriptor 3 leads nowhere.
+  /// Starts a program. Its descriptor 3 is /dev/null.
   init(_ program: Path, _ arguments: [Path]) throws {
     var outputEnds: [Int32] = [0, 0]
     var errorEnds: [Int32] = [0, 0]
-    // Not pipes: other tests start processes at the same time, and only this makes descriptors that
-    // none of them inherits. (pipe2(2) is not imported.)
+    // Socket pairs, because pipe2(2) is not imported: only SOCK_CLOEXEC keeps the descriptors from
+    // processes that other tests start at the same time.
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, type, 0, &outputEnds) == 0,
       socketpair(AF_UNIX, type, 0, &errorEnds) == 0
@@ -48,8 +48,8 @@ struct Child: ~Copyable {
     errors = errorEnds[0]
   }
 
-  /// The `tour` that was built beside these tests. env(1) gives it variables: other tests share
-  /// ours.
+  /// Starts the `tour` that was built beside these tests. env(1) sets its variables, because other
+  /// tests share this process's.
   static func tour(
     _ arguments: [Path], temporary: MadeFolder? = nil, environment: [String] = []
   ) throws -> Child {
@@ -61,7 +61,7 @@ struct Child: ~Copyable {
     return try Child(Path("/usr/bin/env"), settings.map { Path($0) } + [tour] + arguments)
   }
 
-  /// Reads standard output until `text` came, or its end. True when it came.
+  /// Reads standard output until `text` or its end. Returns whether `text` came.
   mutating func waitForOutput(_ text: String) -> Bool {
     var seen = seen
     defer { self.seen = seen }
@@ -75,11 +75,11 @@ struct Child: ~Copyable {
     kill(process, signal)
   }
 
-  /// Reads to the end of both and waits for the process.
+  /// Reads both outputs to their end and waits for the process.
   consuming func end() -> End {
     var seen = seen
     while take(from: output, into: &seen) {}
-    // What a test's child writes to standard error fits its socket, so it never waits for this.
+    // A test's child writes less to standard error than its socket holds, so it never blocks there.
     var complaints: [UInt8] = []
     while take(from: errors, into: &complaints) {}
     close(output)
@@ -92,7 +92,7 @@ struct Child: ~Copyable {
       code: status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F))
   }
 
-  /// Adds what is there. False at the end, and after two silent minutes, which fail the test.
+  /// Reads available bytes. False at the end, or after two minutes without output, a failure.
   private func take(from descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
     var wish = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     if poll(&wish, 1, 120_000) == 0 {

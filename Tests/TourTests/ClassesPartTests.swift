@@ -1,5 +1,5 @@
-// Purpose: the parts of the chapter of the classes: what its scenes read and send, and how the
-// kernel's view of a thread is told.
+// Purpose: tests of the components of the chapter on classes: what its scenes read and send, and
+// how it describes the kernel's view of a thread.
 
 import Glibc
 import GrandCentral
@@ -76,7 +76,7 @@ import TourKit
     report.counts = ["files": 0, "pieces": 12]
     #expect(SceneReport(encoded: report.encoded) == report)
     #expect(SceneReport(encoded: SceneReport().encoded) == SceneReport())
-    // Whatever is cut off at its end, the rest is not taken for the whole.
+    // A truncated report is never accepted as whole.
     for length in 0..<report.encoded.count {
       #expect(SceneReport(encoded: String(report.encoded.prefix(length))) == nil)
     }
@@ -109,7 +109,7 @@ import TourKit
       guard case .success(.exited(let code)) = WatchedProgram.run(spawn) else { return nil }
       return code
     }
-    // PATH is there already: the child has it once.
+    // PATH is set already; the child must have it once.
     let words = ["-c", "test \"$PATH $TOUR_TEST\" = '/nowhere new one'"].map { Path($0) }
     let spawn = Spawn("/bin/sh", words)
     #expect(ends(spawn) == 1)

@@ -1,4 +1,4 @@
-// Purpose: times for the eye: the scale, the plot by text and the drawing.
+// Purpose: tests of the presentation of times: the scale, the text plot and the drawing.
 
 import Testing
 import TourKit
@@ -64,7 +64,7 @@ import TourKit
   @Test func `is high where many times are, and shows a single one`() {
     let lines = LatencyPlot(rows, levels: Array(".:#"), columns: 80).lines
     #expect(lines[1].filter { "#" == $0 }.count == 1)
-    // One sign, and the points of the two figures.
+    // One mark of the plot, and the decimal points of the two numbers.
     #expect(lines[1].dropFirst(5).filter { "." == $0 }.count == 3)
     let high = lines[1].firstIndex(of: "#")!
     #expect(high < lines[1].lastIndex(of: "|")!)

@@ -1,4 +1,4 @@
-// Purpose: what the tour's tests share: a folder of made files, a child process, the engines.
+// Purpose: helpers that the tour's tests share: a folder of generated files, and the engines.
 
 import Glibc
 import Testing
@@ -6,7 +6,7 @@ import TourJob
 import TourJobDispatch
 import TourKit
 
-/// A folder that goes away with its last reference.
+/// A folder that is deleted with its last reference.
 final class MadeFolder: Sendable {
   let path: Path
 
@@ -67,10 +67,10 @@ final class MadeFolder: Sendable {
     return path
   }
 
-  /// A file without blocks on the disk, so large that nobody reads it to its end.
+  /// Creates a sparse file, too large to be read to its end.
   func endlessFile(_ name: String) throws { try file(name, holding: 1 << 38) }
 
-  /// A file of so many zeros, without blocks on the disk.
+  /// Creates a sparse file of this many zeros.
   @discardableResult
   func file(_ name: String, holding bytes: Int) throws -> Path {
     let file = try file(name)
@@ -84,7 +84,7 @@ final class MadeFolder: Sendable {
     _ = path.appending(name).withCString { symlink(target, $0) }
   }
 
-  /// Some hundred files of all lengths around the checksum's and the reading's step.
+  /// Creates some hundred files, with lengths around the step sizes of the checksum and of reading.
   func fill() throws {
     var random = SeededNumbers(seed: 2009)
     for index in 0..<12 {
@@ -100,7 +100,7 @@ final class MadeFolder: Sendable {
     link("link", to: "folder 1")
     link("nowhere", to: "does not exist")
     try folder("empty")
-    // Not UTF-8, which file systems on Linux allow.
+    // This name is not UTF-8, which file systems on Linux allow.
     try file(at: path.appending(name: [0xFF, 0x2E, 0x63], count: 3), [1, 2, 3])
   }
 
@@ -113,7 +113,7 @@ struct MakingFailed: Error {
   let code: Int32
 }
 
-/// Numbers that are the same on every run: xorshift64*.
+/// Numbers that are the same in every run: xorshift64*.
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 
@@ -128,7 +128,7 @@ struct SeededNumbers: RandomNumberGenerator {
 }
 
 extension Engine {
-  /// The engines that run the job's one source.
+  /// The engines that compile the job's shared source.
   static let concurrent: [Engine] = [.dispatch, .grandCentral]
 
   /// Runs the job in this process.

@@ -1,4 +1,4 @@
-// Purpose: the `tour` command as a user meets it: its lines, its exit codes, Ctrl-C.
+// Purpose: the `tour` command from a user's view: its output, its exit codes, Ctrl-C.
 
 import Glibc
 import Testing
@@ -36,7 +36,7 @@ import TourKit
   }
 
   @Test func `counts what it may not read and goes on`() throws {
-    if geteuid() == 0 { return }  // To root everything is readable.
+    if geteuid() == 0 { return }  // root can read everything
     let folder = try MadeFolder()
     let secret = try folder.file("secret", [1])
     try folder.file("open", [2])
@@ -110,6 +110,6 @@ import TourKit
 }
 
 extension Path {
-  /// One round of checksums, and nothing else.
+  /// Options for one round of checksums only.
   static let checksums = ["--only", "checksums", "--rounds", "1"].map { Path($0) }
 }

@@ -1,4 +1,4 @@
-// Purpose: the walk sees what is there, and every engine sees the same.
+// Purpose: the walk finds every file, and every engine finds the same.
 
 import Glibc
 import Testing
@@ -92,7 +92,7 @@ import TourKit
   func `stops within a piece when cancelled`(engine: Engine) async throws {
     let folder = try MadeFolder()
     try folder.endlessFile("endless")
-    // Each piece of the file is due for a drawing, and the drawing cancels the job.
+    // Every piece of the file triggers a drawing, and the drawing cancels the job.
     let gauge = Gauge(intervalNanoseconds: 0)
     let cancel = CancelButton()
     let report = await withCheckedContinuation { continuation in
@@ -114,7 +114,7 @@ import TourKit
   }
 }
 
-/// Something to press before what it does is known.
+/// An action that can be passed on before it is set.
 // SAFETY: `action` is set before the job starts and cleared after it has ended.
 private final class CancelButton: @unchecked Sendable {
   var action: (@Sendable () -> Void)?

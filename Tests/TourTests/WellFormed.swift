@@ -1,9 +1,9 @@
-// Purpose: whether a text is well-formed XML, as far as the tour writes such: elements, attributes
-// in double quotes, text, the five entities, a declaration. Source: Extensible Markup Language 1.0,
-// section 2.1.
+// Purpose: checks that a text is well-formed XML, in the subset that the tour writes: elements,
+// attributes in double quotes, text, the five entities, a declaration. Source: Extensible Markup
+// Language 1.0, section 2.1.
 
 enum WellFormed {
-  /// What is wrong with `text`; nil when nothing is.
+  /// Returns what is wrong with `text`; nil if it is well-formed.
   static func fault(in text: String) -> String? {
     var open: [Substring] = []
     var roots = 0
@@ -68,7 +68,7 @@ enum WellFormed {
 }
 
 extension Substring {
-  /// Where `text` begins in this one, first.
+  /// Returns the first index at which `text` begins in this string.
   fileprivate func start(of text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }
   }

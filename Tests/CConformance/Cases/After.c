@@ -1,4 +1,4 @@
-// Work at a point in time.
+// Work submitted with dispatch_after: it starts at its time or later.
 #include "../Check.h"
 
 static int64_t ran_at;

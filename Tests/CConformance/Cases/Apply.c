@@ -1,4 +1,4 @@
-// Many calls at once.
+// dispatch_apply: many calls of one function, in parallel.
 #include "../Check.h"
 
 typedef struct visits {

@@ -1,4 +1,4 @@
-// Where am I?
+// dispatch_assert_queue: the caller checks the queue on which it runs.
 #include "../Check.h"
 
 static counter passed;

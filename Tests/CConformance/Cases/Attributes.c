@@ -1,4 +1,4 @@
-// Attributes of queues: every combination makes a queue that is what it says.
+// Queue attributes: every combination makes a queue with the properties that it names.
 #include "../Check.h"
 
 CASE(attributes_are_values) {

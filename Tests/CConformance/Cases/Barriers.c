@@ -1,4 +1,4 @@
-// Barriers: alone on a concurrent queue of one's own, ordinary everywhere else.
+// Barriers: exclusive on a private concurrent queue, ordinary items on every other queue.
 #include "../Check.h"
 
 static latch *gate, *arrived;

@@ -1,4 +1,4 @@
-// Blocks as objects.
+// Block objects.
 #include "../Check.h"
 
 #ifdef __BLOCKS__

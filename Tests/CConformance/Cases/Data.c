@@ -7,7 +7,7 @@
 static dispatch_data_t data_of(const char *text) {
   return dispatch_data_create_f(text, strlen(text), NULL, NULL);
 }
-// Two pieces that must stay two: with a destructor, a buffer is not the library's to copy.
+// Joins two pieces that must stay two: the library may not copy a buffer with a destructor.
 static void keep(void *buffer) { (void)buffer; }
 static dispatch_data_t joined(const char *left, const char *right) {
   dispatch_data_t one = dispatch_data_create_f(left, strlen(left), NULL, keep);
@@ -298,7 +298,7 @@ BEYOND(data_unmaps, "the peer stops: it calls the destructor as a block") {
   dispatch_data_t data = dispatch_data_create(page, 4096, NULL, DISPATCH_DATA_DESTRUCTOR_MUNMAP);
   CHECK_EQUAL(dispatch_data_get_size(data), 4096);
   dispatch_release(data);
-  // Gone at the latest when the default queue has come to it.
+  // The page is unmapped at the latest when the default queue has run the destructor.
   unsigned char state;
   for (int n = 0; mincore(page, 4096, &state) == 0 && n < 30000; n++) usleep(1000);
   CHECK(mincore(page, 4096, &state) != 0);

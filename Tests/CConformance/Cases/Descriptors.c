@@ -1,4 +1,4 @@
-// Sources that look at descriptors and signals.
+// Sources for descriptors and signals.
 #include "../Check.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void read_all(void *context) {
 static void note_event(void *context) {
   watch *one = context;
   one->data = dispatch_source_get_data(one->source);
-  // One event is enough: a source that stays ready would tell it again and again.
+  // One event is enough: a source that stays ready would deliver it repeatedly.
   if (atomic_fetch_add(&one->events, 1) == 0) latch_down(one->happened);
   dispatch_source_cancel(one->source);
 }
@@ -56,7 +56,7 @@ static void begin(
   if (one->cancelled) dispatch_source_set_cancel_handler_f(one->source, on_cancel);
   if (one->registered) dispatch_source_set_registration_handler_f(one->source, on_registration);
   dispatch_activate(one->source);
-  // A signal that comes earlier would be nobody's.
+  // A signal that arrived before the registration would reach no source.
   if (one->registered) latch_wait(one->registered);
 }
 
@@ -179,7 +179,7 @@ CASE(source_of_a_bad_signal_is_null) {
   CHECK(!dispatch_source_create(DISPATCH_SOURCE_TYPE_SIGNAL, 1000, 0, NULL));
 }
 
-// What standard error says of a descriptor that is closed before its source is cancelled.
+// Writes to `text` the report on a descriptor that is closed before its source is cancelled.
 static void close_early(char *text, size_t room) {
   static watch one;
   static latch registered = LATCH(1), cancelled = LATCH(1);

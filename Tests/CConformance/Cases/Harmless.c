@@ -1,4 +1,4 @@
-// Exports for the system's own libraries. They mean little on Linux; called, they do no harm.
+// Exports for the system's own libraries. On Linux they have little effect; calls do no harm.
 #include "../Check.h"
 
 void _dispatch_log(const char *format, ...);

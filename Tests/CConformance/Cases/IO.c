@@ -1,4 +1,4 @@
-// Channels, by functions: the twins that take blocks are in IOBlocks.c.
+// Channels, with functions as handlers; IOBlocks.c has the variants with blocks.
 #include "../Check.h"
 #include "../Private.h"
 
@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-// What one operation's handler saw.
+// What the handler of one operation received.
 typedef struct report {
   char bytes[65536];
   size_t size;

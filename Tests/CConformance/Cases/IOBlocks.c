@@ -1,4 +1,4 @@
-// Channels, by blocks.
+// Channels, with blocks as handlers.
 #include "../Check.h"
 #include "../Private.h"
 

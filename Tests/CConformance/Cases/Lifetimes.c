@@ -1,4 +1,4 @@
-// How rounds of lifetimes are run: see Lifetimes.h.
+// Runs rounds of lifetimes; see Lifetimes.h.
 #include "../Lifetimes.h"
 
 #include <sched.h>
@@ -19,7 +19,7 @@ static long number_of(const char *variable, long otherwise) {
   return number > 0 ? number : otherwise;
 }
 
-// MARK: Random numbers: splitmix64, one stream a thread
+// MARK: Random numbers: splitmix64, one stream per thread
 
 static _Thread_local uint64_t random_state;
 static _Atomic uint64_t next_stream = 1;
@@ -116,7 +116,7 @@ dispatch_queue_t some_queue(void) {
   return number < QUEUES ? queues[number] : global_queue();
 }
 
-// MARK: Threads that are not the library's
+// MARK: Threads outside the library
 
 typedef struct errand {
   void *context;

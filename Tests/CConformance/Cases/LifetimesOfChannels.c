@@ -1,4 +1,4 @@
-// The last reference to a channel, or to data, against each call that may make its handlers run.
+// The last reference to a channel, or to data, races with each call that may run its handlers.
 #include "../Lifetimes.h"
 #include "../Private.h"
 
@@ -8,7 +8,7 @@
 typedef struct flow {
   dispatch_io_t channel;
   int file, other;
-  _Atomic int parts;  // handlers that are still to come, and the cleanup handler
+  _Atomic int parts;  // handlers that have not run yet, including the cleanup handler
 } flow;
 
 static void end_part(flow *one) {
@@ -92,7 +92,7 @@ static void count_read(void *context, bool done, dispatch_data_t data, int error
   if (done) end_part(context);
 }
 
-// The reader is stopped by the thread that asked for it; the cleanup handler may run inside of that.
+// The thread that started the read stops the channel; the cleanup handler may run inside that call.
 LIFETIME(channel_stopped_while_it_reads) {
   flow *one = new_pipe_flow(1);
   dispatch_io_t channel = one->channel;
@@ -110,7 +110,7 @@ static void clean_up_and_release(void *context, int error) {
   end_part(one);
 }
 
-// The cleanup handler has the only reference.
+// The cleanup handler holds the only reference.
 LIFETIME(channel_released_by_its_cleanup_handler) {
   flow *one = calloc(1, sizeof *one);
   CHECK(one);
@@ -145,7 +145,7 @@ LIFETIME(channel_released_by_its_writer) {
   dispatch_release(data);
 }
 
-// MARK: Barriers, files, channels of channels
+// MARK: Barriers, files, channels made from channels
 
 static void release_in_barrier(void *context) {
   flow *one = context;

@@ -1,4 +1,4 @@
-// The last reference to a queue against each call that may let its items run.
+// The last reference to a queue races with each call that may let its items run.
 #include "../Lifetimes.h"
 #include "../Private.h"
 
@@ -109,7 +109,7 @@ LIFETIME(apply_beside_async) {
   submit_drop(shared);
 }
 
-// MARK: Starting and resuming: what is queued releases the queue
+// MARK: Starting and resuming: the queued item releases the queue
 
 LIFETIME(queue_resumed) {
   dispatch_queue_t queue = new_queue();
@@ -123,7 +123,7 @@ static void submit_release(void *queue) {
   dispatch_async_f((dispatch_queue_t)queue, queue, release_and_end);
 }
 
-// The item may come before the resumption, or beside it.
+// The item may be submitted before the resumption, or at the same time.
 LIFETIME(queue_resumed_beside_a_submission) {
   dispatch_queue_t queue = new_queue();
   dispatch_suspend(queue);
@@ -147,7 +147,7 @@ LIFETIME(queue_activated_beside_a_submission) {
 
 static void resume_it(void *queue) { dispatch_resume((dispatch_queue_t)queue); }
 
-// Whichever resumption comes last lets the item run.
+// The last resumption lets the item run.
 LIFETIME(queue_resumed_by_two_threads) {
   dispatch_queue_t queue = new_queue();
   dispatch_suspend(queue);
@@ -157,7 +157,7 @@ LIFETIME(queue_resumed_by_two_threads) {
   resume_it(queue);
 }
 
-// MARK: Changing: the item that releases the queue is there already
+// MARK: Changing: the item that releases the queue is already queued
 
 static void set_target_and_drop(void *context) {
   shared_object *shared = context;
@@ -172,7 +172,7 @@ LIFETIME(target_set_beside_async) {
   set_target_and_drop(shared);
 }
 
-// The target's last owner is the queue, which dies in its own item.
+// The queue is the target's last owner, and is disposed in its own item.
 LIFETIME(target_dies_with_its_queue) {
   dispatch_queue_t target = new_queue();
   dispatch_queue_t queue = dispatch_queue_create_with_target("lifetime", NULL, target);

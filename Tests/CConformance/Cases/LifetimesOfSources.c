@@ -1,4 +1,4 @@
-// The last reference to a source against each call that may make its handlers run.
+// The last reference to a source races with each call that may run its handlers.
 #include "../Lifetimes.h"
 #include "../Private.h"
 
@@ -14,7 +14,7 @@ static void release_and_end(void *source) {
 
 static void cancel_it(void *source) { dispatch_source_cancel((dispatch_source_t)source); }
 
-// Without a cancel handler the last reference goes at once.
+// Without a cancel handler the last reference is released at once.
 static void cancel_and_release(void *source) {
   dispatch_source_cancel((dispatch_source_t)source);
   release_and_end(source);
@@ -43,7 +43,7 @@ static dispatch_source_t source_of(dispatch_source_type_t type, uintptr_t handle
   return source;
 }
 
-// Of a type that the Linux port lacks: looked up when it is needed, so that the suite loads on it.
+// Makes a source of a type that the Linux port lacks, looked up so that the suite loads there.
 static dispatch_source_t source_beyond(const char *type, uintptr_t handle, uintptr_t mask) {
   return source_of((dispatch_source_type_t)dlsym(RTLD_DEFAULT, type), handle, mask);
 }
@@ -97,7 +97,7 @@ LIFETIME(timer_resumed_after_suspension) {
   dispatch_resume(timer);
 }
 
-// MARK: Handlers that come late
+// MARK: Handlers that are set late
 
 LIFETIME_BEYOND(event_handler_set_while_active, "what has happened waits for a handler") {
   dispatch_source_t source = source_of(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0);
@@ -155,7 +155,7 @@ static void cancel_and_drop(void *context) {
   drop_and_count(context);
 }
 
-// By two threads; the cancel handler is the third owner.
+// Two threads cancel; the cancel handler is the third owner.
 LIFETIME(cancelled_by_all_of_its_owners) {
   dispatch_source_t timer = new_timer();
   shared_object *shared = share(timer, 3);
@@ -188,7 +188,7 @@ LIFETIME(cancelled_and_waited_for) {
 }
 
 #ifdef __BLOCKS__
-// A block whose end is noticed, as that of one which has captured an object of C++.
+// A block with a dispose helper that reports its end, as a block that captures a C++ object has.
 typedef struct noticed_block {
   void *isa;
   int flags, reserved;
@@ -211,7 +211,7 @@ static void noticed_dispose(const void *block) {
 static const noticed_descriptor described = {
   0, sizeof(noticed_block), noticed_copy, noticed_dispose};
 
-// What the event handler keeps is the source's last reference.
+// The event handler holds the source's last reference.
 LIFETIME(event_handler_keeps_it) {
   dispatch_source_t timer = new_timer();
   noticed_block block = {
@@ -341,7 +341,7 @@ static void raise_it(void *nothing) {
 
 static void ignore_it(void) { signal(SIGUSR2, SIG_IGN); }
 
-// The signal is sent when the source is sure to listen; others may hear it too.
+// The signal is sent when the source is registered; other sources may receive it too.
 LIFETIME(signal_source_activated) {
   static pthread_once_t is_ignored = PTHREAD_ONCE_INIT;
   pthread_once(&is_ignored, ignore_it);

@@ -1,4 +1,4 @@
-// The last reference to a group, a semaphore or a block against the call that ends a wait for it.
+// The last reference to a group, a semaphore or a block races with the call that ends a wait on it.
 #include "../Lifetimes.h"
 
 #ifdef __BLOCKS__
@@ -102,7 +102,7 @@ static void wait_a_little_and_drop(void *context) {
   if (let_go(shared)) ended();
 }
 
-// The signal meets deadlines.
+// The signal races with the waits' deadlines.
 LIFETIME(signal_beside_waits_with_deadlines) {
   shared_object *shared = share(dispatch_semaphore_create(0), 3);
   elsewhere(shared, wait_a_little_and_drop);

@@ -1,5 +1,5 @@
 // Sources whose types the Linux port lacks: processes, files, memory pressure. Their symbols are
-// looked up when they are needed, so that the suite loads on a library without them.
+// looked up at run time, so that the suite loads with a library that does not export them.
 #include "../Check.h"
 
 #include <dlfcn.h>
@@ -97,7 +97,7 @@ BEYOND(vnode_source_tells_of_a_name_that_comes_and_goes, WHY) {
     begin(&one, "_dispatch_source_type_vnode", (uintptr_t)file, DISPATCH_VNODE_LINK);
     struct stat before, now;
     CHECK(fstat(file, &before) == 0);
-    // Where clocks are coarse the file may look as before.
+    // With a coarse clock the file's times may not have changed; try again.
     do {
       CHECK(link(path, other) == 0 && unlink(other) == 0 && fstat(file, &now) == 0);
     } while (before.st_ctim.tv_sec == now.st_ctim.tv_sec

@@ -1,5 +1,5 @@
-// What may run begins, whatever runs already. Each hog ends when the probe has begun, so a case that hangs has found a
-// probe that never begins.
+// Runnable work starts, whatever else runs. Each hog ends when the probe has started, so a case
+// that hangs has found a probe that never starts.
 #include "../Check.h"
 
 #include <sched.h>
@@ -108,7 +108,7 @@ BEYOND(items_of_a_global_queue_that_poll_for_each_other_meet, "the peer's pool k
   expect_meeting(global_queue, 48);
 }
 
-// MARK: The global queues that overcommit
+// MARK: The overcommitting global queues
 
 CASE(a_global_queue_that_overcommits_is_another_queue) {
   dispatch_queue_t one = overcommit_queue();

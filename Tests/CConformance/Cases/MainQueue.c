@@ -1,4 +1,4 @@
-// The main queue: its thread, dispatch_main(), and the doors of a run loop.
+// The main queue: its thread, dispatch_main(), and the functions for run loops.
 #include "../Check.h"
 #include "../Private.h"
 

@@ -133,12 +133,12 @@ STOPS(releasing_too_often_stops, "") {
   dispatch_group_t group = dispatch_group_create();
   dispatch_suspend(queue);
   dispatch_async_f(queue, group, open_latch);
-  // The pending item keeps the object's memory, so that the mistake can be noticed for certain.
+  // The pending item keeps the object's memory valid, so that the mistake is certain to be noticed.
   dispatch_release(queue);
   dispatch_release(queue);
 }
 
-// Kept by the queue that has it as its target, so that the second release finds it.
+// The queue that targets it keeps it alive, so that the second release finds it.
 STOPS(releasing_what_is_not_held_stops, "conformance.serial|holds no reference") {
   dispatch_queue_t queue = serial_queue();
   dispatch_queue_t other = dispatch_queue_create_with_target("other", NULL, queue);
@@ -196,7 +196,7 @@ static void retain_where_it_runs(void *context) {
   open_latch(&work->ran);
 }
 
-// Nobody else holds it then: its item's is the first reference again.
+// No other reference exists then: the item's becomes the first one again.
 BEYOND(item_retains_its_queue_after_the_last_release,
        "the peer stops: what was released for the last time is not retained again") {
   static borrowing work = {.ran = LATCH(1), .gone = LATCH(1)};

@@ -1,4 +1,4 @@
-// Once.
+// dispatch_once.
 #include "../Check.h"
 
 static dispatch_once_t predicate;
@@ -27,7 +27,7 @@ CASE(once_done_is_all_ones) {
   CHECK_EQUAL(predicate, ~(dispatch_once_t)0);
 }
 
-// The function itself, not the fast path of the headers.
+// Calls the exported function, not the fast path of the headers.
 #undef dispatch_once_f
 CASE(once_f_function_knows_what_the_fast_path_knows) {
   dispatch_once_f(&predicate, &ran, prepare);

@@ -1,4 +1,4 @@
-// What is exported without a declaration in the peer's headers, and must do what its name says.
+// Functions that the peer exports without a declaration in its headers.
 #include "../Private.h"
 #include "../Check.h"
 
@@ -124,7 +124,7 @@ static void apply_in_place(void *unused) {
   (void)unused;
   count_up(&in_place);
   while (atomic_load(&in_place.value) < 2) { sched_yield(); }
-  // Both places are taken, and by those who want to go on.
+  // Both permits are held, by items that start loops of their own.
   dispatch_apply_f(8, wide, (void *)(intptr_t)2, measure_iteration);
 }
 

@@ -1,4 +1,4 @@
-// Queues that are there and queues that are made: labels, classes, the current queue.
+// Global queues and the program's own queues: labels, classes, the current queue.
 #include "../Check.h"
 
 CASE(global_queues_exist_for_priorities) {
@@ -18,7 +18,7 @@ CASE(global_queues_exist_for_classes) {
   for (int n = 0; n < 4; n++) {
     dispatch_queue_t queue = dispatch_get_global_queue(classes[n], 0);
     CHECK(queue);
-    // The default one may say that no class was asked for.
+    // The default queue may report that no class was requested.
     dispatch_qos_class_t seen = dispatch_queue_get_qos_class(queue, NULL);
     if (classes[n] != 0x15 || seen != 0) CHECK_EQUAL(seen, classes[n]);
   }
@@ -131,7 +131,7 @@ CASE(label_of_a_queue_made_without_is_empty) {
   dispatch_release(queue);
 }
 
-// Short ones may be kept elsewhere than long ones.
+// Short labels may be stored elsewhere than long ones.
 CASE(labels_of_every_length_are_kept) {
   char label[64];
   for (size_t length = 0; length < sizeof label; length++) {
@@ -140,7 +140,7 @@ CASE(labels_of_every_length_are_kept) {
     dispatch_queue_t queue = dispatch_queue_create(label, NULL);
     const char *kept = dispatch_queue_get_label(queue);
     CHECK_TEXT(kept, label);
-    // It is a copy, and stays where it is.
+    // The label is a copy, and its address stays valid.
     label[0] = 0;
     if (length > 0) CHECK(kept[0]);
     CHECK(dispatch_queue_get_label(queue) == kept);
@@ -194,7 +194,7 @@ CASE(current_queue_outside_of_items) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, current_on_a_thread, &seen) == 0);
   CHECK(pthread_join(thread, NULL) == 0);
-  // It may be the other default queue, the one that overcommits, which nobody can ask for by name.
+  // The queue may be the other default queue, the overcommitting one, which has no public name.
   CHECK(seen && seen != dispatch_get_main_queue());
   dispatch_qos_class_t class = dispatch_queue_get_qos_class(seen, NULL);
   CHECK(class == 0x15 || class == 0);

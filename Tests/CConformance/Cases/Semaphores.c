@@ -24,7 +24,7 @@ CASE(semaphore_wait_gives_up_in_time) {
   CHECK(dispatch_semaphore_wait(semaphore, soon()) != 0);
   CHECK(monotonic_now() >= start + 20 * (int64_t)NSEC_PER_MSEC);
   CHECK(dispatch_semaphore_wait(semaphore, dispatch_walltime(NULL, 1000000)) != 0);
-  // Who gave up took nothing.
+  // The wait that timed out took no permit.
   dispatch_semaphore_signal(semaphore);
   CHECK_EQUAL(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW), 0);
   dispatch_release(semaphore);
@@ -55,7 +55,7 @@ CASE(semaphore_signal_tells_whether_it_woke_one) {
     woken = (latch)LATCH(1);
     pthread_t thread;
     CHECK(!pthread_create(&thread, NULL, wait_for_it, NULL));
-    // Sooner or later the thread sleeps before the signal comes.
+    // Each round waits longer, until the thread sleeps before the signal arrives.
     for (volatile int n = 0; n < round * 10000; n++) { }
     intptr_t woke = dispatch_semaphore_signal(shared);
     latch_wait(&woken);

@@ -1,4 +1,4 @@
-// Signal sources, and the program's own signal actions beside them.
+// Signal sources beside the program's own signal actions.
 #include "../Check.h"
 
 #include <malloc.h>
@@ -9,7 +9,7 @@ static void ignore_value(int number, siginfo_t *info, void *context) {
 }
 static void ignore_event(void *context) { (void)context; }
 
-// Makes, activates and cancels a source, and returns when its cancel handler has run.
+// Makes, activates and cancels a source. Returns when its cancel handler has run.
 static void come_and_go(int number, dispatch_queue_t queue) {
   latch gone = LATCH(1);
   dispatch_source_t source =
@@ -25,8 +25,8 @@ static void come_and_go(int number, dispatch_queue_t queue) {
   drain(queue);
 }
 
-// Leaves `value` in the unused part of the stack: the C library fills the unused part of the masks that it returns from
-// there.
+// Leaves `value` in the unused part of the stack. The C library fills the unused part of the masks
+// that it returns from there.
 static void fill_stack(int value) {
   int values[2048];
   for (int index = 0; index < 2048; index++) values[index] = value;
@@ -60,7 +60,7 @@ BEYOND(
     fill_stack(round);
     come_and_go(SIGUSR1, queue);
   }
-  // 16 bytes a round would be more.
+  // A leak of 16 bytes a round fails.
   CHECK(mallinfo2().uordblks < before + 16 * (ROUNDS - WARM));
 }
 

@@ -1,8 +1,8 @@
-// Sources that the program itself feeds, and what holds for sources of every type: when they begin,
-// who handles what, how they end.
+// Sources that the program itself signals, and rules for sources of every type: when they start,
+// which handler runs, how they end.
 #include "../Check.h"
 
-// What one source's handlers saw. Its context.
+// The context of one source: what its handlers saw.
 typedef struct watch {
   dispatch_source_t source;
   _Atomic unsigned long sum, last;

@@ -1,4 +1,4 @@
-// Data that belongs to a queue.
+// Queue-specific data.
 #include "../Check.h"
 
 static char key, other_key;

@@ -1,4 +1,4 @@
-// Priorities by target queues: how C programs say what is urgent.
+// Priorities by target queue: how a C program marks work as urgent.
 #include "../Check.h"
 
 enum { QUEUES = 16, ITEMS = 20, SPIN_NANOSECONDS = 1000000 };
@@ -15,7 +15,7 @@ static void pass(void *context) { (void)context; }
 
 typedef struct arrival {
   latch begun;
-  long behind;  // how many low items had ended when the high one began
+  long behind;  // low items that had ended when the high one started
 } arrival;
 
 static void arrive(void *context) {

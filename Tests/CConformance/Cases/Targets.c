@@ -1,4 +1,4 @@
-// Where a queue's work goes.
+// Target queues: where a queue's work runs.
 #include "../Check.h"
 
 static _Atomic int inside;
@@ -94,7 +94,7 @@ CASE(target_default_is_a_global_queue) {
   dispatch_set_target_queue(queue, bottom);
   dispatch_set_target_queue(queue, DISPATCH_TARGET_QUEUE_DEFAULT);
   drain(queue);
-  // The old target is busy for ever, as far as this queue is concerned.
+  // The old target is suspended, so an item that ran did not pass through it.
   dispatch_suspend(bottom);
   dispatch_sync_f(queue, &ran, count_up);
   CHECK_EQUAL(ran.value, 1);
@@ -152,7 +152,8 @@ CASE(setting_the_target_of_a_global_queue_does_nothing) {
   CHECK_EQUAL(ran.value, 1);
 }
 
-// A watchdog: a library that hangs here is told from one that stops by how the process ends.
+// The mistake is made in a child process, whose report is read. If the library hangs there, so does
+// this case, until the driver's limit.
 BEYOND(a_loop_of_targets_stops, "the peer hangs instead of telling the loop") {
   dispatch_queue_t one = dispatch_queue_create("conformance.one", DISPATCH_QUEUE_SERIAL_INACTIVE);
   dispatch_queue_t two = dispatch_queue_create_with_target("conformance.two", NULL, one);

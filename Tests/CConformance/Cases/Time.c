@@ -1,5 +1,5 @@
-// Points in time: which clock, which order, what saturates. The encodings are part of the contract,
-// because clients build such words themselves: uptime as it is, the wall's clock negated.
+// Points in time: their clock, their order, saturation. The encodings are part of the contract,
+// because clients build such words themselves: uptime unchanged, wall-clock time negated.
 #include "../Check.h"
 
 #include <time.h>
@@ -35,7 +35,7 @@ CASE(time_below_the_range_is_in_the_past) {
   dispatch_time_t start = dispatch_time(DISPATCH_TIME_NOW, 0);
   dispatch_time_t early = dispatch_time(start, INT64_MIN);
   CHECK(early <= start);
-  CHECK(early != DISPATCH_TIME_NOW);  // that would be the moment of its use
+  CHECK(early != DISPATCH_TIME_NOW);  // DISPATCH_TIME_NOW would mean the moment of use
 }
 
 CASE(walltime_now_counts_on_the_realtime_clock) {

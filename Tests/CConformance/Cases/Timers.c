@@ -49,7 +49,7 @@ CASE(timer_repeats) {
   dispatch_source_set_timer(one.source, DISPATCH_TIME_NOW, 5 * NSEC_PER_MSEC, 0);
   dispatch_activate(one.source);
   latch_wait(&fired);
-  // Five events tell at least five firings, and none is told before it is due.
+  // Five events report at least five firings, and none is reported before it is due.
   CHECK(one.total >= 5);
   CHECK((int64_t)(one.total - 1) * 5 * (int64_t)NSEC_PER_MSEC <= monotonic_now() - start);
 }

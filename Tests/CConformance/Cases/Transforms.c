@@ -1,4 +1,4 @@
-// Transforms of data: the vectors are those of RFC 4648, section 10.
+// Data transforms; the test vectors are from RFC 4648, section 10.
 #include "../Check.h"
 #include "../Private.h"
 
@@ -15,7 +15,7 @@ static dispatch_data_t in_pieces(const void *bytes, size_t size, size_t piece) {
   }
   return all;
 }
-// Transforms the bytes in one piece, or in pieces of every odd size up to 7.
+// Whether the bytes are one region, or regions of each odd size up to 7.
 typedef enum split { WHOLE, PIECES } split;
 static void expect(
   split how, const void *from, size_t size, data_format input, data_format output, const void *to,
@@ -44,7 +44,7 @@ static const struct dispatch_data_format_type_s *const base32hex =
 static const struct dispatch_data_format_type_s *const base64 =
   &_dispatch_data_format_type_base64;
 
-// The vectors of the RFC.
+// The test vectors of the RFC.
 static const char *const plain[] = {"f", "fo", "foo", "foob", "fooba", "foobar"};
 static const char *const in_base64[] = {
   "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
@@ -94,7 +94,7 @@ CASE(transform_every_byte_there_and_back) {
     CHECK(coded);
     const void *text, *back;
     size_t length, size;
-    // In one piece: what becomes of pieces is another case.
+    // The input is one region; other cases test several.
     dispatch_data_t whole = dispatch_data_create_map(coded, &text, &length);
     dispatch_data_t decoded = dispatch_data_create_with_transform(whole, formats[n], none);
     CHECK(decoded);
@@ -123,7 +123,7 @@ CASE(transform_from_none_to_none_changes_nothing) {
   expect(PIECES, "bytes", 5, none, none, "bytes", 5);
 }
 
-// "aé€😀" in each encoding; what becomes UTF-16 begins with a byte order mark.
+// "aé€😀" in each encoding. Converted UTF-16 begins with a byte order mark.
 static const char utf8[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
 static const char utf16le[] = "\xff\xfe" "a\0" "\xe9\0" "\xac\x20" "\x3d\xd8\x00\xde";
 static const char utf16be[] = "\xfe\xff" "\0a" "\0\xe9" "\x20\xac" "\xd8\x3d\xde\x00";

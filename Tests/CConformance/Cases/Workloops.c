@@ -1,5 +1,5 @@
-// Workloops, which the peer exports and does not declare. On Linux it makes them, and stops when
-// they are given work.
+// Workloops, which the peer exports and does not declare. On Linux the peer creates workloops, and
+// stops when one receives work.
 #include "../Lifetimes.h"
 
 #ifdef __DISPATCH_WORKLOOP__
@@ -124,7 +124,7 @@ static void release_and_end(void *loop) {
   ended();
 }
 
-// The last reference meets the activation.
+// The last release races with the activation.
 LIFETIME_BEYOND(workloop_activated, WHY) {
   workloop loop = dispatch_workloop_create_inactive("lifetime");
   dispatch_async_f((dispatch_queue_t)loop, loop, release_and_end);

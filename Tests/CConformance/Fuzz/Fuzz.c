@@ -1,23 +1,22 @@
-// Random programs against the C API: `fuzz SEED` makes one, runs it and exits with 0 if every
-// promise was kept. The same seed makes the same program; how its threads meet is the machine's
-// affair.
+// Random programs against the C API. `fuzz SEED` makes one program, runs it, and exits with 0 if
+// every promise was kept. A seed always makes the same program; the schedule of its threads varies.
 //
-// What is promised, whatever the program:
+// Promises, for every program:
 // - every item runs exactly once, and a waiting submission returns after its item;
-// - a serial queue runs one item at a time, a barrier of a concurrent queue runs alone;
-// - a concurrent queue with a width never has more items inside (with FUZZ_BEYOND: the toolchain's
-//   library lets in who waits);
-// - on a serial queue, what one thread submitted without waiting starts in that order;
-// - a group is empty at the end, and every notification ran, once, when the group was empty or
+// - a serial queue runs one item at a time; a barrier of a concurrent queue runs alone;
+// - a concurrent queue with a width never runs more items at a time than its width (with
+//   FUZZ_BEYOND only: the toolchain's library does not limit waiting submissions);
+// - on a serial queue, items that one thread submits without waiting start in that order;
+// - a group is empty at the end, and every notification ran once, when the group was empty or
 //   later;
-// - a semaphore never lets more in than it has permits;
-// - a source of added data tells exactly the sum;
-// - a queue's finalizer runs once, and after all its items;
-// - objects that several owners share, and the last one releases, end once: see Passing.h.
+// - a semaphore never admits more threads than it has permits;
+// - a source of added data delivers exactly the sum;
+// - a queue's finalizer runs once, after all its items;
+// - an object with several owners, released by the last, ends once: see Passing.h.
 //
-// Programs are free of deadlocks by construction: queues stand in families, a family shares its
-// targets, and an item of one family waits only for later families. Whoever suspends a queue
-// resumes it before it waits for anything.
+// Programs are free of deadlocks by construction. Queues belong to families; the queues of a family
+// share their targets, and an item of one family waits only for later families. A thread that
+// suspends a queue resumes it before it waits.
 #include "../Check.h"
 #include "../Private.h"
 
@@ -43,10 +42,10 @@ typedef struct fuzz_queue {
   dispatch_queue_t handle;
   bool is_serial;
   int family;
-  int width;                            // the most it is ever given; 0: none
-  _Atomic int shared, alone;            // items inside, by kind
-  _Atomic int last_started[THREADS];    // per submitter, the last number that started
-  int submitted[THREADS];               // owner-only: per submitter, the last number given
+  int width;                            // the largest width that it is given; 0: unlimited
+  _Atomic int shared, alone;            // items inside: shared ones, and ones that run alone
+  _Atomic int last_started[THREADS];    // by submitter: the number of the item that started last
+  int submitted[THREADS];               // its last number given out; owner-only
   _Atomic long items_begun, items_ended;
   latch finalized;
 } fuzz_queue;
@@ -58,7 +57,7 @@ typedef struct fuzz_group {
 
 typedef struct item {
   fuzz_queue *queue;
-  int submitter, number;  // number 0: order is not promised
+  int submitter, number;  // number 0: no order is promised
   bool is_barrier, nests;
   uint64_t random;
   _Atomic int runs;
@@ -111,7 +110,7 @@ static void run_item(void *context) {
     CHECK(before < one->number);
   }
   for (volatile int n = 0; n < (int)(one->random % 300); n++) { }
-  // Lets the others come, as far as they may.
+  // Yields, so that other items may overlap with this one.
   for (int n = queue->width ? 5 : 0; n > 0; n--) sched_yield();
   if (one->nests) nest(one);
   CHECK_EQUAL(atomic_fetch_add(&one->runs, 1), 0);
@@ -137,7 +136,7 @@ static void submit(fuzz_queue *queue, item *one, bool waits) {
     (one->is_barrier ? dispatch_barrier_async_f : dispatch_async_f)(handle, one, run_item);
 }
 
-// From inside an item: more work anywhere, or a wait for a later family.
+// Submits more work from inside an item: to any queue, or to a later family if it waits.
 static void nest(item *one) {
   uint64_t random = one->random;
   int target = below(&random, QUEUES);
@@ -207,7 +206,7 @@ static void step_semaphore(uint64_t *random) {
   if (below(random, 3) == 0) until = dispatch_time(DISPATCH_TIME_NOW, below(random, 100000));
   if (dispatch_semaphore_wait(permits, until)) return;
   CHECK(atomic_fetch_add(&permits_taken, 1) < PERMITS);
-  // Lets the others come, as far as they may.
+  // Yields, so that other threads may hold permits at the same time.
   for (int n = 0; n < 5; n++) sched_yield();
   atomic_fetch_sub(&permits_taken, 1);
   dispatch_semaphore_signal(permits);
@@ -283,7 +282,7 @@ static void make_world(uint64_t *random) {
     queue->family = n % FAMILIES;
     queue->is_serial = below(random, 2);
     queue->finalized = (latch)LATCH(1);
-    // Targets are earlier queues of the family.
+    // A queue targets an earlier queue of its family.
     dispatch_queue_t target = NULL;
     if (n >= FAMILIES && below(random, 3)) target = queues[n - FAMILIES].handle;
     queue->handle = dispatch_queue_create_with_target(
@@ -310,7 +309,7 @@ static void run_world(uint64_t *random) {
   }
   for (int n = 0; n < THREADS; n++) CHECK(!pthread_join(threads[n], NULL));
   CHECK_EQUAL(dispatch_group_wait(everything, patience()), 0);
-  // One more, after which the sum is complete.
+  // Adds one more event, which completes the sum.
   atomic_fetch_add(&added, 1);
   atomic_store(&is_over, true);
   dispatch_source_merge_data(adder, 1);
@@ -320,7 +319,7 @@ static void run_world(uint64_t *random) {
 static void end_world(void) {
   for (int n = 0; n < item_count; n++) CHECK_EQUAL(items[n].runs, 1);
   for (int n = 0; n < GROUPS; n++) {
-    // An item leaves its group when its function has returned, so after it has left `everything`.
+    // An item leaves its group after its function returns, so after it has left `everything`.
     CHECK_EQUAL(dispatch_group_wait(groups[n].handle, patience()), 0);
     CHECK_EQUAL(groups[n].notified, groups[n].notifications);
     dispatch_release(groups[n].handle);
@@ -329,7 +328,7 @@ static void end_world(void) {
   dispatch_source_cancel(adder);
   dispatch_release(adder);
   dispatch_release(permits);
-  // Later queues target earlier ones, and hold them.
+  // Later queues target earlier ones and retain them.
   for (int n = 0; n < QUEUES; n++) dispatch_release(queues[n].handle);
   for (int n = 0; n < QUEUES; n++) latch_wait(&queues[n].finalized);
   dispatch_release(everything);

@@ -1,9 +1,9 @@
-// Objects of random lifetimes for the fuzzer: several items and threads own each together, and
-// whichever lets go last releases it, inside whatever calls it then is.
+// Objects with random lifetimes, for the fuzzer. Several items and threads own each object. The
+// last owner releases it, inside the call that it makes at that time.
 //
-// What is promised:
-// - a queue's finalizer runs once, when every owner has let go and every item has run;
-// - a source that its cancel handler releases ends once, with all data told before;
+// Promises:
+// - a queue's finalizer runs once, after every owner has released it and every item has run;
+// - a source that its cancel handler releases ends once, after all its data has been delivered;
 // - a group that its notification releases is notified once, after the last leave.
 
 static void end_passing(void) { dispatch_group_leave(everything); }
@@ -46,7 +46,7 @@ static void submit_passing(passing_queue *one, dispatch_group_t group, uint64_t 
   }
 }
 
-// The last call of this thread may be the one that lets the items run.
+// This thread's last call may be the call that lets the items run.
 static void step_passing_queue(uint64_t *random) {
   passing_queue *one = calloc(1, sizeof *one);
   CHECK(one);

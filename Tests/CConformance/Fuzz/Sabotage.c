@@ -1,5 +1,5 @@
-// A library that, preloaded, breaks one promise of the one behind it: FUZZ_FAULT says which. The
-// fuzzer must notice each; what it does not notice here, it would not notice elsewhere.
+// A preloaded library that breaks one promise of the library behind it, chosen by FUZZ_FAULT. The
+// fuzzer must detect each of these faults; a fault that it misses here it would miss anywhere.
 #define _GNU_SOURCE
 #include "../Private.h"
 
@@ -16,7 +16,7 @@ static bool now_and_then(void) {
   return atomic_fetch_add(&calls, 1) % 64 == 40;
 }
 
-// Looked up once: the race to do so has one outcome.
+// Caches the lookup. Racing threads find the same address.
 #define BEHIND(function) \
   (__extension__({ \
     static __typeof__(&function) _Atomic behind; \

@@ -1,5 +1,5 @@
-// Prints the value and the size of every constant, and the size and signedness of every type, so
-// that two sets of headers can be compared by their output.
+// Prints the value and size of every constant, and the size and signedness of every type, so that
+// two sets of headers can be compared by their output.
 #include <dispatch/dispatch.h>
 
 #include <stdio.h>

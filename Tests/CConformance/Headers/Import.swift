@@ -1,5 +1,5 @@
-// What Swift does with the module of the headers. Closures that run elsewhere are @Sendable, so
-// that this file's own isolation does not follow them there.
+// Uses the headers' module from Swift. Closures that run on other threads are @Sendable, so that
+// they do not inherit this file's isolation.
 import CGrandCentralDispatch
 
 let queue = dispatch_queue_create("import", nil)

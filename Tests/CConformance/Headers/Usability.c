@@ -1,4 +1,4 @@
-// What a C client of every age does with the headers; compiled without a warning, and run.
+// Uses the headers as C clients do, in every C standard. Compiled without warnings, and run.
 #include <dispatch/dispatch.h>
 #include <os/object.h>
 #include <sys/qos.h>
@@ -11,7 +11,7 @@ DISPATCH_DECL(client_object);
 static int ran;
 static void run(void *context) { ++*(int *)context; }
 static void run_with_number(void *context, size_t number) {
-  // One after the other: the queue is serial.
+  // The queue is serial, so this needs no atomic.
   *(int *)context += (int)number;
 }
 DISPATCH_INLINE DISPATCH_ALWAYS_INLINE DISPATCH_NONNULL1 int twice(int *value) {

@@ -1,5 +1,5 @@
-// What a C++ client does with the headers: objects convert to dispatch_object_t by inheritance,
-// functions with one name choose by type. Compiled without a warning, and run.
+// Uses the headers from C++: objects convert to dispatch_object_t by inheritance, and overloads are
+// chosen by type. Compiled without warnings, and run.
 #include <dispatch/dispatch.h>
 #include <sys/qos.h>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-// A name that the C headers of some systems define as a macro.
+// A name that some systems' C headers define as a macro.
 struct Version {
   int major = 1, minor = 0;
 };

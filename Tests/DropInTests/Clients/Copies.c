@@ -1,4 +1,4 @@
-// Uses the library that it is linked with, and then that of each argument, by its path.
+// Uses the library that it is linked with, and then the library at each argument's path.
 #include <dispatch/dispatch.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-// Descriptors that are closed before their sources are cancelled. Foundation does that to sockets
-// of requests that are refused or cancelled, which a program's author cannot change; the last one
-// is the program's own.
+// Descriptors that are closed before their sources are cancelled. Foundation does that to the
+// sockets of refused or cancelled requests, which a program's author cannot change. The last case
+// here is the program's own.
 import Foundation
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// A socket of the loopback interface, and its port.
+/// Returns a socket bound on the loopback interface, and its port.
 func boundSocket() -> (socket: Int32, port: UInt16) {
   let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   var address = sockaddr_in()
@@ -47,7 +47,7 @@ let refused = (0..<5).filter { _ in
 }
 print("refused=\(refused.count)")
 
-// It answers nothing: the request would wait for ever.
+// The listener answers nothing, so only the cancellation ends a request.
 let (listener, port) = boundSocket()
 listen(listener, 128)
 print("cancelled=\((0..<50).filter { _ in request(port, isCancelled: true, .cancelled) }.count)")

@@ -48,7 +48,7 @@ while ticker.isValid {
 }
 print("timer=\(ticks)")
 
-// The main queue's items run in the run loop.
+// The run loop runs the main queue's items.
 nonisolated(unsafe) var ran = false
 DispatchQueue.global().async { DispatchQueue.main.async { ran = Thread.isMainThread } }
 while !ran { _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
@@ -76,7 +76,7 @@ operations.waitUntilAllOperationsAreFinished()
 NotificationCenter.default.removeObserver(observer)
 print("notified=\(wasNotified)")
 
-// A server of one request, on the loopback interface.
+// A server that answers one request, on the loopback interface.
 let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
 var address = sockaddr_in()
 address.sin_family = sa_family_t(AF_INET)

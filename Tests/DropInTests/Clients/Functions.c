@@ -1,4 +1,4 @@
-// The C interface's function variants, for any compiler, and blocks where there are any.
+// The function variants of the C interface, for any compiler, and blocks where supported.
 #include <dispatch/dispatch.h>
 #include <stdio.h>
 #include <stdlib.h>

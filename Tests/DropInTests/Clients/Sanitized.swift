@@ -1,6 +1,6 @@
-// The sanitizer's runtime wraps what goes into a group, which takes a barrier's mark away; so no
-// group here. Barriers, serial queues and targets order accesses. With an argument, two items of a
-// global queue do not.
+// Barriers, serial queues and targets order accesses for the thread sanitizer. No barrier goes into
+// a group here: the sanitizer's runtime wraps a group's items, and the wrapper loses the barrier
+// flag. With an argument, two items of a global queue race.
 import Dispatch
 import Glibc
 

@@ -1,5 +1,4 @@
-// Purpose: the engine's objects that a program names, made in one place, and where some faults are
-// put in.
+// Purpose: makes the engine's objects for a program, with those faults that change an object.
 
 import FuzzKit
 
@@ -9,7 +8,7 @@ import FuzzKit
   import Dispatch
 #endif
 
-// SAFETY: constant; the engine's objects are made for several threads.
+// SAFETY: its properties are constant, and the engine's objects are thread-safe.
 final class Objects: @unchecked Sendable {
   let queues: [DispatchQueue]
   let groups: [DispatchGroup]
@@ -26,7 +25,7 @@ final class Objects: @unchecked Sendable {
   private static let labels = (0..<64).map { "queue \($0)" }
 
   init(_ program: Program, fault: Fault?) {
-    // A queue's target stands after it.
+    // A queue's target has a higher number, so it is made first.
     var made: [DispatchQueue] = []
     let count = program.queues.count
     for number in program.queues.indices.reversed() {
@@ -62,7 +61,7 @@ final class Objects: @unchecked Sendable {
 
   func qos(_ number: Int) -> DispatchQoS { Self.qualities[number] }
 
-  /// Since the run began, by the engine's clock.
+  /// Nanoseconds since the run began, by the engine's clock.
   var nanoseconds: Int { Int(DispatchTime.now().uptimeNanoseconds - start) }
 
   func nanoseconds(of deadline: DispatchTime) -> Int { Int(deadline.uptimeNanoseconds - start) }

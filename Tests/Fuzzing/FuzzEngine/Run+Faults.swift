@@ -1,4 +1,4 @@
-// Purpose: the faults that take more than a condition.
+// Purpose: the faults that need more than one condition in the interpreter.
 
 import FuzzKit
 import Glibc
@@ -11,7 +11,7 @@ import TestSupport
 #endif
 
 extension Run {
-  /// Of two plain submissions in a row to one queue, the second reaches it first.
+  /// Performs the steps. Of two consecutive plain submissions to one queue, the second goes first.
   func performSwapped(_ ops: [Op]) {
     var index = 0
     while index < ops.count {
@@ -39,7 +39,7 @@ extension Run {
     }
   }
 
-  /// Steps that may wait in the engine leave their place to others.
+  /// Performs the steps. A step that may wait in the engine gives its permit up for that time.
   func perform(_ ops: [Op], in width: FixedWidth) {
     for op in ops {
       switch op {
@@ -49,11 +49,11 @@ extension Run {
     }
   }
 
-  /// A plain thread runs the item's shell again when the run is over.
+  /// Logs the item's start and end again from a plain thread, after the run is over.
   func runAfterwards(_ item: Item) {
     _ = TestThread("afterwards") { [self] in
       tally.waitForAll()
-      // The end of a run is noticed at once, and its log is looked at again some runs later.
+      // The campaign notices the end of a run at once, and checks its log again some runs later.
       usleep(300)
       log.append(.started, item.id)
       log.append(.ended, item.id)

@@ -1,6 +1,6 @@
-// Purpose: does the steps of a list, and writes down what happens. `called` stands before the
-// engine is entered, `returned` after it was left; a closure writes `started` first and `ended`
-// last.
+// Purpose: performs the steps of a list and logs what happens.
+// Invariant: `called` is logged before the engine is entered, and `returned` after it is left. A
+// closure logs `started` first and `ended` last.
 
 import FuzzKit
 
@@ -17,7 +17,7 @@ extension Run {
     for op in ops { perform(op) }
   }
 
-  /// The inside of every closure.
+  /// Runs an item: the body of every closure that the engine calls.
   func run(_ item: Item, startedAt nanoseconds: Int = 0) {
     if let fixedWidth { return fixedWidth.run { runNow(item, startedAt: nanoseconds) } }
     runNow(item, startedAt: nanoseconds)
@@ -172,7 +172,7 @@ extension Run {
       #if GRAND_CENTRAL
         objects.queues[queue].setTarget(queue: nil)
       #else
-        // It takes no nil; this is where its queues lead by default.
+        // The parameter is not optional; the global queue is the default target.
         objects.queues[queue].setTarget(queue: .global())
       #endif
     }

@@ -1,4 +1,4 @@
-// Purpose: hands an item to its queue, in each of the ways there are.
+// Purpose: submits an item to its queue, in each way that the API offers.
 
 import FuzzKit
 
@@ -9,7 +9,7 @@ import FuzzKit
 #endif
 
 extension Run {
-  /// - Parameter epilogue: done by the item when it has ended.
+  /// - Parameter epilogue: what the item does when it has ended.
   func submit(_ submission: Submission, then epilogue: (@Sendable () -> Void)? = nil) {
     let id = submission.item.id
     if case .after(let microseconds) = submission.way {
@@ -19,7 +19,7 @@ extension Run {
     log.append(.returned, id, value: handOver(submission, then: epilogue))
   }
 
-  /// Returns the engine's answer.
+  /// Submits the item and returns the engine's result.
   private func handOver(_ submission: Submission, then epilogue: (@Sendable () -> Void)?) -> Int {
     if submission.hasHandle {
       handOverHandle(submission)
@@ -33,7 +33,7 @@ extension Run {
       handOverAsync(submission, isBarrier, nil)
       return item.id
     case .sync:
-      // Both forms: the plain one has a way in of its own.
+      // Both forms are used, because the plain one has its own path in the engine.
       return isBarrier
         ? queue.sync(flags: .barrier) { answer(of: item) } : queue.sync { answer(of: item) }
     case .asyncAndWait:
@@ -61,7 +61,7 @@ extension Run {
     if fault == .dropsItems && isNeededByNone(submission) && epilogue == nil { return }
     if fault == .crashes { fatalError("an injected crash") }
     tally.begin()
-    // As many fall out of a tally that were never handed over.
+    // The tally counts an item that the engine never gets, so the run does not end.
     if fault == .hangs { return }
     let queue = objects.queues[submission.queue]
     let item = submission.item
@@ -76,7 +76,7 @@ extension Run {
       epilogue?()
       tally.end()
     }
-    // The plain forms, where they will do: they have ways in of their own.
+    // Plain forms are used where possible, because they have their own paths in the engine.
     if submission.qos == 0 && !isBarrier {
       if let group, !isByHand {
         queue.async(group: group, execute: work)

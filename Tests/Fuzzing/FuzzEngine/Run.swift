@@ -1,4 +1,4 @@
-// Purpose: one run of one program: the engine's objects, and how its end is known.
+// Purpose: one run of one program: the engine's objects, and the detection of the run's end.
 
 import FuzzKit
 
@@ -8,20 +8,20 @@ import FuzzKit
   import Dispatch
 #endif
 
-// SAFETY: `handles` is set before the drivers start and cleared when all has ended; everything else
-// is constant or made for several threads.
+// SAFETY: `handles` is set before the drivers start and cleared after everything has ended. All
+// other properties are constant or thread-safe.
 final class Run: @unchecked Sendable {
   let program: Program
   let fault: Fault?
   let log: EventLog
   let tally: Tally
   let objects: Objects
-  /// What busy waits look at.
+  /// The flags that busy waits poll.
   let flags: Flags?
   let fixedWidth: FixedWidth?
-  /// By item.
+  /// The work item of each item that has one, by the item's number.
   var handles: [DispatchWorkItem?] = []
-  /// The items that the tally leaves out, because nobody learns whether they run.
+  /// The items that the tally omits, because a cancelled item may never run.
   let cancellable: Set<Int>
   private let flushed: [Int]
 
@@ -64,7 +64,7 @@ final class Run: @unchecked Sendable {
     }
   }
 
-  /// Runs the drivers, and returns when nothing of the program is left in the engine.
+  /// Runs the drivers. Returns when nothing of the program is left in the engine.
   func runToEnd(_ crew: Crew) {
     crew.run(program.drivers.count) { [self] number in
       perform(program.drivers[number])
@@ -72,12 +72,13 @@ final class Run: @unchecked Sendable {
     }
     tally.waitForAll()
     flush()
-    // The closures of the handles hold this run.
+    // The handles' closures retain this run.
     handles = []
   }
 
-  /// An item that may have been cancelled is over, run or not, when its queue has come to a later
-  /// barrier. It may have submitted others, so until nothing happens any more.
+  /// Waits for the items that may have been cancelled. Each is over, run or not, when its queue has
+  /// run a later barrier. An item may have submitted others, so this repeats until the log stops
+  /// growing.
   private func flush() {
     if flushed.isEmpty { return }
     var count: Int

@@ -1,6 +1,6 @@
-// Purpose: the engine that this module is compiled against, as a campaign sees it.
-// FuzzEngineDispatch is a symbolic link to this folder: one source, two engines; nothing below the
-// imports knows which.
+// Purpose: the engine that this module is compiled against, in the form that a campaign needs.
+// FuzzEngineDispatch is a symbolic link to this folder: one source for two engines. Below the
+// imports the code is the same for both.
 
 import FuzzKit
 
@@ -21,9 +21,9 @@ public enum ThisEngine: TestedEngine {
   #else
     public static let name = "toolchain"
     public static let module = "Dispatch"
-    /// It traps when an active queue is retargeted, adds one thread a second when those of its
-    /// concurrent queues block, and none when they poll or compute; and now and then it starts an
-    /// item that was submitted to a suspended concurrent queue.
+    /// The toolchain's engine traps when an active queue is retargeted. When items of concurrent
+    /// queues block, it adds one thread a second; when they poll or compute, none. Occasionally it
+    /// starts an item that was submitted to a suspended concurrent queue.
     public static let capabilities: Capabilities = [.after, .mainQueue]
   #endif
 

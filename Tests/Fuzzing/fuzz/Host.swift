@@ -1,5 +1,4 @@
-// Purpose: one engine's campaign: asks a worker for range after range, and on a finding shrinks and
-// tells.
+// Purpose: one engine's campaign: requests ranges from a worker; shrinks and reports a finding.
 
 import FuzzKit
 import Glibc
@@ -23,7 +22,7 @@ struct Host {
     hangMilliseconds = options.hangSeconds * 1000
   }
 
-  /// Whether the engine kept all its promises.
+  /// Runs the campaign. Returns whether the engine kept all its promises.
   func run() -> Bool {
     defer { worker.stop() }
     if let program = options.program { return repeatedly(program, index: nil) }
@@ -34,7 +33,7 @@ struct Host {
     return campaign()
   }
 
-  /// The program number `index` of the campaign.
+  /// Returns program number `index` of the campaign.
   func program(_ index: Int) -> Program {
     Generator.program(
       seed: seed, index: index, capabilities: capabilities, busyPercent: options.busyPercent)
@@ -115,13 +114,13 @@ struct Host {
     say("Replay the small one: \(command) --program '\(smaller.text)'")
   }
 
-  /// The smallest program that fails in the same way, and what it says; no text when none failed.
+  /// Returns the smallest program that fails in the same way, and its report if any failed.
   private func shrink(_ program: Program, _ invariant: Invariant) -> (Program, String?) {
     let limit = monotonicNanoseconds() + UInt64(options.shrinkSeconds) * 1_000_000_000
     var lastText: String?
     var times = options.times
     func trial(_ candidate: Program, times: Int) -> Int? {
-      // A hang is told from a slow run by a factor; how long one run may take was chosen with care.
+      // A hang is longer than a slow run by a large factor, so trials may have a shorter limit.
       let patience = min(hangMilliseconds, 2000)
       let reply = worker.ask(
         .program(candidate, times: times), hangMilliseconds: patience)
@@ -131,12 +130,12 @@ struct Host {
     }
     if options.shrinkSeconds == 0 { return (program, nil) }
     guard let first = trial(program, times: times) else { return (program, nil) }
-    // Often enough that one in ten of the original's chance would still show.
+    // Enough runs that a failure with a tenth of the original's probability still shows.
     times = min(times, max(30, 10 * (first + 1)))
     let smaller = Shrinker.shrink(program, capabilities: capabilities) { candidate in
       monotonicNanoseconds() < limit && trial(candidate, times: times) != nil
     }
-    // Once more as it is printed, for the text in its numbers.
+    // Run the printed program once more, for a report in its numbers.
     _ = trial(smaller, times: options.times)
     return (smaller, lastText)
   }

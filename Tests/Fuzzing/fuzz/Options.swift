@@ -1,4 +1,4 @@
-// Purpose: what the command line asks for.
+// Purpose: the options of the command line.
 
 import FuzzKit
 

@@ -1,12 +1,12 @@
-// Purpose: what the host and the process that runs programs say to each other: one line each way,
-// and after a finding its text.
+// Purpose: the messages between the host and the process that runs programs: one line in each
+// direction, followed by the text of a finding.
 
 import FuzzKit
 
 enum Request {
-  /// Programs of a seed, of which so many in a hundred wait busily.
+  /// Run programs of a seed; the given percentage of them waits busily.
   case range(seed: UInt64, Range<Int>, busyPercent: Int)
-  /// One program, so many times.
+  /// Run one program, this many times.
   case program(Program, times: Int)
 
   func line(hangMilliseconds: Int) -> String {
@@ -37,9 +37,9 @@ enum Request {
 }
 
 enum Reply {
-  /// Which run took longest, and how long.
+  /// No finding; the number and duration of the longest run.
   case clean(slowest: Int, milliseconds: Int)
-  /// `index` is the program's, or which of the repetitions it was.
+  /// A finding. `index` is the number of the program, or of the repetition.
   case broken(index: Int, Invariant, text: String)
 
   var text: String {
@@ -51,7 +51,7 @@ enum Reply {
     }
   }
 
-  /// `nil`: not whole yet.
+  /// Parses a reply; `nil` if it is incomplete.
   init?(bytes: [UInt8]) {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
@@ -68,5 +68,5 @@ enum Reply {
   }
 }
 
-/// The descriptor on which a worker notes the number of the program that it runs.
+/// The descriptor on which a worker records the number of the program that it runs.
 let noteDescriptor: Int32 = 3

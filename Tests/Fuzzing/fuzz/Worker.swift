@@ -1,14 +1,13 @@
-// Purpose: the process that runs programs. A crash or a hang takes it along; the host starts
-// another.
+// Purpose: the process that runs programs. A crash or a hang ends it; the host starts another.
 
 import FuzzKit
 import Glibc
 import TestSupport
 
 enum Worker<Engine: TestedEngine> {
-  /// Serves requests from standard input until it ends.
+  /// Serves requests from standard input until its end.
   static func serve(fault: Fault?) -> Never {
-    // The main thread belongs to the main queue.
+    // The main thread drains the main queue.
     _ = TestThread("campaign") { serveRequests(fault) }
     Engine.drainMain()
   }
@@ -45,7 +44,7 @@ enum Worker<Engine: TestedEngine> {
       let clean = Reply.clean(slowest: slowest.index, milliseconds: slowest.milliseconds)
       put((finding.map { Reply($0) } ?? clean).text)
     }
-    // Engines' threads may be at work still; there is nothing to tidy up.
+    // The engine's threads may still run, so there is nothing to clean up.
     _exit(0)
   }
 
@@ -68,7 +67,7 @@ extension Reply {
   }
 }
 
-/// The run that is under way, for whoever looks in on it.
+/// The current run, for the watchdog's report.
 // SAFETY: guarded by the monitor.
 private final class Current: @unchecked Sendable {
   private let monitor = Monitor()
@@ -82,7 +81,7 @@ private final class Current: @unchecked Sendable {
       self.program = program
       self.log = log
     }
-    // For the host, should this process crash.
+    // The host reads this if this process crashes.
     var note = Int64(index)
     _ = pwrite(noteDescriptor, &note, 8, 0)
   }

@@ -1,5 +1,5 @@
-// Purpose: the host's side of a worker: starts it, asks it, and starts another when it has crashed
-// or hung.
+// Purpose: the host's side of a worker: starts it, sends requests, and starts another after a crash
+// or a hang.
 
 import FuzzKit
 import Glibc
@@ -9,19 +9,19 @@ final class WorkerProcess {
   private var process: pid_t = 0
   private var input: Int32 = -1
   private var output: Int32 = -1
-  /// What the worker says on standard error, and which program it runs.
+  /// The worker's standard error, and the number of the program that it runs.
   private let errors = WorkerProcess.temporaryFile()
   private let note = WorkerProcess.temporaryFile()
 
   init(engine: String, fault: Fault?) {
-    // Its place is shared with the worker; after a truncation it must be the new end.
+    // The worker shares the file offset. With O_APPEND it writes at the new end after a truncation.
     _ = fcntl(errors, F_SETFL, O_APPEND)
     arguments = ["fuzz", "--worker", engine, fault?.rawValue ?? "none"]
   }
 
   deinit { stop() }
 
-  /// Asks, and waits for the answer. A worker that ends instead has crashed.
+  /// Sends a request and waits for the reply. A worker that exits instead has crashed.
   func ask(_ request: Request, hangMilliseconds: Int) -> Reply {
     if process == 0 { start() }
     send(request.line(hangMilliseconds: hangMilliseconds) + "\n")
@@ -67,7 +67,7 @@ final class WorkerProcess {
     return .broken(index: Int(index), .noCrash, text: text)
   }
 
-  /// The last of what it wrote to standard error.
+  /// Returns the last part of the worker's standard error.
   private func said() -> String {
     let length = lseek(errors, 0, SEEK_END)
     var buffer = [UInt8](repeating: 0, count: 4000)
@@ -92,7 +92,7 @@ final class WorkerProcess {
     posix_spawn_file_actions_adddup2(&actions, note, noteDescriptor)
     for end in toWorker + fromWorker { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var words = arguments.map { strdup($0) } + [nil]
-    // A crash is reported by the host; symbolising it takes seconds.
+    // The host reports a crash; symbolication would take seconds.
     setenv("SWIFT_BACKTRACE", "enable=no", 1)
     let result = posix_spawn(&process, "/proc/self/exe", &actions, nil, &words, Self.environment)
     for word in words { free(word) }
@@ -103,7 +103,7 @@ final class WorkerProcess {
     output = fromWorker[0]
   }
 
-  /// Swift 6 takes the global variable for shared state. The host has one thread.
+  /// Swift 6 treats the global variable `environ` as shared state. The host has one thread.
   private static var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
     let symbol = dlsym(nil, "environ")
     return symbol?.assumingMemoryBound(
@@ -116,7 +116,7 @@ final class WorkerProcess {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
-      // A worker that is gone is noticed by the reader.
+      // If the worker is gone, the reader notices.
       if count <= 0 { return }
       rest = rest.dropFirst(count)
     }

@@ -1,4 +1,4 @@
-// Purpose: the fuzzer's front door; see Options.help. A worker comes in here too.
+// Purpose: the fuzzer's entry point, also for workers; see Options.help.
 
 import FuzzEngine
 import FuzzEngineDispatch
@@ -32,7 +32,7 @@ do throws(Options.Complaint) {
 }
 
 func run(_ options: Options) -> Int32 {
-  // A worker that is gone must not take the host along.
+  // A write to a worker that has exited must not end the host.
   signal(SIGPIPE, SIG_IGN)
   let seed = options.seed ?? UInt64.random(in: 0...UInt64(UInt32.max))
   if options.printsOnly { return printOnly(options, seed) }

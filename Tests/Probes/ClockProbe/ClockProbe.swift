@@ -1,12 +1,11 @@
-// Sets its wall clock forward and back while threads wait by it, and by the other clock. Prints
-// what it looked at, like FaultProbe. In a program of its own, since all of it runs by the clock of
-// CClock.
+// Sets its wall clock forward and back while threads wait by it and by the other clock. Prints its
+// checks as FaultProbe does. A separate program, because all of it runs by the clock of CClock.
 import CClock
 import Glibc
 import GrandCentral
 import TestSupport
 
-/// One wait with a deadline, on a thread of its own.
+/// One wait with a deadline, on its own thread.
 private final class Wait: Sendable {
   private let ended = Latch()
   private let result = Box<DispatchTimeoutResult?>(nil)
@@ -23,7 +22,7 @@ private final class Wait: Sendable {
   var succeeded: Bool { ended.wait() && result.value == .success }
 }
 
-/// A timer and work for later on each clock.
+/// A timer and a delayed item on each clock.
 private final class Timers: Sendable {
   let fired = Counter()
   let early = Counter()
@@ -73,7 +72,7 @@ private final class Timers: Sendable {
     let before = DispatchTime.now()
     cclock_step(-2 * 3600)
     check(DispatchWallTime.now() < date, "the clock was set back")
-    // Each has to look at its deadline anew, and go back to sleep.
+    // Each thread has to re-read its deadline and sleep again.
     check(eventually { cclock_sleeps() >= 4 }, "the sleepers look again")
     check((wall + uptime).allSatisfy(\.isWaiting), "nobody times out")
     check(timers.fired.value == 0, "no timer fires")

@@ -6,7 +6,7 @@ import TestSupport
 
 private func firstCPU(of mask: UInt64) -> UInt64 { mask & (~mask &+ 1) }
 
-/// How many items are at work at a time when all of them only compute.
+/// Returns how many items run at the same time if all of them only compute.
 private func peakOfComputing() -> Int {
   let inside = Counter()
   let done = Latch(12)
@@ -23,7 +23,7 @@ private func peakOfComputing() -> Int {
   return inside.peak
 }
 
-/// The CPU mask of the process changes while it works; the width follows, down and up again.
+/// Changes the process's CPU mask while work runs. The width follows, down and up again.
 func changingCPUs(_ words: [String]) {
   let all = faults_cpus()
   let one = firstCPU(of: all)
@@ -49,8 +49,8 @@ func changingCPUs(_ words: [String]) {
   check(binder.join() && rounds == 20, "work runs while the mask changes all the time")
 }
 
-/// Whether a loop runs on more than one thread. Its iterations compute until a second thread has
-/// come, or for some time, which is long if one `isExpected`.
+/// Whether a loop runs on more than one thread. Its iterations compute until a second thread runs
+/// one, or until a time limit, which is long if a second thread `isExpected`.
 private func hasHelper(
   isExpected: Bool, _ loop: (@escaping @Sendable (Int) -> Void) -> Void
 ) -> Bool {
@@ -63,14 +63,14 @@ private func hasHelper(
   return Set(threads.all).count > 1
 }
 
-/// The mask is read at most once a millisecond.
+/// Waits two milliseconds, because the mask is read at most once a millisecond.
 private func passMillisecond() {
   let end = monotonicSeconds() + 0.002
   spin { monotonicSeconds() >= end }
 }
 
-/// The mask changes when the engine is there and has not made a thread; then between loops. Each is
-/// right at once.
+/// Changes the mask when the engine exists and has created no thread, and then between loops. The
+/// width is correct at once.
 func changingCPUsBeforeUse(_ words: [String]) {
   let all = faults_cpus()
   let one = firstCPU(of: all)
@@ -98,7 +98,7 @@ func changingCPUsBeforeUse(_ words: [String]) {
   check(Work.isDone(), "work runs")
 }
 
-/// Started with one CPU: everybody waits for a turn on it.
+/// Runs a process that starts with one CPU, for which all its threads compete.
 func oneCPU(_ words: [String]) {
   let mask = faults_cpus()
   check(mask == firstCPU(of: mask), "there is one CPU")
@@ -108,7 +108,7 @@ func oneCPU(_ words: [String]) {
   check(rounds == 20, "all of the work ran, each once")
 }
 
-/// One worker hardly gets any time: SCHED_IDLE, on a CPU that somebody else computes on.
+/// Gives one worker almost no CPU time: SCHED_IDLE, on a CPU on which another thread computes.
 func slowWorker(_ words: [String]) {
   let one = firstCPU(of: faults_cpus())
   let isOver = Box(false)
@@ -131,8 +131,8 @@ func slowWorker(_ words: [String]) {
   _ = hog.join()
 }
 
-/// A control group with a quota of half a CPU: the width follows when the process comes under it,
-/// and when the quota is lifted.
+/// A control group with a quota of half a CPU. The width follows when the process enters it, and
+/// when the quota is lifted.
 func quota(_ words: [String]) {
   guard let folder = variable("FAULTS_GROUP") else { exit(2) }
   let all = faults_cpus()

@@ -3,9 +3,9 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// One direction of one kind of descriptor fails from the middle of an operation on, for good.
+/// Makes one direction of a descriptor fail permanently in the middle of an operation.
 func channelsRefused(_ words: [String]) {
-  // What workers move; the ring has no system call for each transfer.
+  // Workers move the bytes here, because io_uring makes no system call for each transfer.
   _ = faults_refuse([FAULTS_IO_URING_SETUP], 1, ENOSYS)
   guard words.count == 2 else { return check(false, "way and direction") }
   let (way, isRead) = (words[0], words[1] == "read")
@@ -29,8 +29,8 @@ private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   let call = way == "random" ? FAULTS_PREAD : FAULTS_READ
   let channel = ProbeChannel(ends.input, type)
   let isFile = ends.input != ends.output && ["stream", "random"].contains(way)
-  // A reader does not run ahead of its handlers by so much, so the first of them comes before the
-  // end.
+  // A reader stays less than this many bytes ahead of its handlers, so the first handler is called
+  // before the end of the file.
   let bytes = isFile ? pattern(16 << 20) : pattern(4000)
   let wrote = Moved()
   if isFile {
@@ -41,7 +41,7 @@ private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   channel.io.setLimit(highWater: isFile ? 1 << 20 : 1000)
   let read = Moved {
     if $0 == 1 {
-      // Small reads at a place are first tried without a wait.
+      // Small reads of a random-access channel are first tried with a call that does not block.
       let calls = way == "random" ? [call, FAULTS_PREADV2] : [call]
       check(
         calls.allSatisfy { faults_refuse_descriptor(ends.input, $0, EIO) == 0 },
@@ -50,7 +50,7 @@ private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   }
   channel.io.read(offset: 0, length: .max, queue: channel.queue, ioHandler: read.handler)
   if !isFile {
-    // What there was has been read; only now the call is made that fails.
+    // The bytes that were there have been read; the next read makes the call that fails.
     check(eventually { read.bytes.count == bytes.count || read.isDone }, "all was read")
     write(ends.output, bytes, 10)
   }
@@ -82,7 +82,7 @@ private func refuseWriting(_ way: String, _ type: DispatchIO.StreamType, _ ends:
     default: FAULTS_WRITEV
     }
   let channel = ProbeChannel(ends.output, type)
-  // A writer waits for its handlers, too.
+  // A writer, too, stays less than this many bytes ahead of its handlers.
   let bytes = pattern(2 << 20)
   channel.io.setLimit(highWater: 4096)
   let written = Moved {
@@ -95,7 +95,7 @@ private func refuseWriting(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   let taken = Log<[UInt8]>()
   channel.io.write(
     offset: 0, data: data(bytes), queue: channel.queue, ioHandler: written.handler)
-  // A pipe that is full would wait for its reader.
+  // A full pipe waits for its reader, so read while the writer runs.
   let isTaken = eventually {
     take(ends.input, way, into: taken)
     return written.isDone
@@ -112,7 +112,7 @@ private func refuseWriting(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   check(channel.end() == [0], "the channel ends in order")
 }
 
-/// What is there to be read now; of a file, what was written since.
+/// Reads what is available now; of a file, what was written since the last read.
 private func take(_ descriptor: Int32, _ way: String, into taken: Log<[UInt8]>) {
   var buffer = [UInt8](repeating: 0, count: 65536)
   while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
@@ -120,7 +120,7 @@ private func take(_ descriptor: Int32, _ way: String, into taken: Log<[UInt8]>) 
   }
 }
 
-/// No descriptor may be opened, at first.
+/// No descriptor can be opened at first.
 func channelsWithoutDescriptors(_ words: [String]) {
   let folder = ScratchFolder()
   close(folder.file("file"))
@@ -146,11 +146,11 @@ func channelsWithoutDescriptors(_ words: [String]) {
   check(allowed.end() == [0], "and closed")
 }
 
-/// A process without rights, and files that are not its own.
+/// A process without rights uses files of another user.
 func channelsOfNobody(_ words: [String]) {
   guard let folder = variable("FAULTS_FOLDER") else { return check(false, "a folder") }
   check(faults_become_nobody() == 0, "rights are given up")
-  // The first three fail when they are opened; the others cannot even be looked for, so there is no
+  // The first three fail when they are opened. The others cannot be looked up, so there is no
   // channel.
   for (name, flags, cleanup) in [
     ("secret", O_RDONLY, 0), ("secret", O_WRONLY, 0), ("new", O_WRONLY | O_CREAT, 0),
@@ -170,7 +170,7 @@ func channelsOfNobody(_ words: [String]) {
   }
 }
 
-/// Every system call that can be is interrupted now and then.
+/// Signals repeatedly interrupt every interruptible system call.
 func channelsUnderSignals(_ words: [String]) {
   check(faults_count_signal(SIGALRM) == 0, "signals are counted")
   check(faults_set_alarm(500) == 0, "there is one every half millisecond")
@@ -200,7 +200,7 @@ func channelsUnderSignals(_ words: [String]) {
   check(faults_set_alarm(0) == 0 && faults_signals() > 0, "signals came")
 }
 
-// MARK: What they share
+// MARK: Shared
 
 /// A channel whose cleanup is recorded.
 private struct ProbeChannel {
@@ -226,14 +226,14 @@ private struct ProbeChannel {
     io = made
   }
 
-  /// What the cleanup handler was told.
+  /// Closes the channel. Returns the errors that the cleanup handler received.
   func end() -> [Int32] {
     io.close()
     return cleanups.waitForCount(1) ? cleanups.all : []
   }
 }
 
-/// What the handlers of one operation were told.
+/// What the handlers of one operation received.
 private final class Moved: @unchecked Sendable {
   private let monitor = Monitor()
   private let perCall: @Sendable (Int) -> Void
@@ -241,7 +241,7 @@ private final class Moved: @unchecked Sendable {
   private var doneCount = 0
   private var lastError: Int32 = 0
 
-  /// - Parameter perCall: called before each call is noted, with its number.
+  /// - Parameter perCall: called with its number before each call of the handler is recorded.
   init(_ perCall: @escaping @Sendable (Int) -> Void = { _ in }) { self.perCall = perCall }
 
   var handler: @Sendable (Bool, DispatchData?, Int32) -> Void {
@@ -265,7 +265,7 @@ private final class Moved: @unchecked Sendable {
   var error: Int32 { monitor.withLock { lastError } }
 }
 
-/// Bytes that tell where they come from: of a period that no buffer has.
+/// Returns bytes whose values show their position: their period is a prime number.
 private func pattern(_ count: Int) -> [UInt8] {
   let once = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8 &* 31) }
   var bytes: [UInt8] = []

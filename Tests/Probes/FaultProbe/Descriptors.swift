@@ -4,8 +4,8 @@ import GrandCentral
 @_spi(RunLoop) import GrandCentralCore
 import TestSupport
 
-/// Whether four items that wait for each other in silence are given a thread each. Whether an item
-/// sleeps is read from /proc where that can be read.
+/// Whether four items that block in a wait unknown to the engine each get a thread. The engine
+/// reads from /proc whether an item sleeps, if it can.
 private func sleepersMeet() -> Bool {
   let meeting = Latch(4)
   for _ in 0..<4 {
@@ -17,7 +17,7 @@ private func sleepersMeet() -> Bool {
   return meeting.wait()
 }
 
-/// No descriptor may be opened, from the very start.
+/// No descriptor can be opened, from the start of the process.
 func noDescriptors(_ words: [String]) {
   check(faults_limit(FAULTS_DESCRIPTORS, 0) == 0, "the limit holds")
   check(open("/dev/null", O_RDONLY) == -1 && errno == EMFILE, "nothing can be opened")
@@ -43,13 +43,13 @@ private func isReadable(_ descriptor: Int32) -> Bool {
   return poll(&request, 1, 0) == 1
 }
 
-/// A sandbox that knows little: no files, no names, no CPU mask, and the oldest way to make a
-/// thread.
+/// A restrictive sandbox: no files, no thread names, no CPU mask, and only the oldest call to
+/// create a thread.
 func sandbox(_ words: [String]) {
   if faults_is_sanitized() { skip("sanitizers read files and the CPU mask themselves") }
   let refused = [FAULTS_OPENAT, FAULTS_PRCTL, FAULTS_SCHED_GETAFFINITY, FAULTS_EVENTFD2]
   let unknown = [FAULTS_CLONE3]
-  // Two filters, since the errors differ. The second takes prctl(2), with which filters are made.
+  // Two filters, because the errors differ. The second refuses prctl(2), which installs filters.
   if faults_refuse(unknown, unknown.count, ENOSYS) != 0
     || faults_refuse(refused, refused.count, EPERM) != 0
   {

@@ -3,7 +3,7 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// What the kernel has noted for a thread, but its timer slack.
+/// The kernel's attributes of a thread, without its timer slack.
 private struct Treatment: Equatable {
   var policy: Int32
   var nice: Int32
@@ -17,9 +17,9 @@ private struct Treatment: Equatable {
     (sliceNanoseconds, ioPriority) = (noted.slice_nanoseconds, noted.io_priority)
   }
 
-  /// Whether it is worse off than `other` in anything.
+  /// Whether any attribute is lower than that of `other`.
   func isLower(than other: Treatment) -> Bool {
-    // None of its own counts as level 4 of best-effort.
+    // An unset I/O priority counts as level 4 of best-effort.
     let (disk, otherDisk) = (ioPriority == 0 ? 2 << 13 | 4 : ioPriority, other.ioPriority)
     return policy != other.policy || nice > other.nice
       || sliceNanoseconds > other.sliceNanoseconds
@@ -32,7 +32,7 @@ private struct Treatment: Equatable {
   }
 }
 
-/// What a class is to make of `plain`, with the controls that are had.
+/// The treatment that a class should make of `plain`, with the available controls.
 private func expected(
   _ qosClass: DispatchQoS.QoSClass, from plain: Treatment, slack: Int64,
   has: (DispatchQoS.Effect.Control) -> Bool
@@ -66,7 +66,7 @@ private func qos(_ qosClass: DispatchQoS.QoSClass) -> DispatchQoS {
   DispatchQoS(qosClass: qosClass, relativePriority: 0)
 }
 
-/// An item that says who runs it, and goes on when it is told.
+/// An item that reports its thread and runs until finish().
 private final class Held: Sendable {
   let thread = Box(0)
   let slack = Box(Int64(0))
@@ -96,8 +96,8 @@ private final class Held: Sendable {
   }
 }
 
-/// Each control of each class, as the kernel sees it from outside while an item runs; before and
-/// after, no thread is below the main thread.
+/// Checks each control of each class from outside while an item runs. Before and after, no thread
+/// is below the main thread.
 func effects(_ words: [String]) {
   if words.contains("nobody") {
     check(faults_become_nobody() == 0, "nobody")
@@ -136,14 +136,14 @@ private func look(
   check(
     eventually { Treatment(of: item.thread.value).map { !$0.isLower(than: plain) } ?? true },
     "its thread is not lowered when it has nothing to do")
-  // On that thread, or one like it.
+  // This item runs on the same thread or a similar one.
   let after = Held(.default)
   check(after.begins() && after.treatment == plain, "default work runs undegraded")
   check(after.slack.value == slack, "also where it sleeps: \(after.slack.value)")
   check(after.finish(), "it ends")
 }
 
-/// No thread of the process is left in a class.
+/// Checks that no thread of the process is left in a class.
 private func checkPlain(_ plain: Treatment, _ when: String) {
   check(
     eventually {
@@ -186,11 +186,11 @@ private func checkQuery(_ words: [String]) {
   }
 }
 
-/// The process gives up the privilege by which it lowered a thread, while that is lowered.
+/// The process loses the privilege by which it lowered a thread while that thread is lowered.
 func effectsOfLostPrivilege(_ words: [String]) {
   if geteuid() != 0 || faults_nice_floor() <= 0 { skip("needs root, and RLIMIT_NICE of 0") }
   guard let plain = Treatment(of: Int(getpid())) else { skip("sched_getattr(2) is refused here") }
-  // Makes the monitor, which makes threads from then on.
+  // This creates the monitor, which then creates the workers.
   check(Work.isDone(), "work runs")
   check(eventually { hasThread(named: "gc-monitor") }, "there is a monitor")
   let items = (0..<2).map { _ in Held(.background) }
@@ -211,7 +211,7 @@ func effectsOfLostPrivilege(_ words: [String]) {
   check(later.finish(), "and ends")
 }
 
-/// A thread of the program's that has a nice value of its own needs workers.
+/// A program's thread with a nice value of its own causes workers to be created.
 func effectsOfLoweredMaker(_ words: [String]) {
   check(faults_become_nobody() == 0, "nobody")
   if faults_nice_floor() <= 0 { skip("RLIMIT_NICE lets this process raise threads") }
@@ -221,7 +221,7 @@ func effectsOfLoweredMaker(_ words: [String]) {
   let items = Log<Held>()
   let maker = TestThread("lowered") {
     check(faults_set_nice(plain.nice + 7) == 0, "a thread has a nice value")
-    // All asleep, so each needs a thread of its own.
+    // All of the items sleep, so each needs its own thread.
     for _ in 0..<16 { items.append(Held(.default)) }
   }
   check(maker.join(), "the thread ends")

@@ -1,10 +1,10 @@
-// Events while the system refuses what they need: nothing is lost, and timers go on.
+// Events while the system refuses their resources: no event is lost, and timers continue.
 import CFaults
 import Glibc
 import GrandCentral
 import TestSupport
 
-/// A pipe with a source that reads it, made and used beside a timer and work for later.
+/// A pipe with a source that reads it, used beside a timer and a delayed item.
 private final class Watched: @unchecked Sendable {
   private let ends: DescriptorPair
   private let source: any DispatchSourceRead
@@ -18,7 +18,7 @@ private final class Watched: @unchecked Sendable {
     writeBytes(ends.output, 10)
   }
 
-  /// Whether all that was ever written has come.
+  /// Whether all bytes written so far have been read.
   func hears() -> Bool {
     let before = got.value
     writeBytes(ends.output, 5)
@@ -33,7 +33,7 @@ private final class Watched: @unchecked Sendable {
   }
 }
 
-/// Whether a repeating timer and work for later come.
+/// Whether a repeating timer and a delayed item run.
 private func clockWorks() -> Bool {
   let ticks = Latch(5)
   let timer = DispatchSource.makeTimerSource()
@@ -47,7 +47,7 @@ private func clockWorks() -> Bool {
   return ticks.wait() && later.wait()
 }
 
-/// No descriptor is to be had when the first event is asked for.
+/// No descriptor is available when the first event is requested.
 func eventsWithoutDescriptors(_ words: [String]) {
   let ends = DescriptorPair.pipe()
   check(faults_limit(FAULTS_DESCRIPTORS, 0) == 0, "the limit holds")
@@ -59,7 +59,7 @@ func eventsWithoutDescriptors(_ words: [String]) {
   check(watched.end(), "the source ends")
 }
 
-/// One of the calls fails for good; the others work.
+/// One of the calls fails permanently; the others work.
 func eventsRefused(_ words: [String]) {
   let calls: [String: (faults_call, Int32)] = [
     "create": (FAULTS_EPOLL_CREATE1, EMFILE), "control": (FAULTS_EPOLL_CTL, ENOMEM),
@@ -74,7 +74,7 @@ func eventsRefused(_ words: [String]) {
   if words.first == "timer" { check(Watched(DescriptorPair.pipe()).hears(), "sources hear") }
 }
 
-/// No thread is to be had when the first event is asked for; then one is.
+/// No thread can be created when the first event is requested; later one can.
 func eventsWithoutThreads(_ words: [String]) {
   let ends = DescriptorPair.pipe()
   check(faults_become_nobody() == 0, "limits hold")
@@ -92,7 +92,7 @@ func eventsWithoutThreads(_ words: [String]) {
   check(watched.end(), "the source ends")
 }
 
-/// Every thread is interrupted all the time.
+/// Signals interrupt every thread continuously.
 func eventsUnderSignals(_ words: [String]) {
   check(faults_count_signal(SIGUSR1) == 0 && faults_count_signal(SIGALRM) == 0, "handlers are set")
   let isOver = Box(false)

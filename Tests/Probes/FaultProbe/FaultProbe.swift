@@ -1,6 +1,6 @@
-// Brings one fault upon itself and says what became of the work: "ok …" or "FAILED …" for each
-// thing looked at, and "skipped …" where this machine does not let it have the fault. FaultTests
-// reads it. Here sleeping, stopped and starved threads are the subject.
+// Causes one fault in its own process and reports what happened to the work: "ok …" or "FAILED …"
+// for each check, and "skipped …" if this machine cannot produce the fault. FaultTests reads it.
+// Sleeping, stopped and starved threads are the subject here, so it sleeps and spins.
 import CFaults
 import Glibc
 import GrandCentral
@@ -46,7 +46,7 @@ func finish() -> Never {
   exit(failures.value == 0 ? 0 : 1)
 }
 
-/// Ends the probe: the fault cannot be had here.
+/// Ends the probe, because this machine cannot produce the fault.
 func skip(_ why: String) -> Never {
   print("skipped \(why)")
   fflush(nil)

@@ -3,7 +3,7 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// Files cannot be watched at first, for want of descriptors or of watches.
+/// Files cannot be watched at first, because descriptors or watches are refused.
 func filesRefused(_ words: [String]) {
   let folder = ScratchFolder()
   let file = Watched(folder.file("file"))
@@ -18,7 +18,7 @@ func filesRefused(_ words: [String]) {
   case "descriptors":
     check(faults_limit(FAULTS_DESCRIPTORS, 0) == 0, "the limit holds")
     for watched in [file, place, doomed] { check(watched.starts(), "the source begins") }
-    // The folder's new file needs a descriptor itself.
+    // Creating the folder's new file needs a descriptor too, so it is done later.
     writeBytes(file.descriptor, 1)
     rmdir(folder["doomed"])
     check(faults_limit(FAULTS_DESCRIPTORS, -1) == 0, "the limit is lifted")
@@ -26,7 +26,7 @@ func filesRefused(_ words: [String]) {
   default:
     if !limitWatches(0) { skip("/proc/sys/user/max_inotify_watches cannot be written") }
     for watched in [file, place] { check(watched.starts(), "the source begins") }
-    // Whoever is the first to be watched has no parent watched.
+    // The source that is watched first has no watch on its parent.
     check(doomed.starts(), "the source begins")
     check(limitWatches(3), "three watches are allowed")
     change()
@@ -38,7 +38,7 @@ func filesRefused(_ words: [String]) {
   for watched in [file, place, doomed] { check(watched.ends(), "the source ends") }
 }
 
-/// Of this user namespace: namespaces(7).
+/// Sets the limit of this user namespace: namespaces(7).
 private func limitWatches(_ count: Int) -> Bool {
   let limit = open("/proc/sys/user/max_inotify_watches", O_WRONLY | O_CLOEXEC)
   if limit < 0 { return false }
@@ -47,7 +47,7 @@ private func limitWatches(_ count: Int) -> Bool {
   return write(limit, text, text.count) == text.count
 }
 
-/// A source with what it has heard.
+/// A source with the events that it received.
 private final class Watched: Sendable {
   let descriptor: Int32
   let log = Log<DispatchSource.FileSystemEvent>()
@@ -59,7 +59,7 @@ private final class Watched: Sendable {
     source = DispatchSource.makeFileSystemObjectSource(fileDescriptor: descriptor, eventMask: .all)
   }
 
-  /// Whether it comes to be registered.
+  /// Activates the source. Returns whether it is registered.
   func starts() -> Bool {
     let begun = Latch()
     let (log, source, ended) = (log, source, ended)
@@ -77,7 +77,7 @@ private final class Watched: Sendable {
 }
 
 extension Log<DispatchSource.FileSystemEvent> {
-  /// Waits until all of `events` have been told.
+  /// Waits until all of `events` have been received.
   fileprivate func hears(_ events: DispatchSource.FileSystemEvent) -> Bool {
     eventually {
       let heard = all.reduce(into: DispatchSource.FileSystemEvent()) { $0.formUnion($1) }

@@ -3,7 +3,7 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// A control group with a limit, which the process comes close to, and leaves again.
+/// A control group with a memory limit, which the process approaches and then leaves.
 func memoryLimit(_ words: [String]) {
   guard let folder = variable("FAULTS_GROUP") else { exit(2) }
   if faults_is_sanitized() { skip("sanitizers use memory of their own") }

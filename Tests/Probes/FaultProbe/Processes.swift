@@ -3,7 +3,7 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// Watches a child that ends, for `mask`. Returns what was told, once the exit was.
+/// Watches a child for `mask` and kills it. Returns the events that were received.
 private func watched(_ mask: DispatchSource.ProcessEvent) -> DispatchSource.ProcessEvent {
   let child = startChild(["sleep", "1000"])
   let told = Log<UInt>()
@@ -21,12 +21,12 @@ private func watched(_ mask: DispatchSource.ProcessEvent) -> DispatchSource.Proc
   return DispatchSource.ProcessEvent(rawValue: told.all.reduce(0, |))
 }
 
-/// In a namespace of its own the kernel does not tell of forks, nor that it does not.
+/// In a separate namespace the kernel does not report forks, and gives no error.
 func unknownChanges(_ words: [String]) {
   for _ in 0..<2 { check(watched([.exit, .fork, .exec]) == .exit, "the exit is told") }
 }
 
-/// pidfd_open(2) is younger than many a sandbox.
+/// A sandbox that refuses pidfd_open(2), because it does not know this newer call.
 func sandboxedProcesses(_ words: [String]) {
   let unknown = [FAULTS_PIDFD_OPEN]
   if faults_refuse(unknown, unknown.count, ENOSYS) != 0 { skip("seccomp(2) is not to be had") }

@@ -3,7 +3,7 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// Rounds of work beside a disturbance, at least so many and until there was enough of it.
+/// Runs at least `rounds` rounds of work, and more while the disturbance `isTooLittle`.
 private func work(rounds: Int, while isTooLittle: () -> Bool) -> (done: Int, all: Int) {
   var done = 0
   var all = 0
@@ -15,8 +15,8 @@ private func work(rounds: Int, while isTooLittle: () -> Bool) -> (done: Int, all
   return (done, all)
 }
 
-/// Every thread is interrupted ten thousand times a second while work runs and waits time out: a
-/// signal ends each sleep in the kernel with EINTR, and no wait may take that for its end.
+/// Signals interrupt every thread ten thousand times a second while work runs and waits time out.
+/// A signal ends each sleep in the kernel with EINTR, which no wait may take for its end.
 func signalStorm(_ words: [String]) {
   check(faults_count_signal(SIGUSR1) == 0 && faults_count_signal(SIGALRM) == 0, "handlers are set")
   let isOver = Box(false)
@@ -31,7 +31,7 @@ func signalStorm(_ words: [String]) {
   let early = Counter()
   let late = TestThread("deadlines") { early.add(earlyWaits(rounds: 40)) }
   let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
-  // Two threads that wake each other: a lost wake-up would end that.
+  // Two threads that wake each other: a lost wake-up would stop both.
   let partner = TestThread("partner") {
     for _ in 0..<3000 {
       semaphores[0].wait()
@@ -51,7 +51,7 @@ func signalStorm(_ words: [String]) {
   check(faults_signals() >= 20_000, "\(faults_signals()) signals were delivered")
 }
 
-/// Waits of every kind that time out. Returns how many did before their deadline.
+/// Runs waits of every kind that time out. Returns how many returned before their deadline.
 private func earlyWaits(rounds: Int) -> Int {
   var early = 0
   let semaphore = DispatchSemaphore(value: 0)
@@ -82,7 +82,7 @@ func deadlines(_ words: [String]) {
   check(Work.isDone(), "work runs")
 }
 
-/// The whole process is stopped and goes on, again and again, in the middle of its work.
+/// The whole process is stopped and continued repeatedly in the middle of its work.
 func stoppedAndContinued(_ words: [String]) {
   let isOver = Box(false)
   let stopper = TestThread("stopper") {

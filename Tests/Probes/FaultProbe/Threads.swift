@@ -3,11 +3,11 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// How the kernel is brought to refuse threads, and to allow them again.
+/// How the kernel is made to refuse threads, and to allow them again.
 private enum Refusal: String {
   /// RLIMIT_NPROC, which does not hold for root.
   case processes
-  /// RLIMIT_AS: a worker's stack cannot be mapped, though the monitor's smaller one can.
+  /// RLIMIT_AS: a worker's stack cannot be mapped, but the monitor's smaller stack can.
   case memory
 
   func prepare() {
@@ -34,8 +34,8 @@ private enum Refusal: String {
   }
 }
 
-/// No thread from the very start. The main thread submits, shows that it is not held up, and waits
-/// in the way that is asked for; meanwhile the limit is lifted.
+/// No thread can be created from the start. The main thread submits work without being held up,
+/// and waits in the requested way; meanwhile the limit is lifted.
 func refusedFromTheStart(_ words: [String]) {
   guard words.count == 2, let refusal = Refusal(rawValue: words[0]) else { exit(2) }
   let helper = Helper()
@@ -50,7 +50,7 @@ func refusedFromTheStart(_ words: [String]) {
   check(work.count.value == 0, "nothing ran without a thread")
   helper.run {
     _ = eventually { isSleeping(main) }
-    // The wait itself has to bring the work about: until here, nobody was there for it.
+    // Until here no thread could run the work: the wait itself has to retry.
     check(work.count.value == 0, "nothing ran before the limit was lifted")
     refusal.end()
   }
@@ -79,8 +79,8 @@ func refusedFromTheStart(_ words: [String]) {
   work.verify("after the limit was lifted")
 }
 
-/// The main thread sleeps in dispatchMain() before there is any work; the engine's first work comes
-/// from a thread that goes away.
+/// The main thread sleeps in dispatchMain() before there is any work. A thread that ends soon
+/// submits the first work.
 private func sleepFirst(_ work: Work, _ refusal: Refusal, _ helper: Helper) {
   let main = threadID()
   helper.run {
@@ -97,7 +97,7 @@ private func sleepFirst(_ work: Work, _ refusal: Refusal, _ helper: Helper) {
   dispatchMain()
 }
 
-/// What the engine says on standard error, as an event; it is passed on.
+/// Waits for the engine's output on standard error, and passes it on.
 private final class Report: Sendable {
   private let ends: (read: Int32, write: Int32)
   private let original = dup(STDERR_FILENO)
@@ -109,7 +109,7 @@ private final class Report: Sendable {
     dup2(ends[1], STDERR_FILENO)
   }
 
-  /// Waits for the first report, and gives standard error back.
+  /// Waits for the first report and restores standard error.
   func wait() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(ends.read, &bytes, bytes.count)
@@ -118,7 +118,7 @@ private final class Report: Sendable {
   }
 }
 
-/// `count` workers are asleep in their items when no more may be made.
+/// `count` workers sleep in their items when the system starts to refuse threads.
 func refusedLater(_ words: [String]) {
   guard words.count == 3, let refusal = Refusal(rawValue: words[0]), let count = Int(words[1])
   else { exit(2) }
@@ -137,7 +137,7 @@ func refusedLater(_ words: [String]) {
   }
   check(areBusy.wait(), "\(count) workers sleep in their items")
   refusal.begin()
-  // Those that have nothing to do are put to sleep too, so that only new threads could go on.
+  // Idle workers are made to sleep in items too, so that only new threads could run the work.
   for _ in 0..<64 { DispatchQueue.global().async { _ = mayGo.wait() } }
   helper.run { report.wait() }
   let work = Work()
@@ -158,7 +158,7 @@ func refusedLater(_ words: [String]) {
       done.open()
     }
     refusal.end()
-    // Not a wait of the engine. Most of the work is still there: all workers go to sleep.
+    // This is not a wait of the engine. Most of the work is queued, and all workers sleep.
     check(done.wait(), "the monitor made threads as soon as it could")
     work.verify("after the limit was lifted")
   default: exit(2)
@@ -167,7 +167,7 @@ func refusedLater(_ words: [String]) {
   check(Work.isDone(), "work runs as before")
 }
 
-/// No thread, for good: what needs none works, what needs one waits, and nothing crashes.
+/// No thread can ever be created: what needs none works, what needs one waits, nothing crashes.
 func neverAThread(_ words: [String]) {
   let calls = [FAULTS_CLONE, FAULTS_CLONE3]
   if faults_refuse(calls, calls.count, EAGAIN) != 0 { skip("seccomp(2) is not to be had") }

@@ -7,7 +7,7 @@ private let errors = [
   "EPERM": EPERM, "ENOSYS": ENOSYS, "ENOMEM": ENOMEM, "EAGAIN": EAGAIN, "EBUSY": EBUSY,
 ]
 
-/// Files are read and written, whatever becomes of the ring.
+/// Reads and writes files while the ring is refused or disturbed.
 func transfers(_ words: [String]) {
   let file = TransferFile()
   let error = errors[words.dropFirst().first ?? ""] ?? 0
@@ -42,7 +42,7 @@ func transfers(_ words: [String]) {
     check(file.works(), "files are read and written")
     check(hasRing(), "by a ring")
     let status = faults_in_child {
-      // What can be asked without a thread, of which it has none.
+      // The child has no thread, so check only what needs none.
       !hasRing() && DispatchIO.fileBackend.kind == .workers
     }
     check(status == 0, "a child does not share it")
@@ -73,7 +73,7 @@ private func hasRing() -> Bool {
   }
 }
 
-/// A file that is written and read at many places at a time.
+/// A file that is written and read at many offsets at the same time.
 private final class TransferFile {
   private let folder = ScratchFolder()
   private let descriptor: Int32

@@ -1,7 +1,7 @@
 import GrandCentral
 import TestSupport
 
-/// A piece of work that uses every kind of queue. Making and submitting it waits for nothing.
+/// A batch of work that uses every kind of queue. Creating and submitting it never waits.
 final class Work: Sendable {
   let group = DispatchGroup()
   let count = Counter()
@@ -50,13 +50,13 @@ final class Work: Sendable {
     group.notify(queue: .global()) { [self] in last.signal() }
   }
 
-  /// The rest has been waited for; `last` may be on its way.
+  /// Checks the results. All items but `last` must have been waited for.
   func verify(_ when: String) {
     check(count.value == Self.total, "all of the work ran, each once, \(when): \(count.value)")
     check(outOfOrder.value == 0 && torn.value == 0, "in order and apart from each other")
   }
 
-  /// Runs one from beginning to end. False: it did not end in time, or not as it should.
+  /// Runs a batch to its end. Returns false if it did not end in time, or with wrong results.
   static func isDone() -> Bool {
     let work = Work()
     work.submit()
@@ -66,7 +66,7 @@ final class Work: Sendable {
   }
 }
 
-/// A thread made beforehand, for when no thread can be made.
+/// A thread that is created in advance, for use when no thread can be created.
 final class Helper: Sendable {
   private let start = Latch()
   private let body = Box<@Sendable () -> Void>({})
@@ -90,7 +90,7 @@ final class Helper: Sendable {
   func join() -> Bool { thread.value?.join() ?? false }
 }
 
-/// Whether the kernel says that a thread of this process sleeps.
+/// Whether the kernel reports that a thread of this process sleeps.
 func isSleeping(_ threadID: Int) -> Bool {
   // man 5 proc: the state follows the name, which ends with the last parenthesis.
   guard let line = contents(of: "/proc/self/task/\(threadID)/stat"),

@@ -3,7 +3,7 @@ import Glibc
 import GrandCentral
 import TestSupport
 
-/// What a child can do: all that any process can.
+/// Uses everything in a child that any process can use.
 func useEverything() {
   useQueues()
   useCoordination()
@@ -66,7 +66,7 @@ func useEvents() {
   source.cancel()
 }
 
-/// Whether a new source hears what is written.
+/// Whether a new source receives what is written.
 func hears(_ pipe: DescriptorPair) -> Bool {
   let came = Latch()
   let ended = Latch()

@@ -1,7 +1,7 @@
-// Forks, in one way each time, and says what became of the parent and of the child: "ok …" or
-// "FAILED …" for each thing looked at. A process of its own, since a child of the test process
-// would have all of its threads' locks. What is shared with threads of the parent, a child must not
-// touch: it looks at objects that it makes itself.
+// Forks in one way per run and reports on the parent and the child: "ok …" or "FAILED …" for each
+// check. It is a separate process, because a child of the test process would inherit the locks of
+// all its threads. A child must not touch objects that it shares with threads of the parent, so it
+// checks objects that it creates itself.
 import CFaults
 import Glibc
 import GrandCentral
@@ -14,9 +14,9 @@ import TestSupport
       print("unknown scenario; there are: \(scenarios.keys.sorted().joined(separator: " "))")
       exit(2)
     }
-    // Globals and types are made when they are first used, under locks of the Swift runtime. A
-    // thread may be there when another forks, and a child that used something for the first time
-    // would then wait for ever.
+    // The Swift runtime initialises globals and types at their first use, under locks. If another
+    // thread holds such a lock during the fork, a child that then uses something for the first time
+    // waits for ever. So everything is used once here.
     _ = (firstProcess, patienceSeconds)
     if name != "unused" { useEverything() }
     run(words.dropFirst().map(String.init))
@@ -33,12 +33,12 @@ import TestSupport
   ]
 }
 
-/// The process that the probe began as.
+/// The id of the probe's first process.
 let firstProcess = getpid()
 
 nonisolated(unsafe) private var failures = 0
 
-/// In any process. In a child only what it made itself may be looked at, so there is no lock here.
+/// Prints one check, in any process. A child may use only what it made itself, so this has no lock.
 func check(_ isTrue: Bool, _ what: String) {
   let place = getpid() == firstProcess ? "" : "in the child: "
   let line = (isTrue ? "ok " : "FAILED ") + place + what + "\n"
@@ -48,7 +48,7 @@ func check(_ isTrue: Bool, _ what: String) {
 
 func finish() -> Never { _exit(failures == 0 ? 0 : 1) }
 
-/// What must not run in a child.
+/// Fails if it runs in a child; the body of items that must not run there.
 func failInChild() {
   if getpid() != firstProcess {
     check(false, "work of the parent ran")
@@ -56,7 +56,7 @@ func failInChild() {
   }
 }
 
-/// Forks, has the child run `body` and end, and looks how it ended.
+/// Forks. The child runs `body` and exits; the parent checks the exit status.
 func fork(_ what: String, _ body: () -> Void) {
   let child = faults_fork()
   if child == 0 {
@@ -67,14 +67,14 @@ func fork(_ what: String, _ body: () -> Void) {
   expectEnd(of: child, what)
 }
 
-/// Waits for the child's end.
+/// Waits for the child's exit and checks its status.
 func expectEnd(of child: pid_t, _ what: String) {
   let end = child > 0 ? faults_end_of(child, Int32(2 * patienceSeconds)) : -1
   check(end == 0, "\(what): the child ended well (\(end))")
 }
 
 func beginChild() {
-  // Ends one that hangs: the parent waits for it.
+  // Kills a child that hangs, because the parent waits for it.
   alarm(UInt32(patienceSeconds))
   failures = 0
 }

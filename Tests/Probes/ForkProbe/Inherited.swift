@@ -1,11 +1,11 @@
-// What there was before the fork.
+// Forks with state of the parent: queues, timers, sources, channels that the child inherits.
 import CFaults
 import Glibc
 import GrandCentral
 @_spi(RunLoop) import GrandCentralCore
 import TestSupport
 
-/// Many threads use queues while one forks; the child uses the same queues.
+/// Many threads use queues while one thread forks; the child uses the same queues.
 func underLoad(_ words: [String]) {
   var random = SeededGenerator(for: "fork under load")
   let serial = (0..<4).map { DispatchQueue(label: "serial.\($0)") }
@@ -23,7 +23,7 @@ func underLoad(_ words: [String]) {
       }
     }
   }
-  // None does anything for the first time.
+  // By now no thread uses anything for the first time.
   check(steps.waitForValue(stressed(1000)), "the parent's threads are busy")
   for round in 0..<stressed(60) {
     fork("round \(round)") {
@@ -58,13 +58,13 @@ private func oneStep(_ queues: [DispatchQueue], _ random: inout SeededGenerator)
     group.wait()
   case 5: DispatchQueue(label: "short").async(execute: failInChild)
   case 6:
-    // Of its own: the child could not know that a queue is suspended, nor resume it.
+    // A queue of its own: a child could not know that a shared one is suspended, nor resume it.
     let short = DispatchQueue(label: "suspended", target: queue)
     short.suspend()
     short.async(execute: failInChild)
     short.resume()
   default:
-    // Each waits now and then, or memory would fill with what is queued.
+    // Each thread waits for every such item, or the queued items would fill the memory.
     queue.async(execute: failInChild)
     queue.sync {}
   }
@@ -162,7 +162,7 @@ func armedTimers(_ words: [String]) {
   forkBesideHandler()
 }
 
-/// Another thread is in a timer's handler. The child has the timer to itself all the same.
+/// Forks while another thread runs a timer's handler. The child can use the timer all the same.
 private func forkBesideHandler() {
   let (inside, go) = (Latch(), Latch())
   let timer = DispatchSource.makeTimerSource()

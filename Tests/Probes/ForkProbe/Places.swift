@@ -1,4 +1,4 @@
-// From where it is forked.
+// Forks from different places: items, handlers, inside queues.
 import CFaults
 import Glibc
 import GrandCentral
@@ -15,7 +15,7 @@ func beforeFirstUse(_ words: [String]) {
   parentGoesOn()
 }
 
-/// The child is in the middle of an item, and comes back from it.
+/// The child starts inside an item, and returns from it.
 func fromWorker(_ words: [String]) {
   let queue = DispatchQueue(label: "forks")
   let done = Latch()
@@ -25,7 +25,7 @@ func fromWorker(_ words: [String]) {
     if child == 0 {
       beginChild()
       useEverything()
-      // Behind this item, in the child.
+      // In the child this runs after the current item.
       return queue.async { finish() }
     }
     expectEnd(of: child, "a child that comes back from the item goes on")
@@ -48,7 +48,7 @@ func fromWorker(_ words: [String]) {
   parentGoesOn()
 }
 
-/// The thread that received the event runs the handler.
+/// Forks from a handler, which the thread that received the event runs.
 func fromHandler(_ words: [String]) {
   let queue = DispatchQueue(label: "handlers")
   for number in 0..<8 {
@@ -74,7 +74,7 @@ func fromHandler(_ words: [String]) {
   parentGoesOn()
 }
 
-/// Inside of queues that share, and of what they lead to.
+/// Forks inside queues that are shared, and inside their targets.
 func insideQueues(_ words: [String]) {
   let serial = DispatchQueue(label: "bottom")
   let shared = DispatchQueue(label: "shared", attributes: .concurrent)
@@ -110,7 +110,7 @@ func insideQueues(_ words: [String]) {
   expectIdle(all)
 }
 
-/// An item of a queue that another leads to: each counts it.
+/// Forks in an item of a queue that targets another; both queues count the item.
 func insideBarrier(_ words: [String]) {
   let shared = DispatchQueue(label: "shared", attributes: .concurrent)
   let above = DispatchQueue(label: "above", attributes: .concurrent, target: shared)
@@ -118,7 +118,7 @@ func insideBarrier(_ words: [String]) {
     let done = Latch()
     above.async(flags: flags) {
       shared.sync { forkAndReturn() }
-      // The child's own, behind the item.
+      // The child submits its own item after this one.
       if getpid() != firstProcess {
         return above.async(flags: .barrier) {
           shared.async(flags: .barrier) { finish() }
@@ -131,7 +131,7 @@ func insideBarrier(_ words: [String]) {
   expectIdle([above, shared])
 }
 
-/// The child goes on behind this call as the parent does. The parent waits for its end.
+/// Forks and returns in both processes. The parent waits for the child's exit.
 private func forkAndReturn() {
   let child = faults_fork()
   if child == 0 { return beginChild() }
@@ -141,11 +141,12 @@ private func forkAndReturn() {
 private func isHeld(_ queue: DispatchQueue) -> Bool {
   let entered = Latch()
   queue.async { entered.open() }
-  // It stands behind whoever holds the queue; what has run is seen at once on another one.
+  // The item waits behind the thread that holds the queue. An item of another queue runs at once,
+  // and sees whether the first has run.
   return !DispatchQueue(label: "beside").sync { entered.isOpen }
 }
 
-/// Whether all can be had alone, from another thread.
+/// Checks that each queue is free: barriers run on it, from another thread and from this one.
 private func expectIdle(_ queues: [DispatchQueue]) {
   let done = Latch(queues.count)
   for queue in queues { queue.async(flags: .barrier) { done.open() } }

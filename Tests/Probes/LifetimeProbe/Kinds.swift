@@ -1,11 +1,11 @@
-// Kinds of races: see LifetimeProbe.
+// The kinds of races: see LifetimeProbe.
 import Glibc
 import GrandCentral
 import TestSupport
 
 // MARK: Sources
 
-/// The handlers end the round: the event handler cancels, the cancel handler drops the source.
+/// Sets handlers: the event handler cancels, the cancel handler drops the source.
 private func endings(
   _ holder: Holder<DispatchSource>, _ ended: @escaping @Sendable () -> Void
 ) {

@@ -1,6 +1,6 @@
 import Glibc
-// Runs one scenario of the main queue in a process of its own: dispatchMain() never returns, and a
-// test runner has other plans for its main thread. Prints name=value lines for MainQueueTests.
+// Runs one scenario of the main queue in a separate process, because dispatchMain() never returns
+// and a test runner needs its main thread. Prints name=value lines for MainQueueTests.
 import GrandCentral
 import TestSupport
 
@@ -99,7 +99,7 @@ private func notifications() {
   }
 }
 
-/// The peer ignores suspend() on the main queue; either way work runs once it is resumed.
+/// The peer ignores suspend() on the main queue. On both engines work runs after resume().
 private func suspension() {
   DispatchQueue.main.suspend()
   DispatchQueue.main.async { finish(["ran": isMainThread()]) }
@@ -119,7 +119,7 @@ private func specifics() {
   }
 }
 
-/// The main thread belongs to the main queue also before it drains it.
+/// The main thread counts as on the main queue even before it drains it.
 private func before() {
   dispatchPrecondition(condition: .onQueue(.main))
   let other = DispatchQueue(label: "other")
@@ -132,7 +132,7 @@ private func before() {
   }
 }
 
-/// Waits in dispatchMain() for work that comes late.
+/// Waits in dispatchMain() for work that is submitted later.
 private func idle() {
   _ = TestThread("late") {
     let main = Int(getpid())
@@ -151,7 +151,7 @@ private func insideSync() {
   DispatchQueue.main.async { DispatchQueue.main.sync {} }
 }
 
-/// The main thread waits for a queue whose item waits for the main queue.
+/// Makes a deadlock cycle: the main thread waits for a queue whose item waits for the main queue.
 private func cycle() {
   let queue = DispatchQueue(label: "waits.for.main")
   let bothInside = Latch(2)

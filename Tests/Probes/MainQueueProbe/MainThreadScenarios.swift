@@ -1,4 +1,4 @@
-// What only the main thread can do: be a run loop of its own, and make mistakes.
+// Scenarios for the main thread only: a custom run loop, and mistakes of the client.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -16,7 +16,7 @@ private func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
   return poll(&entry, 1, milliseconds) == 1
 }
 
-/// A run loop as one is written: sleep on the descriptor, drain, again.
+/// A typical run loop: sleep on the descriptor, drain, repeat.
 private func runLoop() {
   let descriptor = MainQueueRunLoop.descriptor()
   let isQuiet = !isReadable(descriptor, milliseconds: 0)
@@ -62,7 +62,7 @@ private func throwingSync() {
   }
 }
 
-/// Between two items the main thread is on the main queue, and finds its values.
+/// Between two items the main thread is still on the main queue, and finds its specifics.
 private func betweenItems() {
   let key = DispatchSpecificKey<String>()
   DispatchQueue.main.setSpecific(key: key, value: "main")

@@ -1,12 +1,12 @@
-// Scenarios of PoolProbe: work that must begin, whatever runs already, on no more threads than it
-// needs.
+// Scenarios of PoolProbe: runnable work must start, whatever else runs, on as few threads as
+// possible.
 import CFaults
 import Glibc
 import GrandCentral
 import TestSupport
 
-/// How long an item waits behind items that do not end: `hog` on `hogsOn`, and the probe on another
-/// queue.
+/// Measures how long an item waits behind items that do not end: `hog` runs on the queues
+/// `hogsOn`, and the probe on another queue.
 func liveness() {
   let arguments = CommandLine.arguments
   guard arguments.count == 6, let count = Int(arguments[4]) else { exit(2) }
@@ -72,7 +72,7 @@ private func touchNewPages() {
   munmap(pages, length)
 }
 
-/// How many items compute at the same time, of a thousand that take 60 ms each.
+/// Measures how many of a thousand items that compute for 60 ms run at the same time.
 func explosion() {
   let inside = Counter()
   let isOver = Box(false)
@@ -98,7 +98,7 @@ private func threadCPUSeconds() -> Double {
   return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
 }
 
-/// Threads made for items that poll leave when these have ended.
+/// Checks that threads created for polling items end when these items have ended.
 func pollersLeave() {
   let isOver = Box(false)
   let started = Latch(32)

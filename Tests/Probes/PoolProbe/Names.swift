@@ -1,9 +1,9 @@
-// What the threads of the pool are called while items run, in a process where the monitor sleeps.
+// The names of the pool's threads while items run, in a process whose monitor sleeps.
 import Glibc
 import GrandCentral
 import TestSupport
 
-/// The name of the thread that `start` has call its closure.
+/// Returns the name of the thread that runs the closure which `start` submits.
 private func nameSeen(_ start: (@escaping @Sendable () -> Void) -> Void) -> String {
   let seen = Log<String>()
   start { seen.append(threadName()) }
@@ -11,14 +11,12 @@ private func nameSeen(_ start: (@escaping @Sendable () -> Void) -> Void) -> Stri
   return seen.all[0]
 }
 
-/// Whether every thread but the main one has the name that it has without work. Event handlers'
-/// threads included.
+/// Whether every thread but the main thread, event threads included, has its name without work.
 private func areAllPlain() -> Bool {
   processThreads().allSatisfy { $0.id == Int(getpid()) || $0.name.hasPrefix("gc-") }
 }
 
-/// Prints for each kind of work the name of the thread in the work's first moment. Nothing else
-/// runs meanwhile.
+/// Prints for each kind of work the thread's name when the work starts. No other work runs.
 func quietNames() {
   let process = threadName()
   let serial = DispatchQueue(label: "quiet.serial")
@@ -37,7 +35,7 @@ func quietNames() {
   serial.sync { say("sync", process == threadName()) }
 }
 
-/// The same of sources' handlers, which run on threads that wait for events.
+/// The same for handlers of sources, which run on threads that wait for events.
 func quietHandlerNames() {
   let serial = DispatchQueue(label: "quiet.serial")
   let concurrent = DispatchQueue(label: "quiet.together", attributes: .concurrent)
@@ -64,9 +62,9 @@ func quietHandlerNames() {
   say("becamePlain", eventually(areAllPlain))
 }
 
-/// Items that hand over to each other, each on a queue of its own that is gone soon after: how many
-/// ran on a thread that kept another queue's label. For a moment it may have one: the monitor names
-/// a thread that is about to leave.
+/// Items pass control from queue to queue; each queue is released soon after. Counts the items that
+/// ran on a thread that kept another queue's label. A thread may have such a label for a moment,
+/// because the monitor names a thread that is about to leave an item.
 func passingNames() {
   let wrong = Counter()
   let labelled = Counter()
@@ -77,7 +75,7 @@ func passingNames() {
       if threadName() == label { labelled.add() }
       if !eventually({ threadName() == label || threadName().hasPrefix("gc-") }) { wrong.add() }
       if left % 8 == 0 {
-        // An item of no queue with a label, on the same thread most of the time.
+        // An item of a queue without a label, usually on the same thread.
         DispatchQueue.global().async {
           if !eventually({ threadName().hasPrefix("gc-") }) { wrong.add() }
           left > 0 ? hop(chain, left - 1) : done.open()
@@ -94,7 +92,7 @@ func passingNames() {
   say("becamePlain", eventually(areAllPlain))
 }
 
-/// An item of a queue that others target, after one of theirs.
+/// An item of a queue that other queues target, after an item of one of those.
 func outerNames() {
   let outer = DispatchQueue(label: "names.outer")
   let inner = DispatchQueue(label: "names.inner", attributes: .concurrent, target: outer)

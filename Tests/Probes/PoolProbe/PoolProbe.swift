@@ -1,5 +1,5 @@
-// Runs one scenario of the worker pool in a process of its own, where nothing else makes threads.
-// Prints name=value lines for PoolTests. Here sleeping and spinning threads are the subject.
+// Runs one scenario of the worker pool in a separate process, where nothing else creates threads.
+// Prints name=value lines for PoolTests. Sleeping and spinning threads are the subject here.
 import Glibc
 import GrandCentral
 import TestSupport
@@ -57,7 +57,7 @@ private func someWork() {
   _ = done.wait()
 }
 
-/// Counts how often the process's other threads wake up while it has nothing to do.
+/// Counts the wake-ups of the process's other threads while it has no work.
 private func idle() {
   someWork()
   sleepMilliseconds(1000)
@@ -88,7 +88,7 @@ private func leave() {
   say("idle", processThreads().count - 1)
 }
 
-/// How many items run at the same time when all of them only compute.
+/// Measures how many items run at the same time if all of them only compute.
 private func width() {
   let inside = Counter()
   let done = Latch(16)
@@ -119,7 +119,8 @@ private func performWidth() {
   say("threads", Set(threads.all).count)
 }
 
-/// How long work waits while items block on something that the engine cannot know.
+/// Measures how long work waits while items block, first in a wait that the engine does not know,
+/// then in a wait of the engine.
 private func compensation() {
   let gate = Latch()
   let started = Latch(8)
@@ -148,7 +149,7 @@ private func compensation() {
   for _ in 0..<8 { semaphore.signal() }
 }
 
-/// The largest number of threads while `body` runs, looked up every few milliseconds.
+/// Returns the largest number of threads while `body` runs, sampled every 2 ms.
 private func peakThreads(during body: () -> Void) -> Int {
   let peak = Box(0)
   let isOver = Box(false)
@@ -161,7 +162,7 @@ private func peakThreads(during body: () -> Void) -> Int {
   body()
   isOver.value = true
   _ = watcher.join()
-  // Neither the main thread nor the watcher.
+  // Without the main thread and the watcher.
   return peak.value - 2
 }
 
@@ -200,7 +201,7 @@ private func blockedQueues() {
   say("peakThreads", peak)
 }
 
-/// Each of 500 items blocks until the next one, which is queued behind it, has run.
+/// Each of 500 items blocks until the next item, which is queued behind it, has run.
 private func chain() {
   let begin = monotonicSeconds()
   let semaphores = (0...500).map { _ in DispatchSemaphore(value: 0) }
@@ -215,18 +216,18 @@ private func chain() {
   semaphores[500].signal()
   say("finished", done.wait())
   say("milliseconds", Int((monotonicSeconds() - begin) * 1000))
-  // Balanced, so that the semaphores may go.
+  // No semaphore may be released below its initial value.
   semaphores[0].wait()
   semaphores[500].signal()
 }
 
-/// More items wait for a late one than there may be threads (see GRANDCENTRAL_THREADS).
+/// More items wait for a late signal than there may be threads (see GRANDCENTRAL_THREADS).
 private func limit() {
   holdThreads((0..<40).map { DispatchQueue(label: "holder.\($0 % 2)") })
 }
 
-/// The same of a concurrent queue and the global one of the class that it infers from the main
-/// thread.
+/// The same with a concurrent queue, and with the global queue of the class that its items infer
+/// from the main thread.
 private func limitConcurrent() {
   let queue = DispatchQueue(label: "holder.concurrent", attributes: .concurrent)
   holdThreads((0..<40).map { $0 % 2 == 0 ? queue : .global(qos: .userInitiated) })
@@ -255,7 +256,7 @@ private func names() {
   say("workers", names.all.joined(separator: "|"))
 }
 
-/// Which signals a program finds blocked that an item starts.
+/// Prints the signals that are blocked in a program that an item starts.
 private func signals() {
   let blocked = Log<String>()
   DispatchQueue.global().async {
@@ -266,7 +267,7 @@ private func signals() {
   say("blocked", blocked.all[0].filter { $0 != "\n" })
 }
 
-/// The same of one that the handler of a signal source starts.
+/// The same for a program that the handler of a signal source starts.
 private func signalSource() {
   signal(SIGTERM, SIG_IGN)
   let blocked = Log<String>()
@@ -283,7 +284,7 @@ private func signalSource() {
 
 @inline(never) private func clientFunction() { fatalError("on purpose") }
 
-/// Crashes in an item beside an idle worker: the runtime then prints the frames of all threads.
+/// Crashes in an item beside an idle worker. The runtime then prints the frames of all threads.
 private func crash() {
   let workers = Log<Int>()
   let met = Latch(2)
@@ -299,7 +300,7 @@ private func crash() {
   sleepMilliseconds(100_000)
 }
 
-/// With one worker that is busy, work of every class queues up; then the worker goes on.
+/// Work of every class queues up behind one busy worker; then that worker continues.
 private func priority() {
   let isFree = Box(false)
   let started = Latch()

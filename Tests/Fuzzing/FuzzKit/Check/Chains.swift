@@ -1,11 +1,11 @@
-// Purpose: through which queues each item certainly ran: its own and those that it leads to. Where
-// a queue was retargeted, and the log does not tell which of two targets was in force, the chain
-// ends there, so that no rule asks for more than was promised.
+// Purpose: the queues through which each item certainly ran: its own, and that queue's targets.
+// Invariant: a chain holds no queue that the log leaves in doubt. It ends at a retargeted queue if
+// either of two targets may have been in force, so that no rule demands more than was promised.
 
 struct Chains {
-  /// For each item, as placed in Facts: a bit for each queue of its chain.
+  /// For each item, by its index in `Facts.items`: a bit for each queue of its chain.
   private(set) var all: [UInt64] = []
-  /// Those of them that the item had to itself: serial ones, and its own when it was a barrier.
+  /// The queues that the item held alone: serial ones, and its own if it was a barrier.
   private(set) var exclusive: [UInt64] = []
 
   private let history: History
@@ -31,11 +31,11 @@ struct Chains {
     }
   }
 
-  /// Where `queue` may have led when it ran `item`.
+  /// The targets that `queue` may have had when it ran `item`.
   ///
-  /// A retargeting is a barrier of the queue: what was submitted to it before runs under the old
-  /// target, what was submitted after it under the new one. When a queue sent itself to its target
-  /// is not in the log; for those further up, only that it was before the item started.
+  /// A retargeting is a barrier of the queue: items submitted before it run under the old target,
+  /// items submitted after it under the new one. The log does not show when a queue sent itself to
+  /// its target; for the queues further up it shows only that this was before the item started.
   func possibleTargets(of queue: Int, for item: Facts.ItemFacts, isOwn: Bool) -> [Int?] {
     let first = facts.firstTargets[queue]
     guard facts.isRetargeted[queue] else { return [first] }

@@ -1,9 +1,9 @@
-// Purpose: judges a run by its log alone. It knows nothing of the engine that made it.
+// Purpose: judges a run by its log alone, without knowledge of the engine.
 
 public struct Checker {
   public let history: History
   let chains: Chains
-  /// What the engine promises beyond what all do.
+  /// The engine's promises beyond those that every engine makes.
   let promises: Capabilities
   var facts: Facts { history.facts }
 
@@ -17,7 +17,7 @@ public struct Checker {
     self.init(History(Facts(program), events), promises: promises)
   }
 
-  /// The first broken promise, the plainest first: an item that ran twice breaks others too.
+  /// Throws the first broken promise. Basic rules come first: an item that ran twice breaks others.
   public func check() throws(Violation) {
     try checkExactlyOnce()
     try checkNotBeforeCall()

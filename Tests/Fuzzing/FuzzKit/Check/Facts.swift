@@ -1,5 +1,5 @@
-// Purpose: what can be said of a program before it runs: each item, and each other step, with its
-// place. The rules read these tables beside the log.
+// Purpose: tables of a program's items and other steps, with the position of each, made before the
+// run. The rules read these tables beside the log.
 
 public struct Facts: Sendable {
   public struct ItemFacts: Sendable {
@@ -11,20 +11,20 @@ public struct Facts: Sendable {
     }
 
     public let id: Int
-    /// `nil`: runs where the thread that calls it happens to be.
+    /// The item's queue; `nil` if it runs on the thread that calls it.
     public let queue: Int?
     public let origin: Origin
     public var isBarrier = false
     public var hasHandle = false
     public var group: Int?
-    /// The item, or the step of another kind, that this one's submission is part of.
+    /// The item or other step whose body contains this item's submission.
     public let parent: Int?
 
     public var way: Submission.Way? {
       if case .submission(let way) = origin { way } else { nil }
     }
 
-    /// Its submission is over, and its place in line taken, when the call has returned.
+    /// Whether the item has its position in the queue when the call has returned.
     public var isSubmittedByCall: Bool {
       switch way {
       case .async, .sync, .asyncAndWait: queue != nil
@@ -36,9 +36,9 @@ public struct Facts: Sendable {
   public struct Pair: Sendable {
     public let id: Int
     public let object: Int
-    /// The item in whose closure the step stands, directly.
+    /// The item whose closure contains the step directly.
     public var context: Int?
-    /// For a step of two parts, the other one: the item that signals or resumes.
+    /// For a step of two parts, the second part: the item that signals or resumes.
     public var item: Int?
   }
 
@@ -51,7 +51,7 @@ public struct Facts: Sendable {
   public let program: Program
   public let idLimit: Int
   public private(set) var items: [ItemFacts] = []
-  /// The position in `items` of each number, or -1.
+  /// The index in `items` of each item number, or -1.
   public private(set) var place: [Int]
   public private(set) var groupWaits: [Pair] = []
   public private(set) var permits: [Pair] = []
@@ -62,7 +62,7 @@ public struct Facts: Sendable {
   public private(set) var cancels: [Pair] = []
   public private(set) var itemWaits: [Pair] = []
   public private(set) var reads: [Pair] = []
-  /// Where each queue leads before any retargeting: an inactive one's target is final at
+  /// Each queue's target before any retargeting. The target of an inactive queue is final at its
   /// activation.
   public private(set) var firstTargets: [Int?]
   public private(set) var isRetargeted: [Bool]
@@ -151,7 +151,7 @@ public struct Facts: Sendable {
 }
 
 extension Facts {
-  /// Items of its own that a queue runs one at a time when they are of this kind.
+  /// Whether the item holds its own queue alone: a serial one, or a concurrent one as a barrier.
   func isExclusive(_ item: ItemFacts) -> Bool {
     guard let queue = item.queue else { return false }
     let spec = program.queues[queue]

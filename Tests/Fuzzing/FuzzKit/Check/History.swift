@@ -1,5 +1,5 @@
-// Purpose: the log, sorted by step: when each was called, returned, started and ended. Times are
-// tickets from 1 on; 0 means never.
+// Purpose: the log, sorted by step: when each step was called, returned, started and ended. A time
+// is a ticket, from 1 on; 0 means never.
 
 public struct Moments: Sendable {
   public var called = 0
@@ -31,7 +31,7 @@ public struct History: Sendable {
   }
 
   private mutating func add(_ event: Event, at ticket: Int) {
-    // The first of each kind counts; whether there were more is one rule's business.
+    // Keep the first event of each kind; the rule ExactlyOnce reports repetitions.
     switch event.kind {
     case .called:
       moments[event.id].called = ticket

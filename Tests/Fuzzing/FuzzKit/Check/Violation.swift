@@ -1,4 +1,4 @@
-// Purpose: what a checker says when an engine broke a promise.
+// Purpose: the checker's verdict on an engine that broke a promise.
 
 public enum Invariant: String, CaseIterable, Sendable {
   case exactlyOnce = "every submitted item runs exactly once"
@@ -28,9 +28,9 @@ public enum Invariant: String, CaseIterable, Sendable {
 
 public struct Violation: Error, Hashable, Sendable {
   public let invariant: Invariant
-  /// What happened, in words.
+  /// A description of what happened.
   public let sentence: String
-  /// The steps that it is about.
+  /// The numbers of the steps involved.
   public let steps: [Int]
 
   public init(_ invariant: Invariant, _ sentence: String, steps: [Int]) {

@@ -1,4 +1,4 @@
-// Purpose: the generator's randomness: the same seed gives the same throws on every machine.
+// Purpose: the generator's random numbers: a seed gives the same numbers on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 public struct Dice: Sendable {
@@ -6,7 +6,7 @@ public struct Dice: Sendable {
 
   public init(seed: UInt64) { state = seed }
 
-  /// For program `index` of the campaign `seed`: neighbours have nothing in common.
+  /// The stream for program `index` of the campaign `seed`, uncorrelated with its neighbours.
   public init(seed: UInt64, index: Int) {
     var first = Dice(seed: seed)
     var second = Dice(seed: first.next() ^ UInt64(truncatingIfNeeded: index))
@@ -21,7 +21,7 @@ public struct Dice: Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// 0 ..< limit. The bias of a multiplication is far below what a fuzzer could notice.
+  /// Returns a number in 0 ..< limit. A fuzzer cannot notice the bias of the multiplication.
   public mutating func below(_ limit: Int) -> Int {
     Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(limit)).high)
   }

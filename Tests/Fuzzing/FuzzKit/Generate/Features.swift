@@ -1,8 +1,8 @@
-// Purpose: which features one program uses. Each program leaves about half of them out, because
-// programs that use everything at once seldom use any of it enough (Groce and others: Swarm
-// testing, 2012).
+// Purpose: the features that one program uses. Each program omits about half of them, because a
+// program that uses all features seldom uses any of them enough (Groce and others: Swarm testing,
+// 2012).
 
-/// Of the programs with busy waits, one in so many may take seconds.
+/// One in this many programs with busy waits may take seconds.
 private let slowWaitShare = 600
 
 struct Features: OptionSet {
@@ -27,15 +27,15 @@ struct Features: OptionSet {
   static let spins = Features(rawValue: 1 << 16)
   static let busyWaits = Features(rawValue: 1 << 17)
   static let meetings = Features(rawValue: 1 << 18)
-  /// Busy waits that cost an engine seconds: more of them than CPUs, on concurrent or global
-  /// queues, and all use the CPU.
+  /// Busy waits that take an engine seconds: more of them than CPUs, on concurrent or global
+  /// queues, and all of them use CPU time.
   static let slowWaits = Features(rawValue: 1 << 19)
 
   init(rawValue: Int) { self.rawValue = rawValue }
 
   init(_ dice: inout Dice, _ capabilities: Capabilities) {
     var mask = Int(truncatingIfNeeded: dice.next() & 0x1_ffff)
-    // sync() finds most; leave it out seldom.
+    // Most defects need sync(), so it is seldom omitted.
     if dice.chance(50) { mask |= Features.sync.rawValue }
     var features = Features(rawValue: mask)
     if !capabilities.contains(.after) { features.remove(.after) }
@@ -45,7 +45,7 @@ struct Features: OptionSet {
     self = features
   }
 
-  /// - Parameter percent: of how many programs in a hundred items wait busily.
+  /// - Parameter percent: the percentage of programs in which items wait busily.
   mutating func addBusyWaits(
     _ dice: inout Dice, percent: Int, _ capabilities: Capabilities
   ) {
@@ -53,7 +53,7 @@ struct Features: OptionSet {
     let kinds: [Features] = [.busyWaits, .meetings, [.busyWaits, .meetings]]
     formUnion(kinds[dice.below(3)])
     guard capabilities.contains(.startsWhateverRuns) else { return }
-    // Seconds are thousands of other programs.
+    // A program that takes seconds costs as much as thousands of others.
     if dice.below(slowWaitShare) == 0 { formUnion(.slowWaits) }
   }
 }

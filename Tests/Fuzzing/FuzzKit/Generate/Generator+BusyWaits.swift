@@ -1,11 +1,11 @@
-// Purpose: busy waits, and meetings: items that wait for each other without a call into the engine.
-// Legality+BusyWaits.swift says which of them end.
+// Purpose: generates busy waits and meetings: items that wait for each other without a call into
+// the engine. Legality+BusyWaits.swift argues which of them end.
 //
-// They have dice of their own, so that all other programs of a seed stay as they are.
+// They use separate dice, so that the other programs of a seed do not change.
 
 extension Generator {
-  /// A wait for an item that was submitted before, or for one that is submitted now; nothing where
-  /// no wait is allowed.
+  /// Returns a wait for an item that was submitted earlier or is submitted here; nothing if no wait
+  /// is allowed here.
   mutating func busyWait(_ place: inout Place) -> [Op] {
     guard mayWait(place) else { return [] }
     if place.isOnSharedThread && !capabilities.contains(.startsWhateverRuns) { return [] }
@@ -30,8 +30,8 @@ extension Generator {
 
   /// - Parameters:
   ///   - isHungry: whether the waiting thread may use all the CPU time that it gets.
-  ///   - count: how many wait so. Many that nap for a few microseconds use all CPUs as if they
-  ///     spun.
+  ///   - count: the number of threads that wait like this. Many threads that nap for a few
+  ///     microseconds use as much CPU time as if they spun.
   private mutating func polling(isHungry: Bool, count: Int = 1) -> Polling {
     if !isHungry || waitDice.chance(40) {
       let shortest = count > 8 ? 20 * count : 10
@@ -46,7 +46,7 @@ extension Generator {
 
   // MARK: Meetings
 
-  /// Comes last, since barriers and targets decide where a meeting can be held.
+  /// Adds meetings. Comes last, because barriers and targets limit where a meeting may be.
   mutating func insertMeetings() {
     for _ in 0..<(waitDice.chance(25) ? 2 : 1) {
       let hosts = meetingHosts()
@@ -90,11 +90,11 @@ extension Generator {
     return member
   }
 
-  /// The queues of the members, one for each; some of them are made for the meeting.
+  /// Returns the members' queues, one for each member. Some are created for the meeting.
   private mutating func meetingHosts() -> [Int] {
     let level = waitDice.below(levels)
     var count = waitDice.within(2...8)
-    // Large ones take the engine longer, and less would be learned of those that use their CPUs.
+    // A large meeting takes longer, and shows little more if its members compute.
     if features.contains(.slowWaits) {
       count = waitDice.within(3...4)
     } else if waitDice.chance(1) {
@@ -113,7 +113,7 @@ extension Generator {
     }
   }
 
-  /// Serial queues that target one concurrent queue.
+  /// Creates serial queues that target one concurrent queue.
   private mutating func children(_ count: Int, _ level: Int) -> [Int] {
     let first = program.queues.count
     let room = min(count, 63 - first)
@@ -125,7 +125,7 @@ extension Generator {
     return Array(first..<first + room)
   }
 
-  /// Any queues on which the items can run at the same time.
+  /// Returns any queues whose items can run at the same time.
   private mutating func mixedHosts(_ count: Int, _ level: Int) -> [Int] {
     var hosts: [Int] = []
     let kinds: [QueueSpec.Kind] =

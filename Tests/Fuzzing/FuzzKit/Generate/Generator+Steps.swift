@@ -1,5 +1,5 @@
-// Purpose: the steps of a list, one after the other, each of a random kind that is allowed where it
-// stands.
+// Purpose: generates the steps of a list, in order, each of a random kind that is legal at its
+// position.
 
 extension Generator {
   mutating func steps(atMost count: Int, _ place: inout Place) -> [Op] {
@@ -15,7 +15,7 @@ extension Generator {
     return ops
   }
 
-  /// A list inside a step: shorter the deeper it stands.
+  /// Generates the list of steps inside a step. The deeper it is nested, the shorter it is.
   private mutating func body(_ place: Place) -> [Op] {
     if place.depth > 3 || dice.chance(45) { return filler() }
     var inner = place
@@ -24,7 +24,7 @@ extension Generator {
     return steps(atMost: dice.within(1...4), &inner)
   }
 
-  /// So that items take different times.
+  /// Generates spinning, so that items take different times.
   private mutating func filler() -> [Op] {
     guard features.contains(.spins) && dice.chance(40) else { return [] }
     return [.spin(id: newID(), amount: dice.within(1...40))]
@@ -121,7 +121,7 @@ extension Generator {
     return .submit(submission)
   }
 
-  /// `perform()`, a wait for a handle, or a notification of its end.
+  /// Generates `perform()`, a wait for a handle, or a notification of its end.
   private mutating func handleStep(_ place: inout Place) -> Op? {
     if dice.chance(30) {
       let id = newID()
@@ -197,7 +197,7 @@ extension Generator {
   // MARK: Suspension and targets
 
   private mutating func suspension(_ place: Place) -> Op? {
-    // From an item of the queue itself more can be said of what must not start.
+    // An item of the queue itself is preferred: there the suspension rule forbids more starts.
     var candidates = privateQueues
     if let queue = place.queue, program.queues[queue].isPrivate, dice.chance(50) {
       candidates = [queue]

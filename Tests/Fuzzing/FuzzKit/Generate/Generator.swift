@@ -1,40 +1,38 @@
-// Purpose: makes a legal random program from a seed: first the queues, then what the drivers do,
-// then the activations of the queues that start inactive, then meetings. The rules that it keeps
-// are those of Legality.swift and Legality+BusyWaits.swift.
+// Purpose: makes a legal random program from a seed: first the queues, then the steps of the
+// drivers, then the activations of inactive queues, then meetings. It follows the rules of
+// Legality.swift and Legality+BusyWaits.swift.
 
 public struct Generator {
-  /// Where the next step would stand; see LegalityChecker.Place.
+  /// The position of the next step; see LegalityChecker.Place.
   struct Place {
     var floor = -1
     var queue: Int?
     var isOnSharedThread = false
     var depth = 0
-    /// Handles submitted, and not yet waited for, in this list of steps, and of which level they
-    /// are.
+    /// The handles that this list of steps has submitted and not yet waited for, with their levels.
     var handles: [(item: Int, level: Int)] = []
-    /// Items that were certainly submitted before this place is reached, and of which level they
-    /// are.
+    /// The items that were certainly submitted before this position, with their levels.
     var coming: [(item: Int, level: Int)] = []
   }
 
   var dice: Dice
   let capabilities: Capabilities
   let features: Features
-  /// The throws for busy waits: a program without them is the same as before there were any.
+  /// The dice for busy waits, separate so that programs without busy waits are unaffected.
   var waitDice: Dice
   var program = Program(queues: [], drivers: [])
   var nextID = 0
-  /// Steps that may still be made.
+  /// The number of steps that may still be generated.
   var budget: Int
-  /// Every handle so far that may be cancelled: cancelling one may come anywhere.
+  /// Every handle so far that may be cancelled. A cancellation may be at any position.
   var cancellable: [Int] = []
-  /// The hierarchies in which there is a meeting.
+  /// The hierarchies that hold a meeting.
   var met: Set<Int> = []
   let levels: Int
 
-  /// The program number `index` of the campaign `seed`.
+  /// Returns program number `index` of the campaign `seed`.
   ///
-  /// - Parameter busyPercent: in how many programs of a hundred items wait busily for others.
+  /// - Parameter busyPercent: the percentage of programs in which items wait busily for others.
   public static func program(
     seed: UInt64, index: Int, capabilities: Capabilities = .all,
     busyPercent: Int = defaultBusyPercent
@@ -44,7 +42,7 @@ public struct Generator {
     return generator.make()
   }
 
-  /// A busy wait takes an engine milliseconds, as long as ten programs without one.
+  /// The default percentage. A busy wait takes milliseconds, as long as ten programs without one.
   public static let defaultBusyPercent = 3
 
   init(seed: UInt64, index: Int, capabilities: Capabilities, busyPercent: Int) {
@@ -55,9 +53,9 @@ public struct Generator {
     self.features = features
     self.capabilities = capabilities
     let levels = dice.within(1...3)
-    // On one level only drivers can wait busily.
+    // With one level, only drivers could wait busily.
     self.levels = features.contains(.busyWaits) ? max(2, levels) : levels
-    // Mostly small ones: they are quick to run and quick to understand.
+    // Most programs are small, so that they are quick to run and to understand.
     budget = dice.chance(15) ? dice.within(30...70) : dice.within(4...28)
     self.dice = dice
   }
@@ -106,7 +104,7 @@ public struct Generator {
     return spec
   }
 
-  /// The queues that `number` may target.
+  /// Returns the queues that `number` may target.
   func targets(of number: Int) -> [Int] {
     let level = program.queues[number].level
     return (number + 1..<max(number + 1, program.queues.count)).filter {
@@ -114,7 +112,7 @@ public struct Generator {
     }
   }
 
-  /// Whether a queue may get another target. What waits on its threads was made for the first one.
+  /// Whether a queue may get another target. Waits on its threads were generated for the first one.
   func mayLead(_ number: Int, to target: Int?) -> Bool {
     guard let target, program.isShared(target), !program.isShared(number) else { return true }
     return capabilities.isSuperset(of: [.blocksAnywhere, .startsWhateverRuns])
@@ -147,13 +145,13 @@ public struct Generator {
     }
   }
 
-  /// How many steps of a driver can be done without anything of `level` or below.
+  /// Returns the number of the driver's first steps that need no item of `level` or below.
   private func lastPlace(above level: Int, in ops: [Op]) -> Int {
     for (index, op) in ops.enumerated() where lowestWait(op) <= level { return index }
     return ops.count
   }
 
-  /// The lowest level that the driver waits for in this step.
+  /// Returns the lowest level for which the driver waits in this step.
   private func lowestWait(_ op: Op) -> Int {
     switch op {
     case .submit(let submission):
@@ -168,7 +166,7 @@ public struct Generator {
     case .handshake(_, let semaphore, _): return program.semaphores[semaphore].level
     case .suspended(_, _, let body): return lowestWait(body)
     case .iterate(_, let items): return items.map { lowestWait($0.body) }.min() ?? .max
-    // Its queue is known to the generator only through its submission; the lowest level is safe.
+    // The generator finds the item's queue only through its submission; the lowest level is safe.
     case .waitItem, .busyWait: return 0
     default: return .max
     }

@@ -1,18 +1,18 @@
-// Purpose: one line of the log. Its place in the log is its ticket: tickets order all events of a
+// Purpose: one event of the log. Its index in the log is its ticket; tickets order all events of a
 // run.
 
 public struct Event: Hashable, Sendable {
   public enum Kind: UInt8, CaseIterable, Sendable {
-    /// The step's call into the engine is about to be made. For `after`, the value is the deadline.
+    /// Just before the step's call into the engine. For `after`, the value is the deadline.
     case called = 1
-    /// It came back. The value is the engine's answer: 1 for a wait that was granted, a specific's
+    /// The call returned. The value is the engine's result: 1 for a successful wait, a specific's
     /// value, the item's number from `sync`.
     case returned
     /// The item's closure began. For `after`, the value is the time.
     case started
-    /// The item's closure is about to return.
+    /// Just before the item's closure returns.
     case ended
-    /// The call that takes the step back is about to be made: resume, signal.
+    /// Just before the call that undoes the step: resume, signal.
     case released
   }
 
@@ -33,7 +33,7 @@ public struct Event: Hashable, Sendable {
       | UInt64(bitPattern: Int64(value)) & 0xfff_ffff_ffff
   }
 
-  /// `nil`: not written yet.
+  /// Decodes an event; `nil` if the word has not been written.
   init?(word: UInt64) {
     guard let kind = Kind(rawValue: UInt8(word >> 60)) else { return nil }
     self.kind = kind

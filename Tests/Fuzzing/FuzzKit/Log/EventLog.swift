@@ -1,11 +1,11 @@
-// Purpose: what happened in one run, in one order, for one fetch-and-add an event.
+// Purpose: the events of one run in a total order, at the cost of one fetch-and-add per event.
 //
-// The ticket is drawn with sequential consistency: an event that happens before another, whatever
-// the engine did to make it so, has the lower ticket. Each run has a log of its own, so that an
-// item that an engine runs long after the end cannot write into another program's log.
+// The ticket is drawn with sequential consistency, so an event that happens before another, by any
+// synchronisation of the engine, has the lower ticket. Each run has its own log, so an item that
+// an engine runs long after the end cannot write into another program's log.
 import Synchronization
 
-// SAFETY: `slots` is only read as a pointer, and what it points to is atomic.
+// SAFETY: `slots` is a constant pointer, and its elements are atomic.
 public final class EventLog: @unchecked Sendable {
   private let next = Atomic<Int>(0)
   private let slots: UnsafeMutablePointer<Atomic<UInt64>>
@@ -29,12 +29,12 @@ public final class EventLog: @unchecked Sendable {
     }
   }
 
-  /// How many events there were so far.
+  /// The number of events so far.
   public var count: Int { next.load(ordering: .acquiring) }
 
   public var hasOverflowed: Bool { count > capacity }
 
-  /// The events so far. Whoever is between the two halves of append() is left out.
+  /// The events so far. An append() that has a ticket and has not stored its word is omitted.
   public var events: [Event] {
     var events: [Event] = []
     events.reserveCapacity(min(count, capacity))

@@ -1,5 +1,5 @@
-// Purpose: what each thread of this process does, for the report of a run that does not end: name,
-// state, CPU time, and where in the kernel it sleeps.
+// Purpose: describes each thread of this process, for the report of a run that does not end: name,
+// state, CPU time, and the kernel function in which it sleeps.
 import Glibc
 import TestSupport
 
@@ -16,8 +16,8 @@ extension Report {
 
   private static func describe(_ thread: ThreadEntry) -> String {
     let folder = "/proc/self/task/\(thread.id)"
-    // proc(5): the state is the third field; times are the 14th and 15th. The name, in parentheses,
-    // may hold blanks.
+    // proc(5): the state is the third field; the times are the 14th and 15th. The name, in
+    // parentheses, may contain blanks.
     let stat = contents(of: "\(folder)/stat") ?? ""
     let fields = stat.suffix(while: { $0 != ")" }).split(separator: " ")
     guard fields.count > 12, let user = Int(fields[11]), let kernel = Int(fields[12]) else {
@@ -26,14 +26,14 @@ extension Report {
     let milliseconds = (user + kernel) * 1000 / max(1, sysconf(Int32(_SC_CLK_TCK)))
     let place = contents(of: "\(folder)/wchan") ?? "0"
     let sleep = place.isEmpty || place == "0" ? "" : " in \(place)"
-    // Rounded, so that threads that do the same make one line.
+    // Rounded, so that threads that do the same share a line.
     let time = milliseconds < 100 ? "less than 100" : "\(milliseconds / 100 * 100)"
     return "\(thread.name): \(fields[0])\(sleep), \(time) ms of CPU"
   }
 }
 
 extension String {
-  /// The longest end of the text of which each character fulfils the condition.
+  /// Returns the longest suffix whose characters all meet the condition.
   fileprivate func suffix(while condition: (Character) -> Bool) -> Substring {
     var start = endIndex
     while start > startIndex, condition(self[index(before: start)]) { start = index(before: start) }

@@ -1,8 +1,7 @@
-// Purpose: a violation for people: the broken promise in words, what the log says of the steps
-// involved.
+// Purpose: describes a violation for people: the broken promise, and the log of the steps involved.
 
 public enum Report {
-  /// The log's lines that speak of the violation's steps, with their tickets.
+  /// Returns the events of the given steps, one a line, with their tickets.
   public static func log(_ events: [Event], about steps: [Int]) -> String {
     let wanted = Set(steps)
     let lines = events.enumerated().compactMap { index, event -> String? in
@@ -20,7 +19,7 @@ public enum Report {
     """
   }
 
-  /// For a run that does not end: what was begun and not finished.
+  /// Describes a run that does not end: the steps that began and did not finish.
   public static func unfinished(_ program: Program, _ events: [Event]) -> Violation {
     let history = History(Facts(program), events)
     var lines: [String] = []

@@ -1,4 +1,4 @@
-// Purpose: busy waits and meetings as source: flags that items raise, and loops that look at them.
+// Purpose: prints busy waits and meetings as source: flags, and loops that poll them.
 
 extension SwiftSource {
   mutating func writeFlagClass() {
@@ -18,7 +18,7 @@ extension SwiftSource {
     put("")
   }
 
-  /// One for each milestone that is waited for, and one for each meeting.
+  /// Declares a flag for each milestone with a waiting item, and one for each meeting.
   mutating func writeFlags() {
     for (item, milestone) in watchedMilestones { put("let \(flag(item, milestone)) = Flag()") }
     for op in program.allOps {
@@ -46,7 +46,7 @@ extension SwiftSource {
     }
   }
 
-  /// Whether the item does more than its steps.
+  /// Whether the item sets or polls a flag beside its steps.
   func isWatched(_ item: Int) -> Bool {
     watchedMilestones.contains { $0.0 == item } || meeting(of: item) != nil
   }

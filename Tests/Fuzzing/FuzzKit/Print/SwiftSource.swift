@@ -1,5 +1,5 @@
-// Purpose: a program as Swift source that needs nothing but the engine's module. It runs the
-// program again and again, and says what each item does.
+// Purpose: prints a program as Swift source that needs only the engine's module. The source repeats
+// the program and prints what each item does.
 
 public struct SwiftSource {
   let program: Program
@@ -7,7 +7,7 @@ public struct SwiftSource {
   private var lines: [String] = []
   private var depth = 0
 
-  /// - Parameter module: what the source imports: `GrandCentral` or `Dispatch`.
+  /// - Parameter module: the module that the source imports: `GrandCentral` or `Dispatch`.
   public static func text(of program: Program, module: String) -> String {
     var source = SwiftSource(program: program, module: module)
     source.writePrelude()
@@ -70,7 +70,7 @@ public struct SwiftSource {
     let hasMain = program.queues.contains { $0.kind == .main }
     put("")
     if hasMain {
-      // Nobody leaves dispatchMain(); the last round does not return there.
+      // dispatchMain() never returns, so the rounds run on a queue; the program does not exit.
       put("DispatchQueue(label: \"rounds\").async { rounds() }")
       put("dispatchMain()")
     } else {
@@ -101,7 +101,7 @@ public struct SwiftSource {
       put("let semaphore\(number) = DispatchSemaphore(value: \(semaphore.value))")
     }
     writeFlags()
-    // Declared before any is made: a handle's closure may name every other.
+    // All handles are declared before the first is made, because a closure may name any of them.
     let handles = program.allOps.flatMap(\.submissions).filter(\.hasHandle)
     if handles.isEmpty { return }
     for submission in handles {
@@ -147,9 +147,9 @@ public struct SwiftSource {
 
   private mutating func write(_ ops: [Op]) { for op in ops { write(op) } }
 
-  /// The inside of a closure.
+  /// Writes the body of a closure.
   private mutating func writeItem(_ item: Item) {
-    // Whether a cancelled item runs is not known; its notification leaves the round in its place.
+    // A cancelled item may not run, so its notification leaves the round instead.
     let call = "item(\(item.id)" + (isCancelled(item.id) ? ", leaves: false)" : ")")
     if item.body.isEmpty && !isWatched(item.id) {
       put(call)
@@ -207,7 +207,7 @@ public struct SwiftSource {
   }
 
   private mutating func writeTarget(_ queue: Int, _ target: Int?) {
-    // The toolchain's Dispatch takes no nil there.
+    // The parameter in the toolchain's Dispatch is not optional.
     let none = module == "Dispatch" ? ".global()" : "nil"
     put("queue\(queue).setTarget(queue: \(target.map { "queue\($0)" } ?? none))")
   }

@@ -1,4 +1,4 @@
-// Purpose: what an engine can do, or promises, beyond what every engine does.
+// Purpose: abilities and promises of an engine beyond those of every engine.
 
 public struct Capabilities: OptionSet, Sendable {
   public let rawValue: Int
@@ -6,19 +6,20 @@ public struct Capabilities: OptionSet, Sendable {
 
   public static let after = Capabilities(rawValue: 1)
   public static let asyncAndWait = Capabilities(rawValue: 2)
-  /// `setTarget` on a queue that is at work.
+  /// `setTarget` works on an active queue.
   public static let retargetsActive = Capabilities(rawValue: 4)
-  /// Some thread of the process drains the main queue.
+  /// A thread of the process drains the main queue.
   public static let mainQueue = Capabilities(rawValue: 8)
-  /// Items on concurrent queues may wait without holding up others for long.
+  /// Items on concurrent queues may wait without delaying others for long.
   public static let blocksAnywhere = Capabilities(rawValue: 16)
 
-  /// What is submitted to a suspended concurrent queue does not start, even if the queue was at
-  /// work when it was suspended. For serial queues every engine promises that.
+  /// An item submitted to a suspended concurrent queue does not start, even if the queue was
+  /// running items when it was suspended. For serial queues every engine promises that.
   public static let suspendsConcurrentAtOnce = Capabilities(rawValue: 32)
 
-  /// What may run starts within a bounded time, whatever runs: also on concurrent and global queues
-  /// beside items that poll, yield, spin or compute. For serial queues every engine promises that.
+  /// Runnable items start within a bounded time, whatever else runs: also on concurrent and global
+  /// queues beside items that poll, yield, spin or compute. For serial queues every engine promises
+  /// that.
   public static let startsWhateverRuns = Capabilities(rawValue: 64)
 
   public static let all: Capabilities = [

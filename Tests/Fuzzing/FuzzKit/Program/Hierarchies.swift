@@ -1,18 +1,18 @@
-// Purpose: which queues of a program can keep each other's items from starting.
+// Purpose: finds the queues of a program that can keep each other's items from starting.
 //
-// A hierarchy is a set of private queues, and perhaps the main queue, that targets connect: those
-// of the start, of activations and of retargetings. Queues of different hierarchies have at most
-// global queues in common, which keep no item from starting.
+// A hierarchy is a set of private queues, possibly with the main queue, connected by targets: the
+// initial ones, those of activations and those of retargetings. Queues of different hierarchies
+// share at most global queues, which keep no item from starting.
 
 struct Hierarchies {
   /// By queue: the first queue of its hierarchy; `nil` for a global queue.
   private(set) var number: [Int?]
-  /// By queue: a bit for each queue without concurrency through which its items may have to go.
+  /// By queue: a bit for each serial or main queue through which its items may have to pass.
   private(set) var serials: [UInt64]
-  /// By queue: whether its items may run on threads of which there are as many as processors.
+  /// By queue: whether its items may run on shared threads, of which there are as many as CPUs.
   private(set) var isShared: [Bool]
-  /// Where an item may have a concurrent queue to itself: by a barrier, or by a retargeting, which
-  /// acts as one.
+  /// The hierarchies in which an item may hold a concurrent queue alone: by a barrier, or by a
+  /// retargeting, which acts as one.
   private(set) var withBarriers: Set<Int> = []
   private let levels: [Int]
 
@@ -31,7 +31,7 @@ struct Hierarchies {
       default: break
       }
     }
-    // A queue's target stands after it; a program in which it does not is refused elsewhere.
+    // A queue's target has a higher number. Legality.swift refuses other programs.
     for queue in queues.indices.reversed() {
       for target in targets[queue] where target > queue && target < queues.count {
         serials[queue] |= serials[target]
@@ -58,8 +58,8 @@ struct Hierarchies {
     }
   }
 
-  /// Why items on these queues may never run at the same time, although all items in front of them
-  /// end; `nil`: they will.
+  /// Returns why items on these queues may never run at the same time, even if all items ahead of
+  /// them end; `nil` if they will.
   func obstacle(toMeetingOn hosts: [Int]) -> String? {
     for (position, host) in hosts.enumerated() {
       for other in hosts[..<position] {
@@ -80,8 +80,8 @@ struct Hierarchies {
 }
 
 extension Program {
-  /// Whether items of the queue run on threads of which there are as many as processors, as long as
-  /// no target changes.
+  /// Whether the queue's items run on shared threads, of which there are as many as CPUs, while no
+  /// target changes.
   func isShared(_ queue: Int) -> Bool {
     var next: Int? = queue
     while let number = next {

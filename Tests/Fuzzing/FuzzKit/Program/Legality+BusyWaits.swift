@@ -1,26 +1,27 @@
 // Purpose: which busy waits and meetings a program may have: those that end on every engine that
-// starts what may run within a bounded time, whatever runs already.
+// starts runnable items within a bounded time, whatever else runs.
 //
-// A busy wait is a wait like others, so it keeps to the levels of Legality.swift: a thread that
-// holds level n waits only for an item of a higher level. The item is certain to come: it was
-// submitted earlier in the same list of steps or in a list around it, and nothing cancels it. So no
-// item waits for one behind it on its queue or in its hierarchy, nor for one behind a barrier, a
-// suspension or an inactive queue that the item itself holds up: all of these are of its own level.
+// A busy wait follows the levels of Legality.swift, as every wait does: a thread that holds level n
+// waits only for an item of a higher level. That item certainly runs: it was submitted earlier in
+// the same list of steps or in an enclosing list, and nothing cancels it. So no item waits for one
+// behind it on its queue or in its hierarchy, nor for one behind a barrier, a suspension or an
+// inactive queue that the waiting item holds up: all of these are of the waiting item's own level.
 //
-// Members of a meeting wait for each other, and so within one level. They wait only until all have
-// begun. That ends if each can begin while all others run: of one hierarchy (Hierarchies.swift)
-// they have no serial queue in common, and nothing acts as a barrier in that hierarchy; and what
-// stands in front of a member ends without any meeting of that level: members are of one level, and
-// no hierarchy has members of two meetings. So in front of a member are only items that wait for
-// higher levels. By induction from the highest level down: there, what is in front of the members
-// waits for nothing but its own hierarchy, so it ends, the members begin, the meeting ends, and so
-// does what stands behind it. A lower level waits for higher ones, which end, and then the same
-// holds there.
+// The members of a meeting wait for each other, so within one level. They wait only until all have
+// begun. A meeting ends if each member can begin while all others run. Two rules ensure that:
+// - The members of one hierarchy (Hierarchies.swift) share no serial queue, and nothing acts as a
+//   barrier in that hierarchy.
+// - The items ahead of a member end without any meeting of its level, because all members are of
+//   one level, and no hierarchy has members of two meetings. So the items ahead of a member wait
+//   only for higher levels.
+// By induction from the highest level down: there, the items ahead of the members wait only for
+// their own hierarchy. So they end, the members begin, the meeting ends, and the items behind it
+// end. A lower level waits only for higher ones, which end, so the same argument applies to it.
 //
-// The step that holds a meeting submits all members and waits for none, so it may stand anywhere.
+// The step that holds a meeting submits all members and waits for none, so its position is free.
 
 extension LegalityChecker {
-  /// Whether the item of a submission, once submitted, runs whatever else happens.
+  /// Whether the item of a submission certainly runs once it has been submitted.
   func certainlyRuns(_ submission: Submission) -> Bool {
     !submission.way.isInline && !cancelled.contains(submission.item.id)
   }

@@ -1,14 +1,13 @@
-// Purpose: whether a program may be run at all: whether every engine that keeps its promises brings
-// it to its end, and none may stop it for misuse. The generator makes legal programs only; the
-// shrinker asks before it runs what is left of one.
+// Purpose: decides whether a program may be run: whether every engine that keeps its promises runs
+// it to its end, and no engine may stop it for misuse. The generator makes only legal programs; the
+// shrinker checks each candidate before it runs it.
 //
-// Nobody waits in a ring, because everything that can be waited for has a level:
-//   floor   the highest level that the thread holds. It waits only for what is above.
-//   reach   the lowest level that had to work for the thread to come here. A queue that starts
-//           inactive is activated only where nothing of its own level, or below, was needed to get
-//           there.
-// What a level's items do depends on higher levels only, so the highest can always go on, then the
-// next. Busy waits keep to the same levels, and meetings to one rule more:
+// Waits form no cycle, because everything for which a thread can wait has a level:
+//   floor   the highest level that the thread holds. It waits only for higher levels.
+//   reach   the lowest level that had to work for the thread to get here. An inactive queue is
+//           activated only where every level that was needed to get there is above its own.
+// The items of a level depend only on higher levels, so the highest level always finishes, then the
+// next. Busy waits follow the same levels; meetings follow one more rule, in
 // Legality+BusyWaits.swift.
 
 public struct Complaint: Error, Hashable, CustomStringConvertible {
@@ -35,19 +34,19 @@ struct LegalityChecker {
   struct Place {
     var floor = -1
     var reach = Int.max
-    /// False where a cancelled item or an impatient wait may leave the step out.
+    /// False if a cancelled item or a wait with a timeout may skip the step.
     var isCertain = true
-    /// Whether a thread that waits here could keep others from running, on an engine whose shared
-    /// threads are few.
+    /// Whether a thread that waits here could keep others from running, on an engine with few
+    /// shared threads.
     var isOnSharedThread = false
-    /// Items that were certainly submitted before this place is reached, and that certainly run.
+    /// The items that certainly run and were certainly submitted before this position.
     var coming: Set<Int> = []
   }
 
   let program: Program
   let capabilities: Capabilities
   let cancelled: Set<Int>
-  /// By item.
+  /// The submission of each item that has a handle, by the item's number.
   let handles: [Int: Submission]
   let hierarchies: Hierarchies
   /// The queue of each submitted item.
@@ -55,7 +54,7 @@ struct LegalityChecker {
   private var seen: Set<Int> = []
   private var activated: Set<Int> = []
   private var waited: Set<Int> = []
-  /// The hierarchies in which there is a meeting.
+  /// The hierarchies that hold a meeting.
   var met: Set<Int> = []
 
   init(_ program: Program, _ capabilities: Capabilities) {
@@ -110,7 +109,7 @@ struct LegalityChecker {
   private mutating func check(_ ops: [Op], _ place: inout Place) throws(Complaint) {
     var submitted: Set<Int> = []
     let all = Set(ops.flatMap(\.submissions).map(\.item.id))
-    // What is submitted in this list is no certainty behind it.
+    // After this list, its submissions are no longer certain.
     let comingBefore = place.coming
     defer { place.coming = comingBefore }
     for op in ops {
@@ -271,7 +270,7 @@ extension LegalityChecker {
   ) throws(Complaint) {
     let level = try level(of: queue)
     var inner = Place()
-    // An inline item's thread holds more, but nothing that is higher: it was allowed to wait.
+    // The thread of an inline item holds more levels, but none higher: it was allowed to wait here.
     inner.floor = level
     inner.reach = min(place.reach, level)
     inner.isCertain = place.isCertain && !mayBeCancelled && isCounted

@@ -1,5 +1,4 @@
-// Purpose: one way through the tree of a program, for whoever only needs to see or change every
-// step.
+// Purpose: one traversal of a program's tree, for code that only reads or changes every step.
 
 extension Op {
   /// The lists of steps inside this one.
@@ -16,7 +15,7 @@ extension Op {
     }
   }
 
-  /// What the step submits by an operation of a queue.
+  /// The step's submissions by an operation of a queue.
   public var submissions: [Submission] {
     switch self {
     case .submit(let submission), .handshake(_, _, let submission),
@@ -27,7 +26,7 @@ extension Op {
     }
   }
 
-  /// The same step with every list inside it changed.
+  /// Returns the same step with every list inside it changed.
   public func mapBodies(_ change: ([Op]) -> [Op]) -> Op {
     switch self {
     case .submit(let submission): .submit(submission.mapBody(change))
@@ -51,7 +50,7 @@ extension Op {
     }
   }
 
-  /// The same step with its submissions changed, if it has any.
+  /// Returns the same step with its submissions changed, if it has any.
   public func mapSubmissions(_ change: (Submission) -> Submission) -> Op {
     switch self {
     case .submit(let submission): .submit(change(submission))
@@ -92,7 +91,7 @@ extension Program {
     return found
   }
 
-  /// The same program with every step changed, left out, or replaced by several; inner ones first.
+  /// Returns the program with every step replaced by any number of steps; inner ones first.
   public func flatMapOps(_ change: (Op) -> [Op]) -> Program {
     func visit(_ ops: [Op]) -> [Op] { ops.flatMap { change($0.mapBodies(visit)) } }
     var changed = self

@@ -1,5 +1,5 @@
-// Purpose: what one step of a program does. Every step has a number of its own, which is also that
-// of the item it submits; the log speaks in these numbers.
+// Purpose: one step of a program. Every step has its own number, which is also the number of the
+// item that it submits; the log refers to steps by these numbers.
 
 public enum Op: Hashable, Sendable {
   case submit(Submission)
@@ -7,32 +7,32 @@ public enum Op: Hashable, Sendable {
   case iterate(id: Int, [Item])
   /// `group.notify`.
   case notify(group: Int, queue: Int, Item)
-  /// `group.wait`; with `patience`, for so many microseconds at most.
+  /// `group.wait`; with `patience`, a timeout in microseconds.
   case waitGroup(id: Int, group: Int, patience: Int?)
-  /// `wait`, the body, `signal`: at most so many at a time as the semaphore says. With `patience`,
-  /// the body is left out when no permit came in time.
+  /// `wait`, the body, `signal`; the semaphore limits how many threads are in the body. With
+  /// `patience`, a timeout in microseconds, the body is skipped if the wait times out.
   case permit(id: Int, semaphore: Int, patience: Int?, body: [Op])
-  /// Submits an item that signals at its end, then waits.
+  /// Submits an item that signals at its end, then waits for the signal.
   case handshake(id: Int, semaphore: Int, Submission)
   /// `suspend`, the body, `resume`.
   case suspended(id: Int, queue: Int, body: [Op])
-  /// `suspend`, and an item elsewhere that resumes at its end.
+  /// `suspend`, and an item on another queue that resumes at its end.
   case suspendUntil(id: Int, queue: Int, Submission)
-  /// `setTarget` if `target` is not the queue's first one, then `activate`.
+  /// `setTarget` if `target` differs from the queue's first one, then `activate`.
   case activate(id: Int, queue: Int, target: Int?)
-  /// `setTarget` on a queue at work.
+  /// `setTarget` on an active queue.
   case retarget(id: Int, queue: Int, target: Int?)
   /// Cancels the handle of item `item`.
   case cancel(id: Int, item: Int)
   case waitItem(id: Int, item: Int)
   case notifyItem(of: Int, queue: Int, Item)
   case readSpecific(id: Int, key: Int)
-  /// Keeps the processor busy for a moment.
+  /// Computes for a short time.
   case spin(id: Int, amount: Int)
-  /// Looks again and again until `item`, which was submitted before, has begun or ended. The engine
-  /// does not know that the thread waits.
+  /// Polls until `item`, which was submitted earlier, has begun or ended. The engine does not know
+  /// that the thread waits.
   case busyWait(id: Int, item: Int, until: Milestone, by: Polling)
-  /// Submits items of which each, once begun, looks again and again until all have begun.
+  /// Submits items each of which begins and then polls until all have begun.
   case meeting(id: Int, by: Polling, [Submission])
 
   public var id: Int {
@@ -49,7 +49,7 @@ public enum Op: Hashable, Sendable {
   }
 }
 
-/// Work: what happens inside a closure.
+/// A work item: the steps inside a closure.
 public struct Item: Hashable, Sendable {
   public var id: Int
   public var body: [Op]
@@ -62,12 +62,12 @@ public struct Item: Hashable, Sendable {
 public struct Submission: Hashable, Sendable {
   public enum Way: Hashable, Sendable {
     case async, sync, asyncAndWait
-    /// `asyncAfter`, in microseconds.
+    /// `asyncAfter`, with the delay in microseconds.
     case after(Int)
     /// `perform()` of the handle, on no queue.
     case perform
 
-    /// The caller returns only after the item.
+    /// Whether the caller returns only after the item.
     public var isInline: Bool {
       switch self {
       case .sync, .asyncAndWait, .perform: true
@@ -78,7 +78,7 @@ public struct Submission: Hashable, Sendable {
 
   public struct Membership: Hashable, Sendable {
     public var group: Int
-    /// By `enter` and `leave` instead of `async(group:)`.
+    /// Whether membership is by `enter` and `leave` instead of `async(group:)`.
     public var isByHand: Bool
     public init(_ group: Int, isByHand: Bool = false) {
       self.group = group
@@ -90,7 +90,7 @@ public struct Submission: Hashable, Sendable {
   public var queue: Int
   public var way: Way
   public var isBarrier: Bool
-  /// Through a `DispatchWorkItem`, which others may cancel, wait for and observe.
+  /// Whether the item is a `DispatchWorkItem`, which other steps may cancel, wait for and observe.
   public var hasHandle: Bool
   public var membership: Membership?
   public var qos: Int
@@ -108,7 +108,7 @@ public struct Submission: Hashable, Sendable {
     self.qos = qos
   }
 
-  /// Nothing but `queue.async { … }`.
+  /// Whether the submission is just `queue.async { … }`.
   public var isPlainAsync: Bool {
     way == .async && !isBarrier && !hasHandle && membership == nil
   }

@@ -1,6 +1,6 @@
-// Purpose: how an item waits without a call into the engine, and for what.
+// Purpose: how an item waits without a call into the engine, and for which milestone.
 
-/// What a waiting thread does between two looks.
+/// What a waiting thread does between two polls.
 public struct Polling: Hashable, Sendable {
   public enum Manner: String, CaseIterable, Sendable {
     /// Sleeps for `amount` microseconds.
@@ -21,10 +21,10 @@ public struct Polling: Hashable, Sendable {
     self.amount = amount
   }
 
-  /// Whether the thread uses all the CPU time that it gets. The engine then takes the item for one
-  /// that computes, and cannot tell that it waits.
+  /// Whether the thread uses all the CPU time that it gets. The engine cannot tell then that the
+  /// item waits: it seems to compute.
   public var isHungry: Bool { manner != .nap }
 }
 
-/// What a busy wait waits for.
+/// The milestone for which a busy wait waits.
 public enum Milestone: String, CaseIterable, Sendable { case begun, ended }

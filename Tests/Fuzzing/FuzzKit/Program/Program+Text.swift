@@ -1,5 +1,5 @@
-// Purpose: a program as one line of text, so that it can travel to a process that runs it. Lists of
-// numbers with their length before them; a missing number is a dash.
+// Purpose: encodes a program as one line of text for the process that runs it. A list is its length
+// followed by its numbers; a missing number is a dash.
 
 extension Program {
   public var text: String {

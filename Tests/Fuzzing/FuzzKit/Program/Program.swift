@@ -1,16 +1,16 @@
-// Purpose: a random program as a value: which queues, groups and semaphores there are, and what the
-// drivers, plain threads outside all queues, do with them.
+// Purpose: a random program as a value: its queues, groups and semaphores, and the steps of the
+// drivers, which are plain threads outside all queues.
 //
-// Whatever must be balanced is one operation with a body (suspend … resume, wait … signal), so that
-// a program stays balanced when the shrinker takes pieces out. What else makes a program legal is
-// in Legality.swift.
+// Operations that must be balanced are one step with a body (suspend … resume, wait … signal), so
+// that a program stays balanced when the shrinker removes pieces. Legality.swift states the other
+// rules.
 
 public struct Program: Hashable, Sendable {
-  /// At most 64, so that a set of queues is a word. A queue's target stands after it.
+  /// At most 64, so that a set of queues is a word. A queue's target has a higher number.
   public var queues: [QueueSpec]
   public var groups: [GroupSpec]
   public var semaphores: [SemaphoreSpec]
-  /// What each driver does, in order. Drivers run at the same time.
+  /// The steps of each driver, in order. Drivers run at the same time.
   public var drivers: [[Op]]
 
   public init(
@@ -28,14 +28,14 @@ public struct QueueSpec: Hashable, Sendable {
   public enum Kind: Int, CaseIterable, Sendable { case serial, concurrent, global, main }
 
   public var kind: Kind
-  /// Threads that hold queues of one level wait only for what is of a higher one.
+  /// The queue's level. A thread that holds queues of one level waits only for higher levels.
   public var level: Int
-  /// A later queue of the same level; nil: the default target.
+  /// A queue of the same level with a higher number; nil: the default target.
   public var target: Int?
   public var isInactive: Bool
   /// An index into `QoSName.all`.
   public var qos: Int
-  /// Bit k: the queue has a value for key k, which is its own number.
+  /// Bit k: the queue has a value for key k; the value is the queue's number.
   public var specifics: Int
 
   public init(
@@ -50,21 +50,21 @@ public struct QueueSpec: Hashable, Sendable {
     self.specifics = specifics
   }
 
-  /// Made by the program, so that it can be suspended and retargeted.
+  /// Whether the program creates the queue, so that it can suspend and retarget it.
   public var isPrivate: Bool { kind == .serial || kind == .concurrent }
-  /// Runs one item at a time, whatever its flags.
+  /// Whether the queue runs one item at a time, whatever the items' flags.
   public var isSerial: Bool { kind == .serial || kind == .main }
 }
 
 public struct GroupSpec: Hashable, Sendable {
-  /// Members run on queues of this level or a higher one.
+  /// The group's level. Members run on queues of this level or a higher one.
   public var level: Int
   public init(level: Int = 0) { self.level = level }
 }
 
 public struct SemaphoreSpec: Hashable, Sendable {
   public var value: Int
-  /// As a lock's: who holds a permit waits only for what is of a higher level.
+  /// The semaphore's level, like a lock's: a thread with a permit waits only for higher levels.
   public var level: Int
   public init(value: Int, level: Int = 0) {
     self.value = value

@@ -1,7 +1,7 @@
-// Purpose: how long a run may take until it counts as hung.
+// Purpose: how long a run may take before it counts as hung.
 
 extension Program {
-  /// Whether some item waits without a call into the engine.
+  /// Whether an item waits without a call into the engine.
   public var hasBusyWaits: Bool {
     allOps.contains { op in
       switch op {
@@ -11,9 +11,8 @@ extension Program {
     }
   }
 
-  /// How many times longer than another program this one may take until it counts as hung. An
-  /// engine may need seconds to start an item of a concurrent or global queue beside others that
-  /// use all CPUs.
+  /// The factor by which the time limit of this program exceeds that of others. An engine may need
+  /// seconds to start an item of a concurrent or global queue beside others that use all CPUs.
   public var slowness: Int {
     guard hasBusyWaits else { return 1 }
     let isShared = Hierarchies(self).isShared

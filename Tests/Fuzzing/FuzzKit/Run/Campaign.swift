@@ -1,4 +1,4 @@
-// Purpose: runs program after program in this process, until one breaks a promise.
+// Purpose: runs programs in this process until one breaks a promise.
 
 public struct Campaign<Engine: TestedEngine> {
   public struct Finding: Sendable {
@@ -17,10 +17,10 @@ public struct Campaign<Engine: TestedEngine> {
   private let crew: Crew
   /// Called before each run, with the run's log.
   private let watch: (Int, Program, EventLog) -> Void
-  /// The last runs, which must stay over.
+  /// The last runs. Their logs must not grow any more.
   private var recent: [(index: Int, program: Program, verdict: Verdict)] = []
   private let remembered = 8
-  /// The run of the last campaign that took longest.
+  /// The longest run of the last campaign.
   public private(set) var slowest = Slowest()
 
   public init(
@@ -32,7 +32,7 @@ public struct Campaign<Engine: TestedEngine> {
     self.watch = watch
   }
 
-  /// Runs programs from the campaign `seed`; returns the first that fails.
+  /// Runs programs of the campaign `seed`; returns the first that fails.
   public mutating func run(
     seed: UInt64, _ indices: Range<Int>, capabilities: Capabilities = Engine.capabilities,
     busyPercent: Int = Generator.defaultBusyPercent
@@ -46,7 +46,7 @@ public struct Campaign<Engine: TestedEngine> {
     return lateFinding(keeping: 0)
   }
 
-  /// Runs one program again and again.
+  /// Runs one program repeatedly.
   public mutating func run(_ program: Program, times: Int) -> Finding? {
     slowest = Slowest()
     for time in 0..<times {
@@ -71,7 +71,7 @@ public struct Campaign<Engine: TestedEngine> {
     return lateFinding(keeping: remembered)
   }
 
-  /// Lets go of older runs, if nothing was added to their logs since they were over.
+  /// Drops older runs. Returns the first whose log has grown since its end.
   private mutating func lateFinding(keeping count: Int) -> Finding? {
     while recent.count > count {
       let run = recent.removeFirst()

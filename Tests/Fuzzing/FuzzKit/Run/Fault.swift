@@ -1,14 +1,14 @@
-// Purpose: promises that the interpreter can break in the engine's name, so that it is known of
-// every rule that it can fail. Each stands between the program and the engine, never between the
-// log and the checker.
+// Purpose: promises that the interpreter can break in the engine's name, to prove that every rule
+// can fail. Each fault is between the program and the engine, never between the log and the
+// checker.
 
 public enum Fault: String, CaseIterable, Sendable {
-  /// `async` submits nothing, and nobody waits for the item.
+  /// `async` submits nothing, if no step waits for the item.
   case dropsItems = "drops-items"
   case runsTwice = "runs-twice"
   /// Serial queues are made concurrent.
   case overlaps = "overlaps"
-  /// Two submissions in a row reach the queue the other way round.
+  /// Two consecutive submissions reach the queue in reverse order.
   case swapsOrder = "swaps-order"
   /// Barriers are submitted without their flag.
   case ignoresBarriers = "ignores-barriers"
@@ -24,20 +24,20 @@ public enum Fault: String, CaseIterable, Sendable {
   case wrongSpecific = "wrong-specific"
   case ignoresRetargeting = "ignores-retargeting"
   case afterTooEarly = "after-too-early"
-  /// concurrentPerform does its last iteration later.
+  /// concurrentPerform runs its last iteration after it has returned.
   case iterationLater = "iteration-later"
   case itemWaitsShort = "item-waits-short"
   case itemNotifiesEarly = "item-notifies-early"
   /// An item runs again long after everything has ended.
   case runsAfterwards = "runs-afterwards"
-  /// An item is lost, as an engine loses one: the run never ends.
+  /// An item is lost, as by a defect in an engine: the run never ends.
   case hangs = "hangs"
-  /// No more than two items run at a time, unless they wait in calls of the engine: what waits
-  /// busily keeps others from starting.
+  /// At most two items run at a time, unless they wait in calls of the engine, so busy waits keep
+  /// other items from starting.
   case keepsWidth = "keeps-width"
   case crashes = "crashes"
 
-  /// What the checker must say, one of these.
+  /// The violations of which the checker must report one.
   public var breaks: Set<Invariant> {
     switch self {
     case .dropsItems, .runsTwice: [.exactlyOnce]
@@ -57,14 +57,14 @@ public enum Fault: String, CaseIterable, Sendable {
     case .iterationLater: [.iterationsComplete]
     case .itemWaitsShort: [.itemWaits]
     case .itemNotifiesEarly: [.itemNotifies]
-    // Which of the two depends on who is quicker: it, or whoever reads the log.
+    // A race decides which of the two: the repeated item against the reading of the log.
     case .runsAfterwards: [.nothingAfterwards, .exactlyOnce]
     case .hangs, .keepsWidth: [.everythingEnds]
     case .crashes: [.noCrash]
     }
   }
 
-  /// What an engine must be able to do for the fault to show.
+  /// The capabilities without which the fault cannot show.
   public var needs: Capabilities {
     switch self {
     case .afterTooEarly: .after

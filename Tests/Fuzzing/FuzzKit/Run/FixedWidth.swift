@@ -1,6 +1,6 @@
-// Purpose: an engine that never lets more items run than its width, whatever they do, as a fault:
-// work waits for ever behind items that wait busily for it. An item that waits in a call of the
-// engine gives its place up for the time, so that only busy waits hang.
+// Purpose: a fault: an engine that never runs more items than its width. Work then waits for ever
+// behind items that wait busily for it. An item that waits in a call of the engine gives its permit
+// up for that time, so that only busy waits hang.
 import Glibc
 import TestSupport
 
@@ -8,19 +8,19 @@ import TestSupport
 public final class FixedWidth: @unchecked Sendable {
   private let monitor = Monitor()
   private var free: Int
-  /// The threads that have a place.
+  /// The threads that hold a permit.
   private var holders: Set<UInt> = []
 
   public init(_ width: Int) { free = width }
 
-  /// Runs an item's inside in a place of its own, unless its thread has one.
+  /// Runs an item's body with a permit. A thread that has one keeps using it.
   public func run(_ body: () -> Void) {
     let isOuter = take()
     body()
     if isOuter { give() }
   }
 
-  /// Makes a call in which the thread may wait, without a place.
+  /// Makes a call in which the thread may wait, without a permit.
   public func wait(_ call: () -> Void) {
     let hadPlace = give()
     call()

@@ -1,25 +1,25 @@
-// Purpose: what busy waits look at: a word for each item, which says how far it has come, and a
-// count for each meeting. Not built on any engine under test.
+// Purpose: the words that busy waits poll: one for each item, which says how far it has come, and a
+// count for each meeting. They do not use any engine under test.
 import Glibc
 import Synchronization
 
-// SAFETY: the pointers are constant, and what they point to is atomic.
+// SAFETY: the pointers are constant, and the words that they point to are atomic.
 public final class Flags: @unchecked Sendable {
   private struct Meeting {
     let polling: Polling
     let members: Int
-    /// The place of its count in `words`.
+    /// The index of the meeting's count in `words`.
     let place: Int
   }
 
-  /// By item: 0, 1 once it has begun, 2 once it has ended; then a count for each meeting.
+  /// By item: 0, 1 once it has begun, 2 once it has ended. A count for each meeting follows.
   private let words: UnsafeMutablePointer<Atomic<Int>>
   private let count: Int
-  /// By item.
+  /// The meeting of each member, by the item's number.
   private let meetings: [Int: Meeting]
   private let awaited: Set<Int>
 
-  /// `nil` for a program without busy waits, which needs no flags.
+  /// Creates the flags; `nil` for a program without busy waits, which needs none.
   public init?(_ program: Program) {
     let ops = program.allOps
     var meetings: [Int: Meeting] = [:]
@@ -51,7 +51,7 @@ public final class Flags: @unchecked Sendable {
   /// Whether something waits busily for the item.
   public func isAwaited(_ item: Int) -> Bool { awaited.contains(item) || meetings[item] != nil }
 
-  /// Raises the item's flag. A member of a meeting then waits until all have begun.
+  /// Sets the item's flag. A member of a meeting then waits until all members have begun.
   public func begin(_ item: Int) {
     words[item].store(1, ordering: .releasing)
     guard let meeting = meetings[item] else { return }
@@ -76,7 +76,7 @@ public final class Flags: @unchecked Sendable {
     case .yield: sched_yield()
     case .spin: break
     case .compute:
-      // An atomic word keeps the compiler from leaving the rounds out.
+      // Loading an atomic word keeps the compiler from removing the rounds.
       for _ in 0..<polling.amount { _ = words[0].load(ordering: .relaxed) }
     }
   }

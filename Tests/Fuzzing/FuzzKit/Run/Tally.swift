@@ -1,5 +1,5 @@
-// Purpose: how many drivers and items are still under way, and waiting until none is. Not built on
-// any engine under test.
+// Purpose: counts the drivers and items that have not ended, and waits until there are none. It
+// does not use any engine under test.
 import Glibc
 import Synchronization
 import TestSupport
@@ -8,13 +8,13 @@ public final class Tally: Sendable {
   private let left: Atomic<Int>
   private let monitor = Monitor()
 
-  /// - Parameter drivers: what is under way from the start.
+  /// - Parameter drivers: the count at the start.
   public init(drivers: Int) { left = Atomic(drivers) }
 
   public func begin() { left.wrappingAdd(1, ordering: .relaxed) }
 
   public func end() {
-    // Whoever waits then sees all that was done before the last end.
+    // The waiting thread then sees everything that was done before the last end.
     if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
       monitor.change {}
     }
@@ -22,7 +22,7 @@ public final class Tally: Sendable {
 
   public func waitForAll() {
     for _ in 0..<200 where !isOver { sched_yield() }
-    // How long it may take is the watchdog's business.
+    // The watchdog limits the time.
     while !isOver { _ = monitor.wait(seconds: 3600) { isOver } }
   }
 

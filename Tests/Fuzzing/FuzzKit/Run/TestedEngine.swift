@@ -1,4 +1,4 @@
-// Purpose: what the campaign knows of an engine.
+// Purpose: the interface through which a campaign uses an engine.
 
 public protocol TestedEngine: SendableMetatype {
   static var name: String { get }
@@ -6,8 +6,8 @@ public protocol TestedEngine: SendableMetatype {
   static var module: String { get }
   static var capabilities: Capabilities { get }
 
-  /// Runs the program to its end. `watch` gets the log before the first step, for whoever looks in
-  /// on a run that does not end.
+  /// Runs the program to its end. `watch` gets the log before the first step, so that a run that
+  /// does not end can be examined.
   static func run(
     _ program: Program, fault: Fault?, crew: Crew, watch: (EventLog) -> Void
   ) -> EventLog
@@ -17,7 +17,7 @@ public protocol TestedEngine: SendableMetatype {
 }
 
 extension TestedEngine {
-  /// Runs and judges.
+  /// Runs the program and judges the run.
   public static func judge(
     _ program: Program, fault: Fault? = nil, crew: Crew, watch: (EventLog) -> Void = { _ in }
   ) -> Verdict {

@@ -1,11 +1,11 @@
-// Purpose: notices a run that does not end. It looks from a thread of its own, because every thread
-// of the run, and the one that waits for it, may be what hangs.
+// Purpose: notices a run that does not end. It uses its own thread, because every thread of the
+// run, and the thread that waits for the run, may be stuck.
 import Glibc
 import Synchronization
 import TestSupport
 
 public final class Watchdog: Sendable {
-  /// When the run is overdue, in nanoseconds of the monotonic clock; 0 while none is watched.
+  /// When the run is overdue, in nanoseconds of the monotonic clock; 0 while no run is watched.
   private let deadline = Atomic<UInt64>(0)
   private let onHang: @Sendable () -> Void
 
@@ -23,7 +23,7 @@ public final class Watchdog: Sendable {
 
   private func look() -> Never {
     while true {
-      // That something did not happen is no event to wait for.
+      // A missing event cannot be waited for, so this polls.
       sleepMilliseconds(50)
       let overdue = deadline.load(ordering: .relaxed)
       if overdue > 0 && monotonicNanoseconds() > overdue {

@@ -1,12 +1,12 @@
-// Purpose: the single changes by which a program gets plainer. Each takes a program and gives
-// candidates, legal or not; none of them makes a program longer, so that shrinking ends.
+// Purpose: the single changes that make a program plainer. Each takes a program and returns
+// candidates, legal or not. None makes a program longer, so shrinking ends.
 
 enum Moves {
   static let all: [@Sendable (Program) -> [Program]] = [
     hoist, simplifySubmissions, simplifySteps, simplifyQueues, moveItems, mergeDrivers,
   ]
 
-  /// A step replaced by what stands in it.
+  /// Replaces a step by the steps inside it.
   @Sendable static func hoist(_ program: Program) -> [Program] {
     program.allOps.filter { !$0.bodies.allSatisfy(\.isEmpty) }.map { target in
       program.flatMapOps { $0.id == target.id ? $0.bodies.flatMap { $0 } : [$0] }
@@ -35,7 +35,7 @@ enum Moves {
     }
   }
 
-  /// A step of two parts as a plain submission; fewer iterations and members; waits that nap.
+  /// Makes a step of two parts a plain submission; removes iterations and members; makes waits nap.
   @Sendable static func simplifySteps(_ program: Program) -> [Program] {
     program.allOps.flatMap { target -> [Program] in
       var replacements: [Op] = []
@@ -65,7 +65,7 @@ enum Moves {
     }
   }
 
-  /// What a plain busy wait does between two looks.
+  /// The plainest polling: a short sleep between two polls.
   private static let nap = Polling(.nap, amount: 100)
 
   private static func simplifyMeeting(
@@ -113,7 +113,7 @@ enum Moves {
     return candidates
   }
 
-  /// An item to an earlier queue, so that fewer queues are used.
+  /// Moves an item to an earlier queue, so that fewer queues are used.
   @Sendable static func moveItems(_ program: Program) -> [Program] {
     let items = program.allOps.flatMap(\.submissions)
     return items.flatMap { submission in

@@ -1,7 +1,7 @@
-// Purpose: taking pieces out of a program, and closing the gaps.
+// Purpose: removes pieces of a program and closes the gaps.
 
 extension Program {
-  /// Without these steps, what stands in them, and what makes no sense without them.
+  /// Returns the program without these steps, the steps inside them, and the steps that need them.
   func removing(_ ids: Set<Int>) -> Program {
     let shorter = flatMapOps { ids.contains($0.id) ? [] : [$0] }
     let submissions = shorter.allOps.flatMap(\.submissions)
@@ -15,7 +15,7 @@ extension Program {
       default: [op]
       }
     }
-    // A queue whose activation is gone starts active.
+    // A queue without its activation starts active.
     let activated = Set(
       smaller.allOps.compactMap { op in
         if case .activate(_, let queue, _) = op { queue } else { nil }
@@ -26,7 +26,7 @@ extension Program {
     return smaller
   }
 
-  /// The same program without unused queues, groups and semaphores, its steps numbered from 0.
+  /// Returns the program without unused queues, groups and semaphores, its steps numbered from 0.
   public func compacted() -> Program {
     var program = self
     let used = usedQueues()
@@ -42,7 +42,7 @@ extension Program {
     let semaphoreNumbers = Numbering(usedSemaphores())
     program.groups = groupNumbers.inOrder.map { groups[$0] }
     program.semaphores = semaphoreNumbers.inOrder.map { semaphores[$0] }
-    // Numbers are given in the order of the text, outermost first.
+    // Numbers are assigned in the order of the text, outermost first.
     for op in allOps {
       ids.add(op.id)
       for submission in op.submissions { ids.add(submission.item.id) }
@@ -97,7 +97,7 @@ extension Program {
   }
 }
 
-/// New numbers for old ones, in the order in which they come.
+/// New numbers for old ones, in order of first use.
 struct Numbering {
   private(set) var inOrder: [Int] = []
   private var new: [Int: Int] = [:]
@@ -110,6 +110,6 @@ struct Numbering {
     inOrder.append(old)
   }
 
-  /// A number that stands for nothing keeps its value.
+  /// The new number; a number that is not in the table keeps its value.
   subscript(old: Int) -> Int { new[old] ?? old }
 }

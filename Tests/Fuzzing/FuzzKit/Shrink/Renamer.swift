@@ -1,4 +1,4 @@
-// Purpose: gives the steps, queues, groups and semaphores of a program other numbers.
+// Purpose: renumbers the steps, queues, groups and semaphores of a program.
 
 struct Renamer {
   let ids: Numbering

@@ -1,9 +1,9 @@
-// Purpose: makes a failing program small. Steps are taken out in ever smaller chunks (Zeller and
-// Hildebrandt: Simplifying and isolating failure-inducing input, 2002), then what is left is made
-// plainer piece by piece, until no change keeps the failure.
+// Purpose: makes a failing program small. It removes steps in ever smaller chunks (Zeller and
+// Hildebrandt: Simplifying and isolating failure-inducing input, 2002), then makes the remaining
+// steps plainer, until no change keeps the failure.
 //
-// A failure may depend on timing, so a trial is many runs; that is the caller's business. A trial
-// that fails to fail by chance only costs a chance to shrink.
+// A failure may depend on timing, so a trial is many runs; the caller provides it. A trial that
+// misses the failure only costs a chance to shrink.
 
 public struct Shrinker {
   /// Whether the program still fails in the same way.
@@ -16,7 +16,7 @@ public struct Shrinker {
   private let maxTrials: Int
   private var tried: Set<Program> = []
 
-  /// The smallest program found that still fails.
+  /// Returns the smallest program found that still fails.
   public static func shrink(
     _ program: Program, capabilities: Capabilities = .all, maxTrials: Int = 600, while fails: Trial
   ) -> Program {
@@ -46,7 +46,7 @@ public struct Shrinker {
     return best.compacted()
   }
 
-  /// Takes the candidate if it is legal, new, and still fails.
+  /// Accepts the candidate if it is legal, new, and still fails.
   @discardableResult
   private mutating func accept(_ candidate: Program) -> Bool {
     guard trials < maxTrials, candidate != best, tried.insert(candidate).inserted else {
@@ -71,7 +71,7 @@ public struct Shrinker {
     var size = max(1, best.allOps.count / 2)
     while true {
       var start = 0
-      // An accepted removal changes what stands at `start`, so look there again.
+      // An accepted removal moves other steps to `start`, so try there again.
       while start < best.allOps.count {
         let chunk = Set(best.allOps.dropFirst(start).prefix(size).map(\.id))
         if !accept(best.removing(chunk)) { start += size }

@@ -1,16 +1,16 @@
-// A program that embeds the engine, and says whether the work of the toolchain's libraries runs
-// there: the engine's threads bear names of its own.
+// A program that embeds the engine. It prints whether the work of the toolchain's libraries runs on
+// the engine's threads, which have names of their own.
 import Foundation
 import GrandCentralDropIn
 
 func isOnEngine() -> Bool {
   let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-  // The engine names its threads, after themselves or after the queue that they work for. The
-  // toolchain's carry the program's name.
+  // The engine names its threads after itself, or after the queue whose items they run. The
+  // toolchain's threads have the program's name.
   return name.map { $0 != "App\n" } ?? false
 }
 
-/// How many operations ran on the engine's threads.
+/// Returns how many operations ran on the engine's threads.
 func operations(_ count: Int) -> Int {
   let operations = OperationQueue()
   let lock = NSLock()
@@ -22,7 +22,7 @@ func operations(_ count: Int) -> Int {
   return found
 }
 
-/// How many tasks did.
+/// Returns how many tasks ran on the engine's threads.
 func tasks(_ count: Int) async -> Int {
   await withTaskGroup(of: Bool.self) { group in
     for _ in 0..<count { group.addTask { isOnEngine() } }

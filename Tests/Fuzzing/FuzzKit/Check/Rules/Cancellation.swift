@@ -1,5 +1,5 @@
-// Rule: an item does not run if its cancellation had returned before it was submitted, or before
-// the end of another item that had its serial queue when it could have started.
+// Rule: an item does not run if its cancellation returned before its submission, or before the end
+// of another item that held its serial queue when the item could have started.
 
 extension Checker {
   func checkCancellation() throws(Violation) {

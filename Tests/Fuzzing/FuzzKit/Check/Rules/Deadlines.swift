@@ -1,4 +1,4 @@
-// Rule: an item of asyncAfter starts at its deadline or later, by the engine's own clock.
+// Rule: an item of asyncAfter starts at its deadline or later, by the engine's clock.
 
 extension Checker {
   func checkDeadlines() throws(Violation) {

@@ -1,5 +1,4 @@
-// Rule: two items do not overlap where one of them has a queue to itself that the other runs
-// through too.
+// Rule: two items do not overlap if one holds for itself a queue through which the other runs.
 
 extension Checker {
   func checkExclusion() throws(Violation) {
@@ -21,7 +20,7 @@ extension Checker {
     return first.started < end(second) && second.started < end(first)
   }
 
-  /// One that never ended still runs.
+  /// The end of an item. An item that never ended still runs.
   private func end(_ moments: Moments) -> Int { moments.ended > 0 ? moments.ended : .max }
 
   private func overlapViolation(_ one: Int, _ other: Int, _ shared: UInt64) -> Violation {

@@ -1,5 +1,5 @@
-// Rule: a wait for a group that was granted, and a notification, come after every item that was a
-// member before they were asked for.
+// Rule: a successful wait for a group, and a notification, come after the end of every item that
+// was a member before the wait or notification was called.
 
 extension Checker {
   func checkGroupWaits() throws(Violation) {
@@ -29,13 +29,13 @@ extension Checker {
     }
   }
 
-  /// A member since before `time` that had not ended at `end`.
+  /// Returns an item that was a member before `time` and had not ended at `end`.
   private func unfinished(_ group: Int, since time: Int, at end: Int) -> Int? {
     facts.items.first { item in
       guard item.group == group else { return false }
       let moments = history[item.id]
       guard moments.returned > 0, moments.returned < time else { return false }
-      // One that was cancelled leaves the group without having run.
+      // A cancelled item leaves the group without running.
       return moments.ended > end || moments.ended == 0 && !mayHaveBeenCancelled(item)
     }?.id
   }

@@ -1,5 +1,5 @@
-// Rule: concurrentPerform returns when every iteration has ended. That each ran once is
-// ExactlyOnce.
+// Rule: concurrentPerform returns after every iteration has ended. ExactlyOnce checks that each ran
+// once.
 
 extension Checker {
   func checkIterations() throws(Violation) {

@@ -1,4 +1,4 @@
-// Rule: an item starts after the call that submits it was made; an iteration after its step was
+// Rule: an item starts after the call that submits it; an iteration starts after its step was
 // called.
 
 extension Checker {

@@ -1,6 +1,6 @@
-// Rule: of two items of one queue, one whose submission was over before the other's began comes
-// first: on a serial queue it starts first; where one of them is a barrier it ends before the other
-// starts.
+// Rule: if one item's submission to a queue was over before another's began, the first item comes
+// first. On a serial queue it starts first. If either is a barrier, the first ends before the
+// second starts.
 
 extension Checker {
   func checkSerialOrder() throws(Violation) {
@@ -31,7 +31,7 @@ extension Checker {
     }
   }
 
-  /// Pairs of items that ran on the same queue, the first submitted before the second.
+  /// Calls `body` with pairs of items of one queue, the first submitted before the second.
   private func forEachOrderedPair(
     _ body: (Facts.ItemFacts, Facts.ItemFacts, Int) throws(Violation) -> Void
   ) throws(Violation) {

@@ -1,12 +1,12 @@
-// Rule: at every moment, a semaphore has granted no more waits than it had permits and has had
-// signals.
+// Rule: at every moment, the waits that a semaphore has granted are not more than its initial
+// permits and the signals so far.
 
 extension Checker {
   func checkPermits() throws(Violation) {
     for semaphore in facts.program.semaphores.indices {
       let permits = facts.permits.filter { $0.object == semaphore }
       let handshakes = facts.handshakes.filter { $0.object == semaphore }
-      // A permit that is granted counts from then on; a signal from when it is about to be made.
+      // A wait counts from its grant on; a signal from just before its call.
       var moves: [(ticket: Int, step: Int, change: Int)] = []
       for permit in permits {
         let moments = history[permit.id]

@@ -1,5 +1,5 @@
-// Rule: a specific that is read in an item is that of the item's queue, or else of the nearest
-// queue that it leads to. Where several targets may have been in force, any of theirs will do.
+// Rule: a specific read in an item is the value of the item's queue, or else of the nearest target
+// that has one. If several targets may have been in force, the value of any of them is correct.
 
 extension Checker {
   func checkSpecifics() throws(Violation) {
@@ -21,7 +21,7 @@ extension Checker {
     }
   }
 
-  /// A value is the number of the queue that has it, plus one; 0 is none.
+  /// Names a value: the number of the queue that has it, plus one; 0 is none.
   private static func word(_ value: Int) -> String {
     value == 0 ? "none" : "that of queue \(value - 1)"
   }

@@ -1,14 +1,14 @@
-// Rule: between the return of suspend and the call of resume, nothing starts on the queue that
-//   was submitted after suspend had returned, or
-//   runs through the queue at all, if the suspending item has the queue to itself: nothing else can
-//   have been on its way.
-// An initially inactive queue starts nothing before its activation.
+// Rule: between the return of suspend and the call of resume, no item starts on the queue
+//   that was submitted after the return (of concurrent queues: if the engine promises that), or
+//   that runs through the queue at all, if the suspending item holds the queue alone: then no other
+//   item can have been on its way to a thread.
+// An initially inactive queue starts no item before its activation.
 
 extension Checker {
   func checkSuspension() throws(Violation) {
     for suspension in facts.suspensions {
       let begin = history[suspension.id].returned
-      // The log of a run that hangs may have no end of it.
+      // The log of a run that hangs may lack the end.
       let end = history[suspension.id].released
       guard begin > 0, end > begin else { continue }
       let isAlone = isFromWithin(suspension)
@@ -31,7 +31,7 @@ extension Checker {
     }
   }
 
-  /// Whether the step stands in an item that has the queue to itself.
+  /// Whether the suspending step is part of an item that holds the queue alone.
   private func isFromWithin(_ suspension: Facts.Pair) -> Bool {
     guard let context = suspension.context, let item = facts.item(context) else { return false }
     return item.queue == suspension.object && facts.isExclusive(item)

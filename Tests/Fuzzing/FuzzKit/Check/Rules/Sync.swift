@@ -1,4 +1,4 @@
-// Rule: sync, asyncAndWait and perform return when the item has ended, and hand its value on.
+// Rule: sync, asyncAndWait and perform return after the item has ended, with its closure's value.
 
 extension Checker {
   func checkSync() throws(Violation) {

@@ -1,5 +1,5 @@
 // Rule: a wait for a work item, and a notification of its end, come after it has run. An item that
-// has not run by then was cancelled, and never will.
+// has not run by then was cancelled and never runs.
 
 extension Checker {
   func checkItemWaits() throws(Violation) {
