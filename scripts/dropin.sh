@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Builds the libdispatch.so that replaces the toolchain's: scripts/dropin.sh [release|debug]
-# [FOLDER]
+# Builds the libdispatch.so that replaces the toolchain's.
+#
+#   scripts/dropin.sh [release|debug] [FOLDER]
+#
 # The library is one module. Its sources, the engine's and those of the layer below are compiled
 # together, without the modules that the compiler imports implicitly, because the Concurrency
 # library itself needs libdispatch.so. The package's own targets compile the same sources without

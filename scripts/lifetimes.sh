@@ -2,8 +2,8 @@
 # Runs C programs in which the last reference to an object meets each call
 # (Tests/CConformance/Cases/Lifetimes*.c), on the drop-in library: with the address sanitizer, with
 # the thread sanitizer, and unsanitized with freed memory overwritten. Runs each kind by itself,
-# then random kinds together for SECONDS. Then the same in Swift, with optimisation and the address
-# sanitizer (Tests/Probes/LifetimeProbe).
+# then random kinds together for SECONDS. Then runs 100 * SECONDS rounds of the same in Swift, with
+# optimisation and the address sanitizer (Tests/Probes/LifetimeProbe).
 #
 #   scripts/lifetimes.sh [SECONDS] [SEED]      by default 10 seconds and seed 1
 #   LIFETIME_MODES="address thread perturb swift"    selects the modes

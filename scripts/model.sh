@@ -4,8 +4,7 @@
 #
 #   scripts/model.sh [FILTER]          checks the models whose names contain FILTER
 #   scripts/model.sh --share 1         runs all random schedules instead of a hundredth of them
-#   scripts/model.sh --seconds 5       limits each search to this time; a search cut off is
-#   INCOMPLETE
+#   scripts/model.sh --seconds 5       limits each search to 5 s; one that is cut off is INCOMPLETE
 #   scripts/model.sh self-test [COUNT] [SEED]
 #                                      compares the checker's searches on COUNT random programs
 #   scripts/model.sh list | mutants | orderings [FILE] | replay 'NAME|MEMORY|SCHEDULE'

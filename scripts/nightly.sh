@@ -36,7 +36,7 @@ step thread-sanitizer env GRANDCENTRAL_STRESS=10 scripts/tsan.sh
 step thread-sanitizer-faults scripts/tsan.sh '^FaultTests\.'
 step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/asan.sh
 step address-sanitizer-faults scripts/asan.sh '^FaultTests\.'
-# Random lifetimes, 20 minutes in each of three C modes and then in Swift; each C case under valgrind.
+# Random lifetimes, 20 minutes in each C mode and then in Swift; each C case under valgrind.
 step lifetimes scripts/lifetimes.sh 1200 "$seed"
 step memcheck scripts/conformance.sh --ours .build-dropin/release --only-ours --no-headers --memcheck
 step coverage scripts/coverage.sh

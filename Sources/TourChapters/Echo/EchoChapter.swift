@@ -194,7 +194,8 @@ struct EchoChapter {
     }
   }
 
-  /// Checks that as many bytes went out as came in, and that every connection's timers have ended.
+  /// Checks that as many bytes went out as came in, and that each connection ended before its idle
+  /// timer fired.
   private func checkBalance(_ tally: EchoTally?, connections: Int?, bytes: Int?) {
     guard let tally else { return }
     let isBalanced =

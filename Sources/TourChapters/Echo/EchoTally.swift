@@ -6,7 +6,7 @@ struct EchoTally: Sendable, Equatable {
   var maxAtOnce = 0
   var bytesReceived = 0
   var bytesSent = 0
-  /// How often an idle timer was set, and how many idle timers ended before they fired.
+  /// How often an idle timer was set, and how many connections ended before theirs fired.
   var timersArmed = 0
   var timersCancelled = 0
   var idleClosed = 0

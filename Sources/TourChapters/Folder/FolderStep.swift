@@ -10,8 +10,7 @@ struct FolderStep {
   var watchNext: String?
 
   /// All steps in order. `folder` names the folder itself; other names are those under which a file
-  /// was opened. No step expects an event of a name for which an event of the step before may still
-  /// arrive.
+  /// was opened. No step expects an event that the step before may still cause at the same name.
   static let all: [FolderStep] = [
     FolderStep(
       command: "printf 'first\\n' > notes", events: ["folder": .write], watchNext: "notes"),

@@ -63,7 +63,7 @@ private final class Writer {
   private let count: Int
   private let piece: UnsafeMutableRawBufferPointer
   private(set) var place = 0
-  /// The errno value of the failed write; 0 if none failed.
+  /// The errno value of the failed write, EIO if it wrote nothing; 0 if no write failed.
   private(set) var error: Int32 = 0
 
   init(descriptor: Int32, count: Int, piece: UnsafeMutableRawBufferPointer) {
