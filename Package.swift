@@ -16,11 +16,11 @@ let package = Package(
   targets: [
     // The engine's only C: system calls that the Glibc overlay cannot express, and thread-locals.
     .target(name: "CLinux"),
-    // The C headers. The name CDispatch belongs to the toolchain's module, which Foundation
+    // The C headers. The name CDispatch belongs to a module of the toolchain, which Foundation
     // imports.
     .target(name: "CGrandCentralDispatch", path: "Sources/CDispatch"),
-    // The data symbols of the drop-in libdispatch.so, with the names and sizes that programs link
-    // with.
+    // The data symbols of the drop-in libdispatch.so, with the names and sizes that programs
+    // expect.
     .target(name: "CDispatchStorage", linkerSettings: [.linkedLibrary("BlocksRuntime")]),
     // Atomics, parking, thread identity and the clock.
     .target(name: "Primitives", dependencies: ["CLinux"], swiftSettings: language),
@@ -132,8 +132,7 @@ let package = Package(
       name: "DropInTests", dependencies: ["TestSupport"],
       exclude: ["Clients", "ClientPackage", "Embedding"],
       swiftSettings: language),
-    // One source, compiled against either engine. DoorDispatchTests is a symbolic link to
-    // DoorTests.
+    // One source, compiled against either engine. DoorDispatchTests is a symbolic link.
     .testTarget(
       name: "DoorTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
     .testTarget(

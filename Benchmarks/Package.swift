@@ -2,8 +2,7 @@
 import PackageDescription
 
 // One folder of workloads, compiled twice: WorkloadsDispatch is a symbolic link to
-// WorkloadsGrandCentral, and only the defines differ. `bench` links both and imports neither
-// engine.
+// WorkloadsGrandCentral; only the defines differ. `bench` links both and imports neither engine.
 let settings: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
 /// DESCRIPTOR_SOURCES enables the workloads that need makeReadSource and makeWriteSource.

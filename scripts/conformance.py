@@ -20,9 +20,8 @@ HEADERS = os.path.join(ROOT, "Sources/CDispatch/include")
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
 # The signals by which a fault ends a process.
 STOPS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT}
-# Cases that fail because the sanitizer's runtime replaces part of the library: dispatch_once(),
-# with its own values in the predicate, and the submission of blocks, wrapped in a block that is no
-# block object.
+# Cases that fail because the sanitizer's runtime replaces parts of the library: dispatch_once(),
+# with its own predicate values, and submission, with blocks wrapped in what is no block object.
 NOT_UNDER = {"thread": {
     "once_done_is_all_ones", "once_f_function_knows_what_the_fast_path_knows",
     "once_inside_itself_stops", "barrier_block_object_is_a_barrier"}}
@@ -30,8 +29,7 @@ NOT_UNDER = {"thread": {
 MEMCHECK = ["valgrind", "-q", "--error-exitcode=99", "--fair-sched=yes"]
 # Under valgrind, the deadlines of these cases pass while the engine starts.
 NOT_UNDER_MEMCHECK = {"after_f_runs_in_the_order_of_time"}
-# Known failures of our library that do not always occur: run and reported each time, and not
-# counted.
+# Cases that our library is known to fail at times: run and reported, but never counted.
 LACKING = {}
 MESSAGE = "BUG IN CLIENT OF GRAND CENTRAL"
 

@@ -19,8 +19,7 @@ COMPILERS = [  # program, flags, standards, source
     ("clang++", [], CXX, "Usability.cpp"),
     ("g++", [], CXX, "Usability.cpp"),
 ]
-# Names that the peer's headers define for themselves: include guards, and names for systems other
-# than Linux.
+# Names that only the peer's headers need: include guards, and names for systems but Linux.
 PEERS_OWN = re.compile(
     r"__DISPATCH_\w+__$|_dispatch_object_validate|DISPATCH_SOURCE_TYPE_DECL_|DISPATCH_WINDOWS")
 

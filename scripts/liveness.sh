@@ -3,7 +3,6 @@
 # ever, on our drop-in libdispatch.so (scripts/dropin.sh) and on the toolchain's.
 #
 #   scripts/liveness.sh [REGEX] [--rounds N] [--launcher 'taskset -c 0'] …     --help shows all
-#   options
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec python3 scripts/liveness.py "$@"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Runs the engine's models in the model checker, which runs the engine's own sources in every
-# schedule.
+# Runs the engine's models in the model checker: the engine's own sources in every schedule.
 #
 #   scripts/model.sh [FILTER]          checks the models whose names contain FILTER
 #   scripts/model.sh --share 1         runs all random schedules instead of a hundredth of them

@@ -22,8 +22,7 @@ CORE = "Sources/GrandCentralCore"
 # The modules that each module's files may import. Modules that are not listed are free.
 IMPORTS = {
     "Sources/Primitives": {"CLinux", "Glibc", "Musl", "Synchronization"},
-    # Kernel/Imports.swift alone imports Primitives, so that the models can compile the other files
-    # without it.
+    # Only Kernel/Imports.swift imports Primitives: the models compile the other files without it.
     CORE: {"CLinux"},
     "Sources/ModelChecker": {"CFibers", "Synchronization"},
     "Sources/GrandCentral/": {"GrandCentralCore", "Glibc", "Musl"},

@@ -102,8 +102,7 @@ static void measure(const workload *row) {
   printf("%.4f %.4f\n", least.elapsed / (double)count, least.busy / (double)count);
 }
 
-// The peak of this program alone: ru_maxrss of getrusage(2) includes the peak of its parent before
-// exec.
+// The peak of this program alone: ru_maxrss of getrusage(2) begins with the parent's peak.
 static void print_peak(void) {
   FILE *status = fopen("/proc/self/status", "r");
   EXPECT(status);

@@ -173,8 +173,7 @@ static void signals(size_t count) {
   dispatch_release(queue);
 }
 
-// The descriptor never becomes readable. Measures the whole life of a source, to its cancel
-// handler.
+// The descriptor never becomes readable. Measures a source's whole life, to its cancel handler.
 static void descriptors(size_t count) {
   int ends[2];
   EXPECT(pipe(ends) == 0);

@@ -12,8 +12,7 @@ import TourKit
 #endif
 
 public enum ChapterProcess {
-  /// Runs the chapter of `request` and ends the process: with 0 if every check held, otherwise with
-  /// 1.
+  /// Runs the chapter of `request` and ends the process: with 0 if every check held, else with 1.
   public static func run(_ request: ChapterRequest) -> Never {
     // The tour waits until this descriptor is closed, so no child may inherit it.
     _ = fcntl(EngineRequest.reportDescriptor, F_SETFD, FD_CLOEXEC)

@@ -69,8 +69,7 @@ final class Leavings: Sendable {
     state.withLock { _ = $0.children.insert(child) }
   }
 
-  /// Unregisters a child. Call this before waiting for it: afterwards another process may have its
-  /// number.
+  /// Unregisters a child. Call this before reaping it: afterwards its number may be reused.
   func willEnd(_ child: pid_t) {
     state.withLock { _ = $0.children.remove(child) }
   }

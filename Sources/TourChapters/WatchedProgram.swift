@@ -11,8 +11,7 @@ import TourKit
 #endif
 
 enum WatchedProgram {
-  /// Starts a program. `whenOver` is called once, on `queue`, when the program has ended and is
-  /// reaped.
+  /// Starts a program. `whenOver` is called once, on `queue`, when it has ended and is reaped.
   static func start(
     _ spawn: Spawn, on queue: DispatchQueue, whenOver: @escaping @Sendable (Ending) -> Void
   ) -> Result<pid_t, FileFault> {

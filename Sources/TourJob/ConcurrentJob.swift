@@ -1,6 +1,5 @@
-// Purpose: the job with GCD in the usual style. A folder is one item on the walking queue, a file
-// is one item on the checksum queue. A serial queue collects the results, and a group reports the
-// end.
+// Purpose: the job with GCD in the usual style. A folder is an item on the walking queue, a file is
+// an item on the checksum queue. A serial queue collects the results; a group reports the end.
 //
 //   walk (concurrent, user-initiated) ─→ checksum (concurrent, utility) ─→ results (serial)
 //        └─ a folder's subfolders            └─ kinds: reader–writer cache      └─ group.notify

@@ -18,8 +18,7 @@ public enum EngineRun {
     let job = ConcurrentJob(
       root: request.root, descriptorLimit: request.descriptorLimit, gauge: gauge,
       draw: {
-        // Items of the main queue run one at a time on the main thread, so drawings never
-        // interleave.
+        // The main queue runs its items one at a time, so drawings never interleave.
         DispatchQueue.main.async(qos: .userInteractive) { line.draw(gauge) }
       })
     job.start { report in

@@ -91,8 +91,7 @@ private final class InvertedQueue: @unchecked Sendable {
     seen.order.append(number)
     seen.changed += changed
     #if GRAND_CENTRAL
-      // By the last item, the urgent work waits. The item's thread is boosted, but its class is the
-      // same.
+      // By the last item, the urgent work waits. It boosts the thread, but not the item's class.
       if DispatchQoS.QoSClass.current != .background { seen.disguised += 1 }
     #endif
   }

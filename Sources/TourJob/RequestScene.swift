@@ -1,6 +1,5 @@
 // Purpose: a user's requests, alone and beside a background scan. Each request is due at a fixed
-// time, whether or not earlier ones are answered. Its latency counts from the due time to its
-// answer.
+// time, even if earlier ones are unanswered. Its latency counts from the due time to its answer.
 
 import TourKit
 

@@ -1,5 +1,4 @@
-// Purpose: the progress of a run, counted by every thread that works, and the time of the next
-// drawing.
+// Purpose: the progress of a run, counted by every thread that works, and the next drawing's time.
 
 import Synchronization
 

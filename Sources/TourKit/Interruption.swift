@@ -29,8 +29,7 @@ public enum Interruption {
       action.__sa_handler.sa_handler = handler
     #endif
     action.sa_flags = Int32(SA_RESTART)
-    // A process inherits the signal mask of the thread that created it, and that thread may block
-    // signals.
+    // A process inherits the signal mask of the thread that created it, which may block signals.
     var mask = sigset_t()
     sigemptyset(&mask)
     for number in [SIGINT, SIGTERM, SIGHUP] {

@@ -2,8 +2,7 @@
 // height shows how many times fall there. All rows share a logarithmic scale.
 //
 //                         10 µs        100 µs       1 ms         10 ms
-//   alone                 |   ▂█▅▁     |      ▁     |            |         50 % 14.2 µs   99 % 130
-//                         µs
+//   alone                 |   ▂█▅▁     |      ▁     |            |     50 % 14.2 µs   99 % 130 µs
 
 public struct LatencyPlot: Sendable {
   private let rows: [LatencyRow]

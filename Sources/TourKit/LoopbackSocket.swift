@@ -1,5 +1,4 @@
-// Purpose: TCP on 127.0.0.1 for the echo server and its clients. Every descriptor is closed on
-// exec.
+// Purpose: TCP on 127.0.0.1 for the echo server and its clients. All descriptors close on exec.
 
 #if canImport(Glibc)
   import Glibc
@@ -69,8 +68,7 @@ public enum LoopbackSocket {
     #endif
   }
 
-  /// Opens a blocking connection to `port`. Its reads and writes fail after `seconds` without
-  /// progress.
+  /// Opens a blocking connection to `port`. Its calls fail after `seconds` without progress.
   public static func connect(port: UInt16, seconds: Int) -> Result<Int32, FileFault> {
     let descriptor = socket(AF_INET, stream | closeOnExec, 0)
     guard descriptor >= 0 else { return .failure(fault("socket")) }

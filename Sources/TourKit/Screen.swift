@@ -22,8 +22,7 @@ public struct Screen: Sendable {
     hasBlocks = locale.lowercased().contains("utf-8") || locale.lowercased().contains("utf8")
   }
 
-  /// The time between two drawings, in nanoseconds: 20 drawings a second on a terminal, one
-  /// elsewhere.
+  /// The time between two drawings, in nanoseconds: 50 ms on a terminal, 1 s elsewhere.
   public var intervalNanoseconds: UInt64 { isTerminal ? 50_000_000 : 1_000_000_000 }
 
   public var columns: Int {

@@ -30,9 +30,8 @@ enum Folders {
     return resolved
   }
 
-  /// Returns a folder with some thousand files. The C headers come first, because the toolchain
-  /// needs them for every compilation; then the toolchain's libraries; then folders of every
-  /// system.
+  /// Returns a folder with some thousand files: the C headers, which the toolchain needs for every
+  /// compilation; otherwise the toolchain's libraries, or folders of every system.
   static func standard() throws(Complaint) -> Path {
     let places = [Path("/usr/include"), toolchainLibraries(), Path("/usr/share"), Path("/usr/lib")]
     let folders = places.compactMap { $0.flatMap(realPath) }

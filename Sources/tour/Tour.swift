@@ -1,6 +1,5 @@
-// Purpose: the tour from start to end: a warm-up run that is not measured, rounds in which each
-// engine runs once in a process of its own, the comparison with `cksum`, the table, and the live
-// chapters.
+// Purpose: the whole tour: a warm-up run that is not measured, rounds in which each engine runs
+// once in a process of its own, the comparison with `cksum`, the table, and the live chapters.
 
 import TourChapters
 import TourKit

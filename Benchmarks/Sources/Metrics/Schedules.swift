@@ -1,5 +1,4 @@
-// The due times of timers and the order of their cancellation: random, and the same in every run
-// and engine.
+// The due times of timers and the order of their cancellation: random, but equal in every run.
 
 /// SplitMix64 (Steele, Lea, Flood, 2014).
 public struct Random: RandomNumberGenerator {
@@ -16,8 +15,7 @@ public struct Random: RandomNumberGenerator {
   }
 }
 
-/// Timeouts that never fire: one to two minutes from now, in milliseconds, which is libuv's
-/// resolution.
+/// Timeouts that never fire: one to two minutes from now, in milliseconds (libuv's resolution).
 public func farTimeouts(_ count: Int) -> [UInt64] {
   var random = Random(seed: 1)
   return (0..<count).map { _ in UInt64.random(in: 60_000..<120_000, using: &random) }

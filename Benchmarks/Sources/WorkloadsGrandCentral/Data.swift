@@ -20,8 +20,7 @@ private let dataGrowthWorkloads: [Workload] = [
     }
     return Sample(time, per: count)
   },
-  // The figure is per append. The toolchain's time grows with the square of the number, so the size
-  // is fixed.
+  // The figure is per append. The toolchain's time is quadratic in the count, so the size is fixed.
   Workload("data/append-bytes/10k", .fixed(10_000)) { count in
     let source = [UInt8](repeating: 1, count: 16)
     var data = DispatchData.empty

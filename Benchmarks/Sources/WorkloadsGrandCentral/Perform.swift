@@ -77,8 +77,7 @@ private func opaque(_ body: @escaping @Sendable (Int) -> Void) -> @Sendable (Int
   return held.body
 }
 
-/// Holds a closure without a generic container, which would wrap it in thunks that are measured
-/// too.
+/// Holds a closure without a generic container, whose thunks would be measured too.
 private struct Held {
   let body: @Sendable (Int) -> Void
 }

@@ -1,5 +1,4 @@
-// Items on any worker: submitted by one thread, submitted by each other, and with work of their
-// own.
+// Items on any worker: submitted by one thread, submitted by each other, and with work to do.
 
 import Metrics
 

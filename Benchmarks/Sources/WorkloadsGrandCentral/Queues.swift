@@ -68,8 +68,7 @@ func memory(
 }
 
 private func idleQueueBytes(_ count: Int, used: Bool) -> Double {
-  // Allocate the storage and the first queues before the measured interval, to exclude one-time
-  // costs.
+  // Allocate the storage and the first queues before the measured interval: one-time costs.
   var queues: [DispatchQueue?] = Array(repeating: nil, count: count + 100)
   for index in count..<count + 100 {
     queues[index] = DispatchQueue(label: "bench.idle")

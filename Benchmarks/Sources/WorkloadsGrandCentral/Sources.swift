@@ -54,8 +54,8 @@ private func createAndCancel(
   /// A descriptor on which nothing happens.
   private let quiet = SocketPair()
 
-  /// Cancels the sources and waits for their cancel handlers. The descriptor may be closed
-  /// afterwards.
+  /// Cancels the sources and waits for their cancel handlers. Only then may the descriptor be
+  /// closed.
   private func cancelAndWait(_ sources: [any DispatchSourceProtocol]) {
     let countdown = Countdown(sources.count)
     for source in sources {
@@ -80,8 +80,8 @@ private func createAndCancel(
 
   // MARK: Ping-pong
 
-  /// A thread that blocks in read() at one end, a read source at the other. One operation is one
-  /// round trip.
+  /// A thread blocks in read() at one end, a read source at the other. One operation is a round
+  /// trip.
   private let pingPongWithThread = Workload("sources/ping-pong/thread") { count in
     let pair = SocketPair()
     let source = readSource(pair.near, on: DispatchQueue(label: "bench.echo")) { echo(pair.near) }
@@ -132,8 +132,7 @@ private func createAndCancel(
     return Sample(time, per: count)
   }
 
-  /// The pairs are independent. Their sources target the global queue, so several threads may run
-  /// them.
+  /// Independent pairs. Their sources target the global queue, so several threads may run them.
   private let activePairs = Workload("sources/1000-pairs", .fixed(20_000)) { count in
     let pairCount = 1_000
     allowDescriptors(2 * pairCount)

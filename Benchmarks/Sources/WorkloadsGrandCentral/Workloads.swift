@@ -1,5 +1,4 @@
-// The list of all workloads and their shared types. This folder is compiled twice, once against
-// each engine.
+// The list of all workloads and their shared types. This folder is compiled against each engine.
 
 import Metrics
 

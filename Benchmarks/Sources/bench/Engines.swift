@@ -14,8 +14,7 @@ enum Engine: String, CaseIterable {
   case peer
   case libuv
 
-  /// The workloads of this engine, in the order of the table; empty for libuv if it is not
-  /// installed.
+  /// The workloads of this engine, in the order of the table; empty for libuv if it is missing.
   var workloads: [Workload] {
     switch self {
     case .ours: return WorkloadsGrandCentral.allWorkloads()

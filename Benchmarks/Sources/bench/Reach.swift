@@ -101,8 +101,7 @@ extension Reach {
 
     "sleepers/time": .ratio(0.3),
     "sleepers/threads": .ceiling(128),
-    // Fewer threads than blocked queues cannot block in all of them at once, so the time is only
-    // shown.
+    // Fewer threads than queues cannot block in all of them at once, so the time is only shown.
     "blocked-queues/time": .reference,
     "blocked-queues/threads": .ceiling(299),
 

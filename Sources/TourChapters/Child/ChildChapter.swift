@@ -43,8 +43,7 @@ struct ChildChapter {
     report.check(hasStopped, "the supervisor has ended", otherwise: "it has not")
     terminate.cancel()
     isCancelled.wait()
-    // The chapter has handled SIGTERM. From here on, a SIGTERM ends this process, as its sender
-    // expects.
+    // The chapter has handled SIGTERM. From here on SIGTERM ends this process, as usual.
     signal(SIGTERM, SIG_DFL)
     var expected: [Supervisor.Event] = []
     for (index, service) in Self.failures.enumerated() {

@@ -42,8 +42,7 @@ public struct Service: Sendable, Equatable {
     }
   }
 
-  /// Runs the service. It prints "ready" when it works, and "asked to stop" before it exits in
-  /// order.
+  /// Runs the service. It prints "ready" when it works, and "asked to stop" before an orderly exit.
   public func run() -> Never {
     switch fate {
     case .exits: Machine.leave(3)

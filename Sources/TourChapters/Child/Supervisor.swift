@@ -95,8 +95,7 @@ final class Supervisor: @unchecked Sendable {
     source.activate()
   }
 
-  /// Reads one piece of output. Returns false at the end, and on an error other than EAGAIN and
-  /// EINTR.
+  /// Reads one piece of output. Returns false at the end, and on errors but EAGAIN and EINTR.
   private func hear(_ descriptor: Int32) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 1024)
     let count = read(descriptor, &bytes, bytes.count)
@@ -119,8 +118,7 @@ final class Supervisor: @unchecked Sendable {
     whenSilent = { self.goOn(after: ending) }
   }
 
-  /// Continues when nothing of the last run is left: its process is reaped and its pipes are
-  /// closed.
+  /// Continues after a run: its process is reaped and its pipes are closed.
   private func goOn(after ending: Ending) {
     whenHappened(.ended(ending))
     if isStopping { return finish(.stopped) }

@@ -3,12 +3,10 @@
 import TourKit
 
 enum CopyComparison {
-  /// Returns whether both folders hold the same names, bytes and links; nil if diff(1) cannot
-  /// compare them.
+  /// Whether both folders hold the same names, bytes and links; nil if diff(1) cannot compare them.
   static func diff(_ first: Path, _ second: Path) -> Bool? {
     guard Spawn.exists("diff") else { return nil }
-    // A diff without --no-dereference exits with 2: without this option it cannot compare dangling
-    // links.
+    // A diff without the option --no-dereference exits with 2, and would follow dangling links.
     let words = ["-r", "-q", "--no-dereference", "--"].map { Path($0) } + [first, second]
     guard case .success(.exited(let code)) = WatchedProgram.run(Spawn("diff", words).silent),
       code < 2

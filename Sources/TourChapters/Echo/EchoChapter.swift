@@ -62,8 +62,7 @@ struct EchoChapter {
 
   // MARK: Load
 
-  /// The number of connections for the load. Each uses a descriptor at either end; the rest is
-  /// spare.
+  /// The number of connections for the load. Each uses a descriptor at either end; some are spare.
   private var loadConnections: Int { max(1, min(200, (Machine.descriptorLimit - 64) / 3)) }
 
   private func sendLoad() {

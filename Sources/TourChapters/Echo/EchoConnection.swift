@@ -65,7 +65,7 @@ final class EchoConnection: @unchecked Sendable {
     queue.async { [self] in
       active()
       idle.activate()
-      // Suspended before activation: a socket is nearly always writable, so the source would fire
+      // Suspended before activation: a socket is nearly always writable and would fire
       // continuously.
       writing.suspend()
       writing.activate()
@@ -159,8 +159,7 @@ final class EchoConnection: @unchecked Sendable {
   }
 
   private func fail(_ call: String) {
-    // A client may leave without reading everything. The chapter's checks decide whether that is a
-    // fault.
+    // A client may leave without reading everything. The chapter's checks judge that.
     tally.faults.append("\(call): \(String(cString: strerror(errno)))")
     end()
   }

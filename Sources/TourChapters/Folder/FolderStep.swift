@@ -1,5 +1,4 @@
-// Purpose: the changes of the watched folder, each made by a real command, with the expected
-// events.
+// Purpose: the changes of the watched folder, each by a real command, with the expected events.
 
 /// One shell command, and the events that it must cause, by watched name.
 struct FolderStep {

@@ -1,6 +1,5 @@
 // Purpose: data objects whose buffers are reused when their last user releases them. The allocator
-// would keep the memory that a thread frees for that thread, so memory would grow with the number
-// of threads.
+// would keep what a thread frees for that thread, so memory would grow with the threads.
 
 import GrandCentral
 

@@ -12,8 +12,7 @@ import TourKit
 enum TrComparison {
   static var hasCommands: Bool { ["sh", "tr", "cmp"].allSatisfy { Spawn.exists($0) } }
 
-  /// Compares with tr(1). `tr` writes into a pipe that `cmp` reads, so its output needs no disk
-  /// space.
+  /// Compares with tr(1). `tr` writes into a pipe that `cmp` reads, so its output needs no disk.
   static func agrees(_ rule: Transliteration, _ source: Path, _ result: Path) -> Bool {
     let script = "LC_ALL=C tr \"$1\" \"$2\" < \"$3\" | cmp -s - \"$4\""
     let words =

@@ -10,8 +10,7 @@
 /// Makes the compiler treat `value` as used. Costs a register.
 static inline void metrics_keep(uint64_t value) { __asm__ volatile("" : : "r"(value) : "memory"); }
 
-/// The bytes allocated and not freed, large mappings included; 0 if the allocator does not report
-/// them.
+/// The bytes allocated and not freed, with large mappings; 0 if the allocator does not report them.
 static inline uint64_t metrics_malloc_bytes(void) {
 #ifdef __GLIBC__
   struct mallinfo2 info = mallinfo2();
