@@ -1,12 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The engine's modules see no language feature beyond Swift 6 and need no unsafe flags, so that any
-// package can depend on this one. Warnings are errors in this package's own builds only
-// (scripts/tidy.sh passes the flag): a manifest that did it would break users on newer compilers.
+// The engine's modules need no language feature beyond Swift 6 and no unsafe flags, so any package
+// can depend on this one. Warnings are errors in this package's own builds only (scripts/tidy.sh
+// passes the flag): in the manifest, the flag would break users with newer compilers.
 let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
-/// What explains a folder of the engine to its readers is no part of the module.
+// The README of a folder of the engine is not part of the module.
 let readmes = ["Coordination", "Events", "Lanes", "Pool", "Work"].map { "\($0)/README.md" }
 
 let package = Package(
@@ -17,46 +17,48 @@ let package = Package(
     .executable(name: "tour", targets: ["tour"]),
   ],
   targets: [
-    // The engine's only C: system calls that Glibc's Swift overlay cannot express, thread-locals.
+    // The engine's only C: system calls that the Glibc overlay cannot express, and thread-locals.
     .target(name: "CLinux"),
-    // The C headers. The toolchain owns the name CDispatch, and Foundation imports its module.
+    // The C headers. The name CDispatch belongs to a module of the toolchain, which Foundation
+    // imports.
     .target(name: "CGrandCentralDispatch", path: "Sources/CDispatch"),
-    // The data symbols of the drop-in libdispatch.so, whose names and sizes programs are linked with.
+    // The data symbols of the drop-in libdispatch.so, with the names and sizes that programs
+    // expect.
     .target(name: "CDispatchStorage", linkerSettings: [.linkedLibrary("BlocksRuntime")]),
-    // The façade over atomics, parking and thread identity.
+    // Atomics, parking, thread identity and the clock.
     .target(name: "Primitives", dependencies: ["CLinux"], swiftSettings: language),
     // The engine and its Swift classes.
     .target(
       name: "GrandCentralCore", dependencies: ["CLinux", "Primitives"], exclude: readmes,
       swiftSettings: language),
-    // What a program depends on to run on this engine as a whole, Foundation and Concurrency too.
+    // Makes a whole program run on this engine, including Foundation and Concurrency.
     .target(
       name: "GrandCentralDropIn", dependencies: ["CDispatchExports"], swiftSettings: language,
       linkerSettings: [.linkedLibrary("dispatch"), .linkedLibrary("BlocksRuntime")]),
-    // The C API's bodies, for the drop-in libdispatch.so (scripts/dropin.sh). A program that links this target
-    // exports the API itself.
+    // The functions of the C API, for the drop-in libdispatch.so (scripts/dropin.sh). A program
+    // that links this target exports the API itself.
     .target(
       name: "CDispatchExports", dependencies: ["CDispatchStorage", "CLinux", "GrandCentralCore"],
       swiftSettings: language),
-    // What users import.
+    // The module that users import.
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
 
-    // Runs small programs in every way that they can run. Knows nothing of the engine.
+    // Runs small programs in every possible schedule. Independent of the engine.
     .target(name: "CFibers"),
     .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
     .target(
       name: "FiberTests", dependencies: ["CFibers"], path: "Tests/Fibers",
       publicHeadersPath: "include"),
-    // Checks the checker: its searches against each other, on random programs.
+    // Tests the checker: compares its searches with each other on random programs.
     .target(
       name: "ModelSelfTest", dependencies: ["ModelChecker"], path: "Tests/ModelSelfTest",
       swiftSettings: language),
     .testTarget(
       name: "ModelCheckerTests", dependencies: ["FiberTests", "ModelChecker", "ModelSelfTest"],
       swiftSettings: language),
-    // The models, and the engine's own sources compiled once more beside the checker's primitives: Core
-    // and some of the files in Primitives are symbolic links.
+    // The models, with the engine's sources compiled a second time beside the checker's primitives.
+    // Core and some of the files in Primitives are symbolic links.
     .executableTarget(
       name: "model", dependencies: ["CLinux", "ModelChecker", "ModelSelfTest"],
       path: "Tests/Models", exclude: readmes.map { "Core/\($0)" },
@@ -69,7 +71,7 @@ let package = Package(
       name: "TourJob", dependencies: ["GrandCentral", "TourKit"],
       swiftSettings: language + [.define("GRAND_CENTRAL")]),
     .target(name: "TourJobDispatch", dependencies: ["TourKit"], swiftSettings: language),
-    // Its live chapters: sockets, files and processes under sources.
+    // The tour's live chapters: sockets, files and processes, watched by sources.
     .target(
       name: "TourChapters", dependencies: ["GrandCentral", "TourKit"], swiftSettings: language),
     .executableTarget(
@@ -79,7 +81,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CLinux", "CFaults"], path: "Tests/TestSupport",
       swiftSettings: language),
-    // Programs for what cannot be tested inside the test process.
+    // Programs for behaviour that cannot be tested inside the test process.
     .executableTarget(
       name: "MainQueueProbe", dependencies: ["GrandCentral", "GrandCentralCore", "TestSupport"],
       path: "Tests/Probes/MainQueueProbe", swiftSettings: language),
@@ -93,7 +95,7 @@ let package = Package(
       name: "ForkProbe",
       dependencies: ["CFaults", "GrandCentral", "GrandCentralCore", "TestSupport"],
       path: "Tests/Probes/ForkProbe", swiftSettings: language),
-    // What brings faults about: limits, refused system calls, signals, CPU masks; a wall clock to set.
+    // Injects faults: limits, refused system calls, signals, CPU masks; and sets a wall clock.
     .target(name: "CFaults", path: "Tests/CFaults"),
     .target(name: "CClock", path: "Tests/CClock"),
     .executableTarget(
@@ -129,12 +131,12 @@ let package = Package(
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", "TestSupport"], exclude: ["Lists"],
       swiftSettings: language),
-    // Programs on the drop-in library, which is built by its script, in processes of their own.
+    // Tests programs on the drop-in library, which its script builds, in separate processes.
     .testTarget(
       name: "DropInTests", dependencies: ["TestSupport"],
       exclude: ["Clients", "ClientPackage", "Embedding"],
       swiftSettings: language),
-    // One source, compiled with either engine; DoorDispatchTests is a symbolic link to DoorTests.
+    // One source, compiled against either engine. DoorDispatchTests is a symbolic link.
     .testTarget(
       name: "DoorTests", dependencies: ["GrandCentral", "TestSupport"], swiftSettings: language),
     .testTarget(
@@ -168,8 +170,8 @@ let package = Package(
   ]
 )
 
-// A sanitizer looks at the engine and the tests that run it in their own process; the rest would take most of the time
-// to build (scripts/sanitize.sh).
+// Under a sanitizer, build only the engine and the tests that run it in their own process; the rest
+// would take most of the build time (scripts/sanitize.sh).
 if Context.environment["GRANDCENTRAL_SANITIZED"] != nil {
   let kept: Set = [
     "CLinux", "Primitives", "GrandCentralCore", "GrandCentral", "CFaults", "TestSupport",

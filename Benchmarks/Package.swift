@@ -2,18 +2,16 @@
 import PackageDescription
 
 // One folder of workloads, compiled twice: WorkloadsDispatch is a symbolic link to
-// WorkloadsGrandCentral, and only the defines differ. `bench` links both and imports neither
-// engine.
+// WorkloadsGrandCentral; only the defines differ. `bench` links both and imports neither engine.
 let settings: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
-/// The workloads on descriptors need makeReadSource and makeWriteSource. Add the define here when
-/// Grand Central has them.
+/// DESCRIPTOR_SOURCES enables the workloads that need makeReadSource and makeWriteSource.
 let ours: [SwiftSetting] = [.define("GRAND_CENTRAL"), .define("DESCRIPTOR_SOURCES")]
 let toolchains: [SwiftSetting] = [.define("DESCRIPTOR_SOURCES")]
 
-// libuv stands beside both where the job is the same. scripts/bench.sh asks for it where it is
-// installed. By the environment, and not by a look at the file system: manifests are cached, by
-// what is in the environment too.
+// The third engine, where it can do the same job. scripts/bench.sh sets the variable where libuv is
+// installed. A look at the file system would not do: manifests are cached, and of the two only the
+// environment is part of the cache's key.
 let hasLibuv = Context.environment["BENCHMARKS_LIBUV"] == "1"
 let libuvTargets: [Target] = [
   .target(name: "CLibuv", linkerSettings: [.linkedLibrary("uv")]),
@@ -26,9 +24,9 @@ let package = Package(
     .package(name: "GrandCentral", path: "..")
   ],
   targets: [
-    // What glibc's Swift overlay cannot express: allocator totals, a compiler barrier.
+    // What the Glibc overlay cannot express: allocator totals and a compiler barrier.
     .target(name: "CMetrics"),
-    // The plumbing that all sides share: workload type, clocks, threads, sockets, statistics.
+    // Shared by all engines: the workload type, clocks, threads, sockets and statistics.
     .target(name: "Metrics", dependencies: ["CMetrics"], swiftSettings: settings),
     .target(
       name: "WorkloadsGrandCentral",

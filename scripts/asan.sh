@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# The tests under the address sanitizer and its leak checker: scripts/asan.sh [FILTER].
+# Runs the tests under the address sanitizer with its leak checker: scripts/asan.sh [FILTER].
 exec "$(dirname "$0")/sanitize.sh" address "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures Grand Central beside the toolchain's Dispatch, and beside libuv where that is installed
-# and the job is the same (scripts/setup.sh --benchmarks installs it).
+# Measures Grand Central beside the toolchain's Dispatch, and beside libuv if it is installed and
+# can do the same job (scripts/setup.sh --benchmarks installs it).
 #
 #   scripts/bench.sh [FILTER] [OPTION…]     e.g. scripts/bench.sh sync/idle --rounds 15
 #
@@ -16,7 +16,7 @@ if [[ $# -gt 0 && $1 != -* ]]; then
 fi
 arguments+=("$@")
 
-# Without libuv there is one column less.
+# Without libuv the table has one column less.
 if echo '#include <uv.h>' | clang -E - >/dev/null 2>&1; then
   export BENCHMARKS_LIBUV=1
 else
@@ -24,6 +24,6 @@ else
 fi
 
 build=(swift build -c release --package-path "$folder" --product bench)
-# The build's own output goes to standard error, so that the table can be piped.
+# The build's output goes to standard error, so that the table can be piped.
 "${build[@]}" >&2
 exec "$("${build[@]}" --show-bin-path)/bench" "${arguments[@]}"

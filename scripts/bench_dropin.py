@@ -1,8 +1,8 @@
 """Times the programs of Benchmarks/DropIn on the toolchain's libdispatch.so and on ours.
 
-The same binaries on both: LD_LIBRARY_PATH says which the loader takes. Each row runs in a process of its own, by turns,
-so that what disturbs the machine disturbs both; ratios are taken round by round. Ends with 1 if a row fails on ours:
-whether one is slow is for a reader to judge, on a machine that does nothing else.
+Both run the same binaries: LD_LIBRARY_PATH selects the library. Each row runs in a process of its own, alternately on
+both libraries, so that disturbances of the machine affect both; ratios are taken round by round. Exits with 1 if a row
+fails on ours. The exit code ignores slow rows: judge them by the table, measured on an otherwise idle machine.
 """
 import argparse
 import os
@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCES = os.path.join(ROOT, "Benchmarks", "DropIn")
 BUILD = os.path.join(ROOT, ".build-dropin", "bench")
 
-# What a row's ratio must not exceed; 1.0 for all others. Rows that begin with these.
+# The largest accepted ratio of the rows with these prefixes; 1.0 for all others.
 GOALS = [("async_f/", 0.7), ("sync_f/", 0.7), ("blocks/async", 0.7), ("blocks/sync", 0.7),
          ("actors/ping-pong", 0.7)]
 
@@ -35,7 +35,7 @@ def is_older(path, sources):
 
 
 def build():
-    """The two programs, against the toolchain's headers, modules and libraries."""
+    """Builds the two programs against the toolchain's headers, modules and libraries."""
     os.makedirs(BUILD, exist_ok=True)
     sources = [os.path.join(SOURCES, name) for name in sorted(os.listdir(SOURCES))]
     tools = toolchain()
@@ -61,7 +61,7 @@ def environment(folder):
 
 
 def measure(program, row, folder, seconds):
-    """Nanoseconds an operation by the clock, and of all CPUs; None if the program failed or did not end."""
+    """Nanoseconds per operation, by the clock and of all CPUs; None if the program failed or hung."""
     try:
         done = subprocess.run(
             [program, row], env=environment(folder), capture_output=True, text=True, timeout=seconds)
@@ -75,7 +75,7 @@ def measure(program, row, folder, seconds):
 
 
 def measure_start(program, folder):
-    """Of a program that has one item run and waits for it: from the fork to the end."""
+    """The run time, from fork to exit, of a program that runs one item and waits for it."""
     begin = time.perf_counter_ns()
     child = subprocess.Popen([program, "--start"], env=environment(folder))
     _, status, usage = os.wait4(child.pid, 0)
@@ -86,7 +86,7 @@ def measure_start(program, folder):
 
 
 def print_start(c_program, swift_program, ours, rounds):
-    """What loading costs a program, which has no goal: ours brings Swift's libraries into a C program."""
+    """Prints the cost of loading. It has no limit: our library loads Swift's libraries into a C program."""
     for name, program in (("start/C", c_program), ("start/Swift", swift_program)):
         pairs = rounds_of(rounds, ours, lambda folder: measure_start(program, folder))
         print_row(name, "ms", pairs, 1e6, limit=None)
@@ -99,7 +99,7 @@ def print_start(c_program, swift_program, ours, rounds):
 
 
 def rounds_of(count, ours, sample):
-    """By turns, each first in its turn: the pairs (ours, the toolchain's) of each round."""
+    """The pairs (ours, the toolchain's) of each round. The first library alternates."""
     pairs = []
     for number in range(count):
         order = [ours, None] if number % 2 else [None, ours]
@@ -136,9 +136,9 @@ def goal_of(name):
 
 
 def print_row(name, unit, pairs, scale=1.0, limit=1.0):
-    """Returns what an operation costs ours.
+    """Prints a row. Returns the cost of an operation on our library.
 
-    The verdict goes by the clock, or by the CPUs' time, which a busy machine disturbs less. Unclear: the rounds disagree.
+    The verdict uses the clock, or the CPU time, which a busy machine disturbs less. "Unclear": the rounds disagree.
     """
     clock, cpu = ratios(pairs, 0), ratios(pairs, 1)
     by_clock, by_cpu = statistics.median(clock), statistics.median(cpu)
@@ -154,7 +154,7 @@ def print_row(name, unit, pairs, scale=1.0, limit=1.0):
 
 
 def more_in_flight(costs):
-    """Whether ping-pong slows down with the pairs in flight, from what a hop costs ours."""
+    """Whether a hop of ping-pong costs ours more when more pairs are in flight."""
     one = costs.get("actors/ping-pong, 1 pair")
     many = {name: cost for name, cost in costs.items()
             if name.startswith("actors/ping-pong") and not name.endswith("1 pair")}

@@ -18,24 +18,24 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITE = os.path.join(ROOT, "Tests/CConformance")
 HEADERS = os.path.join(ROOT, "Sources/CDispatch/include")
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
-# A process that a fault stops dies of one of these.
+# The signals by which a fault ends a process.
 STOPS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT}
-# What a sanitizer's runtime does itself, in the place of any library: dispatch_once(), with values
-# of its own in the predicate, and submitting blocks, wrapped in a block that is no block object.
+# Cases that fail because the sanitizer's runtime replaces parts of the library: dispatch_once(),
+# with its own predicate values, and submission, with blocks wrapped in what is no block object.
 NOT_UNDER = {"thread": {
     "once_done_is_all_ones", "once_f_function_knows_what_the_fast_path_knows",
     "once_inside_itself_stops", "barrier_block_object_is_a_barrier"}}
-# Runs a case under valgrind, whose reports end it. One thread runs at a time there, and slowly.
+# Runs a case under valgrind, whose reports end it. valgrind runs one thread at a time, and slowly.
 MEMCHECK = ["valgrind", "-q", "--error-exitcode=99", "--fair-sched=yes"]
-# Its deadlines pass there while the engine starts.
+# Under valgrind, the deadlines of these cases pass while the engine starts.
 NOT_UNDER_MEMCHECK = {"after_f_runs_in_the_order_of_time"}
-# What our library is known not to do always. Run and told each time; fails nothing.
+# Cases that our library is known to fail at times: run and reported, but never counted.
 LACKING = {}
 MESSAGE = "BUG IN CLIENT OF GRAND CENTRAL"
 
 
 class Toolchain:
-    """Where Swift's clang keeps the peer's headers and library."""
+    """The folders of Swift's clang with the peer's headers and library."""
 
     def __init__(self):
         text = subprocess.run(
@@ -44,7 +44,7 @@ class Toolchain:
         self.libraries = os.path.join(self.resources, "linux")
 
     def header_flags(self, headers, compiler):
-        """Our headers must not even warn. The peer's are a system's, and know clang alone."""
+        """Our headers must compile without warnings. The peer's are system headers, for clang only."""
         blocks = ["-isystem", os.path.join(self.resources, "Block")]
         if headers == "ours":
             return ["-I" + HEADERS] + blocks
@@ -52,7 +52,7 @@ class Toolchain:
         return ["-isystem", self.resources] + blocks + lies
 
     def link_flags(self):
-        # No run path: which library it is, is said for each run.
+        # No run path: each run sets the library.
         return ["-L" + self.libraries, "-ldispatch", "-lBlocksRuntime", "-lpthread", "-lm"]
 
 
@@ -68,9 +68,9 @@ class Variant:
         sources = [os.path.join(SUITE, "Check.c")] + sorted(glob.glob(SUITE + "/Cases/*.c"))
         flags = ["-fblocks"] if self.compiler == "clang" else []
         if self.sanitizer:
-            # A sanitized library finds the sanitizer's functions in the program.
+            # A sanitized library resolves the sanitizer's functions in the program.
             flags += [f"-fsanitize={self.sanitizer}", "-rdynamic"]
-        # What valgrind reads.
+        # valgrind reads this version.
         flags.append("-gdwarf-4")
         run([self.compiler, "-std=gnu11", "-g", "-O1", *flags, *WARNINGS,
              *toolchain.header_flags(self.headers, self.compiler), *sources, "-o", self.program,
@@ -81,10 +81,11 @@ class Library:
     def __init__(self, name, folder, is_ours, toolchain):
         self.name, self.is_ours = name, is_ours
         self.environment = dict(os.environ)
-        # The toolchain's other libraries, the blocks runtime first, come after a drop-in's folder.
-        # Cases stop on purpose; symbolising each stack would take most of the time.
+        # The toolchain's other libraries, the blocks runtime first, come after the drop-in's
+        # folder.
+        # Cases stop on purpose, and symbolising each stack would take most of the time.
         self.environment.setdefault("SWIFT_BACKTRACE", "enable=no")
-        # What a sanitizer has to say fails the case at once; a forked child may have threads.
+        # A sanitizer's report fails the case at once. A forked child may have threads.
         self.environment.setdefault("TSAN_OPTIONS", "halt_on_error=1:die_after_fork=0")
         self.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
         self.environment["LD_LIBRARY_PATH"] = ":".join([folder, toolchain.libraries])
@@ -110,15 +111,15 @@ def cases_of(variant, library):
 
 
 def verdict(variant, library, case, limit, wrapper=()):
-    """'passed', or why not. None for a case that this library is not asked to pass."""
+    """'passed', or the reason of the failure. None for a case that this library need not pass."""
     if case.name in NOT_UNDER.get(variant.sanitizer, ()):
         return None
-    # A process that a fault stops ends with its memory as it is.
+    # A process that a fault stops does not free its memory.
     if wrapper and (case.name in NOT_UNDER_MEMCHECK or case.kind.startswith("stops")):
         return None
     if "beyond" in case.kind and not library.is_ours:
         return None
-    # A group of its own, so that a case that hangs takes its children along.
+    # A process group of its own, so that the children of a case that hangs end with it.
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             [*wrapper, variant.program, case.name], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -170,7 +171,7 @@ def run_all(variants, library, pattern, limit, jobs, wrapper):
 
 
 def print_table(library, variants, results, kinds):
-    """A line for each case that is worth one, and the sums. Returns the number of failures."""
+    """Prints a line for each notable case, and the sums. Returns the number of failures."""
     failures = 0
     print(f"\n{library.name}")
     for name in sorted(results):
@@ -196,7 +197,7 @@ def print_table(library, variants, results, kinds):
 
 
 def print_reach(variants):
-    """Which public functions of the list no case calls. There must be none."""
+    """Prints the public functions of the list that no case calls. There must be none."""
     called = set()
     for variant in variants:
         called |= set(re.findall(r" U (\w+)", run(["nm", "-D", variant.program])))

@@ -1,4 +1,4 @@
-"""Random C programs (Tests/CConformance/Fuzz) on a library, and faults that they must notice."""
+"""Runs random C programs (Tests/CConformance/Fuzz) on a library, with faults that they must detect."""
 import os
 import re
 import subprocess
@@ -7,9 +7,9 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUITE = os.path.join(ROOT, "Tests/CConformance")
 FAULTS = os.path.join(SUITE, "Fuzz/Sabotage.c")
-# Enough for every fault to show: each program meets most of them many times.
+# Each program meets most faults many times, so this number shows every fault.
 PROGRAMS_FOR_A_FAULT = 20
-# Faults that the toolchain's library has itself, so that its programs promise nothing of the kind.
+# Faults that the toolchain's library has itself, so programs for it make no such promise.
 BEYOND = {"any width"}
 
 
@@ -26,12 +26,12 @@ class Fuzzer:
              "-ldl"])
 
     def outcome(self, library, seed, fault=None):
-        """None when the program kept every promise, else what happened."""
+        """None if the program kept every promise, otherwise a description of the failure."""
         environment = {**library.environment, "FUZZ_SEED": str(seed)}
         if library.is_ours:
             environment["FUZZ_BEYOND"] = "1"
         if fault:
-            # A fault that makes the program wait is noticed by its own deadline.
+            # The program detects a fault that makes it wait by its own deadline.
             environment |= {"LD_PRELOAD": self.sabotage, "FUZZ_FAULT": fault,
                             "GRANDCENTRAL_PATIENCE": "2"}
         try:
@@ -63,7 +63,7 @@ class Fuzzer:
                      if self.outcome(library, seed, fault)), None)
 
     def run_for(self, library, seconds, first_seed, pool, jobs):
-        """Runs one program after another; prints the seeds of those that failed."""
+        """Runs programs for a time and prints the seeds of those that failed."""
         end, seed, failures = time.monotonic() + seconds, first_seed, 0
         while time.monotonic() < end:
             batch = range(seed, seed + 4 * jobs)

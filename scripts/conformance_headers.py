@@ -1,5 +1,5 @@
-"""Checks the C headers: every compiler and language they are for, and that they declare what the
-peer's do."""
+"""Checks the C headers: that every supported compiler and language can use them, and that they
+declare all that the peer's declare."""
 import os
 import re
 import subprocess
@@ -19,8 +19,7 @@ COMPILERS = [  # program, flags, standards, source
     ("clang++", [], CXX, "Usability.cpp"),
     ("g++", [], CXX, "Usability.cpp"),
 ]
-# Names that the peer's headers define for themselves: their guards, and what belongs to systems
-# that are not Linux.
+# Names that only the peer's headers need: include guards, and names for systems but Linux.
 PEERS_OWN = re.compile(
     r"__DISPATCH_\w+__$|_dispatch_object_validate|DISPATCH_SOURCE_TYPE_DECL_|DISPATCH_WINDOWS")
 
@@ -43,7 +42,7 @@ def all_headers():
 
 
 def usable(compiler, flags, standard, source, toolchain, scratch):
-    """The program compiles without a warning, and does what it should on the peer's library."""
+    """Checks that the program compiles without a warning, and succeeds on the peer's library."""
     program = os.path.join(scratch, f"{compiler}{''.join(flags)}-{standard}")
     run([compiler, f"-std={standard}", *flags, *STRICT, "-I" + INCLUDE,
          os.path.join(FOLDER, source), "-o", program, *toolchain.link_flags()])
@@ -51,7 +50,7 @@ def usable(compiler, flags, standard, source, toolchain, scratch):
 
 
 def alone(header, scratch):
-    """A header needs no other before it."""
+    """Checks that a header compiles without another before it."""
     path = os.path.join(scratch, header.replace("/", "-") + ".c")
     with open(path, "w") as file:
         file.write(f"#include <{header}>\n#include <{header}>\ntypedef int not_empty;\n")
@@ -67,7 +66,7 @@ def symbols():
 
 
 def declarations(scratch):
-    """Every public name of the list is declared, and every function with the type of the list."""
+    """Checks that every public name of the list is declared, functions with the list's types."""
     macros = set(defined(["-I" + INCLUDE], scratch))
     lines = ["#include <dispatch/dispatch.h>", "#undef dispatch_once", "#undef dispatch_once_f"]
     count = 0
@@ -104,7 +103,7 @@ def defined(flags, scratch):
 
 
 def macros(toolchain, scratch):
-    """Every macro of the peer's headers that a client may use is one of ours."""
+    """Checks that our headers define every macro of the peer's that a client may use."""
     ours = set(defined(["-I" + INCLUDE], scratch))
     peers = set(defined(["-isystem", toolchain.resources], scratch))
     wanted = {
@@ -119,7 +118,7 @@ def macros(toolchain, scratch):
 
 
 def constants(toolchain, scratch):
-    """Values, sizes and signs are the peer's."""
+    """Checks that values, sizes and signs equal the peer's."""
     count = 0
     for compiler, flags in (("clang", ["-fblocks"]), ("clang", []), ("gcc", [])):
         outputs = []
@@ -143,7 +142,7 @@ def swift_import(toolchain, scratch):
 
 
 def check(toolchain, scratch, pool):
-    """Prints a line for each check; returns the number of failures."""
+    """Prints a line for each check. Returns the number of failures."""
     checks = [
         (f"{compiler} {' '.join(flags + [standard])}".replace("  ", " "), usable,
          (compiler, flags, standard, source, toolchain, scratch))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints a table of line coverage by room and file: coverage.py LCOV-FILE THRESHOLD.
 
-A line counts when the compiler maps it to code; empty lines and those of comments or brackets alone do
-not: the compiler maps the bracket that ends a function also where no way leads there. Exits with 1 when
-less than THRESHOLD per cent of all lines ran. See scripts/coverage.sh.
+A line counts if the compiler maps it to code. Empty lines, comments and lines of brackets do not count: the compiler
+maps the closing bracket of a function even if it is unreachable. Exits with 1 if less than THRESHOLD per cent of all
+lines ran. See scripts/coverage.sh.
 """
 import os
 import re
@@ -25,14 +25,14 @@ def read_counts(path):
 
 
 def only_code(path, lines):
-    """The lines that say more than a comment or a bracket."""
+    """The lines with more than a comment or brackets."""
     with open(path, encoding="utf-8") as file:
         text = file.read().split("\n")
     return {n: count for n, count in lines.items() if re.match(r"\W*\w", text[n - 1].split("//")[0])}
 
 
 def ranges(numbers, counted):
-    """17, 19–22: neighbours among the counted lines are one range."""
+    """Formats line numbers as ranges: 17, 19–22. A range spans lines that do not count."""
     order = {number: place for place, number in enumerate(sorted(counted))}
     found = []
     for number in sorted(numbers):
@@ -44,7 +44,7 @@ def ranges(numbers, counted):
 
 
 def room(path):
-    """Sources/GrandCentralCore/Pool/LocalQueue.swift is in Pool; Sources/Primitives/Lock.swift in Primitives."""
+    """The file's folder: Pool for Sources/GrandCentralCore/Pool/LocalQueue.swift."""
     return os.path.basename(os.path.dirname(path))
 
 

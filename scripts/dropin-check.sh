@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Whether a drop-in library has all that programs and libraries want of libdispatch.so, and at what size.
-# scripts/dropin-check.sh LIBDISPATCH FILE…     FILE: a program or a library; the toolchain's, if none is named
-# The loader finds a missing function only when it is called, and takes data of another size with a warning at best: so a
-# client library of a newer or older toolchain is to be checked before it runs.
+# Checks that a drop-in library has all symbols that programs and libraries need of libdispatch.so,
+# with the right sizes.
+# scripts/dropin-check.sh LIBDISPATCH FILE…     FILE: a program or a library; without FILE, the
+# toolchain's
+# The loader reports a missing function only when it is called, and data of another size with a
+# warning at most. Check a client library of a newer or older toolchain before it runs.
 set -euo pipefail
 
 (($# >= 1)) || { echo "scripts/dropin-check.sh LIBDISPATCH [FILE…]" >&2 && exit 64; }
@@ -26,7 +28,7 @@ for file in "${files[@]}"; do
     fi
   done < <(nm -D --undefined-only "$file" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' |
     grep -E "$names" || true)
-  # Data that a program was linked with has its size there: copy relocations.
+  # A program has the size of the library's data that it was linked with: copy relocations.
   while read -r size name; do
     own=$(nm -D -S --defined-only "$library" | awk -v name="$name" '$4 == name { print $2 }')
     if [[ -n $own && $((16#$own)) -ne $((16#$size)) ]]; then

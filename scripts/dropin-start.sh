@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What a drop-in library costs a program before it does anything: its size, what it needs, and how long C programs take from
-# start to end, one that only loads it and one that uses a queue; interleaved with the toolchain's library.
+# Measures what a drop-in library costs a program before it does anything: the library's size, its
+# dependencies, and the run time of two C programs, one that only loads it and one that uses a
+# queue. The runs alternate with runs on the toolchain's library.
 # scripts/dropin-start.sh [FOLDER] [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/.."

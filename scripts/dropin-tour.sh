@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Programs that were never recompiled, on the toolchain's libdispatch.so and on ours, side by side: a Foundation
-# program, an async/await program, and the package manager building a package. Says which library the loader took, and
-# what each run took in time and in memory at its peak. Ends with 1 if a program fails on ours,
-# or says something else there.
+# Runs programs that were never recompiled on the toolchain's libdispatch.so and on ours: a
+# Foundation program, an async/await program, and the package manager building a package. Prints the
+# library that the loader took, and the time and peak memory of each run. Exits with 1 if a program
+# fails on ours or prints something else there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,9 +11,10 @@ ours=$PWD/.build-dropin/release
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# run LIBRARY NAME COMMAND…: its output goes to $scratch/NAME.LIBRARY, its seconds and KiB are printed. The library is
-# set for the command alone, not for what measures it. A peak below that of what measures, some 10 MiB, reads as that:
-# a process inherits it (getrusage(2), ru_maxrss).
+# run LIBRARY NAME COMMAND…: writes the output to $scratch/NAME.LIBRARY and prints the seconds and
+# KiB. The library is set for the command alone, not for the program that measures it. A process
+# inherits its parent's peak (getrusage(2), ru_maxrss), so a peak below that of the measuring
+# program, about 10 MiB, reads as that.
 run() {
   local library=$1 name=$2
   shift 2
@@ -40,8 +41,9 @@ PYTHON
 }
 
 failed=0
-# tour NAME WHAT SAYS SECONDS COMMAND…: SAYS: whether both must say the same. SECONDS: what hangs is to be told of, not
-# waited for. On the toolchain's library the end of a Foundation handle's pipe is often not told.
+# tour NAME WHAT SAYS SECONDS COMMAND…: SAYS states whether both outputs must be equal. A command
+# that takes longer than SECONDS is ended and reported. On the toolchain's library, a Foundation
+# handle often does not report the end of its pipe.
 tour() {
   local name=$1 what=$2 says=$3 seconds=$4
   shift 4
@@ -54,7 +56,7 @@ tour() {
     else
       printf '  failed, or did not end in %s s; until then:\n' "$seconds"
       sed 's/^/    /' "$scratch/$name.$library"
-      # What the toolchain's does not do is no fault of ours, and nothing to compare with.
+      # A failure of the toolchain's library is not our fault, and its output cannot be compared.
       if [[ $library == ours ]]; then failed=1; else says=each; fi
     fi
   done
@@ -69,7 +71,7 @@ tour() {
   fi
 }
 
-# Nothing of these is built for ours: the toolchain's compiler, headers and modules.
+# These are built with the toolchain's compiler, headers and modules, and with nothing of ours.
 clients=Tests/DropInTests/Clients
 swiftc -O "$clients/FoundationClient.swift" -o "$scratch/foundation"
 swiftc -O -parse-as-library "$clients/Concurrency.swift" -o "$scratch/concurrency"

@@ -1,34 +1,38 @@
 #!/usr/bin/env bash
-# Builds the libdispatch.so that takes the place of the toolchain's. scripts/dropin.sh [release|debug] [FOLDER]
-# The library is one module: its sources, the engine's and those of the layer below it are compiled together, without
-# the modules that the compiler imports unasked, since Concurrency's library needs libdispatch.so itself. The
-# package's own targets are the same sources without any such flag.
+# Builds the libdispatch.so that replaces the toolchain's.
+#
+#   scripts/dropin.sh [release|debug] [FOLDER]
+#
+# The library is one module. Its sources, the engine's and those of the layer below are compiled
+# together, without the modules that the compiler imports implicitly, because the Concurrency
+# library itself needs libdispatch.so. The package's own targets compile the same sources without
+# such flags.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mode=${1:-release}
 out=${2:-.build-dropin/$mode${DROPIN_SANITIZER:+-$DROPIN_SANITIZER}}
-# What tools the compiler brings along: the toolchain's, not the system's.
+# The tools that come with the compiler, instead of the system's.
 swift=$(readlink -f "$(command -v swiftc)")
 clang=$(dirname "$swift")/clang
 case $mode in
-# Functions that look alike stay apart: merged ones call what they differ in by a pointer, on every path that is to be
-# fast.
+# Do not merge similar functions: a merged function calls its differing parts through a pointer, on
+# fast paths too.
 release) swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-threshold=0) c_flags=(-O2) ;;
 debug) swift_flags=(-Onone -g) c_flags=(-O0 -g) ;;
 *) echo "scripts/dropin.sh [release|debug] [FOLDER]" >&2 && exit 64 ;;
 esac
-# DROPIN_SANITIZER=address or thread: a library to find mistakes with, for programs that are built with
-# the same sanitizer by the toolchain's clang. Its runtime comes with the program.
+# DROPIN_SANITIZER=address or thread builds a library for finding mistakes, for programs that the
+# toolchain's clang built with the same sanitizer. The sanitizer's runtime is in the program.
 more=() definitions=(-Xlinker -z -Xlinker defs)
 if [[ -n ${DROPIN_SANITIZER:-} ]]; then
-  # Lines only: full information would leave the module beside the sources.
+  # Line tables only: full debug information would leave the module beside the sources.
   more+=("-sanitize=$DROPIN_SANITIZER" -gline-tables-only)
   c_flags+=("-fsanitize=$DROPIN_SANITIZER" -g)
   definitions=()
 fi
 
-# What is newer than all that it is made of need not be made again.
+# Do nothing if the library is newer than all its inputs.
 inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
   Sources/CLinux scripts/dropin.sh)
 mkdir -p "$out"
@@ -61,7 +65,7 @@ echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: 
   >"$scratch/exports.map"
 mapfile -t sources < <(
   find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
-# Under another name until all has gone well.
+# Under a temporary name until every step has succeeded.
 made=$scratch/libdispatch.so
 swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
   -swift-version 6 -parse-as-library -warnings-as-errors \

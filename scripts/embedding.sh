@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# A package that embeds the engine by one dependency, built and run in every way that Swift links a program.
+# Builds and runs a package that embeds the engine by one dependency, in every way that Swift links
+# a program.
 #
-#   scripts/embedding.sh [debug|release] [dynamic|static]     without words: all four
+#   scripts/embedding.sh [debug|release] [dynamic|static]     without arguments: all four
 #
-# The program says where the work of Foundation, Concurrency and the Dispatch overlay runs; the last lines say
-# what of the toolchain's libdispatch is in the process. Ends with 1 if any of it is not the engine's.
+# The program prints where the work of Foundation, Concurrency and the Dispatch overlay runs. The
+# last lines print which parts of the toolchain's libdispatch are in the process. Exits with 1 if
+# any work is not the engine's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +20,7 @@ for word in "$@"; do
   esac
 done
 
-# Kept, so that what has not changed is not compiled again.
+# Kept, so that the next run compiles only what has changed.
 package=.build-dropin/embedding
 mkdir -p "$package"
 exec 9>"$package/lock"
@@ -34,7 +36,8 @@ an item: true
 main actor: true"
 libraries=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib
 
-# The names that only the toolchain's archive defines: whatever of it were linked would bring some along.
+# The names that only the toolchain's archive defines. A program that links any part of it has some
+# of them.
 peers_own_names() {
   comm -23 \
     <(nm -g --defined-only "$libraries/swift_static/linux/libdispatch.a" 2>/dev/null \
@@ -66,7 +69,7 @@ for link in "${links[@]}"; do
       [[ -z $inside ]] || fail "holds parts of the toolchain's libdispatch: $inside"
       echo "  holds nothing of the toolchain's libdispatch, of which $(peers_own_names | wc -l) names would tell"
     else
-      # Without them all, some calls would go to the toolchain's library.
+      # A call of a name that the program does not define would go to the toolchain's library.
       missing=$(comm -13 \
         <(nm -D --defined-only "$program" | sed 's/.* //' | sort -u) \
         <(nm -D -g --defined-only "$libraries/swift/linux/libdispatch.so" \

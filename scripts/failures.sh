@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command that runs tests. When it fails, says once more at the end which tests did and what a sanitizer
-# reported: tests run side by side, and what a reader is shown of a long log is often its end.
+# Runs a command that runs tests. If it fails, prints the failed tests and the sanitizer's reports
+# again at the end: tests run in parallel, and often only the end of a long log is read.
 #   scripts/failures.sh COMMAND…
 set -uo pipefail
 
@@ -10,10 +10,11 @@ trap 'rm -f "$log"' EXIT
 status=${PIPESTATUS[0]}
 if ((status != 0)); then
   echo "── failed with status $status: $*"
-  # An issue with the lines that explain it, which begin with an arrow or are indented.
-  # Alternatives, and no set of characters: where awk reads bytes, the set has the cross's first byte too.
-  awk '/^◇|^✔/ { told = 0 }
-    /^✘|^ThreadSanitizer|^WARNING: |^SUMMARY: |^==[0-9]+==ERROR|[Ff]atal error:/ { told = 12 }
-    told-- > 0' "$log" | cut -c1-1000 | tail -n 150
+  # Prints an issue with its explanation: lines that begin with an arrow or are indented. The
+  # pattern uses alternatives instead of a character set: where awk reads bytes, the set would
+  # contain the first byte of the cross too.
+  awk '/^◇|^✔/ { reported = 0 }
+    /^✘|^ThreadSanitizer|^WARNING: |^SUMMARY: |^==[0-9]+==ERROR|[Ff]atal error:/ { reported = 12 }
+    reported-- > 0' "$log" | cut -c1-1000 | tail -n 150
 fi
 exit "$status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the model checker's fibers with each way of switching stacks: this machine's own instructions, and
-# ucontext(3), which stands in where there are none; and assembles the one for arm64.
+# Tests the model checker's fibers with both ways of switching stacks: this machine's instructions,
+# and ucontext(3), the substitute on other machines. Also assembles the switch for arm64.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ for way in native ucontext; do
   done
 done
 
-# The C library's headers for arm64 need not be here. The function bodies in assembly need none of them.
+# The C library's headers for arm64 may be missing; the functions in assembly need none of them.
 {
   printf '#include "CFibers.h"\nvoid *memset(void *, int, size_t);\n'
   awk '/^#else/ { exit } is_here { print } /^#elif defined\(__aarch64__\)/ { is_here = 1 }' \

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# C programs in which the last reference to an object meets each call (Tests/CConformance/Cases/Lifetimes*.c), on the
-# drop-in library: built with the address sanitizer, with the thread sanitizer, and as it is with freed memory
-# overwritten. Each kind by itself, then random kinds together for SECONDS. Then the same in Swift, built with
+# Runs C programs in which the last reference to an object meets each call
+# (Tests/CConformance/Cases/Lifetimes*.c), on the drop-in library: with the address sanitizer, with
+# the thread sanitizer, and unsanitized with freed memory overwritten. Runs each kind by itself,
+# then random kinds together for SECONDS. Then runs 100 * SECONDS rounds of the same in Swift, with
 # optimisation and the address sanitizer (Tests/Probes/LifetimeProbe).
 #
-#   scripts/lifetimes.sh [SECONDS] [SEED]      10 seconds and seed 1 unless given
-#   LIFETIME_MODES="address thread perturb swift"    which of them
+#   scripts/lifetimes.sh [SECONDS] [SEED]      by default 10 seconds and seed 1
+#   LIFETIME_MODES="address thread perturb swift"    selects the modes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${1:-10}
 export LIFETIME_SECONDS=$seconds FUZZ_SEED=${2:-1} FUZZ_BEYOND=1
-# Sanitized code is slow, and a deadline only ends what hangs.
+# Sanitized code is slow, and a deadline only ends a case that hangs.
 export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-120}
 suite=(--only-ours --no-headers --filter '^lifetime' --variant '^clang, ours' --limit $((seconds + 200)))
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs a command. When it takes longer than SECONDS, shows what each thread of each of its processes does (with gdb or
-# lldb, where there is one), ends them and fails: what hangs should say where, and not be waited for.
+# Runs a command. If it takes longer than SECONDS, prints the stacks of all threads of its processes
+# (with gdb or lldb, if one is installed), ends the processes and fails, so that a hang shows where
+# it is.
 #   scripts/limit.sh SECONDS COMMAND…
 set -uo pipefail
 
 seconds=$1
 shift
 
-# The process $1 and all that it started, however deep.
+# Prints the process $1 and all its descendants.
 family() {
   local child
   echo "$1"
@@ -30,14 +31,15 @@ SECONDS=0
 command=$!
 trap 'kill $(family $command) 2>/dev/null; exit 130' INT TERM
 (
-  # In steps, so that little is left behind of a command that ends earlier.
+  # In short steps, so that the timer process ends soon after a command that ends early.
   for ((waited = 0; waited < seconds; waited++)); do
     sleep 1
     kill -0 $command 2>/dev/null || exit 0
   done
   echo "limit: after $seconds s not over: $*"
   members=$(family $command)
-  # Those furthest down wait for nobody: what hangs is there. They go first, and the others say what they still have to.
+  # The leaves of the process tree wait for no other process, so the hang is there. They end first;
+  # their parents then print what they have left to print.
   for process in $(echo "$members" | tac); do stacks "$process" | cut -c1-300; done
   for process in $(echo "$members" | tac); do
     kill -9 "$process" 2>/dev/null && sleep 2

@@ -1,9 +1,9 @@
-"""The liveness matrix: how long an item waits for a thread behind items that do not end; and rows beside it.
+"""Measures how long an item waits for a thread behind items that do not end (the liveness matrix), and further rows.
 
-Each cell is a process of its own (Benchmarks/Liveness), on the toolchain's libdispatch.so and on ours by turns, and on
-others that are named. Prints a line for each cell: the median and the worst delay in milliseconds of each library, and
-the most threads that it had. "never" is a probe that did not begin within the limit. Ends with 1 if a cell of ours is
-"never", or if one with a bound exceeds it in the median.
+Each cell runs in a process of its own (Benchmarks/Liveness), alternately on the toolchain's libdispatch.so, on ours and
+on others that are named. Prints a line for each cell: for each library the median and the largest delay in milliseconds,
+and the largest number of threads. "never" is a probe that did not begin within the limit. Exits with 1 if a cell of ours
+is "never", or if the median of a cell with a bound exceeds the bound.
 """
 import argparse
 import os
@@ -37,19 +37,19 @@ def build(source):
 
 
 def cells():
-    """Name, the arguments of the program, and the bound in milliseconds, if there is one."""
+    """The name of each cell, the program's arguments, and the bound in milliseconds or None."""
     for hog in ("compute", "yield", "poll100", "poll300", "poll1000", "poll5000", "read"):
         computes = hog in ("compute", "yield")
         for hogs_on in ("serial", "concurrent", "global", "overcommit"):
             for count in COUNTS:
                 for probe in ("serial", "concurrent", "global", "overcommit", "main"):
                     for name, number in CLASSES.items():
-                        # Behind items of the same queue that compute, work waits a second for a thread.
+                        # Behind computing items of its queue, work waits a second for a thread.
                         waits = computes and hogs_on in ("concurrent", "global")
                         bound = 1200 if waits and probe in ("concurrent", "global") else 20
                         if probe in ("serial", "overcommit"):
                             bound = 10
-                        # Its class yields to what computes; and many that compute delay every thread.
+                        # Background yields to computation; many computing items delay every thread.
                         if name == "background" or count > 4 and computes:
                             bound = None
                         yield (f"{hog} {hogs_on} {count} → {probe} {name}",
@@ -60,7 +60,7 @@ def cells():
                    ["meet300", hogs_on, str(count), "serial", "0", "0"], 5 * count)
 
 
-# Programs of Benchmarks/Liveness/Rows, and what the ratio of the figure must not exceed.
+# Programs of Benchmarks/Liveness/Rows, and the largest accepted ratio of their figures.
 ROWS = {"sleep serial": 2, "sleep global": 0.2, "compute serial": 1, "compute global": 1, "probe 24": 1,
         "main sync": None}
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs the engine's models in the model checker, which takes the engine's own sources through every schedule.
+# Runs the engine's models in the model checker: the engine's own sources in every schedule.
 #
 #   scripts/model.sh [FILTER]          checks the models whose names contain FILTER
-#   scripts/model.sh --share 1         with all the random schedules instead of a hundredth of them
-#   scripts/model.sh --seconds 5       no search for longer than that; what is cut off is said to be INCOMPLETE
+#   scripts/model.sh --share 1         runs all random schedules instead of a hundredth of them
+#   scripts/model.sh --seconds 5       limits each search to 5 s; one that is cut off is INCOMPLETE
 #   scripts/model.sh self-test [COUNT] [SEED]
-#                                      compares the checker's searches on so many random programs
+#                                      compares the checker's searches on COUNT random programs
 #   scripts/model.sh list | mutants | orderings [FILE] | replay 'NAME|MEMORY|SCHEDULE'
 #
-# As many at a time as there are CPUs, four at the most.
+# Runs as many parts at a time as there are CPUs, at most four.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Fibers switch stacks in the middle of accesses, which the run-time check of exclusivity cannot follow.
+# Fibers switch stacks during accesses, which the run-time exclusivity check does not support.
 build=(swift build -c release --product model -Xswiftc -enforce-exclusivity=unchecked)
 "${build[@]}" >&2
 program="$("${build[@]}" --show-bin-path)/model"
@@ -23,7 +23,8 @@ esac
 
 jobs=$(nproc)
 ((jobs > 4)) && jobs=4
-# Some models take minutes and most take none, so the parts are many, and whoever is free takes the next.
+# Durations of models differ from nothing to minutes, so there are many parts, and an idle process
+# takes the next one.
 parts=$((jobs * 8))
 outputs=$(mktemp -d)
 trap 'rm -rf "$outputs"' EXIT

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Hours of what .ci/run does for minutes: scripts/nightly.sh [HOURS] [SEED]. Eight hours unless given.
-# The seed is the day's date unless given; everything random takes it and prints it. What fails is said at
-# the end and does not stop the rest; each step's output is in .build/nightly.
+# Runs the checks of .ci/run for hours: scripts/nightly.sh [HOURS] [SEED]; by default eight hours.
+# The default seed is the date; all random steps use it and print it. A failure does not stop the
+# other steps, and is reported at the end. Each step's output is in .build/nightly.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,7 @@ step() {
   fi
 }
 
-# What is left of the hours goes to the fuzzer and the stress tests in turn, half an hour each.
+# The rest of the time goes to the fuzzer and the stress tests alternately, half an hour each.
 finish=$((SECONDS + hours * 3600))
 
 step models scripts/model.sh --share 1 --seed "$seed"
@@ -36,16 +36,16 @@ step thread-sanitizer env GRANDCENTRAL_STRESS=10 scripts/tsan.sh
 step thread-sanitizer-faults scripts/tsan.sh '^FaultTests\.'
 step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/asan.sh
 step address-sanitizer-faults scripts/asan.sh '^FaultTests\.'
-# An hour of random lifetimes in the three ways, and each C case under valgrind.
+# Random lifetimes, 20 minutes in each C mode and then in Swift; each C case under valgrind.
 step lifetimes scripts/lifetimes.sh 1200 "$seed"
 step memcheck scripts/conformance.sh --ours .build-dropin/release --only-ours --no-headers --memcheck
 step coverage scripts/coverage.sh
 step embedding scripts/embedding.sh
 step dropin-tour scripts/dropin-tour.sh
-# That every row ends on both libraries: what it costs there says little here.
+# Checks that every row ends on both libraries; the figures of such a run mean little.
 step bench-dropin scripts/bench-dropin.sh --rounds 1
 step toolchain scripts/fuzz.sh 1200 "$seed" --engine toolchain
-# Items that wait for each other without a call into the engine, in every program.
+# Every program contains items that wait for each other without a call into the engine.
 step fuzz-busy scripts/fuzz.sh 1200 "$seed" --busy 100
 step fuzz-thread-sanitizer env SANITIZER=thread scripts/fuzz.sh 1200 "$seed"
 round=0

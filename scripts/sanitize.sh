@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Builds and runs the tests under a sanitizer: sanitize.sh thread|address [FILTER].
-# Use tsan.sh and asan.sh.
+# Builds and runs the tests under a sanitizer: sanitize.sh thread|address [FILTER]. Use it through
+# tsan.sh and asan.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sanitizer=$1
 shift
 
-# Not the tests that start other builds of the engine or read object files, nor those of the door into
-# the toolchain's Dispatch; exit tests end in traps on purpose, which sanitizers report at length.
+# Excluded: tests that start other builds of the engine or read object files, the tests of the
+# interface to the toolchain's Dispatch, and exit tests, whose traps sanitizers report at length.
 filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
 skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests'
-  # Suites that run all the same once more in a child.
+  # Suites that run the same tests again in a child.
   --skip '^GrandCentralTests\.BackendTests')
 
 export SWIFT_BACKTRACE=enable=no
-# Sanitized code is ten times slower, and a deadline is only there to end a test that hangs.
+# Sanitized code is about ten times slower, and a deadline only ends a test that hangs.
 export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-300}
 export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
 export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
 
-# The manifest leaves out what is not looked at.
+# With this variable, the manifest leaves out targets that are not examined.
 export GRANDCENTRAL_SANITIZED=1
 build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")
 swift build --build-tests "${build[@]}"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the tests and the tour use beside the Swift toolchain: binutils (nm), util-linux
-# (taskset), coreutils (timeout), gcc and g++ beside Swift's clang, and for the tour's echo server OpenBSD's netcat and redis-benchmark.
-# Does nothing where they are there. Needs root only to install.
+# Installs the programs that the tests and the tour use beside the Swift toolchain: binutils (nm),
+# util-linux (taskset), coreutils (timeout), gcc and g++; for the tour's echo server OpenBSD's
+# netcat and redis-benchmark. Does nothing if they are installed. Needs root only to install.
 #
-#   scripts/setup.sh [--benchmarks]     also libuv, beside which the benchmarks measure
+#   scripts/setup.sh [--benchmarks]     also installs libuv, which the benchmarks measure too
 set -euo pipefail
 
 packages=()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs the stress tests again and again, each time with another seed: scripts/stress.sh [SECONDS] [SEED].
-# For 60 seconds, or SECONDS. The first run takes SEED, each further one the next number. The first run
-# that fails ends it and says how to have it again. GRANDCENTRAL_STRESS multiplies the work of a run.
+# Repeats the stress tests, each time with another seed: scripts/stress.sh [SECONDS] [SEED]. Repeats
+# them for 60 seconds, or for SECONDS. The first run uses SEED, each further run the next number.
+# The first failure ends the script, which prints how to repeat it. GRANDCENTRAL_STRESS multiplies
+# the work of a run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

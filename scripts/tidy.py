@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-"""The house rules that neither the compiler nor the formatter knows. See CONTRIBUTING.md.
+"""Checks the house rules that the compiler and the formatter do not check. See CONTRIBUTING.md.
 
-Prints one line for each breach: path:line: what is wrong and what to do.
+Prints one line for each breach: path:line: the breach and its remedy.
 """
 import os
 import re
 import sys
 
 # Rooms of the core, lowest first: a room uses only rooms that stand before it. Rooms in one entry
-# know each other.
+# may use each other.
 ROOMS = [
-    ["Kernel"], ["Faults"], ["Trace"], ["Time"], ["QoS"], ["Work"], ["Pool"], ["Lanes"],
+    ["Kernel"], ["Faults"], ["Time"], ["QoS"], ["Work"], ["Pool"], ["Lanes"],
     ["Queues", "Coordination"], ["Events"], ["Sources"], ["Data", "IO"],
 ]
-# The public base class says what a target is; nothing below Queues does anything with it.
+# Exceptions: the public base class declares the target, which nothing below Queues uses.
 NAMED_FROM_ABOVE = [("Work/DispatchObject.swift", "DispatchQueue"), ("Lanes/Lane.swift", "DispatchQueue")]
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 CORE = "Sources/GrandCentralCore"
 
-# What each module's files may import. Modules that are not listed are free.
+# The modules that each module's files may import. Modules that are not listed are free.
 IMPORTS = {
     "Sources/Primitives": {"CLinux", "Glibc", "Musl", "Synchronization"},
-    # Its one import of Primitives is in Kernel/Imports.swift, so that the models can do without it.
+    # Only Kernel/Imports.swift imports Primitives: the models compile the other files without it.
     CORE: {"CLinux"},
     "Sources/ModelChecker": {"CFibers", "Synchronization"},
     "Sources/GrandCentral/": {"GrandCentralCore", "Glibc", "Musl"},
@@ -53,7 +53,7 @@ def is_link(folder, name):
 
 
 def without_comments_and_strings(text):
-    """Keeps the lines; blanks comments and string contents, so that braces and names can be read."""
+    """Blanks comments and string contents and keeps the lines, so that only code has braces and names."""
     pattern = re.compile(
         r'//[^\n]*|/\*.*?\*/|#*"""(?:.|\n)*?"""#*|"(?:\\.|[^"\\\n])*"', re.S)
     return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
@@ -74,7 +74,7 @@ def check_lengths(path, code):
 
 
 def body_length(lines, start):
-    """Lines from a declaration to the end of its body; 0 when it has none."""
+    """The number of lines from a declaration to the end of its body; 0 if it has none."""
     depth, opened = 0, False
     for number in range(start, len(lines)):
         for character in lines[number]:
@@ -122,7 +122,7 @@ def rank(room):
 
 
 def check_layers(core):
-    """A type declared in one room must not be named in a lower one."""
+    """Checks that no room names a type that is declared in a higher one."""
     declared = {}
     declaration = re.compile(
         r"^\s*(?:@[\w()]+\s+)*(?:[a-z]+(?:\(\w+\))?\s+)*"
@@ -133,7 +133,7 @@ def check_layers(core):
             report(path, 1, f"is in no room of the house: {room}")
             continue
         for line in code.split("\n"):
-            # Only types at the top of a file: nested names are known through their owner.
+            # Only types at the top of a file: a nested name is used with its owner's name.
             found = declaration.match(line)
             if found and not line.startswith(" "):
                 declared.setdefault(found.group(1), room)
@@ -158,14 +158,14 @@ def check_words(path, text):
             report(path, number, "ends in white space")
 
 
-# Words that comments and documents do without (CONTRIBUTING.md): they stand for a thread, an object or a caller
-# that has a name.
+# Words that comments and documents must not use (CONTRIBUTING.md): each stands for a thread, an
+# object or a caller that has a name.
 BANNED = re.compile(r"\b(who|whom|whoever|nobody|somebody|anybody|told|in vain|goes on|let be)\b", re.I)
 WIDEST_COMMENT = 100
 
 
 def comments(text):
-    """The number and the text of each line comment that stands alone or behind code."""
+    """The line number and text of each line comment, alone or after code."""
     for number, line in enumerate(text.split("\n"), 1):
         bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda m: " " * len(m.group()), line)
         if "//" in bare:
@@ -186,7 +186,7 @@ def check_prose(path, number, text):
 
 
 def self_test():
-    """Each rule about prose reports a text that breaks it, and none that does not."""
+    """Checks that each rule about prose reports a text that breaks it, and no other text."""
     seeds = [
         ("// The thread that waits is notified.", 0), ("// Who waits is notified.", 1),
         ("let a = 1  // nobody reads it", 1), ('let a = "nobody // who"', 0),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks what a tool can check of the house style (CONTRIBUTING.md): format, warnings, layers, lengths,
-# imports. scripts/tidy.sh [--no-build]
+# Checks the parts of the house style (CONTRIBUTING.md) that a tool can check: format, warnings,
+# layers, lengths, imports, words. scripts/tidy.sh [--no-build]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ done
 step "format" swift format lint --strict --parallel --recursive "${sources[@]}"
 step "layers, lengths and words" python3 scripts/tidy.py
 if [[ ${1:-} != --no-build ]]; then
-  # The same build as scripts/test.sh, so that only one of them compiles.
+  # The same build as that of scripts/test.sh, so that only one of them compiles.
   step "no warnings" swift build --build-tests -Xswiftc -warnings-as-errors
 fi
 exit $failed

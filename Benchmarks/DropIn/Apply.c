@@ -24,7 +24,7 @@ static void empty_blocks(size_t count) {
   free(cells);
 }
 
-// About a microsecond of arithmetic that no compiler leaves out.
+// About a microsecond of arithmetic that no compiler removes.
 static void spin(void *context, size_t index) {
   uint64_t state = index + 1;
   for (int i = 0; i < 500; i++) state = state * 6364136223846793005u + 1442695040888963407u;
@@ -62,7 +62,7 @@ static void nested(size_t count) {
   free(cells);
 }
 
-// MARK: A product of two matrices, a row an iteration
+// MARK: A product of two matrices, one row per iteration
 
 enum { SIDE = 64 };
 
@@ -95,7 +95,7 @@ static void matrices(size_t count) {
   free(all);
 }
 
-// What one thread takes for the same.
+// The same on one thread.
 static void matrices_alone(size_t count) {
   product *all = identity_product();
   for (size_t i = 0; i < count; i++) {

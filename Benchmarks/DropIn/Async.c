@@ -1,9 +1,9 @@
-// Submitting without waiting.
+// Asynchronous submission.
 #include "Bench.h"
 
 #include <stdatomic.h>
 
-// Waits for the last of many, each of which comes to finish_one().
+// Waits for the last of many items, each of which calls finish_one().
 typedef struct countdown {
   _Atomic size_t left;
   dispatch_semaphore_t done;
@@ -42,7 +42,7 @@ static void into_serial(int threads, size_t count) {
     count = (count + 3) / 4 * 4;
     on_threads(threads, count, submit_many, &work);
   }
-  // After all that are queued.
+  // Queued after all other items.
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   dispatch_async_f(work.queue, done, signal_semaphore);
   dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
@@ -101,7 +101,7 @@ static void between_two(size_t count) {
   };
   dispatch_async_f(game.queues[0], &game, hop);
   dispatch_semaphore_wait(game.done, DISPATCH_TIME_FOREVER);
-  // The last hop is over when its queue is.
+  // The last hop has ended when both queues are empty.
   for (int i = 0; i < 2; i++) {
     size_t ignored = 0;
     dispatch_sync_f(game.queues[i], &ignored, add_one);

@@ -1,7 +1,8 @@
-// One row a process, so that no row warms up another one's library: bench NAME prints nanoseconds an operation, by the
-// clock and of all CPUs. The least of a few samples, since what disturbs them only ever adds.
-// bench --list prints the names; bench --start does what the shortest program does, and bench --memory says how many
-// bytes that took at its peak.
+// Runs one row per process, so that no row warms up the library for another. bench NAME prints the
+// nanoseconds per operation, by the clock and of all CPUs: the minimum of a few samples, because
+// disturbances only add to it.
+// bench --list prints the names. bench --start does what the shortest program does. bench --memory
+// prints the peak memory of that in bytes.
 #include "Bench.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 enum { MOST_THREADS = 16, SAMPLES = 3 };
 static const double sample_nanoseconds = 20e6;
-// What waits more than it works is measured for so long.
+// Long enough for a sample of a row that waits more than it computes.
 static const double longest_nanoseconds = 200e6;
 
 static const workload *const families[] = {
@@ -73,7 +74,7 @@ static sample timed(const workload *row, size_t count) {
   };
 }
 
-// By the CPUs' time, which others on the machine do not add to.
+// Sized by the CPU time of the process, which other processes do not add to.
 static size_t suitable_count(const workload *row) {
   if (row->count) {
     timed(row, row->count);
@@ -82,7 +83,7 @@ static size_t suitable_count(const workload *row) {
   for (size_t count = 16;;) {
     sample first = timed(row, count);
     if (first.busy >= sample_nanoseconds / 2 || first.elapsed >= longest_nanoseconds) return count;
-    // In steps, as the first runs are cold and say little.
+    // In steps, because the first, cold runs say little.
     double factor = first.busy > 0 ? sample_nanoseconds / first.busy : 10;
     count = (size_t)((double)count * (factor > 10 ? 10 : factor)) + 1;
   }
@@ -101,7 +102,7 @@ static void measure(const workload *row) {
   printf("%.4f %.4f\n", least.elapsed / (double)count, least.busy / (double)count);
 }
 
-// Of this program alone; what getrusage(2) tells begins with the peak of the one that started it.
+// The peak of this program alone: ru_maxrss of getrusage(2) begins with the parent's peak.
 static void print_peak(void) {
   FILE *status = fopen("/proc/self/status", "r");
   EXPECT(status);

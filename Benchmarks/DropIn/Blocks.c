@@ -1,4 +1,4 @@
-// Blocks, in the place of functions.
+// Blocks instead of functions.
 #include "Bench.h"
 
 #include <Block.h>

@@ -1,6 +1,6 @@
-// Swift Concurrency, timed on whatever libdispatch.so the loader gives it: concurrency NAME prints
-// nanoseconds an operation, by the clock and of all CPUs, of which the least of a few samples;
-// --list prints the names.
+// Swift Concurrency, timed on the libdispatch.so that the loader finds. concurrency NAME prints the
+// nanoseconds per operation, by the clock and of all CPUs: the minimum of a few samples. --list
+// prints the names.
 import Glibc
 
 struct Workload {
@@ -56,7 +56,7 @@ func sleeps(_ count: Int) async {
 
 // MARK: Actors
 
-/// A letterbox for one reader: whoever sends resumes the one that waits.
+/// A mailbox for one reader. A sender resumes the waiting reader.
 actor Letterbox {
   private var letters = 0
   private var reader: UnsafeContinuation<Void, Never>?
@@ -191,7 +191,7 @@ func measure(_ workload: Workload, samples: Int) async -> (elapsed: Double, busy
     }
     if name == "--start" { exit(await Task.detached { EXIT_SUCCESS }.value) }
     guard let workload = workloads.first(where: { $0.name == name }) else { exit(64) }
-    // In a task of its own: main()'s is the main actor's, and waits there.
+    // In a detached task: main() runs on the main actor and only waits.
     let least = await Task.detached {
       await workload.body(workload.count)
       return await measure(workload, samples: 5)

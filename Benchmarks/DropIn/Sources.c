@@ -1,4 +1,4 @@
-// Sources, and work for later.
+// Sources and delayed work.
 #include "Bench.h"
 
 #include <signal.h>
@@ -31,7 +31,7 @@ static void start(dispatch_source_t source, void *context, dispatch_function_t h
   dispatch_resume(source);
 }
 
-// Cancels, and waits until nothing of the source runs any more.
+// Cancels the source and waits for its cancel handler.
 static void finish(dispatch_source_t source) {
   dispatch_semaphore_t over = dispatch_semaphore_create(0);
   dispatch_set_context(source, over);
@@ -115,7 +115,7 @@ static void count_off(void *context) {
   if (atomic_fetch_sub(&all->left, 1) == 1) dispatch_semaphore_signal(all->done);
 }
 
-// All of them are due at once, so the time is that of arming and telling.
+// All are due at once, so the time is that of arming and firing.
 static void after(size_t count) {
   pending all;
   atomic_init(&all.left, count);
@@ -160,7 +160,7 @@ static void echoes(size_t count) {
   }
 }
 
-// Each is the signal's first source and its last.
+// Each source is the signal's first and last.
 static void signals(size_t count) {
   EXPECT(signal(SIGUSR1, SIG_IGN) != SIG_ERR);
   dispatch_queue_t queue = dispatch_queue_create("signals", NULL);
@@ -173,7 +173,7 @@ static void signals(size_t count) {
   dispatch_release(queue);
 }
 
-// Nothing ever comes to the descriptor. All that a source costs until its cancel handler has run.
+// The descriptor never becomes readable. Measures a source's whole life, to its cancel handler.
 static void descriptors(size_t count) {
   int ends[2];
   EXPECT(pipe(ends) == 0);

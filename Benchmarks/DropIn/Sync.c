@@ -1,7 +1,7 @@
-// Running something on a queue, and waiting for it.
+// Synchronous execution on a queue.
 #include "Bench.h"
 
-// Exported by the toolchain's library, and not in its headers.
+// Exported by the toolchain's library, but missing from its headers.
 extern void dispatch_async_and_wait_f(dispatch_queue_t, void *, dispatch_function_t);
 
 typedef struct sync_work {
@@ -80,7 +80,7 @@ static void suspended_idle(size_t count) {
   dispatch_release(queue);
 }
 
-// The second suspension of two, so that the count is never one or none.
+// The second of two suspensions, so the count stays above zero.
 static void suspended_twice(size_t count) {
   dispatch_queue_t queue = dispatch_queue_create("suspended", NULL);
   dispatch_suspend(queue);
@@ -94,7 +94,7 @@ static void suspended_twice(size_t count) {
   dispatch_release(queue);
 }
 
-// An item waits each time, and runs as soon as it may.
+// A pending item runs at each resumption.
 static void suspended_with_work(size_t count) {
   sync_work work = {dispatch_queue_create("suspended", NULL), 0};
   for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-// Points in time, and what is read and counted all the time: objects' references, contexts, specifics.
+// Time values, and frequent small calls: references, contexts, queue-specific data.
 #include "Bench.h"
 
 static void from_now(size_t count) {
@@ -48,7 +48,7 @@ static void references(size_t count) {
   dispatch_release(queue);
 }
 
-// As a wrapper in another language does that is made for a call.
+// As a language's wrapper object does that lives for one call.
 static void global_references(size_t count) {
   dispatch_queue_t queue = dispatch_get_global_queue(0, 0);
   for (size_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static void specifics(size_t count) {
   dispatch_release(queue);
 }
 
-// Not as the headers declare it, which lets the compiler call it once for all.
+// Not by the declaration of the headers, which lets the compiler merge the calls.
 static dispatch_queue_t (*volatile get_global_queue)(intptr_t, uintptr_t) =
     dispatch_get_global_queue;
 

@@ -84,7 +84,7 @@ static void notified(size_t count) {
   dispatch_release(queue);
 }
 
-// MARK: Once, without the check that the headers put in line
+// MARK: Once, without the inline check of the headers
 
 static void (*volatile call_once)(dispatch_once_t *, void *, dispatch_function_t) =
     (dispatch_once_f);

@@ -1,9 +1,11 @@
-// One cell of the liveness matrix: how long an item waits for a thread behind N items that do not end.
+// One cell of the liveness matrix: the delay of an item behind N items that do not end.
 //   liveness HOG HOGS-QUEUE N PROBE-QUEUE CLASS SETTLE-MILLISECONDS MOST-MILLISECONDS
-// HOG is compute, poll100 … poll5000 (microseconds of each usleep), yield or read; "meet…" in its place are N items that
-// wait for each other: meet100 … by polling. The hogs end when the probe has run, or when the time is up.
-// Prints the probe's delay in milliseconds (for meetings: until all have begun), how many hogs had begun by then, and
-// the process's most threads; a delay of -1: the time was up.
+// HOG is compute, poll100 … poll5000 (microseconds of each usleep), yield or read; "meet…" instead
+// makes N items that wait for each other: meet100 … by polling. The hogs end when the probe has
+// run, or at the time limit.
+// Prints the probe's delay in milliseconds (for meetings: until all items have begun), the number
+// of hogs that had begun by then, and the process's largest number of threads. A delay of -1 means
+// that the time limit was reached.
 #include <dispatch/dispatch.h>
 
 #include <dirent.h>
@@ -64,7 +66,7 @@ static dispatch_queue_t queue_of(const char *kind, long identifier, dispatch_que
 static void *watch_threads(void *context) {
   while (1) {
     DIR *tasks = opendir("/proc/self/task");
-    int count = -5;  // "." and "..", the main thread, this one and the one that waits for the end
+    int count = -5;  // Less ".", "..", the main thread, this thread and the one that waits for the end.
     while (tasks && readdir(tasks)) count++;
     if (tasks) closedir(tasks);
     if (count > atomic_load(&most_threads)) atomic_store(&most_threads, count);
@@ -105,7 +107,7 @@ int main(int argc, char **argv) {
   hogs = atoi(argv[3]);
   long identifier = strtol(argv[5], NULL, 0);
   int settle = atoi(argv[6]), most = atoi(argv[7]);
-  // The engine is up, and has a worker or two, as in a program that has run for a while.
+  // Start the engine and a worker or two, as in a program that has run for a while.
   dispatch_sync_f(dispatch_queue_create("first", NULL), NULL, (dispatch_function_t)free);
   pthread_t watcher;
   pthread_create(&watcher, NULL, watch_threads, NULL);

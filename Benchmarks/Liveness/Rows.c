@@ -1,10 +1,11 @@
-// One row beside the toolchain's library, where queues sleep or compute:
-//   rows sleep KIND     1,000 items that sleep for 10 ms, each on a serial queue of its own, or on a global queue
+// One row of queues that sleep or compute, measured beside the toolchain's library:
+//   rows sleep KIND     1,000 items that sleep for 10 ms, on 1,000 serial queues or a global queue
 //   rows compute KIND   1,000 items that compute for 1 ms
-//   rows probe 24       an item each 20 ms for 2 s, beside that many serial queues that compute items of 100 ms
-//   rows main sync      dispatch_sync from another thread to the main queue, while main is in dispatch_main()
-// Prints the figure in milliseconds (sleep and compute: until all are done; probe and main: the mean delay), the worst
-// delay (0 where there is none), and the process's most threads.
+//   rows probe 24       an item each 20 ms for 2 s, beside 24 serial queues of items of 100 ms
+//   rows main sync      dispatch_sync from another thread to the main queue in dispatch_main()
+// Prints the figure in milliseconds (sleep and compute: until all items have ended; probe and main:
+// the mean delay), the largest delay (0 if there is none), and the process's peak number of
+// threads.
 #include <dispatch/dispatch.h>
 
 #include <pthread.h>

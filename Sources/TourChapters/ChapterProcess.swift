@@ -1,6 +1,6 @@
-// Purpose: a whole process around one chapter. Its main thread walks through the chapter and may
-// block; everything else happens in handlers. A signal that asks to stop is a source's event, and
-// takes away what the chapter has made before the process leaves.
+// Purpose: runs one chapter as a process. The main thread runs the chapter and may block; all other
+// work happens in handlers. A signal that requests the process to stop is an event of a source,
+// whose handler removes the chapter's files and children before the process exits.
 
 import GrandCentral
 import TourKit
@@ -12,12 +12,12 @@ import TourKit
 #endif
 
 public enum ChapterProcess {
-  /// Runs the chapter as `request` says and ends the process: with 0 when every check held, else 1.
+  /// Runs the chapter of `request` and ends the process: with 0 if every check held, else with 1.
   public static func run(_ request: ChapterRequest) -> Never {
-    // The tour waits for this descriptor's end: no child may keep it.
+    // The tour waits until this descriptor is closed, so no child may inherit it.
     _ = fcntl(EngineRequest.reportDescriptor, F_SETFD, FD_CLOEXEC)
-    // Where nobody reads on, as in `tour | head`, it still goes to its end and takes its things
-    // away.
+    // If standard output has no reader, as in `tour | head`, the chapter still runs to its end and
+    // removes its files and children.
     signal(SIGPIPE, SIG_IGN)
     // SIGTERM is what the supervised child's chapter is about.
     let stops = [SIGINT, SIGHUP] + (request.chapter == .child ? [] : [SIGTERM])
@@ -49,7 +49,7 @@ public enum ChapterProcess {
     signal(number, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
     source.setEventHandler {
-      // What fails from now on fails because it is taken away.
+      // Later failures are caused by this removal, so they are not printed.
       report.mute()
       Leavings.shared.clear()
       Machine.leave(128 + number)

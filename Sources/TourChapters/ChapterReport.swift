@@ -1,4 +1,4 @@
-// Purpose: what a chapter prints, and how many of its checks failed.
+// Purpose: prints a chapter's lines, and counts its failed checks.
 
 import Synchronization
 import TourKit
@@ -9,12 +9,12 @@ import TourKit
   import Musl
 #endif
 
-/// Lines of a chapter. Any thread may say something; checks are the main thread's.
-// SAFETY: `failures` is only touched by the main thread, which walks through the chapter.
+/// The lines of a chapter. Any thread may print a line; only the main thread makes checks.
+// SAFETY: `failures` is only touched by the main thread, which runs the chapter.
 public final class ChapterReport: @unchecked Sendable {
   let screen: Screen
   private(set) var failures = 0
-  // relaxed: nothing is read on its account.
+  // relaxed: no other memory is read on account of the flag.
   private let isMuted = Atomic(false)
 
   public init(screen: Screen) {
@@ -25,7 +25,7 @@ public final class ChapterReport: @unchecked Sendable {
     put("  \(line)\n")
   }
 
-  /// Something that happened, as it happens.
+  /// Prints a line about an event when the event happens.
   func tell(_ line: String) {
     put(screen.dim("    \(line)") + "\n")
   }
@@ -34,15 +34,16 @@ public final class ChapterReport: @unchecked Sendable {
     if !isMuted.load(ordering: .relaxed) { Machine.say(text) }
   }
 
-  /// The process is about to leave in the middle: nothing more is said.
+  /// Prints nothing from now on, because the process is about to exit early.
   func mute() { isMuted.store(true, ordering: .relaxed) }
 
-  /// For the main thread at its end: whoever has muted the report ends the process.
+  /// Blocks for ever if the report is muted: the thread that muted it ends the process. The main
+  /// thread calls this at its end.
   func waitIfMuted() {
     while isMuted.load(ordering: .relaxed) { pause() }
   }
 
-  /// Says whether `claim` held, and if not, what was seen instead.
+  /// Prints whether `claim` held. If it did not, prints `otherwise`, which describes what was seen.
   func check(_ held: Bool, _ claim: String, otherwise: @autoclosure () -> String) {
     if held { return say("\(screen.tick) \(claim)") }
     failures += 1

@@ -1,5 +1,5 @@
-// Purpose: what a chapter makes in the world outside of its process, so that nothing of it stays:
-// folders and children are noted here, and descriptors compared with those at the beginning.
+// Purpose: finds what a chapter leaves behind. Folders and children are registered here, and the
+// open descriptors are compared with those at the beginning.
 
 import Synchronization
 import TourKit
@@ -20,13 +20,13 @@ final class Leavings: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Takes the descriptors that are open now for those that may stay.
+  /// Records the descriptors that are open now; these may remain.
   func remember() {
     let now = Self.openDescriptors()
     state.withLock { $0.descriptors = now }
   }
 
-  /// A new folder of our own, which the chapter removes. Its path begins at the root.
+  /// Creates a folder, which the chapter removes. Its path is absolute.
   func makeFolder() -> Path? {
     let base = getenv("TMPDIR").map { Path(cString: $0) } ?? Path("/tmp")
     guard let real = base.withCString({ realpath($0, nil) }) else { return nil }
@@ -39,10 +39,10 @@ final class Leavings: Sendable {
     return folder
   }
 
-  /// Removes a folder and all that is in it.
+  /// Removes a folder and its contents.
   func remove(_ folder: Path) {
-    // When a chapter is stopped in the middle, somebody may still be making files: then a folder is
-    // not empty when its turn comes. None that is gone comes back, so after some turns all are.
+    // A chapter that is stopped early may still be creating files, so rmdir(2) can fail. Files that
+    // are removed do not return, so a bounded number of attempts is enough.
     for _ in 0..<1000 {
       empty(folder)
       if folder.withCString({ rmdir($0) }) == 0 || errno != ENOTEMPTY { break }
@@ -69,25 +69,25 @@ final class Leavings: Sendable {
     state.withLock { _ = $0.children.insert(child) }
   }
 
-  /// To be called before the child is waited for: afterwards its number may be somebody else's.
+  /// Unregisters a child. Call this before reaping it: afterwards its number may be reused.
   func willEnd(_ child: pid_t) {
     state.withLock { _ = $0.children.remove(child) }
   }
 
-  /// Takes all of it away, at once: when the process is asked to stop in the middle.
+  /// Kills all registered children and removes all folders, because the process must exit early.
   func clear() {
     let (folders, children) = state.withLock { ($0.folders, $0.children) }
     for child in children { kill(child, SIGKILL) }
     for folder in folders { remove(folder) }
   }
 
-  /// What is still there and should not be, in words.
+  /// Describes everything that remains and should not.
   func found() -> [String] {
     var words: [String] = []
     let (folders, before) = state.withLock { ($0.folders, $0.descriptors) }
     words += folders.filter { folder in folder.withCString { access($0, F_OK) } == 0 }
       .map { "the folder \($0)" }
-    // wait(2): ECHILD says that there is no child at all, ended or not.
+    // wait(2): ECHILD means that there is no child at all, running or ended.
     if waitpid(-1, nil, WNOHANG) >= 0 || errno != ECHILD { words.append("a child process") }
     for (name, count) in Self.openDescriptors() where count > before[name, default: 0] {
       words.append("\(Wording.count(count - before[name, default: 0], "descriptor")) of \(name)")
@@ -95,8 +95,8 @@ final class Leavings: Sendable {
     return words.sorted()
   }
 
-  /// How many descriptors lead to each kind of thing; those that an engine keeps for good are left
-  /// out: what it waits with, its timers, its bell, the list that unmounting shows in.
+  /// Counts the open descriptors by kind. Descriptors that an engine keeps for ever are left out:
+  /// its epoll set, timers, wake-up descriptor, and the mount table that reports unmounts.
   static func openDescriptors() -> [String: Int] {
     let kept: Set = [
       "anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[timerfd]",
@@ -113,7 +113,7 @@ final class Leavings: Sendable {
       guard count > 0 else { continue }
       let name = String(decoding: bytes.prefix(count), as: UTF8.self)
       if kept.contains(name) || name.hasSuffix("/mountinfo") { continue }
-      // "socket:[123]": the number is of no interest.
+      // "socket:[123]": only the kind counts, not the number.
       counts[name.hasPrefix("/") ? name : String(name.prefix { $0 != "[" }), default: 0] += 1
     }
     return counts

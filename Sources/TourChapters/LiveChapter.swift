@@ -1,9 +1,9 @@
-// Purpose: the live chapters by name, and how the tour asks for one: it starts itself again with
-// these arguments. They are not for users, and not in the help.
+// Purpose: names the live chapters, and encodes the request for one. The tour starts itself again
+// with these arguments, which are internal and not in the help.
 
 import TourKit
 
-/// A part of the tour in which things happen from outside: bytes come, files change, processes end.
+/// A part of the tour that is driven by outside events: bytes arrive, files change, processes end.
 public enum LiveChapter: String, CaseIterable, Sendable {
   case echo
   case folder
@@ -26,10 +26,10 @@ public enum LiveChapter: String, CaseIterable, Sendable {
 
 public struct ChapterRequest: Sendable {
   public let chapter: LiveChapter
-  /// What the tour was given.
+  /// The PATH argument of the tour.
   public let root: Path
   public let isPlain: Bool
-  /// How long the pipeline's file is, in millions of bytes.
+  /// The length of the pipeline's file, in megabytes (10⁶ bytes).
   public let megabytes: Int
 
   public init(chapter: LiveChapter, root: Path, isPlain: Bool, megabytes: Int) {
@@ -46,7 +46,7 @@ public struct ChapterRequest: Sendable {
     [Self.mark, chapter.rawValue, "\(isPlain)", "\(megabytes)"].map { Path($0) } + [root]
   }
 
-  /// Reads the arguments of a chapter's process; nil when these are not such.
+  /// Parses the arguments of a chapter's process; nil if they are not of that form.
   public init?(arguments: [Path]) {
     guard arguments.count == 5, arguments[0].description == Self.mark,
       let chapter = LiveChapter(rawValue: arguments[1].description),

@@ -1,4 +1,4 @@
-// Purpose: reads a small file whole, as text.
+// Purpose: reads the beginning of a small file as text.
 
 import TourKit
 
@@ -8,7 +8,7 @@ import TourKit
   import Musl
 #endif
 
-/// The first bytes of `file` as text; empty where there is none.
+/// Returns the first `maxBytes` bytes of `file` as text; empty if it cannot be read.
 func textOf(_ file: Path, maxBytes: Int = 16 << 10) -> String {
   let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC) }
   guard descriptor >= 0 else { return "" }

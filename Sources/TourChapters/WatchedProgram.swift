@@ -1,4 +1,4 @@
-// Purpose: runs real programs beside a chapter. A process source tells of the end, and only its
+// Purpose: runs real programs beside a chapter. A process source reports the end, and only its
 // handler waits for the status.
 
 import GrandCentral
@@ -11,7 +11,7 @@ import TourKit
 #endif
 
 enum WatchedProgram {
-  /// Starts it. `whenOver` is called once, on `queue`, when it has ended and been reaped.
+  /// Starts a program. `whenOver` is called once, on `queue`, when it has ended and is reaped.
   static func start(
     _ spawn: Spawn, on queue: DispatchQueue, whenOver: @escaping @Sendable (Ending) -> Void
   ) -> Result<pid_t, FileFault> {
@@ -31,7 +31,7 @@ enum WatchedProgram {
     return started
   }
 
-  /// Starts all of them and waits for their ends. One that takes longer than `seconds` is killed.
+  /// Starts all programs and waits for their ends. Kills those that take longer than `seconds`.
   static func run(_ spawns: [Spawn], seconds: Int = 60) -> [Result<Ending, FileFault>] {
     let queue = DispatchQueue(label: "tour.programs")
     let group = DispatchGroup()
@@ -52,7 +52,7 @@ enum WatchedProgram {
     }
     if group.wait(timeout: .now() + .seconds(seconds)) == .timedOut {
       queue.sync {
-        // What has no ending yet has not been waited for, so the number is still its own.
+        // A program without an ending is not reaped, so its process ID still names it.
         for (index, process) in processes.enumerated() where endings.values[index] == nil {
           if let process { kill(process, SIGKILL) }
         }

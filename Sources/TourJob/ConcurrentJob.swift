@@ -1,10 +1,10 @@
-// Purpose: the tour's job the way applications use GCD. A folder is one item on the walking queue,
-// a file one item on the checksum queue; results meet on a serial queue; a group knows the end.
+// Purpose: the job with GCD in the usual style. A folder is an item on the walking queue, a file is
+// an item on the checksum queue. A serial queue collects the results; a group reports the end.
 //
 //   walk (concurrent, user-initiated) ─→ checksum (concurrent, utility) ─→ results (serial)
 //        └─ a folder's subfolders            └─ kinds: reader–writer cache      └─ group.notify
 //
-// The file compiles against either engine; nothing below the import knows which.
+// The file compiles against either engine; nothing below the import depends on which.
 
 import TourKit
 
@@ -34,8 +34,10 @@ public final class ConcurrentJob: @unchecked Sendable {
   private var firstItem: DispatchWorkItem?
 
   /// - Parameters:
-  ///   - descriptorLimit: how many files and folders may be open at a time.
-  ///   - draw: called on some thread when the gauge says that a drawing is due.
+  ///   - root: the file or folder to walk.
+  ///   - descriptorLimit: the maximum number of files and folders open at a time.
+  ///   - gauge: counts the progress.
+  ///   - draw: called on the thread that finds, through the gauge, that a drawing is due.
   public init(
     root: Path, descriptorLimit: Int, gauge: Gauge, draw: @escaping @Sendable () -> Void = {}
   ) {
@@ -45,7 +47,7 @@ public final class ConcurrentJob: @unchecked Sendable {
     descriptors = DispatchSemaphore(value: descriptorLimit)
   }
 
-  /// Begins the walk and returns. `completion` is called once, on the results queue.
+  /// Starts the walk and returns. `completion` is called once, on the results queue.
   public func start(completion: @escaping @Sendable (RunReport) -> Void) {
     let isFolder = EntryKind(of: root, following: true) == .folder
     let item = DispatchWorkItem(qos: .userInitiated) { [unowned self, root] in
@@ -53,8 +55,8 @@ public final class ConcurrentJob: @unchecked Sendable {
     }
     firstItem = item
     walking.async(group: group, execute: item)
-    // The results queue is serial: this item comes after every result, as each was submitted from
-    // within the group. It also keeps the job alive until then.
+    // Every result was submitted from inside the group, and the results queue is serial, so this
+    // item runs after all of them. It also retains the job until then.
     group.notify(queue: results) { [self] in
       let costs = Costs(since: gauge.start)
       let isPartial = item.isCancelled
@@ -63,12 +65,12 @@ public final class ConcurrentJob: @unchecked Sendable {
     }
   }
 
-  /// Asks the job to stop: items that have not begun do nothing, the others stop at the next piece.
+  /// Stops the job: items that have not started do nothing, others stop after the current piece.
   public func cancel() {
     firstItem?.cancel()
   }
 
-  /// The first item stands for the whole job: cancelling it stops whatever grew out of it.
+  /// Whether the job is cancelled. The first item represents the job, so all items check its state.
   private var isStopped: Bool {
     guard let firstItem else { return true }
     if Interruption.isRaised { firstItem.cancel() }
@@ -83,7 +85,7 @@ public final class ConcurrentJob: @unchecked Sendable {
     checksumming.async(group: group) { [self] in checksum(file) }
   }
 
-  /// Lists a folder; what it holds becomes items of its own.
+  /// Lists a folder and submits an item for each entry.
   private func walk(_ folder: Path) {
     if isStopped { return }
     do throws(FileFault) {
@@ -120,7 +122,7 @@ public final class ConcurrentJob: @unchecked Sendable {
     }
   }
 
-  /// Hands a result to the serial queue.
+  /// Submits a result to the serial queue.
   private func collect(_ change: @escaping @Sendable (inout Findings) -> Void) {
     results.async { [self] in change(&findings) }
   }

@@ -1,6 +1,5 @@
-// Purpose: work that keeps every processor busy for as long as it is wanted: files checksummed over
-// and over, by twice as many chains of items as there are processors. Each item submits the next of
-// its chain.
+// Purpose: keeps every processor busy until stopped: twice as many chains of items as processors
+// checksum files repeatedly. Each item submits the next item of its chain.
 
 import Synchronization
 import TourKit
@@ -17,13 +16,13 @@ final class EndlessScan: @unchecked Sendable {
   private let queue: DispatchQueue
   private let results = DispatchQueue(label: "tour.scan.results")
   private let underWay = DispatchGroup()
-  // relaxed: nothing is read on its account.
+  // relaxed: no other memory is read on account of the flag.
   private let isOver = Atomic(false)
   private var result = ScanResult()
 
   private static let itemMilliseconds = 2
 
-  /// Begins it, and returns when each chain has begun: no processor is left without.
+  /// Starts the scan. Returns when each chain has started, so every processor is busy.
   init(_ pieces: FilePieces, at qosClass: DispatchQoS.QoSClass) {
     self.pieces = pieces
     queue = DispatchQueue.global(qos: qosClass)
@@ -41,14 +40,14 @@ final class EndlessScan: @unchecked Sendable {
 
   private func go(from first: Int) {
     let part = pieces.scan(from: first, processorMilliseconds: Self.itemMilliseconds)
-    // At the scan's own class: what collects is not to be more urgent than what is collected.
+    // At the scan's own class: the collecting item must not be more urgent than the scan.
     results.async(group: underWay) { [self] in result = result + part }
     if isOver.load(ordering: .relaxed) { return }
     let next = first + part.pieces
     queue.async(group: underWay) { [self] in go(from: next) }
   }
 
-  /// Ends it; what it has read in all.
+  /// Stops the scan and returns the sum of its results.
   func end() -> ScanResult {
     isOver.store(true, ordering: .relaxed)
     underWay.wait()

@@ -1,5 +1,5 @@
-// Purpose: a whole process around the job: the main thread belongs to dispatchMain(), progress is
-// drawn by items on the main queue, and the last of them sends the report and leaves.
+// Purpose: runs the job as a process. The main thread is in dispatchMain(), items on the main queue
+// draw the progress, and the last of them sends the report and exits.
 
 import TourKit
 
@@ -10,7 +10,7 @@ import TourKit
 #endif
 
 public enum EngineRun {
-  /// Runs the job as `request` says and ends the process with its exit code.
+  /// Runs the job for `request` and ends the process: with 0, or with an interruption's code.
   public static func run(_ request: EngineRequest) -> Never {
     Interruption.watch()
     let line = request.progressLine
@@ -18,7 +18,7 @@ public enum EngineRun {
     let job = ConcurrentJob(
       root: request.root, descriptorLimit: request.descriptorLimit, gauge: gauge,
       draw: {
-        // The main queue's items run one at a time on the main thread, so that drawings never mix.
+        // The main queue runs its items one at a time, so drawings never interleave.
         DispatchQueue.main.async(qos: .userInteractive) { line.draw(gauge) }
       })
     job.start { report in

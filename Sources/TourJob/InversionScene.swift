@@ -1,6 +1,6 @@
-// Purpose: inversions made on purpose. A queue has background work to do while utility work keeps
-// every processor busy; then somebody who is in a hurry needs the queue, by `async` or by `sync`.
-// How long until it is reached?
+// Purpose: priority inversions made on purpose. A queue holds background work while utility work
+// keeps every processor busy. Then an urgent item needs the queue, by `async` or by `sync`. The
+// scene measures how long the item waits.
 
 import TourKit
 
@@ -19,7 +19,7 @@ final class InversionScene: Sendable {
   init(_ pieces: FilePieces) { self.pieces = pieces }
 
   func play(into report: inout SceneReport) {
-    // What lies ahead takes so long by itself.
+    // The duration of the background work without any load.
     play("alone", submitAsynchronously, into: &report)
     let load = EndlessScan(pieces, at: .utility)
     play("async", submitAsynchronously, into: &report)
@@ -71,13 +71,13 @@ final class InversionScene: Sendable {
   }
 }
 
-/// The queue that somebody needs, and what its items saw.
+/// The queue that the urgent work needs, and the observations of its items.
 // SAFETY: `seen` is only touched by items of `queue`, and by the waiter after the last of them.
 private final class InvertedQueue: @unchecked Sendable {
   struct Seen {
     var order: [Int] = []
     var changed = 0
-    /// Items that took themselves for more than background.
+    /// The number of background items that saw a class above background.
     var disguised = 0
     var nanoseconds: UInt64 = 0
   }
@@ -86,12 +86,12 @@ private final class InvertedQueue: @unchecked Sendable {
   let isReached = DispatchSemaphore(value: 0)
   private(set) var seen = Seen()
 
-  /// Background work number `number` is over.
+  /// Records the end of background item `number`.
   func ran(_ number: Int, changed: Int) {
     seen.order.append(number)
     seen.changed += changed
     #if GRAND_CENTRAL
-      // By the end, who is in a hurry has come: the item is helped along, and does not know.
+      // By the last item, the urgent work waits. It boosts the thread, but not the item's class.
       if DispatchQoS.QoSClass.current != .background { seen.disguised += 1 }
     #endif
   }

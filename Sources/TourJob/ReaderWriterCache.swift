@@ -1,5 +1,5 @@
-// Purpose: the reader–writer idiom: any number of readers at once by `sync`, writers alone by an
-// asynchronous barrier that no reader waits to see finished.
+// Purpose: the reader–writer idiom: readers share the queue by `sync`, a writer has it alone by an
+// asynchronous barrier that no reader waits for.
 
 #if GRAND_CENTRAL
   import GrandCentral
@@ -17,8 +17,8 @@ final class ReaderWriterCache<Key: Hashable & Sendable, Value: Sendable>: @unche
     queue = DispatchQueue(label: label, attributes: .concurrent)
   }
 
-  /// The value of `key`, made by `make` where there is none yet. Two threads that miss at the same
-  /// time both make it, so `make` must give the same value for the same key.
+  /// Returns the value of `key`, computed by `make` if there is none yet. Two threads that miss at
+  /// the same time both call `make`, so it must return the same value for the same key.
   func value(for key: Key, make: (Key) -> Value) -> Value {
     if let known = queue.sync(execute: { values[key] }) { return known }
     let made = make(key)

@@ -1,6 +1,5 @@
-// Purpose: a user's requests, alone and beside a scan in the background. Each is due at a time of
-// its own, whether or not those before it have been answered, as users do not wait for each other;
-// it takes from there to its answer.
+// Purpose: a user's requests, alone and beside a background scan. Each request is due at a fixed
+// time, even if earlier ones are unanswered. Its latency counts from the due time to its answer.
 
 import TourKit
 
@@ -26,7 +25,7 @@ final class RequestScene: @unchecked Sendable {
   init(_ pieces: FilePieces) { self.pieces = pieces }
 
   func play(into report: inout SceneReport) {
-    // The first of all makes the engine's threads.
+    // The first requests make the engine create its threads; they are not measured.
     _ = send(10, .short)
     for kind in RequestKind.allCases {
       add(send(kind.count, kind), as: "\(kind)-alone", to: &report)
@@ -48,7 +47,7 @@ final class RequestScene: @unchecked Sendable {
       answers.numbers.elementsEqual(0..<answers.numbers.count) ? 1 : 0
   }
 
-  /// Sends so many requests from this thread and waits for the last answer.
+  /// Sends `count` requests from this thread and waits for the last answer.
   private func send(_ count: Int, _ kind: RequestKind) -> Answers {
     let start = Machine.nanoseconds
     for number in 0..<count {

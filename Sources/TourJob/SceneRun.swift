@@ -1,5 +1,5 @@
-// Purpose: a whole process around one scene of the chapter of the classes. Its main thread waits
-// for what is under way and sends what was seen.
+// Purpose: plays one scene of the chapter of the classes as a process. The main thread waits for
+// the scene's work and sends the report.
 
 import TourKit
 
@@ -10,7 +10,7 @@ import TourKit
 #endif
 
 public enum SceneRun {
-  /// Plays the scene as `request` says and ends the process.
+  /// Plays the scene of `request` and ends the process.
   public static func run(_ request: SceneRequest) -> Never {
     Interruption.leaveToParent()
     let pieces = FilePieces(below: request.root)

@@ -1,5 +1,5 @@
-// Purpose: threads that may block as long as they like, outside of any engine's pool: the tour's
-// clients wait for the server, so they must not take the threads that it works on.
+// Purpose: threads that may block for any time, outside of any engine's pool. The tour's clients
+// wait for its server, so they must not occupy the server's threads.
 
 #if canImport(Glibc)
   import Glibc
@@ -7,9 +7,12 @@
   import Musl
 #endif
 
-/// Runs `body` for each of `count` numbers on a thread of its own and waits for all of them.
-/// - Parameter refused: called for each thread that the system refused.
-/// - Returns: what each gave, in order; nil where there was no thread.
+/// Runs `body` for each number below `count` on a thread of its own, and waits for all of them.
+/// - Parameters:
+///   - count: the number of threads.
+///   - body: called with the thread's number, from 0 on.
+///   - refused: called on the calling thread for each thread that the system refused.
+/// - Returns: the results in order; nil where the system refused the thread.
 public func onBlockingThreads<Value: Sendable>(
   _ count: Int, _ body: @escaping @Sendable (Int) -> Value, refused: () -> Void = {}
 ) -> [Value?] {
@@ -58,7 +61,7 @@ private final class ThreadBox<Value>: AnyThreadBox {
 }
 
 private let runThreadBox: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-  // SAFETY: the reference that onBlockingThreads() holds until it has joined this thread.
+  // SAFETY: onBlockingThreads() holds this reference until it has joined this thread.
   Unmanaged<AnyThreadBox>.fromOpaque($0!).takeUnretainedValue().run()
   return nil
 }

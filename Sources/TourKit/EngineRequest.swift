@@ -1,7 +1,7 @@
-// Purpose: what the tour asks of an engine's process, and how it travels: the tour starts itself
-// again with these arguments. They are not for users, and not in the help.
+// Purpose: encodes the tour's request to an engine's process. The tour starts itself again with
+// these arguments, which are internal and not in the help.
 
-/// The three ways to do the job.
+/// The three implementations of the job.
 public enum Engine: String, CaseIterable, Sendable {
   case serial
   case dispatch
@@ -17,7 +17,7 @@ public enum Engine: String, CaseIterable, Sendable {
 }
 
 public struct EngineRequest: Sendable {
-  /// The descriptor that an engine's process finds its report's pipe on.
+  /// The descriptor of the report's pipe in an engine's process.
   public static let reportDescriptor: Int32 = 3
 
   public let engine: Engine
@@ -50,7 +50,7 @@ public struct EngineRequest: Sendable {
     return words.map { Path($0) } + [root]
   }
 
-  /// Reads the arguments of an engine's process; nil when these are not such.
+  /// Parses the arguments of an engine's process; nil if they are not of that form.
   public init?(arguments: [Path]) {
     guard arguments.count == 7 else { return nil }
     let words = arguments.map(\.description)
@@ -68,7 +68,7 @@ public struct EngineRequest: Sendable {
       screen: Screen(plain: isPlain), title: progressTitle, expectedBytes: expectedBytes)
   }
 
-  /// Sends the report to the tour's process and leaves.
+  /// Sends the report to the tour's process and exits.
   public func finish(with report: RunReport) -> Never {
     Machine.put(report.encoded, to: Self.reportDescriptor)
     Machine.leave(report.isPartial ? Interruption.exitCode : 0)

@@ -1,9 +1,9 @@
-// Purpose: sorts files into a handful of kinds by their extension, for the tour's summary.
+// Purpose: sorts files into a few kinds by their extension, for the tour's summary.
 
 public enum FileKind: String, CaseIterable, Sendable {
   case header, source, module, library, document, picture, data, other
 
-  /// The kind of files with this extension, in lower case and without its dot.
+  /// The kind of files with this extension, which is in lower case and without its dot.
   public init(extension suffix: String) {
     self =
       switch suffix {

@@ -1,5 +1,5 @@
-// Purpose: pieces of real files, a few kilobytes each, that can be checksummed over and over: work
-// of whatever length is wanted, whose result is known beforehand.
+// Purpose: pieces of real files, a few kilobytes each, that are checksummed repeatedly: work of any
+// length with a known result.
 
 #if canImport(Glibc)
   import Glibc
@@ -7,14 +7,14 @@
   import Musl
 #endif
 
-/// Some bytes of a file and their checksum.
+/// A range of a file's bytes and its checksum.
 public struct FilePiece: Sendable {
   public let path: Path
   public let offset: Int
   public let count: Int
   public let checksum: UInt32
 
-  /// Reads the piece; nil when it is not there, or shorter.
+  /// Reads the piece; nil if the file cannot be read or is too short.
   init?(of path: Path, offset: Int, count: Int) {
     guard let checksum = Self.checksum(path, offset, count) else { return nil }
     self.path = path
@@ -23,11 +23,11 @@ public struct FilePiece: Sendable {
     self.checksum = checksum
   }
 
-  /// Reads it once more; false when it is not what it was.
+  /// Reads the piece again. Returns false if its checksum changed.
   public func isSame() -> Bool { Self.checksum(path, offset, count) == checksum }
 
   private static func checksum(_ path: Path, _ offset: Int, _ count: Int) -> UInt32? {
-    // As for whole files: something else may have taken the name since it was listed.
+    // O_NONBLOCK: the name may have passed to a FIFO or device since it was listed.
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -42,7 +42,7 @@ public struct FilePiece: Sendable {
 
 public struct FilePieces: Sendable {
   public let pieces: [FilePiece]
-  /// Of how many files.
+  /// The number of files that the pieces are from.
   public let files: Int
 
   public static let maxBytes = 16 << 10
@@ -50,8 +50,8 @@ public struct FilePieces: Sendable {
   private static let maxOfOneFile = 64
   private static let maxFolders = 2000
 
-  /// Up to a thousand pieces of the files below `root`, in the order of their paths; those of the
-  /// running program where there is no file.
+  /// Finds up to a thousand pieces of the files below `root`, in the order of their paths; pieces
+  /// of the running program if there is no file.
   public init(below root: Path) {
     var found: [FilePiece] = []
     var files = 0
@@ -86,14 +86,14 @@ public struct FilePieces: Sendable {
     return file.withCString { stat($0, &status) } == 0 ? Int(status.st_size) : nil
   }
 
-  /// One number for the checksums of all pieces.
+  /// The checksum of all pieces' checksums.
   public var digest: UInt32 {
     PosixChecksum.of(
       pieces.flatMap { piece in withUnsafeBytes(of: piece.checksum.bigEndian) { Array($0) } })
   }
 
-  /// Checksums pieces, from number `first` on and round and round, for so many milliseconds of the
-  /// calling thread's own processor time; one at the least.
+  /// Checksums pieces from number `first` on, cyclically, until the calling thread has used
+  /// `processorMilliseconds` of processor time. Checksums at least one piece.
   public func scan(from first: Int, processorMilliseconds: Int) -> ScanResult {
     var result = ScanResult()
     let end = Machine.threadNanoseconds + UInt64(processorMilliseconds) * 1_000_000
@@ -110,7 +110,7 @@ public struct FilePieces: Sendable {
 public struct ScanResult: Sendable {
   public var pieces = 0
   public var bytes = 0
-  /// Those that were not what they had been.
+  /// The number of pieces whose checksum changed.
   public var changed = 0
 
   public init() {}

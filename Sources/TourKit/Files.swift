@@ -1,5 +1,5 @@
-// Purpose: what the tour does with the file system, the same for every engine: list one folder,
-// checksum one file. A descriptor is open only inside these two functions.
+// Purpose: the file system operations of the job, equal for every engine: list a folder, checksum a
+// file. A descriptor is open only inside these two functions.
 
 #if canImport(Glibc)
   import Glibc
@@ -7,7 +7,7 @@
   import Musl
 #endif
 
-/// A file or folder that could not be read, and why.
+/// A file or folder that could not be read, with the errno value.
 public struct FileFault: Error, Hashable, Sendable {
   public let path: Path
   public let code: Int32
@@ -17,17 +17,17 @@ public struct FileFault: Error, Hashable, Sendable {
     self.code = code
   }
 
-  /// The system's words for the error.
+  /// The system's description of the error.
   public var reason: String { String(cString: strerror(code)) }
 }
 
-/// What one folder holds.
+/// The contents of a folder.
 public struct FolderListing: Sendable {
   public var folders: [Path] = []
   public var files: [Path] = []
-  /// Symbolic links, sockets, devices: counted, never opened.
+  /// The number of symbolic links, sockets and devices, which are never opened.
   public var others = 0
-  /// Those of the others that are symbolic links.
+  /// The symbolic links among `others`.
   public var links: [Path] = []
 
   /// Lists `folder`, without following symbolic links.
@@ -37,7 +37,7 @@ public struct FolderListing: Sendable {
     }
     defer { closedir(stream) }
     while true {
-      errno = 0  // readdir(3): the only way to tell the end from an error.
+      errno = 0  // readdir(3): only errno distinguishes the end from an error.
       guard let entry = readdir(stream) else { break }
       let type = Int32(entry.pointee.d_type)
       let name = (UnsafeRawPointer(entry) + Self.nameOffset).assumingMemoryBound(to: UInt8.self)
@@ -53,7 +53,7 @@ public struct FolderListing: Sendable {
     let dot = UInt8(ascii: ".")
     if name[0] == dot && (count == 1 || count == 2 && name[1] == dot) { return }
     let path = folder.appending(name: name, count: count)
-    // Some file systems leave the type out of readdir(3)'s answer.
+    // Some file systems do not report the type in readdir(3).
     let kind = type == Int32(DT_UNKNOWN) ? EntryKind(of: path) : EntryKind(direntType: type)
     switch kind {
     case .folder: folders.append(path)
@@ -66,7 +66,7 @@ public struct FolderListing: Sendable {
   }
 }
 
-/// What a name stands for.
+/// The type of a file.
 public enum EntryKind: Sendable {
   case file, folder, link, other
 
@@ -79,7 +79,7 @@ public enum EntryKind: Sendable {
     }
   }
 
-  /// What stands at `path`; a symbolic link is `.link`, unless `following` asks for its target.
+  /// The type of the file at `path`. A symbolic link is `.link`, unless `following` resolves it.
   public init(of path: Path, following: Bool = false) {
     var status = stat()
     let result = path.withCString { following ? stat($0, &status) : lstat($0, &status) }
@@ -92,17 +92,17 @@ public enum EntryKind: Sendable {
   }
 }
 
-/// What checksumming one file gave.
+/// The result of checksumming a file.
 public enum FileOutcome: Sendable {
   case done(checksum: UInt32, count: UInt64)
   case stopped
   case failed(FileFault)
 }
 
-/// Checksums the file at `path`, a piece at a time.
-/// - Parameter afterPiece: called with the bytes of each piece; false stops the reading.
+/// Checksums the file at `path`, one piece at a time.
+/// - Parameter afterPiece: called with the length of each piece; returns false to stop.
 public func checksumFile(_ path: Path, afterPiece: (Int) -> Bool) -> FileOutcome {
-  // Not blocking and not following: something else may have taken the name since it was listed.
+  // Flags: the name may have passed to a symbolic link or FIFO since it was listed.
   let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
   let descriptor = path.withCString { open($0, flags) }
   guard descriptor >= 0 else { return .failed(FileFault(path: path, code: errno)) }

@@ -1,6 +1,5 @@
-// Purpose: Ctrl-C as a flag that work looks at between two pieces. The handler only stores a
-// number, which is all that signal-safety(7) lets it do; leaving is done by ordinary code.
-// When the engine has dispatch sources, a signal source can take this file's place.
+// Purpose: turns SIGINT, SIGTERM and SIGHUP into a flag that work checks between two pieces. The
+// handler only stores numbers, which signal-safety(7) permits; ordinary code ends the process.
 
 import Synchronization
 
@@ -11,13 +10,13 @@ import Synchronization
 #endif
 
 public enum Interruption {
-  // relaxed throughout: the number stands alone, no other memory is read on its account.
+  // relaxed throughout: each number stands alone; no other memory is read on account of it.
   private static let first = Atomic<Int32>(0)
   private static let times = Atomic<Int>(0)
 
-  /// From here on SIGINT, SIGTERM and SIGHUP raise the flag instead of ending the process.
+  /// Sets the flag at SIGINT, SIGTERM and SIGHUP from now on, instead of ending the process.
   public static func watch() {
-    // Reading both here runs their initialisers now, so that the handler never does.
+    // Reading both here runs their initialisers now, so the handler never does.
     _ = (signal, count)
     var action = sigaction()
     let handler: @convention(c) (Int32) -> Void = { number in
@@ -30,8 +29,7 @@ public enum Interruption {
       action.__sa_handler.sa_handler = handler
     #endif
     action.sa_flags = Int32(SA_RESTART)
-    // Whoever started this process may have done so from a thread that blocks signals, and a
-    // process begins with the mask of that thread.
+    // A process inherits the signal mask of the thread that created it, which may block signals.
     var mask = sigset_t()
     sigemptyset(&mask)
     for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -41,8 +39,8 @@ public enum Interruption {
     sigprocmask(SIG_UNBLOCK, &mask, nil)
   }
 
-  /// From here on SIGINT and SIGHUP, which a terminal sends to everybody, are left to the parent:
-  /// it ends this process when it has said that it stops.
+  /// Ignores SIGINT and SIGHUP from now on. A terminal sends them to all processes of the group;
+  /// the parent stops in order and then ends this process.
   public static func leaveToParent() {
     for number in [SIGINT, SIGHUP] { Self.ignore(number) }
   }
@@ -55,14 +53,14 @@ public enum Interruption {
     #endif
   }
 
-  /// The first signal that asked this process to stop; 0 while none has.
+  /// The first signal that requested a stop; 0 if there is none.
   public static var signal: Int32 { first.load(ordering: .relaxed) }
 
-  /// How often it was asked.
+  /// How many such signals arrived.
   public static var count: Int { times.load(ordering: .relaxed) }
 
   public static var isRaised: Bool { signal != 0 }
 
-  /// The exit code that a shell gives for ending by the signal: 130 for Ctrl-C.
+  /// The exit code that a shell reports for an end by the signal: 130 for SIGINT.
   public static var exitCode: Int32 { 128 + signal }
 }

@@ -1,5 +1,5 @@
-// Purpose: the same plot as a drawing in SVG, readable on light and on dark ground: text and lines
-// take the colours that the reader's preference gives them.
+// Purpose: draws the latency plot as SVG that is readable in light and dark mode: text and lines
+// take the colours of the reader's preference.
 
 public struct LatencyChart: Sendable {
   public struct Section: Sendable {
@@ -20,7 +20,7 @@ public struct LatencyChart: Sendable {
     self.sections = sections
   }
 
-  // In the drawing's own units, which are pixels where it is shown as it is.
+  // In user units of the drawing, which are pixels at its natural size.
   private static let width = 960
   private static let plotLeft = 300
   private static let plotWidth = 480
@@ -93,7 +93,7 @@ public struct LatencyChart: Sendable {
     return text
   }
 
-  /// A row whose ground line is at `y`.
+  /// Draws a row with its base line at `y`.
   private func draw(_ row: LatencyRow, _ scale: LatencyScale, _ y: Int) -> String {
     let parts = scale.parts(Self.plotWidth / Self.barWidth, of: row.times)
     let most = max(1, parts.max() ?? 0)
@@ -127,7 +127,7 @@ public struct LatencyChart: Sendable {
     return text
   }
 
-  /// `text` as it may stand in an element and in an attribute.
+  /// Escapes `text` for an element or an attribute.
   static func escaped(_ text: String) -> String {
     text.reduce(into: "") { result, character in
       switch character {

@@ -1,9 +1,8 @@
-// Purpose: a plot of times by text: a line for each row, as high in each column as many times fell
-// there, under one logarithmic scale.
+// Purpose: plots times as text. Each row is a line with a column for each range of times; its
+// height shows how many times fall there. All rows share a logarithmic scale.
 //
 //                         10 µs        100 µs       1 ms         10 ms
-//   alone                 |   ▂█▅▁     |      ▁     |            |         50 % 14.2 µs   99 % 130
-//                         µs
+//   alone                 |   ▂█▅▁     |      ▁     |            |     50 % 14.2 µs   99 % 130 µs
 
 public struct LatencyPlot: Sendable {
   private let rows: [LatencyRow]
@@ -14,8 +13,9 @@ public struct LatencyPlot: Sendable {
   private static let figureWidth = 10
 
   /// - Parameters:
-  ///   - levels: signs for amounts, the least first.
-  ///   - columns: how many there are for a line.
+  ///   - rows: the rows, from top to bottom.
+  ///   - levels: characters for amounts, lowest first.
+  ///   - columns: the width of a line, in characters.
   public init(_ rows: [LatencyRow], levels: [Character], columns: Int) {
     self.rows = rows
     self.levels = levels
@@ -36,7 +36,7 @@ public struct LatencyPlot: Sendable {
 
   private var titleWidth: Int { (rows.map(\.title.count).max() ?? 0) + 2 }
 
-  /// As many columns as are left, and a few where none are; a decade has room for its name.
+  /// The remaining columns, at most 60, but at least 7 per decade, so that each label fits.
   private var width: Int {
     let least = scale.decades * 7
     return max(least, min(60, columns - titleWidth - 2 * Self.figureWidth))
@@ -48,7 +48,7 @@ public struct LatencyPlot: Sendable {
 
   private var axis: String {
     var axis = ""
-    // The end has no room for its name; the reader can count.
+    // The label of the scale's end does not fit.
     for (step, tick) in scale.ticks.dropLast().enumerated() {
       axis = Wording.left(axis, step * width / scale.decades) + tick
     }

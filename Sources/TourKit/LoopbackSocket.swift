@@ -1,5 +1,4 @@
-// Purpose: TCP on 127.0.0.1, as the echo server and its clients need it. Every descriptor is closed
-// on exec.
+// Purpose: TCP on 127.0.0.1 for the echo server and its clients. All descriptors close on exec.
 
 #if canImport(Glibc)
   import Glibc
@@ -22,7 +21,7 @@ public enum LoopbackSocket {
     private static let outgoing = SHUT_WR
   #endif
 
-  /// A listening socket that does not block, on a port that the system picks.
+  /// Creates a non-blocking listening socket on a port that the system picks.
   public static func listening() -> Result<(descriptor: Int32, port: UInt16), FileFault> {
     let descriptor = socket(AF_INET, stream | closeOnExec | nonBlocking, 0)
     guard descriptor >= 0 else { return .failure(fault("socket")) }
@@ -40,7 +39,7 @@ public enum LoopbackSocket {
     return .success((descriptor, UInt16(bigEndian: address.sin_port)))
   }
 
-  /// The next connection, which does not block; -1 with errno set when there is none.
+  /// Accepts the next connection as a non-blocking descriptor; -1 with errno set if there is none.
   public static func accept(_ listening: Int32) -> Int32 {
     if let accept4 { return accept4(listening, nil, nil, closeOnExec | nonBlocking) }
     let descriptor = plainAccept(listening)
@@ -56,8 +55,8 @@ public enum LoopbackSocket {
       Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?, Int32
     ) -> Int32
 
-  /// accept4(2) is not imported. Without it a client that is started between two calls would
-  /// inherit the connection, and keep it open when we have closed it.
+  /// accept4(2) is not imported. Without it, a child started between accept(2) and fcntl(2) would
+  /// inherit the connection and keep it open.
   // SAFETY: the type is that of the manual page.
   private static let accept4 = dlsym(nil, "accept4").map { unsafeBitCast($0, to: Accept4.self) }
 
@@ -69,8 +68,7 @@ public enum LoopbackSocket {
     #endif
   }
 
-  /// A blocking connection to `port`; its reads and writes fail after `seconds` without any
-  /// progress.
+  /// Opens a blocking connection to `port`. Its calls fail after `seconds` without progress.
   public static func connect(port: UInt16, seconds: Int) -> Result<Int32, FileFault> {
     let descriptor = socket(AF_INET, stream | closeOnExec, 0)
     guard descriptor >= 0 else { return .failure(fault("socket")) }
@@ -95,12 +93,12 @@ public enum LoopbackSocket {
     return .success(descriptor)
   }
 
-  /// Says that nothing more will be sent.
+  /// Shuts down the sending half of the connection.
   public static func endSending(_ descriptor: Int32) {
     shutdown(descriptor, outgoing)
   }
 
-  /// As write(2), without a SIGPIPE where the other end has gone.
+  /// Writes like write(2), without SIGPIPE if the peer has closed the connection.
   public static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Glibc)
       Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
@@ -109,7 +107,7 @@ public enum LoopbackSocket {
     #endif
   }
 
-  /// Sends everything, blocking. False when that fails.
+  /// Sends all bytes, blocking. Returns false if that fails.
   public static func sendAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -120,7 +118,7 @@ public enum LoopbackSocket {
     return true
   }
 
-  /// Fills all of `buffer`, blocking; what it says is how much came before an end or an error.
+  /// Fills `buffer`, blocking. Returns the number of bytes received before the end or an error.
   public static func receiveAll(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int
   {
     var filled = 0

@@ -1,5 +1,5 @@
-// Purpose: what the tour reads off the machine: the clock, a process's threads and memory, and
-// writing all of some bytes to a descriptor.
+// Purpose: the machine as the tour reads it: clocks, threads and memory of processes, limits; and
+// complete writes to a descriptor.
 
 #if canImport(Glibc)
   import Glibc
@@ -8,7 +8,7 @@
 #endif
 
 public enum Machine {
-  /// Nanoseconds on a clock that only goes forward.
+  /// The monotonic clock, in nanoseconds.
   public static var nanoseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -27,17 +27,17 @@ public enum Machine {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// The processor time that the calling thread has used, in nanoseconds.
+  /// The processor time that the calling thread has used, user and system, in nanoseconds.
   public static var threadNanoseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// How many processors the machine has in use, at least one.
+  /// The number of processors online, at least one.
   public static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-  /// Sleeps until `time`, a value of `nanoseconds`; not at all when that is past.
+  /// Sleeps until `time`, a value of `nanoseconds`. Returns at once if it is past.
   public static func sleep(until time: UInt64) {
     var end = timespec()
     end.tv_sec = time_t(time / 1_000_000_000)
@@ -45,32 +45,32 @@ public enum Machine {
     while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &end, nil) == EINTR {}
   }
 
-  /// The number of threads of a process; nil once it has gone.
+  /// The number of threads of a process; nil if the process has ended.
   public static func threadCount(of process: Int32) -> Int? {
     field("Threads:", of: "/proc/\(process)/status")
   }
 
-  /// This process's threads, now.
+  /// The number of threads of this process.
   public static var threadCount: Int { threadCount(of: getpid()) ?? 1 }
 
-  /// The most memory this process has had resident, in bytes.
+  /// The largest resident memory of this process so far, in bytes.
   public static var peakMemoryBytes: Int {
-    // thread-self: the main thread may have ended, and then the process's own page has no such
-    // line.
+    // The main thread may have ended, and then /proc/self/status has no such line, so read that of
+    // the calling thread.
     (field("VmHWM:", of: "/proc/thread-self/status") ?? 0) << 10
   }
 
-  /// The memory that this process has resident now, in bytes.
+  /// The resident memory of this process now, in bytes.
   public static var residentBytes: Int {
     (field("VmRSS:", of: "/proc/thread-self/status") ?? 0) << 10
   }
 
-  /// Whether a sanitizer's runtime is linked in, which needs several times the memory.
+  /// Whether a sanitizer is linked in. A sanitizer needs several times the memory.
   public static var isSanitized: Bool {
     ["__asan_init", "__tsan_init"].contains { (name: String) in dlsym(nil, name) != nil }
   }
 
-  /// How many bytes may still be written to the file system of `folder`; nil where it does not say.
+  /// The free bytes of `folder`'s file system for this user; nil if it does not report them.
   public static func freeBytes(in folder: Path) -> Int? {
     var status = statvfs()
     guard folder.withCString({ statvfs($0, &status) }) == 0 else { return nil }
@@ -90,7 +90,7 @@ public enum Machine {
     return result == 0 ? Int(clamping: limit.rlim_cur) : 1024
   }
 
-  /// Writes all of `bytes`, unless the other end has gone.
+  /// Writes all of `bytes`. Stops if writing fails.
   public static func put(_ bytes: [UInt8], to descriptor: Int32) {
     bytes.withUnsafeBytes { buffer in
       var rest = buffer[...]
@@ -103,17 +103,17 @@ public enum Machine {
     }
   }
 
-  /// Writes `text` to standard output at once, with no buffer of our own: two processes take turns.
+  /// Writes `text` to standard output without a buffer, because two processes write alternately.
   public static func say(_ text: String) {
     put(Array(text.utf8), to: STDOUT_FILENO)
   }
 
-  /// Ends the process.
+  /// Ends the process with exit code `code`.
   public static func leave(_ code: Int32) -> Never {
     exit(code)
   }
 
-  /// The number after `name` in a page of proc(5).
+  /// The number after `name` in the file `page` of proc(5); nil if there is none.
   private static func field(_ name: String, of page: String) -> Int? {
     let descriptor = open(page, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -1,5 +1,5 @@
-// Purpose: a file's path as the bytes the kernel knows it by. Linux names need not be UTF-8, so a
-// String would lose some of them; this keeps every byte and decodes only to show it.
+// Purpose: a path as bytes. Linux names need not be UTF-8 and a String would lose some of them, so
+// this type keeps every byte and decodes only for display.
 // Invariant: `storage` ends with one NUL and has no other.
 
 #if canImport(Glibc)
@@ -15,7 +15,7 @@ public struct Path: Hashable, Sendable {
     self.storage = storage
   }
 
-  /// The path with these bytes; everything from a NUL on is left out, as the kernel would.
+  /// The path of `bytes`, up to the first NUL.
   public init(bytes: some Sequence<UInt8>) {
     storage = Array(bytes.prefix { $0 != 0 }) + [0]
   }
@@ -33,7 +33,7 @@ public struct Path: Hashable, Sendable {
   /// The bytes, without the NUL.
   public var bytes: ArraySlice<UInt8> { storage.dropLast() }
 
-  /// This folder's entry with the NUL-terminated `name` of `count` bytes.
+  /// The path of the entry `name` of this folder. `name` is NUL-terminated and has `count` bytes.
   public func appending(name: UnsafePointer<UInt8>, count: Int) -> Path {
     let needsSlash = storage.count > 1 && storage[storage.count - 2] != UInt8(ascii: "/")
     var joined: [UInt8] = []
@@ -53,14 +53,14 @@ public struct Path: Hashable, Sendable {
     }
   }
 
-  /// The same place below `new` that this has below `old`, which it begins with.
+  /// This path with its prefix `old` replaced by `new`.
   public func moved(from old: Path, to new: Path) -> Path {
     let rest = bytes.dropFirst(old.bytes.count).drop { $0 == UInt8(ascii: "/") }
     if rest.isEmpty { return new }
     return rest.withUnsafeBufferPointer { new.appending(name: $0.baseAddress!, count: $0.count) }
   }
 
-  /// The folder that holds this; itself at the root.
+  /// The folder that holds this path: `.` for a name without a slash, the root for the root.
   public var parent: Path {
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return Path(".") }
     return Path(bytes: bytes[..<max(1, slash)])
@@ -74,7 +74,7 @@ public struct Path: Hashable, Sendable {
     }
   }
 
-  /// What follows the last dot of the file's name, in lower case; empty when there is none.
+  /// The extension of the file's name in lower case, without its dot; empty if there is none.
   public var fileExtension: String {
     let name = bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return "" }

@@ -1,6 +1,6 @@
-// Purpose: what many measured times come to.
+// Purpose: percentiles of measured times.
 
-/// Times in order, to be asked for the one that a share of them stays below.
+/// Sorted times and their percentiles.
 public struct Percentiles: Sendable {
   /// The times, shortest first.
   public let sorted: [UInt64]
@@ -11,7 +11,8 @@ public struct Percentiles: Sendable {
 
   public var count: Int { sorted.count }
 
-  /// The smallest time that `share` of all, from 0 to 1, do not exceed; 0 where there are none.
+  /// The smallest time that the fraction `share` of all times, from 0 to 1, does not exceed; 0 if
+  /// there are no times.
   public func nanoseconds(at share: Double) -> UInt64 {
     guard !sorted.isEmpty else { return 0 }
     let rank = (share * Double(sorted.count)).rounded(.up)

@@ -1,10 +1,10 @@
-// Purpose: the checksum of the POSIX `cksum` utility, sixteen bytes a step.
+// Purpose: the checksum of the POSIX `cksum` utility, computed in steps of sixteen bytes.
 // The polynomial is 0x04C11DB7, most significant bit first, starting from 0; the length follows the
 // data, least significant byte first and without leading zeros; the result is complemented.
 // Source: POSIX.1-2024, utility `cksum`; the slicing is after Kounavis and Berry, "A Systematic
 // Approach to Building High Performance Software-Based CRC Generators" (2005).
 
-/// A running POSIX checksum: `update` with the bytes in order, then read `value`.
+/// An incremental POSIX checksum: call `update` with the bytes in order, then read `value`.
 public struct PosixChecksum: Sendable {
   private var remainder: UInt32 = 0
   /// The bytes seen so far.
@@ -12,7 +12,7 @@ public struct PosixChecksum: Sendable {
 
   public init() {}
 
-  /// Adds `bytes` to what was checksummed before.
+  /// Appends `bytes` to the checksummed data.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     let table = Self.table
     var crc = remainder
@@ -58,7 +58,7 @@ public struct PosixChecksum: Sendable {
     crc << 8 ^ table[Int(UInt8(truncatingIfNeeded: crc >> 24) ^ byte)]
   }
 
-  /// The share of one word of a sixteen-byte step; `slice` counts the bytes that follow the word.
+  /// The contribution of one word of a sixteen-byte step. `slice` counts the bytes after the word.
   @inline(__always)
   private static func fold(
     _ word: UInt32, _ table: UnsafePointer<UInt32>, slice: Int
@@ -69,7 +69,8 @@ public struct PosixChecksum: Sendable {
       ^ table[slice << 8 + Int(word & 0xFF)]
   }
 
-  /// Sixteen slices of 256 words: slice k holds each byte's remainder with k zero bytes after it.
+  /// Sixteen slices of 256 words. Slice k holds the remainder of each byte followed by k zero
+  /// bytes.
   // SAFETY: written here once, before any reader can have the pointer, and never freed.
   nonisolated(unsafe) private static let table: UnsafePointer<UInt32> = {
     let words = UnsafeMutablePointer<UInt32>.allocate(capacity: 16 * 256)

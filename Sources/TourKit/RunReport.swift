@@ -1,7 +1,7 @@
-// Purpose: what one run of one engine found and what it cost. An engine's process sends it to the
-// tour's as fields that each end with a NUL: paths may hold anything else.
+// Purpose: the findings and costs of one run of one engine. An engine's process sends them to the
+// tour as NUL-terminated fields, because paths may hold any other byte.
 
-/// One file and its checksum.
+/// A file and its checksum.
 public struct FileRecord: Hashable, Sendable {
   public let path: Path
   public let checksum: UInt32
@@ -16,7 +16,7 @@ public struct FileRecord: Hashable, Sendable {
   }
 }
 
-/// What a run found: the same for every engine, or one of them is wrong.
+/// The findings of a run. All correct engines have the same findings.
 public struct Findings: Hashable, Sendable {
   public var files: [FileRecord] = []
   public var faults: [FileFault] = []
@@ -27,13 +27,13 @@ public struct Findings: Hashable, Sendable {
 
   public var byteCount: UInt64 { files.reduce(0) { $0 + $1.count } }
 
-  /// Puts files and faults in the order of their paths: engines find them in any order.
+  /// Sorts files and faults by path, because engines find them in any order.
   public mutating func sort() {
     files.sort { $0.path < $1.path }
     faults.sort { $0.path < $1.path }
   }
 
-  /// The kinds that were found, most files first.
+  /// The kinds found, with their numbers of files, most files first.
   public var kinds: [(kind: FileKind, files: Int)] {
     let counts = Dictionary(files.map { ($0.kind, 1) }, uniquingKeysWith: +)
     return counts.map { (kind: $0.key, files: $0.value) }
@@ -41,7 +41,7 @@ public struct Findings: Hashable, Sendable {
   }
 }
 
-/// What a run cost.
+/// The costs of a run.
 public struct Costs: Hashable, Sendable {
   public var seconds = 0.0
   public var processorSeconds = 0.0
@@ -50,7 +50,7 @@ public struct Costs: Hashable, Sendable {
 
   public init() {}
 
-  /// The costs of this process, which began the run's work at `start`.
+  /// The costs of this process since `start`, when its work began.
   public init(since start: UInt64) {
     seconds = Machine.seconds(since: start)
     processorSeconds = Machine.processorSeconds
@@ -62,7 +62,7 @@ public struct Costs: Hashable, Sendable {
 public struct RunReport: Hashable, Sendable {
   public var findings: Findings
   public var costs: Costs
-  /// Whether the run was asked to stop before it had seen everything.
+  /// Whether the run was interrupted before it had seen everything.
   public var isPartial: Bool
 
   public init(findings: Findings, costs: Costs, isPartial: Bool) {
@@ -75,7 +75,7 @@ public struct RunReport: Hashable, Sendable {
 extension RunReport {
   private static let mark = "tour report 1"
 
-  /// The report as bytes.
+  /// The report, encoded as bytes.
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     func add(_ field: some Sequence<UInt8>) {
@@ -104,7 +104,7 @@ extension RunReport {
     return bytes
   }
 
-  /// Reads a report back; nil when it is not whole.
+  /// Decodes a report; nil if it is incomplete.
   public init?(encoded bytes: [UInt8]) {
     var fields = Fields(rest: bytes[...])
     guard fields.text() == Self.mark, let isPartial = fields.value(Bool.self),
@@ -137,7 +137,7 @@ extension RunReport {
   }
 }
 
-/// Takes NUL-terminated fields off the front of some bytes.
+/// Removes NUL-terminated fields from the front of the bytes.
 private struct Fields {
   var rest: ArraySlice<UInt8>
 

@@ -1,38 +1,38 @@
-// Purpose: what the chapter of the classes asks of the processes that play its scenes, one engine
-// each, and what they send back: lines of words and numbers on standard output.
+// Purpose: the requests of the chapter of the classes to the processes that play its scenes, one
+// engine each, and the reports of these processes: lines of words and numbers on standard output.
 
-/// What is played.
+/// A scene of the chapter of the classes.
 public enum Scene: String, CaseIterable, Sendable {
   /// A user's requests, alone and beside a scan in the background.
   case requests
   /// Urgent work behind background work, while utility work keeps every CPU busy.
   case inversions
 
-  /// How often each inversion is made.
+  /// The number of repetitions of each inversion.
   public static let rounds = 5
 }
 
-/// What a user asks for.
+/// The kind of a user's requests.
 public enum RequestKind: String, CaseIterable, Sendable {
   /// The checksum of a piece of a file.
   case short
   /// Checksums for some milliseconds.
   case long
 
-  /// How many are sent.
+  /// The number of requests.
   public var count: Int { self == .short ? 300 : 50 }
 
-  /// From one to the next.
+  /// The time between two requests, in milliseconds.
   public var intervalMilliseconds: Int { self == .short ? 2 : 30 }
 
-  /// The processor time that each takes at the least.
+  /// The minimum processor time of a request, in milliseconds.
   public var processorMilliseconds: Int { self == .short ? 0 : 6 }
 }
 
 public struct SceneRequest: Sendable {
   public let scene: Scene
   public let engine: Engine
-  /// What the tour was given.
+  /// The PATH argument of the tour.
   public let root: Path
 
   public init(_ scene: Scene, on engine: Engine, root: Path) {
@@ -48,7 +48,7 @@ public struct SceneRequest: Sendable {
     [Self.mark, scene.rawValue, engine.rawValue].map { Path($0) } + [root]
   }
 
-  /// Reads the arguments of a scene's process; nil when these are not such.
+  /// Parses the arguments of a scene's process; nil if they are not of that form.
   public init?(arguments: [Path]) {
     guard arguments.count == 4, arguments[0].description == Self.mark,
       let scene = Scene(rawValue: arguments[1].description),
@@ -57,7 +57,7 @@ public struct SceneRequest: Sendable {
     self.init(scene, on: engine, root: arguments[3])
   }
 
-  /// Sends the report and leaves.
+  /// Prints the report and exits.
   public func finish(with report: SceneReport) -> Never {
     Machine.say(report.encoded)
     Machine.leave(0)
@@ -65,7 +65,7 @@ public struct SceneRequest: Sendable {
 }
 
 public struct SceneReport: Hashable, Sendable {
-  /// Lists of nanoseconds.
+  /// Lists of times, in nanoseconds, by name.
   public var times: [String: [UInt64]] = [:]
   public var counts: [String: Int] = [:]
 
@@ -80,7 +80,7 @@ public struct SceneReport: Hashable, Sendable {
     return (lists + numbers + [Self.end]).map { $0 + "\n" }.joined()
   }
 
-  /// Reads a report back; nil when it is not whole.
+  /// Decodes a report; nil if it is incomplete.
   public init?(encoded text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.suffix(2) == [Self.end[...], ""] else { return nil }

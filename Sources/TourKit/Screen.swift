@@ -1,5 +1,5 @@
-// Purpose: standard output as a terminal or as a plain stream of lines. On a terminal one line is
-// redrawn in place with a bar; elsewhere a line a second says the same.
+// Purpose: standard output as a terminal or as plain lines. A terminal redraws one line with a bar
+// in place; other outputs get one line a second.
 
 #if canImport(Glibc)
   import Glibc
@@ -7,13 +7,13 @@
   import Musl
 #endif
 
-/// How standard output is written to.
+/// The capabilities of standard output.
 public struct Screen: Sendable {
   public let isTerminal: Bool
   private let hasColor: Bool
   private let hasBlocks: Bool
 
-  /// Looks at standard output and the environment; `plain` asks for lines even on a terminal.
+  /// Examines standard output and the environment. `plain` requests lines even on a terminal.
   public init(plain: Bool) {
     func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
     isTerminal = !plain && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(variable("TERM"))
@@ -22,7 +22,7 @@ public struct Screen: Sendable {
     hasBlocks = locale.lowercased().contains("utf-8") || locale.lowercased().contains("utf8")
   }
 
-  /// The time between two drawings: twenty a second on a terminal, one a second elsewhere.
+  /// The time between two drawings, in nanoseconds: 50 ms on a terminal, 1 s elsewhere.
   public var intervalNanoseconds: UInt64 { isTerminal ? 50_000_000 : 1_000_000_000 }
 
   public var columns: Int {
@@ -39,7 +39,7 @@ public struct Screen: Sendable {
     if isTerminal { Machine.say("\u{1B}[?25h") }
   }
 
-  /// Clears the line that is being redrawn.
+  /// Clears the line that is redrawn.
   public func clearLine() {
     if isTerminal { Machine.say("\r\u{1B}[K") }
   }
@@ -49,13 +49,13 @@ public struct Screen: Sendable {
   public func green(_ text: String) -> String { hasColor ? "\u{1B}[32m\(text)\u{1B}[0m" : text }
   public func red(_ text: String) -> String { hasColor ? "\u{1B}[31m\(text)\u{1B}[0m" : text }
 
-  /// A sign that something held, where the locale can show it.
+  /// The sign for a check that held; "ok" if the locale has no such character.
   public var tick: String { green(hasBlocks ? "✓" : "ok") }
 
-  /// Signs for amounts, the least first, where the locale can show them.
+  /// Characters for amounts, lowest first, as the locale permits.
   public var levels: [Character] { Array(hasBlocks ? "▁▂▃▄▅▆▇█" : ".:-=+*#@") }
 
-  /// A bar of `width` columns, `share` of it full.
+  /// A bar of `width` columns, of which the fraction `share` is full.
   public func bar(_ share: Double, width: Int) -> String {
     let full = Int((max(0, min(1, share)) * Double(width)).rounded(.down))
     let (on, off) = hasBlocks ? ("█", "░") : ("#", "-")
@@ -64,11 +64,11 @@ public struct Screen: Sendable {
   }
 }
 
-/// The line that shows how far a run has come.
+/// The line that shows a run's progress.
 public struct ProgressLine: Sendable {
   public let screen: Screen
   public let title: String
-  /// The bytes that an earlier run found; zero when this is the first.
+  /// The number of bytes that an earlier run found; zero for the first run.
   public let expectedBytes: Int
 
   public init(screen: Screen, title: String, expectedBytes: Int) {
@@ -77,7 +77,7 @@ public struct ProgressLine: Sendable {
     self.expectedBytes = expectedBytes
   }
 
-  /// Draws what `gauge` says now.
+  /// Draws the line with the current counts of `gauge`.
   public func draw(_ gauge: Gauge) {
     let (files, bytes) = gauge.figures
     let seconds = Machine.seconds(since: gauge.start)

@@ -1,5 +1,5 @@
-// Purpose: the measure of the other engines: the same walk and the same checksums on one thread,
-// with no queue, lock or atomic beyond the gauge.
+// Purpose: the reference for the engines: the same walk and checksums on one thread, with no queue,
+// lock or atomic except the gauge's.
 
 public struct SerialLoop {
   private let root: Path
@@ -14,7 +14,7 @@ public struct SerialLoop {
     self.draw = draw
   }
 
-  /// Runs the loop as `request` says and ends the process with its exit code.
+  /// Runs the loop for `request` and ends the process: with 0, or with an interruption's code.
   public static func run(_ request: EngineRequest) -> Never {
     Interruption.watch()
     let line = request.progressLine
@@ -23,7 +23,7 @@ public struct SerialLoop {
     request.finish(with: loop.run())
   }
 
-  /// Walks and checksums everything below the root, unless interrupted.
+  /// Walks and checksums everything below the root. Stops when interrupted.
   public consuming func run() -> RunReport {
     var loop = self
     var folders: [Path] = []

@@ -1,5 +1,5 @@
-// Purpose: starts a program as posix_spawn(3) does it, with the descriptors it is to have and with
-// none of this process's signal settings: a child must not ignore what its parent ignores.
+// Purpose: starts programs with posix_spawn(3), with given descriptors and with default signal
+// settings, so that a child does not ignore the signals that its parent ignores.
 
 #if canImport(Glibc)
   import Glibc
@@ -7,7 +7,7 @@
   import Musl
 #endif
 
-/// A program that is about to be started, looked up as a shell would.
+/// A program to start, looked up in PATH.
 public struct Spawn: Sendable {
   public let executable: String
   public let arguments: [Path]
@@ -24,34 +24,34 @@ public struct Spawn: Sendable {
     self.arguments = arguments
   }
 
-  /// This program once more, even where its file has been built anew meanwhile.
+  /// This executable, even if its file has been replaced since it was started.
   public static func itself(_ arguments: [Path]) -> Spawn { Spawn("/proc/self/exe", arguments) }
 
-  /// The child finds our `descriptor` as `number`.
+  /// Passes `descriptor` to the child as descriptor `number`.
   public func passing(_ descriptor: Int32, as number: Int32) -> Spawn {
     var next = self
     next.steps.append(.pass(descriptor, as: number))
     return next
   }
 
-  /// The child's standard input comes from `file`.
+  /// Reads the child's standard input from `file`.
   public func reading(_ file: Path) -> Spawn {
     var next = self
     next.steps.append(.open(file, flags: O_RDONLY, as: STDIN_FILENO))
     return next
   }
 
-  /// What the child writes to `number` goes to a new `file`.
+  /// Writes the child's descriptor `number` to `file`, which is created or truncated.
   public func writing(_ number: Int32 = STDOUT_FILENO, to file: Path) -> Spawn {
     var next = self
     next.steps.append(.open(file, flags: O_WRONLY | O_CREAT | O_TRUNC, as: number))
     return next
   }
 
-  /// Standard input is empty; what the child writes to standard error is lost.
+  /// Makes standard input empty and discards standard error.
   public var quiet: Spawn { reading(Path("/dev/null")).silencing(STDERR_FILENO) }
 
-  /// Likewise, and what it writes to standard output is lost too.
+  /// Makes standard input empty and discards standard output and standard error.
   public var silent: Spawn { quiet.silencing(STDOUT_FILENO) }
 
   public func silencing(_ number: Int32) -> Spawn {
@@ -60,14 +60,15 @@ public struct Spawn: Sendable {
     return next
   }
 
-  /// The child finds the environment variable `name` as `value`, whatever it is here.
+  /// Sets the environment variable `name` to `value` in the child.
   public func setting(_ name: String, _ value: String) -> Spawn {
     var next = self
     next.settings.append((name, value))
     return next
   }
 
-  /// Starts it.
+  /// Starts the program.
+  /// - Returns: the child's process ID, or the reason of the failure.
   public func start() -> Result<pid_t, FileFault> {
     #if canImport(Glibc)
       var actions = posix_spawn_file_actions_t()
@@ -101,7 +102,7 @@ public struct Spawn: Sendable {
     return code == 0 ? .success(process) : .failure(FileFault(path: Path(executable), code: code))
   }
 
-  /// Copies of this process's variables, but for those that are set otherwise; nil at the end.
+  /// Copies of this process's variables with the settings applied, followed by nil.
   private func environment() -> [UnsafeMutablePointer<CChar>?] {
     var variables: [UnsafeMutablePointer<CChar>?] = []
     var next = environ
@@ -116,7 +117,7 @@ public struct Spawn: Sendable {
   }
 
   private static func setPlainSignals(_ attributes: inout posix_spawnattr_t) {
-    // execve(2) keeps the mask, and what is ignored; only handlers go.
+    // execve(2) keeps the signal mask and ignored signals; it resets only handlers.
     var set = sigset_t()
     sigemptyset(&set)
     posix_spawnattr_setsigmask(&attributes, &set)
@@ -126,7 +127,7 @@ public struct Spawn: Sendable {
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
   }
 
-  /// Whether a shell would find this command.
+  /// Whether `command` is found in PATH.
   public static func exists(_ command: String) -> Bool {
     guard let search = getenv("PATH") else { return false }
     return Path(cString: search).bytes.split(separator: UInt8(ascii: ":")).contains { folder in
@@ -135,13 +136,13 @@ public struct Spawn: Sendable {
   }
 }
 
-/// How a process came to its end.
+/// The way a process ended.
 public enum Ending: Hashable, Sendable, CustomStringConvertible {
   case exited(Int32)
   case signalled(Int32)
 
-  /// Reads wait(2)'s status, whose macros are not imported: the low seven bits are the signal, the
-  /// next byte the code.
+  /// Decodes wait(2)'s status, whose macros are not imported: the signal is in the low seven bits,
+  /// the exit code in the next byte.
   public init(status: Int32) {
     self = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .signalled(status & 0x7F)
   }

@@ -1,4 +1,4 @@
-// Purpose: numbers as people read them.
+// Purpose: formats numbers for people.
 
 public enum Wording {
   /// A whole number with commas: 12,345.
@@ -11,12 +11,12 @@ public enum Wording {
     return String(text.reversed())
   }
 
-  /// A number of things: "1 file", "12,345 files".
+  /// A count with its noun: "1 file", "12,345 files".
   public static func count(_ number: some BinaryInteger, _ thing: String) -> String {
     count(number) + " " + thing + (number == 1 ? "" : "s")
   }
 
-  /// Decimal places without Foundation: 1.500.
+  /// A decimal number, without Foundation: 1.500.
   public static func decimal(_ value: Double, places: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
     let scale = (0..<places).reduce(1) { power, _ in power * 10 }
@@ -29,17 +29,17 @@ public enum Wording {
       + digits
   }
 
-  /// Seconds with three places, or more of them below a hundredth.
+  /// A duration in seconds with three decimal places, or five below 0.01 s.
   public static func seconds(_ value: Double) -> String {
     decimal(value, places: value < 0.01 ? 5 : 3) + " s"
   }
 
-  /// Milliseconds with two places.
+  /// A duration in milliseconds with two decimal places.
   public static func milliseconds(_ nanoseconds: UInt64) -> String {
     decimal(Double(nanoseconds) / 1e6, places: 2) + " ms"
   }
 
-  /// A time in the unit that suits it, with three digits: 850 ns, 12.3 µs, 1.23 ms, 1.23 s.
+  /// A duration in a suitable unit, with three digits: 850 ns, 12.3 µs, 1.23 ms, 1.23 s.
   public static func duration(_ nanoseconds: UInt64) -> String {
     var value = Double(nanoseconds)
     for unit in ["ns", "µs", "ms"] {
@@ -52,7 +52,7 @@ public enum Wording {
     return decimal(value, places: 2) + " s"
   }
 
-  /// Bytes in decimal units, as file managers and disks count them.
+  /// A size in decimal units, as file managers print it.
   public static func bytes(_ count: some BinaryInteger) -> String {
     bytes(Double(count))
   }

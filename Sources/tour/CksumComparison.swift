@@ -1,26 +1,26 @@
-// Purpose: holds our checksums against the system's own `cksum` command.
+// Purpose: compares the job's checksums with those of the system's `cksum` command.
 
 import TourKit
 
 struct CksumComparison {
-  /// The files compared, and those that `cksum` gave no answer for.
+  /// The number of files compared, and of those for which `cksum` printed no checksum.
   var compared = 0
   var unanswered = 0
-  /// Files where the two disagree, in words.
+  /// A description of each file whose checksums differ.
   var differences: [String] = []
-  /// Whether every file was to be compared.
+  /// Whether all files are compared, instead of a sample.
   let isComplete: Bool
 
   private static let fileBudget = 20_000
   private static let byteBudget: UInt64 = 1 << 29
 
-  /// Compares all of `files`, or an even sample where that would take long. Stops when interrupted.
+  /// Compares all of `files`, or an even sample if all would take long. Stops when interrupted.
   init(of files: [FileRecord]) throws(Complaint) {
     let sample = Self.sample(of: files)
     isComplete = sample.count == files.count
     var rest = sample[...]
     while !rest.isEmpty && !Interruption.isRaised {
-      var room = 100_000  // Well below what a command line may hold.
+      var room = 100_000  // Well below the maximum length of a command line.
       let batch = rest.prefix { file in
         room -= file.path.bytes.count + 16
         return room > 0
@@ -31,9 +31,9 @@ struct CksumComparison {
     }
   }
 
-  /// Every so-manieth file, so that neither files nor bytes go over the budget by much.
+  /// An even sample whose numbers of files and bytes stay near the budgets.
   static func sample(of files: [FileRecord]) -> [FileRecord] {
-    // A name with a line break would break cksum's lines.
+    // cksum prints a line per file, so names with a line break or a backslash are left out.
     let fitting = files.filter { file in
       file.count <= byteBudget && !file.path.bytes.contains { $0 == 10 || $0 == 92 }
     }

@@ -1,12 +1,12 @@
-// Purpose: reads the command line, and says what is wrong with it.
+// Purpose: parses the command line and reports its errors.
 
 import TourChapters
 import TourKit
 
-/// Why the tour cannot go on, in words for the person at the terminal.
+/// The reason for which the tour cannot continue, as a message for the user.
 struct Complaint: Error {
   let message: String
-  /// 2 for what the command line asked, 1 for what the tour found.
+  /// The exit code: 2 for an error of the command line, 1 for a fault that the tour found.
   let code: Int32
 
   static func usage(_ message: String) -> Complaint { Complaint(message: message, code: 2) }
@@ -14,15 +14,15 @@ struct Complaint: Error {
 }
 
 struct Options {
-  /// The path as it was given; nil for the default folder.
+  /// The path argument; nil for the default folder.
   var path: Path?
-  /// How often each engine runs; nil leaves it to the tour.
+  /// The number of runs of each engine; nil for the tour's choice.
   var rounds: Int?
   var descriptorLimit = max(1, min(64, Machine.descriptorLimit / 2))
   var isPlain = false
-  /// How long the pipeline's file is, in millions of bytes.
+  /// The length of the pipeline's file, in megabytes (10⁶ bytes).
   var megabytes = 256
-  /// What to go through; nil for all of it.
+  /// The part to run; nil for the whole tour.
   var only: Part?
 
   enum Part: Equatable {

@@ -1,9 +1,9 @@
-// Purpose: says in words where two engines' findings differ.
+// Purpose: describes the difference between two engines' findings.
 
 import TourKit
 
 enum FindingsDifference {
-  /// What `found` says otherwise than `expected`; empty when they agree.
+  /// Describes where `found` differs from `expected`; empty if they are equal.
   static func lines(of found: Findings, from expected: Findings) -> [String] {
     if found == expected { return [] }
     var lines: [String] = []

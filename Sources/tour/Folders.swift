@@ -1,4 +1,4 @@
-// Purpose: where the tour goes: the PATH it was given, or a folder that comes with the toolchain.
+// Purpose: chooses the folder of the tour: the PATH argument, or a folder of the toolchain.
 
 import TourKit
 
@@ -9,7 +9,7 @@ import TourKit
 #endif
 
 enum Folders {
-  /// The file or folder that `path` leads to, through symbolic links.
+  /// Resolves `path` through symbolic links to a file or folder.
   static func resolve(_ path: Path) throws(Complaint) -> Path {
     guard let resolved = realPath(path) else {
       throw .usage("cannot open '\(path)': \(String(cString: strerror(errno))).")
@@ -30,8 +30,8 @@ enum Folders {
     return resolved
   }
 
-  /// A folder with some thousand files. The toolchain compiles nothing without the C headers, so
-  /// that is the first place to look; then its own libraries; then what every system has.
+  /// Returns a folder with some thousand files: the C headers, which the toolchain needs for every
+  /// compilation; otherwise the toolchain's libraries, or folders of every system.
   static func standard() throws(Complaint) -> Path {
     let places = [Path("/usr/include"), toolchainLibraries(), Path("/usr/share"), Path("/usr/lib")]
     let folders = places.compactMap { $0.flatMap(realPath) }
@@ -49,7 +49,7 @@ enum Folders {
     return Path(cString: resolved)
   }
 
-  /// The `lib/swift` of the toolchain whose `swift` the shell would run.
+  /// Returns `lib/swift` of the toolchain whose `swift` is first in PATH.
   private static func toolchainLibraries() -> Path? {
     guard let search = getenv("PATH") else { return nil }
     for folder in Path(cString: search).bytes.split(separator: UInt8(ascii: ":")) {

@@ -1,4 +1,4 @@
-// Purpose: the table that the tour ends with.
+// Purpose: formats the table of the engines' results.
 
 import TourKit
 

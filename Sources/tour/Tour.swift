@@ -1,5 +1,5 @@
-// Purpose: the tour from start to end: a warm-up that nobody counts, rounds in which each engine
-// runs once in a process of its own, the comparison with `cksum`, the table, and the live chapters.
+// Purpose: the whole tour: a warm-up run that is not measured, rounds in which each engine runs
+// once in a process of its own, the comparison with `cksum`, the table, and the live chapters.
 
 import TourChapters
 import TourKit
@@ -22,7 +22,7 @@ struct Tour {
     }
   }
 
-  /// Goes through it all; gives the exit code.
+  /// Runs the tour and returns the exit code.
   consuming func run() throws(Complaint) -> Int32 {
     Interruption.watch()
     screen.hideCursor()
@@ -37,7 +37,7 @@ struct Tour {
     return try tour.goLive()
   }
 
-  /// The rounds of checksums, and their table; gives the exit code.
+  /// Runs the rounds of checksums, prints their table, and returns the exit code.
   private mutating func checksumEverything() throws(Complaint) -> Int32 {
     guard let warmUp = try perform(.serial, title: "warming up") else {
       return Interruption.exitCode
@@ -46,7 +46,7 @@ struct Tour {
     describeFindings()
     let rounds = options.rounds ?? (warmUp.costs.seconds < 1 ? 5 : 3)
     for round in 0..<rounds {
-      // Each round begins with another engine, so that none always comes after the same one.
+      // Each round starts with another engine, so that no engine always runs after the same one.
       for step in 0..<runs.count {
         let index = (round + step) % runs.count
         let engine = runs[index].engine
@@ -67,7 +67,7 @@ struct Tour {
     return conclude()
   }
 
-  /// The live chapters, each in a process of its own; gives the exit code.
+  /// Runs each live chapter in a process of its own and returns the exit code.
   private func goLive() throws(Complaint) -> Int32 {
     var code: Int32 = 0
     for chapter in LiveChapter.allCases where options.includes(.live(chapter)) {
@@ -95,13 +95,13 @@ struct Tour {
     return code
   }
 
-  /// Runs one engine in its own process and says how long it took; nil when interrupted.
+  /// Runs one engine in a process and prints the duration. Returns nil if interrupted.
   private func perform(_ engine: Engine, title: String) throws(Complaint) -> RunReport? {
     let request = EngineRequest(
       engine: engine, root: root, descriptorLimit: options.descriptorLimit,
       isPlain: !screen.isTerminal, progressTitle: title,
       expectedBytes: Int(clamping: expected.byteCount))
-    // The running program by this name even where its file has been built anew meanwhile.
+    // /proc/self/exe is the running program, even if its file has been replaced since.
     let child = try ChildProcess(
       running: "/proc/self/exe", request.arguments,
       reading: EngineRequest.reportDescriptor, isQuiet: false)

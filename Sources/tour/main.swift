@@ -1,5 +1,5 @@
-// Purpose: the tour's front door. A newcomer's `swift run -c release tour [PATH]` comes in here,
-// and so does each process of its own that the tour starts.
+// Purpose: the entry point of `swift run -c release tour [PATH]`, and of each process that the tour
+// starts from its own executable.
 
 import TourChapters
 import TourJob
@@ -8,7 +8,7 @@ import TourKit
 
 let arguments = CommandLine.unsafeArgv
 let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-  // Not CommandLine.arguments: a path need not be UTF-8.
+  // CommandLine.arguments would lose paths that are not UTF-8.
   arguments[index].map { Path(cString: $0) }
 }
 

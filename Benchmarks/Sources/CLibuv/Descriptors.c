@@ -1,4 +1,4 @@
-// Descriptors that become ready: see Sources.swift, whose handlers these are.
+// Descriptors that become ready: the libuv versions of the handlers in Sources.swift.
 #include "CLibuv.h"
 #include "Internal.h"
 
@@ -19,7 +19,7 @@ void run_out(uv_loop_t *loop) {
   require(uv_loop_close(loop) == 0, "handles were left open");
 }
 
-/// One end: echoes, or sends on.
+/// One end of a pair: echoes messages, or forwards them a given number of times.
 struct end {
   uv_poll_t poll;
   int descriptor;

@@ -1,11 +1,11 @@
-// What both files of this target use.
+// Shared by the C files of this target.
 #ifndef CLIBUV_INTERNAL_H
 #define CLIBUV_INTERNAL_H
 
 #include <uv.h>
 
 void require(int holds, const char *what);
-/// Runs until no handle is open, and ends the loop.
+/// Runs the loop until no handle is open, and closes it.
 void run_out(uv_loop_t *loop);
 
 #endif

@@ -1,4 +1,4 @@
-// Timers: see Timers.swift.
+// The libuv versions of the timers in Timers.swift.
 #include "CLibuv.h"
 #include "Internal.h"
 
@@ -64,7 +64,7 @@ struct lateness {
 static void on_millisecond(uv_timer_t *timer) {
   struct lateness *lateness = timer->data;
   uint64_t now = uv_hrtime();
-  // libuv counts whole milliseconds and may be early by the rest.
+  // libuv counts whole milliseconds, so a timer may fire a fraction of a millisecond early.
   double delay = now > lateness->due ? (double)(now - lateness->due) : 0;
   lateness->delays[lateness->count - lateness->left] = delay;
   lateness->due = now + 1000000;

@@ -1,4 +1,4 @@
-// Thread stripes: numbered in the order in which threads first ask.
+// Numbers the threads in the order in which they first ask for their stripe.
 #include "CMetrics.h"
 
 static uint64_t next_stripe;

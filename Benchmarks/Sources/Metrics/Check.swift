@@ -1,4 +1,4 @@
-// A workload that computed the wrong thing must not become a row in a table.
+// Stops the benchmark at a wrong result, so that no wrong workload becomes a row of a table.
 
 import Glibc
 
@@ -11,13 +11,13 @@ public func expect(
   fail("wrong result in \(file):\(line): \(message())")
 }
 
-/// Says `message` on standard error and leaves.
+/// Prints `message` to standard error and exits with code 70.
 public func fail(_ message: String) -> Never {
   emit("bench: \(message)\n", to: 2)
   _exit(70)
 }
 
-/// Writes `text` whole and unbuffered.
+/// Writes `text` completely and unbuffered.
 public func emit(_ text: String, to descriptor: Int32 = 1) {
   var text = text
   text.withUTF8 { bytes in

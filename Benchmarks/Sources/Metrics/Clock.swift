@@ -1,4 +1,4 @@
-// The clock, pauses, and work of a known length.
+// The clock, pauses, and computation of a known duration.
 
 import CMetrics
 import Glibc
@@ -17,7 +17,7 @@ public func elapsed(_ body: () -> Void) -> UInt64 {
   return now() - start
 }
 
-/// Blocks the calling thread in the kernel, unannounced to either engine.
+/// Blocks the calling thread in the kernel, without announcing it to either engine.
 public func sleep(microseconds: Int) {
   var left = timespec(
     tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1_000)
@@ -25,7 +25,7 @@ public func sleep(microseconds: Int) {
   while nanosleep(&wanted, &left) != 0 && errno == EINTR { wanted = left }
 }
 
-/// Makes `value` look used to the compiler.
+/// Makes the compiler treat `value` as used.
 @inlinable @inline(__always)
 public func keep(_ value: Int) {
   metrics_keep(UInt64(truncatingIfNeeded: value))
@@ -41,8 +41,8 @@ public func burn(rounds: Int) {
   }
 }
 
-/// How many rounds of `burn` take a microsecond here: the fastest of several tries, since other
-/// work on the machine can only slow a try down.
+/// The number of `burn` rounds in a microsecond: the fastest of several tries, because other work
+/// on the machine can only slow a try down.
 public let roundsPerMicrosecond: Int = {
   let rounds = 200_000
   var best = UInt64.max

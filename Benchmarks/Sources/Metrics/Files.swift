@@ -1,25 +1,24 @@
-// Files that the I/O workloads of both engines read and write, and the programs that they are
-// measured beside.
+// The files that the I/O workloads of both engines read and write, and the reference programs.
 
 import CMetrics
 import Glibc
 import Synchronization
 
-/// In `TMPDIR`, or /tmp.
+/// A path in `TMPDIR`, or in /tmp.
 public func scratchPath(_ name: String) -> String {
   let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   return "\(folder)/grand-central-bench-\(getpid())-\(name)"
 }
 
-/// A file without a name, so that it goes with the process however that ends.
+/// A file without a name, so it disappears when the process ends in any way.
 public final class ScratchFile: Sendable {
   public let descriptor: Int32
   public let bytes: Int
 
-  /// For other processes, as long as this one lives.
+  /// A path for other processes, valid while this process lives.
   public var path: String { "/proc/\(getpid())/fd/\(descriptor)" }
 
-  /// `isSparse`: reads as zeros, and takes no disk.
+  /// Creates the file. A sparse file reads as zeros and uses no disk space.
   public init(_ name: String, bytes: Int, isSparse: Bool = false) {
     let path = scratchPath(name)
     descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -36,14 +35,14 @@ public final class ScratchFile: Sendable {
       let written = piece.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
       if written != 1 << 20 { fail("write \(path): \(errno)") }
     }
-    // Nobody is to wait for the disk later.
+    // So that no later sample waits for the disk.
     fsync(descriptor)
   }
 
   deinit { close(descriptor) }
 }
 
-/// One for all engines, made when it is first asked for.
+/// The file of this size for all engines, created at the first use.
 public func sharedFile(mebibytes: Int) -> ScratchFile {
   sharedFiles.withLock { files in
     if let known = files[mebibytes] { return known }
@@ -55,7 +54,7 @@ public func sharedFile(mebibytes: Int) -> ScratchFile {
 
 private let sharedFiles = Mutex<[Int: ScratchFile]>([:])
 
-/// Paths of 10,000 files of `smallFileBytes`, which go when the process exits.
+/// Paths of 10,000 files of `smallFileBytes`, which are removed when the process exits.
 public let smallFiles: [String] = {
   let folder = scratchPath("small")
   if mkdir(folder, 0o700) != 0 { fail("mkdir \(folder): \(errno)") }
@@ -75,7 +74,7 @@ public let smallFiles: [String] = {
 
 public let smallFileBytes = 1_000
 
-/// The sum of the words of some bytes: what a program does with them at least.
+/// The sum of the words of `bytes`: the minimum that a program does with them.
 @inline(never)
 public func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
   var sum: UInt64 = 0
@@ -87,7 +86,7 @@ public func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
   return sum
 }
 
-/// Reads a file from its start with read(2), a MiB at a time, and sums it up.
+/// Reads a file from its start with read(2), 1 MiB at a time. Returns its checksum.
 public func plainChecksum(_ file: ScratchFile, bytes: Int) -> UInt64 {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
   defer { buffer.deallocate() }
@@ -102,7 +101,7 @@ public func plainChecksum(_ file: ScratchFile, bytes: Int) -> UInt64 {
   return sum
 }
 
-/// Writes and reads a pipe with two threads, 64 KiB at a time. Returns how long it took.
+/// Writes and reads a pipe with two threads, 64 KiB at a time. Returns the duration in nanoseconds.
 public func plainPipe(bytes: Int) -> UInt64 {
   var ends: [Int32] = [0, 0]
   if pipe(&ends) != 0 { fail("pipe: \(errno)") }
@@ -126,7 +125,7 @@ public func plainPipe(bytes: Int) -> UInt64 {
   return time
 }
 
-/// Runs a program that writes to /dev/null. Returns how long it took, its start included.
+/// Runs a program that writes to /dev/null. Returns the duration in nanoseconds, with its start.
 public func program(_ arguments: [String]) -> UInt64 {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
@@ -145,5 +144,5 @@ public func program(_ arguments: [String]) -> UInt64 {
   }
 }
 
-/// The most memory that this process has had at a time, in bytes: `VmHWM` of /proc/self/status.
+/// The peak resident memory of this process in bytes: `VmHWM` of /proc/self/status.
 public func peakResidentBytes() -> Int { statusBytes("VmHWM:") }

@@ -1,25 +1,25 @@
-// What the kernel and the allocator say of this process.
+// The state of this process as the kernel and the allocator report it.
 
 import CMetrics
 import Glibc
 import Synchronization
 
-/// Threads alive in this process: the link count of /proc/self/task, less `.` and `..`.
+/// The number of threads of this process: the link count of /proc/self/task, less `.` and `..`.
 public func threadCount() -> Int {
   var info = stat()
   if stat("/proc/self/task", &info) != 0 { fail("cannot read /proc/self/task") }
   return Int(info.st_nlink) - 2
 }
 
-/// Bytes the allocator has handed out and not got back.
+/// The bytes allocated and not freed.
 public func mallocBytes() -> Int {
   Int(metrics_malloc_bytes())
 }
 
-/// Bytes of anonymous memory in use, however it was obtained: `RssAnon` of /proc/self/status.
+/// The resident anonymous memory in bytes, however it was obtained: `RssAnon` of /proc/self/status.
 public func residentBytes() -> Int { statusBytes("RssAnon:") }
 
-/// One line of /proc/self/status that is in kB.
+/// The value of a line of /proc/self/status that is in kB, in bytes.
 func statusBytes(_ name: String) -> Int {
   let descriptor = open("/proc/self/status", O_RDONLY)
   if descriptor < 0 { fail("cannot read /proc/self/status") }
@@ -34,8 +34,8 @@ func statusBytes(_ name: String) -> Int {
   fail("no \(name) in /proc/self/status")
 }
 
-/// Bytes that `count` objects made by `body` cost each: the allocator's view or the kernel's,
-/// whichever is larger, since an engine may obtain memory past the allocator.
+/// The bytes per object of the `count` objects that `body` makes, by the allocator or by the
+/// kernel. The larger counts, because an engine may bypass the allocator.
 public func bytesEach(of count: Int, _ body: () -> Void) -> Double {
   let allocated = mallocBytes()
   let resident = residentBytes()
@@ -44,23 +44,23 @@ public func bytesEach(of count: Int, _ body: () -> Void) -> Double {
   return Double(growth) / Double(count)
 }
 
-/// Nanoseconds of processor time that all threads of this process have used, in the kernel too.
+/// The processor time of all threads of this process, user and system, in nanoseconds.
 public func processorTime() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// How often threads of this process, also those that have ended, went to sleep: each time,
-/// something had to wake them up.
+/// How often threads of this process, ended ones included, have gone to sleep. Each time, an event
+/// had to wake the thread.
 public func sleeps() -> Int {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
   return Int(usage.ru_nvcsw)
 }
 
-/// Runs `body` and returns how many threads more than before lived at the worst moment, read twice
-/// a millisecond by a thread of its own, which is not counted.
+/// Runs `body`. Returns the largest number of additional threads. A thread that is not counted
+/// samples the number twice a millisecond.
 public func peakThreads(_ body: () -> Void) -> Int {
   let watch = Watch()
   let watcher = startThread {

@@ -1,5 +1,4 @@
-// When timers are due and in which order they are cancelled: random, and the same in every run and
-// engine.
+// The due times of timers and the order of their cancellation: random, but equal in every run.
 
 /// SplitMix64 (Steele, Lea, Flood, 2014).
 public struct Random: RandomNumberGenerator {
@@ -16,14 +15,13 @@ public struct Random: RandomNumberGenerator {
   }
 }
 
-/// Milliseconds from now, one to two minutes: time-outs that never come. In milliseconds, because
-/// libuv counts no finer.
+/// Timeouts that never fire: one to two minutes from now, in milliseconds (libuv's resolution).
 public func farTimeouts(_ count: Int) -> [UInt64] {
   var random = Random(seed: 1)
   return (0..<count).map { _ in UInt64.random(in: 60_000..<120_000, using: &random) }
 }
 
-/// `0..<count` as they are, or shuffled.
+/// The numbers below `count`, in order or shuffled.
 public func order(of count: Int, shuffled: Bool) -> [Int] {
   var random = Random(seed: 2)
   return shuffled ? (0..<count).shuffled(using: &random) : Array(0..<count)

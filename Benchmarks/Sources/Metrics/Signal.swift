@@ -1,4 +1,4 @@
-// Waiting and counting that belong to neither engine.
+// Waiting and counting without either engine.
 
 import CMetrics
 import Glibc
@@ -27,11 +27,11 @@ public final class Signal: @unchecked Sendable {
   }
 }
 
-/// Counts arrivals from many threads without making them share a cache line, which would otherwise
-/// cost more than what is measured. The one waiter polls, at a price of some 0.1 ms a sample.
+/// Counts arrivals of many threads on separate cache lines; one shared line would cost more than
+/// the measured work. The one waiter polls, which costs about 0.1 ms a sample.
 public final class Arrivals: @unchecked Sendable {
   private static let stripes = 64
-  /// Words from one counter to the next: a pair of cache lines.
+  /// The distance between two counters in words: a pair of cache lines.
   private static let stride = 16
   private let words: UnsafeMutablePointer<Atomic<Int>>
 
@@ -45,14 +45,14 @@ public final class Arrivals: @unchecked Sendable {
     words.deallocate()
   }
 
-  /// One more.
+  /// Counts one arrival.
   public func arrive() {
     let stripe = Int(truncatingIfNeeded: metrics_thread_stripe()) & (Self.stripes - 1)
     // releasing: pairs with the acquiring loads in `count`.
     words[stripe * Self.stride].wrappingAdd(1, ordering: .releasing)
   }
 
-  /// How many have arrived.
+  /// The number of arrivals so far.
   public var count: Int {
     var sum = 0
     for stripe in 0..<Self.stripes {
@@ -61,7 +61,7 @@ public final class Arrivals: @unchecked Sendable {
     return sum
   }
 
-  /// Returns when `expected` have arrived; more than that ends the benchmark.
+  /// Waits for `expected` arrivals. More arrivals end the benchmark.
   public func wait(for expected: Int) {
     var seen = count
     while seen < expected {
@@ -72,7 +72,7 @@ public final class Arrivals: @unchecked Sendable {
   }
 }
 
-/// Counts down; the one waiter sleeps in the kernel until the last.
+/// Counts down to zero. The one waiter sleeps in the kernel until the last arrival.
 public final class Countdown: Sendable {
   private let left: Atomic<Int>
   private let ended = Signal()
@@ -80,7 +80,8 @@ public final class Countdown: Sendable {
   public init(_ count: Int) { left = Atomic(count) }
 
   public func arrive() {
-    // both: what every arrival did before is seen by the last, and so by the waiter.
+    // acquiringAndReleasing: the last arrival sees all writes before every other arrival, and
+    // passes them on to the waiter.
     let now = left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
     if now == 0 { ended.post() }
     expect(now >= 0, "more arrivals than expected")

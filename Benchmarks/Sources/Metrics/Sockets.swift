@@ -1,14 +1,13 @@
-// What the descriptor workloads of all engines share: socket pairs, messages, the peer at the other
-// end.
+// Shared by the descriptor workloads of all engines: socket pairs, messages, and the peer.
 
 import Glibc
 
-/// A message is this long: one cache line, so that the copying costs nothing beside the wake-ups.
+/// The length of a message in bytes: one cache line, so that copying costs little beside a wake-up.
 public let messageBytes = 64
-/// What a streaming read or write asks for at once.
+/// The length of a streaming read or write in bytes.
 public let chunkBytes = 64 * 1_024
 
-/// Two connected stream sockets that never block; `close()` ends both.
+/// Two connected non-blocking stream sockets. `close()` closes both.
 public struct SocketPair: Sendable {
   public let near: Int32
   public let far: Int32
@@ -26,7 +25,7 @@ public struct SocketPair: Sendable {
   }
 }
 
-/// Lets the process open `count` descriptors more than a few.
+/// Raises the limit of open descriptors to fit `count` more.
 public func allowDescriptors(_ count: Int) {
   var limit = rlimit()
   let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -48,7 +47,7 @@ public func sendMessage(to descriptor: Int32) {
   }
 }
 
-/// Reads one message whole. `false`: nothing was there.
+/// Reads one whole message. Returns `false` if there was none.
 @discardableResult
 public func receiveMessage(from descriptor: Int32) -> Bool {
   withUnsafeTemporaryAllocation(byteCount: messageBytes, alignment: 8) { message in
@@ -59,15 +58,15 @@ public func receiveMessage(from descriptor: Int32) -> Bool {
   }
 }
 
-/// A plain thread that sends a message, blocks until it has come back, and again.
+/// A plain thread that repeatedly sends a message and blocks until it is echoed.
 public final class PingPongPeer: @unchecked Sendable {
   private let descriptor: Int32
   private let count: Int
-  /// Written by the thread, read after it was joined.
+  /// Written by the thread, and read after it is joined.
   @exclusivity(unchecked) private var nanoseconds: UInt64 = 0
   private var thread = pthread_t()
 
-  /// Starts at once: what reads the other end is already waiting.
+  /// Starts at once, so the reader at the other end must be ready.
   public init(on descriptor: Int32, count: Int) {
     self.descriptor = descriptor
     self.count = count
@@ -84,7 +83,7 @@ public final class PingPongPeer: @unchecked Sendable {
     nanoseconds = now() - start
   }
 
-  /// Waits for the end; returns how long all round trips took.
+  /// Waits for the end. Returns the duration of all round trips in nanoseconds.
   public func join() -> UInt64 {
     pthread_join(thread, nil)
     return nanoseconds

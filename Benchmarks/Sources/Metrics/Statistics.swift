@@ -1,4 +1,4 @@
-// Order statistics: benchmarks are skewed, so nothing here is a mean.
+// Order statistics. There is no mean, because the distributions are skewed.
 
 public struct Distribution: Sendable {
   private let sorted: [Double]
@@ -10,7 +10,7 @@ public struct Distribution: Sendable {
   public var isEmpty: Bool { sorted.isEmpty }
   public var median: Double { quantile(0.5) }
 
-  /// Linear between the two neighbouring ranks; 0 for no values.
+  /// The quantile, interpolated between the two neighbouring ranks; 0 if there are no values.
   public func quantile(_ fraction: Double) -> Double {
     guard let last = sorted.last else { return 0 }
     let position = fraction * Double(sorted.count - 1)

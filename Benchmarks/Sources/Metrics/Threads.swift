@@ -1,4 +1,4 @@
-// Plain POSIX threads that start together.
+// POSIX threads that start together.
 
 import Glibc
 import Synchronization
@@ -8,7 +8,7 @@ private final class Body: Sendable {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// A joinable thread that runs `body`.
+/// Starts a joinable thread that runs `body`.
 public func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   var thread = pthread_t()
   let context = Unmanaged.passRetained(Body(body))
@@ -22,8 +22,8 @@ public func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   return thread
 }
 
-/// Runs `body` on `threads` threads at once and returns the nanoseconds from the moment all were
-/// ready until the last had finished.
+/// Runs `body` on `threads` threads at once. Returns the nanoseconds from the moment when all are
+/// ready until the last has finished.
 public func together(_ threads: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) -> UInt64
 {
   let ready = Signal()
@@ -42,17 +42,17 @@ public func together(_ threads: Int, _ body: @escaping @Sendable (_ thread: Int)
   return now() - start
 }
 
-/// Tells contending threads when their time is up.
+/// A flag that ends the contention.
 public final class Stop: Sendable {
   @usableFromInline let flag = Atomic(false)
   @inlinable public var isSet: Bool { flag.load(ordering: .relaxed) }
   func set() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Lets `threads` threads contend for `microseconds`. Each body returns how many operations it did.
+/// Lets `threads` threads contend for `microseconds`. Each body returns its number of operations.
 ///
-/// A window and not a count: with a count, a thread that wins the lock often finishes early and
-/// leaves the others without the contention that was to be measured.
+/// The duration is fixed, not the count: with a count, a thread that often wins the lock would
+/// finish early and leave less contention to the others.
 public func contend(
   _ threads: Int, microseconds: Int,
   _ body: @escaping @Sendable (_ thread: Int, _ stop: Stop) -> Int

@@ -1,26 +1,26 @@
-// The type that both compilations of the workloads return, so that one runner can drive either.
+// The type that both compilations of the workloads share, so one runner drives either.
 
-/// One thing to measure. The body is compiled once against each engine; everything else is equal.
+/// A workload to measure. The body is compiled once against each engine; all else is equal.
 public struct Workload: Sendable {
-  /// How much work one sample does.
+  /// The amount of work per sample.
   public enum Size: Sendable, Equatable {
-    /// The runner grows the count, for each engine by itself, until a sample lasts long enough.
+    /// The runner increases the count for each engine until a sample lasts long enough.
     case timed
-    /// The same count for both engines: the work's shape depends on it (a backlog, a tree).
+    /// The same count for both engines, because it changes the kind of work: a backlog, a tree.
     case fixed(Int)
-    /// As `fixed`, and never made smaller by `--quick`.
+    /// Like `fixed`, but `--quick` does not reduce it.
     case exact(Int)
   }
 
-  /// Where a sample runs.
+  /// The process in which a sample runs.
   public enum Place: Sendable {
-    /// In the benchmark's own process, alternating with the other engine.
+    /// The benchmark's own process, alternating with the other engine.
     case shared
-    /// In a fresh child process, so that memory and thread counts start clean.
+    /// A new child process, so that memory and thread counts start clean.
     case child
   }
 
-  /// One figure of a sample: a row of the table.
+  /// A figure of a sample: a row of the table.
   public struct Row: Sendable, Equatable {
     public let name: String
     public let unit: String
@@ -37,7 +37,7 @@ public struct Workload: Sendable {
   public let place: Place
   public let body: @Sendable (_ count: Int) -> Sample
 
-  /// A workload with one row, in nanoseconds an operation.
+  /// A workload with one row, in nanoseconds per operation.
   public init(
     _ name: String, _ size: Size = .timed, body: @escaping @Sendable (_ count: Int) -> Sample
   ) {
@@ -56,14 +56,15 @@ public struct Workload: Sendable {
   }
 }
 
-/// What one run of a body measured.
+/// The measurement of one run of a body.
 public struct Sample: Sendable {
-  /// The measured stretch, set-up and checks excluded; the runner sizes `timed` workloads by it.
+  /// The duration of the measured interval, without set-up and checks. The runner sizes `timed`
+  /// workloads by it.
   public let nanoseconds: UInt64
   /// One figure for each row of the workload.
   public let figures: [Double]
 
-  /// `nanoseconds` spread over `operations`.
+  /// Divides `nanoseconds` by `operations`.
   public init(_ nanoseconds: UInt64, per operations: Int) {
     self.init(nanoseconds, figures: [Double(nanoseconds) / Double(operations)])
   }

@@ -1,4 +1,4 @@
-// Items on serial queues: from one and several producers, from themselves, and back and forth.
+// Items on serial queues: from one and several producers, resubmitting themselves, and alternating.
 
 import Metrics
 
@@ -11,11 +11,11 @@ import Metrics
 let asyncWorkloads: [Workload] =
   [1, 2, 4].flatMap { [oneObject(producers: $0), twoWords(producers: $0)] } + [chain, pingPong]
 
-/// How many items one sample submits, over all producers; the same for both engines, as the length
-/// of the backlog decides what the caches see.
+/// The number of items per sample, over all producers. Both engines use the same number, because
+/// the length of the backlog determines the cache misses.
 private let items = 200_000
 
-/// The closure captures one object and nothing else.
+/// The closure captures one object.
 private func oneObject(producers: Int) -> Workload {
   Workload("async/serial/\(producers)/one-object", .fixed(items)) { count in
     let queue = DispatchQueue(label: "bench.async")
@@ -50,7 +50,7 @@ private func twoWords(producers: Int) -> Workload {
   }
 }
 
-/// One producer is the calling thread itself.
+/// Runs `body` for each producer. A single producer is the calling thread.
 private func produce(_ producers: Int, _ body: @escaping @Sendable (Int) -> Void) {
   if producers == 1 {
     body(0)
@@ -59,7 +59,7 @@ private func produce(_ producers: Int, _ body: @escaping @Sendable (Int) -> Void
   }
 }
 
-/// An item that submits itself again until its count is used up.
+/// An item that resubmits itself until its count is used up.
 private final class Chain: @unchecked Sendable {
   let queue = DispatchQueue(label: "bench.chain")
   let done = Signal()
@@ -84,7 +84,7 @@ private let chain = Workload("async/chain") { count in
   return Sample(time, per: count)
 }
 
-/// An item that submits itself to the other of two queues. One operation is one hop.
+/// An item that resubmits itself to the other of two queues. One operation is one hop.
 private final class Rally: @unchecked Sendable {
   let queues = (DispatchQueue(label: "bench.ping"), DispatchQueue(label: "bench.pong"))
   let done = Signal()

@@ -1,4 +1,4 @@
-// Four threads, nine reads to one write, on a concurrent queue.
+// Four threads make nine reads to one write on a concurrent queue.
 
 import Metrics
 
@@ -17,7 +17,7 @@ let barrierWorkloads: [Workload] = [
   },
 ]
 
-/// Two numbers that only a barrier may change, and that every reader must find equal.
+/// Two numbers that only a barrier changes. Every reader must find them equal.
 private final class Pair: @unchecked Sendable {
   @exclusivity(unchecked) var first = 0
   @exclusivity(unchecked) var second = 0

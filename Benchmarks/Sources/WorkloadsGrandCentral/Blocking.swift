@@ -1,5 +1,5 @@
-// Items that block in the kernel without telling the engine. Each sample has a process to itself,
-// so that its threads can be counted.
+// Items that block in the kernel without announcing it to the engine. Each sample has its own
+// process, so that its threads can be counted.
 
 import Metrics
 

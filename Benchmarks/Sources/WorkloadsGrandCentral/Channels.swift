@@ -1,6 +1,6 @@
-// Channels: whole files, copies, pipes, many small files, and random reads. Beside each row of a
-// whole file stands the same job by plain system calls or by a program, measured in the same round:
-// "of-…" rows are ratios to that.
+// Channels: whole files, copies, pipes, many small files, and random reads. Each round also
+// measures the job of a whole-file row by plain system calls or by a program; "of-…" rows are
+// ratios to that.
 
 import Glibc
 import Metrics
@@ -19,13 +19,13 @@ let channelWorkloads: [Workload] = [
 
 private let mebibyte = 1 << 20
 
-/// Written by handlers of one queue, read when all is over.
+/// Written by handlers of one queue, and read when all have ended.
 private final class Sum: @unchecked Sendable {
   @exclusivity(unchecked) var value: UInt64 = 0
   @exclusivity(unchecked) var bytes = 0
 }
 
-/// Reads a file from its start through a channel and sums it up.
+/// Reads a file from its start through a channel. Returns its checksum.
 private func channelChecksum(_ file: ScratchFile, bytes: Int) -> UInt64 {
   lseek(file.descriptor, 0, SEEK_SET)
   let queue = DispatchQueue(label: "bench.read")
@@ -70,12 +70,12 @@ private let sequentialRead = Workload(
     ])
 }
 
-/// In a process of its own.
+/// Runs in a process of its own.
 private let peakOfSequentialRead = Workload(
   "io/read/1GiB/peak", rows: [Workload.Row("io/read/1GiB/peak", unit: "MiB")], .exact(1_024), .child
 ) { count in
   let file = ScratchFile("peak", bytes: count * mebibyte, isSparse: true)
-  // What the engine, its threads and its code take is not what the size of a file makes it take.
+  // The first read excludes the memory of the engine, its threads and its code from the figure.
   _ = channelChecksum(file, bytes: 1)
   let before = peakResidentBytes()
   let time = elapsed { expect(channelChecksum(file, bytes: file.bytes) == 0, "not zeros") }
@@ -92,7 +92,7 @@ private let copyOfFile = Workload(
   let source = sharedFile(mebibytes: count)
   let target = scratchPath("copy")
   defer { unlink(target) }
-  // Both make the file anew.
+  // Both copies create the file.
   unlink(target)
   let time = elapsed { copy(source, to: target) }
   expect(sizeOf(target) == source.bytes, "\(sizeOf(target)) bytes")
@@ -102,7 +102,7 @@ private let copyOfFile = Workload(
     time, figures: [Double(time) / Double(count), Double(time) / Double(cp)])
 }
 
-/// Each piece is written while the next ones are read.
+/// Copies through channels. Each piece is written while the next ones are read.
 private func copy(_ source: ScratchFile, to path: String) {
   let queue = DispatchQueue(label: "bench.copy")
   let ended = Countdown(2)
@@ -118,7 +118,7 @@ private func copy(_ source: ScratchFile, to path: String) {
   }
   guard let writer else { fail("no channel to \(path)") }
   reader.setLimit(highWater: mebibyte)
-  // What is read and not written yet is bounded, by both engines alike.
+  // Bounds the pieces that are read and not written yet, equally for both engines.
   let room = DispatchSemaphore(value: 4)
   reader.read(offset: 0, length: .max, queue: queue) { done, data, error in
     expect(error == 0, "\(error)")
@@ -180,7 +180,7 @@ private let pipeThroughput = Workload(
   return Sample(time, figures: [Double(time) / Double(count), Double(time) / Double(loop)])
 }
 
-/// One channel by path for each; 64 are under way at a time.
+/// One channel per file, opened by path; 64 at a time.
 private let smallFileReads = Workload("io/small-files/10k", .fixed(10_000)) { count in
   let paths = smallFiles
   let queue = DispatchQueue(label: "bench.small")
@@ -208,7 +208,7 @@ private let smallFileReads = Workload("io/small-files/10k", .fixed(10_000)) { co
   return Sample(time, per: count)
 }
 
-/// 4 KiB each at random places of a file, 32 under way at a time.
+/// Reads of 4 KiB at random offsets of a file, 32 at a time.
 private let randomReads = Workload(
   "io/random/4KiB/32",
   rows: [
@@ -232,7 +232,7 @@ private let randomReads = Workload(
   return Sample(time, figures: [Double(time) / Double(count), Double(time) / Double(pread)])
 }
 
-/// The same where the disk has to be asked; and how much of a processor that takes.
+/// Random reads from the disk instead of the page cache, and the processor time that they use.
 private let coldReads = Workload(
   "io/random-cold/4KiB/32",
   rows: [
@@ -242,7 +242,7 @@ private let coldReads = Workload(
   let file = sharedFile(mebibytes: 256)
   fsync(file.descriptor)
   posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
-  // Not what lies behind each, which others may ask for.
+  // No read-ahead: it could read what a later operation asks for.
   posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_RANDOM)
   let before = processorTime()
   let (time, _) = readAtRandom(file, randomPlaces(count, in: file))
@@ -251,7 +251,7 @@ private let coldReads = Workload(
   return Sample(time, figures: [Double(time) / Double(count), Double(used) / Double(count)])
 }
 
-/// Returns how long it took, and the sum of all.
+/// Returns the duration in nanoseconds and the checksum of all pieces.
 private func readAtRandom(_ file: ScratchFile, _ places: [Int]) -> (UInt64, sum: UInt64) {
   let queue = DispatchQueue(label: "bench.random")
   let (sum, ended) = (Sum(), Signal())
@@ -268,7 +268,7 @@ private func readAtRandom(_ file: ScratchFile, _ places: [Int]) -> (UInt64, sum:
   return (time, sum.value)
 }
 
-/// The same with writes.
+/// Random writes of 4 KiB, 32 at a time.
 private let randomWrites = Workload("io/random-write/4KiB/32", .fixed(5_000)) { count in
   let file = sharedFile(mebibytes: 256)
   let places = randomPlaces(count, in: file)
@@ -293,13 +293,13 @@ private func randomPlaces(_ count: Int, in file: ScratchFile) -> [Int] {
   return (0..<count).map { _ in Int.random(in: 0..<file.bytes / 4_096, using: &random) * 4_096 }
 }
 
-/// Each that ends begins the next one. On `queue` alone.
+/// Transfers of which each starts the next one when it ends. Used on `queue` alone.
 private final class RandomTransfers: @unchecked Sendable {
   private let channel: DispatchIO
   private let places: [Int]
   private let queue: DispatchQueue
   private let sum: Sum
-  /// `nil`: they read.
+  /// The bytes to write; `nil` for reads.
   private let piece: DispatchData?
   @exclusivity(unchecked) private var begun = 0
   @exclusivity(unchecked) private var ended = 0

@@ -20,7 +20,7 @@ let groupWorkloads: [Workload] = [
     expect(group.wait(timeout: .now()) == .success, "the group is not empty")
     return Sample(time, per: count)
   },
-  // Batches of a thousand, so that the wait is there and the items dominate.
+  // In batches of a thousand, so that each batch includes a wait but the items dominate.
   Workload("group/async-wait", .fixed(100_000)) { count in
     let queue = DispatchQueue.global()
     let group = DispatchGroup()
@@ -100,7 +100,7 @@ let workItemWorkloads: [Workload] = [
 
 let specificWorkloads: [Workload] = [1, 5].map(readSpecific)
 
-/// The value sits on the lowest of `depth` queues and is read from an item of the topmost.
+/// Sets the value on the lowest of `depth` queues and reads it from an item of the topmost.
 private func readSpecific(depth: Int) -> Workload {
   Workload("specific/\(depth)") { count in
     let key = DispatchSpecificKey<Int>()

@@ -1,4 +1,4 @@
-// Data: values that grow by small pieces, and bytes looked up, cut and copied out of many pieces.
+// Data: values that grow by small pieces; and lookups, slices and copies of bytes in many pieces.
 
 import Metrics
 
@@ -20,8 +20,7 @@ private let dataGrowthWorkloads: [Workload] = [
     }
     return Sample(time, per: count)
   },
-  // The figure is for one append. The other engine's time grows with the square of the number,
-  // which its size is fixed for.
+  // The figure is per append. The toolchain's time is quadratic in the count, so the size is fixed.
   Workload("data/append-bytes/10k", .fixed(10_000)) { count in
     let source = [UInt8](repeating: 1, count: 16)
     var data = DispatchData.empty
@@ -31,7 +30,7 @@ private let dataGrowthWorkloads: [Workload] = [
     expect(data.count == 16 * count, "\(data.count)")
     return Sample(time, per: count)
   },
-  // Buffers that the client owns, so that none can be copied into another.
+  // Buffers that the client owns, so the engine cannot copy one into another.
   Workload("data/append-data/10k", .fixed(10_000)) { count in
     let piece = clientPiece(16)
     var data = clientPiece(16)
@@ -39,8 +38,8 @@ private let dataGrowthWorkloads: [Workload] = [
     expect(data.count == 16 * count + 16, "\(data.count)")
     return Sample(time, per: count)
   },
-  // Ten times as many. The other engine would take minutes: it does a tenth, which flatters its
-  // figure for one.
+  // Ten times as many. The toolchain's engine would take minutes, so it does a tenth, which makes
+  // its figure per append smaller than it is.
   Workload("data/append-data/100k", .exact(100_000)) { count in
     #if GRAND_CENTRAL
       let appends = count
@@ -53,7 +52,7 @@ private let dataGrowthWorkloads: [Workload] = [
     expect(data.count == 16 * appends + 16, "\(data.count)")
     return Sample(time, per: appends)
   },
-  // A header and a body, again and again.
+  // Concatenates a header and a body repeatedly.
   Workload("data/concat/2") { count in
     let header = clientPiece(100)
     let body = clientPiece(4_000)
@@ -68,10 +67,9 @@ private let dataGrowthWorkloads: [Workload] = [
     expect(total == 4_100 * count, "\(total)")
     return Sample(time, per: count)
   },
-  // Of pieces that go back to the allocator; a client's would measure queues. What lies behind them
-  // keeps the allocator from giving their memory back to the kernel meanwhile, which is more than
-  // half of the time where it happens, and happens to one engine or the other by what else lies
-  // there.
+  // The pieces are the allocator's; releasing a client's buffers would measure queues. The memory
+  // after them keeps the allocator from returning theirs to the kernel during the sample. That
+  // would be more than half of the time, and would depend on what else lies there.
   Workload("data/drop/10k", .fixed(10_000)) { count in
     let bytes = [UInt8](repeating: 1, count: 600)
     var data = Optional(many(count) { bytes.withUnsafeBytes { DispatchData(bytes: $0) } })
@@ -116,7 +114,7 @@ private let dataReadingWorkloads: [Workload] = [
     var bytes = [UInt8](repeating: 0, count: data.count)
     return bytes.withUnsafeMutableBufferPointer { data.copyBytes(to: $0) }
   },
-  // The first map of a value: a fresh one for each.
+  // The first map of a value, so each operation has a new one.
   Workload("data/map/1k-pieces") { count in
     let data = manyPieces(1_000)
     let more = clientPiece(16)
@@ -134,7 +132,7 @@ private let dataReadingWorkloads: [Workload] = [
   },
 ]
 
-/// One operation is one question at a random place.
+/// One operation is one query at a random offset.
 private func reading(
   _ name: String, in data: @autoclosure @escaping @Sendable () -> DispatchData,
   _ ask: @escaping @Sendable (DispatchData, Int) -> Int
@@ -154,7 +152,7 @@ private func reading(
   }
 }
 
-/// One operation is a walk over all pieces.
+/// One operation is one walk over all pieces.
 private func walking(
   _ name: String, pieces: Int, _ walk: @escaping @Sendable (DispatchData) -> Int
 ) -> Workload {
@@ -174,8 +172,7 @@ private func mapped(_ data: DispatchData) -> Int {
   data.withUnsafeBytes { (bytes: UnsafePointer<UInt8>) in Int(bytes[0]) }
 }
 
-/// Ones in a buffer of the client's. Not `.free`, with which the toolchain's Dispatch crashes on
-/// Linux.
+/// Ones in a buffer of the client. Not `.free`: with it the toolchain's Dispatch crashes on Linux.
 private func clientPiece(_ count: Int) -> DispatchData {
   let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)
   memory.initialize(repeating: 1)
@@ -185,7 +182,7 @@ private func clientPiece(_ count: Int) -> DispatchData {
 
 private func manyPieces(_ count: Int) -> DispatchData { many(count) { clientPiece(16) } }
 
-/// By halves, which both engines join in little time.
+/// Joins `count` pieces by halves, which is fast in both engines.
 private func many(_ count: Int, _ make: () -> DispatchData) -> DispatchData {
   if count == 1 { return make() }
   var data = many(count / 2, make)

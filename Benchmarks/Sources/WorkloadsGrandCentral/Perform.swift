@@ -1,4 +1,4 @@
-// `concurrentPerform`: its overhead, its balance, its nesting and its start-up.
+// `concurrentPerform`: overhead, balance, nesting and start-up.
 
 import Metrics
 
@@ -9,7 +9,7 @@ import Metrics
 #endif
 
 let performWorkloads: [Workload] = [
-  // The body is a closure that the optimiser cannot look into.
+  // The optimiser cannot inline this closure.
   Workload("perform/empty") { count in
     let body = opaque { keep($0) }
     let iterations = 1_000_000
@@ -18,7 +18,7 @@ let performWorkloads: [Workload] = [
     }
     return Sample(time, per: count * iterations)
   },
-  // The body is written at the call, where an inlinable front end may take it in.
+  // The body is a literal closure, which an inlinable front end may inline.
   Workload("perform/empty-inline") { count in
     let iterations = 1_000_000
     let time = elapsed {
@@ -58,7 +58,7 @@ let performWorkloads: [Workload] = [
     expect(arrivals.count == count * 16_000, "\(arrivals.count) of \(count * 16_000)")
     return Sample(time, per: count * 16_000)
   },
-  // One operation is a whole call of two iterations.
+  // One operation is a call with two iterations.
   Workload("perform/two") { count in
     let arrivals = Arrivals()
     let time = elapsed {
@@ -77,16 +77,15 @@ private func opaque(_ body: @escaping @Sendable (Int) -> Void) -> @Sendable (Int
   return held.body
 }
 
-/// A closure that went through a generic container would come back wrapped in thunks, which would
-/// be measured with it.
+/// Holds a closure without a generic container, whose thunks would be measured too.
 private struct Held {
   let body: @Sendable (Int) -> Void
 }
 
-/// Written by the one thread that runs the workloads.
+/// Written only by the thread that runs the workloads.
 nonisolated(unsafe) private var held = Held { _ in }
 
-/// `a = b + 3c` over three arrays of 8 MiB, `row` elements an iteration.
+/// `a = b + 3c` over three arrays of 8 MiB, with `row` elements per iteration.
 private func performMemory(name: String, row: Int) -> Workload {
   Workload(name) { count in
     let arrays = Arrays()

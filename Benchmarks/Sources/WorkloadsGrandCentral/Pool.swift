@@ -1,5 +1,4 @@
-// Items that run on any worker: fanned out from one thread, spawned by each other, and doing some
-// work of their own.
+// Items on any worker: submitted by one thread, submitted by each other, and with work to do.
 
 import Metrics
 
@@ -53,7 +52,7 @@ private func fanOut(_ count: Int, over queue: DispatchQueue) -> Sample {
   return Sample(time, per: count)
 }
 
-/// Every item submits its two children, down to the leaves.
+/// A tree of items. Every item submits its two children, down to the leaves.
 private final class Tree: Sendable {
   let queue = DispatchQueue.global()
   let arrivals = Arrivals()

@@ -1,5 +1,5 @@
-// What quality of service costs where it changes nothing, and how soon urgent work comes to run
-// that stands behind less urgent work while other work keeps every CPU busy.
+// The cost of quality of service where it has no effect; and the delay of urgent work behind less
+// urgent work while other work keeps every CPU busy.
 
 import Metrics
 
@@ -25,8 +25,8 @@ let qosWorkloads: [Workload] =
   ]
 
 /// `async` to a busy serial queue from an item without a class, and from one at user-initiated,
-/// whose class each item then carries. Both in turn, so that what the machine does meanwhile falls
-/// on both; the difference is what it costs.
+/// whose class each submitted item then carries. The two alternate, so that disturbances of the
+/// machine affect both; the difference is the cost.
 private let propagation = Workload(
   "qos/propagation",
   rows: ["none", "inferred", "cost"].map { Workload.Row("qos/propagation/\($0)") },
@@ -60,7 +60,7 @@ private func submission(_ qos: DispatchQoS, _ count: Int) -> Double {
   return Double(time) / Double(count)
 }
 
-/// Items of two classes in turn: the queue is raised and lowered all the time.
+/// Items of two classes alternate, so the queue's class rises and falls continuously.
 private let twoClasses = Workload("qos/two-classes", .fixed(200_000)) { count in
   let queue = DispatchQueue(label: "bench.qos.two")
   let tally = Tally()
@@ -79,8 +79,8 @@ private final class Urgent: @unchecked Sendable {
   @exclusivity(unchecked) var delay: UInt64 = 0
 }
 
-/// A background item of 10 ms is queued while utility work keeps every CPU busy; then urgent work
-/// stands behind it. `submit` brings it, and has it say when that was.
+/// Queues a background item of 10 ms while utility work keeps every CPU busy, then urgent work
+/// behind it. `submit` submits the urgent work, which calls the closure with the submission time.
 private func inversion(
   _ name: String,
   _ submit: @escaping @Sendable (DispatchQueue, @escaping @Sendable (UInt64) -> Void) -> Void

@@ -1,4 +1,4 @@
-// What queues cost to make and to keep, and what items cost while they wait.
+// The costs of creating and keeping queues, and of pending items.
 
 import Metrics
 
@@ -16,7 +16,7 @@ let queueWorkloads: [Workload] = [
     }
     return Sample(time, per: count)
   },
-  // The queue's last reference goes while its item is pending.
+  // The last reference to the queue is released while its item is pending.
   Workload("queue/create-async-drop", .fixed(20_000)) { count in
     let arrivals = Arrivals()
     let time = elapsed {
@@ -27,7 +27,7 @@ let queueWorkloads: [Workload] = [
   },
 ]
 
-/// Where a queue goes so that it really has to be made. Used by one thread at a time.
+/// Stores a queue, so that the optimiser cannot remove its creation. Used by one thread at a time.
 private final class Holder: @unchecked Sendable {
   @exclusivity(unchecked) var queue: DispatchQueue?
 }
@@ -61,14 +61,14 @@ func memory(
 ) -> Workload {
   Workload(name, rows: [Workload.Row(name, unit: "bytes")], .exact(count), .child) { count in
     let start = now()
-    // In whole bytes: the fraction is the rest of the last page or slab.
+    // Rounded to bytes: the fraction is the unused rest of the last page or slab.
     let figure = bytes(count).rounded()
     return Sample(now() - start, figures: [figure])
   }
 }
 
 private func idleQueueBytes(_ count: Int, used: Bool) -> Double {
-  // Storage and the first queues before the measured stretch, for what is set up only once.
+  // Allocate the storage and the first queues before the measured interval: one-time costs.
   var queues: [DispatchQueue?] = Array(repeating: nil, count: count + 100)
   for index in count..<count + 100 {
     queues[index] = DispatchQueue(label: "bench.idle")

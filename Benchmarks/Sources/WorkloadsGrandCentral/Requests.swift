@@ -1,6 +1,6 @@
-// Requests that a user waits for, alone and while less urgent work computes on every CPU: from the
-// call of `async` on an idle queue to the first instruction of the item, or, for those that compute
-// for ten milliseconds, to its last.
+// Requests of a user, alone and while less urgent work computes on every CPU. A short request
+// counts from the call of `async` on an idle queue to the item's first instruction; a request that
+// computes for ten milliseconds counts to its last.
 
 import Glibc
 import Metrics
@@ -18,15 +18,14 @@ let requestWorkloads: [Workload] = [
   requests("qos/computing-10ms", beside: [.background], microseconds: 10_000, count: 100),
 ]
 
-/// Items that compute for two milliseconds each, and submit themselves again: twice as many as
-/// there are CPUs.
+/// Items that compute for two milliseconds each and resubmit themselves: twice as many as CPUs.
 final class Scan: @unchecked Sendable {
   private let queue: DispatchQueue
   private let chains: Int
   private let ended = Signal()
   private let isOver = Atomic<Bool>(false)
 
-  /// Returns when every one of them has been at work.
+  /// Returns when every chain has started to compute.
   init(_ qosClass: DispatchQoS.QoSClass) {
     queue = DispatchQueue.global(qos: qosClass)
     chains = 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))
@@ -61,8 +60,8 @@ private func name(of other: DispatchQoS.QoSClass?) -> String {
   }
 }
 
-/// Rows for requests alone and beside each class of `others`; for the latter also how their 99th
-/// percentile compares with the one alone.
+/// Rows for requests alone and beside each class of `others`. For each of `others`, a row compares
+/// the 99th percentile with the one alone.
 private func requests(
   _ family: String, beside others: [DispatchQoS.QoSClass], microseconds: Int = 0, count: Int
 ) -> Workload {
@@ -92,7 +91,7 @@ private final class Request: @unchecked Sendable {
   @exclusivity(unchecked) var answeredAt: UInt64 = 0
 }
 
-/// One request a millisecond, from a thread of the program's own; how long each took.
+/// Sends a request each millisecond from a thread outside the engine. Returns the delays.
 private func answers(_ count: Int, _ microseconds: Int) -> [Double] {
   let queue = DispatchQueue(label: "bench.requests", qos: .userInitiated)
   let rounds = microseconds * roundsPerMicrosecond

@@ -1,5 +1,5 @@
-// Sources: what they cost to make, and descriptors that become ready. Every handler does one system
-// call of its own for each read or write, as the loops in WorkloadsLibuv do.
+// Sources: the cost of creation, and descriptors that become ready. Each handler makes one system
+// call for each read or write, as the loops in WorkloadsLibuv do.
 
 import Glibc
 import Metrics
@@ -18,7 +18,7 @@ let sourceWorkloads: [Workload] = [
   }
 ]
 
-/// Made, activated, cancelled and let go of; a sample ends when every cancel handler has run.
+/// Creates, activates, cancels and releases sources. A sample ends after the last cancel handler.
 private func createAndCancel(
   _ name: String, _ make: @escaping @Sendable (DispatchQueue) -> any DispatchSourceProtocol
 ) -> Workload {
@@ -51,10 +51,11 @@ private func createAndCancel(
     activePairs,
   ]
 
-  /// A descriptor on which nothing ever happens.
+  /// A descriptor on which nothing happens.
   private let quiet = SocketPair()
 
-  /// Cancels, and returns when no handler runs any more: only then may the descriptor be closed.
+  /// Cancels the sources and waits for their cancel handlers. Only then may the descriptor be
+  /// closed.
   private func cancelAndWait(_ sources: [any DispatchSourceProtocol]) {
     let countdown = Countdown(sources.count)
     for source in sources {
@@ -79,7 +80,8 @@ private func createAndCancel(
 
   // MARK: Ping-pong
 
-  /// A thread that blocks in read() at one end, a read source at the other. A round trip each.
+  /// A thread blocks in read() at one end, a read source at the other. One operation is a round
+  /// trip.
   private let pingPongWithThread = Workload("sources/ping-pong/thread") { count in
     let pair = SocketPair()
     let source = readSource(pair.near, on: DispatchQueue(label: "bench.echo")) { echo(pair.near) }
@@ -89,11 +91,11 @@ private func createAndCancel(
     return Sample(time, per: count)
   }
 
-  /// Sends a message on as often as it was told.
+  /// Forwards a message a given number of times.
   private final class Rally: @unchecked Sendable {
     let descriptor: Int32
     let ended: Countdown
-    /// Only the source's handler uses it, once the first message is sent.
+    /// Used only by the source's handler after the first message is sent.
     @exclusivity(unchecked) var left: Int
 
     init(on descriptor: Int32, count: Int, ended: Countdown) {
@@ -111,7 +113,7 @@ private func createAndCancel(
     }
   }
 
-  /// Both ends on one serial queue, as both are on one loop with libuv.
+  /// Both ends on one serial queue, as libuv has both on one loop.
   private let pingPongOnOneQueue = Workload("sources/ping-pong/one-queue") { count in
     let pair = SocketPair()
     let queue = DispatchQueue(label: "bench.ping-pong")
@@ -130,8 +132,7 @@ private func createAndCancel(
     return Sample(time, per: count)
   }
 
-  /// Each pair plays by itself; the sources are on the global queue, so several threads may take
-  /// part.
+  /// Independent pairs. Their sources target the global queue, so several threads may run them.
   private let activePairs = Workload("sources/1000-pairs", .fixed(20_000)) { count in
     let pairCount = 1_000
     allowDescriptors(2 * pairCount)
@@ -153,7 +154,7 @@ private func createAndCancel(
 
   // MARK: Streaming
 
-  /// One end of a stream: each transfer asks the kernel for one chunk.
+  /// One end of a stream: each transfer requests one chunk from the kernel.
   private final class Stream: @unchecked Sendable {
     private let descriptor: Int32
     private let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkBytes, alignment: 64)
@@ -166,7 +167,7 @@ private func createAndCancel(
 
     deinit { chunk.deallocate() }
 
-    /// Whether this was the last of it.
+    /// Transfers up to one chunk. Returns true after the last.
     func transfer(_ call: (Int32, UnsafeMutableRawPointer, Int) -> Int) -> Bool {
       let length = call(descriptor, chunk, min(chunkBytes, left))
       if length < 0 && errno == EAGAIN { return false }
@@ -176,8 +177,8 @@ private func createAndCancel(
     }
   }
 
-  /// A write source fills one end, a read source empties the other, each on a queue of its own. A
-  /// chunk each.
+  /// A write source fills one end, a read source empties the other, each on its own queue. One
+  /// operation is one chunk.
   private let streaming = Workload(
     "sources/stream", rows: [Workload.Row("sources/stream", unit: "ns/64KiB")], .fixed(4_096),
     .shared
@@ -193,7 +194,7 @@ private func createAndCancel(
     let writer = DispatchSource.makeWriteSource(
       fileDescriptor: pair.near, queue: DispatchQueue(label: "bench.writer"))
     writer.setEventHandler {
-      // There will be room for ever.
+      // The descriptor stays writable for ever, so the source must be cancelled.
       if output.transfer({ write($0, $1, $2) }) { writer.cancel() }
     }
     writer.setCancelHandler { written.arrive() }

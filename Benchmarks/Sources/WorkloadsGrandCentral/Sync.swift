@@ -63,7 +63,7 @@ private func contendedSync(threads: Int) -> Workload {
   }
 }
 
-/// Touches neither engine: a reference for `sync`, and its two columns show the noise.
+/// Uses neither engine: a reference for `sync`. The difference of its two columns shows the noise.
 let mutexWorkloads: [Workload] = [
   Workload("mutex/idle") { count in
     let mutex = Mutex(0)

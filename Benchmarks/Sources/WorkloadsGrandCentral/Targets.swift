@@ -1,4 +1,4 @@
-// Serial queues stacked on each other: depth 1 is a queue on its default target.
+// Stacked serial queues; depth 1 is a queue on its default target.
 
 import Metrics
 
@@ -11,7 +11,7 @@ import Metrics
 let targetWorkloads: [Workload] =
   [1, 3, 10].map(asyncThrough) + [1, 3, 10].map(syncThrough)
 
-/// The top of a stack of `depth` serial queues.
+/// Returns the top of a stack of `depth` serial queues.
 func stack(depth: Int) -> DispatchQueue {
   var top = DispatchQueue(label: "bench.target.0")
   for level in 1..<max(1, depth) {

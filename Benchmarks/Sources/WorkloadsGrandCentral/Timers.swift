@@ -1,5 +1,5 @@
-// Timer sources and `asyncAfter`: what they cost to arm and to cancel, how late they are, how often
-// they wake the process up. Rows that libuv has too are in WorkloadsLibuv under the same names.
+// Timer sources and `asyncAfter`: the cost of arming and cancelling, lateness, and wake-ups of the
+// process. Rows that libuv has too are in WorkloadsLibuv under the same names.
 
 import Metrics
 
@@ -12,11 +12,11 @@ import Metrics
 let timerWorkloads: [Workload] = [
   armAndCancel("timers/100k/in-order", shuffled: false, armedTimer),
   armAndCancel("timers/100k/shuffled", shuffled: true, armedTimer),
-  // What a handler has captured is let go of on the queue.
+  // The handler's captures are released on the queue.
   armAndCancel("timers/100k/capturing", shuffled: false) { queue, deadline in
     capturingTimer(on: queue, deadline, Tally())
   },
-  // One live timer is given another time, over and over.
+  // Reschedules one live timer repeatedly.
   Workload("timers/re-arm") { count in
     let queue = DispatchQueue(label: "bench.timers")
     let timer = DispatchSource.makeTimerSource(queue: queue)
@@ -60,8 +60,8 @@ private func cancelAndWait(_ timer: any DispatchSourceTimer) {
 
 // MARK: Armed and cancelled
 
-/// All timers are made and armed, all are cancelled, all are let go of. Both engines arm on threads
-/// of their own and in order, so one more timer, with handlers, says when all before it are done.
+/// Creates and arms all timers, cancels all, and releases all. Both engines arm on their own
+/// threads and in order, so the handlers of one more timer show when all timers before it are done.
 private func armAndCancel(
   _ name: String, shuffled: Bool,
   _ armedTimer: @escaping @Sendable (DispatchQueue, DispatchTime) -> any DispatchSourceTimer
@@ -113,7 +113,7 @@ private func capturingTimer(
 
 // MARK: Lateness
 
-/// Written on the timer's queue, read after its last event.
+/// Written on the timer's queue, and read after its last event.
 private final class Lateness: @unchecked Sendable {
   @exclusivity(unchecked) var delays: [Double] = []
   let first: UInt64
@@ -121,7 +121,7 @@ private final class Lateness: @unchecked Sendable {
 
   init(from first: UInt64) { self.first = first }
 
-  /// Every time the timer should have fired counts, also where one event stands for several.
+  /// Records a delay for every time the timer was due, even if one event stands for several.
   func note(_ times: UInt, until count: Int) {
     let now = now()
     for _ in 0..<times where delays.count < count {
@@ -133,7 +133,7 @@ private final class Lateness: @unchecked Sendable {
   }
 }
 
-/// From the time on the grid to the handler's first instruction, each millisecond.
+/// From the due time to the handler's first instruction, each millisecond.
 private let lateness = Workload(
   "timers/1ms",
   rows: [Workload.Row("timers/1ms/late/median"), Workload.Row("timers/1ms/late/p99")],
@@ -149,7 +149,7 @@ private let lateness = Workload(
     lateness.ended.wait()
   }
   cancelAndWait(timer)
-  // The handler holds the timer.
+  // The handler retains the timer.
   timer.setEventHandler(handler: nil)
   let delay = Distribution(lateness.delays)
   return Sample(time, figures: [delay.median, delay.quantile(0.99)])
@@ -157,8 +157,8 @@ private let lateness = Workload(
 
 // MARK: Wake-ups
 
-/// A thousand timers of a second each, evenly spread over it, each with a leeway of 100 ms. Fewer
-/// wake-ups than timers means that some waited for others, as they may.
+/// A thousand timers of one second, evenly spread, each with a leeway of 100 ms. If there are fewer
+/// wake-ups than timers, the engine has used the leeway to combine them.
 private let wakeUps = Workload(
   "timers/leeway", rows: [Workload.Row("timers/leeway/wake-ups", unit: "per s")],
   .exact(1_000), .child
@@ -175,14 +175,14 @@ private let wakeUps = Workload(
     timer.activate()
     return timer
   }
-  // Until each has fired once.
+  // Wait until each has fired once.
   sleep(microseconds: 1_200_000)
   let before = (queue.sync { fired.value }, sleeps(), now())
   sleep(microseconds: 2_000_000)
   let asleep = sleeps() - before.1
   let time = now() - before.2
   let events = queue.sync { fired.value } - before.0
-  // Two a timer, but for what the leeway moves over either end.
+  // Two events per timer, except for those that the leeway moves past either end.
   expect(abs(events - 2 * count) <= count / 2, "\(events) events")
   for timer in timers { timer.cancel() }
   return Sample(time, figures: [Double(asleep) * 1e9 / Double(time)])
@@ -196,7 +196,7 @@ private final class Later: @unchecked Sendable {
   let ranAt: UnsafeMutablePointer<UInt64>
   let countdown: Countdown
 
-  /// `count` times in random order within one second, which begins in `lead` milliseconds.
+  /// `count` random times within one second, which begins in `lead` milliseconds.
   init(_ count: Int, lead: UInt64) {
     var random = Random(seed: 3)
     let start = DispatchTime.now().uptimeNanoseconds + lead * 1_000_000
@@ -215,7 +215,7 @@ private final class Later: @unchecked Sendable {
 
   func deadline(_ index: Int) -> DispatchTime { DispatchTime(uptimeNanoseconds: due[index]) }
 
-  /// In microseconds.
+  /// The delays, in microseconds.
   var delays: Distribution {
     Distribution(
       due.indices.map { index in
@@ -231,7 +231,7 @@ private final class Later: @unchecked Sendable {
     ]
   }
 
-  /// Waits for all of them.
+  /// Waits for all items.
   func sample(from start: UInt64, processorTime before: UInt64) -> Sample {
     countdown.wait()
     let used = processorTime() - before
@@ -241,12 +241,12 @@ private final class Later: @unchecked Sendable {
   }
 }
 
-/// Processor time, from the first call on, since the time itself is given. The lateness says what
-/// was won by letting items wait for each other.
+/// Processor time from the first call on, because the wall-clock time is fixed. The lateness shows
+/// what the engine traded for it.
 private let later = Workload("after/100k", rows: Later.rows("after/100k"), .exact(100_000), .child)
 { count in
   let queue = DispatchQueue(label: "bench.later")
-  // Late enough that all have been submitted before the first is due.
+  // Late enough that all items are submitted before the first is due.
   let later = Later(count, lead: 500)
   let (start, before) = (now(), processorTime())
   for index in 0..<count {
@@ -255,7 +255,7 @@ private let later = Workload("after/100k", rows: Later.rows("after/100k"), .exac
   return later.sample(from: start, processorTime: before)
 }
 
-/// The same with timers that have no leeway and are already armed: nothing may wait for another.
+/// The same with armed timers without leeway, which the engine may not combine.
 private let firing = Workload(
   "timers/firing", rows: Later.rows("timers/firing"), .exact(100_000), .child
 ) { count in

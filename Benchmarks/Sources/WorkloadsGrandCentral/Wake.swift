@@ -1,5 +1,5 @@
-// From the call of `async` on an idle queue, with the engine's threads asleep, to the first
-// instruction of the item.
+// The delay from the call of `async` on an idle queue, while the engine's threads sleep, to the
+// first instruction of the item.
 
 import Metrics
 
@@ -28,7 +28,7 @@ private func wake(_ name: String, on queue: @escaping @Sendable () -> DispatchQu
     delays.reserveCapacity(count)
     let start = now()
     for _ in 0..<count {
-      // Long enough for workers to have gone to sleep, spinning first if they do.
+      // Long enough for workers to fall asleep, even after a spin.
       sleep(microseconds: 200)
       let submittedAt = now()
       queue.async {

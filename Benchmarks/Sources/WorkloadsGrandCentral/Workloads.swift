@@ -1,5 +1,4 @@
-// The list of all workloads, and the small types they share. This folder is compiled twice, once
-// against each engine.
+// The list of all workloads and their shared types. This folder is compiled against each engine.
 
 import Metrics
 
@@ -11,7 +10,7 @@ public func allWorkloads() -> [Workload] {
     + timerMemoryWorkloads + dataWorkloads + channelWorkloads + qosWorkloads
 }
 
-/// A plain number that the workload itself protects: by a serial queue, or by a barrier.
+/// A number that the workload protects by a serial queue or a barrier.
 ///
 /// Exclusivity is unchecked because the check would cost as much as the fast paths measured.
 final class Tally: @unchecked Sendable {

@@ -1,6 +1,5 @@
-// The workloads that libuv can do too, under the names that they have in WorkloadsGrandCentral.
-// What the loop does is C, in CLibuv; sockets, peers and schedules are the same as for the other
-// engines.
+// The workloads that libuv supports too, under their names in WorkloadsGrandCentral. The loop's
+// part is C, in CLibuv; sockets, peers and schedules are those of the other engines.
 
 import CLibuv
 import Metrics
@@ -25,7 +24,7 @@ public func allWorkloads() -> [Workload] {
   ]
 }
 
-/// Makes the peer when the loop is ready for it.
+/// Creates the peer when the loop is ready.
 private final class Start {
   let descriptor: Int32
   let count: Int

@@ -1,15 +1,15 @@
-// Samples that need a process of their own: this program runs itself again for one of them.
+// Samples in a process of their own: this program starts itself again for one of them.
 
 import CMetrics
 import Glibc
 import Metrics
 
 enum Child {
-  /// Runs the workload in a fresh process and returns the figures it printed.
+  /// Runs the workload in a new process and returns the figures that it prints.
   static func run(_ workload: String, _ engine: Engine, count: Int) -> [Double] {
     var ends: [Int32] = [0, 0]
     if pipe(&ends) != 0 { fail("pipe: \(errno)") }
-    // So that the child holds neither end but as its standard output.
+    // The child must inherit the pipe only as its standard output.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let process = spawn(
       ["bench", "--child", workload, engine.rawValue, "\(count)"], output: ends[1])
@@ -22,7 +22,7 @@ enum Child {
     return text.split(separator: " ").compactMap { Double($0) }
   }
 
-  /// The child's side: runs the workload once and prints its figures.
+  /// Runs the workload once in the child and prints its figures.
   static func serve(_ name: String, _ engine: Engine, count: Int) {
     guard let workload = engine.workloads.first(where: { $0.name == name }) else {
       fail("no workload '\(name)'")

@@ -1,4 +1,4 @@
-// The compilations of the workloads, side by side, and libuv's.
+// The engines and their compilations of the workloads.
 
 import Metrics
 import WorkloadsDispatch
@@ -14,7 +14,7 @@ enum Engine: String, CaseIterable {
   case peer
   case libuv
 
-  /// This engine's workloads, in the order of the table; none of libuv's where it is not installed.
+  /// The workloads of this engine, in the order of the table; empty for libuv if it is missing.
   var workloads: [Workload] {
     switch self {
     case .ours: return WorkloadsGrandCentral.allWorkloads()
@@ -29,9 +29,9 @@ enum Engine: String, CaseIterable {
   }
 }
 
-/// One workload under all engines that have it.
+/// A workload in all engines that have it.
 struct Pairing {
-  /// The toolchain's: it has all of them.
+  /// The toolchain's workload; the toolchain has all of them.
   let peer: Workload
   private let others: [Engine: Workload]
 
@@ -41,8 +41,8 @@ struct Pairing {
 
   func workload(of engine: Engine) -> Workload? { engine == .peer ? peer : others[engine] }
 
-  /// All workloads, paired by name. The same name has to mean the same job, and a limit for a row
-  /// that no workload has is a misspelling.
+  /// All workloads, paired by name. Checks that workloads of the same name agree, and that every
+  /// row with a limit exists.
   static func all() -> [Pairing] {
     let byName = [Engine.ours, .libuv].map { engine in
       (engine, Dictionary(uniqueKeysWithValues: engine.workloads.map { ($0.name, $0) }))
@@ -74,14 +74,14 @@ struct Pairing {
     }
   }
 
-  /// Whether `text` is part of the workload's name or of one of its rows' names.
+  /// Whether `text` is part of the name of the workload or of one of its rows.
   func matches(_ text: String) -> Bool {
     text.isEmpty || ([name] + rows.map(\.name)).contains { $0.contains(text) }
   }
 }
 
 extension String {
-  /// `StringProtocol.contains(_:)` of a string, without Foundation.
+  /// `StringProtocol.contains(_:)` for strings, without Foundation.
   fileprivate func contains(_ part: String) -> Bool {
     let whole = Array(utf8)
     let part = Array(part.utf8)

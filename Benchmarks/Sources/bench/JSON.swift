@@ -1,10 +1,10 @@
-// The same figures for programs, with every round.
+// The figures of all rounds, as JSON.
 
 import Glibc
 import Metrics
 
 enum JSON {
-  /// Writes all measurements to `path`, replacing what is there.
+  /// Writes all measurements to `path`. Replaces an existing file.
   static func write(_ measurements: [Measurement], options: Options, to path: String) {
     let rows = measurements.map { "    \(object($0))" }.joined(separator: ",\n")
     let text = """

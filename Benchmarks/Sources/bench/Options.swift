@@ -8,11 +8,11 @@ struct Options {
   var rounds = 11
   var quick = false
   var list = false
-  /// Leave with status 1 when a row is over its limit.
+  /// Exit with status 1 if a row is over its limit.
   var strict = false
   var json: String?
   var engines = Engine.allCases
-  /// Set in a child process only: the workload to run once, and its count.
+  /// The workload to run once, the engine and the count; set only in a child process.
   var child: (workload: String, engine: Engine, count: Int)?
 
   static let usage = """

@@ -1,19 +1,19 @@
-// What the engine is to reach, in one place: for each row the largest ratio to the toolchain's
-// figure and, where there is one, the largest to libuv's and the largest figure in itself.
+// The limits of every row: the largest ratio to the toolchain's figure and, for some rows, the
+// largest ratio to libuv's figure and the largest figure.
 
 import Metrics
 
 struct Reach {
-  /// Largest ours ÷ toolchain's; `nil` for rows that are shown and not judged by ratio.
+  /// The largest ratio of our figure to the toolchain's; `nil` if the row has no such limit.
   var ratio: Double?
-  /// Largest ours ÷ libuv's.
+  /// The largest ratio of our figure to libuv's.
   var libuv: Double?
-  /// Largest figure of ours, in the row's unit.
+  /// The largest figure of ours, in the row's unit.
   var ceiling: Double?
 
-  /// Nothing may be slower than the toolchain, but for the noise of measuring.
+  /// As fast as the toolchain, with 5 % for the noise of measuring.
   static let parity = Reach(ratio: 1.05)
-  /// Shown, never judged.
+  /// The row is shown and not judged.
   static let reference = Reach()
 
   static func ratio(_ limit: Double, libuv: Double? = nil) -> Reach {
@@ -23,7 +23,7 @@ struct Reach {
 }
 
 extension Reach {
-  /// Rows that are not listed have to reach parity.
+  /// The limits of `row`; parity if the table has none.
   static func of(_ row: String) -> Reach { table[row] ?? .parity }
 
   static let table: [String: Reach] = [
@@ -34,7 +34,7 @@ extension Reach {
     "sync/contended/2": .ratio(0.35),
     "sync/contended/4": .ratio(0.35),
 
-    // Neither engine takes part in these.
+    // These use neither engine.
     "mutex/idle": .reference,
     "mutex/contended/2": .reference,
     "mutex/contended/4": .reference,
@@ -50,9 +50,9 @@ extension Reach {
     "wake/serial/median": .ratio(0.8),
     "wake/global/median": .ratio(0.8),
 
-    // "of-alone" compares two percentiles of one engine. A short request preempts what runs when
-    // its thread wakes up, on either engine, by the kernel's doing, and comes as soon as alone:
-    // there is nothing to be halved. One that computes has to share.
+    // "of-alone" compares two percentiles of one engine. On either engine, the kernel lets a short
+    // request preempt other work when its thread wakes up, so it is as fast as alone and cannot
+    // become faster. A request that computes has to share.
     "qos/requests/alone/p50": .ratio(0.8),
     "qos/requests/alone/p99": .reference,
     "qos/requests/beside-background/p50": .reference,
@@ -71,7 +71,7 @@ extension Reach {
     "qos/computing-10ms/beside-background/p50": .ratio(0.8),
     "qos/computing-10ms/beside-background/p99": .ratio(0.5),
     "qos/computing-10ms/beside-background/p99-of-alone": .ceiling(2),
-    // The peer's classes differ in nothing: there, what is ahead has its share as everybody has.
+    // The toolchain's classes have no effect, so the work ahead has an equal share of the CPUs.
     "qos/inversion/async": .ratio(0.8),
     "qos/inversion/sync": .ratio(0.8),
     "qos/propagation/none": .ratio(0.4),
@@ -88,11 +88,11 @@ extension Reach {
 
     "group/enter-leave": .ratio(0.5),
     "group/async-wait": .ratio(0.5),
-    // The ping-pong is the kernel's hand-over between two sleeping threads: parity.
+    // The ping-pong is the kernel's hand-off between two sleeping threads: parity.
     "semaphore/wait-signal": .ratio(0.8),
     "work-item/create-perform": .ratio(0.5),
 
-    // The other kinds of concurrentPerform do work of their own, which no engine makes faster.
+    // The other kinds of concurrentPerform compute, which no engine makes faster.
     "perform/empty": .ratio(0.3),
     "perform/empty-inline": .ratio(0.3),
 
@@ -101,7 +101,7 @@ extension Reach {
 
     "sleepers/time": .ratio(0.3),
     "sleepers/threads": .ceiling(128),
-    // Fewer threads than blocked queues cannot all block at once, so the time is only shown.
+    // Fewer threads than queues cannot block in all of them at once, so the time is only shown.
     "blocked-queues/time": .reference,
     "blocked-queues/threads": .ceiling(299),
 
@@ -110,10 +110,10 @@ extension Reach {
     "sources/ping-pong/thread": .ratio(0.5, libuv: 1.2),
     "sources/ping-pong/one-queue": .ratio(0.5, libuv: 1.2),
     "sources/stream": .ratio(0.8, libuv: 1.2),
-    // libuv's is shown: one thread that shares nothing, against a pool.
+    // libuv's ratio is only shown: its one thread shares nothing, unlike a pool.
     "sources/1000-pairs": .ratio(0.8),
 
-    // The two parts show where the time goes.
+    // The two parts are shown for information.
     "timers/100k/in-order": .ratio(0.3, libuv: 1),
     "timers/100k/in-order/arm": .reference,
     "timers/100k/in-order/cancel": .reference,
@@ -129,7 +129,7 @@ extension Reach {
     "timers/leeway/wake-ups": .ratio(0.8),
     "timers/firing/cpu": .ratio(0.8),
     "after/100k/cpu": .ratio(0.8),
-    // Within the leeway that the call allows, so lateness is what the processor time was saved for.
+    // The lateness is within the leeway of the call, and buys the processor time.
     "after/100k/late/median": .reference,
     "after/100k/late/p99": .reference,
     "memory/armed-timer": Reach(ratio: 1.05, ceiling: 256),
@@ -153,7 +153,7 @@ extension Reach {
     "data/map/1k-pieces": .ratio(0.5),
     "data/map-again/1k-pieces": .ratio(0.5),
 
-    // Ratios to what the same sample measured without an engine: the ceilings are ours.
+    // Ratios to the same sample's measurement without an engine, with our own limits.
     "io/read/1GiB/of-loop": .ceiling(1.25),
     "io/read/1GiB/of-cat": .reference,
     "io/read/1GiB/peak": .ceiling(16),
@@ -161,25 +161,25 @@ extension Reach {
     "io/pipe/of-loop": .reference,
     "io/random/4KiB/32": .ratio(0.2),
     "io/random/4KiB/32/of-pread": .reference,
-    // The disk's, beside whatever else uses it.
+    // These depend on the disk and its other users.
     "io/random-cold/4KiB/32": .reference,
     "io/random-cold/4KiB/32/cpu": .reference,
   ]
 }
 
-/// What became of a row.
+/// The verdict on a row.
 enum Verdict: String {
   case pass
   case over
-  /// The median ratio is over its limit, and a tenth of the rounds or more are within it: measure
-  /// again, with more rounds or on a quieter machine.
+  /// The median ratio is over the limit, but at least a tenth of the rounds are within it. Measure
+  /// again with more rounds or on a quieter machine.
   case unsure = "over?"
-  /// The row has no limit, or not the figures to judge it by.
+  /// The row has no limit, or lacks the figures for it.
   case unjudged = "-"
 }
 
 extension Reach {
-  /// The worst of what the row's limits say.
+  /// The worst verdict of the row's limits.
   func verdict(of measurement: Measurement) -> Verdict {
     var verdicts: [Verdict] = []
     for (limit, engine) in [(ratio, Engine.peer), (libuv, .libuv)] {

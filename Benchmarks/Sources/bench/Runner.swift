@@ -1,11 +1,11 @@
-// Runs one workload under all engines by turns and gathers the figures of each round.
+// Runs one workload under all engines alternately and collects the figures of each round.
 
 import Metrics
 
 /// All figures of one row.
 struct Measurement {
   let row: Workload.Row
-  /// One figure a round, in the order of the rounds; empty for an engine left out.
+  /// A figure per round, in order; empty for an engine that is left out.
   var figures: [Engine: [Double]]
 
   func distribution(of engine: Engine) -> Distribution? {
@@ -13,8 +13,8 @@ struct Measurement {
     return Distribution(values)
   }
 
-  /// Ours ÷ the other's of every round. What disturbs the machine for longer than a sample disturbs
-  /// all figures of a round, so these ratios are steadier than the figures.
+  /// The ratios of our figure to the other engine's, per round. A disturbance that lasts longer
+  /// than a sample affects all figures of a round, so the ratios are steadier than the figures.
   func ratios(to other: Engine) -> Distribution? {
     guard let ours = figures[.ours], let theirs = figures[other], !ours.isEmpty else { return nil }
     return Distribution(
@@ -24,7 +24,7 @@ struct Measurement {
       })
   }
 
-  /// Whether the rounds disagree so much that their median says little.
+  /// Whether the ratios of the rounds vary so much that their median means little.
   var isScattered: Bool {
     [Engine.peer, .libuv].compactMap { ratios(to: $0) }.contains { ratios in
       ratios.quantile(0.9) - ratios.quantile(0.1) > 0.4 * ratios.median
@@ -42,12 +42,12 @@ struct Runner {
     for engine in engines { counts[engine] = count(for: pairing, engine) }
     let isShared = pairing.place == .shared
     let rounds = isShared ? options.rounds : min(options.rounds, 5)
-    // Contention and wake-ups have moods, each lasting a sample: only more samples help.
+    // Contention and wake-ups vary between samples, so only more samples help.
     let maxRounds = isShared && !options.quick ? 3 * rounds : rounds
     var measurements = pairing.rows.map { Measurement(row: $0, figures: [:]) }
     for round in 0..<maxRounds {
       if round >= rounds && !measurements.contains(where: \.isScattered) { break }
-      // Each engine goes first in its turn.
+      // The first engine changes with each round.
       for index in engines.indices {
         let engine = engines[(index + round) % engines.count]
         let figures = sample(pairing, engine, count: counts[engine] ?? 1)
@@ -70,19 +70,19 @@ struct Runner {
   }
 
   private func run(_ workload: Workload, _ engine: Engine, count: Int) -> Sample {
-    // Lets the threads of the sample before go to sleep.
+    // Lets the threads of the previous sample fall asleep.
     sleep(microseconds: 2_000)
     return Watchdog.within(seconds: 60, "\(workload.name) (\(engine.rawValue))") {
       workload.body(count)
     }
   }
 
-  /// The count for `workload.body`; also warms the engine up.
+  /// Finds the count for `workload.body`. Also warms the engine up.
   private func count(for pairing: Pairing, _ engine: Engine) -> Int {
     guard let workload = pairing.workload(of: engine) else { return 1 }
     switch workload.size {
     case .exact(let count):
-      // In a process of its own every sample is the first.
+      // A sample in a process of its own is always a first one, so no warm-up is needed.
       if workload.place == .shared { _ = run(workload, engine, count: count) }
       return count
     case .fixed(let whole):
@@ -94,7 +94,7 @@ struct Runner {
       while true {
         let time = Double(max(1, run(workload, engine, count: count).nanoseconds))
         if time >= targetNanoseconds / 2 { return count }
-        // In steps, as the first runs are cold and say little.
+        // In steps, because the first, cold runs say little.
         let factor = min(10, targetNanoseconds / time)
         count = max(count + 1, Int(Double(count) * factor))
       }

@@ -1,10 +1,10 @@
-// The aligned table, a line as soon as it is measured.
+// The aligned table. Each line is printed as soon as it is measured.
 
 import Metrics
 
 struct Table {
   private let nameWidth: Int
-  /// Whether any row has a figure of libuv's to show.
+  /// Whether any row has a figure of libuv's.
   private let hasLibuv: Bool
   private static let widths = [8, 11, 11, 7, 15, 17, 11, 7, 15, 7]
 
@@ -58,7 +58,7 @@ struct Table {
   }
 }
 
-/// Three digits that count, or thereabouts.
+/// A figure with about three significant digits.
 func figureText(_ value: Double?) -> String {
   guard let value else { return "-" }
   return decimal(value, value < 10 ? 2 : value < 1_000 ? 1 : 0)

@@ -1,14 +1,14 @@
-// A workload that never ends must say so, by name, instead of hanging the terminal.
+// Ends a workload that hangs, with its name.
 
 import Glibc
 import Metrics
 
 enum Watchdog {
-  /// The message for the handler, which may only touch memory that is already there.
+  /// The message for the signal handler, which may only use allocated memory.
   nonisolated(unsafe) private static var message = UnsafeMutableBufferPointer<UInt8>
     .allocate(capacity: 0)
 
-  /// Ends the process with a message unless `body` returns within `seconds`.
+  /// Runs `body`. Ends the process with a message if it does not return within `seconds`.
   static func within<Value>(seconds: UInt32, _ what: String, _ body: () -> Value) -> Value {
     let text = Array("bench: \(what) did not finish within \(seconds) s\n".utf8)
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)

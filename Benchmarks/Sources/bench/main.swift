@@ -1,5 +1,5 @@
-// Measures Grand Central beside the toolchain's Dispatch: the same workloads, compiled against
-// each, run by turns in one process. Where libuv can do the same job, it stands beside both.
+// Measures Grand Central beside the toolchain's Dispatch. The same workloads are compiled against
+// each and run alternately in one process. libuv is measured too where it can do the same job.
 
 import Glibc
 import Metrics

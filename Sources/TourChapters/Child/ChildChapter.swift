@@ -1,5 +1,5 @@
-// Purpose: the chapter of the supervised child: a service that fails in three ways and then works;
-// one that only fails; and SIGTERM, on which child and supervisor end in order.
+// Purpose: the chapter of the supervised child. One service fails in three ways and then works, one
+// always fails, and SIGTERM ends child and supervisor in order.
 
 import GrandCentral
 import TourKit
@@ -43,7 +43,7 @@ struct ChildChapter {
     report.check(hasStopped, "the supervisor has ended", otherwise: "it has not")
     terminate.cancel()
     isCancelled.wait()
-    // From here on it ends this process, as whoever sends it now expects.
+    // The chapter has handled SIGTERM. From here on SIGTERM ends this process, as usual.
     signal(SIGTERM, SIG_DFL)
     var expected: [Supervisor.Event] = []
     for (index, service) in Self.failures.enumerated() {

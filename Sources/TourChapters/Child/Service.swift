@@ -1,5 +1,5 @@
-// Purpose: the program that is supervised: this one once more, with these arguments. It fails in a
-// different way each time that it is started, and then stays until it is asked to go.
+// Purpose: the supervised program: this executable, started with the arguments below. Each run
+// fails in a different way; the last one works until it is stopped.
 
 import GrandCentral
 import TourKit
@@ -22,7 +22,7 @@ public struct Service: Sendable, Equatable {
 
   init(_ fate: Fate) { self.fate = fate }
 
-  /// Reads the arguments of a service's process; nil when these are not such.
+  /// Parses the arguments of a service's process; nil if they are not of that form.
   public init?(arguments: [Path]) {
     guard arguments.count == 2, arguments[0].description == Self.mark,
       let fate = Fate(rawValue: arguments[1].description)
@@ -32,7 +32,7 @@ public struct Service: Sendable, Equatable {
 
   var arguments: [Path] { [Self.mark, fate.rawValue].map { Path($0) } }
 
-  /// What its supervisor sees of a run that is not asked to stop.
+  /// How a run ends that is not stopped, as the supervisor sees it; nil for a run that stays.
   var ending: Ending? {
     switch fate {
     case .exits: .exited(3)
@@ -42,12 +42,12 @@ public struct Service: Sendable, Equatable {
     }
   }
 
-  /// Is the service. It says "ready" when it works, and "asked to stop" before it leaves in order.
+  /// Runs the service. It prints "ready" when it works, and "asked to stop" before an orderly exit.
   public func run() -> Never {
     switch fate {
     case .exits: Machine.leave(3)
     case .aborts:
-      // As a crash, but without a core file and without whatever else is set up to look at crashes.
+      // A crash without a core file, and without the crash reporters of the machine.
       var none = rlimit()
       #if canImport(Glibc)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -73,7 +73,7 @@ public struct Service: Sendable, Equatable {
     }
     source.setCancelHandler { Machine.leave(0) }
     source.activate()
-    // A service whose supervisor has gone has nobody to work for.
+    // End of input means that the supervisor has ended; the service then ends too.
     let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
     input.setEventHandler {
       var byte: UInt8 = 0

@@ -1,6 +1,6 @@
-// Purpose: keeps a service running. It starts the service, learns of its end from a process source,
-// reaps it, and starts it again after a delay that grows, a limited number of times. Asked to stop,
-// it ends the service first.
+// Purpose: keeps a service running. A process source reports the end of the service. The supervisor
+// reaps it and starts it again after a growing delay, a limited number of times. When the
+// supervisor is stopped, it first ends the service.
 //   started ─exit→ waiting ─timer→ started … ─too often→ gave up
 //      └─stop→ ending ─exit→ stopped          (SIGKILL after a timeout)
 
@@ -13,7 +13,7 @@ import TourKit
   import Musl
 #endif
 
-// SAFETY: everything that changes is only touched by items and handlers of `queue`.
+// SAFETY: every variable is only touched by items and handlers of `queue`.
 final class Supervisor: @unchecked Sendable {
   enum Event: Equatable, Sendable {
     case started(run: Int)
@@ -26,7 +26,7 @@ final class Supervisor: @unchecked Sendable {
   }
 
   struct Plan: Sendable {
-    /// The service's runs in order; the last one for all that follow.
+    /// The service's runs in order; the last one repeats.
     var runs: [Service]
     var maxRestarts: Int
     var firstDelayMilliseconds: Int
@@ -38,10 +38,10 @@ final class Supervisor: @unchecked Sendable {
   private var run = 0
   private var child: pid_t?
   private var output: (any DispatchSourceRead)?
-  /// The timer for a restart, or for the end of patience.
+  /// The timer for the next restart, or for the SIGKILL after a stop.
   private var timer: (any DispatchSourceTimer)?
   private var input: Int32 = -1
-  /// What comes when what a run said has been heard, and its pipe is closed.
+  /// Called when all output of the run is read and its pipe is closed.
   private var whenSilent: (() -> Void)?
   private var isStopping = false
   private var isOver = false
@@ -54,7 +54,7 @@ final class Supervisor: @unchecked Sendable {
 
   func start() { queue.async { self.startRun() } }
 
-  /// Ends the service, and then the supervision.
+  /// Ends the service, then the supervision.
   func stop() { queue.async { self.beginStopping() } }
 
   // MARK: On the queue
@@ -79,7 +79,7 @@ final class Supervisor: @unchecked Sendable {
     child = process
   }
 
-  /// Takes in what the service says, until it has closed its end.
+  /// Reads the service's output until the service closes its end of the pipe.
   private func listen(to descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
@@ -95,7 +95,7 @@ final class Supervisor: @unchecked Sendable {
     source.activate()
   }
 
-  /// False at the end.
+  /// Reads one piece of output. Returns false at the end, and on errors but EAGAIN and EINTR.
   private func hear(_ descriptor: Int32) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 1024)
     let count = read(descriptor, &bytes, bytes.count)
@@ -110,15 +110,17 @@ final class Supervisor: @unchecked Sendable {
     child = nil
     close(input)
     guard let output else { return goOn(after: ending) }
-    // It may have said something just before; its end of the pipe is closed, so this does not wait.
+    // Output may remain in the pipe. The service has closed its end, so reading does not block.
     if !output.isCancelled {
+      // A read that succeeds leaves errno as it was.
+      errno = 0
       while hear(Int32(output.handle)), errno != EAGAIN {}
       output.cancel()
     }
     whenSilent = { self.goOn(after: ending) }
   }
 
-  /// Nothing of the last run is left: neither its number nor its pipes.
+  /// Continues after a run: its process is reaped and its pipes are closed.
   private func goOn(after ending: Ending) {
     whenHappened(.ended(ending))
     if isStopping { return finish(.stopped) }
@@ -134,7 +136,7 @@ final class Supervisor: @unchecked Sendable {
     timer?.cancel()
     whenHappened(.askedToStop)
     guard let child else { return finish(.stopped) }
-    // Not yet reaped, so the number is still its own.
+    // The child is not reaped yet, so its process ID still names it.
     kill(child, SIGTERM)
     after(milliseconds: 5000) { [self] in
       if let child = self.child { kill(child, SIGKILL) }

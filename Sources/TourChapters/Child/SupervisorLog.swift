@@ -1,9 +1,9 @@
-// Purpose: what a supervisor did, in order and with times, printed as it happens.
+// Purpose: records a supervisor's events in order with their times, and prints each as it happens.
 
 import GrandCentral
 import TourKit
 
-// SAFETY: everything that changes is only touched by items of `queue`.
+// SAFETY: every variable is only touched by items of `queue`.
 final class SupervisorLog: @unchecked Sendable {
   private let report: ChapterReport
   private let queue = DispatchQueue(label: "tour.supervisor.log")
@@ -24,7 +24,8 @@ final class SupervisorLog: @unchecked Sendable {
     }
   }
 
-  /// Waits for `event`, or for the last of all. Whether it has happened then.
+  /// Waits for `event`, or for the supervision's last event.
+  /// - Returns: whether `event` has happened.
   func wait(for event: Supervisor.Event, seconds: Int = 60) -> Bool {
     let semaphore = DispatchSemaphore(value: 0)
     let isOver = queue.sync {
@@ -37,13 +38,13 @@ final class SupervisorLog: @unchecked Sendable {
 
   var events: [Supervisor.Event] { queue.sync { entries.map(\.event) } }
 
-  /// Restarts that came sooner than was said.
+  /// Restarts that came sooner than announced.
   var earlyRestarts: [String] {
     let entries = queue.sync { self.entries }
     return zip(entries, entries.dropFirst()).compactMap { first, second in
       guard case .willRestart(let milliseconds) = first.event else { return nil }
       let took = second.time - first.time
-      // The announcement is noted a moment before the timer is set, never after.
+      // The log records the announcement just before the timer is set, never after.
       guard took < UInt64(milliseconds) * 1_000_000 else { return nil }
       return "\(Wording.milliseconds(took)) instead of \(milliseconds) ms"
     }

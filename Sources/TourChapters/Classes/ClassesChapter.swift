@@ -1,6 +1,6 @@
-// Purpose: the chapter of the classes: what they do to threads, what a user's requests notice of a
-// scan in the background, and what becomes of inversions. The scenes are played by processes of
-// their own, since an engine must not meet the other, nor an earlier scene's load.
+// Purpose: the chapter of the classes: their effect on threads, on the latency of a user's requests
+// beside a background scan, and on priority inversions. Each scene runs in a process of its own,
+// because two engines, or two loads, in one process would influence each other.
 
 import GrandCentral
 import TourKit
@@ -39,7 +39,7 @@ struct ClassesChapter {
       DispatchQoS.QoSClass.default.effects.isEmpty, "default work runs as the program's threads do",
       otherwise: "\(DispatchQoS.QoSClass.default.effects)")
     let views = ThreadView.inAndAfterBackground()
-    // Asked now: what was refused when a thread was to have it is known by now.
+    // Read the effects now: a control that the system refused to a thread is known by this time.
     let effects = DispatchQoS.QoSClass.background.effects
     let expected = ThreadView.main.with(effects)
     report.check(
@@ -52,7 +52,8 @@ struct ClassesChapter {
 
   // MARK: Scenes
 
-  /// The rows to be drawn; nil when a scene was not played to its end, which has been told.
+  /// Plays the scene of requests on each engine.
+  /// - Returns: the rows to plot; nil if a scene did not run to its end, which has been printed.
   private func playRequests(_ player: ScenePlayer) -> [LatencyRow]? {
     var rows: [LatencyRow] = []
     var digests: Set<Int> = []
@@ -78,7 +79,7 @@ struct ClassesChapter {
     }
     report.check(
       digests.count == 1, "both engines read the same", otherwise: "they did not")
-    // The engines beside each other.
+    // Put the rows of the two engines beside each other.
     let half = rows.count / 2
     rows = zip(rows.prefix(half), rows.suffix(half)).flatMap { [$0, $1] }
     plot(rows)

@@ -1,5 +1,4 @@
-// Purpose: the one thing that the tour leaves behind on purpose: a drawing, in a file of a new
-// name.
+// Purpose: writes a drawing to a file with a new name. This is the only file that the tour keeps.
 
 import TourKit
 
@@ -10,7 +9,7 @@ import TourKit
 #endif
 
 enum Drawing {
-  /// Puts `text` into a new file among the temporary ones.
+  /// Writes `text` to a new temporary file and returns the file's path.
   static func keep(_ text: String) -> Result<Path, FileFault> {
     let base = getenv("TMPDIR").map { Path(cString: $0) } ?? Path("/tmp")
     let ending = ".svg"

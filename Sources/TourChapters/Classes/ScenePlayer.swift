@@ -1,4 +1,4 @@
-// Purpose: has scenes played by processes of their own, and takes in what they send.
+// Purpose: runs each scene in a process of its own, and reads the report that the process sends.
 
 import TourKit
 
@@ -10,13 +10,13 @@ import TourKit
 
 struct ScenePlayer {
   let root: Path
-  /// Where what they send is put meanwhile.
+  /// The folder for the reports until they are read.
   let folder: Path
 
   struct Seen {
     let report: SceneReport
 
-    /// A number, or how many times there are in a list; -1 where there is neither.
+    /// The number `name`, or the length of the list `name`; -1 if there is neither.
     subscript(name: String) -> Int { report.counts[name] ?? report.times[name]?.count ?? -1 }
   }
 
@@ -34,8 +34,8 @@ struct ScenePlayer {
     }
   }
 
-  /// Waits for the scene's end.
-  /// - Parameter isResolved: whether our engine raises what urgent work waits for.
+  /// Runs `scene` on `engine` and waits for its end.
+  /// - Parameter isResolved: whether this engine boosts the work for which urgent work waits.
   func play(_ scene: Scene, on engine: Engine, isResolved: Bool) -> Result<Seen, Fault> {
     let file = folder.appending("scene")
     let request = SceneRequest(scene, on: engine, root: root)

@@ -1,4 +1,4 @@
-// Purpose: how the kernel sees the calling thread, as far as any thread may ask:
+// Purpose: the scheduling of the calling thread as the kernel reports it to any thread, by
 // sched_getscheduler(2) and getpriority(2).
 
 import GrandCentral
@@ -14,10 +14,10 @@ struct ThreadView: Hashable, Sendable, CustomStringConvertible {
   var policy: Int32
   var nice: Int32
 
-  /// Of the calling thread.
+  /// The view of the calling thread.
   static var own: ThreadView { of(0) }
 
-  /// Of the main thread, which no engine touches.
+  /// The view of the main thread, whose scheduling no engine changes.
   static var main: ThreadView { of(getpid()) }
 
   private static func of(_ thread: pid_t) -> ThreadView {
@@ -29,32 +29,32 @@ struct ThreadView: Hashable, Sendable, CustomStringConvertible {
     return ThreadView(policy: sched_getscheduler(thread), nice: nice)
   }
 
-  /// Linux's numbers, which not every library has names for.
+  /// Linux's numbers; not every C library names them.
   private static let batch: Int32 = 3
 
-  /// As this, with what of `effects` took effect.
+  /// This view with those of `effects` that the system did not refuse.
   func with(_ effects: [DispatchQoS.Effect]) -> ThreadView {
     effects.filter { $0.refusal == nil }
       .reduce(self) { view, effect in view.with(effect.control, effect.setting) }
   }
 
-  /// As this, with one control in effect.
+  /// This view with `control` set to `setting`.
   func with(_ control: DispatchQoS.Effect.Control, _ setting: String) -> ThreadView {
     var view = self
     switch control {
     case .schedulingPolicy: view.policy = Self.batch
-    // A nice value ends at 19.
+    // The highest nice value is 19.
     case .niceLevel: view.nice = min(19, nice + (Int32(setting.dropFirst()) ?? 0))
     default: break
     }
     return view
   }
 
-  /// Runs a background item, then as many of default as there are workers for, and says what they
-  /// saw.
+  /// Runs a background item, then twice as many default items as there are processors.
+  /// - Returns: the thread's view inside the background item, and the views inside the later items.
   static func inAndAfterBackground() -> (during: ThreadView?, after: Set<ThreadView>) {
     let seen = SeenViews()
-    // Not all in one queue: what stands behind background work helps it along.
+    // On separate queues: an item in one queue would boost the background work ahead of it.
     let during = seen.run(1, at: .background).first
     return (during, seen.run(2 * Machine.processors, at: .default))
   }
@@ -78,7 +78,7 @@ private final class SeenViews: @unchecked Sendable {
         queue.async(group: group) { [self] in views.insert(own) }
       }
     }
-    // Whoever waits for a group does not hurry who is in it.
+    // A wait for a group boosts none of the group's items.
     group.wait()
     return queue.sync {
       defer { views = [] }

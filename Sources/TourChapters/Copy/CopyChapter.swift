@@ -1,5 +1,5 @@
-// Purpose: the chapter of the copied folder: cp(1) makes one copy, channels make another, many
-// files at a time, and both are the same.
+// Purpose: the chapter of the copied folder. cp(1) makes one copy, channels make another with many
+// files at a time, and the copies are compared.
 
 import GrandCentral
 import TourKit

@@ -1,14 +1,12 @@
-// Purpose: holds one copy against another by diff(1); without it, by our own eyes.
+// Purpose: compares two copies with diff(1), or without commands where diff(1) is missing.
 
 import TourKit
 
 enum CopyComparison {
-  /// Whether both hold the same names with the same bytes and the same links; nil where it cannot
-  /// tell.
+  /// Whether both folders hold the same names, bytes and links; nil if diff(1) cannot compare them.
   static func diff(_ first: Path, _ second: Path) -> Bool? {
     guard Spawn.exists("diff") else { return nil }
-    // Not every diff has --no-dereference, without which links that lead nowhere are trouble: code
-    // 2.
+    // A diff without the option --no-dereference exits with 2, and would follow dangling links.
     let words = ["-r", "-q", "--no-dereference", "--"].map { Path($0) } + [first, second]
     guard case .success(.exited(let code)) = WatchedProgram.run(Spawn("diff", words).silent),
       code < 2
@@ -16,7 +14,7 @@ enum CopyComparison {
     return code == 0
   }
 
-  /// The same without commands, by names, lengths, checksums and links.
+  /// Compares by names, lengths, checksums and link targets, without commands.
   static func isSame(_ first: Path, _ second: Path) -> Bool {
     guard let one = try? FolderTree(of: first), let other = try? FolderTree(of: second),
       one.files.count == other.files.count, one.folders.count == other.folders.count,

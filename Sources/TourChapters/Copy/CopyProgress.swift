@@ -1,10 +1,9 @@
-// Purpose: shows how far a copy has come: a bar on a terminal, elsewhere a line for each quarter.
+// Purpose: shows the progress of a copy: a bar on a terminal, otherwise a line for each quarter.
 
 import GrandCentral
 import TourKit
 
-// SAFETY: what changes is only touched by items of `queue`; the gauge may be advanced by any
-// thread.
+// SAFETY: every variable is only touched by items of `queue`. Any thread may advance the gauge.
 final class CopyProgress: @unchecked Sendable {
   private let report: ChapterReport
   private let gauge: Gauge
@@ -40,7 +39,7 @@ final class CopyProgress: @unchecked Sendable {
     }
   }
 
-  /// Nothing is shown from now on.
+  /// Removes the bar from the terminal.
   func end() {
     queue.sync { report.screen.clearLine() }
   }

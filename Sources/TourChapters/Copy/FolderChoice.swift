@@ -1,5 +1,5 @@
-// Purpose: which folder is copied: the one below PATH, or PATH itself, with the most files that is
-// not too much for a tour and that every copy can be the same of.
+// Purpose: chooses the folder to copy: the one with the most files, below PATH or PATH itself, that
+// is small enough for a tour and holds nothing that a copy could not reproduce.
 
 import TourKit
 
@@ -12,25 +12,25 @@ import TourKit
 struct FolderChoice {
   var maxFiles = 5_000
   var maxBytes = 200_000_000
-  /// Folders that are looked at.
+  /// The largest number of folders to examine.
   var maxFolders = 20_000
 
   private struct Candidate {
     let path: Path
-    /// The place of the folder that holds it.
+    /// The index of the parent folder's candidate.
     let parent: Int?
     var files = 0
     var bytes = 0
-    /// Everything below it was looked at, can be read, and is a file, a folder or a symbolic link.
+    /// Whether everything below is examined, readable, and a file, a folder or a symbolic link.
     var isWhole = true
   }
 
-  /// The file `root`, or a folder; nil where there is none.
+  /// Returns the file `root`, or the best folder; nil if there is none.
   func choose(below root: Path) -> Path? {
     if EntryKind(of: root) == .file { return root }
     var found = [Candidate(path: root, parent: nil)]
     var next = 0
-    // Parents come before their children.
+    // Parents precede their children.
     while next < found.count {
       if next >= maxFolders { found[next].isWhole = false } else { look(next, &found) }
       next += 1
@@ -62,7 +62,7 @@ struct FolderChoice {
       folder.bytes += Int(status.st_size)
     }
     found[index] = folder
-    // Where the folder itself does not fit, one in it may.
+    // A folder inside may be small enough even if this one is not.
     found += listing.folders.map { Candidate(path: $0, parent: index) }
   }
 }

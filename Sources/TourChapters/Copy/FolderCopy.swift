@@ -1,5 +1,5 @@
 // Purpose: copies a folder, many files at a time, each from channel to channel. No thread waits for
-// a file: when one is over, the next begins.
+// a file: the end of one copy starts the next.
 
 import GrandCentral
 import TourKit
@@ -10,7 +10,7 @@ import TourKit
   import Musl
 #endif
 
-// SAFETY: everything that changes is only touched by items of `queue`.
+// SAFETY: every variable is only touched by items of `queue`.
 final class FolderCopy: @unchecked Sendable {
   struct Outcome: Sendable {
     var files = 0
@@ -19,7 +19,7 @@ final class FolderCopy: @unchecked Sendable {
     var faults: [FileFault] = []
   }
 
-  /// Two descriptors each.
+  /// The number of files copied at a time. Each uses two descriptors.
   static var maxAtOnce: Int { max(1, min(16, (Machine.descriptorLimit - 64) / 2)) }
 
   private let tree: FolderTree
@@ -31,14 +31,14 @@ final class FolderCopy: @unchecked Sendable {
   private var atOnce = 0
   private var outcome = Outcome()
 
-  /// - Parameter target: is made, and must not be there.
+  /// - Parameter target: the folder to create; it must not exist.
   init(of tree: FolderTree, to target: Path, progress: CopyProgress) {
     self.tree = tree
     self.target = target
     self.progress = progress
   }
 
-  /// Copies all of it. The thread waits; none of the pool does.
+  /// Copies the folder. Blocks the calling thread, and no thread of the pool.
   func run() -> Outcome {
     for folder in tree.folders { make(folder) { mkdir($0, 0o700) } }
     for link in tree.links {

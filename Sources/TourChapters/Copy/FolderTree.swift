@@ -1,4 +1,4 @@
-// Purpose: all that is in a folder, by name.
+// Purpose: lists everything in a folder.
 
 import TourKit
 
@@ -16,14 +16,14 @@ struct FolderTree {
   }
 
   let root: Path
-  /// Each before those in it; the first is the root, unless that is a file.
+  /// Parents precede their children. The first is the root, unless the root is a file.
   private(set) var folders: [Path] = []
   private(set) var files: [File] = []
   private(set) var links: [Path] = []
 
   var bytes: Int { files.reduce(0) { $0 + $1.bytes } }
 
-  /// Looks at all below `root`, without following symbolic links.
+  /// Lists everything below `root`, without following symbolic links.
   init(of root: Path) throws(FileFault) {
     self.root = root
     if EntryKind(of: root) == .file {
@@ -49,7 +49,7 @@ struct FolderTree {
     return File(path: path, bytes: Int(status.st_size), mode: status.st_mode & 0o777)
   }
 
-  /// What a symbolic link leads to, as it is written in it.
+  /// Returns the target of a symbolic link, as the link stores it.
   static func target(of link: Path) -> Path? {
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
       let count = link.withCString {

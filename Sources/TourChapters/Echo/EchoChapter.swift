@@ -1,5 +1,5 @@
 // Purpose: the chapter of the echo server: real files through real clients, a load, a client that
-// does not read, and clients that say nothing.
+// does not read, and clients that send nothing.
 
 import GrandCentral
 import TourKit
@@ -62,7 +62,7 @@ struct EchoChapter {
 
   // MARK: Load
 
-  /// A descriptor for each end of a connection, and some for everything else.
+  /// The number of connections for the load. Each uses a descriptor at either end; some are spare.
   private var loadConnections: Int { max(1, min(200, (Machine.descriptorLimit - 64) / 3)) }
 
   private func sendLoad() {
@@ -173,7 +173,8 @@ struct EchoChapter {
     withServer(idle: .seconds(idleSeconds), body)
   }
 
-  /// Runs a server around `body`; what it counted, nil when there was none or it did not end.
+  /// Runs a server around `body`.
+  /// - Returns: the server's counts; nil if the server did not start or did not end.
   private func withServer(
     idle: DispatchTimeInterval, _ body: (EchoServer) -> Void
   ) -> EchoTally? {
@@ -192,7 +193,8 @@ struct EchoChapter {
     }
   }
 
-  /// What came in went out, and each timer was armed for a connection and ended with it.
+  /// Checks that as many bytes went out as came in, and that each connection ended before its idle
+  /// timer fired.
   private func checkBalance(_ tally: EchoTally?, connections: Int?, bytes: Int?) {
     guard let tally else { return }
     let isBalanced =

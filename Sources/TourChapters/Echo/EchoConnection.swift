@@ -1,9 +1,9 @@
-// Purpose: one connection of the echo server: a read source, a write source that is suspended
-// unless bytes remain to be written, and a timer source that closes an idle connection.
-//   read → send at once → the rest is held → write source resumed
-//   much is held → read source suspended → TCP tells the client to wait
-// Invariant: the descriptor is closed when the cancel handlers of both its sources have run, and
-// never before: until then the engine watches it.
+// Purpose: one connection of the echo server. A read source reads, a write source runs while bytes
+// remain to be written, and a timer source closes an idle connection.
+//   read → send at once → hold the rest → resume the write source
+//   too much held → suspend the read source → TCP makes the client wait
+// Invariant: the descriptor stays open until the cancel handlers of both its sources have run,
+// because the engine watches it until then.
 
 import GrandCentral
 import TourKit
@@ -14,9 +14,9 @@ import TourKit
   import Musl
 #endif
 
-// SAFETY: everything that changes is only touched by items and handlers of `queue`.
+// SAFETY: every variable is only touched by items and handlers of `queue`.
 final class EchoConnection: @unchecked Sendable {
-  /// No more is read while so much is held.
+  /// The connection stops reading while it holds more than this many bytes.
   static let heldBytesLimit = 256 << 10
 
   private let descriptor: Int32
@@ -28,7 +28,7 @@ final class EchoConnection: @unchecked Sendable {
   private let writing: any DispatchSourceWrite
   private let idle: any DispatchSourceTimer
 
-  /// What came and has not been sent: `held[heldStart...]`.
+  /// Bytes received and not yet sent: `held[heldStart...]`.
   private var held: [UInt8] = []
   private var heldStart = 0
   private var isReadingPaused = false
@@ -54,7 +54,7 @@ final class EchoConnection: @unchecked Sendable {
     tally.connections = 1
   }
 
-  /// Starts all three sources. Their handlers hold the connection until it is closed.
+  /// Starts all three sources. Their handlers retain the connection until it is closed.
   func start() {
     reading.setEventHandler { self.read() }
     writing.setEventHandler { self.write() }
@@ -65,7 +65,8 @@ final class EchoConnection: @unchecked Sendable {
     queue.async { [self] in
       active()
       idle.activate()
-      // Suspended before it starts: a socket nearly always has room, which would be told for ever.
+      // Suspended before activation: a socket is nearly always writable and would fire
+      // continuously.
       writing.suspend()
       writing.activate()
       reading.activate()
@@ -80,7 +81,7 @@ final class EchoConnection: @unchecked Sendable {
       if count < 0 {
         if errno != EAGAIN && errno != EINTR { fail("recv") }
       } else if count == 0 {
-        // The client has ended its half; what is held still goes out.
+        // The client has ended its half of the connection. The held bytes still go out.
         hasInputEnded = true
         reading.cancel()
         if heldCount == 0 { end() }
@@ -93,7 +94,7 @@ final class EchoConnection: @unchecked Sendable {
   }
 
   private func echo(_ bytes: UnsafeRawBufferPointer) {
-    // Not past what is held: the order of bytes is the whole point.
+    // New bytes must not overtake the held ones.
     let sent = heldCount == 0 ? send(bytes) : 0
     guard let sent else { return }
     held.append(contentsOf: bytes[sent...])
@@ -132,7 +133,7 @@ final class EchoConnection: @unchecked Sendable {
 
   private var heldCount: Int { held.count - heldStart }
 
-  /// Sends what there is room for; nil when the connection has failed.
+  /// Sends as many bytes as the socket accepts; nil if the connection has failed.
   private func send(_ bytes: UnsafeRawBufferPointer) -> Int? {
     let count = LoopbackSocket.send(descriptor, bytes)
     if count >= 0 {
@@ -144,7 +145,7 @@ final class EchoConnection: @unchecked Sendable {
     return nil
   }
 
-  /// From now on the timer counts anew.
+  /// Restarts the idle timer.
   private func active() {
     lastActivity = Machine.nanoseconds
     tally.timersArmed += 1
@@ -158,7 +159,7 @@ final class EchoConnection: @unchecked Sendable {
   }
 
   private func fail(_ call: String) {
-    // A client may leave without reading all: its right, and for the chapter's checks to judge.
+    // A client may leave without reading everything. The chapter's checks judge that.
     tally.faults.append("\(call): \(String(cString: strerror(errno)))")
     end()
   }
@@ -170,7 +171,7 @@ final class EchoConnection: @unchecked Sendable {
     idle.cancel()
     reading.cancel()
     writing.cancel()
-    // A suspended source keeps its cancel handler back.
+    // A suspended source does not run its cancel handler.
     if isReadingPaused { reading.resume() }
     if isWritingPaused { writing.resume() }
   }

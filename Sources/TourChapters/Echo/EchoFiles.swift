@@ -1,4 +1,4 @@
-// Purpose: which files of the folder that the tour was given travel through the echo server.
+// Purpose: picks the files that travel through the echo server.
 
 import TourKit
 
@@ -17,16 +17,16 @@ enum EchoFiles {
   private static let largest = 16 << 20
   private static let filesLookedAt = 5000
 
-  /// Up to `wanted` readable files below `root`: the largest, the smallest, and some between. The
-  /// running program where there is none.
+  /// Returns up to `wanted` readable files below `root`: the largest, the smallest, and some
+  /// between; the running program if there is none.
   static func pick(_ wanted: Int, below root: Path) -> [EchoFile] {
     let found = all(below: root).sorted { ($0.count, $0.path) < ($1.count, $1.path) }
     guard !found.isEmpty else {
-      // By number: to the clients "self" is another.
+      // By process ID: in a client, "self" would name the client.
       return file(Path("/proc/\(getpid())/exe"), following: true).map { [$0] } ?? []
     }
     guard found.count > wanted else { return found }
-    // By rank from the smallest to the largest, both included.
+    // Evenly spaced by rank, with the smallest and the largest.
     return (0..<wanted).map { found[(found.count - 1) * $0 / max(1, wanted - 1)] }
   }
 

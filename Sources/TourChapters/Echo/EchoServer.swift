@@ -1,4 +1,4 @@
-// Purpose: the echo server: a listening socket under a read source, which accepts what is there.
+// Purpose: the echo server: a read source accepts the connections of a listening socket.
 
 import GrandCentral
 import TourKit
@@ -9,23 +9,23 @@ import TourKit
   import Musl
 #endif
 
-// SAFETY: everything that changes is only touched by items and handlers of `queue`.
+// SAFETY: every variable is only touched by items and handlers of `queue`.
 final class EchoServer: @unchecked Sendable {
   let port: UInt16
-  /// Signalled each time that a client has to wait because it does not read.
+  /// Signalled each time a connection stops reading because its client does not read.
   let pauses = DispatchSemaphore(value: 0)
   private let descriptor: Int32
   private let idleTimeout: DispatchTimeInterval
   private let queue = DispatchQueue(label: "tour.echo.server")
-  /// Connections are serial queues of their own that share this one's threads.
+  /// The target queue of every connection's serial queue.
   private let working = DispatchQueue(label: "tour.echo.working", attributes: .concurrent)
   private let listening: any DispatchSourceRead
-  /// Entered once for each descriptor that is open.
+  /// Entered once for each open descriptor.
   private let open = DispatchGroup()
   private var connections: [ObjectIdentifier: EchoConnection] = [:]
   private var tally = EchoTally()
 
-  /// Listens on a port that the system picks, from `start()` on.
+  /// Creates a server on a port that the system picks. It listens from `start()` on.
   init(idleTimeout: DispatchTimeInterval) throws(FileFault) {
     (descriptor, port) = try LoopbackSocket.listening().get()
     self.idleTimeout = idleTimeout
@@ -42,8 +42,8 @@ final class EchoServer: @unchecked Sendable {
     listening.activate()
   }
 
-  /// Stops listening, waits for the clients to leave, or to be closed by their timers, and says
-  /// what was counted; nil when they are still there after `seconds`.
+  /// Stops listening, and waits until the clients leave or their idle timers close them.
+  /// - Returns: the server's counts; nil if clients remain after `seconds`.
   func finish(seconds: Int = 40) -> EchoTally? {
     listening.cancel()
     if open.wait(timeout: .now() + .seconds(seconds)) == .timedOut { return nil }
@@ -56,7 +56,7 @@ final class EchoServer: @unchecked Sendable {
       if client < 0 {
         switch errno {
         case EAGAIN: return
-        case EINTR, ECONNABORTED: continue  // accept(2): errors of one connection, or of none.
+        case EINTR, ECONNABORTED: continue  // accept(2): an error of one connection, or a signal.
         default:
           tally.faults.append("accept: \(String(cString: strerror(errno)))")
           return listening.cancel()

@@ -1,18 +1,18 @@
-// Purpose: what the echo server counts, for one connection and added up.
+// Purpose: the echo server's counts, for one connection or for all of them together.
 
 struct EchoTally: Sendable, Equatable {
   var connections = 0
-  /// The most at a time.
+  /// The largest number of connections open at a time.
   var maxAtOnce = 0
   var bytesReceived = 0
   var bytesSent = 0
-  /// How often an idle timer was set, and how many ended before they fired.
+  /// How often an idle timer was set, and how many connections ended before theirs fired.
   var timersArmed = 0
   var timersCancelled = 0
   var idleClosed = 0
-  /// Nanoseconds; the shortest after which a timer closed a connection.
+  /// The shortest silence after which an idle timer closed a connection, in nanoseconds.
   var shortestSilence = UInt64.max
-  /// How often a client had to wait because it did not read.
+  /// How often the server stopped reading because a client did not read.
   var pauses = 0
   var maxBytesHeld = 0
   var faults: [String] = []

@@ -1,5 +1,4 @@
-// Purpose: real clients that send a file and keep what comes back: netcat, or a shell where there
-// is none.
+// Purpose: real clients that send a file and store the answer: netcat, or bash where it is missing.
 
 import TourKit
 
@@ -13,9 +12,9 @@ enum FileClient: String {
   case netcat = "nc"
   case bash
 
-  /// The first that is here.
+  /// Returns the best client on this machine; nil if there is none.
   static func available() -> FileClient? {
-    // Only OpenBSD's is known to have -N: end our half when standard input has ended.
+    // Only OpenBSD's netcat is known to have -N: end the sending half after standard input.
     if Spawn.exists("nc") && Self.isOpenBSD() { return .netcat }
     return Spawn.exists("bash") ? .bash : nil
   }
@@ -25,15 +24,15 @@ enum FileClient: String {
     return (try? WatchedProgram.run(look).get()) == .exited(0)
   }
 
-  /// The command that sends `file` to `port` and writes what comes back to `copy`.
+  /// The command that sends `file` to `port` and writes the answer to `copy`.
   func spawn(_ file: EchoFile, port: UInt16, copy: Path) -> Spawn {
     switch self {
     case .netcat:
       return Spawn("nc", ["-N", "127.0.0.1", "\(port)"].map { Path($0) })
         .reading(file.path).writing(to: copy)
     case .bash:
-      // A shell cannot end one half of a connection, so it has to know how much comes back.
-      // And a command in the background would not have the shell's standard input.
+      // A shell cannot end one half of a connection, so it needs the length of the answer. A
+      // background command would not have the shell's standard input, hence descriptor 4.
       let script =
         "exec 3<>/dev/tcp/127.0.0.1/$1 4<&0 || exit; cat <&4 >&3 & head -c $2 <&3; code=$?; "
         + "wait; exit $code"
@@ -42,7 +41,7 @@ enum FileClient: String {
     }
   }
 
-  /// Whether two files hold the same bytes, by cmp(1) where there is one.
+  /// Returns for each pair whether both files hold the same bytes, by cmp(1) where it exists.
   static func areSame(_ pairs: [(Path, Path)]) -> [Bool] {
     if Spawn.exists("cmp") {
       let commands = pairs.map { Spawn("cmp", [Path("-s"), Path("--"), $0, $1]).quiet }

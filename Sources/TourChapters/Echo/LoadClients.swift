@@ -1,5 +1,5 @@
-// Purpose: many clients at a time, each on a thread of its own that sends a line, waits for it to
-// come back and compares every byte.
+// Purpose: many clients at a time. Each sends lines from a thread of its own, waits for the answer
+// and compares every byte.
 
 import GrandCentral
 import TourKit
@@ -21,8 +21,8 @@ struct LoadClients {
     var faults: [String] = []
   }
 
-  /// Runs all of them. Each waits with its second message until every one has had its first back:
-  /// so many connections are open at the same time.
+  /// Runs all clients. Each waits after its first answer until all have theirs, so that all
+  /// connections are open at the same time.
   func run() -> Outcome {
     let isEverybodyThere = DispatchGroup()
     for _ in 0..<connections { isEverybodyThere.enter() }
@@ -76,7 +76,7 @@ struct LoadClients {
 
   static let longest = 4096
 
-  /// A line that no other client and no other message has, of 16 to 4,096 bytes.
+  /// A line of 16 to 4,096 bytes, different for each client and number.
   static func line(client: Int, number: Int) -> [UInt8] {
     var state = UInt64(client + 1) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(number + 1) << 20
     var line: [UInt8] = []
@@ -86,7 +86,7 @@ struct LoadClients {
       state ^= state >> 27
       return state &* 0x2545_F491_4F6C_DD1D
     }
-    // Short ones mostly, as lines are.
+    // Mostly short lines.
     let length = 16 + Int(next() % 240) * (number % 16 == 0 ? 17 : 1)
     line.reserveCapacity(length)
     while line.count < length - 1 {

@@ -1,7 +1,6 @@
-// Purpose: a load generator that others wrote. redis-benchmark, of Debian's redis-tools, sends
-// commands as arrays of strings and takes any well-formed value for the answer, so an echo server
-// satisfies it: what it sent is such an array. It does not compare bytes, but a lost or torn one
-// leaves it hanging.
+// Purpose: an independent load generator, redis-benchmark of Debian's redis-tools. It sends
+// commands as arrays of strings and accepts any well-formed value as an answer, so an echo of the
+// command satisfies it. It does not compare bytes, but it hangs if an answer is incomplete.
 
 import TourKit
 
@@ -19,12 +18,12 @@ struct RedisLoad {
   static let command = "redis-benchmark"
   private static let text = "the quick brown fox jumps over the lazy dog"
 
-  /// The bytes of all commands together, as the protocol of Redis frames them.
+  /// The length of all commands together in the Redis protocol, in bytes.
   var bytes: Int {
     messages * "*2\r\n$4\r\nECHO\r\n$\(Self.text.count)\r\n\(Self.text)\r\n".utf8.count
   }
 
-  /// Runs it; what it printed, or what went wrong.
+  /// Runs redis-benchmark and parses its output.
   func run(in folder: Path) -> Result<Figures, FileFault> {
     let file = folder.appending("redis-benchmark.csv")
     let words = [
@@ -45,10 +44,10 @@ struct RedisLoad {
     let halfMilliseconds: Double
     let maxMilliseconds: Double
 
-    /// Reads its table, a line of headings and one of values, each in quotes.
+    /// Parses the output: a line of headings and a line of values, each in quotes.
     init?(csv: String) {
       let lines = csv.split(separator: "\n").map { line in
-        // None of these values has a comma in it; the command that was sent stands first.
+        // None of these values contains a comma. The command that was sent comes first.
         line.split(separator: ",").map { $0.filter { $0 != "\"" && $0 != "\r" } }
       }
       guard let headings = lines.first(where: { $0.contains("rps") }), let values = lines.last,

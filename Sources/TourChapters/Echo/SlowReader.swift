@@ -1,4 +1,4 @@
-// Purpose: a client that sends and does not read, until the server has stopped reading too.
+// Purpose: a client that sends, and does not read before the server has stopped reading too.
 
 import GrandCentral
 import TourKit
@@ -12,7 +12,7 @@ import TourKit
 struct SlowReader {
   let port: UInt16
   let byteCount: Int
-  /// Signalled when the server has stopped reading from a client.
+  /// Signalled when the server stops reading from a client.
   let pauses: DispatchSemaphore
 
   struct Outcome: Sendable {
@@ -21,7 +21,7 @@ struct SlowReader {
     var isWrong = false
   }
 
-  /// Sends on one thread; reads on the other, but not before the server has stopped reading.
+  /// Sends on one thread and reads on another, which starts when the server has stopped reading.
   func run() -> Outcome {
     guard case .success(let descriptor) = LoopbackSocket.connect(port: port, seconds: 30) else {
       return Outcome()
@@ -61,9 +61,9 @@ struct SlowReader {
     return outcome
   }
 
-  /// A prime number of bytes, so that nothing that is lost or doubled by the buffer goes unseen.
+  /// A prime number of bytes, so that the comparison detects a lost or repeated buffer.
   private static let period = 65_521
-  // SAFETY: written once, before anybody reads it, and never given back.
+  // SAFETY: written once, before any thread reads it, and never freed.
   private nonisolated(unsafe) static let bytes: UnsafeRawBufferPointer = {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: period, alignment: 16)
     for index in 0..<period {
@@ -72,7 +72,7 @@ struct SlowReader {
     return UnsafeRawBufferPointer(bytes)
   }()
 
-  /// What comes at `place`, up to `count` bytes of it.
+  /// The bytes of the pattern from `place` on, up to `count`.
   private static func pattern(at place: Int, count: Int) -> UnsafeRawBufferPointer {
     let start = place % period
     return UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + count, period)])

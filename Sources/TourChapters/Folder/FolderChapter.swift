@@ -1,5 +1,5 @@
-// Purpose: the chapter of the watched folder: real commands change it, and each change has to be
-// told.
+// Purpose: the chapter of the watched folder. Real commands change the folder, and every change
+// must be reported.
 
 import GrandCentral
 import TourKit
@@ -26,7 +26,7 @@ struct FolderChapter {
     Leavings.shared.remove(folder)
   }
 
-  /// Runs the step's command and waits for its events. False when some did not come.
+  /// Runs the step's command and waits for its events. Returns false if some did not come.
   private func perform(_ step: FolderStep, in folder: Path, _ watch: FolderWatch) -> Bool {
     report.say("$ \(step.command)")
     watch.beginStep(expecting: step.events)

@@ -1,16 +1,15 @@
-// Purpose: the changes that the folder's chapter makes, each by a real command, and what has to be
-// told of it.
+// Purpose: the changes of the watched folder, each by a real command, with the expected events.
 
-/// One command of the shell, and which events it is to cause at what is watched.
+/// One shell command, and the events that it must cause, by watched name.
 struct FolderStep {
-  /// For `sh -c`, in the folder.
+  /// The argument of `sh -c`, which runs in the folder.
   let command: String
   let events: [String: FileEvents]
-  /// What is watched anew afterwards: a name in the folder.
+  /// The name in the folder to open and watch again after the step.
   var watchNext: String?
 
-  /// `folder` is the folder itself; everything else is watched under the name that it was opened
-  /// by. No step expects of anybody what the one before it may still be telling.
+  /// All steps in order. `folder` names the folder itself; other names are those under which a file
+  /// was opened. No step expects an event that the step before may still cause at the same name.
   static let all: [FolderStep] = [
     FolderStep(
       command: "printf 'first\\n' > notes", events: ["folder": .write], watchNext: "notes"),
@@ -24,7 +23,7 @@ struct FolderStep {
     FolderStep(command: "rm inner/moved", events: ["copy": .delete]),
     FolderStep(command: "rmdir inner", events: ["inner": .delete, "folder": .link]),
     FolderStep(command: "rm second", events: ["notes": .link]),
-    // As editors save: what was open under the name is gone, and the name is another file's.
+    // Editors save this way: the watched file loses its name to a new file.
     FolderStep(
       command: "printf 'saved\\n' > .notes.new && mv .notes.new notes",
       events: ["notes": .delete, "folder": .write], watchNext: "notes"),

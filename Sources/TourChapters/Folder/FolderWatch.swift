@@ -1,5 +1,5 @@
-// Purpose: watches files and folders under names of the chapter's own, prints each event as it
-// comes, and lets the chapter wait until a change has been told.
+// Purpose: watches files and folders under given names, prints each event as it arrives, and lets
+// the chapter wait for the events that it expects.
 
 import GrandCentral
 import TourKit
@@ -12,13 +12,13 @@ import TourKit
 
 typealias FileEvents = DispatchSource.FileSystemEvent
 
-// SAFETY: everything that changes is only touched by items and handlers of `queue`.
+// SAFETY: every variable is only touched by items and handlers of `queue`.
 final class FolderWatch: @unchecked Sendable {
   private let queue = DispatchQueue(label: "tour.folder")
   private let report: ChapterReport
   private let closing = DispatchGroup()
   private var sources: [String: any DispatchSourceFileSystemObject] = [:]
-  /// What the step expects and has not been told, by name.
+  /// The expected events that have not arrived yet, by name.
   private var wanted: [String: FileEvents] = [:]
   private var whenTold: DispatchSemaphore?
   private var stepStart = Machine.nanoseconds
@@ -28,7 +28,8 @@ final class FolderWatch: @unchecked Sendable {
     self.report = report
   }
 
-  /// Watches what `path` stands for now, from when this returns on. False when it cannot be opened.
+  /// Watches the file that `path` names now. Watching has started when this returns. Returns false
+  /// if the file cannot be opened.
   func watch(_ name: String, _ path: Path) -> Bool {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { return false }
@@ -51,7 +52,7 @@ final class FolderWatch: @unchecked Sendable {
     return true
   }
 
-  /// From here on until `settle` events count for one step.
+  /// Starts a step. Events count for it until `settle` returns.
   func beginStep(expecting events: [String: FileEvents]) {
     queue.sync {
       wanted = events
@@ -60,14 +61,14 @@ final class FolderWatch: @unchecked Sendable {
     }
   }
 
-  /// Waits until all that the step expects has been told; gives what is missing.
+  /// Waits until all expected events have arrived. Returns the missing ones.
   func settle(seconds: Int = 10) -> [String: FileEvents] {
     let semaphore = queue.sync { whenTold }
     _ = semaphore?.wait(timeout: .now() + .seconds(seconds))
     return queue.sync { missing }
   }
 
-  /// Ends all sources and waits until their descriptors are closed.
+  /// Cancels all sources and waits until their descriptors are closed.
   func stop() -> Bool {
     queue.sync {
       for source in sources.values { source.cancel() }
@@ -96,7 +97,7 @@ extension FileEvents {
     (.rename, "rename"), (.delete, "delete"), (.revoke, "revoke"), (.funlock, "funlock"),
   ]
 
-  /// "write, extend".
+  /// The names of the events: "write, extend".
   var words: String {
     Self.names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }

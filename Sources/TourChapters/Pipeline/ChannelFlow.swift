@@ -1,8 +1,8 @@
-// Purpose: moves all bytes of one channel to another, changed on the way, with a bounded number of
-// bytes in flight however fast the one reads and however slowly the other writes:
-//   read ─handler→ change ─write→ … ─handler→ taken off
-// Above the limit the queue of the read handlers is suspended. A channel does not read ahead of
-// handlers that do not run, so it reads no further until half of the limit has been written.
+// Purpose: copies all bytes of one channel to another, with a change on the way. The number of
+// bytes in flight is bounded, whatever the speed of reader and writer:
+//   read ─handler→ change ─write→ … ─handler→ bytes released
+// Above the limit, the queue of the read handlers is suspended. A channel does not read ahead of
+// handlers that do not run, so it stops reading until half of the limit is written.
 
 import GrandCentral
 import TourKit
@@ -13,19 +13,19 @@ import TourKit
   import Musl
 #endif
 
-// SAFETY: everything that changes is only touched by items and handlers of `writing`.
+// SAFETY: every variable is only touched by items and handlers of `writing`.
 final class ChannelFlow: @unchecked Sendable {
   struct Outcome: Sendable {
     var bytesRead = 0
     var bytesWritten = 0
-    /// The most bytes that were read, and neither changed nor written yet.
+    /// The largest number of bytes held: read and changed, and not yet written.
     var maxBytesHeld = 0
     /// How often the reader had to wait for the writer.
     var pauses = 0
     var fault: FileFault?
   }
 
-  /// Where a reader is halted. It holds one piece more at the most, which was being changed.
+  /// The limit above which the reader waits. One more piece may be in the change at that moment.
   static let heldBytesLimit = 4 << 20
   static let pieceBytes = 1 << 20
 
@@ -36,11 +36,11 @@ final class ChannelFlow: @unchecked Sendable {
   private let targetFlags: Int32
   private let change: @Sendable (DispatchData) -> DispatchData
   private let whenMoved: @Sendable (Int) -> Void
-  /// Where bytes are read and changed.
+  /// The queue on which bytes arrive and are changed.
   private let reading = DispatchQueue(label: "tour.flow.reading")
-  /// Where the end of each write is told, beside the changing of what comes next.
+  /// The queue on which writes complete, while the next piece is changed.
   private let writing = DispatchQueue(label: "tour.flow.writing")
-  /// Both channels, and every operation on them.
+  /// Entered for both channels and for each operation on them.
   private let underWay = DispatchGroup()
   private var source: DispatchIO?
   private var target: DispatchIO?
@@ -49,10 +49,10 @@ final class ChannelFlow: @unchecked Sendable {
   private var outcome = Outcome()
 
   /// - Parameters:
-  ///   - from: the path of an ordinary file.
-  ///   - to: by default a file that is made, and must not be there.
-  ///   - whenMoved: called with the bytes of each piece that has been written.
-  ///   - change: what to write for a piece of what was read; it may be cut anywhere.
+  ///   - from: the path of a regular file.
+  ///   - to: the path of the output; by default a new file, which must not exist.
+  ///   - whenMoved: called with the number of bytes of each piece written.
+  ///   - change: returns the output for a piece of input; pieces end anywhere.
   init(
     from: Path, to: Path, targetFlags: Int32 = O_WRONLY | O_CREAT | O_EXCL,
     whenMoved: @escaping @Sendable (Int) -> Void = { _ in },
@@ -65,7 +65,7 @@ final class ChannelFlow: @unchecked Sendable {
     self.change = change
   }
 
-  /// Begins. `whenOver` is called once, when both files have been closed.
+  /// Starts the copy. `whenOver` is called once, when both files are closed.
   func start(mode: mode_t = 0o600, whenOver: @escaping @Sendable (Outcome) -> Void) {
     writing.async { [self] in
       source = channel(from, O_RDONLY | O_NOFOLLOW, mode: 0)
@@ -73,7 +73,7 @@ final class ChannelFlow: @unchecked Sendable {
       if let source, let target {
         read(source, into: target)
       } else {
-        // A path that does not begin at the root; the channel that there is must still be closed.
+        // The path is not absolute. A channel that was created must still be closed.
         note(EINVAL, of: from)
         finish()
       }
@@ -96,9 +96,9 @@ final class ChannelFlow: @unchecked Sendable {
     return made
   }
 
-  /// One read, which hands over piece by piece what there is.
+  /// Starts the one read operation, whose handler receives piece by piece.
   private func read(_ source: DispatchIO, into target: DispatchIO) {
-    // A file that is empty is made as well: the first operation opens it.
+    // The first operation opens the target, so an empty write creates it for an empty source too.
     write(.empty, of: 0, to: target)
     underWay.enter()
     source.read(offset: 0, length: .max, queue: reading) { [self] done, data, error in
@@ -139,7 +139,7 @@ final class ChannelFlow: @unchecked Sendable {
       }
       if error != 0 {
         note(error, of: to)
-        // What is read from now on could not be written either.
+        // The target failed, so stop reading.
         source?.close(flags: .stop)
       }
       if written > 0 { whenMoved(written) }
@@ -147,7 +147,7 @@ final class ChannelFlow: @unchecked Sendable {
     }
   }
 
-  /// Each channel closes when its operations have ended.
+  /// Closes both channels. Each ends when its operations have ended.
   private func finish() {
     source?.close()
     target?.close()
@@ -155,7 +155,7 @@ final class ChannelFlow: @unchecked Sendable {
     target = nil
   }
 
-  /// The first is the cause of those that follow.
+  /// Records the first error; later ones are its consequences.
   private func note(_ error: Int32, of path: Path) {
     if error != 0 && outcome.fault == nil { outcome.fault = FileFault(path: path, code: error) }
   }

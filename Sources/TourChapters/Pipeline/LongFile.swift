@@ -1,5 +1,5 @@
-// Purpose: a long file made of real ones: those below a folder, one after the other, and again from
-// the front until it is as long as it is to be.
+// Purpose: makes a long file from the real files below a folder, concatenated and repeated up to
+// the wanted length.
 
 import TourKit
 
@@ -12,9 +12,9 @@ import TourKit
 enum LongFile {
   private static let pieceBytes = 1 << 20
 
-  /// Makes `file` of `count` bytes out of what can be read below `root`; of the running program
-  /// where that is nothing.
-  /// - Returns: how many of its bytes came straight from files, and from how many.
+  /// Writes `count` bytes to `file` from the readable files below `root`, or from the running
+  /// program if there are none.
+  /// - Returns: how many bytes were copied straight from files, and from how many files.
   static func make(
     _ file: Path, of count: Int, from root: Path
   ) -> Result<(bytes: Int, files: Int), FileFault> {
@@ -42,7 +42,7 @@ enum LongFile {
     return .success((bytes, files))
   }
 
-  /// Files, as they are come upon.
+  /// The files below `root`, in the order of discovery.
   private static func sources(below root: Path) -> some Sequence<Path> {
     var files = EntryKind(of: root) == .file ? [root] : []
     var folders = files.isEmpty ? [root] : []
@@ -57,13 +57,13 @@ enum LongFile {
   }
 }
 
-/// Writes at a place that only goes forward, up to its limit.
+/// Appends to a file, up to a limit.
 private final class Writer {
   private let descriptor: Int32
   private let count: Int
   private let piece: UnsafeMutableRawBufferPointer
   private(set) var place = 0
-  /// Why it went no further.
+  /// The errno value of the failed write, EIO if it wrote nothing; 0 if no write failed.
   private(set) var error: Int32 = 0
 
   init(descriptor: Int32, count: Int, piece: UnsafeMutableRawBufferPointer) {
@@ -74,9 +74,9 @@ private final class Writer {
 
   var isFull: Bool { place == count }
 
-  /// All of a file, or what there is room for. One that cannot be read is left out.
+  /// Appends a file, or the part that fits. Skips a file that cannot be read.
   func append(_ path: Path) {
-    // Not blocking: something else may have taken the name since it was listed.
+    // O_NONBLOCK: the name may have passed to a FIFO or device since it was listed.
     let source = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard source >= 0 else { return }
     defer { close(source) }
@@ -89,7 +89,7 @@ private final class Writer {
     while case let got = appendPiece(of: descriptor, at: offset), got > 0 { offset += got }
   }
 
-  /// How many bytes it was; none at the end, and when nothing can be read or written.
+  /// Appends one piece. Returns its length; 0 at the end, and if reading or writing fails.
   private func appendPiece(of source: Int32, at offset: Int) -> Int {
     let wanted = min(piece.count, count - place)
     if wanted == 0 || error != 0 { return 0 }

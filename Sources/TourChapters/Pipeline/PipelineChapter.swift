@@ -1,5 +1,5 @@
-// Purpose: the chapter of the pipeline: a long file through a channel, a transliteration and
-// another channel, in memory that does not grow with the file.
+// Purpose: the chapter of the pipeline. A long file passes a channel, a transliteration and another
+// channel, in memory that does not grow with the file.
 
 import GrandCentral
 import TourKit
@@ -9,8 +9,8 @@ struct PipelineChapter {
   let root: Path
   let bytes: Int
 
-  /// How far the process may grow, however long the file is: 5 MiB that the flow holds, 8 MiB that
-  /// the channels have beside it, and 7 MiB of code and stacks that are touched here first.
+  /// The largest growth of the process, whatever the length of the file: 5 MiB that the flow holds,
+  /// 8 MiB in the channels, and 7 MiB of code and stacks that are first touched here.
   static let growthLimit = 20 << 20
 
   func run() {
@@ -33,7 +33,7 @@ struct PipelineChapter {
     transliterate(source, to: folder.appending("result"), count, since: startBytes)
   }
 
-  /// Less than was asked for where the disk does not have room for both files.
+  /// The requested length, or less if the file system has no room for both files.
   private func bytesThatFit(in folder: Path) -> Int {
     guard let free = Machine.freeBytes(in: folder) else { return bytes }
     let room = max(1, (free - 64 << 20) / 2)
@@ -85,7 +85,7 @@ struct PipelineChapter {
   ) -> ChannelFlow.Outcome {
     let buffers = SpareBuffers(bufferBytes: ChannelFlow.pieceBytes)
     let isOver = DispatchSemaphore(value: 0)
-    // SAFETY: written once, before the signal that the reading waits for.
+    // SAFETY: written once, before the signal that the reading thread waits for.
     nonisolated(unsafe) var outcome = ChannelFlow.Outcome()
     ChannelFlow(from: source, to: result, change: { rule($0, in: buffers) }).start { result in
       outcome = result

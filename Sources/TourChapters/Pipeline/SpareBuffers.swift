@@ -1,5 +1,5 @@
-// Purpose: data whose memory is used again when its last user has gone. The allocator would keep
-// what one thread frees for that thread, and there are many: memory would not stay flat.
+// Purpose: data objects whose buffers are reused when their last user releases them. The allocator
+// would keep what a thread frees for that thread, so memory would grow with the threads.
 
 import GrandCentral
 
@@ -9,12 +9,12 @@ final class SpareBuffers: @unchecked Sendable {
   private let queue = DispatchQueue(label: "tour.buffers")
   private var spare: [UnsafeMutableRawBufferPointer] = []
 
-  /// - Parameter bufferBytes: what one buffer holds. Longer data has memory of its own.
+  /// - Parameter bufferBytes: the size of a buffer. Longer data has memory of its own.
   init(bufferBytes: Int) { self.bufferBytes = bufferBytes }
 
   deinit { for buffer in spare { buffer.deallocate() } }
 
-  /// Data of `count` bytes, which `fill` puts there.
+  /// Returns data of `count` bytes, which `fill` writes.
   func data(
     of count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void
   ) -> DispatchData {

@@ -1,5 +1,5 @@
-// Purpose: holds a transliterated file against what tr(1) makes of the same bytes, by cmp(1); or
-// against a plain loop where these are missing.
+// Purpose: compares a transliterated file with the output of tr(1) by cmp(1), or with a plain loop
+// where one of them is missing.
 
 import TourKit
 
@@ -12,7 +12,7 @@ import TourKit
 enum TrComparison {
   static var hasCommands: Bool { ["sh", "tr", "cmp"].allSatisfy { Spawn.exists($0) } }
 
-  /// `tr` writes into a pipe, which `cmp` reads: the result is on the disk once only.
+  /// Compares with tr(1). `tr` writes into a pipe that `cmp` reads, so its output needs no disk.
   static func agrees(_ rule: Transliteration, _ source: Path, _ result: Path) -> Bool {
     let script = "LC_ALL=C tr \"$1\" \"$2\" < \"$3\" | cmp -s - \"$4\""
     let words =
@@ -20,7 +20,7 @@ enum TrComparison {
     return (try? WatchedProgram.run(Spawn("sh", words).quiet).get()) == .exited(0)
   }
 
-  /// The same without commands.
+  /// Compares with a loop, without commands.
   static func agreesWithLoop(_ rule: Transliteration, _ source: Path, _ result: Path) -> Bool {
     let descriptors = [source, result].map { path in
       path.withCString { open($0, O_RDONLY | O_CLOEXEC) }

@@ -1,16 +1,16 @@
-// Purpose: tr(1) for bytes: each byte of one set becomes the one at the same place of another.
+// Purpose: tr(1) for bytes: replaces each byte of one set by the byte at the same index of another.
 
 import GrandCentral
 
 struct Transliteration: Sendable {
   let first: String
   let second: String
-  /// What each of the 256 bytes becomes.
+  /// The replacement for each of the 256 bytes.
   private let table: [UInt8]
 
   /// - Parameters:
-  ///   - first: bytes, as single characters or as a range: `a-z`.
-  ///   - second: as many.
+  ///   - first: the bytes to replace, as single characters or as a range: `a-z`.
+  ///   - second: as many replacements.
   init(_ first: String, _ second: String) {
     self.first = first
     self.second = second
@@ -35,7 +35,7 @@ struct Transliteration: Sendable {
 
   func callAsFunction(_ byte: UInt8) -> UInt8 { table[Int(byte)] }
 
-  /// The bytes of `data` in their new form.
+  /// Returns the transliterated bytes of `data`, in memory of `buffers`.
   func callAsFunction(_ data: DispatchData, in buffers: SpareBuffers) -> DispatchData {
     buffers.data(of: data.count) { changed in
       table.withUnsafeBufferPointer { table in

@@ -1,5 +1,5 @@
-// What the benchmarks need of C: a barrier the optimiser cannot see through, allocator totals, a
-// thread's own stripe number, the environment for a child. Header only.
+// C functions for the benchmarks: a compiler barrier, allocator totals, the calling thread's stripe
+// number, and the environment for a child.
 #ifndef CMETRICS_H
 #define CMETRICS_H
 
@@ -7,11 +7,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/// Uses `value` as far as the compiler can tell, at the cost of having it in a register.
+/// Makes the compiler treat `value` as used. Costs a register.
 static inline void metrics_keep(uint64_t value) { __asm__ volatile("" : : "r"(value) : "memory"); }
 
-/// Bytes handed out by the allocator and not yet freed, large mappings included; 0 where the
-/// allocator does not say.
+/// The bytes allocated and not freed, with large mappings; 0 if the allocator does not report them.
 static inline uint64_t metrics_malloc_bytes(void) {
 #ifdef __GLIBC__
   struct mallinfo2 info = mallinfo2();
