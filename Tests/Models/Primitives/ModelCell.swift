@@ -1,4 +1,5 @@
-// Room: Primitives/Cell, the models' side. `Cell` itself is the checker's.
+// Room: Primitives/Cell, the models' side. Watches memory that is not a property; `Cell` itself is
+// the checker's.
 
 @inlinable @inline(__always)
 public func willRead(

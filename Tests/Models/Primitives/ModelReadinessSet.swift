@@ -1,4 +1,5 @@
-// Room: Primitives/ReadinessSet, the models' side: its names. What they do is ModelKernel's.
+// Room: Primitives/ReadinessSet, the models' side. The engine's names for calls of ModelKernel; a
+// call may be refused, or left out by a mutation.
 import CLinux
 
 public enum ReadinessSet {
