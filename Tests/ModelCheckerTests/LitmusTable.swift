@@ -71,8 +71,7 @@ extension Litmus {
           $0.x.store(2, ordering: .relaxed)
         },
         { $0.registers[0] = $0.x.load(ordering: .relaxed) }),
-      // A thread reads its own store or a later one. If it reads the other thread's, that one is
-      // last.
+      // A thread reads its own store or a later one. If it reads the other's, that one is last.
       Litmus(
         "CoWR", domains: [[1, 2], [1, 2], [0]], strong: [[2, 1, 0]], weak: [[2, 1, 0]],
         showsLast: true,

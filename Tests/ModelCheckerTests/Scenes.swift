@@ -7,8 +7,7 @@ func options(_ change: (inout Options) -> Void = { _ in }) -> Options {
   return options
 }
 
-/// Returns the failure of a model that must fail, and whether its schedule, converted to text and
-/// back, reproduces it.
+/// Returns the failure of a model that must fail, and whether its schedule, as text, reproduces it.
 func failure(
   _ options: Options = Options(), _ scene: @escaping @Sendable (Scene) -> Void
 ) -> (message: String, isReplayed: Bool) {

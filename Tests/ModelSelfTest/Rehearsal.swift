@@ -18,8 +18,7 @@ private final class WordBox {
   let word = Atomic<Int>(0)
 }
 
-/// One thread of the program. It outlives executions, so that an execution that cannot end leaks
-/// nothing.
+/// One thread of the program. It outlives executions, so one that cannot end leaks nothing.
 private final class Player {
   let program: RandomProgram
   let operations: [RandomProgram.Operation]

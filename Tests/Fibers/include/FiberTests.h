@@ -1,5 +1,4 @@
-// Tests of what a switch between fibers preserves. scripts/fibers.sh runs them with each way of
-// switching.
+// Tests of what a fiber switch preserves. scripts/fibers.sh runs them with each way of switching.
 #ifndef GRANDCENTRAL_FIBER_TESTS_H
 #define GRANDCENTRAL_FIBER_TESTS_H
 

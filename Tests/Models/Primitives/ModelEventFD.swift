@@ -1,6 +1,5 @@
-// Room: Primitives/EventFD, the models' side. One wake-up descriptor. A signal orders nothing, as
-// if the system call did not. If the descriptor is in the epoll set, a signal also makes it ready
-// there: see ModelKernel.
+// Room: Primitives/EventFD, the models' side. One wake-up descriptor, whose signals order nothing.
+// If the descriptor is in the epoll set, a signal also makes it ready there: see ModelKernel.
 
 public enum EventFD {
   private static let rings = Atomic<UInt32>(0)

@@ -1,5 +1,4 @@
-// Room: Primitives/ModelKernel. The models' kernel: descriptors, one epoll(7) set, timer
-// descriptors.
+// Room: Primitives/ModelKernel. The models' kernel: descriptors, one epoll(7) set, timers.
 // Each descriptor is a number that the real process does not use, and refers to a file. A model
 // opens and closes descriptors and sets what they are ready for. The rules follow fs/eventpoll.c:
 //   - A file is in the set by its number and itself; another file with the same number is not.
@@ -77,8 +76,7 @@ public enum ModelKernel {
     if let readiness { open(descriptor, readiness, canBePolled: canBePolled) }
   }
 
-  /// Closes `descriptor`, whose file stays open under another number and therefore stays in the
-  /// set.
+  /// Closes `descriptor`. Its file stays open under another number, and so stays in the set.
   static func putAway(_ descriptor: Int32) -> File? {
     step()
     defer { files[descriptor] = nil }
@@ -178,8 +176,7 @@ public enum ModelKernel {
   static func wait(milliseconds: Int32?) -> ReadinessSet.Event? {
     let end = milliseconds.map { Checker.nanoseconds + UInt64($0) * 1_000_000 }
     while true {
-      // A read-modify-write returns the latest value. It adds 0, so that it disturbs no other
-      // waiter's sleep.
+      // A read-modify-write returns the latest value. It adds 0, to disturb no other sleep.
       let seen = word.wrappingAdd(0, ordering: .relaxed).oldValue
       let timerFD = fireTimerFDs()
       if let event = takeEvent() {

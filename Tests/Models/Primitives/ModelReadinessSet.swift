@@ -1,5 +1,4 @@
-// Room: Primitives/ReadinessSet, the models' side. The engine's names for calls of ModelKernel; a
-// call may be refused, or left out by a mutation.
+// Room: Primitives/ReadinessSet, the models' side. The engine's names for calls of ModelKernel.
 import CLinux
 
 public enum ReadinessSet {

@@ -104,8 +104,7 @@ struct TransferRing: @unchecked Sendable {
 
   // MARK: What models call
 
-  /// Sleeps until the wake-up descriptor is signalled. Returns false after 10 s of virtual time, at
-  /// the end of the execution.
+  /// Sleeps until the wake-up descriptor is signalled. Returns false after 10 s of virtual time.
   func hear() -> Bool {
     let end = Deadline.monotonic(nanoseconds: Checker.nanoseconds + 10_000_000_000)
     while kernel.wakeDescriptor.exchange(0, ordering: .relaxed) == 0 {

@@ -2,8 +2,7 @@
 // a scene of the engine's real objects: two or three threads that use them, and a verdict on the
 // final state. `reach` says what a run proves.
 
-/// How far a model is checked. Memory is strong if each load returns the latest value, otherwise
-/// weak.
+/// How far a model is checked. In strong memory each load returns the latest value.
 enum Reach {
   /// Every schedule, in strong and in weak memory.
   case exhausted

@@ -4,9 +4,8 @@
 // is kept for a reason: see KeptOrderings.
 
 enum Orderings {
-  /// The seconds that each model searches, by round. In each round the quickest model is first. All
-  /// models together search for `maxSecondsInAll`, which is the cost of a weakening that none
-  /// finds.
+  /// The seconds that each model searches in each round, the quickest model first. All models
+  /// together search for `maxSecondsInAll`: the cost of a weakening that none finds.
   private static var rounds: [Double] { [0.05, 1] }
   private static var maxSecondsInAll: Double { 20 }
 
@@ -20,8 +19,7 @@ enum Orderings {
     let seconds: Double
   }
 
-  /// Weakens each ordering in the files whose names contain `filter`. Returns whether each
-  /// weakening is found or is accounted for.
+  /// Weakens the orderings in the files named by `filter`. Returns whether all are accounted for.
   static func run(filter: String, _ part: (number: Int, of: Int)) -> Bool {
     var visitors: [Place: [Visitor]] = [:]
     var orders: [Place: UInt8] = [:]

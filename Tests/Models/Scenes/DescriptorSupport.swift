@@ -36,8 +36,7 @@ final class DescriptorScene: @unchecked Sendable {
   }
 }
 
-/// An entry of a descriptor, and a thread for each notification, which acts as the source's
-/// handler.
+/// An entry of a descriptor. A thread for each notification acts as the source's handler.
 final class Reader: @unchecked Sendable {
   let entry: DescriptorEntry
   let listener = Listener()
@@ -106,8 +105,7 @@ final class Reader: @unchecked Sendable {
     left?.leave(entry)
   }
 
-  /// Whether the table still holds the object that this reader joined last. A lookup that finds
-  /// none makes a new one.
+  /// Whether the table still holds the object that this reader joined last. A lookup may add one.
   var isKnown: Bool { events.shared(descriptor) === last }
 }
 

@@ -1,5 +1,4 @@
-// Room: Models/FileRings. The thread that submits transfers: when it sleeps, and which thread wakes
-// it.
+// Room: Models/FileRings. The thread that submits transfers: its sleeps and its wake-ups.
 
 extension Catalogue {
   static var fileRings: [EngineModel] {

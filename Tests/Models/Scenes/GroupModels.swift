@@ -102,8 +102,7 @@ private enum Groups {
     }
   }
 
-  /// A waiter that times out leaves its flag and the phantom behind. Neither may disturb the other
-  /// waiter.
+  /// A waiter that times out leaves its flag and the phantom. The other waiter must still succeed.
   static func twoDeadlines(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let done = Plain()

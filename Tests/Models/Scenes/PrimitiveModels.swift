@@ -103,8 +103,7 @@ private enum Primitives {
     }
   }
 
-  /// A meeting of a waiter and a granter: the second to arrive finds the first. The granter grants
-  /// only if it arrives second.
+  /// A meeting of a waiter and a granter. The granter grants only if it arrives second.
   private final class Meeting {
     private let word = Atomic<UInt>(0)
 
@@ -163,8 +162,7 @@ private enum Primitives {
     }
   }
 
-  /// A waiter that gives up withdraws its thread. If the granter has taken it, the grant is
-  /// certain.
+  /// A waiter that gives up withdraws its thread; if the granter has taken it, a grant follows.
   static func deadline(_ scene: Scene) {
     let slot = Slot()
     let given = Plain()

@@ -31,8 +31,7 @@ extension Catalogue {
 }
 
 private enum Specifics {
-  /// A value that must be freed at the end. Its contents must be visible to each thread that gets
-  /// it.
+  /// A value that must be freed at the end. Each thread that gets it must see its contents.
   private final class Value {
     @Cell var number: Int
     private let counted = Counted()
