@@ -19,7 +19,7 @@ enum Orderings {
     let seconds: Double
   }
 
-  /// Weakens the orderings in the files named by `filter`. Returns whether all are accounted for.
+  /// Weakens the orderings in files that match `filter`. Returns whether all are found or kept.
   static func run(filter: String, _ part: (number: Int, of: Int)) -> Bool {
     var visitors: [Place: [Visitor]] = [:]
     var orders: [Place: UInt8] = [:]

@@ -102,7 +102,7 @@ private enum Groups {
     }
   }
 
-  /// A waiter that times out leaves its flag and the phantom. The other waiter must still succeed.
+  /// A waiter that times out leaves its flag and the phantom. Neither may affect the other waiter.
   static func twoDeadlines(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let done = Plain()
