@@ -1,4 +1,4 @@
-// Tests of CFibers in C, where the compiler can be made to keep values in registers across a switch.
+// Tests of CFibers, in C, because C can make the compiler keep values in registers across a switch.
 #include "FiberTests.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { stack_bytes = 256 * 1024 };
 static gc_fiber host, fiber;
 static long rounds;
 
-// Fills what a function keeps across a call, switches, and looks.
+// Fills the registers that a function keeps across a call, switches, and sums up their values.
 #define FILL_AND_LOOK(seed, switch_away)                                               \
   long a = seed, b = seed + 1, c = seed + 2, d = seed + 3, e = seed + 4, f = seed + 5; \
   double p = seed * 0.5, q = seed * 0.25, r = seed * 0.125, s = seed * 2.0;            \
@@ -33,7 +33,7 @@ __attribute__((noinline)) static void alone(long seed, long *sums) { FILL_AND_LO
 static long fiber_sums[2];
 
 static void body(void *argument) {
-  // The ABI wants the stack aligned for what uses vector registers.
+  // The ABI requires this alignment; code with vector registers relies on it.
   if ((unsigned long)__builtin_frame_address(0) % 16 != 0) abort();
   on_fiber(argument);
   for (;;) gc_fiber_switch(&fiber, &host);
@@ -66,7 +66,7 @@ static void visit(void *argument) {
   for (;;) gc_fiber_switch(&fiber, &host);
 }
 
-// A fiber may be made anew however far it had come.
+// A fiber can be prepared again at any point of its execution.
 const char *gc_test_many(void) {
   long one = 1;
   visits = 0;

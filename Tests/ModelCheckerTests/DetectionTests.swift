@@ -47,8 +47,7 @@ struct DetectionTests {
     #expect(isReplayed)
   }
 
-  /// Nothing but the end of the word itself tells the two orders apart: both steps before it only
-  /// read.
+  /// Only the end of the word distinguishes the two orders: both steps before it only read.
   @Test func `is a use after the end, also where the steps alone commute`() {
     let (message, isReplayed) = failure { scene in
       let word = Word()
@@ -88,7 +87,7 @@ struct DetectionTests {
   }
 
   @Test func `is a lost wake-up`() {
-    // The waker looks for sleepers before the sleeper sleeps, and changes the word too late.
+    // The waker wakes first and changes the word afterwards, so the sleeper can miss both.
     let (message, isReplayed) = failure { scene in
       let word = Word()
       scene.thread("sleeper") { _ = word.sleep() }

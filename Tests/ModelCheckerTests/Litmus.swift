@@ -1,8 +1,8 @@
-// Small programs whose outcomes are known from the memory model, run in every way.
+// Litmus tests: small programs whose possible outcomes are known from the memory model.
 import ModelChecker
 import Testing
 
-/// Three words and the registers that the threads of a litmus test read into.
+/// Three words, and the registers into which the threads of a litmus test read.
 final class Bench: @unchecked Sendable {
   let x = Atomic<Int>(0)
   let y = Atomic<Int>(0)
@@ -15,10 +15,10 @@ typealias LitmusThread = @Sendable (Bench) -> Void
 
 struct Litmus: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The values that each register may have at all; the last values of x and y count as registers
-  /// after those of the threads where `showsLast` says so.
+  /// The possible values of each register. With `showsLast`, the final values of x and y follow as
+  /// two more registers.
   let domains: [[Int]]
-  /// What is left out when every load returns the latest value, and when it need not.
+  /// The outcomes that are forbidden if every load returns the latest value, and if it need not.
   let strongForbids: Set<[Int]>
   let weakForbids: Set<[Int]>
   let showsLast: Bool
@@ -69,7 +69,7 @@ struct Litmus: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Something that an execution leaves for the test.
+/// A value that an execution leaves for the test.
 final class Box<Value>: @unchecked Sendable {
   var value: Value
   init(_ value: Value) { self.value = value }

@@ -1,4 +1,4 @@
-// The litmus tests about the order of writes, and about exchanges.
+// Litmus tests of the order of writes, and of exchanges.
 import ModelChecker
 
 private let bit = [0, 1]
@@ -6,7 +6,7 @@ private let bit = [0, 1]
 extension Litmus {
   static var writes: [Litmus] {
     [
-      // Not modelled: a load that returns what is stored after it in the program's order.
+      // Not modelled: a load that returns the value of a later store in program order.
       Litmus(
         "LB", domains: [bit, bit], strong: [[1, 1]], weak: [[1, 1]],
         {
@@ -17,7 +17,7 @@ extension Litmus {
           $0.registers[1] = $0.x.load(ordering: .relaxed)
           $0.y.store(1, ordering: .relaxed)
         }),
-      // Not modelled either: a store that takes its place before one that was executed earlier.
+      // Not modelled: a store that comes before an earlier executed one in the modification order.
       Litmus(
         "2+2W", domains: [[1, 2], [1, 2]], strong: [[1, 1]], weak: [[1, 1]], showsLast: true,
         {
@@ -41,8 +41,8 @@ extension Litmus {
       race("relaxed", .relaxed, .relaxed, weak: []),
       race("SC", .sequentiallyConsistent, .sequentiallyConsistent, weak: [[0, 1, 2]]),
       race("SC and acquiring", .sequentiallyConsistent, .acquiring, weak: []),
-      // The single order is the order of execution: C++ would let the last load be older here,
-      // since the relaxed hand-over orders nothing.
+      // The checker's single order is the order of execution. C++ allows the last load to return
+      // the older value here, because the relaxed hand-over orders nothing.
       Litmus(
         "SC around a relaxed hand-over", domains: [bit, bit], strong: [[1, 0]], weak: [[1, 0]],
         {
@@ -96,7 +96,7 @@ extension Litmus {
         { $0.registers[1] = $0.tryLock() }),
       failedExchange("acquiring", .acquiring, weak: [[1, 0]]),
       failedExchange("relaxed", .relaxed, weak: []),
-      // An exchange that fails need not have read the latest value.
+      // A failed exchange need not read the latest value.
       Litmus(
         "a failed exchange reads an old value", domains: [bit, bit], strong: [[1, 0]], weak: [],
         {
@@ -147,7 +147,8 @@ extension Litmus {
 
   static var releaseSequences: [Litmus] {
     [
-      // A relaxed addition continues what a releasing store began: who reads 2 has read through it.
+      // A relaxed addition continues the release sequence, so an acquiring load of 2
+      // synchronizes with the releasing store.
       Litmus(
         "a release sequence through an addition", domains: [[0, 1, 2], bit],
         strong: [[2, 0]], weak: [[2, 0]],

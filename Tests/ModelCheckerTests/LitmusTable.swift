@@ -71,7 +71,7 @@ extension Litmus {
           $0.x.store(2, ordering: .relaxed)
         },
         { $0.registers[0] = $0.x.load(ordering: .relaxed) }),
-      // A thread reads its own store or a later one; if it read the other's, that is the last one.
+      // A thread reads its own store or a later one. If it reads the other's, that one is last.
       Litmus(
         "CoWR", domains: [[1, 2], [1, 2], [0]], strong: [[2, 1, 0]], weak: [[2, 1, 0]],
         showsLast: true,
@@ -80,7 +80,7 @@ extension Litmus {
           $0.registers[0] = $0.x.load(ordering: .relaxed)
         },
         { $0.x.store(2, ordering: .relaxed) }),
-      // Who has read a store writes after it.
+      // A thread that has read a store writes after it.
       Litmus(
         "CoRW", domains: [[0, 2], [1, 2], [0]], strong: [[2, 2, 0]], weak: [[2, 2, 0]],
         showsLast: true,
@@ -116,8 +116,8 @@ extension Litmus {
         "SC", .sequentiallyConsistent, .sequentiallyConsistent, weak: [[1, 0, 1, 0]]),
       independentReads("releasing and acquiring", .releasing, .acquiring, weak: []),
       independentReads("relaxed", .relaxed, .relaxed, weak: []),
-      // C++20 forbids it, C++11 did not: a sequentially consistent load knows the stores of its
-      // kind only.
+      // C++20 forbids this outcome, C++11 does not. The checker allows it: a sequentially
+      // consistent load is ordered with sequentially consistent stores only.
       independentReads("relaxed and SC", .relaxed, .sequentiallyConsistent, weak: []),
     ]
   }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A mutation", .serialized)
 struct MutationTests {
-  /// The outcomes of a scene whose operation at `line` is changed.
+  /// Returns the outcomes of a scene whose operation at `line` is changed.
   private func values(
     _ change: Mutation.Change?, line: UInt32, isWeak: Bool = false, count: Int = 2,
     _ body: @escaping @Sendable (Bench, Int) -> Void

@@ -1,5 +1,5 @@
-// The reduced searches against the unreduced one, on a few of the programs that `model self-test`
-// runs.
+// Compares the reduced searches with the unreduced one, on some programs of
+// `model self-test`.
 import ModelSelfTest
 import Testing
 

@@ -1,4 +1,4 @@
-// Rules of the modelled machine that a model of the engine relied on, each in its smallest form.
+// Rules of the modelled machine on which models of the engine rely, each in its smallest form.
 import ModelChecker
 import Testing
 
@@ -28,7 +28,7 @@ struct RulesTests {
     }
     #expect(outcome.failure == nil)
     #expect(outcome.isComplete)
-    // 6 additions to one word, none before that of whoever started it: 6! orders.
+    // The 6 additions to one word may run in any order, whichever thread started which: 6! orders.
     #expect(outcome.executions == 720)
   }
 

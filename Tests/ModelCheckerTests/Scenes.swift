@@ -1,4 +1,4 @@
-// Scenes for the tests: what a check of one says.
+// Helpers that check a scene, and objects for scenes.
 import ModelChecker
 
 func options(_ change: (inout Options) -> Void = { _ in }) -> Options {
@@ -7,7 +7,7 @@ func options(_ change: (inout Options) -> Void = { _ in }) -> Options {
   return options
 }
 
-/// The failure of a model that must fail, and whether its schedule leads there again, also as text.
+/// Returns the failure of a model that must fail, and whether its schedule, as text, reproduces it.
 func failure(
   _ options: Options = Options(), _ scene: @escaping @Sendable (Scene) -> Void
 ) -> (message: String, isReplayed: Bool) {
@@ -37,12 +37,12 @@ final class PlainValue: @unchecked Sendable {
   @Cell var value = 0
 }
 
-/// An atomic with an end of its own.
+/// An atomic that a thread can free.
 final class Mortal: @unchecked Sendable {
   var word: Word? = Word()
 }
 
-/// A value that the compiler does not know.
+/// Returns a value that the compiler cannot predict.
 @inline(never) func opaque<Value>(_ value: Value) -> Value { value }
 
 @inline(never) func recurse(_ depth: Int) -> Int {

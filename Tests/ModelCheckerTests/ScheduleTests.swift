@@ -26,7 +26,7 @@ struct ScheduleTests {
       scene.finally { ends.value.insert(values.value) }
     }
     #expect(found.isComplete)
-    // Woken or not, before the clock is read or after.
+    // Woken; or timed out, with the clock read before or after.
     #expect(ends.value == [[1, 0], [2, 0], [2, 5]])
   }
 
@@ -94,7 +94,7 @@ struct ScheduleTests {
     #expect(ends.value.count == 6)
   }
 
-  /// The stage's clock when the threads begin covers all that the stage did.
+  /// When the threads begin, the stage's clock covers everything that the stage did.
   @Test func `begins after the whole scene is set`() {
     let found = outcome { scene in
       let plain = PlainValue()

@@ -1,4 +1,4 @@
-// Daemons that are asleep when all others have finished.
+// Daemons that sleep when all other threads have finished.
 import ModelChecker
 import Testing
 

@@ -1,17 +1,18 @@
-// Room: ModelSelfTest/Comparison. Each search against the one that leaves nothing out: a reduction
-// that misses outcomes is worse than none.
+// Room: ModelSelfTest/Comparison. Compares each search with the unreduced one. A reduction that
+// misses outcomes is worse than none.
 //   exhaustive       finds the same outcomes
-//   bounded by k     finds those that need at most k preemptions, and none that the other does not
-//   random, PCT      find none that the other does not
+//   bounded by k     finds the outcomes that need at most k preemptions, and no outcome that the
+//                    unreduced search does not find
+//   random, PCT      find no outcome that the unreduced search does not find
 internal import ModelChecker
 
 package struct Comparison: Sendable {
   package var compared = 0
-  /// Programs whose unreduced search is too long.
+  /// The number of programs whose unreduced search is too long.
   package var skipped = 0
   package var naiveExecutions = 0
   package var reducedExecutions = 0
-  /// What one search found and another did not.
+  /// Descriptions of the outcomes that only one of two searches found.
   package var faults: [String] = []
 
   package init() {}
@@ -46,8 +47,8 @@ package struct Comparison: Sendable {
     _ reachable: Set<[Int]>, of found: Outcomes, allowing all: Outcomes, _ search: String,
     _ program: RandomProgram
   ) {
-    // An execution that fails ends there, and what would have come is not looked at. That a failure
-    // is found is all that is promised then.
+    // A failing execution ends at the failure, and a search sees nothing that would follow. So if a
+    // race is reachable, a search need only find the race.
     let wanted = reachable.contains(Rehearsal.race) ? [Rehearsal.race] : reachable
     let missed = wanted.subtracting(found.keys)
     let invented = Set(found.keys).subtracting(all.keys)

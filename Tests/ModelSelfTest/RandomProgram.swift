@@ -1,6 +1,6 @@
-// Room: ModelSelfTest/RandomProgram. Small random programs over the checker's atomics, to compare
-// what two searches find. Each thread is a straight line of operations; what it read is its part of
-// the outcome.
+// Room: ModelSelfTest/RandomProgram. Small random programs over the checker's atomics, for
+// comparing two searches. Each thread is a sequence of operations without branches. What it reads
+// is its part of the outcome.
 package import ModelChecker
 
 package struct RandomProgram: Sendable, CustomStringConvertible {
@@ -11,18 +11,18 @@ package struct RandomProgram: Sendable, CustomStringConvertible {
     case exchange(Int, Int, AtomicUpdateOrdering)
     case compareExchange(
       Int, Int, Int, AtomicUpdateOrdering, AtomicLoadOrdering, isWeak: Bool)
-    /// Sleeps while the word is 0: so many nanoseconds, or until somebody wakes it.
+    /// Sleeps while the word is 0, until a wake-up or for at most `nanoseconds`.
     case sleep(Int, nanoseconds: UInt64?)
     case wake(Int, all: Bool)
     case readClock
     case mayBeRefused
     case readPlain
     case writePlain
-    /// Starts one of the late threads.
+    /// Starts a late thread.
     case start(Int)
   }
 
-  /// What a program is made of, and what may go wrong in it.
+  /// The kinds of operations in a program, and what may fail in it.
   package struct Features: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
@@ -39,7 +39,7 @@ package struct RandomProgram: Sendable, CustomStringConvertible {
   package let seed: UInt64
   package let features: Features
   package let words: Int
-  /// The threads of the scene, then those that others start.
+  /// The threads of the scene, followed by the threads that others start.
   package let threads: [[Operation]]
   package let lateThreads: Int
 
@@ -47,8 +47,7 @@ package struct RandomProgram: Sendable, CustomStringConvertible {
     var random = SplitMix(state: seed)
     self.seed = seed
     var features = Features(rawValue: Int.random(in: 0..<256, using: &random))
-    // Rare, since a race ends an execution early; and few programs without it would remain
-    // otherwise.
+    // Plain accesses are rare: a race ends an execution early, and most programs would have one.
     if Int.random(in: 0..<4, using: &random) > 0 { features.remove(.isPlain) }
     self.features = features
     words = Int.random(in: 1...3, using: &random)

@@ -1,14 +1,14 @@
-// Room: ModelSelfTest/Rehearsal. A random program on the checker's threads, and every outcome that
-// a search finds: what each thread read and the last values; where nobody can move, what they had
-// read until then; a data race. Whether there is one is the same for all orders of steps that
-// commute, how it shows is not.
+// Room: ModelSelfTest/Rehearsal. Runs a random program on the checker's threads and collects the
+// outcomes that a search finds. An outcome is what each thread read and the final values; in a
+// deadlock, what the threads had read until then; or a data race. All orders of commuting steps
+// agree on whether there is a race, but not on how it appears.
 package import ModelChecker
 
-/// Outcomes, and the fewest preemptions with which each was met.
+/// The outcomes, each with the fewest preemptions that led to it.
 package typealias Outcomes = [[Int]: Int]
 
-/// The same few words for all programs. An execution that cannot end loses what its threads hold;
-/// the words are older than any execution, and begin each anew.
+/// The words that all programs share. An execution that cannot end leaks what its threads hold, so
+/// the words outlive all executions. They begin each execution with their initial values.
 private struct Words: @unchecked Sendable {
   let words = [WordBox(), WordBox(), WordBox()]
   let plain = Shadow()
@@ -18,7 +18,7 @@ private final class WordBox {
   let word = Atomic<Int>(0)
 }
 
-/// One thread of the program. It outlives executions, so that those that cannot end lose nothing.
+/// One thread of the program. It outlives executions, so one that cannot end leaks nothing.
 private final class Player {
   let program: RandomProgram
   let operations: [RandomProgram.Operation]
@@ -80,7 +80,7 @@ private final class Player {
   }
 }
 
-/// A program set up to be run again and again.
+/// A program that can run many times.
 final class Rehearsal: @unchecked Sendable {
   // One check runs at a time.
   nonisolated(unsafe) private static var words: Words?
@@ -94,7 +94,7 @@ final class Rehearsal: @unchecked Sendable {
 
   init(_ program: RandomProgram) { self.program = program }
 
-  /// Sets the scene. Atomics can only be made while a check runs.
+  /// Sets the scene. Makes the players here, because atomics can be made only while a check runs.
   func set(_ scene: Scene) {
     if players.isEmpty {
       let words = Self.words ?? Words()
@@ -126,7 +126,7 @@ final class Rehearsal: @unchecked Sendable {
 }
 
 extension RandomProgram {
-  /// Every outcome that a search finds.
+  /// Returns every outcome that a search finds.
   package func outcomes(_ strategy: Strategy, maxExecutions: Int = .max) -> (Outcomes, Outcome) {
     let rehearsal = Rehearsal(self)
     var options = Options()

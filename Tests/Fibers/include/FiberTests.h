@@ -1,8 +1,8 @@
-// What a switch between fibers must keep. Compiled with each way of switching: scripts/fibers.sh.
+// Tests of what a fiber switch preserves. scripts/fibers.sh runs them with each way of switching.
 #ifndef GRANDCENTRAL_FIBER_TESTS_H
 #define GRANDCENTRAL_FIBER_TESTS_H
 
-// NULL, or what went wrong.
+// Each function returns NULL, or a description of the failure.
 const char *_Nullable gc_test_registers(void);
 const char *_Nullable gc_test_many(void);
 const char *_Nullable gc_test_depth(void);

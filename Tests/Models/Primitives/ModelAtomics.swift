@@ -1,3 +1,3 @@
-// Room: Primitives/Atomics, the models' side: the checker's Atomic, Cell and orderings under the
-// engine's names.
+// Room: Primitives/Atomics, the models' side. Gives the checker's `Atomic`, `Cell` and orderings
+// the engine's names.
 @_exported public import ModelChecker

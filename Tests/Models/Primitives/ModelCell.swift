@@ -1,4 +1,4 @@
-// Room: Primitives/Cell, the models' side. `Cell` itself is the checker's.
+// Room: Primitives/Cell, the models' side. Watches memory that is not a property.
 
 @inlinable @inline(__always)
 public func willRead(

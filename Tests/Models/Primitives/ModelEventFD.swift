@@ -1,5 +1,5 @@
-// Room: Primitives/EventFD, the models' side: one bell, which orders nothing, as if no system call
-// did. Whoever has it in a set hears it there too: see ModelKernel.
+// Room: Primitives/EventFD, the models' side. One wake-up descriptor, whose signals order nothing.
+// If the descriptor is in the epoll set, a signal also makes it ready there: see ModelKernel.
 
 public enum EventFD {
   private static let rings = Atomic<UInt32>(0)
@@ -12,7 +12,7 @@ public enum EventFD {
     if ModelKernel.isWatched(descriptor) { ModelKernel.becomeReady(descriptor, .readable) }
   }
 
-  /// Sleeps until it has been rung.
+  /// Sleeps until the descriptor is signalled, and consumes all signals.
   static func hear(_ descriptor: Int32) {
     while rings.exchange(0, ordering: .relaxed) == 0 { _ = futexWaitPlainly(rings, while: 0) }
   }

@@ -1,4 +1,4 @@
-// Room: Primitives/ForkGate, the models' side: nobody forks.
+// Room: Primitives/ForkGate, the models' side. Models never fork, so the gate does nothing.
 import CLinux
 
 public enum ForkGate {

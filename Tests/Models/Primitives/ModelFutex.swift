@@ -1,4 +1,4 @@
-// Room: Primitives/Futex, the models' side: sleeps and wake-ups in the modelled kernel.
+// Room: Primitives/Futex, the models' side. Sleeps and wake-ups in the checker's futexes.
 
 public enum FutexResult: Sendable, Equatable {
   case recheck

@@ -1,22 +1,23 @@
-// Room: Primitives/ModelKernel. What the models have for a kernel: descriptors, one epoll(7) set,
-// alarms. Descriptors are numbers that no descriptor of the real process has, each with a file
-// behind it. A model opens and closes them, and says what they are ready for. After fs/eventpoll.c:
-// a file is in the set by its number and itself; one that takes over the number is not adding and
-// changing look at once whether it is ready an event is looked at again when it is taken; if
-// nothing of it is left there is none what was told once is silent until it is changed, hang-ups
-// included an event wakes one of those that wait, the longest asleep, and one that leaves more
-// behind wakes the next setting an alarm takes back that it has rung Each call is one step on one
-// word, relaxed: so the search tries them in every order, and they order nothing else, as if no
-// system call did.
+// Room: Primitives/ModelKernel. The models' kernel: descriptors, one epoll(7) set, timers.
+// Each descriptor is a number that the real process does not use, and refers to a file. A model
+// opens and closes descriptors and sets what they are ready for. The rules follow fs/eventpoll.c:
+//   - A file is in the set by its number and itself; another file with the same number is not.
+//   - add() and change() check at once whether the file is ready.
+//   - An event is checked again when it is taken, and dropped if nothing is ready any more.
+//   - A watch for one event is silent after it until change(), for hang-ups too.
+//   - An event wakes the waiter that has slept longest. If more events remain, it wakes another.
+//   - Setting a timer descriptor clears its earlier expiration.
+// Each call is one step, a relaxed operation on one word. So the search tries the calls in every
+// order, and they order nothing else, as if no system call did.
 import CLinux
 
 public enum ModelKernel {
   struct File {
     fileprivate let number: Int
     fileprivate var readiness: Readiness
-    /// EPERM: always ready.
+    /// False: epoll_ctl(2) fails with EPERM. Such a file is always ready.
     fileprivate var canBePolled = true
-    /// It is an alarm; when it rings, unless that is `.max`.
+    /// The time at which a timer descriptor fires; `.max` if it is not set; `nil` for other files.
     fileprivate var timerFD: UInt64?
   }
 
@@ -32,18 +33,18 @@ public enum ModelKernel {
   static var set: Int32 { 1000 }
   static var wakeDescriptor: Int32 { 1001 }
   static var firstTimerFD: Int32 { 1002 }
-  /// For models.
+  /// The first number that models may use.
   static var first: Int32 { 1010 }
 
   private static let word = Atomic<UInt32>(0)
   nonisolated(unsafe) private static var files: [Int32: File] = [:]
   nonisolated(unsafe) private static var watches: [Watch] = []
-  /// Numbers of files and descriptors in the order in which events came.
+  /// The files with pending events, in the order of arrival.
   nonisolated(unsafe) private static var ready: [(descriptor: Int32, file: Int)] = []
   nonisolated(unsafe) private static var filesMade = 0
   nonisolated(unsafe) private static var timerFDsMade: Int32 = 0
 
-  /// Before each execution.
+  /// Removes all files but the wake-up descriptor's. Runs before each execution.
   static func reset() {
     files = [:]
     watches = []
@@ -57,14 +58,14 @@ public enum ModelKernel {
 
   // MARK: For models
 
-  /// A new file by that number. While the scene is set, or as a step.
+  /// Opens a new file as `descriptor`. Runs while the scene is set, or within another step.
   static func open(_ descriptor: Int32, _ readiness: Readiness = [], canBePolled: Bool = true) {
     filesMade += 1
     files[descriptor] = File(
       number: filesMade, readiness: readiness, canBePolled: canBePolled)
   }
 
-  /// Closes the number, and opens another file by it, if that is asked for.
+  /// Closes `descriptor`. If `readiness` is given, opens another file under the same number.
   static func close(_ descriptor: Int32, andOpen readiness: Readiness?, canBePolled: Bool = true) {
     step()
     if let file = files[descriptor]?.number {
@@ -75,36 +76,36 @@ public enum ModelKernel {
     if let readiness { open(descriptor, readiness, canBePolled: canBePolled) }
   }
 
-  /// Closes the number of a file that lives on by another one, so that it stays in the set.
+  /// Closes `descriptor`. Its file stays open under another number, and so stays in the set.
   static func putAway(_ descriptor: Int32) -> File? {
     step()
     defer { files[descriptor] = nil }
     return files[descriptor]
   }
 
-  /// dup2(2).
+  /// Gives the file its number back, as dup2(2) does.
   static func bringBack(_ descriptor: Int32, _ file: File?) {
     step()
     files[descriptor] = file
   }
 
-  /// Something has come.
+  /// Adds to what the file is ready for, and reports it to the set.
   static func becomeReady(_ descriptor: Int32, _ readiness: Readiness) {
     step()
     files[descriptor]?.readiness.formUnion(readiness)
     tell(of: descriptor, readiness)
   }
 
-  /// It has been taken.
+  /// Removes from what the file is ready for, as a read or write does.
   static func take(_ descriptor: Int32, _ readiness: Readiness) {
     step()
     files[descriptor]?.readiness.subtract(readiness)
   }
 
-  /// Without a step, for verdicts.
+  /// What the file is ready for. No step: for verdicts.
   static func readiness(_ descriptor: Int32) -> Readiness { files[descriptor]?.readiness ?? [] }
-  /// Whether events of the descriptor are reported again and again. A watch for one event may stay
-  /// behind.
+  /// Whether the set has an edge-triggered watch for the descriptor. A watch for one event does not
+  /// count; it may remain in the set.
   static func isWatched(_ descriptor: Int32) -> Bool {
     watches.contains { $0.descriptor == descriptor && $0.mode == .edge }
   }
@@ -130,7 +131,7 @@ public enum ModelKernel {
   ) -> Int32 {
     step()
     guard let file = files[descriptor] else { return EBADF }
-    // Before the set is looked at: do_epoll_ctl().
+    // do_epoll_ctl() checks this before it searches the set.
     if !file.canBePolled { return EPERM }
     guard let place = place(of: descriptor) else { return ENOENT }
     watches[place].interest = interest
@@ -158,7 +159,7 @@ public enum ModelKernel {
 
   private static let unasked: Readiness = [.error, .hangUp]
 
-  /// News of a file, for whoever waits.
+  /// Queues an event of the file, if a watch asks for it, and wakes a waiter.
   private static func tell(of descriptor: Int32, _ news: Readiness) {
     guard let place = place(of: descriptor), !watches[place].isSilent,
       !news.isDisjoint(with: watches[place].interest.union(unasked))
@@ -175,8 +176,7 @@ public enum ModelKernel {
   static func wait(milliseconds: Int32?) -> ReadinessSet.Event? {
     let end = milliseconds.map { Checker.nanoseconds + UInt64($0) * 1_000_000 }
     while true {
-      // A read-modify-write sees the latest value; this one leaves it as it is, for others that
-      // wait.
+      // A read-modify-write returns the latest value. It adds 0, to disturb no other sleep.
       let seen = word.wrappingAdd(0, ordering: .relaxed).oldValue
       let timerFD = fireTimerFDs()
       if let event = takeEvent() {
@@ -204,13 +204,13 @@ public enum ModelKernel {
       let left = readiness.intersection(watches[place].interest.union(unasked))
       if left.isEmpty { continue }
       if watches[place].mode == .once { watches[place].isSilent = true }
-      // A bell is an eventfd(2), which nobody reads: the next ring is an edge all the same.
+      // The readiness remains: an eventfd(2) that is never read reports each signal as a new edge.
       return ReadinessSet.Event(key: watches[place].key, events: left.rawValue)
     }
     return nil
   }
 
-  /// poll(2).
+  /// Returns what the file is ready for, as poll(2) with a timeout of 0 does.
   static func now(_ descriptor: Int32, _ interest: Readiness) -> Readiness {
     step()
     return files[descriptor]?.readiness.intersection(interest.union(unasked)) ?? []
@@ -231,15 +231,15 @@ public enum ModelKernel {
     step()
     files[number]?.readiness = []
     files[number]?.timerFD = nanoseconds
-    // All that wait note until when.
+    // Each waiter computes its deadline from the timers before it sleeps, so all must do it again.
     if fireTimerFDs() != nil { futexWake(word, count: .max) }
   }
 
-  /// Rings those whose time has come. When the next one's will.
+  /// Fires the timer descriptors whose time has come. Returns the time of the next one.
   @discardableResult
   private static func fireTimerFDs() -> UInt64? {
     if timerFDsMade == 0 { return nil }
-    // May be a step. What is done by it comes after.
+    // Reading the clock may be a step. Everything below happens after it.
     let now = Checker.nanoseconds
     var next: UInt64?
     for number in firstTimerFD..<firstTimerFD + timerFDsMade {

@@ -1,4 +1,4 @@
-// Room: Primitives/ReadinessSet, the models' side: its names. What they do is ModelKernel's.
+// Room: Primitives/ReadinessSet, the models' side. The engine's names for calls of ModelKernel.
 import CLinux
 
 public enum ReadinessSet {

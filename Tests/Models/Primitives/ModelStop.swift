@@ -1,4 +1,4 @@
-// Room: Primitives/Stop, the models' side: a fault fails the execution, with its message.
+// Room: Primitives/Stop, the models' side. A fault fails the execution with its message.
 
 public func stopProcess(_ line: String) -> Never { Checker.fail(line) }
 

@@ -1,6 +1,6 @@
-// Room: Primitives/ThreadRegistry and ThreadStart, the models' side: a context for each thread of a
-// model. A thread begins with a few nodes in its cache, so that models of other parts never come to
-// the depot's lock; the model of the depot empties the cache first.
+// Room: Primitives/ThreadRegistry and ThreadStart, the models' side. A context for each thread of a
+// model. A thread begins with a few nodes in its cache, so that models of other parts never take
+// the depot's lock. The models of the depot empty the caches first.
 import CLinux
 
 @inline(__always)
@@ -10,11 +10,11 @@ public func spinHint() {}
 
 public enum ModelThreads {
   static var count: Int { 8 }
-  /// A thread may be left with twice NodeCache.chainLength before it gives some away: so many of
-  /// others'.
+  /// The number of nodes in a new thread's cache. The thread can receive as many again before it
+  /// exceeds `NodeCache.maxKept` and gives a chain away.
   static var nodesEach: Int { 2 * NodeCache.chainLength }
   nonisolated(unsafe) private static let contexts = makeContexts()
-  /// All nodes, thread by thread.
+  /// The nodes of all threads, in the order of the threads.
   nonisolated(unsafe) private static let nodes = UnsafeMutableRawPointer.allocate(
     byteCount: count * nodesEach * WorkNode.bytes, alignment: WorkNode.bytes)
 
@@ -33,11 +33,11 @@ public enum ModelThreads {
   @inline(__always)
   static func context(_ number: Int) -> ThreadContext { contexts[number] }
 
-  /// Makes all threads as new. Before each execution's scene is set.
+  /// Resets all threads. Runs before the scene of each execution is set.
   static func reset() {
     ThreadRegistry.mainThread = nil
     ModelKernel.reset()
-    // An execution that ended in a deadlock left its threads there.
+    // An execution that ended in a deadlock leaves its waiters registered.
     Lane.hierarchyLock.waiters = []
     for number in 0..<count {
       let thread = contexts[number]
@@ -46,7 +46,7 @@ public enum ModelThreads {
       thread.pointee.shared = shared
       thread.shared.waitsFor = nil
       thread.pointee.tid = UInt32(1000 + number)
-      // Linked by hand: nobody else has seen these nodes yet.
+      // Links the nodes directly, as plain memory: no thread has seen them yet.
       let first = nodes + number * nodesEach * WorkNode.bytes
       for place in 0..<nodesEach {
         let node = first + place * WorkNode.bytes
@@ -58,12 +58,12 @@ public enum ModelThreads {
     }
   }
 
-  /// Whether a node is one of those that threads begin with.
+  /// Whether `node` is one of the nodes that threads begin with.
   static func owns(_ node: UnsafeMutableRawPointer) -> Bool {
     node >= nodes && node < nodes + count * nodesEach * WorkNode.bytes
   }
 
-  /// Fails if a thread works at more than it has put itself at.
+  /// Fails if a thread is still boosted above the class that it applied.
   static func expectNobodyRaised() {
     for number in 0..<count {
       let thread = contexts[number]

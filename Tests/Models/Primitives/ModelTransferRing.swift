@@ -1,8 +1,8 @@
-// Room: Kernel/TransferRing, the models' side: a kernel that takes transfers, and the thread that
-// hears its bell. A transfer of one byte is complete when it is taken, or a disk completes it
-// later, or nobody does until it is cancelled. Each call is one step on one word, relaxed: the
-// search tries them in every order, and they order nothing else. What is not modelled: the memory
-// that the real kernel shares, whose orderings Rings.c argues.
+// Room: Kernel/TransferRing, the models' side. A kernel that takes transfers of one byte. `Disk`
+// says when a transfer completes: when it is taken, later by a disk's thread, or only by its
+// cancellation. Each call is one step, a relaxed operation on one word. So the search tries the
+// calls in every order, and they order nothing else. Not modelled: the memory that the real kernel
+// shares, whose orderings Rings.c argues.
 import CLinux
 
 struct TransferRing: @unchecked Sendable {
@@ -15,7 +15,7 @@ struct TransferRing: @unchecked Sendable {
   }
   private final class Kernel: @unchecked Sendable {
     let word = Atomic<UInt32>(0)
-    /// How often it was rung, and not heard.
+    /// The number of signals that hear() has not consumed.
     let wakeDescriptor = Atomic<UInt32>(0)
     var entries: [Entry] = []
     var held: [UInt64] = []
@@ -59,8 +59,8 @@ struct TransferRing: @unchecked Sendable {
     return true
   }
 
-  /// The system may refuse to cancel for now. Whatever else it refuses is a worker's, who would
-  /// read in earnest.
+  /// Takes the entries. The kernel may refuse a cancellation for now. It never refuses a transfer:
+  /// the engine would pass that to a worker, which would read the real file.
   func enter() -> RingEntered {
     step()
     while let next = kernel.entries.first {
@@ -104,7 +104,7 @@ struct TransferRing: @unchecked Sendable {
 
   // MARK: What models call
 
-  /// Sleeps until it has been rung; false: it is the end of the execution.
+  /// Sleeps until the wake-up descriptor is signalled. Returns false after 10 s of virtual time.
   func hear() -> Bool {
     let end = Deadline.monotonic(nanoseconds: Checker.nanoseconds + 10_000_000_000)
     while kernel.wakeDescriptor.exchange(0, ordering: .relaxed) == 0 {

@@ -1,4 +1,4 @@
-// Room: Models/Catalogue. All models and all mutants, room by room.
+// Room: Models/Catalogue. All models and all mutants, by room.
 
 enum Catalogue {
   static let models: [EngineModel] =

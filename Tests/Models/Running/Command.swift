@@ -1,20 +1,23 @@
-// Room: Models/Command. What can be asked of the program. model [FILTER] [--share F] [--seed N]
-//   [--seconds S] checks every model whose name contains FILTER; with S, a search that is not
-//   through by then is cut off, and said to be, but is no failure
-//   model list                              names them
-//   model mutants [FILTER]                  puts each mutant in and demands that its model finds it
-//   model orderings [FILTER]                weakens each ordering in turn, in files whose names
-//                                           contain FILTER, and says which nobody misses
-//   model replay 'NAME|MEMORY|SCHEDULE'     runs one execution again, as a failure's report says
-//   model self-test [COUNT] [SEED]          compares the checker's searches on so many random
-//                                           programs
+// Room: Models/Command. The commands of the program.
+//   model [FILTER] [--share F] [--seed N] [--seconds S]
+//                               checks the models whose names contain FILTER; with --seconds, a
+//                               search that S cuts off is reported as incomplete, and no failure
+//   model list                  prints the names of the models
+//   model mutants [FILTER]      applies each mutant and requires that its model finds it
+//   model orderings [FILTER]    weakens each ordering in turn, in files whose names contain FILTER,
+//                               and reports each weakening that no model finds
+//   model replay 'NAME|MEMORY|SCHEDULE'
+//                               runs one execution again; a failure's report prints the argument
+//   model self-test [COUNT] [SEED]
+//                               compares the checker's searches on COUNT random programs
+// `--part I/N` runs only part I of N, counted from 1.
 import ModelSelfTest
 
 struct Command {
   private var words: [String] = []
   private var share = 0.01
   private var seed: UInt64 = 1
-  /// How long one search may take; `nil`: until it is through.
+  /// The limit of one search in seconds; `nil` for each model's own limit.
   private var seconds: Double?
   private var part = (number: 0, of: 1)
 
@@ -46,7 +49,7 @@ struct Command {
     exit(2)
   }
 
-  /// Whether all went well.
+  /// Runs the command. Returns whether everything passed.
   func run() -> Bool {
     switch words.first {
     case "list":

@@ -1,30 +1,29 @@
-// Room: Models/EngineModel. A model of a part of the engine, and how far it is checked. Each is a
-// scene of the engine's real objects: two or three threads that use them, and what must be true in
-// the end. `reach` says what a run of it proves.
+// Room: Models/EngineModel. A model of a part of the engine, and how far it is checked. A model is
+// a scene of the engine's real objects: two or three threads that use them, and a verdict on the
+// final state. `reach` says what a run proves.
 
-/// How far a model is taken.
+/// How far a model is checked. In strong memory each load returns the latest value.
 enum Reach {
-  /// Every schedule, in both memories.
+  /// Every schedule, in strong and in weak memory.
   case exhausted
-  /// Every schedule where each load returns the latest value; random and priority schedules in weak
-  /// memory.
+  /// Every schedule in strong memory; random and priority schedules in weak memory.
   case exhaustedStrong
-  /// Too large for that: every schedule with at most so many preemptions, and a million each of
-  /// random and priority schedules, in both memories.
+  /// For larger models: every schedule with at most `preemptions` preemptions in strong memory; a
+  /// million random and a million priority schedules in each memory.
   case bounded(preemptions: Int)
 }
 
 struct EngineModel {
   let model: Model
   let reach: Reach
-  /// What may go wrong in it besides the schedule.
+  /// What may fail besides the schedule.
   let options: Options
 
   var name: String { model.name }
 
   /// - Parameters:
-  ///   - name: the room, a colon, and what is shown, in words.
-  ///   - adjust: what may go wrong besides the schedule: time-outs, spurious wake-ups, refusals.
+  ///   - name: the room, a colon, and the behaviour that the model shows.
+  ///   - adjust: allows timeouts, spurious wake-ups, spurious failures of exchanges, and refusals.
   ///   - scene: sets up objects and threads, once for each execution.
   init(
     _ name: String, reach: Reach = .exhausted, adjust: (inout Options) -> Void = { _ in },
@@ -36,21 +35,22 @@ struct EngineModel {
     }
     self.reach = reach
     var options = Options()
-    // A model whose subject is a deadline says so.
+    // Only models whose subject is a deadline let time pass.
     options.timePasses = false
     adjust(&options)
     self.options = options
   }
 }
 
-/// One run of a model.
+/// One search of a model.
 struct Run {
   let name: String
   let options: Options
 }
 
 extension EngineModel {
-  /// The runs that a model's reach stands for. `share`: of the random ones, how much; 1 is all.
+  /// Returns the searches that the model's reach requires. `share` scales the number of random and
+  /// priority schedules: 1 is a million each.
   func runs(share: Double, seed: UInt64) -> [Run] {
     var runs: [Run] = []
     for isWeak in [false, true] {

@@ -1,9 +1,8 @@
-// Room: Models/KeptOrderings. Orderings that no model misses and that stay all the same, each with
-// its reason.
+// Room: Models/KeptOrderings. Orderings that no model misses and that remain, each with its reason.
 
 struct KeptOrdering {
   let file: String
-  /// A part of the line, and of one before it where that is not unique.
+  /// A part of the line. If it is not unique, `after` is a part of an earlier line.
   let text: String
   let after: String?
   let change: Mutation.Change
@@ -21,13 +20,13 @@ struct KeptOrdering {
 
   var line: UInt32 { EngineSources.number(in: file, of: text, after: after) }
 
-  /// Stops where what is said of a place is not true of the sources any more: the list is read by
-  /// `orderings` alone, which nobody runs for each change.
+  /// Stops if the line of an entry is not in the sources any more. The check runs with the mutants,
+  /// because `orderings`, which reads the list, does not run for every change.
   static func checkPlaces() {
     for kept in all { _ = kept.line }
   }
 
-  /// Why the ordering at this place stays, if it does.
+  /// Returns the reason to keep the ordering at this line, or `nil` if the list has none.
   static func reason(_ change: Mutation.Change, file: String, line: UInt32) -> String? {
     all.first { $0.file == file && $0.change == change && $0.line == line }?.why
   }
@@ -86,8 +85,8 @@ extension KeptOrdering {
     ]
   }
 
-  /// Where Swift has no weaker form, or the pair that needs the ordering takes a larger pool than
-  /// the models'.
+  /// Orderings of hints, orderings that the idle lock hides in the models, and orderings that only
+  /// a larger pool than the models' needs.
   private static var pools: [KeptOrdering] {
     let hint =
       "the hint only spares looks: a searcher's last look goes without it, so a wrong one costs time and "

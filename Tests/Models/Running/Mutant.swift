@@ -1,16 +1,16 @@
-// Room: Models/Mutant. A bug put into the engine on purpose, and the model that must find it.
+// Room: Models/Mutant. A deliberate bug in the engine, and the model that must find it.
 
 struct Mutant {
-  /// What is wrong, in words.
+  /// A description of the bug.
   let name: String
   let file: String
-  /// A part of the line, and of one before it where that is not unique.
+  /// A part of the line to change. If it is not unique, `after` is a part of an earlier line.
   let text: String
   let after: String?
   let change: Mutation.Change
-  /// The model that finds it.
+  /// The name of the model that finds the bug.
   let model: String
-  /// Whether it takes weak memory to see it.
+  /// Whether the search uses weak memory.
   let isWeak: Bool
 
   init(

@@ -1,4 +1,4 @@
-// Room: Models/Mutants. Each mutant must be found by its model, soon.
+// Room: Models/Mutants. Checks that the model of each mutant finds it within 20 s.
 
 enum Mutants {
   static func run(filter: String, _ part: (number: Int, of: Int)) -> Bool {

@@ -1,11 +1,11 @@
-// Room: Models/Orderings. Is every memory ordering in the engine needed? Weakens each in turn, at
-// every place that some model comes to, and runs all models that come there, the quickest first.
-// What nobody misses is stronger than it must be, or is not modelled, or is kept for a reason: see
-// KeptOrderings.
+// Room: Models/Orderings. Checks that every memory ordering in the engine is needed. It weakens
+// each ordering in turn, at each line that some model reaches, and runs all models that reach the
+// line, the quickest first. An ordering that no model misses is too strong, or is not modelled, or
+// is kept for a reason: see KeptOrderings.
 
 enum Orderings {
-  /// How long each model tries, the quickest model first: all of them a little, then all a little
-  /// longer. And how long all of them do: a weakening that nobody finds costs as much.
+  /// The seconds that each model searches in each round, the quickest model first. All models
+  /// together search for `maxSecondsInAll`: the cost of a weakening that none finds.
   private static var rounds: [Double] { [0.05, 1] }
   private static var maxSecondsInAll: Double { 20 }
 
@@ -19,7 +19,7 @@ enum Orderings {
     let seconds: Double
   }
 
-  /// Whether each weakening is found or accounted for, in files whose names contain `filter`.
+  /// Weakens the orderings in files that match `filter`. Returns whether all are found or kept.
   static func run(filter: String, _ part: (number: Int, of: Int)) -> Bool {
     var visitors: [Place: [Visitor]] = [:]
     var orders: [Place: UInt8] = [:]
@@ -33,7 +33,7 @@ enum Orderings {
       for visit in visits {
         let place = Place(
           file: EngineSources.baseName(visit.site.file.description), line: visit.site.line)
-        // Only the engine's own lines.
+        // Skips lines that are not the engine's.
         guard place.file.contains(filter), EngineSources.line(place.file, place.line) != nil else {
           continue
         }

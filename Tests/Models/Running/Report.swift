@@ -1,4 +1,4 @@
-// Room: Models/Report. Failures as people read them: the interleaving beside the source.
+// Room: Models/Report. Prints failures as an interleaving beside the source lines.
 
 enum Report {
   static func print(_ failure: Failure, of model: EngineModel, _ run: Run) {

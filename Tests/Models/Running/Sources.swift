@@ -1,7 +1,7 @@
-// Room: Models/Sources. The engine's source text: for reports, and to find the places of mutants.
+// Room: Models/Sources. The engine's source text: for reports, and to locate mutants by text.
 
 enum EngineSources {
-  /// Lines by file name; names are unique in the engine.
+  /// The lines of each file, by file name; names are unique in the engine.
   private static let files: [String: [String]] = read()
 
   static func line(_ file: String, _ number: UInt32) -> String? {
@@ -11,8 +11,9 @@ enum EngineSources {
     return lines[Int(number) - 1].trimmed
   }
 
-  /// The number of the line of `file` that contains `text`, counted from `after` on if that is
-  /// given. Stops unless there is exactly one.
+  /// Returns the number of the line of `file` that contains `text`. Stops unless there is exactly
+  /// one. With `after`, returns the first such line at or after the first line that contains
+  /// `after`.
   static func number(in file: String, of text: String, after: String? = nil) -> UInt32 {
     guard let lines = files[file] else { fatalError("model: there is no file \(file).") }
     var start = 0

@@ -1,5 +1,5 @@
-// Room: Models/Activations. A source that begins beside events, its end, and handlers that are set
-// then.
+// Room: Models/Activations. Activation of a source beside events and its cancellation, and handlers
+// that are set at that time.
 
 extension Catalogue {
   static var activations: [EngineModel] {
@@ -110,7 +110,7 @@ extension Catalogue {
   }
 }
 
-/// A source of data that counts, as the real ones do, whether it watches.
+/// A source of user data that records whether it is monitored, as the kernel's sources do.
 private final class WatchingSource: MergingSource, @unchecked Sendable {
   @Cell private(set) var isWatching = false
 

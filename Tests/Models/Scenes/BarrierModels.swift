@@ -1,6 +1,6 @@
-// Room: Models/Lanes. Concurrent queues: readers beside each other, barriers alone, and the width.
-// Readers read plain memory that barriers write: a barrier that overlaps with anything, or is not
-// ordered with it, is a data race. That readers do overlap is for ordinary tests to show.
+// Room: Models/Lanes. Concurrent queues: readers in parallel, barriers alone, and the width.
+// Readers read plain memory that barriers write, so a barrier that overlaps another item, or is not
+// ordered with it, is a data race. Ordinary tests show that readers do overlap.
 
 final class ConcurrentScene: @unchecked Sendable {
   let queue: DispatchQueue
@@ -23,7 +23,7 @@ final class ConcurrentScene: @unchecked Sendable {
     queue.async(flags: .barrier) { self.write() }
   }
 
-  /// Writes as an item that keeps nobody out: for a width of one.
+  /// Submits a write that is not a barrier, for queues with a width of one.
   func asyncUnguardedWrite() {
     submitted.one()
     queue.async { self.write() }

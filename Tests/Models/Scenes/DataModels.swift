@@ -1,4 +1,4 @@
-// Room: Models/Data. The flat copy of a value's bytes, which threads ask for at once.
+// Room: Models/Data. The flat copy of a value's bytes, which several threads request at once.
 
 extension Catalogue {
   static var data: [EngineModel] {
@@ -36,7 +36,7 @@ extension Catalogue {
   }
 }
 
-/// A value of two pieces, and what threads saw of it in one stretch.
+/// A value of two pieces, and the contiguous bytes that each thread received.
 private final class FlatScene: @unchecked Sendable {
   private let bytes: UnsafeMutablePointer<UInt8>
   private let data: DispatchData
@@ -46,7 +46,7 @@ private final class FlatScene: @unchecked Sendable {
   init() {
     bytes = .allocate(capacity: 4)
     for index in 0..<4 { bytes[index] = UInt8(index) }
-    // Whatever is read of them is read after this.
+    // The threads start later, so every read of these bytes comes after the writes.
     let owner = Counted()
     var data = DispatchData(owner: owner, base: bytes, count: 2)
     data.join(DispatchData(owner: owner, base: bytes + 2, count: 2))

@@ -1,5 +1,5 @@
-// Room: Models/Descriptors. Sources that share a descriptor: no readiness is lost, and nobody hears
-// of what is gone.
+// Room: Models/Descriptors. Sources that share a descriptor: no readiness is lost, and no event
+// reaches a source or a file that is gone.
 
 extension Catalogue {
   static var descriptors: [EngineModel] {
@@ -245,7 +245,7 @@ extension Catalogue {
         var dying: MortalReader? = MortalReader(stage.events)
         dying?.join()
         scene.thread("lets go") {
-          // As in TimerModels.
+          // Takes the lock, so that the release is ordered: see TimerModels.
           reader.look()
           dying = nil
         }
@@ -284,7 +284,7 @@ extension Catalogue {
 }
 
 private enum Descriptors {
-  /// The client closes a number that somebody listens to, and listens to another file by it.
+  /// Closes a descriptor that a source watches, and watches another file with the same number.
   static func reuse(_ scene: Scene, opening readiness: Readiness, canBePolled: Bool = true) {
     let stage = DescriptorScene(scene)
     let (old, new) = (stage.reader(), stage.reader(maxAnswers: 2))
@@ -296,7 +296,7 @@ private enum Descriptors {
     scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
     stage.finally(scene) {
       Checker.expect(old.entry.state == .lost, "the loss was not noticed")
-      // A handler of the old one may have read from the new file: that is the client's mistake.
+      // The old source's handler may have read from the new file; that is the client's mistake.
       Checker.expect(
         new.listener.heard.count > 0
           || canBePolled && ModelKernel.readiness(ModelKernel.first).isEmpty,

@@ -1,5 +1,5 @@
-// Room: Models/Descriptors. What the models of descriptors share: entries, and threads that stand
-// for their handlers.
+// Room: Models/Descriptors. Shared parts of the descriptor models: entries, and threads that act as
+// their handlers.
 
 final class DescriptorScene: @unchecked Sendable {
   let events: EventScene
@@ -36,14 +36,14 @@ final class DescriptorScene: @unchecked Sendable {
   }
 }
 
-/// An entry, and a thread for each time that it is told, as its source's handler.
+/// An entry of a descriptor. A thread for each notification acts as the source's handler.
 final class Reader: @unchecked Sendable {
   let entry: DescriptorEntry
   let listener = Listener()
   let hasHeard = Atomic32()
   private let descriptor: Int32
   private let events: EventScene
-  /// With whom it is, under a lock as the source has it.
+  /// Guards `shared` and `isStopped`, as the source's lock does.
   private let lock = Lock()
   @Cell private var shared: SharedDescriptor?
   @Cell private var isStopped = false
@@ -74,7 +74,7 @@ final class Reader: @unchecked Sendable {
     }
   }
 
-  /// As DescriptorSource.startMonitoring().
+  /// Joins the descriptor, as DescriptorSource.startMonitoring() does.
   func join() {
     while true {
       let candidate = events.shared(descriptor)
@@ -92,10 +92,10 @@ final class Reader: @unchecked Sendable {
     }
   }
 
-  /// Takes the lock of those who listen to its descriptor.
+  /// Takes the lock of the descriptor's sources.
   func look() { _ = events.shared(descriptor).notified(entry) }
 
-  /// As DescriptorSource.stop().
+  /// Leaves the descriptor, as DescriptorSource.stop() does.
   func leave() {
     let left = lock.withLock {
       isStopped = true
@@ -105,7 +105,7 @@ final class Reader: @unchecked Sendable {
     left?.leave(entry)
   }
 
-  /// Whether the table has those with whom it was last. Asking makes others.
+  /// Whether the table still holds the object that this reader joined last. A lookup may add one.
   var isKnown: Bool { events.shared(descriptor) === last }
 }
 

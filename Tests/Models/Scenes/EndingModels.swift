@@ -1,5 +1,5 @@
-// Room: Models/Endings. A source without a cancel handler ends where it is cancelled, if nothing is
-// on its lane; and what its event handler keeps is let go of, once, on the queue.
+// Room: Models/Endings. A source without a cancel handler ends inside cancel() if its lane is
+// empty. The captures of its event handler are released once, on the queue.
 
 extension Catalogue {
   static var endings: [EngineModel] {
@@ -53,7 +53,7 @@ extension Catalogue {
   }
 }
 
-/// A source of user data that is active, and how many handlers were let go of.
+/// An active source of user data, with counts of its notifications and of released handlers.
 private final class EndingScene: @unchecked Sendable {
   let source: DispatchSource
   private let notified = Tally()

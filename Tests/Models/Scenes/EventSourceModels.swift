@@ -1,4 +1,4 @@
-// Room: Models/EventSources. Timer sources and read sources from the kernel to their handlers.
+// Room: Models/EventSources. Timer sources and read sources, from the kernel to their handlers.
 
 extension Catalogue {
   static var eventSources: [EngineModel] {
@@ -55,7 +55,7 @@ extension Catalogue {
           $0.makeEntry(for: Runtime.shared.main)
         }
         scene.thread("lets go") {
-          // As in TimerModels.
+          // Takes the lock, so that the release is ordered: see TimerModels.
           stage.events.timers.change { $0.disarm(spare) }
           timer = nil
         }
@@ -111,7 +111,7 @@ extension Catalogue {
         stage.letGo()
         let spare = DescriptorEntry(.read, of: 7, queueLabel: "")
         scene.thread("lets go") {
-          // As in DescriptorModels.
+          // Takes the lock, so that the release is ordered: see TimerModels.
           _ = stage.events.shared(ModelKernel.first).notified(spare)
           source = nil
         }
@@ -185,7 +185,7 @@ private final class EventSourceScene: @unchecked Sendable {
     self.source = source
   }
 
-  /// The scene keeps it no more.
+  /// Releases the scene's reference to the source.
   func letGo() { source = nil }
 
   func expectEvents(_ range: ClosedRange<Int>) {

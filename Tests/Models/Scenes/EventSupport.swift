@@ -1,7 +1,7 @@
-// Room: Models/EventSupport. Events of its own for each execution: a poller whose threads are the
-// model's, timers, and those who listen.
+// Room: Models/EventSupport. The events of one execution: a poller whose threads are the model's,
+// timers, and listeners.
 
-/// What the engine takes for the process's events.
+/// The events that the engine uses as the process's.
 enum ModelEvents {
   nonisolated(unsafe) static var known: Events?
 
@@ -18,8 +18,8 @@ final class EventScene: @unchecked Sendable {
   var timers: Timers { events.monotonic }
   let begin = Checker.nanoseconds
 
-  /// With so many threads of the poller, which wait in the set and never end. Without a `pool` they
-  /// have no CPU to visit, and what comes they tell themselves.
+  /// Makes `pollers` threads of the poller, which wait in the set and never end. Without a `pool`
+  /// no CPU is free for them, so they notify the listeners without joining the pool.
   init(_ scene: Scene, pollers: Int = 1, pool given: Pool? = nil) {
     pool = given ?? Pool.small()
     if given == nil { pool.allowance.store(0, ordering: .relaxed) }
@@ -28,7 +28,7 @@ final class EventScene: @unchecked Sendable {
     _ = poller.prepareForModel()
     for number in 0..<pollers {
       let externalWorker = pool.makeExternalWorker(named: "")
-      // Their stacks are lost in the end, with all references on them.
+      // The threads never end, so a counted reference on their stacks would leak.
       let (poller, record) = (
         Unmanaged.passUnretained(poller), Unmanaged.passUnretained(externalWorker)
       )
@@ -44,7 +44,7 @@ final class EventScene: @unchecked Sendable {
     }
   }
 
-  /// A thread that does nothing until all timers within a second have been due. Needs `timePasses`.
+  /// Adds a thread that sleeps until every timer of the first second is due. Needs `timePasses`.
   func addClock(_ scene: Scene) {
     let word = Atomic32()
     let end = begin + 1_000_000_000
@@ -53,8 +53,8 @@ final class EventScene: @unchecked Sendable {
     }
   }
 
-  /// Of the verdict, at its end: nothing is registered any more, and the poller's threads, which
-  /// are left where they are, find nothing.
+  /// Ends a verdict: removes all registrations. The poller's threads remain asleep and find
+  /// nothing.
   func end() {
     ModelKernel.reset()
     poller.lacking = []
@@ -68,7 +68,7 @@ final class EventScene: @unchecked Sendable {
 
   func shared(_ descriptor: Int32) -> SharedDescriptor { events.descriptors.shared(descriptor) }
 
-  /// As a source does.
+  /// Joins the descriptor, as a source does.
   func join(_ entry: DescriptorEntry, _ descriptor: Int32) -> SharedDescriptor {
     while true {
       let candidate = shared(descriptor)
@@ -79,17 +79,17 @@ final class EventScene: @unchecked Sendable {
 }
 
 extension Poller {
-  /// With its set, and none to be made of the threads that it would make itself.
+  /// Makes the set. All threads count as made, so the poller makes none.
   fileprivate func prepareForModel() -> Int32 {
     threads.store(Self.maxThreads, ordering: .relaxed)
     return prepare()
   }
 }
 
-/// Somebody to be told that an event has come.
+/// A recipient that counts its notifications.
 final class Listener: DispatchQueue, @unchecked Sendable {
   let heard = Tally()
-  /// On the thread that tells.
+  /// Runs at each notification, on the notifying thread.
   var whenTold: (() -> Void)?
 
   init() { super.init(root: "model.listener", kind: .root, qos: .unspecified) }
@@ -105,7 +105,7 @@ final class Listener: DispatchQueue, @unchecked Sendable {
 }
 
 extension Allow {
-  /// Deadlines come when nobody else can move.
+  /// Lets a deadline end a sleep when no thread can move.
   static var time: (inout Options) -> Void { { $0.timePasses = true } }
   static var timeAndRefusal: (inout Options) -> Void {
     {
@@ -115,12 +115,12 @@ extension Allow {
   }
 }
 
-/// Leaves when it dies, as a source does.
+/// A reader that leaves the descriptor in its deinit, as a source does.
 final class MortalReader: DispatchQueue, @unchecked Sendable {
   private let entry = DescriptorEntry(.read, of: 7, queueLabel: "")
   private let events: EventScene
   private var shared: SharedDescriptor?
-  /// Used by whoever tells it: after its end that is an error.
+  /// Each notification uses this atomic, so a notification after the deinit is an error.
   private let heard = Tally()
 
   init(_ events: EventScene) {

@@ -1,5 +1,5 @@
 // Room: Models/ExternalWorkers. Threads of the poller that work in the pool for a while, and the
-// poller's two threads.
+// two threads of the poller.
 
 extension Catalogue {
   static var guests: [EngineModel] {
@@ -45,7 +45,7 @@ extension Catalogue {
       EngineModel("guest: a submission and its last look see each other") { scene in
         let (pool, job) = (Pool.small(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
-        // With nothing to bring it goes at once.
+        // It submits nothing, so it leaves at once.
         scene.thread("guest") {
           _ = pool.visit(as: externalWorker, on: ExternalWorkers.begin(externalWorker)) {}
         }
@@ -63,7 +63,7 @@ extension Catalogue {
         let jobs = [Job(), Job()]
         let externalWorker = pool.makeExternalWorker(named: "")
         let worker = pool.makeWorkers(1, searching: 1)[0]
-        // While its first item runs the width becomes one, and the worker is the one.
+        // The first item sets the allowance to one, and the other worker uses that up.
         let first = Job { pool.allowance.store(1, ordering: .relaxed) }
         scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [first] + jobs) }
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
@@ -172,13 +172,13 @@ private enum ExternalWorkers {
     return currentThread()
   }
 
-  /// As a thread of the poller does: where there is no CPU it hands over.
+  /// Runs the jobs as a poller's thread does: in the pool, or by submitting them if no CPU is free.
   static func visit(_ pool: Pool, _ externalWorker: Worker, _ jobs: [Job]) {
     let bring = { for job in jobs { pool.submit(job) } }
     if !pool.visit(as: externalWorker, on: begin(externalWorker), bring: bring) { bring() }
   }
 
-  /// Each to a descriptor of its own.
+  /// Registers each receiver for a descriptor of its own.
   static func listen(_ receivers: [Receiver], _ stage: EventScene) {
     for (place, receiver) in receivers.enumerated() {
       let descriptor = ModelKernel.first + Int32(place)

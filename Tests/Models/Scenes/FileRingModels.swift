@@ -1,4 +1,4 @@
-// Room: Models/FileRings. The thread that submits transfers: when it sleeps, and who wakes it.
+// Room: Models/FileRings. The thread that submits transfers: its sleeps and its wake-ups.
 
 extension Catalogue {
   static var fileRings: [EngineModel] {
@@ -69,13 +69,13 @@ extension Catalogue {
   }
 }
 
-/// A ring of its own for each execution, and one-byte reads of a file at a place.
+/// A file ring of one execution, and one-byte reads of a file at an offset.
 private final class FileRingScene: @unchecked Sendable {
   private let kernel: TransferRing
   private let ring: FileRing
   private let file: IOFile
   private let channel: IOChannel
-  /// Keeps handlers until the verdict.
+  /// Holds the handlers until the verdict runs them.
   private let handlers = KeepingRoot()
   private var operations: [IOOperation] = []
   private var ends = 0
@@ -95,14 +95,14 @@ private final class FileRingScene: @unchecked Sendable {
     channel = IOChannel(isRandom: true, file: file, queue: handlers) { _ in }
   }
 
-  /// Hears the bell, as the poller's threads do.
+  /// Adds a daemon that receives the completions, as the poller's threads do.
   func addPoller(_ scene: Scene) {
     scene.thread("poller", isDaemon: true) { [self] in
       while kernel.hear() { ring.becameReady(.readable, on: currentThread()) }
     }
   }
 
-  /// Goes on until the ring's second tries are over.
+  /// Adds a thread that sleeps for 1 s, until the ring's retries are over.
   func addClock(_ scene: Scene) {
     let word = Atomic32()
     let end = Checker.nanoseconds + 1_000_000_000
@@ -123,14 +123,14 @@ private final class FileRingScene: @unchecked Sendable {
       if ring.submit(operation) {
         isUsed = true
       } else {
-        // It cannot have a thread: the models allow that where they allow refusals.
+        // The ring could make no thread, which happens only in models that allow refusals.
         file.end(operation, EAGAIN)
       }
     }
     return operation
   }
 
-  /// As IOFile stops what runs.
+  /// Stops an operation, as IOFile stops a running one.
   func stop(_ operation: IOOperation) {
     file.lock.withLock {
       if operation.isOver { return }
@@ -149,7 +149,7 @@ private final class FileRingScene: @unchecked Sendable {
     Checker.expect(ends == operations.count, "\(ends) ends of \(operations.count)")
     Checker.expect(ring.busySlots == 0, "a slot is lost")
     operations = []
-    // Its thread never ends: what it holds is on a stack that is lost.
+    // The ring's thread never ends, so the reference on its stack is released here.
     if isUsed { Unmanaged.passUnretained(ring).release() }
   }
 }

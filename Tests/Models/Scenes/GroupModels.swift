@@ -1,4 +1,4 @@
-// Room: Models/Groups. DispatchGroup: members come and go, one waits, one is notified.
+// Room: Models/Groups. DispatchGroup: members enter and leave, threads wait, notifications run.
 
 extension Catalogue {
   static var groups: [EngineModel] {
@@ -68,8 +68,8 @@ private enum Groups {
     }
   }
 
-  /// Whoever enters before the group was seen empty may belong to the same generation or not; the
-  /// first member's work is waited for in any case.
+  /// A member that enters before the group was seen empty may belong to the same generation or not.
+  /// In either case the wait includes the first member's work.
   static func enterWhileLeaving(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let done = Plain()
@@ -102,7 +102,7 @@ private enum Groups {
     }
   }
 
-  /// One that gave up leaves its flag and the phantom behind, which must not trouble the other.
+  /// A waiter that times out leaves its flag and the phantom. Neither may affect the other waiter.
   static func twoDeadlines(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let done = Plain()
@@ -234,8 +234,8 @@ private enum Groups {
     }
   }
 
-  /// The first generation's claimer may come to deliver when the second has ended: its notification
-  /// must not come after the second's all the same.
+  /// The first generation's claimer may deliver after the second generation has ended. Its
+  /// notification must nevertheless come before the second's.
   static func notificationsInOrder(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)
     let root = KeepingRoot()
@@ -255,8 +255,8 @@ private enum Groups {
     }
   }
 
-  /// The first generation's claimer may find that the second has ended, and deliver that one's
-  /// notification too, before its own claimer comes. It must then have seen what the second's
+  /// The first generation's claimer may find that the second has ended, and deliver the second's
+  /// notification before the second's claimer does. It must then have seen what the second's
   /// members did.
   static func lateClaimer(_ scene: Scene) {
     let group = DispatchGroup(spinLimit: 0)

@@ -1,5 +1,5 @@
-// Room: Models/GroupRelease. Groups of C programs: a thread leaves a group that it holds no
-// reference to, and the leave lets another thread release it.
+// Room: Models/GroupRelease. Groups of C programs: a thread leaves a group without a reference of
+// its own, and its leave lets another thread release the group.
 
 extension Catalogue {
   static var groupReleases: [EngineModel] {
@@ -35,7 +35,7 @@ extension Catalogue {
 }
 
 private enum GroupRelease {
-  /// A handle of a C program: the member's thread holds no reference of its own.
+  /// A handle of a C program. The member's thread holds no reference of its own.
   private struct Handle: @unchecked Sendable {
     let group = Unmanaged.passRetained(DispatchGroup(spinLimit: 0))
 
@@ -44,8 +44,8 @@ private enum GroupRelease {
     }
   }
 
-  /// The waiter, which has timed out before and left its flag behind, may find the group empty
-  /// before the leave has returned.
+  /// The waiter has timed out before and left its flag. It may find the group empty before the
+  /// leave has returned.
   static func waiterReleases(_ scene: Scene) {
     let handle = Handle()
     let done = Plain()
@@ -63,7 +63,7 @@ private enum GroupRelease {
     }
   }
 
-  /// Another thread, which has a reference of its own, may deliver the notification first.
+  /// Another thread, which has its own reference, may deliver the notification first.
   static func notificationReleases(_ scene: Scene) {
     let handle = Handle()
     let root = SpawningRoot()

@@ -1,8 +1,8 @@
-// Room: Models/Injectors. Injector: anybody pushes, takers move the inbox to the front under a
+// Room: Models/Injectors. Injector: any thread pushes; takers move the inbox to the front under a
 // lock.
 
 extension Injector {
-  /// The oldest node and no further one.
+  /// Takes the oldest node only.
   fileprivate func takeOne(_ localQueue: OwnedLocalQueue) -> WorkNode? {
     take(atMost: 1, localQueue: localQueue.localQueue, band: .default)
   }
@@ -54,7 +54,7 @@ extension Catalogue {
         }
       },
       EngineModel("injector: it is never empty while something waits in it") { scene in
-        // One of the two always waits: in the inbox, or in front, or on its way.
+        // One of the two nodes always waits: in the inbox, in the front, or between them.
         let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(2)
         for number in 0..<2 { injector.push(parcels.send(number)) }

@@ -1,8 +1,8 @@
-// Room: Models/Lanes. Push, drain, idle: what comes onto a lane runs once, alone, in order, and is
-// found by a drainer that is just giving the lane up.
+// Room: Models/Lanes. Push, drain, idle: each item runs once, alone and in order, and a drainer
+// that is releasing the lane still finds it.
 
-/// A serial queue and what its items touch: plain memory, so that two items that overlap, or are
-/// not ordered by the lane, are a data race.
+/// A serial queue, and plain memory that its items write. Two items that overlap, or that the lane
+/// does not order, are a data race.
 final class SerialScene: @unchecked Sendable {
   let queue: DispatchQueue
   let log = Plain()
@@ -23,7 +23,7 @@ final class SerialScene: @unchecked Sendable {
     queue.sync { log.value = log.value * 10 + digit }
   }
 
-  /// Fails unless every item ran once and these pairs in this order.
+  /// Fails unless each item ran once, and each pair in this order.
   func expect(ordered pairs: [(Int, Int)] = []) {
     let digits = Array(String(log.value))
     Checker.expect(

@@ -1,5 +1,5 @@
-// Room: Models/Lanes. sync(): threads enter a lane themselves, barge, sleep, get in line, and are
-// handed the lane by name.
+// Room: Models/Lanes. sync(): threads enter an idle lane themselves, barge, sleep, queue, and
+// receive the lane by hand-off.
 
 extension Catalogue {
   static var laneSyncs: [EngineModel] {

@@ -1,5 +1,5 @@
-// Room: Models/Rings. Ring: its owner puts and takes, others steal. Head and tail begin two before
-// their wrap.
+// Room: Models/Rings. LocalQueue: its owner puts and takes, other workers steal. Head and tail
+// start two before their wrap-around.
 
 extension Catalogue {
   static var rings: [EngineModel] {
@@ -45,8 +45,8 @@ extension Catalogue {
       EngineModel("local queue: a thief with room of its own puts what it stole before it says so")
       {
         scene in
-        // The third takes from the thief's ring, so what is copied there must be whole when it
-        // shows.
+        // The third thread takes from the thief's queue, so what the thief copies there must be
+        // complete when it becomes visible.
         let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
         let parcels = Parcels(3)
         scene.thread("owner") {

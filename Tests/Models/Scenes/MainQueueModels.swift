@@ -1,5 +1,5 @@
-// Room: Models/Mains. The main queue: its number that says that there is work, and the bell of a
-// run loop.
+// Room: Models/Mains. The main queue: the word that says that there is work, and the wake-up
+// descriptor of a run loop.
 
 extension Catalogue {
   static var mains: [EngineModel] {
@@ -66,11 +66,11 @@ extension Catalogue {
 }
 
 private enum Mains {
-  /// The main thread never ends: it must be asleep when all has run.
+  /// Adds the main thread, which never ends: it must be asleep when all items have run.
   private static func addMainThread(_ scene: Scene, number: Int, _ main: MainQueue) {
     ThreadRegistry.mainThread = ModelThreads.context(number)
     scene.keep(main)
-    // Its stack is lost in the end, with all references on it.
+    // The thread never ends, so a counted reference on its stack would leak.
     let main = Unmanaged.passUnretained(main)
     scene.thread("main", isDaemon: true) {
       main._withUnsafeGuaranteedRef { (main: MainQueue) -> Void in main.drainForEver() }
@@ -101,8 +101,8 @@ private enum Mains {
     scene.finally { Checker.expect(sum.value == 1, "the item did not run") }
   }
 
-  /// Whoever calls the main thread to a vigil has begun it, and the main thread must see that
-  /// before it sleeps again.
+  /// A thread that signals the main thread for a retry has begun it before. The main thread must
+  /// see the retry before it sleeps again.
   static func vigil(_ scene: Scene) {
     let main = MainQueue()
     let vigil = Tally()
@@ -121,7 +121,7 @@ private enum Mains {
     scene.keep(main)
   }
 
-  /// Nor may it miss the vigil when it has work at the moment of the call.
+  /// The main thread must also see the retry if it has work at the time of the signal.
   static func retryAtWork(_ scene: Scene) {
     let main = MainQueue()
     let vigil = Tally()
@@ -141,7 +141,7 @@ private enum Mains {
     scene.keep(main)
   }
 
-  /// Who ends a vigil and begins it again at once calls whoever looked between the two.
+  /// A thread that ends a retry and begins it again must wake a main thread that looked in between.
   static func retryAgain(_ scene: Scene) {
     let main = MainQueue()
     let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())

@@ -1,8 +1,8 @@
-// Room: Models/ModelRoots. Root queues for models that have no pool: where work ends up that the
-// part under test submits.
+// Room: Models/ModelRoots. Root queues for models without a pool; they receive what the tested part
+// submits.
 
-/// Runs each node at once, on a thread of its own. What a node does before its first atomic
-/// operation costs the search nothing.
+/// Runs each node at once, on a new thread. The steps of a node before its first atomic operation
+/// cost the search nothing.
 final class SpawningRoot: DispatchQueue, @unchecked Sendable {
   init(_ label: String = "model.spawning") {
     super.init(root: label, kind: .root, qos: .unspecified)
@@ -23,7 +23,7 @@ final class KeepingRoot: DispatchQueue, @unchecked Sendable {
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) { nodes.append(node) }
 
-  /// Runs what was submitted, and returns how many that was.
+  /// Runs the submitted nodes and returns their number.
   @discardableResult
   func runAll() -> Int {
     let due = nodes

@@ -6,7 +6,7 @@ extension Catalogue {
       EngineModel("monitor: it does not rest while work waits for it") { scene in
         let pool = Pool.small(monitorMode: 1)
         let job = Job()
-        // All that may be active are: a submitter relies on the monitor.
+        // No worker may become active, so the submitter relies on the monitor.
         pool.allowance.store(0, ordering: .relaxed)
         pool.width.store(0, ordering: .relaxed)
         scene.thread("submitter") {

@@ -1,9 +1,9 @@
-// Room: Models/Nodes. NodeCache and NodeDepot: chains of free nodes go from one thread's list to
-// another's.
+// Room: Models/Nodes. NodeCache and NodeDepot: chains of free nodes move between the threads'
+// lists.
 
-/// The depot as of this execution, and an account of all nodes in it and in the threads' lists.
+/// The depot of this execution, and an account of all nodes in it and in the threads' lists.
 private struct NodeAccount {
-  /// Threads whose lists hold a chain; the others' are empty.
+  /// Empties the depot, and the lists of all threads of the scene except `numbers`.
   init(withChain numbers: Set<Int>) {
     NodeCache.depot.forget()
     for number in 1..<ModelThreads.count where !numbers.contains(number) {
@@ -12,7 +12,7 @@ private struct NodeAccount {
     }
   }
 
-  /// Fails unless each node is in one place, and lists are as long as they say. `more`: nodes in
+  /// Fails unless each node is in one list and each list has its recorded length. `more`: nodes in
   /// use.
   func expectSound(more: [WorkNode] = []) {
     var seen = Set(more.map(\.raw))
@@ -41,7 +41,7 @@ private struct NodeAccount {
     freeSlabs(seen)
   }
 
-  /// Slabs are never returned, but by the models, which would otherwise make one each time.
+  /// Frees the slabs of this execution. The engine never frees slabs.
   private func freeSlabs(_ nodes: Set<UnsafeMutableRawPointer>) {
     let own = nodes.filter { !ModelThreads.owns($0) }.sorted()
     Checker.expect(own.count % NodeCache.chainLength == 0, "nodes of a slab are lost")
@@ -131,7 +131,7 @@ extension Catalogue {
   }
 }
 
-/// Nodes that a thread holds in the end.
+/// The nodes that a thread holds at the end.
 private final class Taken {
   var nodes: [WorkNode] = []
 }

@@ -1,4 +1,4 @@
-// Room: Models/Onces. Once: the first comer runs it, the others wait for its end.
+// Room: Models/Onces. Once: the first caller runs the closure, the others wait for its end.
 
 extension Catalogue {
   static var onces: [EngineModel] {

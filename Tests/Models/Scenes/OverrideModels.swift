@@ -1,7 +1,7 @@
-// Room: Models/Lanes. Urgent work behind less urgent: the raise is not lost, whoever has the lane
-// just then, and is taken back, whoever ends what it was for.
+// Room: Models/Lanes. Urgent work behind less urgent work: the boost is not lost, whichever thread
+// has the lane, and is taken back, whichever thread ends its cause.
 
-/// A serial queue whose items say what their thread works at.
+/// A serial queue whose items may check the effective priority of their thread.
 private final class OverrideScene: @unchecked Sendable {
   let serial: SerialScene
   var queue: DispatchQueue { serial.queue }
@@ -16,8 +16,7 @@ private final class OverrideScene: @unchecked Sendable {
     }
   }
 
-  /// Fails unless items ran once each, in this order where it is given, and nobody is raised any
-  /// more.
+  /// Fails unless each item ran once, in one of these orders, and no thread is still boosted.
   func expect(_ logged: Int...) {
     Checker.expect(
       logged.contains(log.value), "lost, or in another order: \(log.value)")
@@ -30,7 +29,7 @@ private final class OverrideScene: @unchecked Sendable {
   }
 }
 
-/// The calling thread is of that class, as one of the program's is that runs an item.
+/// Gives the calling thread the class of an item that it runs.
 private func become(_ band: Band) {
   let thread = currentThread()
   thread.pointee.qos = UInt32(band.rawValue)
@@ -120,7 +119,7 @@ extension Catalogue {
         "override: a raise while the lane moves to another root", reach: .bounded(preemptions: 2)
       ) {
         scene in
-        // Kept to the end, as the roots of an engine are.
+        // A root lives until the verdict, as the engine's roots live for ever.
         let root = SpawningRoot()
         let lane = OverrideScene(root)
         let other = SpawningRoot()

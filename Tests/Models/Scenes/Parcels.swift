@@ -1,8 +1,8 @@
-// Room: Models/Parcels. Nodes that are handed from thread to thread, and counted where they arrive.
+// Room: Models/Parcels. Nodes that threads pass to each other, counted on arrival.
 
-/// Nodes of which each must arrive exactly once. Arrivals are counted in plain memory: a node that
-/// arrives at two threads is a race. They come from the stage's cache, which every execution fills
-/// anew.
+/// Nodes of which each must arrive exactly once. Arrivals are counted in plain memory, so a node
+/// that arrives at two threads is a data race. The nodes come from the stage's cache, which is
+/// refilled for each execution.
 final class Parcels {
   private let nodes: [WorkNode]
   private let arrivals: [Plain]
@@ -12,13 +12,13 @@ final class Parcels {
     arrivals = (0..<count).map { _ in Plain() }
   }
 
-  /// The node with that number, written by the calling thread.
+  /// Writes the node with this number, on the calling thread, and returns it.
   func send(_ number: Int) -> WorkNode {
     nodes[number].context = UnsafeMutableRawPointer(bitPattern: number + 1)
     return nodes[number]
   }
 
-  /// Returns the node's number. What its sender wrote must be seen.
+  /// Counts the arrival and returns the node's number. The sender's write must be visible.
   @discardableResult
   func receive(_ node: WorkNode) -> Int {
     let number = Int(bitPattern: node.context) - 1
@@ -41,10 +41,10 @@ final class Parcels {
   func hasArrived(_ number: Int) -> Bool { arrivals[number].value > 0 }
 }
 
-/// A ring that is gone at the end of its execution.
+/// A local queue that is freed at the end of its execution.
 final class OwnedLocalQueue {
   let localQueue: LocalQueue
-  /// Head and tail wrap around after two nodes, unless another place is named.
+  /// Head and tail wrap around after two nodes by default.
   init(startingAt first: UInt32 = .max - 1) { localQueue = LocalQueue(startingAt: first) }
   deinit { localQueue.dismantle() }
 }

@@ -1,5 +1,5 @@
-// Room: Models/Performs. The state of concurrentPerform: claims, the count of what is done, the one
-// grant.
+// Room: Models/Performs. The state of concurrentPerform: claims, the count of finished iterations,
+// the single grant.
 
 extension Catalogue {
   static var performs: [EngineModel] {
@@ -49,7 +49,7 @@ private enum Performs {
     }
   }
 
-  /// The caller's own iterations use its parker for something else.
+  /// An iteration on the calling thread uses the thread's parker for another wait.
   static func waitInside(_ scene: Scene) {
     scene.thread("caller") {
       let thread = currentThread()
@@ -62,7 +62,7 @@ private enum Performs {
     }
   }
 
-  /// What concurrentPerform does, with helpers that come when the schedule wants.
+  /// Does what concurrentPerform does; the schedule decides when the helpers arrive.
   private static func loop(iterations: Int, helpers: Int, _ work: @escaping () -> Void) {
     let thread = currentThread()
     let runs = (0..<iterations).map { _ in Plain() }
@@ -84,7 +84,7 @@ private enum Performs {
       state.finishAndWait(count, thread)
     }
     for run in runs {
-      // A write: it would race with an iteration that still runs.
+      // A write, so that it races with an iteration that still runs.
       run.value += 1
       Checker.expect(run.value == 2, "an iteration ran \(run.value - 1) times, not once")
     }

@@ -1,5 +1,5 @@
 // Room: Models/Pools. The real pool: from submit() to a worker and back to rest. The first worker
-// is made while the scene is set, so it stands before its first step when the others begin.
+// is made while the scene is set, so it has taken no step when the others begin.
 
 extension Catalogue {
   static var pools: [EngineModel] {

@@ -1,7 +1,7 @@
-// Room: Models/PoolSupport. A small pool of its own for each execution, and work for it.
+// Room: Models/PoolSupport. A small pool for each execution, and work for it.
 
-/// An item that says that it ran. It runs in the pool's own way, but its node is not given back: a
-/// node's memory is the models' of NodeCache.
+/// An item that records its run. The pool runs it as any item, but nothing returns its node: the
+/// models of NodeCache check that.
 final class Job {
   private let runs = Plain()
   private let body: () -> Void
@@ -13,7 +13,7 @@ final class Job {
     body()
   }
 
-  /// Its node, from the calling thread's cache and written by it.
+  /// Returns a node for the job, from the calling thread's cache and written by that thread.
   func node() -> WorkNode {
     let node = NodeCache.take(currentThread())
     node.context = Unmanaged.passUnretained(self).toOpaque()
@@ -31,7 +31,7 @@ final class Job {
   var isDone: Bool { runs.value > 0 }
 }
 
-/// What may go wrong in a model besides its schedule, for each of its threads.
+/// What may fail in a model besides its schedule, for each of its threads.
 enum Allow {
   static func timeOuts(_ count: Int) -> (inout Options) -> Void { { $0.timeOuts = count } }
   static func refusals(_ count: Int) -> (inout Options) -> Void { { $0.refusals = count } }
@@ -43,13 +43,13 @@ extension InjectorKey {
 }
 
 extension Pool {
-  /// Has one source of work, and a monitor that is asleep and has no thread: watch() leaves a mark
-  /// on it.
+  /// Makes a pool. By default it has one injector, and its monitor is asleep without a thread, so
+  /// watch() only changes the monitor's mode.
   static func small(
     width: Int = 1, threads: Int = 1, sources: [InjectorKey] = [.items], monitorMode: UInt32 = 2,
     refusesAll: Bool = false
   ) -> Pool {
-    // An execution that failed has left its own.
+    // A failed execution leaves its retriers registered.
     ThreadlessRetry.keepers.change { $0.removeAll() }
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, maxThreads: threads)
@@ -57,7 +57,7 @@ extension Pool {
     configuration.sources = sources.reduce(0) { $0 | $1.bit }
     configuration.spawn = { body, argument, stackBytes in
       if refusesAll { return EAGAIN }
-      // The monitor's thread, which never ends, is not made: it stays at "starting".
+      // The monitor's thread would never end, so none is made. The mode remains "starting".
       guard stackBytes == 0 else {
         if Checker.mayRefuse() { return EAGAIN }
         Unmanaged<Pool>.fromOpaque(argument).release()
@@ -70,7 +70,7 @@ extension Pool {
     return pool
   }
 
-  /// Workers without threads, counted as active, the first `searching` of them as searchers.
+  /// Makes workers without threads. All count as active, and the first `searching` as searchers.
   func makeWorkers(_ count: Int, searching: Int) -> [Worker] {
     let workers = (0..<count).map { _ in makeWorker() }
     for (number, worker) in workers.enumerated() {
@@ -83,29 +83,29 @@ extension Pool {
     return workers
   }
 
-  /// Makes the calling thread be that worker.
+  /// Makes the calling thread the worker's thread.
   func begin(_ worker: Worker) -> ThreadContext {
     worker.thread = currentThread()
     currentThread().pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
     return currentThread()
   }
 
-  /// Makes a worker, which finds nothing to do.
+  /// Makes a worker, which finds no work.
   func makeIdleWorker() { wakeIfNeeded() }
 
   func submit(_ job: Job) { submit(job.node(), .items, band: .default, from: currentThread()) }
 
-  /// Puts a job where a submitter does, and wakes nobody.
+  /// Pushes a job as a submitter does, but wakes no worker.
   func publish(_ job: Job) {
     withInjector(.items) { $0.push(job.node()) }
     markWaiting(.items)
   }
 
-  /// Fails unless the jobs ran, or somebody will look for them: a monitor that is being made or is
-  /// there, or whoever keeps the vigil. Ends that.
+  /// Fails unless the jobs ran, or a monitor or a threadless retry exists that will find them. Ends
+  /// the retry. A monitor that is being made counts.
   func expectLookedAfter(_ jobs: [Job]) {
     let isLookedAfter = endRetries() || monitor.mode.load(ordering: .relaxed) != 0
-    // The last idle worker stays where there is no monitor.
+    // Without a monitor the last idle worker would stay for ever.
     monitor.mode.store(2, ordering: .relaxed)
     if hasWork() {
       Checker.expect(isLookedAfter, "work waits, and nobody will look for it")
@@ -115,16 +115,16 @@ extension Pool {
     }
   }
 
-  /// Whether a vigil was kept. It would keep the pool.
+  /// Ends the threadless retry, which would keep the pool alive. Returns whether there was one.
   func endRetries() -> Bool {
     defer { ThreadlessRetry.end(self) }
     return ThreadlessRetry.isKept
   }
 
-  /// Fails unless somebody searches for the work that waits: awake, or with a wake-up on its way.
+  /// Fails unless a worker searches for the waiting work, awake or with a wake-up on its way.
   func expectSearcher() {
     let seen = state.load(ordering: .relaxed)
-    // Asked of the rings too, in case that it is the look itself that is wrong.
+    // Checks the local queues directly too, in case hasWork() itself is wrong.
     let indices = 0..<workerCount.load(ordering: .relaxed)
     let hasLocalWork = indices.contains { worker(at: $0)?.hasLocalWork ?? false }
     Checker.expect(
@@ -133,7 +133,7 @@ extension Pool {
     for number in 0..<ModelThreads.count { ModelThreads.context(number).pointee.worker = nil }
   }
 
-  /// Fails unless its books are those of a pool at rest.
+  /// Fails unless the pool's counts are those of a pool at rest.
   func expectAtRest() {
     let seen = state.load(ordering: .relaxed)
     Checker.expect(!hasWork(), "work waits, and nobody comes for it")

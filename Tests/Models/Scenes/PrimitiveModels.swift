@@ -1,4 +1,4 @@
-// Room: Models/Primitives. Lock, Parker and the keepers of ThreadlessRetry.
+// Room: Models/Primitives. Lock, Parker and the retriers of ThreadlessRetry.
 
 extension Catalogue {
   static var primitives: [EngineModel] {
@@ -89,7 +89,7 @@ private enum Primitives {
     }
   }
 
-  /// Where a waiter publishes itself, and whoever grants takes it away.
+  /// A slot in which a waiter publishes itself, and from which the granter takes it.
   private final class Slot {
     private let word = Atomic<UInt>(0)
 
@@ -97,17 +97,17 @@ private enum Primitives {
       word.store(UInt(bitPattern: thread), ordering: .releasing)
     }
 
-    /// The waiter that was published, once.
+    /// Takes the published waiter, once.
     func take() -> ThreadContext? {
       ThreadContext(bitPattern: word.exchange(0, ordering: .acquiring))
     }
   }
 
-  /// Two of them: whoever comes second finds the other. Grants only if it came second itself.
+  /// A meeting of a waiter and a granter. The granter grants only if it arrives second.
   private final class Meeting {
     private let word = Atomic<UInt>(0)
 
-    /// The waiter: false when the granter was here already and will not come again.
+    /// Announces the waiter. False: the granter was here before and will not return.
     func isFirst(_ thread: ThreadContext) -> Bool {
       word.exchange(UInt(bitPattern: thread), ordering: .acquiringAndReleasing) == 0
     }
@@ -142,7 +142,7 @@ private enum Primitives {
     }
   }
 
-  /// The first grant's wake-up may come during the second sleep.
+  /// The first grant's wake-up may arrive during the second sleep.
   static func grantTwice(_ scene: Scene) {
     let (first, second) = (Meeting(), Meeting())
     let (given, givenThen) = (Plain(), Plain())
@@ -162,7 +162,7 @@ private enum Primitives {
     }
   }
 
-  /// A waiter that gives up takes its name away; if somebody has it, the grant is certain to come.
+  /// A waiter that gives up withdraws its thread; if the granter has taken it, a grant follows.
   static func deadline(_ scene: Scene) {
     let slot = Slot()
     let given = Plain()

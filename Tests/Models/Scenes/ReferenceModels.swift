@@ -1,5 +1,5 @@
-// Room: Models/References. What C programs hold of an object: the last to let go ends it, once, and
-// sees all that was done.
+// Room: Models/References. References of C programs to an object: dropping the last one ends the
+// object, once, after all uses of it.
 
 extension Catalogue {
   static var references: [EngineModel] {
@@ -31,7 +31,7 @@ extension Catalogue {
 }
 
 private enum References {
-  /// Beside the modelled memory, for who must not look at what is gone.
+  /// The end of the object, outside the modelled memory, so that a check need not touch the object.
   private final class Fate {
     var isOver = false
   }
@@ -51,7 +51,7 @@ private enum References {
     }
   }
 
-  /// As a program holds it, without a count of Swift's.
+  /// A reference as a C program holds it, without Swift's reference count.
   private struct Handle: @unchecked Sendable {
     let object: Unmanaged<Held>
     let fate: Fate
@@ -94,7 +94,7 @@ private enum References {
     scene.finally { Checker.expect(handle.fate.isOver, "nobody holds the object, and it lives") }
   }
 
-  /// Who adds knows the object from one that keeps it, as a queue's items know their queue.
+  /// The adding thread reaches the object through a holder that keeps it, as an item its queue.
   static func addBesideLast(_ scene: Scene) {
     let keeper = Unmanaged.passRetained(Held(Fate()))
     let handle = keeper._withUnsafeGuaranteedRef { Handle($0) }

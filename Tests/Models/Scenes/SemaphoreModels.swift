@@ -1,4 +1,4 @@
-// Room: Models/Semaphores. DispatchSemaphore: permits, grants, and waiters that give up.
+// Room: Models/Semaphores. DispatchSemaphore: permits, grants, and waiters that time out.
 
 extension Catalogue {
   static var semaphores: [EngineModel] {
@@ -23,7 +23,7 @@ extension Catalogue {
         Semaphores.deadline),
       EngineModel(
         "semaphore: two deadlines, one signal", reach: .exhaustedStrong,
-        // Who came too late looks again after a while.
+        // A waiter that times out too late to withdraw checks again after a while.
         adjust: {
           $0.timeOuts = 1
           $0.timePasses = true
@@ -160,7 +160,7 @@ private enum Semaphores {
     }
   }
 
-  /// A patient waiter must get what one that gives up leaves.
+  /// The waiter without a deadline must get the permit that the other one leaves.
   static func oneGivesUp(_ scene: Scene) {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: 0)
     let successes = Journal()
@@ -175,7 +175,7 @@ private enum Semaphores {
     scene.finally { expect(semaphore, permits: 1 - successes.entries.count) }
   }
 
-  /// At the verdict: takes the permits that must be left, and no more are there.
+  /// Takes the permits that must remain, and checks that there are no more. For verdicts.
   private static func expect(_ semaphore: DispatchSemaphore, permits: Int) {
     let left = semaphore.value.load(ordering: .relaxed)
     Checker.expect(left == permits, "\(left) permits are left, not \(permits)")

@@ -1,5 +1,5 @@
-// Room: Models/Sleepers. Workers that sleep: in an item, without work until they leave, or not at
-// all because the system refuses them.
+// Room: Models/Sleepers. Workers that sleep in an item, workers that sleep without work until they
+// leave, and threads that the system refuses.
 
 extension Catalogue {
   static var sleepers: [EngineModel] {
@@ -50,7 +50,7 @@ extension Catalogue {
         scene.thread("worker") {
           currentThread().pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
           Blocking.announced(currentThread()) {}
-          // As at the end of its item.
+          // A worker does this at the end of each item.
           if worker.status.load(ordering: .relaxed) != .running { pool.comeBack(worker) }
         }
         scene.thread("monitor") {
@@ -151,7 +151,7 @@ extension Catalogue {
   }
 }
 
-/// A word to sleep on.
+/// A word for a futex sleep.
 final class Atomic32 {
   let word = Atomic<UInt32>(0)
 }

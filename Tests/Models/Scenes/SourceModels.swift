@@ -1,5 +1,5 @@
-// Room: Models/Sources. What a source is told reaches its handler, once; and nothing comes after
-// its end.
+// Room: Models/Sources. Data that reaches a source reaches its handler once, and no event follows
+// the source's end.
 
 extension Catalogue {
   static var sources: [EngineModel] {
@@ -53,7 +53,7 @@ extension Catalogue {
   }
 }
 
-/// A source of user data that is active, or about to be, and what its handlers were told.
+/// A source of user data, active or about to be, and the sum that its handlers received.
 private final class SourceScene: @unchecked Sendable {
   let source: DispatchSource
   let sum = Plain()

@@ -1,4 +1,4 @@
-// Room: Models/Specifics. Values on queues: the first of a queue makes its table.
+// Room: Models/Specifics. Values on queues: the first value of a queue makes its table.
 
 extension Catalogue {
   static var specifics: [EngineModel] {
@@ -31,7 +31,7 @@ extension Catalogue {
 }
 
 private enum Specifics {
-  /// A value that must be gone at the end, with contents that whoever gets it must see.
+  /// A value that must be freed at the end. Each thread that gets it must see its contents.
   private final class Value {
     @Cell var number: Int
     private let counted = Counted()

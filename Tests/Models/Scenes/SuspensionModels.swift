@@ -1,5 +1,5 @@
-// Room: Models/Lanes. suspend(), resume(), activate(): nothing starts in between, nothing is lost
-// after.
+// Room: Models/Lanes. suspend(), resume(), activate(): no item starts while the queue is suspended,
+// and none is lost afterwards.
 
 extension Catalogue {
   static var suspensions: [EngineModel] {
@@ -260,7 +260,7 @@ extension Catalogue {
   }
 }
 
-/// Threads without a reference resume a queue whose only one its item releases.
+/// Threads without a reference resume a queue whose only reference its item releases.
 private func resumedByNonOwner(_ scene: Scene, times: Int) {
   let handle = Unmanaged.passRetained(
     DispatchQueue(label: "resumed", attributes: [], target: SpawningRoot()))

@@ -1,6 +1,6 @@
-// Room: Models/Tally. What models count with.
+// Room: Models/Tally. Counters and values of the models.
 
-/// Counts things that several threads do, without ordering anything.
+/// A counter that several threads increment, without ordering anything.
 final class Tally: @unchecked Sendable {
   private let word = Atomic<Int>(0)
 
@@ -9,28 +9,28 @@ final class Tally: @unchecked Sendable {
   var count: Int { word.load(ordering: .relaxed) }
 }
 
-/// Plain memory whose every access must be ordered with every write.
+/// Plain memory. Every access must be ordered with every write.
 final class Plain: @unchecked Sendable {
   @Cell var value = 0
 }
 
-/// What threads did, in the order of the schedule. No part of the modelled memory: it neither costs
-/// a step nor orders anything.
+/// A list of what threads did, in the order of the schedule. It is not part of the modelled memory:
+/// an entry costs no step and orders nothing.
 final class Journal {
   private(set) var entries: [Int] = []
 
   func add(_ entry: Int) { entries.append(entry) }
 }
 
-/// Something that must be gone at the end of its execution, for what holds no atomics.
+/// An object that must be freed at the end of its execution, for owners without atomics.
 final class Counted {
   init() { Checker.count(made: 1) }
   deinit { Checker.count(made: -1) }
 }
 
-/// A deadline that is still to come.
+/// A deadline in the future: 1 ms from now.
 var soon: UInt64 { Checker.nanoseconds + 1_000_000 }
-/// A number that threads change with whatever ordering they say.
+/// A number that threads change with any ordering.
 final class Number {
   let word = Atomic<Int>(0)
 }

@@ -1,4 +1,4 @@
-// Room: Models/Lanes. Target queues that change while the lane works, and rings of waits.
+// Room: Models/Lanes. Target queues that change while the lane works, and deadlock cycles.
 
 extension Catalogue {
   static var targets: [EngineModel] {
@@ -42,7 +42,7 @@ extension Catalogue {
         let queue = DispatchQueue(label: "upper", target: root)
         let log = below.log
         scene.thread("retargets") {
-          // A suspended lane is not idle: the change is an item.
+          // A suspended lane is not idle, so the change is an item.
           queue.suspend()
           queue.setTarget(queue: below.queue)
           queue.async { log.value = log.value * 10 + 1 }
@@ -124,7 +124,7 @@ extension Catalogue {
           while inside.word.load(ordering: .acquiring) == 0 {
             _ = futexWait(inside.word, while: 0)
           }
-          // Behind the holder, which is in line: before it there would be a ring.
+          // Queues behind the waiting holder: before it, the barrier would close a deadlock cycle.
           let isInLine = wide.state.load(ordering: .acquiring).pending != nil
           if isInLine { wide.async(flags: .barrier) {} }
           wide.resume()

@@ -1,5 +1,4 @@
-// Room: Models/Timers. Every timer that is armed fires once its time has come, and none that is
-// not.
+// Room: Models/Timers. Every armed timer fires once its time has come, and no other timer fires.
 
 extension Catalogue {
   static var timers: [EngineModel] {
@@ -159,8 +158,8 @@ extension Catalogue {
         b.schedule(1000)
         let spare = stage.timer()
         scene.thread("lets go") {
-          // Reference counts are no steps: the lock makes this come before or after those who hold
-          // it.
+          // A reference count is no step. Taking the lock orders the release before or after each
+          // other holder of the lock.
           stage.timers.change { $0.disarm(spare.entry) }
           dying = nil
         }
@@ -246,7 +245,7 @@ private final class ModelTimer: @unchecked Sendable {
     entry = timers.change { $0.makeEntry(for: listener) }
   }
 
-  /// So long after the scene began.
+  /// Schedules the timer `after` nanoseconds after the scene began.
   func schedule(_ after: UInt64, leeway: UInt64 = 0) {
     timers.change {
       $0.schedule(entry, at: begin + after, leeway: leeway, arms: true)
@@ -254,11 +253,11 @@ private final class ModelTimer: @unchecked Sendable {
   }
 }
 
-/// Takes its entry back when it dies, as a source does.
+/// A listener that returns its entry in its deinit, as a source does.
 final class MortalListener: DispatchQueue, @unchecked Sendable {
   private let timers: Timers
   private var entry: TimerHandle?
-  /// Used by whoever tells it: after its end that is an error.
+  /// Each notification uses this atomic, so a notification after the deinit is an error.
   private let heard = Tally()
 
   init(_ timers: Timers) {

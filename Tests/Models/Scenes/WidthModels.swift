@@ -1,11 +1,11 @@
 // Room: Models/Lanes. The width of a concurrent queue: with a width of one, items that write plain
-// memory are never beside each other.
+// memory never overlap.
 
 extension Catalogue {
   private typealias Narrowed = @Sendable (Scene) -> Void
   private typealias Step = @Sendable (ConcurrentScene) -> Void
 
-  /// The queue gets a width of one while an item runs, before another and what comes `last`.
+  /// The queue gets a width of one while an item runs, before another item and `last`.
   private static func atWork(_ last: @escaping Step) -> Narrowed {
     { scene in
       let concurrent = ConcurrentScene(SpawningRoot())
@@ -19,7 +19,7 @@ extension Catalogue {
     }
   }
 
-  /// A queue with an item gets a width of one and is activated, while another thread comes.
+  /// A queue with an item gets a width of one and is activated, while another thread runs `comes`.
   private static func activated(_ comes: @escaping Step) -> Narrowed {
     { scene in
       let concurrent = ConcurrentScene(SpawningRoot(), attributes: .initiallyInactive)

@@ -1,4 +1,4 @@
-// Room: Models/WorkItems. DispatchWorkItem: executions, the one wait, notifications, cancelling.
+// Room: Models/WorkItems. DispatchWorkItem: executions, the one wait, notifications, cancellation.
 
 extension Catalogue {
   static var workItems: [EngineModel] {
@@ -52,7 +52,7 @@ private enum WorkItems {
     }
   }
 
-  /// Waits end whether or not the block ran, and `isCancelled` never goes back.
+  /// Each wait ends whether or not the block ran, and `isCancelled` never becomes false again.
   static func cancel(_ scene: Scene) {
     let runs = Journal()
     let item = DispatchWorkItem { runs.add(1) }
@@ -134,7 +134,7 @@ private enum WorkItems {
     }
   }
 
-  /// Two executions; only the end of the first is told.
+  /// Runs the item twice. Only the end of the first execution notifies.
   static func performTwice(_ scene: Scene) {
     let root = SpawningRoot()
     let (runs, notified) = (Journal(), Journal())
@@ -175,7 +175,7 @@ private enum WorkItems {
     scene.finally { ModelThreads.expectAllNodesBack() }
   }
 
-  /// Each submission keeps its queue until an execution ends.
+  /// Each submission retains its queue until an execution ends.
   static func submitTwice(_ scene: Scene) {
     let runs = Journal()
     let item = DispatchWorkItem { runs.add(1) }

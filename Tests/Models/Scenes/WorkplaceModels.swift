@@ -1,4 +1,4 @@
-// Room: Models/CurrentQueueLabels. A queue's label is read by another thread while the queue dies.
+// Room: Models/CurrentQueueLabels. One thread reads a queue's label while the queue ends.
 
 extension Catalogue {
   static var workplaces: [EngineModel] {
@@ -38,7 +38,7 @@ extension Catalogue {
 }
 
 private enum Places {
-  /// Its death is a write, so that whoever reads too late or too early races with it.
+  /// A queue whose end is a write, so that a read before or after its life is a data race.
   private final class Place: CurrentQueueLabel {
     @Cell private var contents = 0
 
@@ -57,7 +57,7 @@ private enum Places {
 
   static func dieWhileRead(readers: Int) -> @Sendable (Scene) -> Void {
     { scene in
-      // What is made at its first use is made before the threads begin.
+      // Makes what is made at its first use, before the threads begin.
       CurrentQueueLabels.willDie()
       let place = Place()
       let drainer = ModelThreads.context(1)
