@@ -20,7 +20,7 @@ final class DescriptorEntry: @unchecked Sendable {
   @Cell var state = State.waiting
   /// The readiness it was notified of.
   @Cell var seen: Readiness = []
-  /// The number of looks by its listener since the kernel was last asked.
+  /// The number of looks by its listener since the last that was refused for being one too many.
   @Cell var looks = 0
 
   static var maxLooks: Int { 16 }

@@ -72,7 +72,7 @@ extension DrainRequests {
   /// The word in a forked child: no drain is requested.
   func afterFork() -> DrainRequests { DrainRequests(rawValue: UInt64(generation) << 32) }
 
-  /// Voids all nodes in flight, when the lane's target changes. No drain is requested then.
+  /// Voids all nodes in flight, when the lane's target changes. A request stays.
   func withdrawn() -> DrainRequests {
     DrainRequests(rawValue: UInt64(generation &+ 1) << 32 | rawValue & Self.requested)
   }

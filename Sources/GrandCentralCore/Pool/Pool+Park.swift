@@ -12,9 +12,10 @@
 // again when it stops (stopSearching). Either the scanning worker had left `searching` by then, and
 // is woken; or its own exchange comes later in the state word, and it sees everything that was
 // moved before.
-// At most one wake-up is in flight: a woken worker counts as searching from the moment it is
-// chosen, and submitters wake no worker while one searches. The last searcher to find work wakes
-// the next worker if there is more work.
+// Submitters have at most one wake-up in flight: a woken worker counts as searching from the moment
+// it is chosen, and submitters wake no worker while one searches. The monitor and a worker that
+// hands a node to an idle one do not look at that. The last searcher to find work wakes the next
+// worker if there is more work.
 // After rayon's and tokio's sleep protocols.
 import CLinux
 

@@ -1,7 +1,7 @@
 // Room: Pool/PoolState. The word that counts the workers by what they do.
 //   63…48 threads   workers that have a thread or get one
 //   47…32 idle      parked, may be woken
-//   31…16 searching looking for work on behalf of submitters: at most one wake-up is in flight
+//   31…16 searching looking for work on behalf of submitters, which wake no worker meanwhile
 //   15…0  active    assumed to use a CPU; blocked workers are not idle, searching or active
 // Invariant: searching ≤ active; active + idle ≤ threads. Two exceptions: active may be off by one
 // inside Monitor.mark() and unmark(); a searcher that the monitor found asleep is not active.

@@ -63,7 +63,7 @@ extension DispatchSource {
 }
 
 extension DispatchSource {
-  /// Ends a source that was active when it was cancelled, if it has no handler left to call.
+  /// Ends a source that was active when it was cancelled, if it never had a rare handler.
   /// Returns whether it did. What the event handler captures must still be released on the queue.
   /// If the lane is idle, a node of its own takes it there without the source. So a source per
   /// request mostly ends on the thread that made it. A suspended source does not end here: it may
