@@ -43,7 +43,7 @@ extension DispatchWorkItem {
 
   func wait(limit: TimeLimit) -> DispatchTimeoutResult {
     if beginWait().isDone { return .success }
-    if limit.hasPassed { return endInVain() }
+    if limit.hasPassed { return endTimedOut() }
     for _ in 0..<Spin.limit {
       // acquiring: pairs with the releasing exchange in finish().
       if WorkItemState(rawValue: state.load(ordering: .acquiring)).isDone { return .success }
@@ -138,7 +138,7 @@ extension DispatchWorkItem {
         }
       }
       if futexWait(state, while: next.rawValue, until: limit.deadline) == .timedOut {
-        return endInVain()
+        return endTimedOut()
       }
       seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
     }
@@ -146,7 +146,7 @@ extension DispatchWorkItem {
   }
 
   /// Withdraws the wait. Returns `.success` if the item is done.
-  private func endInVain() -> DispatchTimeoutResult {
+  private func endTimedOut() -> DispatchTimeoutResult {
     var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
     while let next = seen.gaveUp() {
       let (won, now) = state.weakCompareExchange(

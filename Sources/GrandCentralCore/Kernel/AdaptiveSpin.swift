@@ -11,9 +11,9 @@ struct SpinHistory: RawRepresentable, Equatable {
   let rawValue: UInt32
   init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  private static var mostInVain: UInt32 { 6 }
+  private static var maxMisses: UInt32 { 6 }
 
-  private var inVain: UInt32 { rawValue >> 8 }
+  private var misses: UInt32 { rawValue >> 8 }
   var toSkip: UInt32 { rawValue & 0xff }
 
   static let none = SpinHistory(rawValue: 0)
@@ -23,8 +23,8 @@ struct SpinHistory: RawRepresentable, Equatable {
 
   /// Notes a spin that ended in a sleep.
   func missed() -> SpinHistory {
-    let inVain = min(inVain + 1, Self.mostInVain)
-    return SpinHistory(rawValue: inVain << 8 | (1 << inVain - 1))
+    let misses = min(misses + 1, Self.maxMisses)
+    return SpinHistory(rawValue: misses << 8 | (1 << misses - 1))
   }
 }
 

@@ -27,7 +27,7 @@ enum Process {
       stat.lastIndex(of: UInt8(ascii: ")"))
         .flatMap { end in stat[(end + 1)...].first { $0 != UInt8(ascii: " ") } }
         .map { Unicode.Scalar($0) }
-    } ?? nil
+    }
   }
 
   /// The signals that the main thread blocks, as a bit mask; `nil` if it cannot be read. That
@@ -36,7 +36,7 @@ enum Process {
   static func mainThreadBlockedSignals() -> UInt64? {
     let mask = withBytes(of: "/proc/self/status", atMost: 4096) { hexadecimal("SigBlk:", in: $0) }
     let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
-    return (mask ?? nil).flatMap { $0 & faults == faults ? nil : $0 }
+    return mask.flatMap { $0 & faults == faults ? nil : $0 }
   }
 
   /// The hexadecimal number in the line that begins with a label. It is read for each new thread,
@@ -50,18 +50,9 @@ enum Process {
       guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
       rest = rest[(end + 1)...]
     }
-    var value: UInt64?
-    for byte in rest.dropFirst(label.count) {
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        value = (value ?? 0) << 4 | UInt64(byte - UInt8(ascii: "0"))
-      case UInt8(ascii: "a")...UInt8(ascii: "f"):
-        value = (value ?? 0) << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
-      case UInt8(ascii: " "), UInt8(ascii: "\t"): continue
-      default: return value
-      }
-    }
-    return value
+    let digits = rest.dropFirst(label.count).prefix { $0 != UInt8(ascii: "\n") }
+      .drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
   }
 
   /// Opens a file for reading. Returns a descriptor, or -1 with errno set.
@@ -78,7 +69,7 @@ enum Process {
 
   /// Passes the first `atMost` bytes of a file to `body`; `nil` if it cannot be read.
   private static func withBytes<Result>(
-    of path: String, atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Result
+    of path: String, atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Result?
   ) -> Result? {
     let descriptor = openToRead(path)
     guard descriptor >= 0 else { return nil }

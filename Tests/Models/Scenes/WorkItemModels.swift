@@ -230,10 +230,10 @@ extension Catalogue {
         .clears(bits: 16), foundBy: "work item: one performs, one waits"),
       Mutant(
         "a waiter that gives up does not compare", in: wait, at: exchange,
-        after: "private func endInVain(", .isBlind, foundBy: "work item: a wait with a deadline"),
+        after: "private func endTimedOut(", .isBlind, foundBy: "work item: a wait with a deadline"),
       Mutant(
         "a waiter that gives up leaves its mark", in: wait, at: exchange,
-        after: "private func endInVain(", .sets(bits: 8),
+        after: "private func endTimedOut(", .sets(bits: 8),
         foundBy: "work item: a wait with a deadline"),
       Mutant(
         "an observer does not compare", in: wait, at: exchange, after: "private func register(",
