@@ -1,5 +1,5 @@
 // The engine behind these exports. The drop-in library is one module with the engine's sources
-// beside these: see scripts/dropin.sh.
+// beside these: see scripts/dev dropin.
 #if !GRANDCENTRAL_DROPIN
   @_exported import GrandCentralCore
 #endif

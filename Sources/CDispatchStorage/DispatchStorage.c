@@ -1,6 +1,6 @@
 // The exported data symbols. They are C because Swift cannot define a C variable, and programs were
 // linked with these names and sizes. Their behaviour is implemented in Swift.
-#include "CDispatchStorage.h"
+#include "CGrandCentralStorage.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -120,10 +120,13 @@ static long barrier(int command) { return syscall(SYS_membarrier, command, 0, 0)
 static void order_all_threads(void) {
   if (!gc_fork_needs_order) {
     if (barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
-    // seccomp(2) forbids it since. From now on each thread has its own barrier. A thread that has
-    // just passed without one makes its store visible at its CPU's next interrupt at the latest.
+    // seccomp(2) forbids it since. From now on each thread has its own barrier. The store of a
+    // thread that has just passed without one is in its CPU's store buffer. A CPU that runs empties
+    // its buffer within microseconds, and a switch to another thread empties it, so this wait needs
+    // no interrupt. Without it, a lock could be held at the fork.
     __atomic_store_n(&gc_fork_needs_order, true, __ATOMIC_SEQ_CST);
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    struct timespec left = {.tv_nsec = 20000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {}
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -142,6 +145,22 @@ void gc_fork_open(void) {
   __atomic_add_fetch(&gc_fork_turn, 1, __ATOMIC_SEQ_CST);
   gc_futex_wake(&gc_fork_turn, INT_MAX);
 }
+
+static uint32_t *held_lock;
+static bool is_given_up;
+
+void gc_fork_hold(uint32_t *lock) { held_lock = lock; }
+
+void gc_fork_give_up(gc_thread *self) {
+  // A second call, or a call without a fork.
+  if (gc_fork_seen_closer() != (uintptr_t)self) return;
+  is_given_up = true;
+  gc_uring_leave_to_parent();
+  __atomic_store_n(held_lock, 0, __ATOMIC_RELEASE);
+  gc_fork_open();
+}
+
+bool gc_fork_is_given_up(void) { return is_given_up; }
 
 uintptr_t gc_fork_seen_closer(void) { return __atomic_load_n(&gc_fork_closer, __ATOMIC_SEQ_CST); }
 uint32_t gc_fork_seen_turn(void) { return __atomic_load_n(&gc_fork_turn, __ATOMIC_SEQ_CST); }

@@ -4,7 +4,7 @@
 // copy, by which only one copy reports.
 //    name "GrandCentral" │ type 1 │ distance to the word, 32 bits │ version of this note, 32 bits
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <link.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // process connector (linux/cn_proc.h). It serves processes in the initial namespaces; before Linux
 // 6.6 they also need the privilege to administer them.
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <linux/cn_proc.h>
 #include <linux/connector.h>

@@ -1,7 +1,7 @@
 // A ring of transfers: io_uring(7), by its system calls. One thread submits; completions are taken
 // under the caller's lock. Policy is in Swift.
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -15,13 +15,16 @@
 
 #if defined(SYS_io_uring_setup) && defined(IORING_FEAT_NATIVE_WORKERS)
 
-// The ring that a forked child must not touch: it has the parent's, at the same address.
-static gc_uring *inherited_ring;
+// The ring of this process. A forked child must not touch it: it has the parent's, at the same
+// address.
+static gc_uring *own_ring;
 static bool is_inherited;
 
-static void leave_to_parent(void) {
-  gc_uring *ring = inherited_ring;
+void gc_uring_leave_to_parent(void) {
+  gc_uring *ring = own_ring;
   if (!ring) return;
+  // Once: the child may reuse the numbers, and a child of its own must not close them again.
+  own_ring = NULL;
   is_inherited = true;
   // Closes the child's references only. MADV_DONTFORK has removed the memory already.
   close(ring->descriptor);
@@ -90,18 +93,12 @@ int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
   ring->completions = (char *)ring->base + parameters.cq_off.cqes;
   uint32_t *order = word(ring, parameters.sq_off.array);
   for (uint32_t index = 0; index < ring->entry_count; index++) order[index] = index;
-  static bool has_handler;
-  if (!has_handler) has_handler = pthread_atfork(NULL, NULL, leave_to_parent) == 0;
-  if (!has_handler) {
-    gc_uring_free(ring);
-    return ENOMEM;
-  }
-  inherited_ring = ring;
+  own_ring = ring;
   return 0;
 }
 
 void gc_uring_free(gc_uring *ring) {
-  if (inherited_ring == ring) inherited_ring = NULL;
+  if (own_ring == ring) own_ring = NULL;
   munmap(ring->entries, ring->entry_bytes);
   munmap(ring->base, ring->bytes);
   close(ring->descriptor);
@@ -203,6 +200,7 @@ void gc_uring_set_eventfd(gc_uring *ring, bool rings) {
 #else
 
 // Headers without io_uring.
+void gc_uring_leave_to_parent(void) {}
 bool gc_uring_is_inherited(void) { return false; }
 int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
   (void)ring, (void)entries, (void)wakeDescriptor;

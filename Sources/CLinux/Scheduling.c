@@ -1,7 +1,7 @@
 // A thread's share of the CPUs and disks, and the slack of its timers. The C library lacks these
 // calls, or has them with other arguments.
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <string.h>
 #include <sys/prctl.h>

@@ -2,7 +2,7 @@
 // actions that the program had installed before. Async-signal-safe (signal-safety(7)): the handler
 // uses atomics, getpid and write, and sigaction and raise in a forked child and after a fault.
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <signal.h>
 #include <stdatomic.h>

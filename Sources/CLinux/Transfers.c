@@ -1,6 +1,6 @@
 // System calls that read and write for DispatchIO.
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CGrandCentralLinux.h"
 
 #include <fcntl.h>
 #include <signal.h>

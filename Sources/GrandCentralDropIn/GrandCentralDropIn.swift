@@ -3,10 +3,10 @@
 // symbols, and the loader takes the first definition that it finds (ELF interposition), which is
 // the executable's. That it defines all of them, and not only those that its own code names, is
 // what linking the toolchain's library is for.
-import CDispatchExports
+import GrandCentralExports
 
 /// Whether the process's libdispatch is this engine: the executable's symbols were found before the
 /// toolchain's.
 ///
 /// Call from any thread.
-public var isDispatchInterposed: Bool { CDispatchExports.isInCharge }
+public var isDispatchInterposed: Bool { GrandCentralExports.isInCharge }

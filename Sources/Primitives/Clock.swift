@@ -1,5 +1,5 @@
 // Room: Primitives/Clock. The clocks that the engine reads.
-import CLinux
+import CGrandCentralLinux
 
 /// Readings of the kernel's clocks, in nanoseconds.
 public enum Clock {

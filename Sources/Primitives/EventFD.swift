@@ -1,6 +1,6 @@
 // Room: Primitives/EventFD. An EventFD: a descriptor that a thread makes readable to wake another,
 // eventfd(2).
-import CLinux
+import CGrandCentralLinux
 
 public enum EventFD {
   /// Makes a non-blocking eventfd. Returns -1, with errno set, if the kernel refuses.

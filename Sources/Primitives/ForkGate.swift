@@ -1,10 +1,15 @@
 // Room: Primitives/ForkGate. Keeps the engine's data whole across fork(2), which copies memory and
 // one thread.
-// Invariant: at a fork no other thread holds a lock of the engine. In the child every lock is
-// therefore free, and the data that it guards is whole. The forking thread closes the gate and
-// waits until no other thread holds a lock. A thread without a lock that wants one meanwhile waits
-// outside. No lock is held while client code runs or a system call sleeps, so the wait lasts as
-// long as the longest critical section.
+//   gate    passed before each lock and each section that a fork must not divide
+//   inside  a thread that holds such a lock, waits for one, or is in such a section
+//   closer  the thread that has closed the gate because it is about to fork; 0: the gate is open
+//   turn    the number of times that the gate was opened; threads outside sleep on it
+//   depth   the number of calls of prepare() by the closer that no resume has answered
+// Invariant: at a fork no other thread is inside. In the child every lock is therefore free, and
+// the data that it guards is whole. The closer waits until no other thread is inside; a thread that
+// wants to enter meanwhile waits outside. Client code never runs under a lock. A few system calls
+// run under one and may sleep (inotify_add_watch, a report, io_uring_setup); a fork then waits for
+// them.
 //   a thread    locks = 1, then reads the closer
 //   the forker  closer = itself, a barrier on every CPU, then reads all `locks`
 // The barrier is membarrier(2). In each thread it takes effect before the first step, after the
@@ -13,14 +18,14 @@
 // waits, or the forker sees the 1 and waits for the thread.
 // Locks are not taken one by one in an order, because each source, group and descriptor has one.
 // Words that threads exchange without a lock describe threads that the child does not have; each
-// folder makes its own anew (Queues/Runtime+Fork.swift).
-// A child must not look up a type or initialise a global for the first time: another thread may
-// have been doing so at the fork, under a lock of the Swift runtime that is then never released. So
-// the process that registers a child handler rehearses it once. First uses by the program itself
-// are the program's responsibility.
+// room makes its own anew (Lifecycle/ForkParticipant).
+// A child handler must not look up a type or initialise a global for the first time: another thread
+// may have been doing so at the fork, under a lock of the Swift runtime that is then never
+// released. So the process that registers a child handler rehearses it once. Later first uses in
+// the child can meet the same lock; the engine does not cover them.
 // The C library calls the handlers (pthread_atfork(3)). A program that makes processes in another
 // way may call them itself; calling them twice is harmless.
-public import CLinux
+public import CGrandCentralLinux
 
 public enum ForkGate {
   private static let state = ForkState()
@@ -30,7 +35,10 @@ public enum ForkGate {
   public static var generation: UInt32 { state.generation.load(ordering: .relaxed) }
 
   /// Registers the handlers with the C library. Call it before the program registers its own, if
-  /// possible; those then run outside of these. Idempotent; any thread.
+  /// possible. Then the program's prepare handlers run before the gate closes and its other
+  /// handlers after it opens, so they may use the engine. Idempotent; any thread. Without
+  /// whenForked() nothing is rehearsed and nothing need be: the child then takes no step that
+  /// prepare() has not made safe (see rehearse()).
   public static func install() { _ = installed }
 
   private static let installed: Void = {
@@ -48,25 +56,35 @@ public enum ForkGate {
   ) {
     rehearse()
     (rehearsal ?? handler)()
-    state.lock.withLock { state.handlers.append(handler) }
+    state.lock.withLock {
+      state.handlers.append(handler)
+      state.hasHandlers = true
+    }
   }
 
   /// Closes the gate before a fork. The same thread then calls one of the functions below in each
-  /// of the two processes.
+  /// of the two processes. The calling thread holds no lock of the engine, because client code
+  /// never runs under one. Not checked in release builds: a fork in a signal handler may come at
+  /// any point, and is safe at most of them.
   public static func prepare() {
+    if gc_fork_is_given_up() { return }
     let thread = currentThread()
     if isCloser(thread) {
       state.depth += 1
       return
     }
+    assert(gc_locks_of(thread) == 0, "a fork inside a lock of the engine")
     while !gc_fork_close(thread) { waitUntilOpen() }
     state.depth = 1
+    // A thread that registers during the walk took the registry's lock after the closer was stored,
+    // so it sees the closer.
     var next = ThreadRegistry.known
     while let other = next {
       next = other.pointee.next_known
       if other != thread { waitUntilOutside(other) }
     }
     ThreadRegistry.lock()
+    gc_fork_hold(ThreadRegistry.lockWord)
   }
 
   /// Opens the gate in the parent.
@@ -83,17 +101,22 @@ public enum ForkGate {
     // Under the thread sanitizer the Swift runtime takes a lock at each access of a type or a
     // `static let`. A child of busy threads would block here, before it reaches execve(2). It may
     // not make threads in any case.
-    if gc_is_watched_for_races() { return gc_fork_open() }
+    if gc_is_watched_for_races() {
+      if let thread = gc_thread_current() { gc_fork_give_up(thread) }
+      return
+    }
     let thread = currentThread()
     let isPrepared = isCloser(thread)
     // A second call, or a call without a fork.
     if !isPrepared && gc_process_id() == state.process.load(ordering: .relaxed) { return }
+    // First: a later handler must not find the ring in use.
+    gc_uring_leave_to_parent()
     state.depth = 0
     state.process.store(gc_process_id(), ordering: .relaxed)
     state.generation.wrappingAdd(1, ordering: .relaxed)
     ThreadRegistry.keepOnly(thread)
     if isPrepared { ThreadRegistry.unlock() }
-    callAll(state.lock.withLock { state.handlers })
+    if state.hasHandlers { callAll(state.lock.withLock { state.handlers }) }
     gc_fork_open()
   }
 
@@ -101,12 +124,18 @@ public enum ForkGate {
     for handler in handlers { handler() }
   }
 
-  /// Takes the steps of a child once, in this process. Not called from install(): a loader may call
-  /// that before the libraries have registered their types with the Swift runtime.
+  /// Takes the steps of resumeChild() that need types once, in this process: the loop over the
+  /// handlers, the lock, the generation. The others (`depth`, the stores of the two atomics,
+  /// keepOnly()) need no rehearsal. They use `state` and the registry, whose globals and objects
+  /// prepare() has used on the same thread, and otherwise they only store integers.
+  /// Not called from install(): a loader may call that before the libraries have registered their
+  /// types with the Swift runtime.
   private static func rehearse() {
     _ = state.generation.load(ordering: .relaxed)
     callAll([])
     state.lock.lockPlainly()
+    // By itself, because this unlock finds no sleeping thread. In a child an unlock may find the
+    // mark of a thread that slept in the parent, and then wakes.
     state.lock.wake()
     state.lock.unlockPlainly()
   }
@@ -114,6 +143,10 @@ public enum ForkGate {
   /// Runs `body` while no fork can happen. `thread` must be the calling thread; `body` must not
   /// sleep. For the first steps of a thread: the Swift runtime then makes metadata and `static
   /// let`s under locks of its own, which no fork handler covers.
+  ///
+  /// A thread of the engine is inside from its start until it may next sleep or run client code. So
+  /// a worker leaves before it looks for work, which is client code; the monitor before its loop,
+  /// which sleeps; a poller in its first wait. First uses after that are not covered.
   @inline(__always)
   public static func inside(_ thread: ThreadContext, _ body: () -> Void) {
     enter(thread)
@@ -166,10 +199,53 @@ public enum ForkGate {
   }
 }
 
+// MARK: What this module resets
+
+extension ThreadRegistry {
+  /// All contexts, linked by `next_known`.
+  fileprivate static var known: ThreadContext? { state.withLock { state.known } }
+  fileprivate static func lock() { state.lock.lockPlainly() }
+  fileprivate static func unlock() { state.lock.unlockPlainly() }
+  fileprivate static var lockWord: UnsafeMutablePointer<UInt32> {
+    withUnsafePointer(to: state.lock.word) {
+      // SAFETY: the registry lives as long as the process, and an atomic word has the layout of its
+      // value.
+      UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: UInt32.self)
+    }
+  }
+
+  /// Resets the contexts of all threads but `thread` in a forked child. The contexts of threads
+  /// that existed are never reused: this thread may be working for one of them and still refer to
+  /// it. Free contexts stay free.
+  fileprivate static func keepOnly(_ thread: ThreadContext) {
+    var next = state.known
+    while let other = next {
+      next = other.pointee.next_known
+      if other == thread { continue }
+      other.shared.threadID.store(0, ordering: .relaxed)
+      other.shared.workingOn.store(0, ordering: .relaxed)
+      // The fork may have caught a thread at the gate, between its two steps.
+      other.pointee.locks = 0
+    }
+    thread.pointee.tid = gc_thread_id()
+    thread.pointee.is_main = true
+    thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
+    state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed)
+  }
+}
+
+extension ThreadlessRetry {
+  /// Removes all retriers in a forked child, whose engine has nothing to retry.
+  public static func endAll() { keepers.change { $0 = [] } }
+}
+
 private final class ForkState: @unchecked Sendable {
   let lock = Lock()
   /// Guarded by the lock.
   var handlers: [@Sendable () -> Void] = []
+  /// Written under the lock; read in a child, which has no other thread. An array's own count would
+  /// need its type.
+  var hasHandlers = false
   /// The number of calls of prepare() by the closer. Used by the closer alone.
   var depth = 0
   let generation = Atomic<UInt32>(0)

@@ -2,7 +2,7 @@
 // it. futex(2).
 // A wake-up may be spurious, so every caller reads its word again in a loop. A wake call may name
 // memory that has been reused: it then wakes no thread, or one that goes back to sleep.
-import CLinux
+import CGrandCentralLinux
 
 public enum FutexResult: Sendable, Equatable {
   /// The thread was woken or interrupted, or the word had changed: read it again.

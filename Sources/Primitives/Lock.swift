@@ -5,7 +5,7 @@
 // Not Synchronization.Mutex: the thread sanitizer does not see through it and reports false races.
 // Ulrich Drepper, "Futexes Are Tricky" (2011), the second mutex.
 
-public import CLinux
+public import CGrandCentralLinux
 
 /// A lock for the data declared beside it. Not recursive.
 public struct Lock: ~Copyable, Sendable {

@@ -2,8 +2,9 @@
 //   0 waiting ─grant→ 1 granted
 //   0 waiting ─sleep→ 2 asleep ─grant→ 1 granted, wake
 // Invariant: prepare() precedes the publication of the thread's address to the granter, so no grant
-// is lost. One grant answers each published prepare(), so none is left over (IO/FileRing, whose
-// sleep may time out, tolerates a late grant). The word is in the thread's context, which outlives
+// is lost. At most one grant answers each prepare(), so none is left over; a thread may withdraw
+// under the lock through which it published itself (IO/FileRing, whose sleep may time out without
+// that lock, tolerates a late grant). The word is in the thread's context, which outlives
 // the thread: the granter may name it in its futex call after the waiter has continued.
 
 /// The operations on a thread's parker word.

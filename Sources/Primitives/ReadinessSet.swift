@@ -1,7 +1,7 @@
 // Room: Primitives/ReadinessSet. One wait for many descriptors, epoll(7); the present state of one,
 // poll(2); the TimerFD.
 // Failures are returned as an errno, so that tests and models can cause them.
-import CLinux
+import CGrandCentralLinux
 
 /// Operations on an epoll(7) set.
 public enum ReadinessSet {

@@ -1,5 +1,5 @@
 // Room: Primitives/Stop. Stops the process, and writes reports to standard error.
-import CLinux
+import CGrandCentralLinux
 
 /// Writes `line` to standard error and traps, so that the stack still shows the caller.
 public func stopProcess(_ line: String) -> Never {

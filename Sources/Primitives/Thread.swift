@@ -1,7 +1,7 @@
 // Room: Primitives/Thread. The context of a thread, and the part of it that other threads may use.
 // Invariant: one thread at a time owns a context, and its memory is never freed. So its address
 // identifies a thread in the engine's words, even while the thread ends.
-public import CLinux
+public import CGrandCentralLinux
 
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 
@@ -16,10 +16,10 @@ public final class ThreadShared: @unchecked Sendable {
   public let workingOn = Atomic<UInt>(0)
   /// The kernel's thread id; 0 while no thread owns the context.
   public let threadID = Atomic<UInt32>(0)
-  /// The state of QoS/ThreadEffects in the engine, which argues its protocol.
+  /// The state of ThreadPolicy/ThreadEffects in the engine, which argues its protocol.
   public let effects = ThreadEffectWords()
   /// The effective priority of the thread, boosts included, as a raw band; see
-  /// QoS/EffectivePriority in the engine. Written under the lock.
+  /// Priority/EffectivePriority in the engine. Written under the lock.
   public let effectivePriority = Atomic<UInt32>(0)
   public let effectivePriorityLock = Lock()
   /// The object that the thread sleeps for, which is boosted with the thread. Guarded by the lock.
@@ -64,7 +64,8 @@ extension UnsafeMutablePointer<gc_thread> {
       ._withUnsafeGuaranteedRef(body)
   }
 
-  /// The effective priority of the thread, as a raw band; see QoS/EffectivePriority in the engine.
+  /// The effective priority of the thread, as a raw band; see Priority/EffectivePriority in the
+  /// engine.
   // relaxed: the value is compared and nothing else is read through it.
   public var effectivePriority: UInt32 {
     withShared { $0.effectivePriority.load(ordering: .relaxed) }

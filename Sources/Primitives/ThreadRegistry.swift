@@ -1,7 +1,7 @@
 // Room: Primitives/ThreadRegistry. The contexts of all threads that have called the engine.
 // Free contexts are on a list under a lock. A thread takes one at its first call into the engine
 // and puts it back when it ends.
-public import CLinux
+public import CGrandCentralLinux
 
 /// The calling thread's context. Registers the thread at the first call.
 @inlinable @inline(__always)
@@ -15,7 +15,7 @@ public func currentThread() -> ThreadContext {
 public func spinHint() { gc_spin_hint() }
 
 public enum ThreadRegistry {
-  private static let state = RegistryState()
+  static let state = RegistryState()
 
   /// Sets the function that is called with a thread's context when the thread ends, before the
   /// context is free.
@@ -52,29 +52,6 @@ public enum ThreadRegistry {
     return thread
   }
 
-  // MARK: Around a fork, by ForkGate
-
-  /// All contexts, linked by `next_known`.
-  static var known: ThreadContext? { state.withLock { state.known } }
-  static func lock() { state.lock.lockPlainly() }
-  static func unlock() { state.lock.unlockPlainly() }
-
-  /// Resets the contexts of all threads but `thread` in a forked child. They are never used again,
-  /// because a thread that one of them waited for may still refer to them.
-  static func keepOnly(_ thread: ThreadContext) {
-    var next = state.known
-    while let other = next {
-      next = other.pointee.next_known
-      if other == thread { continue }
-      other.shared.threadID.store(0, ordering: .relaxed)
-      other.shared.workingOn.store(0, ordering: .relaxed)
-    }
-    thread.pointee.tid = gc_thread_id()
-    thread.pointee.is_main = true
-    thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
-    state.mainThread.store(UInt(bitPattern: thread), ordering: .relaxed)
-  }
-
   private static func giveBack(_ thread: ThreadContext) {
     let handler = state.withLock { state.exitHandler }
     handler?(thread)
@@ -86,7 +63,7 @@ public enum ThreadRegistry {
 }
 
 /// Guarded by its lock, except for the atomic.
-private final class RegistryState: @unchecked Sendable {
+final class RegistryState: @unchecked Sendable {
   let mainThread = Atomic<UInt>(0)
   let lock = Lock()
   var exitHandler: (@Sendable (ThreadContext) -> Void)?

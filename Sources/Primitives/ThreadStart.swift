@@ -1,6 +1,6 @@
 // Room: Primitives/ThreadStart. Starts threads, and sets the name and signal mask of the calling
 // thread.
-import CLinux
+import CGrandCentralLinux
 
 public typealias ThreadBody = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
 

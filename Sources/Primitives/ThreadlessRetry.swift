@@ -31,9 +31,6 @@ public enum ThreadlessRetry {
     if isKept { keepers.change { $0.removeAll { $0 === keeper } } }
   }
 
-  /// Removes all retriers in a forked child, whose engine has nothing to retry.
-  public static func endAll() { keepers.change { $0 = [] } }
-
   /// Whether any retrier is registered.
   public static var isKept: Bool {
     // relaxed: a hint before a sleep; attend() reads the list under the lock.

@@ -110,15 +110,15 @@ import Testing
 
   @Test func `what a library wants of another version is told before it runs`() throws {
     let scratch = ScratchFolder()
-    let check = "\(DropIn.packageFolder)/scripts/dropin-check.sh"
+    let check = [DropIn.dev, "dropin-check", "\(try DropIn.folder())/libdispatch.so"]
     let known = try Client(c: "Copies.c", compiler: "clang")
-    try DropIn.run([check, "\(DropIn.folder())/libdispatch.so", known.path])
+    try DropIn.run(check + [known.path])
     let source = scratch["newer.c"]
     try "void dispatch_of_tomorrow(void); void use(void) { dispatch_of_tomorrow(); }"
       .write(toFile: source, atomically: true, encoding: .utf8)
     let newer = scratch["libnewer.so"]
     try DropIn.run(["clang", "-shared", "-fPIC", source, "-o", newer])
-    let told = try runChild([check, "\(DropIn.folder())/libdispatch.so", newer])
+    let told = runChild(check + [newer])
     #expect(told.status == 1, "\(told)")
     #expect(told.errors.contains("libnewer.so wants dispatch_of_tomorrow"), "\(told)")
   }

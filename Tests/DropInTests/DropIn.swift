@@ -15,10 +15,12 @@ enum DropIn {
   static let packageFolder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
+  /// The program that builds and checks.
+  static let dev = "\(packageFolder)/scripts/dev"
+
   private static let built = Result { () throws -> String in
     let folder = "\(packageFolder)/.build-dropin/release"
-    let script = "\(packageFolder)/scripts/dropin.sh"
-    _ = try run([script, "release", folder])
+    _ = try run([dev, "dropin", "release", folder])
     return folder
   }
 

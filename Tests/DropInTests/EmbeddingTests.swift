@@ -5,9 +5,7 @@ import Testing
 /// nightly run also builds it for release and with the toolchain's libraries linked statically.
 @Suite("A program that embeds the engine") struct EmbeddingTests {
   @Test func `runs on it as a whole`() throws {
-    let said = try DropIn.run([
-      "\(DropIn.packageFolder)/scripts/embedding.sh", "debug", "dynamic",
-    ])
+    let said = try DropIn.run([DropIn.dev, "embedding", "debug", "dynamic"])
     for line in ["in charge: true", "operations: 100", "tasks: 100", "main actor: true"] {
       #expect(said.contains("  \(line)\n"), "\(said)")
     }

@@ -59,7 +59,7 @@ import Testing
 }
 
 @Suite("The core's object files") struct ObjectFileTests {
-  @Test(arguments: ["CLinux", "Primitives", "GrandCentralCore"])
+  @Test(arguments: ["CGrandCentralLinux", "GrandCentralPrimitives", "GrandCentralCore"])
   func `refer neither to libdispatch nor to the Concurrency runtime`(_ target: String) throws {
     let folder = "\(buildFolder)/\(target).build"
     let files = (FileManager.default.enumerator(atPath: folder)?.allObjects ?? [])

@@ -1,5 +1,5 @@
-import CLinux
-import Primitives
+import CGrandCentralLinux
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

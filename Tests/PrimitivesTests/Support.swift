@@ -1,7 +1,7 @@
 // Threads that are joined after their last destructor, and waits for state that sends no event.
-import CLinux
+import CGrandCentralLinux
 import Glibc
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 
 /// Runs `body` on a new thread; returns when the thread has ended, including its destructors.

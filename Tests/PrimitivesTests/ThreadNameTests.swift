@@ -1,5 +1,5 @@
 import Glibc
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // Retries by sleeping threads while no thread can be made. Any thread that sleeps on a word takes
 // part in them, so a test that forbids retries runs in a process of its own.
 import Glibc
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

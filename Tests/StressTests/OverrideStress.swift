@@ -1,7 +1,7 @@
 // Items of different classes on queues that wait for each other: every boost ends, no item is lost,
 // and no item runs twice.
 import GrandCentral
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

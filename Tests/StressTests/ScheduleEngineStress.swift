@@ -1,5 +1,5 @@
 // Parts that the public interface does not show: a test's own pool, and one-time initialisation.
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

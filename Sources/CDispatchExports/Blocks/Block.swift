@@ -2,7 +2,7 @@
 //    0 class │ 8 flags │ 16 invoke, which takes the literal first │ 24 descriptor │ 32 captures
 // <https://clang.llvm.org/docs/Block-ABI-Apple.html>
 // A program's block is on its stack until it is copied; each copy is released once.
-import CDispatchStorage
+import CGrandCentralStorage
 
 struct Block {
   let literal: UnsafeMutableRawPointer

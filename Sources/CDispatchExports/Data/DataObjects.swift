@@ -1,6 +1,6 @@
 // dispatch/data.h: immutable data objects. Empty data is always the same object, so programs may
 // compare with it.
-import CDispatchStorage
+import CGrandCentralStorage
 
 /// Returns the data at an address.
 func data(_ handle: Handle?, _ function: StaticString = #function) -> DispatchData {

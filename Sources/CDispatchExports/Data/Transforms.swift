@@ -1,7 +1,7 @@
 // dispatch_data_create_with_transform(): converts text between encodings. There are two families:
 // bytes with their base 32 and base 64 texts, and Unicode. A conversion goes through the common
 // form of its family, bytes or UTF-8.
-import CDispatchStorage
+import CGrandCentralStorage
 
 /// Converts the bytes of `input` from one format to another. NULL if the formats are of different
 /// families, if the input is invalid, or if the output is `utf_any`, which can only be read.

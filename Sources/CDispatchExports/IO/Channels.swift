@@ -1,5 +1,5 @@
 // dispatch/io.h: channels.
-public import CLinux
+public import CGrandCentralLinux
 
 private func channel(_ handle: Handle?, _ function: StaticString = #function) -> DispatchIO {
   let object: Unmanaged<DispatchIO> = object(handle, function)

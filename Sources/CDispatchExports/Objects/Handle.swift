@@ -32,7 +32,7 @@
 //   functions that only       no hold: they let no client code run
 //   query, count or store
 // Tests/CConformance/Cases/Lifetimes*.c test the invariant, with a kind of race for each function.
-import CDispatchStorage
+import CGrandCentralStorage
 
 /// An object of the C interface.
 public typealias Handle = UnsafeMutableRawPointer

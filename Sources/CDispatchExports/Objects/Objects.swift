@@ -1,5 +1,5 @@
 // dispatch/object.h: functions that all objects share.
-import CDispatchStorage
+import CGrandCentralStorage
 
 /// Adds a reference. Any thread.
 @c(dispatch_retain)
@@ -57,7 +57,7 @@ private func isWithoutContext(_ object: Handle) -> Bool {
 @c(dispatch_set_finalizer_f)
 public func dispatchSetFinalizer(_ object: Handle, _ finalizer: ClientFunction?) {
   if isWithoutContext(object) { return }
-  anyObject(object)._withUnsafeGuaranteedRef { $0.setFinalizer(finalizer) }
+  anyObject(object)._withUnsafeGuaranteedRef { $0.setClientFinalizer(finalizer) }
 }
 
 /// Starts an inactive object; has no effect on others.

@@ -1,6 +1,6 @@
 // Diagnostics: messages, queries about the library, benchmarks. The variadic functions are C:
 // CDispatchStorage/Messages.c formats the text and calls these.
-import CDispatchStorage
+import CGrandCentralStorage
 
 /// Writes a description of an object and the program's text as a line to standard error.
 @c(gc_report_object)
@@ -52,11 +52,6 @@ public func dispatchBenchmarkFunction(
 /// Whether this library may have created threads: always true.
 @c(_dispatch_is_multithreaded)
 public func dispatchIsMultithreaded() -> Bool { true }
-
-/// Whether this process is the child of a multithreaded process and must not use this library:
-/// always false, see Docs/Fork.md.
-@c(_dispatch_is_fork_of_multithreaded_parent)
-public func dispatchIsForkOfMultithreadedParent() -> Bool { false }
 
 /// Does nothing: it would forbid the library to create threads, which it creates only when work
 /// needs them.

@@ -12,3 +12,8 @@ public func dispatchAtForkParent() { ForkHandlers.resumeParent() }
 /// Resets the engine. Called after a fork, in the child.
 @c(dispatch_atfork_child)
 public func dispatchAtForkChild() { ForkHandlers.resumeChild() }
+
+/// Whether this process is the child of a multithreaded process and must not use this library:
+/// always false, see Docs/Fork.md.
+@c(_dispatch_is_fork_of_multithreaded_parent)
+public func dispatchIsForkOfMultithreadedParent() -> Bool { false }

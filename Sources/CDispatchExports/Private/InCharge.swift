@@ -1,5 +1,5 @@
 // Whether calls of the C interface reach this library.
-import CLinux
+import CGrandCentralLinux
 
 /// Whether every call of the C interface, from any library of the process, reaches these functions.
 public var isInCharge: Bool {

@@ -2,7 +2,7 @@
 // runtime. It walks from a source or a queue along the targets to a queue of width 1, to find items
 // that run one after the other. The main queue's storage is not an engine object, so its two fields
 // are set here: width 1, no target.
-import CDispatchStorage
+import CGrandCentralStorage
 @_spi(Reflection) import Swift
 
 enum QueueOffsets {

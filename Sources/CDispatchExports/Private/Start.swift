@@ -1,5 +1,5 @@
 // Initialisation of the loaded library.
-import CDispatchStorage
+import CGrandCentralStorage
 
 /// Initialises the library once. The loader calls it, and so do programs and libraries that may run
 /// earlier.

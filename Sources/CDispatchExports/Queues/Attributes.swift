@@ -3,7 +3,7 @@
 //   ((class · 16 + relative priority's magnitude) · 2 + inactive) · 2 + serial
 // Slot 0 is therefore DISPATCH_QUEUE_CONCURRENT. Autorelease pools and overcommit have no effect
 // and are not encoded.
-import CDispatchStorage
+import CGrandCentralStorage
 
 struct QueueAttribute: Equatable {
   var qos = DispatchQoS.unspecified

@@ -1,5 +1,5 @@
 // The main queue: dispatch_main(), and the hooks with which a run loop drains the queue instead.
-import CDispatchStorage
+import CGrandCentralStorage
 
 #if !GRANDCENTRAL_DROPIN
   @_spi(RunLoop) import GrandCentralCore

@@ -1,5 +1,5 @@
 // dispatch/queue.h: creating, looking up and querying queues.
-import CDispatchStorage
+import CGrandCentralStorage
 
 private func makeQueue(
   _ label: UnsafePointer<CChar>?, _ attribute: QueueAttribute, target: DispatchQueue?

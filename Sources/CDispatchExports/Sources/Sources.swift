@@ -1,5 +1,5 @@
 // dispatch/source.h: creating, cancelling and querying sources.
-import CDispatchStorage
+import CGrandCentralStorage
 
 @inline(__always)
 func source(_ handle: Handle?, _ function: StaticString = #function) -> Unmanaged<DispatchSource> {

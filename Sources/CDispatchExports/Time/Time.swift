@@ -1,5 +1,5 @@
 // dispatch/time.h: points in time as C's words, of three clocks: see TimeLimit in the engine.
-public import CLinux
+public import CGrandCentralLinux
 
 /// The encoding of a point in time in a word.
 enum TimeWord {

@@ -3,7 +3,7 @@
 // block, a block's notification, and dispatch_async_and_wait(). This library orders those, but is
 // not sanitized itself, so without annotations the sanitizer would report false races. In other
 // programs each annotation costs one comparison.
-import CLinux
+import CGrandCentralLinux
 
 enum Races {
   /// Orders what this thread has done so far before a later acquire of `address`.

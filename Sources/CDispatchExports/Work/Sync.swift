@@ -1,6 +1,6 @@
 // dispatch/queue.h: running work on a queue and waiting for it. A block is not copied, because it
 // outlives the call.
-import CLinux
+import CGrandCentralLinux
 
 /// Runs a block on a queue; waits until it has run.
 @c(dispatch_sync)

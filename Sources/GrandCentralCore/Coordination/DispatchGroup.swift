@@ -32,7 +32,7 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
     super.init()
   }
 
-  deinit { endAttachment(on: Runtime.shared.root(.default)) }
+  deinit { endAttachment() }
 
   /// Adds a member to the group. Balance each call with `leave()`.
   ///

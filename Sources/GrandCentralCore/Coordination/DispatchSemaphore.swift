@@ -3,7 +3,7 @@
 // The words and their protocol: SemaphoreState.swift. Two words, not one: an uncontended wait or
 // signal is then one wrapping add, which cannot fail. A word with fields would need a loop of
 // exchanges.
-import CLinux
+import CGrandCentralLinux
 
 /// A counting semaphore. `wait()` takes a permit, `signal()` gives one.
 ///
@@ -40,7 +40,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   }
 
   deinit {
-    endAttachment(on: Runtime.shared.root(.default))
+    endAttachment()
     // relaxed: the release of the last reference comes after all uses.
     let left = value.load(ordering: .relaxed)
     require(

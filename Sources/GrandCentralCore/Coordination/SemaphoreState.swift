@@ -15,6 +15,9 @@
 // No wake-up is lost: dozing and granting change the same word, so either the doze sees the grant,
 // or the grant sees the sleeper; and the futex call compares the low half again. Any waiter may
 // take a grant: a woken thread that finds none sleeps again, and a later grant wakes it.
+// In a forked child the parent's waiters stay registered, and take nothing. Each signal makes a
+// grant while they outnumber the signals, and any waiter of the child takes it, so no permit is
+// lost. Only a wait whose deadline has passed does not see such a grant, since it reads the value.
 
 /// The value of a semaphore before a change by one.
 @usableFromInline

@@ -19,7 +19,7 @@
 // and keeping the window of a subrange instead of cutting the tree (one byte of a value would keep
 // all its buffers alive).
 
-import CLinux
+import CGrandCentralLinux
 
 /// An entry of a node.
 struct DataSlot {
@@ -270,7 +270,7 @@ extension NodeReference {
   /// Returns all bytes in one stretch. The first call copies them; the copy is kept until the node
   /// is changed or freed. Threads may call this concurrently; one of two copies is kept.
   // 0 ─exchange, by the first thread→ a copy ─dropFlat, by the only user→ 0
-  // Model: Tests/Models/Scenes/DataModels.
+  // Model: Verification/Models/Scenes/DataModels.
   func flattened() -> OwnBytes {
     // acquiring: pairs with the releasing exchange below, so that the copied bytes are visible.
     if let kept = Self.flat(word.pointee.flat.load(ordering: .acquiring)) {

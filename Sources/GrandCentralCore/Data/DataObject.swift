@@ -8,7 +8,7 @@ package final class DataObject: DispatchObject, @unchecked Sendable {
     super.init()
   }
 
-  deinit { endAttachment(on: Runtime.shared.root(.default)) }
+  deinit { endAttachment() }
 }
 
 extension DispatchData {

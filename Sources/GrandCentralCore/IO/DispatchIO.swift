@@ -1,6 +1,6 @@
 // Room: IO/DispatchIO. The public handle of a channel. The IOChannel behind it lives until its
 // operations have ended. The deinit of the handle closes the channel.
-import CLinux
+import CGrandCentralLinux
 
 /// A file descriptor, under the name of the C interface.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -88,7 +88,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
 
   deinit {
     channel.file.close(channel, stops: false)
-    endAttachment(on: Runtime.shared.root(.default))
+    endAttachment()
   }
 
   // MARK: Creating channels
@@ -307,14 +307,10 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
 
   // MARK: DispatchObject
 
-  /// Sets the class of the global queue on which barriers run.
-  ///
-  /// - Parameter queue: the queue whose class is used. Handlers keep their own queues.
-  /// - Source: `dispatch_set_target_queue(3)`.
-  override public final func setTarget(queue: DispatchQueue) {
+  /// Sets the class of the global queue on which barriers run. Handlers keep their own queues.
+  override final func changeTarget(to queue: DispatchObject?) {
+    let queue = queue.map { unsafeDowncast($0, to: DispatchQueue.self) } ?? .global()
     let global = DispatchQueue.global(qos: queue.handedDown.dispatchQoS.qosClass)
     channel.file.lock.withLock { channel.barrierQueue = global }
   }
-
-  override final func resetTarget() { setTarget(queue: .global()) }
 }

@@ -14,7 +14,7 @@
 // one thread gets the share of one thread. Reads from memory take about as long either way: there
 // the choice saves threads, not time. The same holds for writes. Some file systems cannot make them
 // without waiting; the kernel hands those to threads of its own.
-import CLinux
+import CGrandCentralLinux
 
 extension DispatchIO {
   /// The mechanism that reads and writes the files of the process.
@@ -96,7 +96,7 @@ final class FileTransfers: @unchecked Sendable {
   }
 
   private static func makeRing() -> Result<FileRing, SystemError> {
-    let poller = Events.shared.poller
+    let poller = Reactor.shared.poller
     let set = poller.prepare()
     if set < 0 { return .failure(SystemError(number: -set)) }
     let wakeDescriptor = EventFD.make()

@@ -24,7 +24,7 @@
 // the ring thread if slots became free.
 // Transfers that the kernel does not accept now go to workers. Only the ring can cancel, so a
 // rejected cancellation is retried at the next wake-up, or after 10 ms.
-// Model: Tests/Models/Scenes/FileRingModels. Lock order: IOFile's, this one.
+// Model: Verification/Models/Scenes/FileRingModels. Lock order: IOFile's, this one.
 
 final class FileRing: @unchecked Sendable {
   private struct Slot {

@@ -1,25 +1,22 @@
 // Room: IO/FileWorkers. Threads that read and write files, and may sleep on the disk: a bounded
-// number for each class.
-// Operations of one class start in submission order. A worker takes operations until none is left.
-// It is a work item of its class, so its thread has the I/O priority of that class
-// (QoS/ClassEffects), and urgent work never waits for threads that the disk delays. Each transfer
-// is announced as a blocking wait, so the pool keeps its CPUs busy.
+// number for each class. Operations of one class start in submission order. A worker takes
+// operations until none is left. It is a work item of its class, so its thread has the I/O priority
+// of that class (ThreadPolicy/ClassEffects), and urgent work never waits for threads that the disk
+// delays. Each transfer is announced as a blocking wait, so the pool keeps its CPUs busy.
 
 final class FileWorkers: @unchecked Sendable {
   static var shared: FileWorkers {
     Runtime.shared.fileWorkers.get {
-      let made = FileWorkers { Runtime.shared.root($0) }
-      ForkGate.whenForked { made.afterFork() }
-      return made
+      FileWorkers { Runtime.shared.root($0) }
     }
   }
 
-  private let lock = Lock()
+  let lock = Lock()
   private let queue: @Sendable (Band) -> DispatchQueue
   /// Guarded by the lock.
-  @Cell private var classes = Band.allCases.map { _ in Class() }
+  @Cell var classes = Band.allCases.map { _ in Class() }
 
-  private struct Class {
+  struct Class {
     var waiting = FrontList<IOOperation>()
     var workers = 0
   }
@@ -47,16 +44,6 @@ final class FileWorkers: @unchecked Sendable {
   func takeBack(_ operation: IOOperation) -> Bool {
     lock.withLock {
       !classes[Int(operation.band.rawValue)].waiting.take { $0 === operation }.isEmpty
-    }
-  }
-
-  /// Forgets operations and workers in a forked child; they belong to the parent.
-  private func afterFork() {
-    lock.withLock {
-      for place in classes.indices {
-        while classes[place].waiting.popFirst() != nil {}
-        classes[place].workers = 0
-      }
     }
   }
 

@@ -12,7 +12,7 @@
 // while a closure of the client runs or is destroyed.
 // Lock order: IOTable, this lock, those of FileRing, FileWorkers, IOBuffers and of the lower
 // folders.
-import CLinux
+import CGrandCentralLinux
 
 final class IOFile: @unchecked Sendable {
   enum Stage: Equatable {
@@ -44,15 +44,15 @@ final class IOFile: @unchecked Sendable {
   /// Channels that have detached and wait for the last one to do so.
   @Cell var leavers: [IOChannel] = []
   @Cell var isOver = false
-  @Cell private var segments = [IOSegment()]
-  @Cell private var barrierRuns = false
+  @Cell var segments = [IOSegment()]
+  @Cell var barrierRuns = false
   @Cell private var submitted = 0
   /// Operations that have started and not ended.
-  @Cell private var started: [IOOperation] = []
-  @Cell private var randomsStarted = 0
+  @Cell var started: [IOOperation] = []
+  @Cell var randomsStarted = 0
   /// Whether a started operation reads, or writes, at the file position.
-  @Cell private var reads = false
-  @Cell private var writes = false
+  @Cell var reads = false
+  @Cell var writes = false
   @Cell var waiters: [IOOperation.Direction: IOWaiter] = [:]
   /// Whether the descriptor was blocking and must be made blocking again.
   @Cell var restoresBlocking = false
@@ -63,7 +63,7 @@ final class IOFile: @unchecked Sendable {
   /// The file that the descriptor referred to when this object was made.
   let identity: FileStatus?
   /// The process that owns this state; see leaveToParent().
-  @Cell private var generation = ForkGate.generation
+  @Cell var home = HomeProcess()
 
   private static var maxRandoms: Int { 32 }
 
@@ -209,26 +209,9 @@ final class IOFile: @unchecked Sendable {
     guard segment.unfinished == 0, let barrier = segment.barrier else { return }
     barrierRuns = true
     segment.barrier = nil
-    barrier.channel.barrierQueue.asyncUnsafe { [generation] in
+    barrier.channel.barrierQueue.asyncUnsafe { [home] in
       barrier.work()
-      if ForkGate.generation == generation { self.barrierReturned(to: barrier.channel) }
-    }
-  }
-
-  /// Abandons the parent's operations in a forked child; called before each use of a channel. Later
-  /// requests end with ECANCELED. Closures that belong to the parent are neither run nor destroyed:
-  /// they stay in memory.
-  private func leaveToParent() {
-    if generation == ForkGate.generation { return }
-    generation = ForkGate.generation
-    _ = Unmanaged.passRetained(Inherited(segments, started, waiters))
-    (segments, started, waiters, leavers) = ([IOSegment()], [], [:], [])
-    (barrierRuns, reads, writes, randomsStarted) = (false, false, false, 0)
-    stage = .failed(ECANCELED)
-    for channel in channels {
-      if let cleanup = channel.cleanup.take() { _ = Unmanaged.passRetained(Kept(cleanup)) }
-      channel.error = ECANCELED
-      channel.unfinished = 0
+      if home.isCurrent { self.barrierReturned(to: barrier.channel) }
     }
   }
 
@@ -333,7 +316,7 @@ final class IOFile: @unchecked Sendable {
 
   func handlerReturned(of operation: IOOperation, bytes: Int, wasLast: Bool) {
     // The handler has forked. This is the child, and the operation belongs to the parent.
-    if operation.generation != ForkGate.generation { return }
+    if !operation.home.isCurrent { return }
     let isLast = lock.withLock {
       operation.handlersOut -= 1
       operation.bytesOut -= bytes
@@ -361,22 +344,4 @@ final class IOFile: @unchecked Sendable {
     }
     return channels.isEmpty
   }
-}
-
-/// State that a forked child keeps and never uses; see leaveToParent().
-private final class Inherited {
-  let segments: [IOSegment]
-  let started: [IOOperation]
-  let waiters: [IOOperation.Direction: IOWaiter]
-  init(
-    _ segments: [IOSegment], _ started: [IOOperation],
-    _ waiters: [IOOperation.Direction: IOWaiter]
-  ) {
-    (self.segments, self.started, self.waiters) = (segments, started, waiters)
-  }
-}
-
-private final class Kept {
-  let work: (Int32) -> Void
-  init(_ work: @escaping (Int32) -> Void) { self.work = work }
 }

@@ -25,8 +25,8 @@ final class IOOperation: @unchecked Sendable {
   /// The class that the disk and the CPUs serve the operation in: that of the queue, or of the
   /// submitter.
   let band: Band
-  /// The process that submitted the operation, as ForkGate counts processes.
-  let generation = ForkGate.generation
+  /// The process that submitted the operation.
+  let home = HomeProcess()
   @Cell var handler: Handler?
 
   @Cell var state = State.queued

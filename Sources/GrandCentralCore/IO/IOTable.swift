@@ -3,19 +3,15 @@
 
 final class IOTable: @unchecked Sendable {
   static var shared: IOTable {
-    Runtime.shared.channels.get {
-      let made = IOTable()
-      ForkGate.whenForked { made.afterFork() }
-      return made
-    }
+    Runtime.shared.channels.get { IOTable() }
   }
 
-  private let lock = Lock()
+  let lock = Lock()
   /// Guarded by the lock.
-  @Cell private var files: [Int32: IOFile] = [:]
+  @Cell var files: [Int32: IOFile] = [:]
   /// Files made non-blocking, by identity. Those of one identity may be duplicates of one open
   /// file, and then share its flags.
-  @Cell private var unblocked: [FileStatus.Identity: [IOFile]] = [:]
+  @Cell var unblocked: [FileStatus.Identity: [IOFile]] = [:]
 
   /// Makes a channel for a descriptor.
   func channel(
@@ -74,14 +70,6 @@ final class IOTable: @unchecked Sendable {
       let refusal = kind.map { channel.refusal($0) } ?? 0
       attach(channel, refusal: refusal != 0 ? refusal : place.error)
       return channel
-    }
-  }
-
-  /// Forgets the parent's channels in a forked child; they use the parent's descriptors.
-  private func afterFork() {
-    lock.withLock {
-      files = [:]
-      unblocked = [:]
     }
   }
 

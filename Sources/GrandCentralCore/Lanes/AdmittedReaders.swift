@@ -6,7 +6,7 @@
 // A served reader waits only for the thread that owns the lane; the search in Lanes/WaitGraph reads
 // that. After the lane has been given up, only the readers' permits may keep it alive, so granting
 // touches the nodes and the waiting threads, never the lane.
-import CLinux
+import CGrandCentralLinux
 
 struct AdmittedReaders {
   private var oldest: WorkNode?

@@ -9,10 +9,15 @@
 // thread that leaves the lane while work is queued. Only an activation may run client code.
 // The lane's urgency changes between two items, and only if the most urgent node left differs from
 // before: see Lane+Override.
-// No thread sleeps here, and no wake-up is lost: the owner gives the lane up in the same exchange
-// that shows that nothing was pushed. So a push either finds the lane locked, and the owner sees
-// it, or finds the lane idle and sends an activation.
-import CLinux
+// No thread sleeps here, and no wake-up is lost: the owner gives the lane up in the exchange that
+// shows the reason to leave (Leaving). So the event that ends the reason either comes before the
+// exchange, and the owner continues, or comes after it and continues the lane:
+//   nothingIsQueued         a push: it finds the lane idle and sends an activation. Beside running
+//                           items it passes, or leaves a barrier to the last of them
+//   suspended               resume() or activate()
+//   full                    the next holder that leaves
+//   firstInLineIsExclusive  the last holder that leaves
+import CGrandCentralLinux
 
 extension Lane {
   /// What the owner finds first in line.
@@ -153,7 +158,7 @@ extension Lane {
     case .item(let node):
       let qos = effectiveQoS(node.traits)
       putBack(node)
-      // Only the owner sets `held`, and no thread clears it while the lane is locked.
+      // While the lane is locked, only the owner sets or clears `held`.
       let seen = state.set(LaneState.held)
       if !seen.isHeld { _ = Unmanaged.passRetained(self) }
       sendActivation(qos: qos, from: thread)
@@ -342,7 +347,8 @@ private enum Leaving {
 }
 
 extension Lane {
-  /// How many nodes wait, as far as the owner can see without blocking submitters.
+  /// How many nodes wait, as far as the owner can see without blocking submitters. Used by
+  /// MainQueue.
   final func queuedForOwner() -> Int {
     // Only the main lane is counted, and it is never suspended.
     if batch == nil { _ = takePending() }

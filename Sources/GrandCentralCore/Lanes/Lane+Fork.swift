@@ -1,86 +1,11 @@
 // Room: Lanes/Lane+Fork. Lanes in a forked child.
 // The child has one thread and no queued work, which the parent runs. A lane keeps what this thread
-// holds of it. All other holders are gone, with their owner words, their places in line and their
-// activations.
-// The frames of the thread say what it holds, by their kind (Lane+Sync, FrameKind):
-//   entered   by a sync() or an activation. The thread owns the lane, or shares it. A sync() also
-//             holds the targets, without frames of their own; an activation, which `held` marks,
-//             runs in frames of its targets
-//   counted   an item that was admitted beside others: one of the lane's `running`
-//   visiting  on behalf of a waiting thread, which holds the lane itself: this thread holds nothing
+// holds of it (LaneHolds). All other holders are gone, with their owner words, their places in line
+// and their activations.
 // A thread of the parent may have set the `held` flag and not yet retained the lane, which the
 // child cannot see. So the child retains a lane that stays held once more. Such a lane may never
 // die; that is the price of safety in the child.
-import CLinux
-
-/// The lanes that a thread holds.
-struct LaneHolds {
-  private var shared: [UnsafeMutableRawPointer: Int] = [:]
-  private var bound: Set<UnsafeMutableRawPointer> = []
-  private let thread: ThreadContext
-
-  init(of thread: ThreadContext) {
-    self.thread = thread
-    var frames = Frames(thread: thread)
-    while let frame = frames.takeFrame() {
-      // SAFETY: a lane is held while its frame stands.
-      guard let queue = frame.queue else { continue }
-      let lane = Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue()
-      switch frame.kind {
-      case .visiting: break
-      case .counted: addShared(lane)
-      case .entered: addEntered(lane)
-      }
-    }
-  }
-
-  /// Finds what `thread` would hold inside `lane`, so that the code has run once before a fork: see
-  /// ForkGate.whenForked(). No other thread knows the lane.
-  static func rehearse(on lane: Lane, by thread: ThreadContext) {
-    var frame = gc_frame(previous: thread.pointee.frame, queue: lane.address)
-    // SAFETY: the frame is taken off the thread before this function returns.
-    withUnsafeMutablePointer(to: &frame) { frame in
-      thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      defer { thread.pointee.frame = frame.pointee.previous }
-      var holds = LaneHolds(of: thread)
-      holds.addShared(lane)
-      holds.addTargets(of: lane)
-      _ = (holds.isOwner(of: lane), holds.count(on: lane))
-    }
-  }
-
-  private mutating func addShared(_ lane: Lane) { shared[lane.address, default: 0] += 1 }
-
-  private mutating func addEntered(_ lane: Lane) {
-    switch lane.kind {
-    case .root: return
-    case .bound:
-      bound.insert(lane.address)
-      return
-    case .serial, .concurrent: break
-    }
-    if lane.isOwned(by: thread) {
-      if lane.state.load(ordering: .relaxed).isHeld { return }
-    } else {
-      addShared(lane)
-    }
-    addTargets(of: lane)
-  }
-
-  private mutating func addTargets(of lane: Lane) {
-    var below = lane.target
-    while let target = below {
-      if target.kind == .concurrent && !target.isOwned(by: thread) { addShared(target) }
-      below = target.target
-    }
-  }
-
-  func isOwner(of lane: Lane) -> Bool {
-    lane.kind == .bound ? bound.contains(lane.address) : lane.isOwned(by: thread)
-  }
-
-  func count(on lane: Lane) -> Int { shared[lane.address] ?? 0 }
-}
+import CGrandCentralLinux
 
 extension Lane {
   /// Resets the lane in a forked child. Called by the child's only thread.
@@ -101,4 +26,98 @@ extension Lane {
     // Most lanes are idle. Without a write their memory stays shared with the parent.
     if next != seen { state.store(next, ordering: .relaxed) }
   }
+}
+
+extension LaneState {
+  /// The word in a forked child, where no other thread exists and nothing is queued. `isOwned`: the
+  /// surviving thread holds the lane alone. `running`: how many permits it holds.
+  func afterFork(isOwned: Bool, running: Int, targetsLane: Bool) -> LaneState {
+    var next =
+      rawValue & (Self.suspended | Self.counted | Self.bound) | (targetsLane ? Self.targeted : 0)
+    if isOwned { next |= Self.locked }
+    next += UInt64(running) * Self.oneRunning
+    if isOwned || running > 0 { next |= rawValue & Self.held }
+    return LaneState(rawValue: next)
+  }
+}
+
+extension DrainRequests {
+  /// The word in a forked child: no drain is requested.
+  fileprivate func afterFork() -> DrainRequests {
+    DrainRequests(rawValue: UInt64(generation) << 32)
+  }
+}
+
+extension LaneHolds {
+  /// Finds what `thread` would hold inside `lane`, so that the code has run once before a fork: see
+  /// ForkParticipant. No other thread knows the lane.
+  static func rehearse(on lane: Lane, by thread: ThreadContext) {
+    var frame = gc_frame(previous: thread.pointee.frame, queue: lane.address)
+    // SAFETY: the frame is taken off the thread before this function returns.
+    withUnsafeMutablePointer(to: &frame) { frame in
+      thread.pointee.frame = UnsafeMutableRawPointer(frame)
+      defer { thread.pointee.frame = frame.pointee.previous }
+      var holds = LaneHolds(of: thread)
+      holds.addShared(lane)
+      holds.addTargets(of: lane)
+      _ = (holds.isOwner(of: lane), holds.count(on: lane))
+    }
+  }
+}
+
+// MARK: The registry
+
+extension LaneRegistry {
+  typealias Visitor = (Unmanaged<Lane>) -> Void
+  private static let annexes = Annexes()
+
+  /// Writes a slot while no fork can happen.
+  @inline(__always)
+  static func put(
+    _ content: UInt64, into word: UnsafeMutablePointer<UInt64>, on thread: ThreadContext
+  ) {
+    ForkGate.enter(thread)
+    word.pointee = content
+    ForkGate.leave(thread)
+  }
+
+  /// Registers an annex: `visit` passes each of its lanes to the visitor.
+  static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
+    // A first run before any fork: see ForkParticipant.
+    visit { _ in }
+    annexes.lock.withLock { annexes.all.append(visit) }
+  }
+
+  /// Calls `body` with each lane. In a forked child, by its only thread. Some lanes may have no
+  /// reference left.
+  static func visitAll(_ body: Visitor) {
+    for index in 0..<tableCount {
+      tables[index].visit { address in
+        guard let raw = UnsafeRawPointer(bitPattern: UInt(address)) else { return }
+        // SAFETY: a lane takes its address out before its memory is freed.
+        body(Unmanaged.fromOpaque(raw))
+      }
+    }
+    for visit in annexes.lock.withLock({ annexes.all }) { visit(body) }
+  }
+}
+
+extension LanePlaces {
+  /// Calls `body` with each address. `body` may clear the slot.
+  func visit(_ body: (UInt64) -> Void) {
+    var place: UInt32 = 0
+    // By number, and looked up each time: `body` may add slots.
+    while place < table.pointee.made {
+      place += 1
+      let address = word(of: place).pointee
+      if address & 1 == 0 { body(address) }
+    }
+  }
+}
+
+/// The lists of lanes that have no slot.
+private final class Annexes: @unchecked Sendable {
+  let lock = Lock()
+  /// Guarded by the lock.
+  var all: [@Sendable (LaneRegistry.Visitor) -> Void] = []
 }

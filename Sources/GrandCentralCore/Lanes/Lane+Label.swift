@@ -3,7 +3,7 @@
 // The check runs once per activation, and once per item of a concurrent queue. It compares two
 // words; the rest runs only if the thread shows another label. Threads of the program keep the
 // names that the program gave them.
-import CLinux
+import CGrandCentralLinux
 
 extension Lane {
   /// Names the calling thread after this lane, if it is a worker's thread.

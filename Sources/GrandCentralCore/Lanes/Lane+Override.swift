@@ -6,7 +6,7 @@
 //                            target is a lane, that node is more urgent than the target's queue,
 //                            and so raises the target in turn
 //   a thread inside          its effective priority is boosted, and with it what it sleeps for: see
-//                            QoS/EffectivePriority
+//                            Priority/EffectivePriority
 //   neither                  the thread that has just locked the lane, or is about to give it up,
 //                            reads the word
 // Before each item the drainer looks at what is left, and lowers the word's urgency once the most
@@ -23,7 +23,7 @@
 // their QoS, and the QoS that they pass on, is that of Lane.effectiveQoS().
 // Readers and items of a concurrent lane are not known, so they are not raised for work that waits
 // until they leave: a barrier, or any node that finds the lane full.
-import CLinux
+import CGrandCentralLinux
 
 /// Whether priority inversions are resolved. GRANDCENTRAL_OVERRIDES=off shows the difference.
 enum Overrides {
@@ -49,7 +49,9 @@ extension Lane {
     case .isEnqueued: return
     case .isTooLate: raiseOwner(to: band, from: thread)
     case .sends:
-      // This thread does not own the lane: the lock keeps target and generation together.
+      // This thread does not own the lane: the lock keeps the target alive until it is retained.
+      // adopt() changes the generation only after it has released the lock. A node sent between the
+      // two carries the old generation and is void; moveOn() then sends the lane to its new target.
       let target = Self.hierarchyLock.lock.withLock {
         drainRequests.load(ordering: .relaxed).generation == generation ? self.target : nil
       }
@@ -229,7 +231,7 @@ extension Lane {
     for frame in Frames(thread: thread) {
       for lane in frame.hierarchy
       where lane.owner.load(ordering: .relaxed) == thread.ownerWord {
-        // sequentiallyConsistent: see QoS/EffectivePriority.
+        // sequentiallyConsistent: see Priority/EffectivePriority.
         most = max(most, lane.state.load(ordering: .sequentiallyConsistent).urgency)
       }
     }

@@ -31,7 +31,7 @@ extension Lane {
       }
       // releasing: the node's contents, for takePending(). acquiring: with .schedule and .admitted
       // this thread reads the target that the last owner wrote. sequentiallyConsistent: with
-      // .raised, see QoS/EffectivePriority.
+      // .raised, see Priority/EffectivePriority.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
         failureOrdering: .acquiring)
@@ -100,7 +100,7 @@ extension Lane {
         send(DrainRequest(band: band, generation: generation), qos: qos, to: $0, from: thread)
       }
     } else {
-      // The node in flight already holds a reference to the lane.
+      // The node in flight will claim this request, and already holds a reference.
       Unmanaged.passUnretained(self).release()
     }
     if !isRoot { target.release() }

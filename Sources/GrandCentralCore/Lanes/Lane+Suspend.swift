@@ -18,7 +18,7 @@
 // suspend() returns: a drainer that finishes an item later reads a new epoch, reads the word, and
 // gives the lane up. A lane that is not locked has no drainer, and the next one reads the word
 // first. Bit 0 of `changeEpoch` has another meaning, see noteAskedChange(); the others count.
-// Models: Tests/Models/Scenes/SuspensionModels.swift.
+// Models: Verification/Models/Scenes/SuspensionModels.swift.
 
 extension Lane {
   final func suspendLane() {

@@ -7,7 +7,7 @@
 // If the target is a lane, the thread enters every lane of the hierarchy up to the root, innermost
 // first, and leaves in the opposite order. A hierarchy that ends in the main queue is different:
 // the closure is sent to the main thread.
-import CLinux
+import CGrandCentralLinux
 
 extension Lane {
   /// Takes an idle lane whose target is a root. `token` is the new word: `syncToken`, or locked for

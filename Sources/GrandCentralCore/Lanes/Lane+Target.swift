@@ -6,7 +6,7 @@
 // the caller holds for a moment. Work that is submitted next then has the new target's class from
 // the start.
 // The hierarchy lock guards every write of any `target`, so a walk under it is safe.
-import CLinux
+import CGrandCentralLinux
 
 extension Lane {
   static let hierarchyLock = HierarchyLock()

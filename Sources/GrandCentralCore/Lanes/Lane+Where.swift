@@ -1,7 +1,7 @@
 // Room: Lanes/Lane+Where. Which lanes a thread is on, by its frames and their hierarchies.
 // A thread that runs an item of a lane, or enters it by sync(), pushes a frame. While the frame
 // stands the lane is held, so its target is fixed, and so on up to the root.
-import CLinux
+import CGrandCentralLinux
 
 extension Lane {
   /// Whether the lane's owner word names `thread`. False on a lane that threads share, and on the

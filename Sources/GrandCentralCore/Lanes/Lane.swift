@@ -109,7 +109,6 @@ public class _Lane: DispatchObject {
     }
     CurrentQueueLabels.willDie()
     requireNotSuspended(counted: $suspension)
-    releaseSpecifics()
     if let target = $targetReference {
       target._withUnsafeGuaranteedRef { endAttachment(on: $0) }
       target.releaseAsTarget()
@@ -130,7 +129,8 @@ public class _Lane: DispatchObject {
   @inlinable @inline(__always)
   final var syncToken: LaneState { LaneState(rawValue: 1 &<< UInt64(syncShift)) }
 
-  /// Passes the node to whatever runs it. Only for a root.
+  /// Passes the node to whatever runs it. Only for a root. Overridden by Queues/GlobalQueue and
+  /// RunLoopQueue.
   func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
     engineFault("Queue '\(laneLabel)' is no root.")
   }
@@ -156,7 +156,7 @@ public class _Lane: DispatchObject {
   /// How many items an activation runs before it moves behind other work of the target.
   var drainQuota: Int { 1024 }
 
-  /// Wakes the thread of a bound lane: there is work.
+  /// Wakes the thread of a bound lane: there is work. Overridden by Queues/MainQueue.
   func wakeBoundThread() {
     engineFault("Queue '\(laneLabel)' is bound to no thread.")
   }
@@ -165,8 +165,9 @@ public class _Lane: DispatchObject {
     runAdmitted(node, on: thread)
   }
 
-  override public final func setTarget(queue: DispatchQueue) { retarget(to: queue) }
-  override final func resetTarget() { retarget(to: defaultTarget) }
+  override final func changeTarget(to queue: DispatchObject?) {
+    retarget(to: queue.map { unsafeDowncast($0, to: Lane.self) } ?? defaultTarget)
+  }
   override public func activate() { activateLane() }
   override public final func suspend() { suspendLane() }
   override public func resume() { resumeLane(activates: false, whenActivated: {}) }

@@ -16,7 +16,7 @@ struct LanePlaces: ~Copyable {
   /// How many chunks there can be. Each is twice as large as the one before it.
   private static var chunks: Int { 24 }
 
-  private struct Table {
+  struct Table {
     var made: UInt32 = none
     var free = none
   }
@@ -24,7 +24,7 @@ struct LanePlaces: ~Copyable {
   private let lock = Lock()
   // Separate memory: changing a field through a pointer to the whole would be an access to the lock
   // too.
-  private let table: UnsafeMutablePointer<Table>
+  let table: UnsafeMutablePointer<Table>
   /// The address of each chunk. Written once, under the lock, before any slot of the chunk is
   /// known.
   private let chunkAddresses: UnsafeMutablePointer<UnsafeMutablePointer<UInt64>?>
@@ -81,18 +81,6 @@ struct LanePlaces: ~Copyable {
     lock.withLock {
       word(of: place).pointee = UInt64(table.pointee.free) << 1 | 1
       table.pointee.free = place
-    }
-  }
-
-  /// Calls `body` with each address. In a forked child, by its only thread. `body` may clear the
-  /// slot.
-  func visit(_ body: (UInt64) -> Void) {
-    var place: UInt32 = 0
-    // By number, and looked up each time: `body` may add slots.
-    while place < table.pointee.made {
-      place += 1
-      let address = word(of: place).pointee
-      if address & 1 == 0 { body(address) }
     }
   }
 }

@@ -7,23 +7,20 @@
 // the thread, the next lane made there takes the slot, without a lock. Other slots come from tables
 // chosen by the lane's address, so that threads do not contend for one lock.
 // Invariant: in a child, the slots agree with the lanes that are alive. A lane fills and clears its
-// slot inside the gate for forks.
+// slot inside the gate for forks (put(), in Lane+Fork).
 // A lane that another structure always knows needs no slot; that structure registers as an annex,
 // as the store of timers' entries does.
-import CLinux
+import CGrandCentralLinux
 
 enum LaneRegistry {
-  typealias Visitor = (Unmanaged<Lane>) -> Void
-  private static let annexes = Annexes()
-
   /// The slot number of a lane that is not registered.
   static var nowhere: UInt32 { 0 }
 
   /// How many low bits of a slot number select the table. The rest is the number in that table.
   private static var tableBits: UInt32 { 5 }
-  private static var tableCount: Int { 1 << tableBits }
+  static var tableCount: Int { 1 << tableBits }
   // SAFETY: allocated once and never freed; see LanePlaces.
-  nonisolated(unsafe) private static let tables = {
+  nonisolated(unsafe) static let tables = {
     let tables = UnsafeMutablePointer<LanePlaces>.allocate(capacity: tableCount)
     for index in 0..<tableCount { (tables + index).initialize(to: LanePlaces()) }
     return tables
@@ -84,45 +81,10 @@ enum LaneRegistry {
     thread.pointee.lane_word = word(of: place)
   }
 
-  @inline(__always)
-  private static func put(
-    _ content: UInt64, into word: UnsafeMutablePointer<UInt64>, on thread: ThreadContext
-  ) {
-    ForkGate.enter(thread)
-    word.pointee = content
-    ForkGate.leave(thread)
-  }
-
   /// Returns the cached slot when the thread ends.
   static func drain(_ thread: ThreadContext) {
     if thread.pointee.lane_place_kept != 0 { give(thread.pointee.lane_place) }
     thread.pointee.lane_place_kept = 0
     thread.pointee.lane_place = nowhere
   }
-
-  /// Registers an annex: `visit` passes each of its lanes to the visitor.
-  static func add(annex visit: @escaping @Sendable (Visitor) -> Void) {
-    // A first run before any fork: see ForkGate.whenForked().
-    visit { _ in }
-    annexes.lock.withLock { annexes.all.append(visit) }
-  }
-
-  /// Calls `body` with each lane. In a forked child, by its only thread. Some lanes may have no
-  /// reference left.
-  static func visitAll(_ body: Visitor) {
-    for index in 0..<tableCount {
-      tables[index].visit { address in
-        guard let raw = UnsafeRawPointer(bitPattern: UInt(address)) else { return }
-        // SAFETY: a lane takes its address out before its memory is freed.
-        body(Unmanaged.fromOpaque(raw))
-      }
-    }
-    for visit in annexes.lock.withLock({ annexes.all }) { visit(body) }
-  }
-}
-
-private final class Annexes: @unchecked Sendable {
-  let lock = Lock()
-  /// Guarded by the lock.
-  var all: [@Sendable (LaneRegistry.Visitor) -> Void] = []
 }

@@ -26,7 +26,7 @@
 //   sleepers ⇒ locked, not held. If work arrives later, the holder wakes all sleepers when it
 //   leaves.
 //   Work queued, not suspended, not locked ⇒ running > 0, and each leaving holder looks at the
-//   work.
+//   work, or only the last one if `barrier` is set.
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
 //   urgency ≠ 0 ⇒ locked, or something is queued: the word of an idle lane equals that of a new
 //   one.
@@ -226,21 +226,6 @@ extension LaneState {
     // On a concurrent lane the sleepers may be readers, which can all enter together.
     let wake: WakeAction = hasSleepers ? (isSerial ? .wakeOne : .wakeAll) : .nothing
     return (LaneState(rawValue: awake & ~(Self.locked | Self.urgencyMask)), false, wake)
-  }
-}
-
-// MARK: In a forked child
-
-extension LaneState {
-  /// The word in a forked child, where no other thread exists and nothing is queued. `isOwned`: the
-  /// surviving thread holds the lane alone. `running`: how many permits it holds.
-  func afterFork(isOwned: Bool, running: Int, targetsLane: Bool) -> LaneState {
-    var next =
-      rawValue & (Self.suspended | Self.counted | Self.bound) | (targetsLane ? Self.targeted : 0)
-    if isOwned { next |= Self.locked }
-    next += UInt64(running) * Self.oneRunning
-    if isOwned || running > 0 { next |= rawValue & Self.held }
-    return LaneState(rawValue: next)
   }
 }
 

@@ -6,8 +6,10 @@
 // always comes just too late costs a failed spin only every other time. A thread stops as soon as
 // it had to give its CPU to another thread: that thread may be the one that it waits for, and would
 // get the CPU for one item at a time. Each value belongs to one thread.
+//   nothing, work ─short sleep→ work     work ─failed search→ disappointed
+//   nothing, work ─long sleep→ nothing   disappointed ─sleep→ nothing
 
-import CLinux
+import CGrandCentralLinux
 
 struct AdaptiveSearch {
   private enum Expectation { case nothing, work, disappointed }

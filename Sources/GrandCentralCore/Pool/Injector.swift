@@ -4,16 +4,16 @@
 
 final class Injector: @unchecked Sendable {
   /// Newest first.
-  private let inbox = Atomic<UInt>(0)
+  let inbox = Atomic<UInt>(0)
   /// Whether `front` is not empty; written under the lock, read as a hint.
-  private let hasFront = Atomic<Bool>(false)
+  let hasFront = Atomic<Bool>(false)
   private let lock = Lock()
   /// Oldest first; guarded by `lock`, as is `back`.
-  @Cell private var front: WorkNode? = nil
-  @Cell private var back: WorkNode? = nil
+  @Cell var front: WorkNode? = nil
+  @Cell var back: WorkNode? = nil
   /// Nodes moved to `front`, and nodes taken from it, modulo 2³²; guarded by `lock`.
-  @Cell private var came: UInt32 = 0
-  @Cell private var went: UInt32 = 0
+  @Cell var came: UInt32 = 0
+  @Cell var went: UInt32 = 0
 
   /// Appends a node. Any thread.
   func push(_ node: WorkNode) {
@@ -75,15 +75,6 @@ final class Injector: @unchecked Sendable {
     }
   }
 
-  /// Drops all nodes. Only in a forked child, where no other thread exists.
-  func clear() {
-    inbox.store(0, ordering: .relaxed)
-    hasFront.store(false, ordering: .relaxed)
-    front = nil
-    back = nil
-    went = came
-  }
-
   private func collectInbox() {
     if inbox.load(ordering: .relaxed) == 0 { return }
     // Before the inbox is emptied: isEmpty() must not miss the nodes between the two.
@@ -96,4 +87,17 @@ final class Injector: @unchecked Sendable {
     front = oldest
     came &+= count
   }
+}
+
+/// The kind and the band of an injector.
+struct InjectorKey: Equatable {
+  let kind: WorkKind
+  let band: Band
+
+  /// Its index among the injectors. Its bit in `sourcesWaiting` is `bit`.
+  var index: Int { kind.rawValue * 8 + Int(band.rawValue) }
+  static var count: Int { 16 }
+  var bit: UInt32 { 1 << UInt32(index) }
+  /// All bits that exist: two kinds in five bands.
+  static var all: UInt32 { 0b0011_1110_0011_1110 }
 }

@@ -15,7 +15,7 @@
 struct LocalQueue: @unchecked Sendable {
   static var capacity: Int { scaled(256, inModels: 4) }
 
-  private struct Words: ~Copyable {
+  struct Words: ~Copyable {
     let head: Atomic<UInt32>
     let tail: Atomic<UInt32>
     let band = Atomic<UInt8>(0)
@@ -24,7 +24,7 @@ struct LocalQueue: @unchecked Sendable {
       tail = Atomic(first)
     }
   }
-  private let words: UnsafeMutablePointer<Words>
+  let words: UnsafeMutablePointer<Words>
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
 
   /// `first`: the initial head and tail. A test starts them near the point where they wrap around.
@@ -33,11 +33,6 @@ struct LocalQueue: @unchecked Sendable {
     words.initialize(to: Words(first: first))
     slots = .allocate(capacity: Self.capacity)
     for index in 0..<Self.capacity { (slots + index).initialize(to: Atomic(0)) }
-  }
-
-  /// Drops all nodes. Only in a forked child, where no other thread exists.
-  func clear() {
-    words.pointee.head.store(words.pointee.tail.load(ordering: .relaxed), ordering: .relaxed)
   }
 
   /// Frees the memory. No thread may use the queue any more.
@@ -52,7 +47,8 @@ struct LocalQueue: @unchecked Sendable {
     slots + Int(index % UInt32(Self.capacity))
   }
 
-  /// Whether the queue is empty. Any thread; a hint.
+  /// Whether the queue is empty. Any thread. Exact in the order that Pool+Park.swift needs;
+  /// elsewhere a hint.
   var isEmpty: Bool {
     // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
     words.pointee.head.load(ordering: .sequentiallyConsistent)

@@ -1,7 +1,7 @@
 // Room: Pool/Monitor+Look. One look at the pool: the policy's input, and acting on its decision.
 // A look reads hints while workers run. A change that it misses shows in the next look.
 
-import CLinux
+import CGrandCentralLinux
 
 extension Monitor {
   /// State kept between looks. A monitor that has slept starts with fresh state.

@@ -4,16 +4,16 @@
 // It is made then, or when a worker first goes idle: later the system may refuse it
 // (Pool+Shortage). While awake it looks at the pool once a millisecond (Monitor+Look), and the
 // policy decides what follows (GrowthPolicy). It also names threads (WorkerName).
-import CLinux
+import CGrandCentralLinux
 
 final class Monitor: @unchecked Sendable {
   /// 0 no thread ─start→ 3 starting │ 1 watching │ 2 asleep
   ///                      └─refused→ 0
   let mode: Atomic<UInt32>
   /// When prepare() may try again, in monotonic nanoseconds.
-  private let nextPreparation = Atomic<UInt64>(0)
+  let nextPreparation = Atomic<UInt64>(0)
   // Only the monitor thread uses these.
-  private var quietRounds = 0
+  var quietRounds = 0
   var looks = Looks()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
@@ -67,7 +67,7 @@ final class Monitor: @unchecked Sendable {
         let pool = Unmanaged<Pool>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
         nameThread(ThreadName("gc-monitor"))
         let thread = currentThread()
-        ForkGate.inside(thread) {
+        pool.takeFirstSteps(of: thread) {
           if pool.configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: false) }
         }
         pool.monitor.run(pool)
@@ -79,14 +79,6 @@ final class Monitor: @unchecked Sendable {
     mode.store(0, ordering: .sequentiallyConsistent)
     if pool.hasWork() { pool.retryWithoutThread() }
     pool.reportRefusal(error)
-  }
-
-  /// Resets the monitor in a forked child, where its thread does not exist.
-  func afterFork() {
-    quietRounds = 0
-    looks = Looks()
-    nextPreparation.store(0, ordering: .relaxed)
-    mode.store(0, ordering: .relaxed)
   }
 
   private func run(_ pool: Pool) -> Never {
@@ -124,8 +116,11 @@ final class Monitor: @unchecked Sendable {
     pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
+    // `lanesOvercommit` stays: the lanes that were overdue probably still run, and the next lane
+    // should not wait for a look. It wakes idle workers only; the next looks decide anew.
     // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
-    // reads the mode; we set the mode and check for work.
+    // reads the mode; we set the mode and check for work. `workersToStart` likewise: its lock
+    // orders the append before our look, or our mode before the submitter's watch().
     mode.store(2, ordering: .sequentiallyConsistent)
     if pool.hasWork() || (pool.configuration.hasEffects && pool.hasWorkersToStart) {
       _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)

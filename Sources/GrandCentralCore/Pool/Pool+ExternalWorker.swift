@@ -22,7 +22,7 @@ extension Pool {
   /// submit, and must not sleep. Returns false, without calling it, if no CPU is free.
   func visit(as externalWorker: Worker, on thread: ThreadContext, bring: () -> Void) -> Bool {
     let allowed = allowance.load(ordering: .relaxed)
-    guard changeIfApplicable({ $0.joined(width: allowed) }) else { return false }
+    guard changeIfApplicable({ $0.joined(allowance: allowed) }) else { return false }
     externalWorker.isSearching = true
     externalWorker.name.received()
     externalWorker.status.store(.running, ordering: .relaxed)
@@ -50,7 +50,7 @@ extension Pool {
   private func stepOut(_ externalWorker: Worker, _ thread: ThreadContext) -> Bool {
     let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: externalWorker)
     guard state.load(ordering: .relaxed).active > allowed else { return false }
-    return leave(externalWorker, thread) { $0.steppedOut(width: allowed) }
+    return leave(externalWorker, thread) { $0.steppedOut(allowance: allowed) }
   }
 
   /// Leaves the counts. Returns false, and changes nothing, if the transition no longer applies.

@@ -2,9 +2,9 @@
 // Submitted work belongs to the parent, which runs it, so the child drops the nodes. It leaks their
 // closures: to destroy them would run deinits that the parent will run.
 
-extension Pool {
-  /// Resets the pool. In the child, by its only thread, which holds no lock.
-  func afterFork(on thread: ThreadContext) {
+extension Pool: ForkParticipant {
+  func afterFork() {
+    let thread = currentThread()
     for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
       withInjector(at: index) { $0.clear() }
     }
@@ -37,5 +37,66 @@ extension Pool {
     threadAllowance.store(firstThreads.load(ordering: .relaxed), ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()
+  }
+
+  /// Runs `steps`, the first steps of a thread of the engine, while no fork can happen.
+  @inline(__always)
+  func takeFirstSteps(of thread: ThreadContext, _ steps: () -> Void) {
+    ForkGate.inside(thread, steps)
+  }
+}
+
+extension Worker {
+  /// `isHere`: the worker's thread forked, inside an item.
+  fileprivate func afterFork(isHere: Bool) {
+    items.clear()
+    lanes.clear()
+    handed = nil
+    isOnIdleStack = false
+    status.store(isHere ? .running : .away, ordering: .relaxed)
+    threadID.store(isHere ? thread?.pointee.tid ?? 0 : 0, ordering: .relaxed)
+    if isHere { return }
+    isNamedByMonitor.store(false, ordering: .relaxed)
+    name = WorkerName()
+    thread = nil
+    band = .unspecified
+    visibleBand.store(0, ordering: .relaxed)
+    isSearching = false
+  }
+}
+
+extension Monitor {
+  /// The child does not have the monitor's thread.
+  fileprivate func afterFork() {
+    quietRounds = 0
+    looks = Looks()
+    nextPreparation.store(0, ordering: .relaxed)
+    mode.store(0, ordering: .relaxed)
+  }
+}
+
+extension PoolState {
+  /// The state in a forked child: its only thread is an active worker, or no worker.
+  static func afterFork(isWorker: Bool, isSearching: Bool) -> PoolState {
+    if !isWorker { return PoolState(rawValue: 0) }
+    return PoolState(rawValue: oneActive + oneThread + (isSearching ? oneSearching : 0))
+  }
+}
+
+extension LocalQueue {
+  /// Drops all nodes.
+  func clear() {
+    words.pointee.head.store(words.pointee.tail.load(ordering: .relaxed), ordering: .relaxed)
+  }
+}
+
+extension Injector {
+  /// Drops all nodes.
+  func clear() {
+    inbox.store(0, ordering: .relaxed)
+    hasFront.store(false, ordering: .relaxed)
+    front = nil
+    back = nil
+    went = came
   }
 }

@@ -1,23 +1,29 @@
 // Room: Pool/Pool+Park. How workers wake, park, step back and end.
 // Sleep/wake protocol, all four accesses sequentially consistent:
 //   a submitter   publishes the node (tail of a local queue, or inbox), then reads the state word
-//   a worker      leaves `searching` in the state word, then reads every local queue and inbox
-// In the single order of these accesses, either the submitter's read follows the worker's exchange,
-// and the submitter wakes a worker because none searches; or the worker's read follows the
-// publication, and the worker unparks itself.
+//   a worker      leaves `searching` or the active count in the state word, then reads every local
+//                 queue and inbox (hasWork)
+// In the single order of these accesses, one of two things holds.
+//   - The submitter's read follows the worker's exchange. If another worker searches, the last
+//     searcher's scan covers the node. Otherwise the submitter wakes a worker, or the monitor if
+//     the pool is saturated.
+//   - The worker's read follows the publication. A worker that parks unparks itself; one that stops
+//     searching or leaves the active count otherwise calls wakeIfNeeded().
+// Two exits need no scan of their own. retireLowered() puts a node back and calls Monitor.watch():
+// the monitor scans. Monitor.mark() runs on the monitor, which is awake and scans before it rests.
 // A weaker order loses wake-ups: on each side the store and the load are to different words, and
 // the hardware may swap them.
 // The worker can still miss work that moves during its scan, out of a queue that it has not yet
 // read into one that it has read. Only searchers move more than they take, and a searcher scans
 // again when it stops (stopSearching). Either the scanning worker had left `searching` by then, and
-// is woken; or its own exchange comes later in the state word, and it sees everything that was
-// moved before.
+// the last searcher's scan wakes a worker; or its own exchange comes later in the state word, and
+// it sees everything that was moved before.
 // Submitters have at most one wake-up in flight: a woken worker counts as searching from the moment
-// it is chosen, and submitters wake no worker while one searches. The monitor and a worker that
-// hands a node to an idle one do not look at that. The last searcher to find work wakes the next
-// worker if there is more work.
+// it is chosen, and submitters wake no worker while one searches. Two ignore this: the monitor
+// when it sends a worker (forceWoken), and handOffToIdle(). The last searcher to find work wakes
+// the next worker if there is more work.
 // After rayon's and tokio's sleep protocols.
-import CLinux
+import CGrandCentralLinux
 
 extension Pool {
   /// Wakes or starts a worker for published work, if one more helps. Never blocks for long.
@@ -31,10 +37,10 @@ extension Pool {
       followMask()
       allowed = allowance.load(ordering: .relaxed)
     }
-    if seen.active < allowed { return wake(width: allowed, extra: 0) }
+    if seen.active < allowed { return wake(allowance: allowed, extra: 0) }
     let extra = extraForUrgent()
     if seen.active >= allowed + extra { return monitor.watch(self) }
-    wake(width: allowed, extra: extra)
+    wake(allowance: allowed, extra: extra)
   }
 
   /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
@@ -57,7 +63,7 @@ extension Pool {
       // An idle worker needs no new thread, so the thread limit does not matter.
       let (next, action) =
         overcommits && state.searching == 0
-        ? state.forceWoken(maxThreads: 0) : state.woken(width: allowed, maxThreads: 0)
+        ? state.forceWoken(maxThreads: 0) : state.woken(allowance: allowed, maxThreads: 0)
       return action == .wakeIdle ? next : nil
     }
     guard isChosen else {
@@ -74,14 +80,14 @@ extension Pool {
   }
 
   /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
-  private func wake(width allowed: Int, extra: Int) {
+  private func wake(allowance allowed: Int, extra: Int) {
     let maxThreads = min(
       configuration.maxThreads, threadAllowance.load(ordering: .relaxed) + extra)
     let (action, chosen) = choose {
-      $0.woken(width: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
+      $0.woken(allowance: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
     }
     if action == .saturated { return monitor.watch(self) }
-    if let chosen { send(chosen) }
+    if let chosen { rouse(chosen) }
   }
 
   /// Applies `decide` to the state, and takes an idle worker or a record for a new thread.
@@ -108,7 +114,8 @@ extension Pool {
     }
   }
 
-  func send(_ chosen: (worker: Worker, isNew: Bool)) {
+  /// Starts the thread of a chosen worker, or ends its sleep.
+  func rouse(_ chosen: (worker: Worker, isNew: Bool)) {
     if chosen.isNew {
       start(chosen.worker)
     } else if let thread = chosen.worker.thread {
@@ -174,7 +181,7 @@ extension Pool {
 
   func runWorker(_ worker: Worker, blocked: UInt64?) {
     let thread = currentThread()
-    ForkGate.inside(thread) {
+    takeFirstSteps(of: thread) {
       nameThread(worker.plainName)
       worker.name.began()
       // Children of items inherit the worker's mask: it must be the program's, not the submitter's.
@@ -305,7 +312,7 @@ extension Pool {
   private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: worker)
     guard state.load(ordering: .relaxed).active > allowed,
-      goIdle(worker, thread, { $0.steppedBack(width: allowed) })
+      goIdle(worker, thread, { $0.steppedBack(allowance: allowed) })
     else { return false }
     // The other active workers suffice, but they may be parking at this moment: as in park().
     if hasWork() { wakeIfNeeded() }

@@ -57,9 +57,8 @@ extension Pool: ThreadlessRetrying {
     if isRefused { return }
     guard hasWork() else {
       ThreadlessRetry.end(self)
-      // A thread that published work and then began the retry anew did so before this check or
-      // after it. If before, a main thread that was called may have found no retrier: it is called
-      // again.
+      // A thread may have called begin() while the pool was still registered, to no effect. Its
+      // work was published before, so this check sees it and begins again.
       if hasWork() { retryWithoutThread() }
       return
     }

@@ -1,12 +1,12 @@
-// Room: Pool/Pool+Width. The number of CPUs that the pool uses, re-read while it runs.
-// The width is the smaller of two numbers, each of which may change at any time (Kernel/CPULimits):
+// Room: Pool/Pool+Width. The number of CPUs that the pool uses, re-read while it runs. The width is
+// the smaller of two numbers, each of which may change at any time (Platform/CPULimits):
 //   the CPUs of the affinity mask    a system call of 0.3 µs; read at most once a millisecond
 //   the quota of the control groups  several files; read at most once a second
 // Both are read when a worker goes idle and at each look of the monitor; the mask also before a
 // thread is made and when a loop of concurrentPerform begins. So a mask set before the first item,
 // or before a loop, applies to it. The mask also decides whether waiting threads spin
-// (Kernel/Spin), and how many threads may exist before any item sleeps.
-import CLinux
+// (Platform/Spin), and how many threads may exist before any item sleeps.
+import CGrandCentralLinux
 
 extension Pool {
   private static var maskNanoseconds: UInt64 { 1_000_000 }

@@ -1,9 +1,12 @@
 // Room: Pool. Runs nodes on as many threads as there are CPUs to use, higher bands first.
-// Life of a node: submit() → the worker's local queue, or the injector of its kind and band → a
-// worker takes it → the worker runs it.
+// Life of a node: submit() → an idle worker directly, or the submitting worker's local queue, or
+// the injector of its kind and band → a worker takes it → the worker runs it.
 // Files: +Take finds a node, +Park wakes and parks workers, +Classes counts workers per class,
-// +Blocked replaces workers whose items sleep, Monitor finds workers that sleep unannounced.
-import CLinux
+// +Send passes a node to another worker, +Blocked replaces workers whose items sleep, Monitor finds
+// workers that sleep unannounced, +ExternalWorker runs nodes on the poller's threads, +Width reads
+// how many CPUs to use, +Shortage retries after a refused thread, +Holders reports the queues whose
+// items hold the threads, +Fork resets the pool in a forked child.
+import CGrandCentralLinux
 
 final class Pool: @unchecked Sendable {
   struct Configuration {
@@ -13,7 +16,7 @@ final class Pool: @unchecked Sendable {
     var readWidth: (@Sendable () -> Int)?
     /// Reads the number of CPUs in the affinity mask, an upper bound; `nil` if the width is fixed.
     var readMask: (@Sendable () -> Int?)?
-    /// Threads that may exist before the monitor adds more, a millisecond after items sleep.
+    /// The thread limit until the monitor raises it.
     func firstThreads(width: Int) -> Int { min(maxThreads, 2 * width + 2) }
     /// Threads for items while other items make progress: see GrowthPolicy.
     var softThreads: Int
@@ -30,7 +33,7 @@ final class Pool: @unchecked Sendable {
     var spawn: Spawn = { startThread($0, $1, stackBytes: $2) }
     /// Reads the main thread's blocked signals, which new workers block too; `nil` if unknown.
     var readBlockedSignals: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
-    /// Whether classes change thread priorities: see QoS/ThreadEffects.
+    /// Whether classes change thread priorities: see ThreadPolicy/ThreadEffects.
     var hasEffects = false
     /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.
     var sources = InjectorKey.all
@@ -123,7 +126,7 @@ final class Pool: @unchecked Sendable {
     workers.deallocate()
   }
 
-  /// Runs `node` on a worker. Consumes the node. Any thread; never blocks.
+  /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
     let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
     if thread.pointee.worker == nil && handToIdle(node, source) { return }

@@ -10,10 +10,10 @@
 struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   var rawValue: UInt64
 
-  private static var oneActive: UInt64 { 1 }
-  private static var oneSearching: UInt64 { 1 << 16 }
+  static var oneActive: UInt64 { 1 }
+  static var oneSearching: UInt64 { 1 << 16 }
   private static var oneIdle: UInt64 { 1 << 32 }
-  private static var oneThread: UInt64 { 1 << 48 }
+  static var oneThread: UInt64 { 1 << 48 }
 
   var active: Int { Int(rawValue & 0xffff) }
   var searching: Int { Int(rawValue >> 16 & 0xffff) }
@@ -33,9 +33,9 @@ extension PoolState {
   }
 
   /// Adds a searching worker for new work, if that helps.
-  func woken(width: Int, maxThreads: Int) -> (PoolState, WakeAction) {
+  func woken(allowance: Int, maxThreads: Int) -> (PoolState, WakeAction) {
     if searching > 0 { return (self, .nothing) }
-    if active >= width { return (self, .saturated) }
+    if active >= allowance { return (self, .saturated) }
     let more = rawValue + Self.oneActive + Self.oneSearching
     if idle > 0 { return (PoolState(rawValue: more - Self.oneIdle), .wakeIdle) }
     if threads >= maxThreads { return (self, .saturated) }
@@ -73,9 +73,9 @@ extension PoolState {
     PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching - Self.oneIdle)
   }
 
-  /// An active worker parks because more are active than the width allows. `nil`: not so.
-  func steppedBack(width: Int) -> PoolState? {
-    active > width ? PoolState(rawValue: rawValue - Self.oneActive + Self.oneIdle) : nil
+  /// An active worker parks because more are active than allowed. `nil`: not so.
+  func steppedBack(allowance: Int) -> PoolState? {
+    active > allowance ? PoolState(rawValue: rawValue - Self.oneActive + Self.oneIdle) : nil
   }
 
   /// A parked worker was idle for the keep-alive time; its thread ends.
@@ -86,9 +86,10 @@ extension PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread)
   }
 
-  /// An external worker has work and starts searching for more. `nil`: the width is in use.
-  func joined(width: Int) -> PoolState? {
-    if active >= width { return nil }
+  /// An external worker has work and starts searching for more. `nil`: the allowance is in
+  /// use.
+  func joined(allowance: Int) -> PoolState? {
+    if active >= allowance { return nil }
     return PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching + Self.oneThread)
   }
 
@@ -97,20 +98,14 @@ extension PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching - Self.oneThread)
   }
 
-  /// An external worker leaves because more are active than the width allows. `nil`: not so.
-  func steppedOut(width: Int) -> PoolState? {
-    active > width ? PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread) : nil
-  }
-
-  /// The state in a forked child: its only thread is an active worker, or no worker.
-  static func afterFork(isWorker: Bool, isSearching: Bool) -> PoolState {
-    if !isWorker { return PoolState(rawValue: 0) }
-    return PoolState(rawValue: oneActive + oneThread + (isSearching ? oneSearching : 0))
+  /// An external worker leaves because more are active than allowed. `nil`: not so.
+  func steppedOut(allowance: Int) -> PoolState? {
+    active > allowance ? PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread) : nil
   }
 
   /// The item of an active worker sleeps.
   func blocked() -> PoolState { PoolState(rawValue: rawValue - Self.oneActive) }
 
-  /// The item continues. More workers than the width may be active until one steps back.
+  /// The item continues. More workers than allowed may be active until one steps back.
   func unblocked() -> PoolState { PoolState(rawValue: rawValue + Self.oneActive) }
 }

@@ -4,15 +4,16 @@
 
 final class Worker: @unchecked Sendable {
   let index: Int
-  private let items = LocalQueue()
-  private let lanes = LocalQueue()
+  let items = LocalQueue()
+  let lanes = LocalQueue()
 
   func localQueue(_ kind: WorkKind) -> LocalQueue { kind == .items ? items : lanes }
   var hasLocalWork: Bool { !items.isEmpty || !lanes.isEmpty }
 
   /// How the pool counts this worker.
-  ///   away ─start→ running ─announce→ announced ─back→ running
-  ///   running ─monitor→ uncounted ─back, or monitor→ running      running ─park→ away
+  ///   away ─start, wake, unpark→ running      running, uncounted ─park, end→ away
+  ///   running, uncounted ─announce→ announced ─back→ running
+  ///   running ─monitor→ uncounted ─back, or monitor→ running
   enum Status: UInt8, AtomicRepresentable {
     /// Parked, or no thread at all.
     case away
@@ -68,7 +69,7 @@ final class Worker: @unchecked Sendable {
 
   /// A node that a submitter passed to this worker with its wake-up. The thread that takes the
   /// worker off the idle stack writes it before the grant; the worker reads it after the grant.
-  @Cell private var handed: (node: WorkNode, band: Band)? = nil
+  @Cell var handed: (node: WorkNode, band: Band)? = nil
 
   func hand(_ node: WorkNode, band: Band) { handed = (node, band) }
 
@@ -98,23 +99,6 @@ final class Worker: @unchecked Sendable {
     self.pool = pool
     isExternal = externalWorker != nil
     plainName = ThreadName(externalWorker ?? "gc-worker-\(index)")
-  }
-
-  /// Resets the worker in a forked child. `isHere`: its thread forked, inside an item.
-  func afterFork(isHere: Bool) {
-    items.clear()
-    lanes.clear()
-    handed = nil
-    isOnIdleStack = false
-    status.store(isHere ? .running : .away, ordering: .relaxed)
-    threadID.store(isHere ? thread?.pointee.tid ?? 0 : 0, ordering: .relaxed)
-    if isHere { return }
-    isNamedByMonitor.store(false, ordering: .relaxed)
-    name = WorkerName()
-    thread = nil
-    band = .unspecified
-    visibleBand.store(0, ordering: .relaxed)
-    isSearching = false
   }
 
   deinit {

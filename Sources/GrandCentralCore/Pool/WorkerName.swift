@@ -14,7 +14,7 @@
 //   the monitor  sets `isNamedByMonitor`, writes the name, then reads the current queue
 // All four are sequentially consistent. Either the worker sees the mark and writes the right name
 // itself, or the monitor sees that the worker has left and writes the plain name.
-import CLinux
+import CGrandCentralLinux
 
 /// Distinguishes labels without comparing texts: two words that differ for two labels with
 /// different names while both are retained.
@@ -149,7 +149,11 @@ extension Monitor {
     // pair at the top.
     worker.isNamedByMonitor.store(true, ordering: .sequentiallyConsistent)
     Process.setThreadName(id, ThreadName(label))
-    if CurrentQueueLabels.label(of: thread) != label { takeLabel(of: worker) }
+    guard CurrentQueueLabels.label(of: thread) != label else { return }
+    // Whatever the mark says by now: the worker may have cleared it for a name of its own, which
+    // the line above overwrote.
+    worker.isNamedByMonitor.store(false, ordering: .relaxed)
+    Process.setThreadName(id, worker.plainName)
   }
 
   /// Restores the plain name of a worker that has left the queue that the monitor named it after.

@@ -1,7 +1,7 @@
 // Room: Queues/DispatchQueue+Sync. sync() and asyncAndWait(): the caller waits for the closure.
 // Inlined into the caller's module: on an idle queue one exchange in, the closure, one exchange
 // out.
-public import CLinux
+public import CGrandCentralLinux
 
 extension DispatchQueue {
   /// Runs a closure on this queue and returns its value.

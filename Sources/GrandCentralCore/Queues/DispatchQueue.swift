@@ -56,6 +56,8 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
     super.init(kind: kind, qos: qos, target: nil)
   }
 
+  deinit { releaseSpecifics() }
+
   override var laneLabel: String { givenLabel }
   override var labelIdentity: LabelIdentity { LabelIdentity(givenLabel) }
   override var labelAsThreadName: (name: ThreadName, kept: String) {

@@ -17,7 +17,10 @@ struct LazySlot: ~Copyable, @unchecked Sendable {
   /// Returns the part without retaining it, for frequent callers: they would contend for its
   /// reference count.
   @inline(__always)
-  func reference<Part: AnyObject>(_ make: () -> Part) -> Unmanaged<Part> {
+  func reference<Part: AnyObject>(_ make: () -> Part) -> Unmanaged<Part> { plainReference(make) }
+
+  @inline(__always)
+  func plainReference<Part: AnyObject>(_ make: () -> Part) -> Unmanaged<Part> {
     // acquiring: pairs with the releasing store in made().
     let address = word.load(ordering: .acquiring)
     // SAFETY: only made() stores a part here, and it stays.

@@ -5,15 +5,14 @@
 //   bit 2 asleep  the main thread sleeps in dispatchMain() until bit 0 or 1 is set
 //   0 ─idle→ asleep ─work, retry→ asleep and that bit, wake        any ─drainOnce→ 0
 // A run loop uses a descriptor, which becomes readable whenever bit 0 is set.
-import CLinux
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
   private static let work: UInt32 = 1
   private static let retries: UInt32 = 2
   private static let asleep: UInt32 = 4
-  private let signal = Atomic<UInt32>(0)
+  let signal = Atomic<UInt32>(0)
   /// An eventfd for run loops; -1 until a run loop requests it.
-  private let descriptor = Atomic<Int32>(-1)
+  let descriptor = Atomic<Int32>(-1)
   private let descriptorLock = Lock()
 
   init() {
@@ -72,22 +71,6 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     if before & Self.asleep != 0 { futexWake(signal) }
   }
 
-  /// Resets the queue in a forked child: nothing is queued. The parent shares the descriptor and
-  /// would lose what the child reads. So the descriptor's number is given to a new eventfd, and its
-  /// holders keep the number.
-  func afterFork() {
-    signal.store(0, ordering: .relaxed)
-    let inherited = descriptor.load(ordering: .relaxed)
-    if inherited < 0 { return }
-    let own = EventFD.make()
-    if own >= 0 {
-      gc_descriptor_move(own, inherited)
-    } else {
-      close(inherited)
-      descriptor.store(-1, ordering: .relaxed)
-    }
-  }
-
   /// Sleeps until there is work. Not inlined: this frame in a backtrace shows an idle main thread.
   @inline(never)
   func grandCentralMainIdle() {
@@ -99,6 +82,10 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
 
   /// Returns a non-blocking eventfd(2) that becomes readable when work comes to the main queue; the
   /// same descriptor at each call. Throws an errno.
+  // The engine never reads it. The run loop empties it before it calls drain(), so a signal that
+  // comes during the drain makes it readable again. A drain() in an item of the main queue does
+  // nothing and loses no signal: while the item runs the lane is locked, so pushes only queue, and
+  // the outer drain signals again if it leaves work behind (moveOn).
   func runLoopDescriptor() throws(SystemError) -> Int32 {
     descriptorLock.lock()
     defer { descriptorLock.unlock() }
@@ -135,7 +122,8 @@ public func dispatchMain() -> Never {
 public enum MainQueueRunLoop {
   /// Returns the descriptor that becomes readable when work comes to the main queue.
   ///
-  /// Call from any thread.
+  /// Call from any thread. When the descriptor is readable, read it and then call `drain()`, in
+  /// this order: a read after `drain()` would lose the signal for work that came meanwhile.
   ///
   /// - Returns: an eventfd(2), the same at each call; -1 if the kernel refuses one, with errno set.
   /// - Source: `_dispatch_get_main_queue_handle_4CF`, the symbol that CoreFoundation calls.

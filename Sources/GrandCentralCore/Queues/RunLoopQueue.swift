@@ -28,10 +28,10 @@ package final class RunLoopQueue: DispatchQueue, @unchecked Sendable {
 }
 
 /// The root of one such queue.
-private final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
+final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
   private let lock = Lock()
   /// Guarded by the lock. At most one: the lane requests one turn for all its items.
-  @Cell private var waiting: WorkNode?
+  @Cell var waiting: WorkNode?
 
   init(label: String) { super.init(root: label, kind: .root, qos: .unspecified) }
 
@@ -50,7 +50,4 @@ private final class RunLoopTurns: DispatchQueue, @unchecked Sendable {
   }
 
   var hasMore: Bool { lock.withLock { waiting != nil } }
-
-  /// In a forked child: the waiting work belongs to the parent.
-  override func forgetParent() { waiting = nil }
 }

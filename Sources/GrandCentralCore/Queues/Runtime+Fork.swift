@@ -17,6 +17,8 @@
 // The parent shares its descriptors with the child: a change of an epoll set, a timer, an inotify
 // instance or a ring would affect both. So the child closes its copies and makes new ones when it
 // needs them.
+// This file registers the engine as a whole, and each part of it that is made on first use. The
+// other rooms reset what is theirs in files of the same kind: see Lifecycle/ForkParticipant.
 // Nothing is started here, and nothing made but the main queue's descriptor where a run loop has
 // one: a child that calls execve(2) next should not pay for an engine.
 // No handler can repair a lock of another library, the Swift runtime included, that another thread
@@ -25,50 +27,90 @@
 // sync() to the main queue, iterations of concurrentPerform) must not return in the child: its
 // caller's stack is given to new threads.
 // A fork does not wait for a thread that is making `shared`: the child then finds it half made.
+import CGrandCentralLinux
 
-extension Runtime {
+extension Runtime: ForkParticipant {
   static func makeShared() -> Runtime {
     let made = Runtime(pool: Pool(.fromEnvironment()))
     for queue in made.allRoots as [Lane] + [made.main] { queue.isImmortal = true }
     // Made on first use, under no lock: make them before any thread forks. See `LazySlot`.
     _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.isKept, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
-    ForkGate.whenForked {
-      made.afterFork()
-    } rehearsal: {
-      made.rehearseFork()
-    }
+    made.joinForks()
     ForkGate.install()
     DuplicateEngineCheck.reportOthers()
     return made
   }
 
-  /// Resets the engine in the child, on its only thread, with all locks free.
-  private func afterFork() {
-    let thread = currentThread()
+  func afterFork() {
     ThreadlessRetry.endAll()
     Lane.hierarchyLock.waiters = []
     // Before the lanes change: this reads their words.
-    let holds = LaneHolds(of: thread)
-    pool.afterFork(on: thread)
+    let holds = LaneHolds(of: currentThread())
+    pool.afterFork()
     LaneRegistry.visitAll { lane in
       // SAFETY: a lane leaves the registry before its memory is freed.
-      lane._withUnsafeGuaranteedRef { $0.afterFork(holds) }
+      lane._withUnsafeGuaranteedRef {
+        $0.dropTurn()
+        $0.afterFork(holds)
+      }
     }
     main.afterFork()
   }
 
-  /// Runs the child's steps once, before any other thread has this runtime: see ForkGate.
-  private func rehearseFork() {
+  func rehearseFork() {
     let thread = currentThread()
-    pool.afterFork(on: thread)
+    pool.rehearseFork()
     // On an existing lane: a lane made for this would have to be destroyed before the program
     // begins.
     LaneHolds.rehearse(on: main, by: thread)
     LaneRegistry.visitAll { _ in }
+    main.dropTurn()
     main.afterFork(LaneHolds(of: thread))
-    main.afterFork()
+    main.rehearseFork()
   }
+}
+
+extension LazySlot {
+  /// As for other parts, but registers the part when it is made: a part that must be reset in a
+  /// forked child cannot be forgotten. Any thread.
+  @inline(__always)
+  func get<Part: ForkParticipant>(_ make: () -> Part) -> Part {
+    reference(make).takeUnretainedValue()
+  }
+
+  /// As get(), without retaining the part.
+  @inline(__always)
+  func reference<Part: ForkParticipant>(_ make: () -> Part) -> Unmanaged<Part> {
+    plainReference {
+      let made = make()
+      made.joinForks()
+      return made
+    }
+  }
+}
+
+extension MainQueue: ForkParticipant {
+  /// Nothing is queued. The parent shares the descriptor and would lose what the child reads. So
+  /// the descriptor's number is given to a new eventfd, and its holders keep the number.
+  func afterFork() {
+    signal.store(0, ordering: .relaxed)
+    let inherited = descriptor.load(ordering: .relaxed)
+    if inherited < 0 { return }
+    let own = EventFD.make()
+    if own >= 0 {
+      gc_descriptor_move(own, inherited)
+    } else {
+      close(inherited)
+      descriptor.store(-1, ordering: .relaxed)
+    }
+  }
+}
+
+extension Lane {
+  /// Discards the work that waits for a run loop: it belongs to the parent. Not an override, which
+  /// Swift requires in the class itself.
+  fileprivate final func dropTurn() { (self as? RunLoopTurns)?.waiting = nil }
 }
 
 /// The fork handlers, for programs that call them explicitly.

@@ -14,7 +14,8 @@ final class Runtime: @unchecked Sendable {
   /// The main queue, for callers that must not count references.
   let mainReference: Unmanaged<Lane>
   // Made on first use.
-  let events = LazySlot()
+  let reactor = LazySlot()
+  let watchers = LazySlot()
   let channels = LazySlot()
   let fileWorkers = LazySlot()
   let transfers = LazySlot()

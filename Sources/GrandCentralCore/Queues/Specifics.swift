@@ -170,7 +170,7 @@ extension Lane {
     return Unmanaged<SpecificTable>.fromOpaque(raw).takeUnretainedValue()
   }
 
-  /// Releases the table when the lane is destroyed.
+  /// Releases the table when the queue is destroyed.
   final func releaseSpecifics() {
     // relaxed: the release of the last reference comes after all uses.
     guard let raw = UnsafeRawPointer(bitPattern: specifics.load(ordering: .relaxed)) else { return }

@@ -22,8 +22,9 @@
 /// timer.activate()
 /// ```
 /// - Source: `dispatch/source.h` of the public reference.
-// SAFETY: the words are atomic. The source's lock guards the handlers, and what kinds of sources
-// add; the timers' lock guards a timer's settings.
+// SAFETY: the words are atomic. The source's lock guards the handlers, except that the lane owns an
+// adopted event handler (SourceState), and what kinds of sources add; the timers' lock guards a
+// timer's settings.
 public class DispatchSource: _Lane, @unchecked Sendable {
   /// The event handler's QoS, packed: events reach the queue as items of that QoS. Accessed
   /// relaxed: a new handler applies from some later event on.
@@ -31,9 +32,10 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   /// The data of the event handler that runs, or ran last.
   private let current = Atomic<UInt64>(0)
   @Cell final var rare: RareHandlers?
-  private let sourceState = Atomic<UInt32>(0)
+  final let sourceState = Atomic<SourceState>(.inactive)
   /// Guards the handlers, and state that kinds of sources add.
   final let lock = Lock()
+  /// Guarded by the lock, or while it is adopted by the lane: see SourceState.
   @Cell final var eventHandler: SourceHandler?
   /// The source is cancelled and its cancel handler taken: no handler is called any more.
   @Cell final var isOver = false
@@ -52,9 +54,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
   /// In a forked child, the event node is no longer on the lane.
-  override func forgetParent() {
-    sourceState.bitwiseAnd(~SourceState.queued, ordering: .relaxed)
-  }
+  override final func forgetParent() { dropEvents() }
 
   /// Undoes one `suspend()`; activates the source if it was never active.
   ///
@@ -110,19 +110,23 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   // MARK: Start
 
   private func start() {
-    // acquiringAndReleasing: pairs with cancel(). Both exchange one word, so the later one sees the
-    // earlier one.
-    let was = SourceState(
-      rawValue: sourceState.bitwiseOr(SourceState.started, ordering: .acquiringAndReleasing)
-        .oldValue)
-    if was.isStarted || was.isCancelled { return }
-    if was.mayRegister && hasRegistrationHandler {
-      willRegister()
-      queueRegistration()
-    } else {
+    // Pairs with cancel(): both exchange one word, so the later one sees the earlier one.
+    let sends: Bool
+    switch sourceState.transition({ $0.starting() }) {
+    case nil, .isOver: return
+    case .monitors(let queued):
+      sends = queued
       watch()
+    case .registers(let queued):
+      sends = queued
+      if hasRegistrationHandler {
+        willRegister()
+        queueRegistration()
+      } else {
+        watch()
+      }
     }
-    if was.isQueued { queueEvent(from: currentThread()) }
+    if sends { queueEvent(from: currentThread()) }
   }
 
   private func watch() {
@@ -145,7 +149,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   /// Queues a registration handler that was set after the monitoring began.
-  private func queueLateRegistration() {
+  final func queueLateRegistration() {
     submitRetained(from: currentThread()) { raw, thread in
       // SAFETY: the node's reference, which this takes.
       let source = DispatchSource.taken(from: raw, thread)
@@ -158,36 +162,12 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     if !isCancelled { takeRegistrationHandler()?.run(of: self, on: thread) }
   }
 
-  /// Called when a handler was set where there was none. Any thread.
-  final func handlerWasAdded(_ role: SourceRole) {
-    // The source behaves as if it started now: an earlier event counts as one that happens now.
-    switch role {
-    case .registration:
-      // acquiringAndReleasing: pairs with start(). Both exchange one word, so the later one sees
-      // the earlier one.
-      let was = SourceState(
-        rawValue: sourceState.bitwiseOr(SourceState.registers, ordering: .acquiringAndReleasing)
-          .oldValue)
-      if was.isStarted { queueLateRegistration() }
-    case .event:
-      if SourceState(rawValue: sourceState.load(ordering: .acquiring)).isStarted {
-        signal(from: currentThread())
-      }
-    case .cancel: break
-    }
-  }
-
   // MARK: Events
 
   /// Queues an event: something has happened, and takeData() finds it. Any thread.
   final func signal(from thread: ThreadContext) {
-    // releasing: publishes what the caller has merged. acquiring: pairs with the exchange in
-    // runEvent(), which clears the bit.
-    let was = SourceState(
-      rawValue: sourceState.bitwiseOr(SourceState.queued, ordering: .acquiringAndReleasing).oldValue
-    )
-    if was.isQueued || was.isCancelled || !was.isStarted { return }
-    queueEvent(from: thread)
+    // Publishes what the caller has merged; pairs with the transition in runEvent().
+    if sourceState.transition({ $0.signalled() }) == true { queueEvent(from: thread) }
   }
 
   private func queueEvent(from thread: ThreadContext) {
@@ -201,13 +181,19 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   }
 
   private func runEvent(on thread: ThreadContext) {
-    // Cleared before the data is taken: see SourceState.
-    let seen = SourceState(
-      rawValue: sourceState.bitwiseAnd(~SourceState.queued, ordering: .acquiringAndReleasing)
-        .oldValue)
-    if seen.isCancelled { return }
+    // The bit is cleared before the data is taken: see SourceState.
+    let handler: SourceHandler?
+    var isUnregistered = false
+    // A replaced handler is released when this event is over. Its captures may end with it, and
+    // what they do (cancel the source, remove or replace the handler) comes before no handler then.
+    var replaced: SourceHandler?
+    defer { withExtendedLifetime(replaced) {} }
+    switch sourceState.transition({ $0.beginningEvent() }) {
+    case nil, .stops: return
+    case .runs: handler = eventHandler
+    case .runsAfterLook: (handler, isUnregistered) = adoptHandlers(releasing: &replaced)
+    }
     // Without a handler, the data stays where it is until there is one.
-    let (handler, isUnregistered) = forEvent
     guard let handler, let data = takeData() else { return }
     // An event that comes while the source starts may be queued before the registration. It can
     // only come once the source monitors, or has nothing to monitor. So the registration handler
@@ -227,7 +213,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     cancel?.run(of: self, on: thread)
   }
 
-  private func submitRetained(
+  final func submitRetained(
     from thread: ThreadContext, qos: PackedQoS = .unspecified, _ entry: @escaping WorkNode.Entry
   ) {
     let node = NodeCache.take(thread)
@@ -237,7 +223,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     submit(node, from: thread)
   }
 
-  private static func taken(
+  static func taken(
     from raw: UnsafeMutableRawPointer, _ thread: ThreadContext
   ) -> Unmanaged<DispatchSource> {
     let node = WorkNode(raw)
@@ -257,14 +243,10 @@ extension DispatchSource: DispatchSourceProtocol {
   ///
   /// - Source: `dispatch_source_cancel(3)`.
   public final func cancel() {
-    // releasing: the cancel handler sees what the caller did; the lane's push orders it too.
-    let was = SourceState(
-      rawValue: sourceState.bitwiseOr(
-        SourceState.cancelled, ordering: .acquiringAndReleasing
-      ).oldValue)
-    if was.isCancelled { return }
+    // The cancel handler sees what the caller did; the lane's push orders it too.
+    guard let wasStarted = sourceState.transition({ $0.cancelling() }) else { return }
     stopMonitoring()
-    if was.isStarted && endsInPlace() { return }
+    if wasStarted && endsInPlace() { return }
     submitRetained(from: currentThread()) { raw, thread in
       let source = DispatchSource.taken(from: raw, thread)
       // SAFETY: the node's reference, which this takes.
@@ -280,7 +262,7 @@ extension DispatchSource: DispatchSourceProtocol {
   ///
   /// - Source: `dispatch_source_testcancel(3)`.
   public final var isCancelled: Bool {
-    SourceState(rawValue: sourceState.load(ordering: .acquiring)).isCancelled
+    sourceState.load(ordering: .acquiring).isCancelled
   }
 
   /// In the event handler, the data of the event; its meaning depends on the kind of source.

@@ -5,11 +5,6 @@ class MergingSource: DispatchSource, @unchecked Sendable {
   /// The events since the last delivery. A thread merges first and signals afterwards.
   final let pending = Atomic<UInt64>(0)
 
-  override final func forgetParent() {
-    super.forgetParent()
-    pending.store(0, ordering: .relaxed)
-  }
-
   override func takeData() -> UInt64? {
     // acquiring: the handler sees what was done before the merging.
     let data = pending.exchange(0, ordering: .acquiringAndReleasing)

@@ -67,6 +67,8 @@ enum SourceHandler {
 final class RareHandlers: @unchecked Sendable {
   @Cell var cancel: SourceHandler?
   @Cell var registration: SourceHandler?
+  /// The successor of an adopted event handler; `nil` may mean that it has none.
+  @Cell var replacement: SourceHandler?
 }
 
 package enum SourceRole { case event, cancel, registration }

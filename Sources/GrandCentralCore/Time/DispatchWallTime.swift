@@ -3,7 +3,9 @@
 //   all ones but one  now, in words that C clients make; never in this type
 //   all ones          for ever
 // Nanoseconds 1 and 2 of 1970 would be those two special words, so 3 is the earliest time.
-public import CLinux
+#if GRANDCENTRAL_DROPIN
+  public import CGrandCentralLinux
+#endif
 
 /// A point in time on the clock that shows the date and follows changes of it.
 ///

@@ -65,7 +65,7 @@ extension DispatchObject {
 
   /// Sets the function that is called with the context on the target queue when the object has
   /// ended. It is not called without a context.
-  package final func setFinalizer(_ finalizer: WorkFunction?) {
+  final func setFinalizer(_ finalizer: WorkFunction?) {
     let word = unsafeBitCast(finalizer, to: UInt.self)
     madeAttachment().finalizer.store(word, ordering: .releasing)
   }

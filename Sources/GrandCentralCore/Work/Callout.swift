@@ -1,6 +1,6 @@
 // Room: Work/Callout. The functions that call all client closures of async(), so that a backtrace
 // shows where the engine ends and the client begins.
-import CLinux
+import CGrandCentralLinux
 
 /// Empties a node that carries a closure, returns it to the cache, and calls the closure. The
 /// closure is moved out and dies here: otherwise the compiler retains it around the call.

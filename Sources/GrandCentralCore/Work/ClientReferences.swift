@@ -9,7 +9,7 @@
 // Immortal objects are not counted: threads everywhere retain and release them, some programs do
 // only one of the two, and no thread should wait for their cache line. Their count has a value that
 // no other object reaches, and never changes.
-// Model: Tests/Models/Scenes/ReferenceModels.swift.
+// Model: Verification/Models/Scenes/ReferenceModels.swift.
 
 extension DispatchObject {
   private static var uncounted: UInt32 { 1 << 31 }

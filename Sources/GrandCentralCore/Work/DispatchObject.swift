@@ -11,27 +11,9 @@ public class DispatchObject {
 
   init() {}
 
-  /// Sets the queue on which the work of this object finally runs.
-  ///
-  /// On a queue or a source this is an asynchronous barrier: work submitted earlier still runs
-  /// under the old target. On groups and semaphores it has no effect. Traps on the main queue, a
-  /// global queue, and a cycle of targets; the message names the queues. Any thread may call it.
-  ///
-  /// - Parameter queue: The new target.
-  /// - Source: Apple, Dispatch, `DispatchObject.setTarget(queue:)`.
-  public func setTarget(queue: DispatchQueue) {}
-
-  /// Sets the queue on which the work of this object finally runs, or resets it to the default.
-  ///
-  /// Traps as `setTarget(queue:)` with a queue does. Any thread may call it.
-  ///
-  /// - Parameter queue: The new target; `nil` selects the default target of the object.
-  /// - Source: Apple, Dispatch, `dispatch_set_target_queue`.
-  public final func setTarget(queue: DispatchQueue?) {
-    if let queue { setTarget(queue: queue) } else { resetTarget() }
-  }
-
-  func resetTarget() {}
+  /// Sets the queue on which the work of this object finally runs; `nil` resets it. The public form
+  /// is `setTarget(queue:)` in Queues, which passes a `DispatchQueue`.
+  func changeTarget(to queue: DispatchObject?) {}
 
   /// Starts an initially inactive object.
   ///

@@ -3,7 +3,7 @@
 // chain of 64 nodes to the depot; an empty list takes a chain from there, or carves a new slab. So
 // a thread that only submits and one that only runs visit the depot once every 64 items.
 // Slabs are never freed: nodes are type-stable memory. A visit takes the depot's lock once.
-public import CLinux
+public import CGrandCentralLinux
 
 /// A cache of work nodes for each thread, with a depot that all threads share.
 public enum NodeCache {

@@ -10,7 +10,7 @@
 // Owner: the one list it is on, then the one thread that runs it. The entry empties the node,
 // returns it to the cache and only then calls out, so the client's submissions reuse warm memory.
 // A pointer with offsets, not a struct behind one: a node must never be read or written as a whole.
-public import CLinux
+public import CGrandCentralLinux
 
 @usableFromInline
 struct WorkNode: Equatable {

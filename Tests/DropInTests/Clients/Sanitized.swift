@@ -32,8 +32,15 @@ fired.wait()
 if CommandLine.arguments.count > 1 {
   let shared = Box()
   let both = DispatchGroup()
-  for _ in 0..<2 {
-    DispatchQueue.global().async(group: both) { for _ in 0..<1_000_000 { shared.n += 1 } }
+  // Each item waits for the other after its access, so they run on two threads and nothing orders
+  // the accesses.
+  let done = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+  for number in 0..<2 {
+    DispatchQueue.global().async(group: both) {
+      shared.n += 1
+      done[number].signal()
+      done[1 - number].wait()
+    }
   }
   both.wait()
 }

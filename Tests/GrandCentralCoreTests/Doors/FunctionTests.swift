@@ -1,4 +1,4 @@
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 // Values that live as long as their process, kept where the leak checker finds them.
-import Primitives
+import GrandCentralPrimitives
 
 @testable import GrandCentralCore
 

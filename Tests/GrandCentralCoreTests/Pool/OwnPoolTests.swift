@@ -1,4 +1,4 @@
-import CLinux
+import CGrandCentralLinux
 import Glibc
 import TestSupport
 import Testing

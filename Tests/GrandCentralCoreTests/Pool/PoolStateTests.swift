@@ -62,11 +62,11 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 1000], [1, 2, 5, 65535])
-  func `chooses at most one worker to search, within width and threads`(
-    width: Int, maxThreads: Int
+  func `chooses at most one worker to search, within allowance and threads`(
+    allowance: Int, maxThreads: Int
   ) {
     for word in Self.valid {
-      let (next, action) = word.woken(width: width, maxThreads: maxThreads)
+      let (next, action) = word.woken(allowance: allowance, maxThreads: maxThreads)
       guard Self.keepsInvariants(next) else {
         Issue.record("\(word) → \(next) by \(action)")
         continue
@@ -76,15 +76,15 @@ import Testing
         case .nothing: word.searching > 0 && next == word
         case .saturated:
           word.searching == 0 && next == word
-            && (word.active >= width || word.idle == 0 && word.threads >= maxThreads)
+            && (word.active >= allowance || word.idle == 0 && word.threads >= maxThreads)
         case .wakeIdle:
-          word.searching == 0 && word.active < width && word.idle > 0
+          word.searching == 0 && word.active < allowance && word.idle > 0
             && next
               == Self.word(
                 threads: word.threads, idle: word.idle - 1, searching: 1,
                 active: word.active + 1)
         case .spawn:
-          word.searching == 0 && word.active < width && word.idle == 0
+          word.searching == 0 && word.active < allowance && word.idle == 0
             && word.threads < maxThreads
             && next
               == Self.word(
@@ -117,7 +117,7 @@ import Testing
 
   @Test func `takes back a worker that could not be spawned`() {
     let words = Self.valid.compactMap { word -> PoolState? in
-      let (next, action) = word.woken(width: 2000, maxThreads: 2000)
+      let (next, action) = word.woken(allowance: 2000, maxThreads: 2000)
       return action == .spawn ? next : nil
     }
     expect(from: words, threads: -1, searching: -1, active: -1) { $0.spawnFailed() }
@@ -145,11 +145,11 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4])
-  func `sends back workers beyond the width, and no others`(width: Int) {
-    let tooMany = Self.valid.filter { $0.active > width && $0.searching < $0.active }
-    expect(from: tooMany, idle: 1, active: -1) { $0.steppedBack(width: width) ?? $0 }
-    for word in Self.valid where word.active <= width {
-      #expect(word.steppedBack(width: width) == nil)
+  func `sends back workers beyond the allowance, and no others`(allowance: Int) {
+    let tooMany = Self.valid.filter { $0.active > allowance && $0.searching < $0.active }
+    expect(from: tooMany, idle: 1, active: -1) { $0.steppedBack(allowance: allowance) ?? $0 }
+    for word in Self.valid where word.active <= allowance {
+      #expect(word.steppedBack(allowance: allowance) == nil)
     }
   }
 

@@ -1,7 +1,7 @@
 // Pools whose threads a test refuses. Tests/FaultTests covers refusals by the kernel.
-import CLinux
+import CGrandCentralLinux
 import Glibc
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

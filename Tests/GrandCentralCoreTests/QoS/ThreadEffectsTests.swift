@@ -1,5 +1,5 @@
 import CFaults
-import CLinux
+import CGrandCentralLinux
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Glibc
 import GrandCentral
-import Primitives
+import GrandCentralPrimitives
 import TestSupport
 import Testing
 

@@ -1,6 +1,9 @@
 import CFaults
+import GrandCentral
 import TestSupport
 import Testing
+
+private let hasRing = DispatchIO.fileBackend.kind == .uring
 
 /// Each test runs in a process of its own: see Tests/Probes/ForkProbe. The thread sanitizer does
 /// not support threads in a child of a process that had threads, and reports that.
@@ -9,15 +12,7 @@ struct ForkTests {
   private func run(
     _ scenario: String, sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let result = runProbe("ForkProbe", scenario, seconds: 3 * patienceSeconds)
-    let failed = result.lines.filter { $0.hasPrefix("FAILED") }
-    #expect(
-      result.status == 0 && failed.isEmpty && result.errors.isEmpty,
-      "status \(result.status ?? -1), signal \(result.signal ?? 0): \(failed)\n\(result.errors)",
-      sourceLocation: sourceLocation)
-    #expect(
-      result.lines.contains { $0.hasPrefix("ok ") }, "\(result.output)",
-      sourceLocation: sourceLocation)
+    runForks(scenario, sourceLocation: sourceLocation)
   }
 
   @Test func `uses queues, groups, timers, sources and channels`() { run("main") }
@@ -56,7 +51,40 @@ struct ForkTests {
 
   @Test func `is refused by channels of before, and leaves them to the parent`() { run("channels") }
 
+  @Test(.enabled(if: hasRing, "needs io_uring"))
+  func `keeps descriptors under the numbers of the parent's ring when it forks`() { run("numbers") }
+
+  @Test(.enabled(if: hasRing, "needs io_uring"))
+  func `has left the ring to the parent before handlers of the program run`() {
+    run("program-handler")
+  }
+
+  @Test func `does not wait for a thread that the fork caught at the gate`() { run("caught") }
+
+  @Test func `has the notifications that wait for the forking thread alone`() {
+    run("notifications")
+  }
+
+  @Test func `has a semaphore's permits for itself`() { run("semaphore") }
+
   @Test func `may fork in its turn`() { run("grandchildren") }
 
   @Test func `has a run loop descriptor of its own under the same number`() { run("run-loop") }
+}
+
+/// This test runs under the thread sanitizer too, where a child may do nothing else.
+@Suite("A forked child that uses nothing", .serialized) struct ForksOnlyTests {
+  @Test func `may fork in its turn`() { runForks("forks") }
+}
+
+private func runForks(_ scenario: String, sourceLocation: SourceLocation = #_sourceLocation) {
+  let result = runProbe("ForkProbe", scenario, seconds: 3 * patienceSeconds)
+  let failed = result.lines.filter { $0.hasPrefix("FAILED") }
+  #expect(
+    result.status == 0 && failed.isEmpty && result.errors.isEmpty,
+    "status \(result.status ?? -1), signal \(result.signal ?? 0): \(failed)\n\(result.errors)",
+    sourceLocation: sourceLocation)
+  #expect(
+    result.lines.contains { $0.hasPrefix("ok ") }, "\(result.output)",
+    sourceLocation: sourceLocation)
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Runs Tests/Probes/LifetimeProbe in a child process. `scripts/lifetimes.sh` runs the probe built
+/// Runs Tests/Probes/LifetimeProbe in a child process. `scripts/dev lifetimes` runs the probe built
 /// with optimisation and the address sanitizer, which detects a use after free.
 @Suite("The last reference to an object") struct LifetimeTests {
   @Test func `may go with the effect of any call`() {

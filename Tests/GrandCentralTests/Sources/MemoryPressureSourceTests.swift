@@ -61,6 +61,10 @@ import Testing
         source.cancel()
         _ = ended.wait()
       }
+      // While memory is scarce, a timer samples; its descriptor stays open once it is made.
+      let timer = Latch()
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { timer.open() }
+      _ = timer.wait()
       end(make())
       let before = settledDescriptors()
       let first = make()

@@ -47,6 +47,27 @@ import Testing
     source.cancel()
   }
 
+  @Test func `starts no handler after a replaced handler's captures have cancelled it`() {
+    let source = DispatchSource.makeUserDataAddSource(queue: queue)
+    let log = Log<String>()
+    let (first, done) = (Latch(), Latch())
+    do {
+      let owner = Canceller(source, log)
+      source.setEventHandler { withExtendedLifetime(owner) { first.open() } }
+    }
+    source.setCancelHandler { done.open() }
+    source.activate()
+    source.add(data: 1)
+    #expect(first.wait())
+    // The event waits on the suspended queue, with the handler still unreplaced.
+    source.suspend()
+    source.add(data: 1)
+    source.setEventHandler { log.append("event") }
+    source.resume()
+    #expect(done.wait())
+    #expect(log.all == ["event", "cancelled"] || log.all == ["cancelled"])
+  }
+
   @Test func `once cancelled runs the cancel handler once, last, and no event handler`() {
     for _ in 0..<200 {
       let source = DispatchSource.makeUserDataAddSource(queue: queue)
@@ -241,5 +262,21 @@ import Testing
       (source as? DispatchSource)?.or(data: 1)
     }
     expectReport(result, says: ["add(data:)"])
+  }
+}
+
+/// Cancels a source at its end.
+private final class Canceller: Sendable {
+  private let source: any DispatchSourceUserDataAdd & Sendable
+  private let log: Log<String>
+
+  init(_ source: any DispatchSourceUserDataAdd & Sendable, _ log: Log<String>) {
+    self.source = source
+    self.log = log
+  }
+
+  deinit {
+    source.cancel()
+    log.append("cancelled")
   }
 }

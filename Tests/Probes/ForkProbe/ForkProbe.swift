@@ -18,7 +18,7 @@ import TestSupport
     // thread holds such a lock during the fork, a child that then uses something for the first time
     // waits for ever. So everything is used once here.
     _ = (firstProcess, patienceSeconds)
-    if name != "unused" { useEverything() }
+    if !["unused", "program-handler"].contains(name) { useEverything() }
     run(words.dropFirst().map(String.init))
     finish()
   }
@@ -29,7 +29,9 @@ import TestSupport
     "timers": armedTimers, "descriptors": watchedDescriptors, "signals": watchedSignals,
     "data": userData, "inside": insideQueues, "barrier": insideBarrier, "main-item": fromMainItem,
     "channels": openChannels, "grandchildren": grandchildren, "main-queue": mainQueueOfChild,
-    "run-loop": runLoopDescriptor,
+    "run-loop": runLoopDescriptor, "numbers": reusedNumbers, "program-handler": programHandler,
+    "caught": caughtAtTheGate, "notifications": notifications, "semaphore": sharedSemaphore,
+    "forks": forksOnly,
   ]
 }
 

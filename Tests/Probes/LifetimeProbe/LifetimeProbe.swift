@@ -2,7 +2,7 @@
 // reference to the object, at once and on another thread, while the call is still inside the
 // engine. A Swift caller retains the object that it calls, but the optimiser may end that at the
 // last use that it sees, so this is also built with optimisation and the address sanitizer
-// (scripts/lifetimes.sh). Prints `ended=N`, the number of rounds that reached their last effect.
+// (scripts/dev lifetimes). Prints `ended=N`, the number of rounds that reached their last effect.
 //   LifetimeProbe [ROUNDS]     rounds of each kind; default 300
 import Glibc
 import GrandCentral

@@ -3,6 +3,7 @@
 import CFaults
 import Glibc
 import GrandCentral
+import Synchronization
 import TestSupport
 
 /// Measures how long an item waits behind items that do not end: `hog` runs on the queues
@@ -72,15 +73,18 @@ private func touchNewPages() {
   munmap(pages, length)
 }
 
-/// Measures how many of a thousand items that compute for 60 ms run at the same time.
+/// Counts how many of a thousand items that compute for 60 ms begin beyond the width of two.
 func explosion() {
-  let inside = Counter()
+  let inside = AtomicCount()
+  let begun = AtomicCount()
+  let beyond = AtomicCount()
   let isOver = Box(false)
   let ended = Latch(40)
   for _ in 0..<1000 {
     DispatchQueue.global().async {
       if isOver.value { return }
-      inside.add()
+      begun.add(1)
+      if inside.add(1) > 2 { beyond.add(1) }
       let end = threadCPUSeconds() + 0.06
       spin { threadCPUSeconds() >= end }
       inside.add(-1)
@@ -89,7 +93,16 @@ func explosion() {
   }
   _ = ended.wait()
   isOver.value = true
-  say("peak", inside.peak)
+  say("begun", begun.value)
+  say("beyond", beyond.value)
+}
+
+/// A count without a lock: a worker that sleeps on a lock of the probe would make room for another.
+private final class AtomicCount: Sendable {
+  private let word = Atomic<Int>(0)
+  @discardableResult
+  func add(_ amount: Int) -> Int { word.wrappingAdd(amount, ordering: .relaxed).newValue }
+  var value: Int { word.load(ordering: .relaxed) }
 }
 
 private func threadCPUSeconds() -> Double {

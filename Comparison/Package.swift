@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Programs and tests that run on both engines, this one and the toolchain's. A folder whose name
+// contains Dispatch is a symbolic link to the folder before it: one source, compiled against both.
+let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
+let engine: Target.Dependency = .product(name: "GrandCentral", package: "GrandCentral")
+let testSupport: Target.Dependency = .product(name: "TestSupport", package: "Support")
+
+let package = Package(
+  name: "Comparison",
+  products: [.executable(name: "fuzz", targets: ["fuzz"])],
+  dependencies: [
+    .package(name: "GrandCentral", path: ".."),
+    .package(path: "../Tests/Support"),
+  ],
+  targets: [
+    // Makes random legal programs and judges their logs; knows no engine.
+    .target(name: "FuzzKit", dependencies: [testSupport], swiftSettings: language),
+    // Runs them on an engine.
+    .target(
+      name: "FuzzEngine", dependencies: ["FuzzKit", engine, testSupport],
+      swiftSettings: language + [.define("GRAND_CENTRAL")]),
+    .target(
+      name: "FuzzEngineDispatch", dependencies: ["FuzzKit", testSupport], swiftSettings: language),
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", testSupport],
+      swiftSettings: language),
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", testSupport],
+      swiftSettings: language),
+    // Programs that both Swift modules must compile and run alike.
+    .testTarget(name: "DoorTests", dependencies: [engine, testSupport], swiftSettings: language),
+    .testTarget(
+      name: "DoorDispatchTests", dependencies: [testSupport],
+      swiftSettings: language + [.define("DOOR_DISPATCH")]),
+  ]
+)

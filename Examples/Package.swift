@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Examples",
+  products: [.executable(name: "tour", targets: ["tour"])],
+  // A program outside this repository names the repository's folder, or its address and a version.
+  dependencies: [.package(name: "grandcentral", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "tour", dependencies: [.product(name: "GrandCentral", package: "grandcentral")]),
+    .testTarget(name: "TourTests", dependencies: ["tour"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

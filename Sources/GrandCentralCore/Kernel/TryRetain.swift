@@ -1,8 +1,0 @@
-// Room: Kernel/TryRetain. Turns a reference that does not keep its object into one that does.
-import CLinux
-
-extension Unmanaged {
-  /// Retains the object, or returns false if its last reference has gone. The caller must hold a
-  /// lock that the object's deinit takes, so that its memory still exists.
-  func tryRetain() -> Bool { swift_tryRetain(toOpaque()) != nil }
-}

@@ -1,0 +1,56 @@
+// Room: Platform/AdaptiveSpin. Decides whether to spin before a sleep, by recent success.
+//   31…8 failed spins in a row │ 7…0 waits that still sleep at once
+//   any ─missed→ one more failed spin, and twice as many waits sleep at once: 1, 3, 7 … 63
+//   any ─found→ 0
+// Where the other side has no CPU of its own, a spinning thread keeps it from running: a producer
+// and a consumer on one CPU alternated for each item, at ten times the cost. Where it has a CPU,
+// most spins succeed, and a failed one costs a single sleep.
+// All accesses are relaxed loads and stores: concurrent changes lose a count.
+
+struct SpinHistory: RawRepresentable, Equatable {
+  let rawValue: UInt32
+  init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  private static var maxMisses: UInt32 { 6 }
+
+  private var misses: UInt32 { rawValue >> 8 }
+  var toSkip: UInt32 { rawValue & 0xff }
+
+  static let none = SpinHistory(rawValue: 0)
+
+  /// Notes a wait that slept at once. Requires a wait to skip.
+  func skipped() -> SpinHistory { SpinHistory(rawValue: rawValue - 1) }
+
+  /// Notes a spin that ended in a sleep.
+  func missed() -> SpinHistory {
+    let misses = min(misses + 1, Self.maxMisses)
+    return SpinHistory(rawValue: misses << 8 | (1 << misses - 1))
+  }
+}
+
+struct AdaptiveSpin: ~Copyable, Sendable {
+  private let word = Atomic<UInt32>(0)
+
+  var history: SpinHistory { SpinHistory(rawValue: word.load(ordering: .relaxed)) }
+
+  /// Calls `look` up to `most` times, with spin hints between, until it returns true. Returns
+  /// whether it did. Does not call it if success is unlikely.
+  @inline(__always)
+  func look(atMost most: Int, _ look: () -> Bool) -> Bool {
+    if most == 0 { return false }
+    let seen = history
+    if seen.toSkip > 0 {
+      word.store(seen.skipped().rawValue, ordering: .relaxed)
+      return false
+    }
+    for _ in 0..<most {
+      if look() {
+        if seen != .none { word.store(SpinHistory.none.rawValue, ordering: .relaxed) }
+        return true
+      }
+      spinHint()
+    }
+    word.store(seen.missed().rawValue, ordering: .relaxed)
+    return false
+  }
+}

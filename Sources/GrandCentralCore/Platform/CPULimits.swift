@@ -1,0 +1,124 @@
+// Room: Platform/CPULimits. The number of CPUs that this process may use.
+// It is the smallest of the affinity mask, which cpusets also narrow (sched_getaffinity(2),
+// cpuset(7)), and the CPU quotas of its control group and of every group above it, version 2
+// (cgroups(7), cpu.max) or version 1 (cpu.cfs_quota_us, cpu.cfs_period_us). A fractional quota is
+// rounded up: with 2.5 CPUs, two workers leave half a CPU unused, and three are throttled a sixth
+// of the time.
+import CGrandCentralLinux
+
+struct CPULimits: Sendable {
+  /// Reads a whole small file; `nil` if it cannot be read.
+  var read: @Sendable (String) -> String?
+  /// The number of CPUs in the affinity mask; `nil` if unknown.
+  var affinity: @Sendable () -> Int?
+
+  static let machine = CPULimits(
+    read: { Process.readText($0, atMost: 65536) },
+    affinity: {
+      // The main thread's mask: the calling thread may be pinned for its own reasons.
+      let count = gc_affinity_count(gc_process_id())
+      return count > 0 ? Int(count) : nil
+    })
+
+  /// The number of CPUs to use, at least 1.
+  func width() -> Int {
+    let available = affinity() ?? 1
+    guard let quota = quota() else { return available }
+    return max(1, min(available, Int(quota.rounded(.up))))
+  }
+
+  /// The CPUs that the control groups allow, as CPU seconds per second; `nil` without a limit.
+  func quota() -> Double? {
+    guard let membership = read("/proc/self/cgroup"), let mounts = read("/proc/self/mountinfo")
+    else { return nil }
+    var smallest: Double?
+    for mount in Self.controlGroupMounts(mounts) {
+      guard let group = Self.group(in: membership, version2: mount.isVersion2) else { continue }
+      for folder in Self.folders(mount: mount, group: group) {
+        guard let quota = mount.isVersion2 ? quotaV2(folder) : quotaV1(folder) else { continue }
+        smallest = min(smallest ?? quota, quota)
+      }
+    }
+    return smallest
+  }
+
+  // MARK: The files' contents
+
+  struct Mount: Equatable {
+    /// The directory where the hierarchy is mounted.
+    var point: String
+    /// The group of the hierarchy that appears there.
+    var root: String
+    var isVersion2: Bool
+  }
+
+  /// Parses /proc/pid/mountinfo, proc(5): "… root point options… - type source superoptions".
+  static func controlGroupMounts(_ mountinfo: String, controller: String = "cpu") -> [Mount] {
+    mountinfo.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ")
+      guard let dash = fields.firstIndex(of: "-"), dash >= 5, fields.count > dash + 3 else {
+        return nil
+      }
+      let type = fields[dash + 1]
+      let isWanted = fields[dash + 3].split(separator: ",").contains(Substring(controller))
+      guard type == "cgroup2" || type == "cgroup" && isWanted else { return nil }
+      return Mount(
+        point: String(fields[4]), root: String(fields[3]), isVersion2: type == "cgroup2")
+    }
+  }
+
+  /// Parses /proc/pid/cgroup, cgroups(7): "number:controllers:path"; version 2 has "0::path".
+  static func group(
+    in membership: String, version2: Bool, controller: String = "cpu"
+  ) -> String? {
+    for line in membership.split(separator: "\n") {
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { continue }
+      let isWanted =
+        version2
+        ? fields[1].isEmpty && fields[0] == "0"
+        : fields[1].split(separator: ",").contains(Substring(controller))
+      if isWanted { return String(fields[2]) }
+    }
+    return nil
+  }
+
+  /// The directories of a group and of all groups above it that the mount shows.
+  static func folders(mount: Mount, group: String) -> [String] {
+    var path = group
+    if mount.root != "/" {
+      // Inside a container the mount shows the container's own group as its top.
+      let isBelow = group == mount.root || group.hasPrefix(mount.root + "/")
+      path = isBelow ? String(group.dropFirst(mount.root.count)) : ""
+    }
+    var folders = [mount.point]
+    var folder = mount.point
+    for part in path.split(separator: "/") where part != ".." {
+      folder += "/" + part
+      folders.append(folder)
+    }
+    return folders
+  }
+
+  private func quotaV2(_ folder: String) -> Double? {
+    guard let fields = read(folder + "/cpu.max")?.split(whereSeparator: \.isWhitespace),
+      fields.count == 2
+    else { return nil }
+    return Self.ratio(String(fields[0]), String(fields[1]))
+  }
+
+  private func quotaV1(_ folder: String) -> Double? {
+    guard let quota = read(folder + "/cpu.cfs_quota_us"),
+      let period = read(folder + "/cpu.cfs_period_us")
+    else { return nil }
+    return Self.ratio(quota, period)
+  }
+
+  /// CPUs for a quota and a period; `nil` for "max" and -1, which mean no limit.
+  private static func ratio(_ quota: String, _ period: String) -> Double? {
+    guard let quota = Double(quota.filter { !$0.isWhitespace }),
+      let period = Double(period.filter { !$0.isWhitespace }), quota > 0, period > 0
+    else { return nil }
+    return quota / period
+  }
+}

@@ -1,0 +1,109 @@
+// Room: Platform/Process. What /proc reports about this process and its threads. proc(5).
+// Every read may fail (no /proc in a sandbox, no free descriptor); callers get `nil` or a default.
+import CGrandCentralLinux
+
+enum Process {
+  /// The process's number, which is also its main thread's.
+  static var identifier: UInt32 { gc_process_id() }
+
+  /// The name of a thread of this process; "?" if it cannot be read.
+  static func threadName(_ thread: UInt32) -> String {
+    guard let name = readText("/proc/self/task/\(thread)/comm", atMost: 64) else { return "?" }
+    return String(name.prefix { $0 != "\n" })
+  }
+
+  /// Names a thread of this process. Ignores failures.
+  static func setThreadName(_ thread: UInt32, _ name: ThreadName) {
+    let descriptor = open("/proc/self/task/\(thread)/comm", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    name.withCString { _ = write(descriptor, $0, strlen($0)) }
+  }
+
+  /// The state of a thread, such as "S": proc(5), field 3 of `stat`; `nil` if it cannot be read.
+  static func threadState(_ thread: UInt32) -> Unicode.Scalar? {
+    withBytes(of: "/proc/self/task/\(thread)/stat", atMost: 512) { stat in
+      // The name is in parentheses and may contain parentheses.
+      stat.lastIndex(of: UInt8(ascii: ")"))
+        .flatMap { end in stat[(end + 1)...].first { $0 != UInt8(ascii: " ") } }
+        .map { Unicode.Scalar($0) }
+    }
+  }
+
+  /// The signals that the main thread blocks, as a bit mask; `nil` if it cannot be read. That
+  /// includes the moment in which that thread makes another one: the C library then blocks all
+  /// signals in it, even those of its own faults, which no program blocks.
+  static func mainThreadBlockedSignals() -> UInt64? {
+    let mask = withBytes(of: "/proc/self/status", atMost: 4096) { hexadecimal("SigBlk:", in: $0) }
+    let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
+    return mask.flatMap { $0 & faults == faults ? nil : $0 }
+  }
+
+  /// The hexadecimal number in the line that begins with a label. It is read for each new thread,
+  /// so this makes no `String`.
+  private static func hexadecimal(
+    _ label: StaticString, in bytes: UnsafeRawBufferPointer
+  ) -> UInt64? {
+    let label = UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount)
+    var rest = bytes[...]
+    while !rest.starts(with: label) {
+      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+      rest = rest[(end + 1)...]
+    }
+    let digits = rest.dropFirst(label.count).prefix { $0 != UInt8(ascii: "\n") }
+      .drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+  }
+
+  /// Opens a file for reading. Returns a descriptor, or -1 with errno set.
+  static func openToRead(_ path: String) -> Int32 {
+    var descriptor: Int32
+    repeat { descriptor = open(path, O_RDONLY | O_CLOEXEC) } while descriptor < 0 && errno == EINTR
+    return descriptor
+  }
+
+  /// Reads the first `atMost` bytes of a file; `nil` if it cannot be read.
+  static func readText(_ path: String, atMost limit: Int) -> String? {
+    withBytes(of: path, atMost: limit) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Passes the first `atMost` bytes of a file to `body`; `nil` if it cannot be read.
+  private static func withBytes<Result>(
+    of path: String, atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Result?
+  ) -> Result? {
+    let descriptor = openToRead(path)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
+      var filled = 0
+      while filled < limit {
+        let count = read(descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, limit - filled)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { return nil }
+        if count == 0 { break }
+        filled += count
+      }
+      return body(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
+    }
+  }
+
+  /// Reads all of a /proc file from its start. Its readiness does not report what has been read.
+  static func readText(from descriptor: Int32) -> String? {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
+    var bytes: [UInt8] = []
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { return nil }
+        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes.append(contentsOf: buffer[..<count])
+      }
+    }
+  }
+
+  /// The value of an environment variable.
+  static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}

@@ -1,0 +1,107 @@
+// Room: Queues/DispatchQueue+After. Submits work at a later time.
+
+extension DispatchQueue {
+  /// Submits `work` when `deadline` has come.
+  ///
+  /// Call from any thread. The work never starts before the deadline. It is submitted at the
+  /// deadline if nothing else is due soon after. Otherwise it may wait for that, so that one
+  /// wake-up serves several deadlines: up to a tenth of the delay, at most 10 ms. Lower classes may
+  /// wait longer: background up to a tenth of the delay, at most 1 s; utility up to a twentieth, at
+  /// most 100 ms. Use a timer source for another leeway, or for none.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to submit the work, on the clock that stops while the machine sleeps. A
+  ///     time in the past submits at once; `.distantFuture` never does.
+  ///   - qos: the work's QoS; by default that of the caller.
+  ///   - flags: options of the work.
+  ///   - work: the closure to run, once.
+  /// - Source: `dispatch_after(3)`.
+  @preconcurrency
+  public func asyncAfter(
+    deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+    execute work: @escaping @Sendable () -> Void
+  ) {
+    submit(at: deadline.limit) { .closure(work, qos: qos, flags: flags, on: $0) }
+  }
+
+  /// Submits `work` when `wallDeadline` has come by the wall clock.
+  ///
+  /// When the wall clock is set, the deadline follows it. Call from any thread. The work may wait
+  /// as long after the deadline as in `asyncAfter(deadline:qos:flags:execute:)`.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to submit the work, on the wall clock. A time in the past submits at
+  ///     once; `.distantFuture` never does.
+  ///   - qos: the work's QoS; by default that of the caller.
+  ///   - flags: options of the work.
+  ///   - work: the closure to run, once.
+  /// - Source: `dispatch_after(3)`.
+  @preconcurrency
+  public func asyncAfter(
+    wallDeadline: DispatchWallTime, qos: DispatchQoS = .unspecified,
+    flags: DispatchWorkItemFlags = [], execute work: @escaping @Sendable () -> Void
+  ) {
+    submit(at: wallDeadline.limit) { .closure(work, qos: qos, flags: flags, on: $0) }
+  }
+
+  /// Submits a work item when `deadline` has come.
+  ///
+  /// Call from any thread. An item that is cancelled before it starts does not run its closure.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to submit the item, on the clock that stops while the machine sleeps. A
+  ///     time in the past submits at once; `.distantFuture` never does.
+  ///   - execute: the item to perform.
+  /// - Source: `dispatch_after(3)`.
+  public func asyncAfter(deadline: DispatchTime, execute: DispatchWorkItem) {
+    submit(at: deadline.limit) { .item(execute, queue: self, on: $0) }
+  }
+
+  /// Submits a work item when `wallDeadline` has come by the wall clock.
+  ///
+  /// Call from any thread. An item that is cancelled before it starts does not run its closure.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to submit the item, on the wall clock. A time in the past submits at
+  ///     once; `.distantFuture` never does.
+  ///   - execute: the item to perform.
+  /// - Source: `dispatch_after(3)`.
+  public func asyncAfter(wallDeadline: DispatchWallTime, execute: DispatchWorkItem) {
+    submit(at: wallDeadline.limit) { .item(execute, queue: self, on: $0) }
+  }
+
+  /// Calls a C function at the time that C's encoding gives.
+  package func asyncAfterCall(
+    word: dispatch_time_t, _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
+  ) {
+    submit(at: TimeLimit(word: word)) { .function(function, context, on: $0) }
+  }
+
+  /// Performs `item` at the time that C's encoding gives.
+  package func asyncAfter(word: dispatch_time_t, execute item: DispatchWorkItem) {
+    submit(at: TimeLimit(word: word)) { .item(item, queue: self, on: $0) }
+  }
+
+  private func submit(at limit: TimeLimit, _ makeNode: (ThreadContext) -> WorkNode) {
+    let thread = currentThread()
+    let (timers, target): (Timers, UInt64)
+    switch limit {
+    case .forever: return
+    case .now: return submit(makeNode(thread), from: thread)
+    case .at(.monotonic(let nanoseconds)):
+      (timers, target) = (Reactor.shared.monotonic, nanoseconds)
+    case .at(.wall(let nanoseconds)):
+      (timers, target) = (Reactor.shared.wall, nanoseconds)
+    }
+    let now = timers.clock.nanoseconds
+    guard target > now else { return submit(makeNode(thread), from: thread) }
+    // Apple's engine allows up to a minute. Not here: with many deadlines in a window, all of them
+    // wait for the window's end.
+    let node = makeNode(thread)
+    let band = QoSPropagation.effective(item: node.traits.qos, queue: ownQoS).band
+    let leeway = max(
+      min((target - now) / 10, 10_000_000),
+      ClassEffects.of(band).leeway.nanoseconds(after: target - now))
+    timers.submit(node, to: self, at: target, leeway: leeway)
+  }
+}

@@ -1,0 +1,257 @@
+// Room: Queues/DispatchWorkItem+Wait. Waiting for a work item, and notifications of its end.
+
+extension DispatchWorkItem {
+  /// Waits until the item's first execution ends.
+  ///
+  /// Blocks the calling thread; the pool replaces a blocked worker. Either wait for an item once
+  /// and execute it once, or execute it any number of times; anything else stops the process. So
+  /// does a wait that cannot end: a call from the item itself, or a call from an item that holds
+  /// the item's queue alone.
+  ///
+  /// - Source: `dispatch_block_wait(3)`.
+  @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  public func wait() { _ = wait(limit: .forever) }
+
+  /// Waits until the item's first execution ends, or until a deadline.
+  ///
+  /// Blocks as `wait()` does, and stops the process likewise. With a deadline, a wait that cannot
+  /// end times out.
+  ///
+  /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
+  /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
+  /// - Source: `dispatch_block_wait(3)`.
+  @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
+
+  /// Waits until the item's first execution ends, or until a date.
+  ///
+  /// Blocks as `wait()` does, and stops the process likewise. With a deadline, a wait that cannot
+  /// end times out.
+  ///
+  /// - Parameter wallTimeout: the deadline, which follows changes of the wall clock.
+  /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
+  /// - Source: `dispatch_block_wait(3)`.
+  @available(*, noasync, message: "it would block a thread of the concurrency pool")
+  public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
+    wait(limit: wallTimeout.limit)
+  }
+
+  /// Waits as `wait(timeout:)` does; the deadline is a C time value of any clock.
+  package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
+    wait(limit: TimeLimit(word: word))
+  }
+
+  func wait(limit: TimeLimit) -> DispatchTimeoutResult {
+    if beginWait().isDone { return .success }
+    if limit.hasPassed { return endTimedOut() }
+    for _ in 0..<Spin.limit {
+      // acquiring: pairs with the releasing exchange in finish().
+      if WorkItemState(rawValue: state.load(ordering: .acquiring)).isDone { return .success }
+      spinHint()
+    }
+    let thread = currentThread()
+    // Retained for the length of the sleep, so that a thread that follows this wait may use it.
+    let queue = takeSubmission()?.takeRetainedValue()
+    if limit == .forever { refuseDeadlock(on: thread, queue) }
+    let result = sleepRaising(thread, queue, until: limit)
+    if result == .timedOut, let queue { recordSubmission(to: queue) }
+    return result
+  }
+
+  /// Sleeps until the item is done. Meanwhile the thread that performs the item, or the work ahead
+  /// of it on `queue`, runs at the class of `thread` at least.
+  private func sleepRaising(
+    _ thread: ThreadContext, _ queue: DispatchQueue?, until limit: TimeLimit
+  ) -> DispatchTimeoutResult {
+    let wait = ItemWait(item: self, queue: queue)
+    let band = EffectivePriority.ofWaiter(thread)
+    wait.waiterPriorityDidRise(to: band, from: thread)
+    let result = EffectivePriority.waiting(thread, for: wait, at: band) {
+      Blocking.announced(thread) { sleep(until: limit) }
+    }
+    awaited.store(0, ordering: .sequentiallyConsistent)
+    // The queue's drainer recomputes what its nodes ask before the next item.
+    if result == .timedOut { queue?.noteAskedChange() }
+    return result
+  }
+
+  /// Claims the item's only wait and returns the word as it was before.
+  private func beginWait() -> WorkItemState {
+    // relaxed: a guess that the exchange re-checks.
+    var seen = WorkItemState(rawValue: state.load(ordering: .relaxed))
+    while true {
+      let next: WorkItemState
+      do throws(WorkItemState.WaitRefusal) { next = try seen.waiting() } catch { fail(error) }
+      // acquiring: pairs with the releasing exchange in finish().
+      let (won, now) = state.weakCompareExchange(
+        expected: seen.rawValue, desired: next.rawValue, successOrdering: .acquiring,
+        failureOrdering: .relaxed)
+      if won { return seen }
+      seen = WorkItemState(rawValue: now)
+    }
+  }
+
+  private func fail(_ refusal: WorkItemState.WaitRefusal) -> Never {
+    switch refusal {
+    case .waitedBefore:
+      clientFault(
+        """
+        wait() on a DispatchWorkItem that is or was waited for already. An item may be waited for \
+        once; use a DispatchGroup, or notify(queue:execute:), for more.
+        """)
+    case .executedTwice:
+      clientFault(
+        """
+        wait() on a DispatchWorkItem that was executed more than once. Wait for an item that is \
+        executed once, or use a DispatchGroup.
+        """)
+    }
+  }
+
+  private func refuseDeadlock(on thread: ThreadContext, _ queue: DispatchQueue?) {
+    require(
+      runner.load(ordering: .relaxed) != UInt(bitPattern: thread),
+      """
+      Deadlock: a DispatchWorkItem waits for itself: wait() was called from inside its own block. \
+      Wait elsewhere, or use notify(queue:execute:).
+      """)
+    guard let queue else { return }
+    // A thread that holds the queue alone keeps the item from starting for as long as it waits.
+    require(
+      !queue.isClosed(by: thread),
+      """
+      Deadlock: wait() on a DispatchWorkItem that was submitted to queue '\(queue.label)', from an \
+      item that has this queue to itself. Wait elsewhere, or use notify(queue:execute:).
+      """)
+  }
+
+  private func sleep(until limit: TimeLimit) -> DispatchTimeoutResult {
+    // acquiring throughout: pairs with the releasing exchange in finish().
+    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    while let next = seen.fellAsleep() {
+      if seen != next {
+        let (won, now) = state.weakCompareExchange(
+          expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
+        guard won else {
+          seen = WorkItemState(rawValue: now)
+          continue
+        }
+      }
+      if futexWait(state, while: next.rawValue, until: limit.deadline) == .timedOut {
+        return endTimedOut()
+      }
+      seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    }
+    return .success
+  }
+
+  /// Withdraws the wait. Returns `.success` if the item is done.
+  private func endTimedOut() -> DispatchTimeoutResult {
+    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+    while let next = seen.gaveUp() {
+      let (won, now) = state.weakCompareExchange(
+        expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
+      if won { return .timedOut }
+      seen = WorkItemState(rawValue: now)
+    }
+    return .success
+  }
+}
+
+/// One wait for an item: raises the item's runner, or its queue, when the waiting thread is raised.
+private final class ItemWait: PriorityInheriting {
+  private let item: DispatchWorkItem
+  private let queue: DispatchQueue?
+
+  init(item: DispatchWorkItem, queue: DispatchQueue?) {
+    self.item = item
+    self.queue = queue
+  }
+
+  func waiterPriorityDidRise(to band: Band, from thread: ThreadContext) {
+    guard Overrides.areResolved else { return }
+    item.awaited.store(UInt32(band.rawValue), ordering: .sequentiallyConsistent)
+    let runner = item.runner.load(ordering: .sequentiallyConsistent)
+    if let holder = ThreadContext(bitPattern: runner) {
+      if holder == thread { return }
+      EffectivePriority.raise(holder, to: band, from: thread) {
+        item.runner.load(ordering: .sequentiallyConsistent) == runner
+          && item.awaited.load(ordering: .sequentiallyConsistent) >= band.rawValue
+      }
+    } else if queue?.kind == .serial {
+      queue?.waiterPriorityDidRise(to: band, from: thread)
+    }
+  }
+}
+
+extension DispatchWorkItem {
+  /// Submits `execute` to `queue` when the item's first execution ends, or at once if it has ended.
+  ///
+  /// Call from any thread. Notifications are submitted in the order of the calls. An item that is
+  /// destroyed without having been executed discards its notifications.
+  ///
+  /// - Parameters:
+  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
+  ///     stops the process.
+  ///   - flags: the attributes of the work.
+  ///   - queue: the queue that runs the work.
+  ///   - execute: the closure to submit; runs once.
+  /// - Source: `dispatch_block_notify(3)`.
+  public func notify(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
+    execute: @escaping () -> Void
+  ) {
+    let thread = currentThread()
+    register(Notification(execute, qos: qos, flags: flags, queue: queue, on: thread), on: thread)
+  }
+
+  /// Submits a work item to `queue` when this item's first execution ends.
+  ///
+  /// Call from any thread. If the execution has ended, submits at once. The order is that of
+  /// `notify(qos:flags:queue:execute:)`.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue that runs the item.
+  ///   - execute: the item to submit; it runs with its own QoS and flags.
+  /// - Source: `dispatch_block_notify(3)`.
+  public func notify(queue: DispatchQueue, execute: DispatchWorkItem) {
+    let thread = currentThread()
+    register(Notification(execute, queue: queue, on: thread), on: thread)
+  }
+
+  private func register(_ notification: Notification, on thread: ThreadContext) {
+    lock.withLock {
+      var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
+      while let next = seen.observed() {
+        // relaxed on success: the lock hands over the list.
+        // acquiring on failure: if the item is done, what it wrote is visible to the work submitted
+        // here.
+        let (won, now) = state.weakCompareExchange(
+          expected: seen.rawValue, desired: next.rawValue, successOrdering: .relaxed,
+          failureOrdering: .acquiring)
+        if won { return notifications.append(notification) }
+        seen = WorkItemState(rawValue: now)
+      }
+      // Done: the registered notifications go first, even if finish() has not reached them yet.
+      submitNotifications(from: thread)
+      notification.submit(from: thread)
+    }
+  }
+
+  func deliverNotifications(on thread: ThreadContext) {
+    lock.withLock { submitNotifications(from: thread) }
+  }
+
+  /// Call with the lock held.
+  private func submitNotifications(from thread: ThreadContext) {
+    for notification in notifications { notification.submit(from: thread) }
+    notifications = []
+  }
+
+  /// Discards the notifications that were never submitted. Called by the item's deinit.
+  func discardNotifications() {
+    if $notifications.isEmpty { return }
+    let thread = currentThread()
+    for notification in $notifications { notification.discard(on: thread) }
+  }
+}

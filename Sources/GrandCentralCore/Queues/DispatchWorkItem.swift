@@ -1,0 +1,204 @@
+// Room: Queues/DispatchWorkItem. A closure that can be cancelled, waited for and observed.
+// The state word: WorkItemState.swift. An item may be executed any number of times; waiters and
+// observers are notified of the end of the first execution.
+// `submission` holds the queue of the last submission, retained. A thread that takes the reference
+// out of the word by an exchange owns it. A waiter borrows it; the end of an execution drops it.
+// A waiter raises what it waits for; `awaited` is the waiter's band:
+//   waiter  awaited = band; if a thread runs the item (`runner`), raise it, else raise the queue
+//   runner  runner = itself; work; runner = previous runner; if awaited, return to its own class
+// All four accesses are sequentially consistent: either the waiter sees the runner, or the runner
+// sees `awaited`. A late waiter re-checks `runner` under the thread's lock and finds the runner
+// gone.
+import CGrandCentralLinux
+
+/// A unit of work that can be submitted, performed, waited for, observed and cancelled.
+///
+/// ```swift
+/// let item = DispatchWorkItem(qos: .utility) { index(library) }
+/// DispatchQueue.global().async(execute: item)
+/// item.notify(queue: .main) { showResults() }
+/// ```
+/// - Source: `dispatch/block.h` of the public reference.
+// SAFETY: `lock` guards `notifications`; all other shared state is atomic. The block need not be
+// Sendable, as in Apple's Dispatch: the submitter is responsible for what it captures.
+public final class DispatchWorkItem: @unchecked Sendable {
+  let state = Atomic<UInt32>(0)
+  /// The band of the waiting thread, or 0.
+  let awaited = Atomic<UInt32>(0)
+  /// The address of the context of the thread that performs the item, or 0.
+  let runner = Atomic<UInt>(0)
+  private let submission = Atomic<UInt>(0)
+  let lock = Lock()
+  private let explicitQoS: PackedQoS
+  @Cell var notifications: [Notification] = []
+  let flags: DispatchWorkItemFlags
+  private let work: Work
+
+  private enum Work {
+    case closure(() -> Void)
+    /// A function of a C program and its context. The item owns the context; its deinit passes it
+    /// to `release`.
+    case function(WorkFunction, UnsafeMutableRawPointer, release: WorkFunction)
+  }
+
+  /// Creates a work item; nothing runs yet.
+  ///
+  /// - Parameters:
+  ///   - qos: the QoS of the work; by default that of the submitting thread. A relative priority
+  ///     outside 0 … -15 stops the process.
+  ///   - flags: the attributes of the work.
+  ///   - block: the work.
+  /// - Source: `dispatch_block_create(3)`.
+  public convenience init(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+    block: @escaping () -> Void
+  ) {
+    self.init(qos: qos, flags: flags, work: .closure(block))
+  }
+
+  /// Creates an item that calls `function` with `context`. The item's deinit calls `release` with
+  /// it.
+  package convenience init(
+    qos: DispatchQoS, flags: DispatchWorkItemFlags, calling function: @escaping WorkFunction,
+    with context: UnsafeMutableRawPointer, release: @escaping WorkFunction
+  ) {
+    self.init(qos: qos, flags: flags, work: .function(function, context, release: release))
+  }
+
+  private init(qos: DispatchQoS, flags: DispatchWorkItemFlags, work: Work) {
+    var explicit = PackedQoS(qos)
+    if flags.contains(.assignCurrentContext) && explicit.band == .unspecified {
+      explicit = QoSPropagation.captured(
+        from: PackedQoS(rawValue: currentThread().pointee.qos), explicit: explicit, flags: flags)
+    }
+    self.explicitQoS = explicit
+    self.flags = flags
+    self.work = work
+  }
+
+  deinit {
+    takeSubmission()?.release()
+    discardNotifications()
+    if case .function(_, let context, let release) = work { release(context) }
+  }
+
+  /// Runs the work on the calling thread and returns when it ends. A cancelled item runs nothing.
+  ///
+  /// The work runs at the item's QoS if that is more urgent than the thread's. Executing an item
+  /// more than once stops the process if a thread has waited for it.
+  ///
+  /// - Source: `dispatch_block_perform(3)`.
+  public func perform() {
+    let thread = currentThread()
+    let outer = thread.pointee.qos
+    thread.pointee.qos =
+      QoSPropagation.performed(item: explicitQoS, on: PackedQoS(rawValue: outer)).rawValue
+    let own = PackedQoS(rawValue: thread.pointee.qos).place
+    if own > PackedQoS(rawValue: outer).place { Lane.reapplyPriority(thread) }
+    performSubmitted(on: thread)
+    thread.pointee.qos = outer
+    let adopted = thread.pointee.applied
+    if adopted != 0 && adopted != UInt32(PackedQoS(rawValue: outer).place.rawValue) {
+      Lane.reapplyPriority(thread)
+    }
+  }
+
+  /// Cancels the item: later executions run nothing. An execution that has begun continues.
+  ///
+  /// Call from any thread. Waiters and observers are notified only when an execution is attempted.
+  ///
+  /// - Source: `dispatch_block_cancel(3)`.
+  public func cancel() {
+    // relaxed: sets one bit and publishes nothing else.
+    state.bitwiseOr(WorkItemState.cancelled, ordering: .relaxed)
+  }
+
+  /// Whether `cancel()` was called.
+  ///
+  /// - Source: `dispatch_block_testcancel(3)`.
+  public var isCancelled: Bool {
+    WorkItemState(rawValue: state.load(ordering: .relaxed)).isCancelled
+  }
+}
+
+extension DispatchWorkItem {
+  /// The traits of a node that carries this item and is submitted by `thread`.
+  func traits(from thread: ThreadContext) -> WorkTraits {
+    let qos = QoSPropagation.captured(
+      from: PackedQoS(rawValue: thread.pointee.qos), explicit: explicitQoS, flags: flags)
+    return WorkTraits(qos: qos, barrier: flags.contains(.barrier))
+  }
+
+  /// Runs the work as an item of a queue; the caller has set the thread's QoS.
+  func performSubmitted(on thread: ThreadContext) {
+    if !isCancelled {
+      let outer = runner.exchange(UInt(bitPattern: thread), ordering: .sequentiallyConsistent)
+      let asked = awaited.load(ordering: .sequentiallyConsistent)
+      if asked > thread.pointee.applied {
+        Lane.reapplyPriority(thread, atLeast: Band(rawValue: UInt8(asked)) ?? .default)
+      }
+      switch work {
+      case .closure(let closure): grandCentralClientCallout(closure)
+      case .function(let function, let context, _):
+        grandCentralFunctionCallout(function, context)
+      }
+      runner.store(outer, ordering: .sequentiallyConsistent)
+      if awaited.load(ordering: .sequentiallyConsistent) != 0
+        // A waiter that timed out raised this thread before it cleared `awaited`.
+        || thread.effectivePriority != thread.pointee.applied
+        || EffectivePriority.mayBeRaised(thread)
+      {
+        thread.pointee.boosted = 1
+        Lane.reapplyPriority(thread)
+      }
+    }
+    finish(on: thread)
+  }
+
+  private func finish(on thread: ThreadContext) {
+    takeSubmission()?.release()
+    var seen = WorkItemState(rawValue: state.load(ordering: .relaxed))
+    while true {
+      guard let next = seen.finished() else {
+        clientFault(
+          """
+          A DispatchWorkItem was executed more than once and waited for. Wait for an item that is \
+          executed once, or use a DispatchGroup.
+          """)
+      }
+      // releasing: publishes what the work wrote to the waiter's acquiring load. Not acquiring: the
+      // lock publishes what the notifications hold.
+      let (won, now) = state.weakCompareExchange(
+        expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
+        failureOrdering: .relaxed)
+      if won { break }
+      seen = WorkItemState(rawValue: now)
+    }
+    if seen.isDone { return }
+    if seen.isSleeping { futexWake(state, count: .max) }
+    if seen.isNotified { deliverNotifications(on: thread) }
+  }
+
+  // MARK: The queue of the last submission
+
+  /// Records where a waiter finds the item, until the execution ends.
+  func recordSubmission(to queue: DispatchQueue) {
+    let retained = UInt(bitPattern: Unmanaged.passRetained(queue).toOpaque())
+    // releasing: publishes the queue to takeSubmission(). acquiring: the previous queue,
+    // released here.
+    let before = submission.exchange(retained, ordering: .acquiringAndReleasing)
+    Self.queue(before)?.release()
+  }
+
+  /// Takes the queue of the last submission whose execution has not ended. The caller releases it.
+  func takeSubmission() -> Unmanaged<DispatchQueue>? {
+    // relaxed: most items were never submitted as objects; the exchange below takes the reference.
+    if submission.load(ordering: .relaxed) == 0 { return nil }
+    return Self.queue(submission.exchange(0, ordering: .acquiring))
+  }
+
+  private static func queue(_ word: UInt) -> Unmanaged<DispatchQueue>? {
+    // SAFETY: a word other than 0 is a reference that recordSubmission() retained.
+    UnsafeRawPointer(bitPattern: word).map { Unmanaged.fromOpaque($0) }
+  }
+}

@@ -1,0 +1,168 @@
+// Room: Reactor/Poller+Shortage. Retries what the system refuses: descriptors, memory, threads.
+// Invariant: a refused request stays registered until it succeeds, so nothing is lost.
+// A poller thread retries every 10 ms until nothing is missing. While the set itself is missing,
+// the thread sleeps by the clock instead of waiting in the set. Timers continue then, since they
+// need no descriptor to know what is due. If there is no thread at all, threads that sleep in a
+// wait of the engine try to make one (ThreadlessRetry).
+// The set contains a wake-up descriptor, so that a thread in the wait notices a new shortage.
+
+/// An object that needs a resource which the system has refused.
+protocol ResourceRetry: AnyObject, Sendable {
+  /// Tries again, and returns whether nothing is missing any more. Called every few milliseconds by
+  /// a poller thread that holds no lock.
+  func tryAgain(on thread: ThreadContext) -> Bool
+}
+
+extension Poller {
+  static var retryMilliseconds: Int32 { 10 }
+
+  /// Makes the set and the first thread, if they are missing. Returns the set, or a negative errno
+  /// if the system refuses it for now; a caller that needs the set then registers for a retry.
+  func prepare() -> Int32 {
+    let seen = set.load(ordering: .acquiring)
+    if seen >= 0 && state.load(ordering: .relaxed).threads > 0 { return seen }
+    let made = seen >= 0 ? seen : makeSet()
+    if state.load(ordering: .acquiring).threads == 0 {
+      if pool.isRefused { pool.retryWithoutThread(for: self) } else { startThread() }
+    }
+    return made
+  }
+
+  private func makeSet() -> Int32 {
+    lock.withLock {
+      let seen = set.load(ordering: .relaxed)
+      if seen >= 0 { return seen }
+      let made = ReadinessSet.make()
+      let wakeDescriptor = made >= 0 ? EventFD.make() : -1
+      if wakeDescriptor >= 0,
+        ReadinessSet.add(made, wakeDescriptor, .readable, .edge, key: Self.wakeKey) == 0
+      {
+        self.wakeDescriptor = wakeDescriptor
+        set.store(made, ordering: .releasing)
+        return made
+      }
+      // At least 1, because the returned value must be negative.
+      let error = max(errno, 1)
+      if wakeDescriptor >= 0 { close(wakeDescriptor) }
+      if made >= 0 { close(made) }
+      reportShortage(error)
+      isShort.store(true, ordering: .releasing)
+      return -error
+    }
+  }
+
+  /// Registers `user` for retries until nothing is missing. Any thread without a poller lock.
+  func lack(_ user: any ResourceRetry, error: Int32) {
+    let wakeDescriptor = lock.withLock {
+      if !lacking.contains(where: { $0 === user }) { lacking.append(user) }
+      shortages &+= 1
+      isShort.store(true, ordering: .releasing)
+      return self.wakeDescriptor
+    }
+    reportShortage(error)
+    if wakeDescriptor >= 0 { EventFD.signal(wakeDescriptor) }
+    _ = prepare()
+  }
+
+  func tryAgain(on thread: ThreadContext) {
+    guard makeSet() >= 0 else {
+      // Timers continue without the set: each retry fires what is due.
+      for who in lock.withLock({ lacking }) { _ = who.tryAgain(on: thread) }
+      return
+    }
+    for who in lock.withLock({ lacking }) {
+      let before = lock.withLock { shortages }
+      guard who.tryAgain(on: thread) else { continue }
+      // A shortage that was registered meanwhile, perhaps by the same object, may have missed this
+      // attempt. The next attempt decides.
+      lock.withLock {
+        if shortages == before { lacking.removeAll { $0 === who } }
+      }
+    }
+    lock.withLock { isShort.store(!lacking.isEmpty, ordering: .relaxed) }
+  }
+
+  private func reportShortage(_ error: Int32) {
+    guard !hasReported.exchange(true, ordering: .relaxed) else { return }
+    report(
+      .eventsRefused,
+      """
+      GRAND CENTRAL: The system refused what events need (errno \(error); epoll_create(2), epoll_ctl(2), \
+      timerfd_create(2), eventfd(2), pidfd_open(2), inotify_add_watch(2)). It is asked again every \(Self.retryMilliseconds) ms; \
+      until then events come late.
+      Raise the limit on open files (ulimit -n), /proc/sys/fs/epoll/max_user_watches or \
+      max_user_watches and max_user_instances in /proc/sys/fs/inotify, or close what is not needed.
+      """)
+  }
+
+  // MARK: Threads
+
+  /// Starts one more thread, unless there are enough.
+  func startThread() {
+    guard let number = state.transition({ $0.starting() }) else { return }
+    let own = number == 0 ? first : second
+    let start = Unmanaged.passRetained(
+      PollerStart(
+        poller: self, own: own, externalWorker: externalWorker(of: own, number),
+        blocked: pool.configuration.readBlockedSignals()))
+    let error = pool.spawn(
+      { argument in
+        // SAFETY: the reference passed below, owned by this thread.
+        let start = Unmanaged<PollerStart>.fromOpaque(argument.unsafelyUnwrapped)
+          .takeRetainedValue()
+        start.run()
+        return nil
+      }, start.toOpaque(), stackBytes: 0)
+    if error == 0 { return ThreadlessRetry.end(self) }
+    start.release()
+    state.transition(to: { $0.refused(number) })
+    // The second thread only adds speed; the next event tries again.
+    if number == 0 { pool.retryWithoutThread(for: self) }
+    pool.reportRefusal(error)
+  }
+
+  /// Returns the pool's record of that thread, the same one at each attempt.
+  private func externalWorker(of own: PollerThread, _ number: UInt32) -> Worker {
+    lock.withLock {
+      let externalWorker =
+        own.externalWorker ?? pool.makeExternalWorker(named: "gc-events-\(number)")
+      own.externalWorker = externalWorker
+      return externalWorker
+    }
+  }
+}
+
+private final class PollerStart {
+  let poller: Poller
+  let own: PollerThread
+  let externalWorker: Worker
+  let blocked: UInt64?
+
+  init(poller: Poller, own: PollerThread, externalWorker: Worker, blocked: UInt64?) {
+    self.poller = poller
+    self.own = own
+    self.externalWorker = externalWorker
+    self.blocked = blocked
+  }
+
+  func run() {
+    let thread = currentThread()
+    own.beginFirstSteps(of: thread)
+    nameThread(externalWorker.plainName)
+    // Children that handlers start inherit the signal mask, so it must be the program's.
+    if let blocked { setBlockedSignals(blocked) }
+    if poller.pool.configuration.hasEffects {
+      ThreadEffects.adopt(thread, isReplaceable: false)
+    }
+    externalWorker.thread = thread
+    externalWorker.threadID.store(thread.pointee.tid, ordering: .relaxed)
+    poller.run(own, as: externalWorker)
+  }
+}
+
+extension Poller: ThreadlessRetrying {
+  func attend() {
+    guard state.load(ordering: .acquiring).threads == 0 else { return ThreadlessRetry.end(self) }
+    if !pool.isRefused { startThread() }
+  }
+}

@@ -1,0 +1,59 @@
+// Room: Reactor/Registration. Connects a descriptor in the poller's set to its receiver.
+// The kernel stores a key: a slot of the poller's table, and the slot's generation, which grows
+// each time the slot is freed. An event that was under way when its registration ended carries an
+// old generation, finds no receiver, and is dropped. So it reaches neither the old receiver nor the
+// next one of the slot, whatever the descriptor's number stands for by then.
+
+/// Receives the readiness of a descriptor.
+protocol ReadinessReceiver: ForkParticipant {
+  /// Called by a poller thread that holds no lock of the engine. Must not sleep.
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext)
+}
+
+struct Registration: Hashable {
+  let key: UInt64
+
+  init(place: Int, generation: UInt32) {
+    key = UInt64(generation) << 32 | UInt64(UInt32(place))
+  }
+
+  init(key: UInt64) { self.key = key }
+
+  var place: Int { Int(UInt32(truncatingIfNeeded: key)) }
+  var generation: UInt32 { UInt32(truncatingIfNeeded: key >> 32) }
+}
+
+/// The receiver of each slot. Guarded by the poller's lock.
+struct RegistrationTable {
+  struct Place {
+    var generation: UInt32 = 0
+    var receiver: (any ReadinessReceiver)?
+  }
+  var places: [Place] = []
+  private var free: [Int] = []
+
+  mutating func insert(_ receiver: any ReadinessReceiver) -> Registration {
+    let place = free.popLast() ?? places.count
+    if place == places.count { places.append(Place()) }
+    places[place].receiver = receiver
+    return Registration(place: place, generation: places[place].generation)
+  }
+
+  /// Removes a receiver, and returns it so that the caller releases it outside the lock.
+  mutating func remove(_ registration: Registration) -> (any ReadinessReceiver)? {
+    guard let receiver = self[registration] else { return nil }
+    places[registration.place].receiver = nil
+    // It may wrap around: an event would have to be under way for four thousand million
+    // generations.
+    places[registration.place].generation &+= 1
+    free.append(registration.place)
+    return receiver
+  }
+
+  subscript(registration: Registration) -> (any ReadinessReceiver)? {
+    guard registration.place < places.count,
+      places[registration.place].generation == registration.generation
+    else { return nil }
+    return places[registration.place].receiver
+  }
+}

@@ -1,0 +1,295 @@
+// Room: Reactor/SharedDescriptor. One descriptor, and its sources for reading and writing.
+// The kernel takes a descriptor into a set only once, so all its sources share a registration. The
+// kernel reports once, and is then silent until it is asked again; it is asked for what the waiting
+// sources want. So a source that is suspended, or whose handler is slow, causes no wake-ups, and
+// data that was left unread is reported again.
+// After a hang-up, the kernel would report it for ever. A source is notified of it once. Then the
+// source has ended, and is watched edge-triggered, in case a new peer connects, as to a FIFO.
+// When the last source leaves, the descriptor stays in the kernel's set. Removing it takes a system
+// call, as expensive as everything else that a short-lived source costs, and most programs close
+// the descriptor next, which removes it. A registration that stays is armed for at most one event,
+// whose key is out of date by then, so the poller drops it. The next source of the descriptor takes
+// the registration over (EEXIST). There are two exceptions. Edge-triggered registrations are
+// removed, because they would report again and again. While early closes are reported, every
+// descriptor is removed, because only the kernel knows whether it was closed.
+// The kernel refuses descriptors that are always ready (epoll_ctl(2), EPERM). Their sources are
+// notified from here: at once, and again after each answer.
+// A descriptor that is closed before its sources are cancelled shows at the next request: the
+// kernel does not know it any more, or knows another file by its number. Its sources get no more
+// events, and a report says so on request. Sources that listen to the number from then on share
+// another instance.
+
+final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
+  enum Kind { case polled, alwaysReady, lost }
+  /// The last request to the kernel.
+  private enum Asked: Equatable {
+    case nothing
+    case once(Readiness)
+    case edges(Readiness)
+  }
+
+  let descriptor: Int32
+  private let table: DescriptorTable
+  let lock = Lock()
+  /// Guarded by the lock.
+  @Cell var entries: [DescriptorEntry] = []
+  @Cell var kind = Kind.polled
+  @Cell var registration: Registration?
+  @Cell private var asked = Asked.nothing
+  /// The last entry has left; the next source needs a new instance.
+  @Cell var isOver = false
+
+  private var poller: Poller { table.poller }
+
+  init(_ descriptor: Int32, in table: DescriptorTable) {
+    self.descriptor = descriptor
+    self.table = table
+  }
+
+  // MARK: Entries
+
+  /// Adds an entry, which waits from now on. Any thread. False: no entry may join any more.
+  func join(_ entry: DescriptorEntry, on thread: ThreadContext) -> Bool {
+    var after = DeferredActions()
+    let hasJoined = lock.withLock {
+      if isOver || kind == .lost { return false }
+      if kind == .alwaysReady && !isStillAlwaysReady() {
+        after = lose()
+        return false
+      }
+      guard registration != nil else {
+        add(entry)
+        after = askForAll()
+        return true
+      }
+      // The entries that are here may listen to a file that is gone. Only a request to the kernel
+      // shows that.
+      after = ask(.once(wanted().union(entry.interest)), anew: true)
+      if kind == .lost { return false }
+      add(entry)
+      return true
+    }
+    conclude(after, on: thread)
+    return hasJoined
+  }
+
+  /// Removes an entry, and ends all notifications except one that a thread is about to make. Any
+  /// thread, any number of times.
+  func leave(_ entry: DescriptorEntry) {
+    var after = DeferredActions()
+    let isLast = lock.withLock {
+      guard let place = entries.firstIndex(where: { $0 === entry }) else { return false }
+      entries.remove(at: place)
+      entry.word.transition(to: { $0.leaving() })
+      guard entries.isEmpty else { return false }
+      isOver = true
+      guard kind == .polled, registration != nil, mustBeRemoved else { return true }
+      let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
+      if error != 0 { after.lost = [entry.description] }
+      return true
+    }
+    guard isLast else { return }
+    // Not written any more: no entry is left, and none may join.
+    if let registration { poller.unregister(registration) }
+    table.forget(self)
+    conclude(after, on: currentThread())
+  }
+
+  /// Whether the kernel must forget a descriptor without entries: see the header. Lock held.
+  private var mustBeRemoved: Bool {
+    if case .edges = asked { return true }
+    return ReportKind.descriptorClosedEarly.isPrinted
+  }
+
+  /// Answers a notification: the listener has dealt with it.
+  func answer(_ entry: DescriptorEntry, _ answer: Answer, on thread: ThreadContext) {
+    if answer == .mayBeReady, entry.notification != nil, let readiness = look(again: entry),
+      entry.word.transition(to: { $0.lookedAgain(seeing: readiness) })
+    {
+      // SAFETY: the listener is alive, because this is called on its behalf.
+      entry.listener?._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
+      return
+    }
+    let after = lock.withLock {
+      let isAnswered = entry.word.transition(to: { $0.answered(hasEnded: answer == .hasEnded) })
+      return isAnswered ? askForAll() : DeferredActions()
+    }
+    conclude(after, on: thread)
+  }
+
+  enum Answer {
+    case waits
+    /// There was room, and most often there still is: poll the descriptor before asking the
+    /// kernel's set.
+    case mayBeReady
+    /// Nothing more is expected.
+    case hasEnded
+  }
+
+  /// Returns what the entry is ready for now, at most a few times in a row: only the kernel's set
+  /// knows whether the descriptor still stands for the same file.
+  private func look(again entry: DescriptorEntry) -> Readiness? {
+    guard entry.looks < DescriptorEntry.maxLooks else {
+      entry.looks = 0
+      return nil
+    }
+    entry.looks += 1
+    let readiness = ReadinessSet.now(descriptor, entry.interest)
+    return readiness.isDisjoint(with: entry.interest) ? nil : readiness
+  }
+
+  // MARK: With the lock held
+
+  /// The actions to take once the lock is free.
+  private struct DeferredActions {
+    /// The lanes to notify, retained.
+    var notified: [Unmanaged<Lane>] = []
+    var lost: [String] = []
+    var shortage: Int32 = 0
+
+    mutating func join(_ other: DeferredActions) {
+      notified += other.notified
+      lost += other.lost
+      if other.shortage != 0 { shortage = other.shortage }
+    }
+  }
+
+  /// Adds an entry to the list. What the others were notified of may be gone when they look.
+  private func add(_ entry: DescriptorEntry) {
+    for other in entries { other.word.transition(to: { $0.doubted() }) }
+    entry.word.transition(to: { $0.joined() })
+    entries.append(entry)
+  }
+
+  /// Asks the kernel for what the waiting entries want; if none waits, for edges of what has ended.
+  private func askForAll() -> DeferredActions {
+    if kind == .alwaysReady { return tell([.readable, .writable]) }
+    let wanted = wanted()
+    if !wanted.isEmpty { return ask(.once(wanted), anew: false) }
+    let ended = entries.filter { $0.stage == .ended }.reduce(into: Readiness()) {
+      $0.formUnion($1.interest)
+    }
+    return ended.isEmpty ? DeferredActions() : ask(.edges(ended), anew: false)
+  }
+
+  private func wanted() -> Readiness {
+    entries.reduce(into: []) { if $1.stage == .waiting { $0.formUnion($1.interest) } }
+  }
+
+  private func ask(_ wanted: Asked, anew: Bool) -> DeferredActions {
+    var after = DeferredActions()
+    if kind == .lost || (asked == wanted && !anew) { return after }
+    // A registration is in a set, which stays; so do its threads, or the retries that make them.
+    let set = registration == nil ? poller.prepare() : poller.set.load(ordering: .acquiring)
+    guard set >= 0 else {
+      after.shortage = -set
+      return after
+    }
+    let (interest, mode): (Readiness, ReadinessSet.Mode) =
+      switch wanted {
+      case .nothing: ([], .once)
+      case .once(let readiness): (readiness, .once)
+      case .edges(let readiness): (readiness, .edge)
+      }
+    let isNew = registration == nil
+    let own = registration ?? poller.register(self)
+    var error =
+      isNew
+      ? ReadinessSet.add(set, descriptor, interest, mode, key: own.key)
+      : ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
+    // An earlier source left the descriptor in the set. Or it was closed early while another
+    // descriptor kept the file open, so the file is still in the set, and now has this number
+    // again.
+    if error == EEXIST {
+      error = ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
+    }
+    if isNew && error != 0 { poller.unregister(own) }
+    switch error {
+    case 0:
+      registration = own
+      asked = wanted
+    case EPERM where isNew:
+      kind = .alwaysReady
+      return tell([.readable, .writable])
+    // EINVAL, ELOOP: the number now stands for the set itself, or for a set that contains it.
+    // EPERM: it stands for a file that is always ready; the kernel checks that before it searches
+    // the set.
+    case EBADF, ENOENT, EPERM, EINVAL, ELOOP: return lose()
+    default: after.shortage = error
+    }
+    return after
+  }
+
+  /// Whether the kernel still refuses the descriptor. The entries that are here may listen to a
+  /// file that is gone; if the kernel takes the descriptor now, its number stands for another file.
+  private func isStillAlwaysReady() -> Bool {
+    let set = poller.set.load(ordering: .acquiring)
+    if entries.isEmpty || set < 0 { return true }
+    let probe = poller.register(self)
+    defer { poller.unregister(probe) }
+    switch ReadinessSet.add(set, descriptor, [], .once, key: probe.key) {
+    case 0:
+      _ = ReadinessSet.remove(set, descriptor)
+      return false
+    // An earlier source left it in the set, so the kernel takes it.
+    case EEXIST: return false
+    default: return true
+    }
+  }
+
+  private func lose() -> DeferredActions {
+    var after = DeferredActions()
+    kind = .lost
+    for entry in entries {
+      entry.word.transition(to: { $0.lost() })
+      after.lost.append(entry.description)
+    }
+    return after
+  }
+
+  private func tell(_ readiness: Readiness) -> DeferredActions {
+    var after = DeferredActions()
+    let (isAlone, isAlwaysReady) = (entries.count == 1, kind == .alwaysReady)
+    for entry in entries {
+      let isNew = entry.word.transition(to: {
+        $0.notified(
+          of: readiness, interest: entry.interest, isSure: isAlone && !isAlwaysReady,
+          isAlwaysReady: isAlwaysReady)
+      })
+      if isNew, let listener = entry.listener, listener.tryRetain() {
+        after.notified.append(listener)
+      }
+    }
+    return after
+  }
+
+  // MARK: With the lock free
+
+  private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
+    for description in after.lost { table.reportLoss(of: description) }
+    for listener in after.notified {
+      // SAFETY: tell() has retained it.
+      listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
+      listener.release()
+    }
+    if after.shortage != 0 { poller.lack(self, error: after.shortage) }
+  }
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    let after = lock.withLock {
+      if case .once = asked { asked = .nothing }
+      var after = tell(readiness)
+      after.join(askForAll())
+      return after
+    }
+    conclude(after, on: thread)
+  }
+
+  func tryAgain(on thread: ThreadContext) -> Bool {
+    var after = lock.withLock { askForAll() }
+    let isDone = after.shortage == 0
+    after.shortage = 0
+    conclude(after, on: thread)
+    return isDone
+  }
+}

@@ -1,0 +1,290 @@
+// Room: Reactor/Timers. Fires what is due, on one clock.
+// Each clock has its own instance: a timer descriptor on the wall clock moves when that clock is
+// set, and must not move the other clock's timers. The timer descriptor (TimerFD) is registered
+// with the poller.
+// A timer's window reaches from its target to its latest time. The earliest latest time ends the
+// first window. Every timer whose target is in that window can fire together with the others. All
+// of them are due at the last of those targets, and waiting longer saves no wake-up. So a timer
+// that is alone in its window fires at its target, and timers whose windows overlap share one
+// wake-up. If the window holds more targets than are worth searching, all fire at its end.
+// There are two heaps, by latest time and by target; a timer without leeway is only in the first.
+// One lock serves both clocks, because a source can change clocks: Sources/Timer/TimerSource keeps
+// its own state under that lock too.
+// Invariant: the descriptor fires no later than the earliest latest time, unless a thread is firing
+// timers, which sets the descriptor when it has finished. It may fire earlier: disarming the first
+// timer, or arming one whose target is in the window, leaves the descriptor as it is, and the
+// thread that it wakes sets it again. So arming and disarming a timeout for each request makes no
+// system call while an older timeout, or its expiry, is still ahead.
+
+final class Timers: ReadinessReceiver, @unchecked Sendable {
+  enum TimerClock {
+    case monotonic
+    case wall
+
+    var nanoseconds: UInt64 {
+      switch self {
+      case .monotonic: Clock.monotonicNanoseconds()
+      case .wall: Clock.wallNanoseconds()
+      }
+    }
+  }
+
+  let clock: TimerClock
+  private let poller: Poller
+  /// Allocated separately. If another instance owns the lock, `lender` keeps that instance alive.
+  let lock: UnsafeMutablePointer<Lock>
+  private let lender: Timers?
+  // Guarded by the lock, as are the properties below.
+  let byLatest = TimerHeap(.byLatest)
+  let byTarget = TimerHeap(.byTarget)
+  let store = TimerStore()
+  /// The timer descriptor; -1 before it exists.
+  @Cell var timerFD: Int32 = -1
+  /// The time that the descriptor is set to; `.max`: it is not set.
+  @Cell var timerFDTime = UInt64.max
+
+  /// The number of timers that fire before other threads can take the lock.
+  private static var batch: Int { scaled(256, inModels: 1) }
+  /// The number of targets of a window that are searched; the search then takes at most about as
+  /// long as a wake-up.
+  private static var maxTargets: Int { scaled(64, inModels: 2) }
+
+  /// Uses the lock of `other`, the instance for the other clock, if there is one.
+  init(clock: TimerClock, poller: Poller, sharing other: Timers? = nil) {
+    self.clock = clock
+    self.poller = poller
+    lender = other
+    if let other {
+      lock = other.lock
+    } else {
+      lock = .allocate(capacity: 1)
+      lock.initialize(to: Lock())
+    }
+  }
+
+  deinit {
+    if lender != nil { return }
+    lock.deinitialize(count: 1)
+    lock.deallocate()
+  }
+
+  /// Calls `body` with the lock held, then makes the descriptor if an armed timer needs it. Any
+  /// thread.
+  @inline(__always)
+  func change<Result>(_ body: (Timers) -> Result) -> Result {
+    let (result, isResourceMissing) = lock.pointee.withLock { (body(self), lacksTimerFD) }
+    if isResourceMissing { makeTimerFD() }
+    return result
+  }
+
+  // MARK: Timers of lanes, with the lock held
+
+  /// Makes an entry that notifies `lane`, scheduled as by `schedule`. It must be put back before
+  /// the lane dies.
+  func makeEntry(
+    for lane: Lane, at target: UInt64 = .max, leeway: UInt64 = 0, arms: Bool = false
+  ) -> TimerHandle {
+    let entry = store.take(lane.address, .lane)
+    set(entry, at: target, leeway: leeway)
+    if arms { insert(entry) }
+    return entry
+  }
+
+  /// Returns an entry to the store. Called once for each entry.
+  func putBack(_ entry: TimerHandle) {
+    withdraw(entry)
+    store.put(entry)
+  }
+
+  /// Sets when `entry` is due; `.max`: never. Replaces the previous schedule, and discards an
+  /// expiry that was not answered.
+  func schedule(_ entry: TimerHandle, at target: UInt64, leeway: UInt64, arms: Bool) {
+    withdraw(entry)
+    set(entry, at: target, leeway: leeway)
+    if arms { insert(entry) }
+  }
+
+  /// Arms `entry` for its scheduled time.
+  func arm(_ entry: TimerHandle) {
+    withdraw(entry)
+    insert(entry)
+  }
+
+  /// Disarms `entry`, and discards an expiry that was not answered.
+  func disarm(_ entry: TimerHandle) { withdraw(entry) }
+
+  /// Answers an expiry of an entry that is due every `interval` nanoseconds; 0: once. Arms the
+  /// entry for the next time, and returns the number of intervals that have passed. `nil`: the
+  /// entry has not fired, or was scheduled again or disarmed since.
+  func answer(_ entry: TimerHandle, interval: UInt64) -> UInt64? {
+    guard entry.pointee.state == .fired else { return nil }
+    entry.pointee.state = .idle
+    if interval == 0 { return 1 }
+    let (target, leeway) = (entry.pointee.target, entry.pointee.latest - entry.pointee.target)
+    let now = clock.nanoseconds
+    let count = (now > target ? (now - target) / interval : 0) + 1
+    let (elapsed, overflows) = count.multipliedReportingOverflow(by: interval)
+    let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
+    if overflows || overflowsToo { return count }
+    set(entry, at: next, leeway: leeway)
+    insert(entry)
+    return count
+  }
+
+  /// Whether a timer is armed and there is no descriptor. The thread that armed it then makes one,
+  /// without the lock.
+  var lacksTimerFD: Bool { timerFD < 0 && byLatest.count > 0 }
+
+  // MARK: Work for later
+
+  /// Submits `node` to `queue` at `target`, or at most `leeway` nanoseconds later. Consumes the
+  /// node. Any thread.
+  func submit(_ node: WorkNode, to queue: Lane, at target: UInt64, leeway: UInt64) {
+    node.carrier = Unmanaged.passRetained(queue).toOpaque()
+    change {
+      let entry = $0.store.take(node.raw, .work)
+      $0.set(entry, at: target, leeway: leeway)
+      $0.insert(entry)
+    }
+  }
+
+  // MARK: With the lock held
+
+  private func set(_ entry: TimerHandle, at target: UInt64, leeway: UInt64) {
+    entry.pointee.target = target
+    let (latest, overflows) = target.addingReportingOverflow(leeway)
+    entry.pointee.latest = overflows ? .max : latest
+  }
+
+  private func insert(_ entry: TimerHandle) {
+    guard entry.pointee.target != .max else { return }
+    entry.pointee.state = .armed
+    byLatest.insert(entry, at: entry.pointee.latest)
+    if entry.pointee.hasLeeway { byTarget.insert(entry, at: entry.pointee.target) }
+    // No other timer ends a window earlier, so the descriptor is set early enough.
+    if entry.pointee.placeByLatest == 0 { setTimerFD() }
+  }
+
+  private func withdraw(_ entry: TimerHandle) {
+    if entry.pointee.state == .armed { remove(entry) }
+    entry.pointee.state = .idle
+  }
+
+  private func remove(_ entry: TimerHandle) {
+    byLatest.remove(entry)
+    if entry.pointee.hasLeeway { byTarget.remove(entry) }
+  }
+
+  /// The time at which all timers are due that can fire together with the one that can wait least;
+  /// `nil` without timers.
+  private var fireTime: UInt64? {
+    guard let end = byLatest.first, let target = byTarget.first, target < end else {
+      return byLatest.first
+    }
+    // A timer without leeway that is due at the end of the window is not in the heap of targets.
+    guard let ending = byLatest.last(until: end, limit: Self.maxTargets), !ending.isStrict,
+      let last = byTarget.last(until: end, limit: Self.maxTargets)
+    else { return end }
+    return last.time
+  }
+
+  /// Sets the descriptor, unless it already fires in time.
+  private func setTimerFD() {
+    guard timerFD >= 0, let latest = byLatest.first else { return }
+    // No timer is due before the descriptor fires, so no search is needed.
+    guard min(latest, byTarget.first ?? latest) < timerFDTime else { return }
+    guard let time = fireTime, time < timerFDTime else { return }
+    timerFDTime = time
+    TimerFD.set(timerFD, at: max(1, time))
+  }
+
+  /// A lane to notify, or a node to submit.
+  private enum Due {
+    case lane(Unmanaged<Lane>)
+    case work(WorkNode)
+  }
+
+  /// Removes the timers that are due, at most a batch.
+  private func takeDue(into due: inout [Due]) {
+    guard let latest = byLatest.first else { return }
+    let now = clock.nanoseconds
+    if latest > now, let time = fireTime, time > now { return }
+    var left = Self.batch
+    // Timers that can wait no longer come first, then all others that are due.
+    while left > 0, let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now) {
+      left -= 1
+      remove(entry)
+      guard let receiver = entry.pointee.receiver else { continue }
+      switch entry.pointee.kind {
+      case .work:
+        due.append(.work(WorkNode(receiver)))
+        store.put(entry)
+      case .none: engineFault("A timer that nobody has is armed.")
+      case .lane:
+        entry.pointee.state = .fired
+        // SAFETY: see TimerEntry.Kind.
+        let lane = Unmanaged<Lane>.fromOpaque(receiver)
+        if lane.tryRetain() { due.append(.lane(lane)) }
+      }
+    }
+  }
+
+  // MARK: Poller threads
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) { fire(on: thread) }
+
+  private func fire(on thread: ThreadContext) {
+    var due: [Due] = []
+    while true {
+      lock.pointee.withLock {
+        takeDue(into: &due)
+        guard due.isEmpty else { return }
+        // The descriptor has fired, or will fire once spuriously.
+        timerFDTime = .max
+        setTimerFD()
+      }
+      if due.isEmpty { return }
+      for one in due {
+        switch one {
+        case .work(let node): submit(node, on: thread)
+        case .lane(let lane):
+          // SAFETY: takeDue() has retained it.
+          lane._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
+          lane.release()
+        }
+      }
+      due.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private func submit(_ node: WorkNode, on thread: ThreadContext) {
+    let queue = Unmanaged<Lane>.fromOpaque(node.carrier.unsafelyUnwrapped)
+    node.carrier = nil
+    // SAFETY: the node's reference, which this takes.
+    queue._withUnsafeGuaranteedRef { $0.submit(node, from: thread) }
+    queue.release()
+  }
+}
+
+extension Timers: ResourceRetry {
+  /// Makes the timer descriptor if it is missing. Any thread.
+  func makeTimerFD() {
+    let set = poller.prepare()
+    let error = lock.pointee.withLock { () -> Int32 in
+      if timerFD >= 0 { return 0 }
+      switch poller.open(for: self, in: set, { TimerFD.make(isWall: clock == .wall) }) {
+      case .failure(let refusal): return refusal.number
+      case .success(let own): timerFD = own.descriptor
+      }
+      setTimerFD()
+      return 0
+    }
+    if error != 0 { poller.lack(self, error: error) }
+  }
+
+  func tryAgain(on thread: ThreadContext) -> Bool {
+    makeTimerFD()
+    fire(on: thread)
+    return lock.pointee.withLock { timerFD >= 0 }
+  }
+}

@@ -1,0 +1,162 @@
+// Room: Sources/Descriptor/DescriptorSource. Sources that report that a descriptor is readable or
+// writable.
+// The kernel is asked for the number of bytes when the handler reads `data`: that is a system call,
+// and most handlers just read the descriptor. It is asked earlier only if the answer decides
+// whether the handler is called: after a hang-up, or if another source of the same descriptor may
+// have read everything. When the handler has returned, the descriptor is waited for again.
+
+private final class DescriptorSource: DispatchSource, @unchecked Sendable {
+  private let entry: DescriptorEntry
+  private var descriptor: Int32 { entry.descriptor }
+  /// What the entry joins. Written under the lock, before the entry has joined and so before it can
+  /// be notified; then it stays. The lane reads it without the lock after it has seen the entry
+  /// notified: the notifying transition comes after the write.
+  @Cell private var shared: SharedDescriptor?
+  /// Used on the lane only: how to answer the event that is being handled.
+  @Cell private var answer = SharedDescriptor.Answer.waits
+
+  init(_ direction: DescriptorEntry.Direction, _ descriptor: Int32, queue: DispatchQueue?) {
+    require(
+      descriptor >= 0,
+      "A source was made for descriptor \(descriptor), which is none. Check what open() or socket() returned."
+    )
+    entry = DescriptorEntry(
+      direction, of: descriptor, queueLabel: queue?.label ?? "the default global queue")
+    super.init(queue: queue)
+    entry.listener = Unmanaged.passUnretained(self)
+  }
+
+  override var laneLabel: String {
+    entry.direction == .read ? "read source" : "write source"
+  }
+
+  deinit { stop() }
+
+  override var handleValue: UInt { UInt(descriptor) }
+
+  override func startMonitoring() {
+    let thread = currentThread()
+    let table = Reactor.shared.descriptors
+    while !isCancelled {
+      let candidate = table.shared(descriptor)
+      lock.withLock { shared = candidate }
+      // If cancel() stops the source meanwhile, watch() stops it again.
+      if candidate.join(entry, on: thread) { return }
+      table.forget(candidate)
+    }
+  }
+
+  override func stopMonitoring() { stop() }
+
+  private func stop() { lock.withLock { shared }?.leave(entry) }
+
+  override func eventCame(on thread: ThreadContext) { signal(from: thread) }
+
+  // MARK: On the lane
+
+  override func takeData() -> UInt64? {
+    guard let notified = entry.notification else { return nil }
+    let isRead = entry.direction == .read
+    let taken =
+      isRead ? takeReadable(notified.seen, isSure: notified.isSure) : takeWritable(notified.seen)
+    if taken == nil { answerEvent(on: currentThread()) }
+    return taken
+  }
+
+  private func takeReadable(_ seen: Readiness, isSure: Bool) -> UInt64? {
+    answer = .waits
+    let hasHungUp = !seen.isDisjoint(with: [.readHangUp, .hangUp, .error])
+    if isSure && !hasHungUp { return Self.toBeAsked }
+    let count = DescriptorSpace.readable(descriptor)
+    if let count, count > 0 { return UInt64(count) }
+    if hasHungUp {
+      answer = .hasEnded
+      return 0
+    }
+    // Another reader was faster; or this kind of descriptor has no number of bytes; or an empty
+    // datagram is waiting.
+    let now = ReadinessSet.now(descriptor, [.readable, .readHangUp])
+    if now.isEmpty { return nil }
+    if !now.isDisjoint(with: [.readHangUp, .hangUp, .error]) { answer = .hasEnded }
+    if count == 0, DescriptorSpace.isRegular(descriptor) { answer = .hasEnded }
+    if count == nil, DescriptorSpace.isDirectory(descriptor) { answer = .hasEnded }
+    return count == nil ? 1 : 0
+  }
+
+  private func takeWritable(_ seen: Readiness) -> UInt64? {
+    guard seen.isDisjoint(with: [.hangUp, .error]) else {
+      answer = .hasEnded
+      return 0
+    }
+    answer = .mayBeReady
+    return Self.toBeAsked
+  }
+
+  override func askForData() -> UInt64 {
+    switch entry.direction {
+    case .read: UInt64(DescriptorSpace.readable(descriptor) ?? 1)
+    case .write: UInt64(DescriptorSpace.writable(descriptor))
+    }
+  }
+
+  override func eventWasHandled(on thread: ThreadContext) { answerEvent(on: thread) }
+
+  private func answerEvent(on thread: ThreadContext) {
+    shared?.answer(entry, answer, on: thread)
+  }
+}
+
+/// A source whose events report that a descriptor is readable.
+///
+/// In the event handler, `data` is the number of bytes that can be read without blocking, as far as
+/// the kernel knows; 1 for descriptors without bytes to count, such as listening sockets. It is 0
+/// after a hang-up or an error. That is reported once, and then again only if something new comes.
+/// Regular files and others that are always readable cause events until their end is reached.
+///
+/// - Source: Apple, Dispatch, `DispatchSourceRead`.
+public protocol DispatchSourceRead: DispatchSourceProtocol {}
+
+/// A source whose events report that a descriptor is writable.
+///
+/// In the event handler, `data` is roughly the number of bytes that can be written without
+/// blocking; 0 after a hang-up or an error, which is reported once. While there is room, the
+/// handler runs again and again: suspend the source while there is nothing to write.
+///
+/// - Source: Apple, Dispatch, `DispatchSourceWrite`.
+public protocol DispatchSourceWrite: DispatchSourceProtocol {}
+
+extension DispatchSource: DispatchSourceRead, DispatchSourceWrite {
+  /// Makes a source that reports that a descriptor is readable: see `DispatchSourceRead`.
+  ///
+  /// Any number of sources may watch one descriptor. Cancel them before it is closed, and close it
+  /// in the cancel handler. If it is closed earlier, its sources get no more events, and that is
+  /// reported on standard error if the environment asks for it (`GRANDCENTRAL_REPORTS=all`).
+  ///
+  /// - Parameters:
+  ///   - fileDescriptor: an open descriptor, best in non-blocking mode. Stops the process with a
+  ///     message if it is negative.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
+  /// - Source: `DISPATCH_SOURCE_TYPE_READ`, `dispatch_source_create(3)`; `epoll(7)`.
+  public class func makeReadSource(
+    fileDescriptor: Int32, queue: DispatchQueue? = nil
+  ) -> any DispatchSourceRead {
+    DescriptorSource(.read, fileDescriptor, queue: queue)
+  }
+
+  /// Makes a source that reports that a descriptor is writable: see `DispatchSourceWrite`.
+  ///
+  /// The rules for descriptors are those of `makeReadSource`.
+  ///
+  /// - Parameters:
+  ///   - fileDescriptor: an open descriptor, best in non-blocking mode. Stops the process with a
+  ///     message if it is negative.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
+  /// - Source: `DISPATCH_SOURCE_TYPE_WRITE`, `dispatch_source_create(3)`; `epoll(7)`.
+  public class func makeWriteSource(
+    fileDescriptor: Int32, queue: DispatchQueue? = nil
+  ) -> any DispatchSourceWrite {
+    DescriptorSource(.write, fileDescriptor, queue: queue)
+  }
+}

@@ -1,0 +1,111 @@
+// Room: Sources/Sources+Fork. Sources in a forked child.
+// The events of the parent's sources are the parent's, so the child's copies receive nothing more.
+// They can be cancelled, and sources of user data merge new data. What the sources of one kind
+// share starts anew with the child's first source of that kind.
+
+extension DispatchSource {
+  /// The event node is no longer on the lane, and what it would have delivered is the parent's.
+  final func dropEvents() {
+    sourceState.transition(to: { $0.afterFork() })
+    // Not an override, which Swift requires in the class itself. A cast to a class takes no lock of
+    // the Swift runtime.
+    (self as? MergingSource)?.pending.store(0, ordering: .relaxed)
+  }
+}
+
+extension SourceState {
+  /// The event node is no longer on the lane.
+  func afterFork() -> SourceState? { without(Self.queued) }
+}
+
+extension Watchers: ForkParticipant {
+  func afterFork() {
+    signals.forgetAll()
+    processChanges.forgetAll()
+    files.forgetAll()
+    memory.forgetAll()
+  }
+}
+
+// Not called afterFork(): these are registered with the poller, which would call that too.
+
+extension Signals {
+  /// Restores the program's actions. The wake-up descriptor is the parent's.
+  fileprivate func forgetAll() {
+    lock.withLock {
+      for number in entries.keys { SignalActions.uninstall(number) }
+      entries = [:]
+      if wakeDescriptor >= 0 { close(wakeDescriptor) }
+      wakeDescriptor = -1
+      SignalActions.setWakeDescriptor(-1)
+    }
+  }
+}
+
+extension ProcessChanges {
+  /// The child shares the connector.
+  fileprivate func forgetAll() {
+    lock.withLock {
+      entries = [:]
+      registration = nil
+      if connector >= 0 { ProcessConnector.close(connector) }
+      connector = -1
+    }
+  }
+}
+
+extension FileWatches {
+  /// The parent would lose the events that the child reads from the instance.
+  fileprivate func forgetAll() {
+    lock.withLock {
+      if instance >= 0 { close(instance) }
+      instance = -1
+      registration = nil
+      for watch in watches.values { for entry in watch.entries { entry.state = .over } }
+      for entry in lacking { entry.state = .over }
+      watches = [:]
+      lacking = []
+      parentless = []
+    }
+    mounts.forgetAll()
+  }
+}
+
+extension Mounts {
+  /// The child shares the descriptor and its offset.
+  fileprivate func forgetAll() {
+    lock.withLock {
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = -1
+      isSettled = false
+      known = []
+      listeners = [:]
+    }
+  }
+}
+
+extension MemoryPressure {
+  /// The triggers are the parent's.
+  fileprivate func forgetAll() {
+    lock.withLock {
+      entries = []
+      for trigger in triggers { close(trigger.descriptor) }
+      triggers = []
+      lacking = []
+      level = .normal
+      willLook = false
+    }
+  }
+}
+
+extension ProcessExit {
+  /// Called by the reactor, with which the descriptor of the process is registered.
+  func afterFork() {
+    lock.withLock {
+      isOver = true
+      registration = nil
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = -1
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// Room: Sources/Timer/TimerSource. Sources that fire by the clock.
+// The source puts its timer entry back before it dies, so the timer does not keep it alive. When
+// the time has come, the entry stays fired until the handler is about to run. Only then is it armed
+// again, by the clock at that moment. So a source that is suspended, or whose handler is slow,
+// causes no wake-ups, learns how many intervals have passed, and never drifts.
+// The timers' lock guards the source's own timer state as well: a timeout per request then takes
+// one lock for everything.
+
+private final class TimerSource: DispatchSource, @unchecked Sendable {
+  /// Guarded by the timers' lock.
+  @Cell private var isWall = false
+  @Cell private var isMonitoring = false
+  /// Cancelled: the source must not have an entry any more.
+  @Cell private var isStopped = false
+  /// Whether the leeway stays as asked for, whatever the class of the work.
+  private let isStrict: Bool
+  /// The entry, on the source's clock. It exists from before anything can run on the lane until
+  /// cancellation: a forked child finds the lane by it.
+  @Cell private var entry: TimerHandle?
+  /// The interval in nanoseconds; 0: fire once.
+  @Cell private var interval: UInt64 = 0
+
+  init(queue: DispatchQueue?, isStrict: Bool) {
+    self.isStrict = isStrict
+    super.init(queue: queue, isRegistered: false)
+  }
+
+  override var laneLabel: String { "timer source" }
+
+  deinit {
+    // No reference is left; but a thread that fires timers looks the source up under the lock.
+    if $entry != nil { Reactor.withTimerLock { putBackEntry($0) } }
+  }
+
+  override func eventCame(on thread: ThreadContext) { signal(from: thread) }
+
+  override func willRegister() {
+    Reactor.withTimerLock { if !isStopped { _ = ensureEntry($0) } }
+  }
+
+  override func startMonitoring() {
+    Reactor.armTimers {
+      if isStopped { return nil }
+      isMonitoring = true
+      let entry = ensureEntry($0)
+      return $0.withTimers(isWall: isWall) {
+        $0.arm(entry)
+        return $0.lacksTimerFD ? $0 : nil
+      }
+    }
+  }
+
+  override func stopMonitoring() {
+    Reactor.withTimerLock {
+      isMonitoring = false
+      isStopped = true
+      putBackEntry($0)
+    }
+  }
+
+  override func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
+    let target: UInt64
+    var isOnWall = false
+    switch limit {
+    case .forever: target = .max
+    case .now: target = Clock.monotonicNanoseconds()
+    case .at(.monotonic(let nanoseconds)): target = nanoseconds
+    case .at(.wall(let nanoseconds)): (target, isOnWall) = (nanoseconds, true)
+    }
+    let leeway = max(
+      leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isOnWall))
+    Reactor.armTimers {
+      if isStopped { return nil }
+      self.interval = interval
+      if isOnWall != isWall { putBackEntry($0) }
+      isWall = isOnWall
+      return $0.withTimers(isWall: isOnWall) {
+        if let entry {
+          $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring)
+        } else {
+          entry = $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
+        }
+        return $0.lacksTimerFD ? $0 : nil
+      }
+    }
+  }
+
+  // MARK: With the timers' lock held
+
+  private func ensureEntry(_ reactor: Reactor) -> TimerHandle {
+    if let entry { return entry }
+    let made = reactor.withTimers(isWall: isWall) { $0.makeEntry(for: self) }
+    entry = made
+    return made
+  }
+
+  private func putBackEntry(_ reactor: Reactor) {
+    guard let entry else { return }
+    reactor.withTimers(isWall: isWall) { $0.putBack(entry) }
+    self.entry = nil
+  }
+
+  // MARK: Events
+
+  /// Returns the extra leeway that the class of the handler's work allows, in nanoseconds.
+  private func classLeeway(_ target: UInt64?, _ interval: UInt64, onWall: Bool) -> UInt64 {
+    if isStrict { return 0 }
+    let item = PackedQoS(rawValue: eventQoS.load(ordering: .relaxed))
+    let runsAt = effectiveQoS(WorkTraits(qos: item))
+    let allowed = ClassEffects.of(runsAt.band).leeway
+    if allowed == .none { return 0 }
+    guard let target else { return allowed.nanoseconds(after: interval) }
+    let now = onWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
+    return allowed.nanoseconds(after: target > now ? target - now : 0)
+  }
+
+  /// Returns the number of times that the timer has fired since the last event, and arms it for the
+  /// next time.
+  override func takeData() -> UInt64? {
+    Reactor.withTimerLock {
+      guard isMonitoring, let entry else { return nil }
+      return $0.withTimers(isWall: isWall) { $0.answer(entry, interval: interval) }
+    }
+  }
+}
+
+extension Reactor {
+  /// Calls `body` with the shared reactor, while the lock of all its timers is held.
+  @inline(__always)
+  fileprivate static func withTimerLock<Result>(_ body: (Reactor) -> Result) -> Result {
+    // SAFETY: the shared reactor lives as long as the process.
+    reference._withUnsafeGuaranteedRef { reactor in
+      reactor.timerLock.pointee.withLock { body(reactor) }
+    }
+  }
+
+  /// Calls `body` as `withTimerLock` does. `body` returns the timers that lack their descriptor, or
+  /// `nil`; the descriptor is then made.
+  @inline(__always)
+  fileprivate static func armTimers(_ body: (Reactor) -> Timers?) {
+    withTimerLock(body)?.makeTimerFD()
+  }
+}
+
+extension DispatchSource {
+  /// Options of a timer source.
+  ///
+  /// - Source: `DISPATCH_TIMER_STRICT`, `dispatch/source.h` of the public reference.
+  public struct TimerFlags: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: UInt
+    /// Makes a set of options from its bits.
+    ///
+    /// - Parameter rawValue: the bits of the options.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// Keeps the leeway as asked for, also for work of the classes background and utility.
+    public static let strict = TimerFlags(rawValue: 1)
+  }
+
+  /// Makes a timer source, which fires after `schedule` and `activate()`.
+  ///
+  /// - Parameters:
+  ///   - flags: `.strict` if the leeway must not be widened. Otherwise it is widened if the class
+  ///     of the queue, or of the event handler if the queue has none, is background or utility when
+  ///     the timer is scheduled. Background: to a tenth of the interval or delay, at most 1 s.
+  ///     Utility: to a twentieth, at most 100 ms.
+  ///   - queue: the queue that the handlers run on; `nil`: the default global queue.
+  /// - Returns: the source, inactive.
+  /// - Source: `DISPATCH_SOURCE_TYPE_TIMER`, `dispatch_source_create(3)`.
+  public class func makeTimerSource(
+    flags: TimerFlags = [], queue: DispatchQueue? = nil
+  ) -> any DispatchSourceTimer {
+    TimerSource(queue: queue, isStrict: flags.contains(.strict))
+  }
+}

@@ -1,0 +1,255 @@
+// Room: ThreadPolicy/ThreadEffects. Applies the kernel settings of a class to a thread of the pool.
+// The class in effect is the thread's own state, in its context (gc_thread.effect). To stay in a
+// class costs one compare, and one load to see whether another thread helped. A change takes up to
+// three system calls, less those that the two classes have in common. The default class has no
+// effects: its threads run as the program's threads do.
+//   0 not the pool's ─adopt()→ default ─apply()→ a class ─apply()→ … ─leave()→ 0
+//   `stuck`: the thread's nice value cannot be lowered again, since the program gave up a
+//   privilege; then apply() returns false, and the pool lets the thread end.
+// Another thread may only help: help() raises a running thread, by its thread id, as far as the
+// kernel permits from outside.
+//   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class;
+//           unlock
+//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls; `own` = class;
+//           `help` = 0; unlock
+// Invariant: the calls of the two never mix. A helper may come late, after the item has ended. Then
+// the owner finds `help` at its next boundary: the start of the next item, or of its sleep. A
+// helper never uses a thread id that now belongs to another thread: the owner clears `own` under
+// the lock before the thread ends.
+import CGrandCentralLinux
+
+enum ThreadEffects {
+  private static var stuck: UInt32 { 0x100 }
+
+  /// Makes the calling thread run as `band`; unspecified counts as default. Called at the boundary
+  /// of an item. Changes only threads of the pool. False: the thread is lower than that, and cannot
+  /// be raised.
+  @inline(__always) @discardableResult
+  static func apply(_ band: Band, on thread: ThreadContext) -> Bool {
+    isInEffect(band, on: thread) || change(to: band, on: thread)
+  }
+
+  /// Whether the calling thread already runs as `band`, and no other thread has helped it.
+  @inline(__always)
+  static func isInEffect(_ band: Band, on thread: ThreadContext) -> Bool {
+    thread.pointee.effect == UInt32(band.rawValue) && !thread.isHelped
+  }
+
+  /// Whether `thread`, the calling one, is in a class below default.
+  static func isLow(_ thread: ThreadContext) -> Bool {
+    let effect = thread.pointee.effect
+    return effect != 0 && effect & 0xff < UInt32(Band.default.rawValue)
+  }
+
+  @inline(never)
+  private static func change(to asked: Band, on thread: ThreadContext) -> Bool {
+    let seen = thread.pointee.effect
+    let band = asked == .unspecified ? .default : asked
+    guard seen != 0, seen != UInt32(band.rawValue) || thread.isHelped else { return true }
+    let controls = EffectControls.shared
+    if !controls.isKnown { controls.learn() }
+    let words = thread.shared.effects
+    return words.lock.withLock {
+      let own = Band(rawValue: UInt8(seen & 0xff)) ?? .default
+      let helped = Band(rawValue: UInt8(words.help.load(ordering: .relaxed)))
+      let before = ClassEffects.of(helped == .unspecified ? own : helped ?? own)
+      let after = ClassEffects.of(band)
+      let isRaised =
+        (after.scheduling == before.scheduling && seen & stuck == 0)
+        || schedule(after, words, controls)
+      if after.diskPriority != before.diskPriority && controls.has(.disk) {
+        let error = IOPriority.set(after.diskPriority ?? controls.baseDisk, of: 0)
+        if error != 0 { controls.refuse(.disk, .error(error)) }
+      }
+      let slack = after.timerSlackNanoseconds
+      if slack != ClassEffects.of(own).timerSlackNanoseconds && controls.has(.slack) {
+        let error = TimerSlack.set(slack)
+        if error != 0 { controls.refuse(.slack, .error(error)) }
+      }
+      thread.pointee.effect = UInt32(band.rawValue) | (isRaised ? 0 : stuck)
+      words.own.store(UInt32(band.rawValue), ordering: .relaxed)
+      words.help.store(0, ordering: .relaxed)
+      return isRaised
+    }
+  }
+
+  /// Leaves a class below default before the calling thread sleeps or waits for events, since the
+  /// work that wakes it may be of any class. A class above default is kept: it has no effect on a
+  /// sleeping thread, and the next item is most likely of the same class.
+  @inline(__always)
+  static func rest(_ thread: ThreadContext) {
+    let effect = thread.pointee.effect
+    if effect & 0xff < UInt32(Band.default.rawValue) || effect & stuck != 0 || thread.isHelped {
+      apply(.default, on: thread)
+    }
+  }
+
+  /// Raises `thread` to `band` at once, until its next boundary. Any thread; takes a lock that is
+  /// held only briefly. False: the thread is there already, or does not work for the pool.
+  @discardableResult
+  static func help(_ thread: ThreadContext, to band: Band) -> Bool {
+    let controls = EffectControls.shared
+    // Before the first class has taken effect, no thread is in a lower class.
+    guard controls.isKnown else { return false }
+    let shared = thread.shared
+    let words = shared.effects
+    return words.lock.withLock {
+      let own = Band(rawValue: UInt8(words.own.load(ordering: .relaxed))) ?? .unspecified
+      let helped = Band(rawValue: UInt8(words.help.load(ordering: .relaxed))) ?? .unspecified
+      let now = max(own, helped)
+      guard own != .unspecified, band > now else { return false }
+      let number = shared.threadID.load(ordering: .relaxed)
+      let (before, after) = (ClassEffects.of(now), ClassEffects.of(band))
+      words.help.store(UInt32(band.rawValue), ordering: .relaxed)
+      // A refusal here is not recorded: the thread itself may be allowed to, and finds out.
+      if after.scheduling != before.scheduling && controls.hasScheduling {
+        _ = Scheduling.set(controls.attributes(for: after, words), of: number)
+      }
+      if after.diskPriority != before.diskPriority && controls.has(.disk) {
+        _ = IOPriority.set(after.diskPriority ?? controls.baseDisk, of: number)
+      }
+      return true
+    }
+  }
+
+  // MARK: A thread's start and end
+
+  /// Makes the calling thread the pool's, in no class; the thread that created it may have been in
+  /// one. A thread that cannot be replaced gets no nice value, since it might be unable to return
+  /// from it.
+  static func adopt(_ thread: ThreadContext, isReplaceable: Bool) {
+    let controls = EffectControls.shared
+    controls.learnBase()
+    let words = thread.shared.effects
+    words.mayBeNice.store(isReplaceable, ordering: .relaxed)
+    words.nice.store(controls.baseNice, ordering: .relaxed)
+    if controls.hasScheduling, case .success(let own) = Scheduling.attributes(of: 0),
+      own.policy != controls.basePolicy || own.nice != controls.baseNice
+    {
+      if !setOwn(controls.attributes(for: .none, words), controls) {
+        // Inherited from a thread whose nice value the program had raised. It stays, and the steps
+        // of the classes count from it.
+        words.nice.store(own.nice, ordering: .relaxed)
+        _ = setOwn(controls.attributes(for: .none, words), controls)
+      }
+    }
+    if controls.has(.disk), case .success(let own) = IOPriority.priority(of: 0),
+      own != controls.baseDisk
+    {
+      _ = IOPriority.set(controls.baseDisk, of: 0)
+    }
+    thread.pointee.effect = UInt32(Band.default.rawValue)
+    words.lock.withLock { words.own.store(UInt32(Band.default.rawValue), ordering: .relaxed) }
+  }
+
+  /// Ends the pool's use of the calling thread, which is about to end. No other thread changes it
+  /// afterwards.
+  static func leave(_ thread: ThreadContext) {
+    let words = thread.shared.effects
+    words.lock.withLock {
+      words.own.store(0, ordering: .relaxed)
+      words.help.store(0, ordering: .relaxed)
+    }
+    thread.pointee.effect = 0
+  }
+
+  /// Whether threads that `thread`, the calling one, creates could run at the program's nice value.
+  /// A client's thread may have a higher one, which the threads that it creates inherit.
+  static func makesPlainThreads(_ thread: ThreadContext) -> Bool {
+    if thread.pointee.effect != 0 { return thread.pointee.effect & stuck == 0 }
+    let controls = EffectControls.shared
+    controls.learnBase()
+    guard controls.hasScheduling, !(controls.isKnown && controls.has(.nice)),
+      case .success(let own) = Scheduling.attributes(of: 0)
+    else { return true }
+    return own.nice <= controls.baseNice || Scheduling.niceFloor <= controls.baseNice
+  }
+
+  /// Runs `body` in no class, since threads that it creates inherit what is in effect.
+  static func withoutEffect<Result>(on thread: ThreadContext, _ body: () -> Result) -> Result {
+    let effect = thread.pointee.effect
+    guard effect != 0, effect != UInt32(Band.default.rawValue) || thread.isHelped else {
+      return body()
+    }
+    let band = Band(rawValue: UInt8(effect & 0xff)) ?? .default
+    apply(.default, on: thread)
+    defer { apply(band, on: thread) }
+    return body()
+  }
+
+  // MARK: Scheduling attributes
+
+  /// Applies `effects`. Returns whether the thread is no lower than asked.
+  private static func schedule(
+    _ effects: ClassEffects, _ words: ThreadEffectWords, _ controls: EffectControls
+  ) -> Bool {
+    guard controls.hasScheduling else { return true }
+    let wanted = controls.attributes(for: effects, words)
+    if setOwn(wanted, controls) { return true }
+    // EPERM: the thread's nice value was raised, perhaps by a class, before a privilege was given
+    // up.
+    guard case .success(let now) = Scheduling.attributes(of: 0) else {
+      controls.refuse(.policy, .error(EPERM))
+      return true
+    }
+    var possible = wanted
+    possible.nice = now.nice
+    possible.resetsOnFork = now.resetsOnFork
+    let error = Scheduling.set(possible, of: 0)
+    guard error == 0 else {
+      for control in [EffectControl.policy, .slice, .clamps] {
+        controls.refuse(control, .error(error))
+      }
+      return now.nice <= wanted.nice
+    }
+    if now.nice > wanted.nice { controls.refuse(.nice, .noWayBack) }
+    return now.nice <= wanted.nice
+  }
+
+  private static func setOwn(
+    _ attributes: Scheduling.Attributes, _ controls: EffectControls
+  ) -> Bool {
+    Scheduling.set(attributes, of: 0) == 0
+  }
+}
+
+extension ClassEffects {
+  /// The part of the effects that one system call sets.
+  fileprivate struct SchedulingPart: Equatable {
+    let isBatch: Bool
+    let sliceNanoseconds: UInt64?
+    let niceSteps: Int32
+    let utilization: ClosedRange<UInt32>
+  }
+
+  fileprivate var scheduling: SchedulingPart {
+    SchedulingPart(
+      isBatch: isBatch, sliceNanoseconds: sliceNanoseconds, niceSteps: niceSteps,
+      utilization: minUtilization...maxUtilization)
+  }
+}
+
+extension EffectControls {
+  fileprivate var hasScheduling: Bool { has(.policy) || has(.slice) || has(.nice) || has(.clamps) }
+
+  /// The scheduling attributes of `effects` on a thread with these words.
+  fileprivate func attributes(
+    for effects: ClassEffects, _ words: ThreadEffectWords
+  ) -> Scheduling.Attributes {
+    var attributes = Scheduling.Attributes(
+      policy: basePolicy, nice: words.nice.load(ordering: .relaxed))
+    if effects.isBatch && has(.policy) { attributes.policy = Scheduling.Policy.batch }
+    let isNice = has(.nice) && words.mayBeNice.load(ordering: .relaxed)
+    if isNice { attributes.nice = min(19, attributes.nice + effects.niceSteps) }
+    guard isKnown else { return attributes }
+    if has(.slice) {
+      let slice = effects.sliceNanoseconds(isNice: isNice)
+      attributes.sliceNanoseconds = slice ?? baseSliceNanoseconds
+    }
+    if has(.clamps), let base = baseClamps {
+      let most = min(base.upperBound, effects.maxUtilization)
+      attributes.clamps = min(most, max(base.lowerBound, effects.minUtilization))...most
+    }
+    return attributes
+  }
+}

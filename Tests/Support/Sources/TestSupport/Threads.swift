@@ -1,0 +1,169 @@
+// POSIX threads for the tests, and this process's threads as /proc shows them.
+import CFaults
+import Glibc
+
+/// A thread with a name of at most 15 bytes.
+public final class TestThread: @unchecked Sendable {
+  private var handle = pthread_t()
+  private let finished = Latch()
+
+  public init(_ name: String = "test", _ body: @escaping @Sendable () -> Void) {
+    let start = Start(name: name, finished: finished, body: body)
+    let result = pthread_create(
+      &handle, nil,
+      { raw in
+        let start = Unmanaged<Start>.fromOpaque(raw!).takeRetainedValue()
+        faults_name_thread(start.name)
+        start.body()
+        start.finished.open()
+        return nil
+      }, Unmanaged.passRetained(start).toOpaque())
+    guard result == 0 else { fatalError("pthread_create: \(result)") }
+    pthread_detach(handle)
+  }
+
+  /// Waits until the body has returned. Returns false on timeout.
+  public func join(seconds: Int = patienceSeconds) -> Bool { finished.wait(seconds: seconds) }
+}
+
+private final class Start: Sendable {
+  let name: String
+  let finished: Latch
+  let body: @Sendable () -> Void
+  init(name: String, finished: Latch, body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.finished = finished
+    self.body = body
+  }
+}
+
+/// Unblocks every signal for the calling thread. The toolchain's Dispatch threads, which run the
+/// tests and whose masks new threads inherit, block most signals.
+public func unblockSignals() { faults_unblock_signals() }
+
+/// Sends a signal to the process; the main thread receives it unless it blocks the signal. The
+/// thread sanitizer delays a signal until its thread calls an intercepted function, which the main
+/// thread of a test run may never do. Under that sanitizer a new thread receives the signal.
+public func signalProcess(_ number: Int32) {
+  guard faults_is_thread_sanitized() else {
+    kill(getpid(), number)
+    return
+  }
+  let thread = TestThread("signalled") {
+    unblockSignals()
+    raise(number)
+  }
+  _ = thread.join()
+}
+
+/// Runs `body` on `count` threads at once and waits for all of them. Returns false on timeout.
+public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Bool {
+  let threads = (0..<count).map { number in TestThread("test-\(number)") { body(number) } }
+  return threads.allSatisfy { $0.join() }
+}
+
+/// The calling thread's kernel id.
+public func threadID() -> Int { Int(faults_thread_id()) }
+
+public func isMainThread() -> Bool { faults_thread_id() == getpid() }
+
+/// The calling thread's name.
+public func threadName() -> String {
+  let name = contents(of: "/proc/self/task/\(threadID())/comm") ?? ""
+  return String(name.prefix { $0 != "\n" })
+}
+
+/// Seconds on the monotonic clock.
+public func monotonicSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// Sleeps for the given time. Only for tests whose subject is a sleeping thread.
+public func sleepMilliseconds(_ milliseconds: Int) {
+  let end = monotonicSeconds() + Double(milliseconds) / 1000
+  // A signal ends usleep early.
+  while true {
+    let rest = end - monotonicSeconds()
+    if rest <= 0 { return }
+    usleep(UInt32(max(1, rest * 1e6)))
+  }
+}
+
+/// Spins on the CPU, without sleeping, until `isDone` returns true.
+public func spin(until isDone: () -> Bool) {
+  while !isDone() {}
+}
+
+/// The attributes of one thread, from /proc.
+public struct ThreadEntry: Sendable {
+  public let id: Int
+  public let name: String
+  public let voluntarySwitches: Int
+  /// Bit n - 1 is set when signal n is blocked.
+  public let blockedSignals: UInt64
+}
+
+/// Lists all threads of this process.
+public func processThreads() -> [ThreadEntry] {
+  guard let directory = opendir("/proc/self/task") else { return [] }
+  defer { closedir(directory) }
+  var threads: [ThreadEntry] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    guard let id = Int(name) else { continue }
+    // A thread may end between the two reads.
+    guard let status = contents(of: "/proc/self/task/\(id)/status") else { continue }
+    threads.append(threadEntry(id: id, status: status))
+  }
+  return threads.sorted { $0.id < $1.id }
+}
+
+private func threadEntry(id: Int, status: String) -> ThreadEntry {
+  func field(_ name: String) -> String {
+    for line in status.split(separator: "\n") where line.hasPrefix(name + ":") {
+      return String(line.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " })
+    }
+    return ""
+  }
+  return ThreadEntry(
+    id: id, name: field("Name"), voluntarySwitches: Int(field("voluntary_ctxt_switches")) ?? 0,
+    blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
+}
+
+/// Reads a whole small file; nil if it cannot be read.
+public func contents(of path: String) -> String? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  return String(decoding: allBytes(from: descriptor), as: UTF8.self)
+}
+
+/// Reads to the end of the file.
+func allBytes(from descriptor: Int32) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65536)
+  while true {
+    let count = read(descriptor, &buffer, buffer.count)
+    if count < 0 && errno == EINTR { continue }
+    if count <= 0 { return bytes }
+    bytes.append(contentsOf: buffer[..<count])
+  }
+}
+
+/// Polls until `isTrue` returns true, for state that sends no event, such as another thread's
+/// sleep. Returns false on timeout.
+public func eventually(seconds: Int = patienceSeconds, _ isTrue: () -> Bool) -> Bool {
+  let deadline = monotonicSeconds() + Double(seconds)
+  while !isTrue() {
+    if monotonicSeconds() > deadline {
+      if seconds >= patienceSeconds { describeStandstill() }
+      return false
+    }
+    sleepMilliseconds(1)
+  }
+  return true
+}

@@ -1,0 +1,188 @@
+// Room: Models/KeptOrderings. Orderings that no model misses and that remain, each with its reason.
+
+struct KeptOrdering {
+  let file: String
+  /// A part of the line. If it is not unique, `after` is a part of an earlier line.
+  let text: String
+  let after: String?
+  let change: Mutation.Change
+  let why: String
+
+  init(
+    in file: String, at text: String, after: String? = nil, _ change: Mutation.Change, why: String
+  ) {
+    self.file = file
+    self.text = text
+    self.after = after
+    self.change = change
+    self.why = why
+  }
+
+  var line: UInt32 { EngineSources.number(in: file, of: text, after: after) }
+
+  /// Stops if the line of an entry is not in the sources any more. The check runs with the mutants,
+  /// because `orderings`, which reads the list, does not run for every change.
+  static func checkPlaces() {
+    for kept in all { _ = kept.line }
+  }
+
+  /// Returns the reason to keep the ordering at this line, or `nil` if the list has none.
+  static func reason(_ change: Mutation.Change, file: String, line: UInt32) -> String? {
+    all.first { $0.file == file && $0.change == change && $0.line == line }?.why
+  }
+}
+
+extension KeptOrdering {
+  static var all: [KeptOrdering] {
+    Self.workItems + Self.lanes + Self.pools + Self.rings + Self.sources
+  }
+
+  private static var workItems: [KeptOrdering] {
+    let why = "hands over the queue's constants, such as its kind, which are no modelled memory"
+    let file = "DispatchWorkItem.swift"
+    return [
+      KeptOrdering(in: file, at: "submission.exchange(retained", .dropsAcquire, why: why),
+      KeptOrdering(in: file, at: "submission.exchange(retained", .dropsRelease, why: why),
+      KeptOrdering(in: file, at: "submission.exchange(0", .dropsAcquire, why: why),
+    ]
+  }
+
+  private static var lanes: [KeptOrdering] {
+    let prompt =
+      "for promptness: a drainer that sees the number then sees the suspension; nothing says which item is "
+      + "the last before another thread's suspend()"
+    let again = "advance() reads the word again, acquiring, before it comes to the list"
+    let exchange = "let (won, now) = state.weakCompareExchange"
+    return [
+      KeptOrdering(
+        in: "Lane+Drain.swift", at: "var noticed = consumeChanges(of: changeEpoch.load",
+        .dropsAcquire,
+        why: prompt),
+      KeptOrdering(
+        in: "Lane+Drain.swift", at: "let now = changeEpoch.load", .dropsAcquire, why: prompt),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: "changeEpoch.wrappingAdd", .dropsRelease, why: prompt),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: exchange, after: "func suspendFirst", .dropsRelease,
+        why: "tells of what the caller did before; nothing reads it in a model"),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: exchange, after: "func resumeFirst", .dropsAcquire,
+        why: again),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: exchange, after: "func setSuspension", .dropsAcquire,
+        why: again),
+      KeptOrdering(
+        in: "Lane+Sync.swift", at: exchange, after: "func leaveExclusive", .dropsAcquire,
+        why: again),
+      KeptOrdering(
+        in: "Lane+Sync.swift", at: exchange, after: "func leaveShared", .dropsAcquire, why: again),
+      KeptOrdering(
+        in: "Lane+Sync.swift", at: exchange, after: "node that may pass could", .dropsAcquire,
+        why: "one exchange for both kinds of push; this one only queues"),
+      KeptOrdering(
+        in: "LaneState.swift", at: "let (won, now) = weakCompareExchange", .dropsRelease,
+        why: "rare moves share one loop; setting `suspended` tells of what its caller did"),
+    ]
+  }
+
+  /// Orderings of hints, orderings that the idle lock hides in the models, and orderings that only
+  /// a larger pool than the models' needs.
+  private static var pools: [KeptOrdering] {
+    let hint =
+      "the hint only spares looks: a searcher's last look goes without it, so a wrong one costs time and "
+      + "loses nothing"
+    let counts =
+      "one of two: the counts change under the idle lock too, which orders what the models can reach; "
+      + "stepping back and announcing change them without it"
+    let workers =
+      "a worker beyond the first few appears while another parks: more threads than the models have"
+    let record =
+      "the record is reached under the idle lock in the models; the monitor reads it without"
+    let changes: [Mutation.Change] = [.dropsSequential, .dropsAcquire, .dropsRelease]
+    var list: [KeptOrdering] = []
+    for change in changes {
+      list += [
+        KeptOrdering(
+          in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", change,
+          why: hint),
+        KeptOrdering(
+          in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty", change,
+          why: hint),
+        KeptOrdering(
+          in: "Pool.swift", at: "let (won, now) = state.weakCompareExchange", change, why: counts),
+        KeptOrdering(
+          in: "Pool+Park.swift", at: "let (won, now) = state.weakCompareExchange",
+          after: "private func wake(allowance", change, why: counts),
+        KeptOrdering(
+          in: "Pool+Park.swift", at: "workerCount.store(index + 1", change, why: workers),
+        KeptOrdering(
+          in: "Pool.swift", at: "for index in 0..<workerCount.load", after: "func hasWork()",
+          change,
+          why: workers),
+      ]
+    }
+    return list + [
+      KeptOrdering(
+        in: "Pool+Take.swift", at: "let count = workerCount.load",
+        after: "func mostUrgentLocalQueue", .dropsAcquire, why: workers),
+      KeptOrdering(in: "Worker.swift", at: "threadWord.load", .dropsAcquire, why: record),
+      KeptOrdering(in: "Worker.swift", at: "threadWord.store", .dropsRelease, why: record),
+    ]
+  }
+
+  private static var sources: [KeptOrdering] {
+    let file = "DispatchSource.swift"
+    let why =
+      "what goes with the word is found by exchanges or under locks in all kinds of sources that there are, and its "
+      + "nodes by the lane's push; a kind that keeps plain data would need it"
+    let handlers = "DispatchSource+Handlers.swift"
+    let transitions = ["starting", "signalled", "beginningEvent", "cancelling"]
+    let locked: [(String, String?)] = [
+      ("$0.registering()", nil), ("$0.replacing()", nil), ("$0.adopting(", nil),
+      ("$0.registered()", "func adoptHandlers"),
+      ("$0.registered()", "func takeRegistrationHandler"),
+    ]
+    let underLock =
+      "this transition runs under the source's lock, and what goes with it is guarded by that lock or by the lane"
+    let loads = [
+      (handlers, "sourceState.load(ordering: .acquiring).isStarted"),
+      (file, "sourceState.load(ordering: .acquiring).isCancelled"),
+    ]
+    let changes: [Mutation.Change] = [.dropsAcquire, .dropsRelease]
+    return changes.flatMap { change in
+      transitions.map {
+        KeptOrdering(in: file, at: "sourceState.transition({ $0.\($0)()", change, why: why)
+      }
+        + locked.map { KeptOrdering(in: handlers, at: $0, after: $1, change, why: underLock) }
+    }
+      + loads.map { KeptOrdering(in: $0, at: $1, .dropsAcquire, why: why) } + [
+        KeptOrdering(
+          in: "DescriptorEntry.swift", at: "let now = word.load(ordering: .acquiring)",
+          .dropsAcquire,
+          why:
+            "an event that comes by signal() is ordered by its exchange; only an event that is sent for a new handler reads "
+            + "the word before that, and no search has found the race")
+      ]
+  }
+
+  private static var rings: [KeptOrdering] {
+    let reuse =
+      "keeps a slot from being filled again before it was read: a load that comes after a later store, "
+      + "which the checker does not model"
+    return [
+      KeptOrdering(
+        in: "LocalQueue.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        .dropsSequential, why: "tail decides the pair; both ends are read in one order"),
+      KeptOrdering(
+        in: "LocalQueue.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        .dropsAcquire, why: "comes with the single order"),
+      KeptOrdering(
+        in: "LocalQueue.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",
+        after: "func accepts", .dropsAcquire, why: reuse),
+      KeptOrdering(
+        in: "LocalQueue.swift", at: "other.words.pointee.head.load(ordering: .acquiring)",
+        .dropsAcquire,
+        why: reuse),
+    ]
+  }
+}

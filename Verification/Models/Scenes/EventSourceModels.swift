@@ -1,0 +1,234 @@
+// Room: Models/EventSources. Timer sources and read sources, from the kernel to their handlers.
+
+extension Catalogue {
+  static var eventSources: [EngineModel] {
+    [
+      EngineModel(
+        "timer source: scheduled beside its activation", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        stage.events.addClock(scene)
+        scene.thread("activates") { timer.activate() }
+        scene.thread("schedules") { timer.schedule(deadline: .now()) }
+        stage.finally(scene) { stage.expectEvents(1...1) }
+      },
+      EngineModel(
+        "timer source: scheduled anew beside its firing", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        timer.schedule(deadline: .now())
+        timer.activate()
+        stage.events.addClock(scene)
+        scene.thread("schedules") {
+          timer.schedule(deadline: DispatchTime(uptimeNanoseconds: stage.events.begin + 5000))
+        }
+        stage.finally(scene) { stage.expectEvents(1...2) }
+      },
+      EngineModel(
+        "timer source: cancelled beside its firing", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        timer.schedule(deadline: .now(), repeating: .milliseconds(100))
+        timer.activate()
+        scene.thread("cancels") { timer.cancel() }
+        stage.finally(scene) {
+          stage.expectEvents(0...1)
+          stage.expectCancelledOnce()
+        }
+      },
+      EngineModel(
+        "timer source: let go beside its firing", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        var timer: (any DispatchSourceTimer)? = stage.timer()
+        timer?.schedule(deadline: .now())
+        timer?.activate()
+        stage.letGo()
+        let spare = stage.events.timers.change {
+          $0.makeEntry(for: Runtime.shared.main)
+        }
+        scene.thread("lets go") {
+          // Takes the lock, so that the release is ordered: see TimerModels.
+          stage.events.timers.change { $0.disarm(spare) }
+          timer = nil
+        }
+        stage.finally(scene) { stage.expectEvents(0...1) }
+      },
+      EngineModel(
+        "read source: activated beside an event", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let source = stage.reader()
+        scene.thread("activates") { source.activate() }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) { stage.expectNothingUnread() }
+      },
+      EngineModel(
+        "read source: its handler is set beside an event", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let source = stage.reader(setsHandler: false)
+        ModelKernel.becomeReady(ModelKernel.first, .readable)
+        scene.thread("activates") { source.activate() }
+        scene.thread("sets") { stage.setReadHandler(of: source, takesAtOnce: false) }
+        stage.finally(scene) { stage.expectNothingUnread() }
+      },
+      EngineModel(
+        "read source: while something is unread its handler runs again",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let source = stage.reader(takesAtOnce: false)
+        source.activate()
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) {
+          stage.expectEvents(2...2)
+          stage.expectNothingUnread()
+        }
+      },
+      EngineModel(
+        "read source: cancelled beside an event", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let source = stage.reader()
+        source.activate()
+        scene.thread("cancels") { source.cancel() }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) { stage.expectCancelledOnce() }
+      },
+      EngineModel(
+        "read source: cancelled beside its activation", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let source = stage.reader()
+        scene.thread("cancels") { source.cancel() }
+        scene.thread("activates") { source.activate() }
+        stage.finally(scene) { stage.expectCancelledOnce() }
+      },
+      EngineModel(
+        "read source: let go beside an event", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        var source: (any DispatchSourceRead)? = stage.reader()
+        source?.activate()
+        stage.letGo()
+        let spare = DescriptorEntry(.read, of: 7, queueLabel: "")
+        scene.thread("lets go") {
+          // Takes the lock, so that the release is ordered: see TimerModels.
+          stage.events.shared(ModelKernel.first).leave(spare)
+          source = nil
+        }
+        scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
+        stage.finally(scene) {
+          stage.expectNoListener()
+        }
+      },
+    ]
+  }
+
+  static var eventSourceMutants: [Mutant] {
+    let unread = "read source: while something is unread its handler runs again"
+    return [
+      Mutant(
+        "a read source that is cancelled while it starts stays joined", in: "DispatchSource.swift",
+        at: "sourceState.load(ordering: .acquiring).isCancelled", .returns(0),
+        foundBy: "read source: cancelled beside its activation"),
+      Mutant(
+        "what is unread is not asked for", in: "SharedDescriptor.swift",
+        at: ": ReadinessSet.change(set, descriptor", .skips, foundBy: unread),
+      Mutant(
+        "a timer that is scheduled is not armed", in: "TimerSource.swift",
+        at: "@Cell private var isMonitoring", .returns(0),
+        foundBy: "timer source: scheduled beside its activation"),
+      Mutant(
+        "a stopped timer is taken to be monitored", in: "TimerSource.swift",
+        at: "@Cell private var isMonitoring", .skips,
+        foundBy: "timer source: scheduled beside its activation"),
+    ]
+  }
+}
+
+private final class EventSourceScene: @unchecked Sendable {
+  let events: EventScene
+  private let queue = SpawningRoot()
+  private let handled = Plain()
+  private let cancelled = Plain()
+  private var source: (any DispatchSourceProtocol)?
+
+  init(_ scene: Scene) {
+    events = EventScene(scene)
+    _ = events.timers.tryAgain(on: currentThread())
+    ModelKernel.open(ModelKernel.first)
+  }
+
+  func timer() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    source = timer
+    setHandlers(of: timer) { _ in }
+    return timer
+  }
+
+  func reader(takesAtOnce: Bool = true, setsHandler: Bool = true) -> any DispatchSourceRead {
+    let source = DispatchSource.makeReadSource(fileDescriptor: ModelKernel.first, queue: queue)
+    self.source = source
+    if setsHandler { setReadHandler(of: source, takesAtOnce: takesAtOnce) }
+    return source
+  }
+
+  func setReadHandler(of source: any DispatchSourceRead, takesAtOnce: Bool = true) {
+    setHandlers(of: source) { count in
+      if takesAtOnce || count == 2 { ModelKernel.take(ModelKernel.first, .readable) }
+    }
+  }
+
+  private func setHandlers(
+    of source: any DispatchSourceProtocol, _ body: @escaping (Int) -> Void
+  ) {
+    let (handled, cancelled) = (handled, cancelled)
+    source.setEventHandler {
+      Checker.expect(cancelled.value == 0, "an event after the cancellation")
+      handled.value += 1
+      body(handled.value)
+    }
+    source.setCancelHandler { cancelled.value += 1 }
+  }
+
+  /// Releases the scene's reference to the source.
+  func letGo() { source = nil }
+
+  func expectEvents(_ range: ClosedRange<Int>) {
+    Checker.expect(range.contains(handled.value), "the event handler ran \(handled.value) times")
+  }
+
+  func expectNothingUnread() {
+    Checker.expect(
+      ModelKernel.readiness(ModelKernel.first).isEmpty, "what is to be read is told to nobody")
+  }
+
+  func expectCancelledOnce() {
+    Checker.expect(cancelled.value == 1, "the cancel handler ran \(cancelled.value) times")
+    expectNoListener()
+  }
+
+  func expectNoListener() {
+    Checker.expect(events.shared(ModelKernel.first).entries.isEmpty, "a source still listens")
+    Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
+  }
+
+  func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {
+    scene.finally {
+      verdict()
+      self.source = nil
+      let table = self.events.reactor.descriptors
+      table.forget(table.shared(ModelKernel.first))
+      self.events.end()
+    }
+  }
+}

@@ -1,0 +1,215 @@
+// Room: Models/ExternalWorkers. Threads of the poller that work in the pool for a while, and the
+// two threads of the poller.
+
+extension Catalogue {
+  static var guests: [EngineModel] {
+    [
+      EngineModel(
+        "guest: what it brings runs, and what comes while it leaves",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let (pool, brought, other) = (Pool.small(), Job(), Job())
+        let externalWorker = pool.makeExternalWorker(named: "")
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
+        scene.thread("submitter") { pool.submit(other) }
+        scene.finally {
+          for job in [brought, other] { job.expectDone() }
+          pool.expectAtRest()
+        }
+      },
+      EngineModel(
+        "guest: a worker takes what it leaves behind", reach: .bounded(preemptions: 2)
+      ) { scene in
+        let pool = Pool.small(width: 2, threads: 2)
+        let jobs = [Job(), Job(), Job()]
+        let externalWorker = pool.makeExternalWorker(named: "")
+        pool.makeIdleWorker()
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, Array(jobs[0..<2])) }
+        scene.thread("submitter") { pool.submit(jobs[2]) }
+        scene.finally {
+          for job in jobs { job.expectDone() }
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("guest: it finds a CPU or brings nothing", reach: .bounded(preemptions: 3)) {
+        scene in
+        let (pool, brought, other) = (Pool.small(), Job(), Job())
+        let externalWorker = pool.makeExternalWorker(named: "")
+        pool.submit(other)
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
+        scene.finally {
+          for job in [brought, other] { job.expectDone() }
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("guest: a submission and its last look see each other") { scene in
+        let (pool, job) = (Pool.small(), Job())
+        let externalWorker = pool.makeExternalWorker(named: "")
+        // It submits nothing, so it leaves at once.
+        scene.thread("guest") {
+          _ = pool.visit(as: externalWorker, on: ExternalWorkers.begin(externalWorker)) {}
+        }
+        scene.thread("submitter") {
+          pool.publish(job)
+          pool.wakeIfNeeded()
+        }
+        scene.finally {
+          job.expectDone()
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("guest: one that steps out leaves its work to others") { scene in
+        let pool = Pool.small(width: 2, threads: 2)
+        let jobs = [Job(), Job()]
+        let externalWorker = pool.makeExternalWorker(named: "")
+        let worker = pool.makeWorkers(1, searching: 1)[0]
+        // The first item sets the allowance to one, and the other worker uses that up.
+        let first = Job { pool.allowance.store(1, ordering: .relaxed) }
+        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [first] + jobs) }
+        scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel(
+        "poller: however long a handler takes, events are received",
+        reach: .bounded(preemptions: 1), adjust: Allow.time
+      ) { scene in
+        let pool = Pool.small(width: 3, threads: 2)
+        let stage = EventScene(scene, pollers: 2, pool: pool)
+        let number = Atomic32()
+        let long = (0..<2).map { _ in
+          Job {
+            while number.word.load(ordering: .acquiring) == 0 {
+              _ = futexWait(number.word, while: 0)
+            }
+          }
+        }
+        let last = Receiver {
+          number.word.store(1, ordering: .releasing)
+          futexWake(number.word, count: .max)
+        }
+        let receivers = long.map { job in Receiver { pool.submit(job) } } + [last]
+        ExternalWorkers.listen(receivers, stage)
+        stage.addClock(scene)
+        scene.thread("writer") { ExternalWorkers.write(to: receivers) }
+        scene.finally {
+          for job in long { job.expectDone("a long handler") }
+          ExternalWorkers.expectToldOnce(receivers)
+          stage.end()
+        }
+      },
+      EngineModel(
+        "poller: each event is told once, by either thread", reach: .bounded(preemptions: 2),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventScene(scene, pollers: 2)
+        let receivers = [Receiver {}, Receiver {}]
+        ExternalWorkers.listen(receivers, stage)
+        scene.thread("writer") { ExternalWorkers.write(to: receivers) }
+        stage.addClock(scene)
+        scene.finally {
+          ExternalWorkers.expectToldOnce(receivers)
+          stage.end()
+        }
+      },
+      EngineModel("poller: nobody is told who is not registered any more") { scene in
+        let stage = EventScene(scene)
+        let receivers = [Receiver {}, Receiver {}]
+        ModelKernel.open(ModelKernel.first, .readable)
+        let old = stage.poller.register(receivers[0])
+        _ = ReadinessSet.add(
+          ModelKernel.set, ModelKernel.first, .readable, .once, key: old.key)
+        scene.thread("changes") {
+          _ = ReadinessSet.remove(ModelKernel.set, ModelKernel.first)
+          stage.poller.unregister(old)
+          _ = stage.poller.register(receivers[1])
+        }
+        scene.finally {
+          Checker.expect(receivers[1].notified.count == 0, "an event reached who came in its place")
+          stage.end()
+        }
+      },
+    ]
+  }
+
+  static var externalWorkerMutants: [Mutant] {
+    let brings = "guest: what it brings runs, and what comes while it leaves"
+    let look = "guest: a submission and its last look see each other"
+    let long = "poller: however long a handler takes, events are received"
+    return [
+      Mutant(
+        "an external worker leaves out of order", in: "Pool+Park.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "func changeIfApplicable",
+        .dropsSequential, foundBy: look, isWeak: true),
+      Mutant(
+        "an external worker's last look may see the past", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
+        isWeak: true),
+      Mutant(
+        "an external worker's last look sees nothing", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(1), foundBy: look),
+      Mutant(
+        "an external worker's last look passes the rings by", in: "Pool.swift",
+        at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0),
+        foundBy: "guest: one that steps out leaves its work to others"),
+      Mutant(
+        "an external worker is counted in two steps", in: "Pool+Park.swift",
+        at: "let (won, now) = state.weakCompareExchange", after: "func changeIfApplicable",
+        .splits, foundBy: brings),
+      Mutant(
+        "a thread that leaves the poller is still counted there", in: "Poller.swift",
+        at: "state.transition({ $0.leaving()", .skips, foundBy: long),
+      Mutant(
+        "who receives does not look who is registered", in: "Lock.swift",
+        at: "let (won, _) = word.compareExchange(", after: "public borrowing func lock()",
+        .isBlind, foundBy: "poller: nobody is told who is not registered any more"),
+    ]
+  }
+}
+
+private enum ExternalWorkers {
+  static func begin(_ externalWorker: Worker) -> ThreadContext {
+    externalWorker.thread = currentThread()
+    return currentThread()
+  }
+
+  /// Runs the jobs as a poller's thread does: in the pool, or by submitting them if no CPU is free.
+  static func visit(_ pool: Pool, _ externalWorker: Worker, _ jobs: [Job]) {
+    let bring = { for job in jobs { pool.submit(job) } }
+    if !pool.visit(as: externalWorker, on: begin(externalWorker), bring: bring) { bring() }
+  }
+
+  /// Registers each receiver for a descriptor of its own.
+  static func listen(_ receivers: [Receiver], _ stage: EventScene) {
+    for (place, receiver) in receivers.enumerated() {
+      let descriptor = ModelKernel.first + Int32(place)
+      ModelKernel.open(descriptor)
+      let key = stage.poller.register(receiver).key
+      _ = ReadinessSet.add(ModelKernel.set, descriptor, .readable, .edge, key: key)
+    }
+  }
+
+  static func write(to receivers: [Receiver]) {
+    for place in receivers.indices {
+      ModelKernel.becomeReady(ModelKernel.first + Int32(place), .readable)
+    }
+  }
+
+  static func expectToldOnce(_ receivers: [Receiver]) {
+    for receiver in receivers {
+      Checker.expect(
+        receiver.notified.count == 1, "an event was told \(receiver.notified.count) times")
+    }
+  }
+}
+
+private final class Receiver: ReadinessReceiver, @unchecked Sendable {
+  let notified = Tally()
+  private let whenTold: () -> Void
+
+  init(_ whenTold: @escaping () -> Void) { self.whenTold = whenTold }
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    notified.one()
+    whenTold()
+  }
+}

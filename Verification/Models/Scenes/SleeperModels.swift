@@ -1,0 +1,157 @@
+// Room: Models/Sleepers. Workers that sleep in an item, workers that sleep without work until they
+// leave, and threads that the system refuses.
+
+extension Catalogue {
+  static var sleepers: [EngineModel] {
+    [
+      EngineModel(
+        "workers: one that leaves misses no submission", reach: .exhaustedStrong,
+        adjust: Allow.timeOuts(1)
+      ) { scene in
+        let (pool, job) = (Pool.small(), Job())
+        pool.makeIdleWorker()
+        scene.thread("submitter") { pool.submit(job) }
+        scene.finally {
+          job.expectDone()
+          pool.expectAtRest()
+        }
+      },
+      EngineModel(
+        "workers: one that sleeps in an item is replaced, and one steps back",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let pool = Pool.small(threads: 2)
+        let number = Atomic32()
+        let first = Job {
+          Blocking.announced(currentThread()) {
+            while number.word.load(ordering: .acquiring) == 0 {
+              _ = futexWait(number.word, while: 0)
+            }
+          }
+        }
+        let second = Job {
+          number.word.store(1, ordering: .releasing)
+          futexWake(number.word)
+        }
+        pool.submit(first)
+        pool.submit(second)
+        scene.finally {
+          first.expectDone("the sleeper")
+          second.expectDone("what it waits for")
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("workers: an announced sleep and the monitor count it once") { scene in
+        let pool = Pool.small()
+        let worker = pool.makeWorker()
+        pool.change { $0.woken(allowance: 1, maxThreads: 1).0 }
+        pool.change { $0.searchEnded().0 }
+        worker.status.store(.running, ordering: .relaxed)
+        scene.thread("worker") {
+          currentThread().pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
+          Blocking.announced(currentThread()) {}
+          // A worker does this at the end of each item.
+          if worker.status.load(ordering: .relaxed) != .running { pool.comeBack(worker) }
+        }
+        scene.thread("monitor") {
+          if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
+        }
+        scene.finally {
+          Checker.expect(worker.status.load(ordering: .relaxed) == .running, "it still sleeps")
+          let active = pool.state.load(ordering: .relaxed).active
+          Checker.expect(active == 1, "one worker is at work, and \(active) are counted")
+        }
+      },
+      EngineModel("workers: one that the monitor took for asleep goes idle") { scene in
+        let pool = Pool.small()
+        pool.makeIdleWorker()
+        scene.thread("monitor") {
+          guard let worker = pool.worker(at: 0) else { return }
+          if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
+        }
+        scene.finally { pool.expectAtRest() }
+      },
+      EngineModel(
+        "workers: what is submitted to refused threads is looked after",
+        reach: .exhaustedStrong, adjust: Allow.refusals(2)
+      ) { scene in
+        let pool = Pool.small(monitorMode: 0)
+        let jobs = [Job(), Job()]
+        scene.thread("submitter") { for job in jobs { pool.submit(job) } }
+        scene.finally { pool.expectLookedAfter(jobs) }
+      },
+      EngineModel(
+        "workers: so is what two submit", reach: .bounded(preemptions: 2),
+        adjust: Allow.refusals(2)
+      ) { scene in
+        let pool = Pool.small(monitorMode: 0)
+        let jobs = [Job(), Job()]
+        scene.thread("first") { pool.submit(jobs[0]) }
+        scene.thread("second") { pool.submit(jobs[1]) }
+        scene.finally { pool.expectLookedAfter(jobs) }
+      },
+      EngineModel("workers: a vigil does not end while work waits") { scene in
+        let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
+        ThreadlessRetry.begin(pool)
+        scene.thread("submitter") {
+          pool.publish(job)
+          pool.retryWithoutThread()
+        }
+        scene.thread("sleeper") { pool.attend() }
+        scene.finally {
+          Checker.expect(pool.endRetries(), "work waits, and the vigil has ended")
+        }
+      },
+    ]
+  }
+
+  static var sleeperMutants: [Mutant] {
+    let counts = "workers: an announced sleep and the monitor count it once"
+    let parks = "workers: one that the monitor took for asleep goes idle"
+    let idle = "pool: a worker that goes idle misses no submission"
+    let vigil = "workers: a vigil does not end while work waits"
+    return [
+      Mutant(
+        "an announcement falls in two", in: "Pool+Blocked.swift",
+        at: "worker.status.exchange(.announced", .splits, foundBy: counts),
+      Mutant(
+        "who comes back does not look at what it was", in: "Pool+Blocked.swift",
+        at: "worker.status.exchange(.running", .splits, foundBy: counts),
+      Mutant(
+        "the monitor marks a worker that announced itself", in: "Monitor.swift",
+        at: "let (done, _) = worker.status.compareExchange(", after: "func mark", .isBlind,
+        foundBy: counts),
+      Mutant(
+        "the monitor takes a mark back that is gone", in: "Monitor.swift",
+        at: "let (done, _) = worker.status.compareExchange(", after: "func unmark", .isBlind,
+        foundBy: counts),
+      Mutant(
+        "a worker goes idle without looking at its mark", in: "Pool+Park.swift",
+        at: "worker.status.exchange(.away", .splits, foundBy: parks),
+      Mutant(
+        "a grant wakes nobody", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
+        foundBy: idle),
+      Mutant(
+        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
+        .dropsRelease, foundBy: idle),
+      Mutant(
+        "a grant finds nobody asleep", in: "Parker.swift",
+        at: "let (first, seen) = shared.parker.compareExchange(", .isBlind, foundBy: idle),
+      Mutant(
+        "a worker forgets its last grant", in: "Parker.swift", at: "$0.parker.store(0", .skips,
+        foundBy: "pool: nor does one that has just worked"),
+      Mutant(
+        "sleepers are not told of a vigil", in: "ThreadlessRetry.swift",
+        at: "count.store(list.count", .skips,
+        foundBy: vigil),
+      Mutant(
+        "a vigil ends without a second look", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: vigil),
+    ]
+  }
+}
+
+/// A word for a futex sleep.
+final class Atomic32 {
+  let word = Atomic<UInt32>(0)
+}

@@ -1,0 +1,278 @@
+// Room: Models/Timers. Every armed timer fires once its time has come, and no other timer fires.
+
+extension Catalogue {
+  static var timers: [EngineModel] {
+    [
+      EngineModel("timers: one is armed beside another's alarm", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(0)
+        scene.thread("arms") { b.schedule(1000) }
+        stage.finally(scene) {
+          a.listener.expectHeard(1, "the first")
+          b.listener.expectHeard(1, "the second")
+        }
+      },
+      EngineModel("timers: one with leeway goes along with another", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(0)
+        scene.thread("arms") { b.schedule(0, leeway: 1000) }
+        stage.finally(scene) {
+          a.listener.expectHeard(1, "the first")
+          b.listener.expectHeard(1, "the one with leeway")
+        }
+      },
+      EngineModel("timers: one that is alone in its window is not late", adjust: Allow.time) {
+        scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(1000, leeway: 5000)
+        scene.thread("arms") { b.schedule(9000, leeway: 5000) }
+        a.listener.whenTold = {
+          Checker.expect(Clock.monotonicNanoseconds() < stage.begin + 6000, "it used its leeway")
+        }
+        stage.finally(scene) {
+          a.listener.expectHeard(1, "the first")
+          b.listener.expectHeard(1, "the second")
+        }
+      },
+      EngineModel("timers: one waits for another in its window", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let (a, b, c) = (stage.timer(), stage.timer(), stage.timer())
+        a.schedule(3000)
+        b.schedule(1000, leeway: 5000)
+        scene.thread("arms") { c.schedule(2000, leeway: 7000) }
+        b.listener.whenTold = {
+          Checker.expect(
+            Clock.monotonicNanoseconds() >= stage.begin + 3000, "it did not wait for the other")
+        }
+        stage.finally(scene) {
+          for one in [a, b, c] { one.listener.expectHeard(1, "each") }
+        }
+      },
+      EngineModel("timers: an earlier one is armed while another waits", adjust: Allow.time) {
+        scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(5000)
+        scene.thread("arms") { b.schedule(1000) }
+        b.listener.whenTold = {
+          Checker.expect(
+            Clock.monotonicNanoseconds() < stage.begin + 5000, "the timer descriptor came late")
+        }
+        stage.finally(scene) {
+          a.listener.expectHeard(1, "the first")
+          b.listener.expectHeard(1, "the second")
+        }
+      },
+      EngineModel("timers: one is disarmed beside its alarm", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(0)
+        b.schedule(1000)
+        scene.thread("disarms") {
+          stage.timers.change { $0.disarm(a.entry) }
+          Checker.expect(
+            stage.timers.change { $0.answer(a.entry, interval: 0) } == nil,
+            "a disarmed timer has fired")
+        }
+        stage.finally(scene) {
+          Checker.expect(a.listener.heard.count <= 1, "it was heard twice")
+          b.listener.expectHeard(1, "the other")
+        }
+      },
+      EngineModel(
+        "timers: one is answered beside a new schedule", reach: .exhaustedStrong,
+        adjust: Allow.time
+      ) { scene in
+        let stage = TimerScene(scene)
+        let a = stage.timer()
+        a.schedule(0)
+        stage.timers.becameReady(.readable, on: currentThread())
+        scene.thread("handler") {
+          _ = stage.timers.change { $0.answer(a.entry, interval: 1000) }
+        }
+        scene.thread("schedules") { a.schedule(5000) }
+        stage.finally(scene) {
+          a.listener.expectHeard(2, "it")
+          Checker.expect(
+            Clock.monotonicNanoseconds() >= stage.begin + 5000, "it fired by the old schedule")
+        }
+      },
+      EngineModel("timers: one is armed again as soon as it fires", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let (a, b) = (stage.timer(), stage.timer())
+        let (timers, entry, heard) = (stage.timers, a.entry, a.listener.heard)
+        a.listener.whenTold = {
+          if heard.count < 3 {
+            let count = timers.change { $0.answer(entry, interval: 1000) }
+            Checker.expect(count == 1, "it fired without cause")
+          }
+        }
+        a.schedule(0)
+        scene.thread("arms") { b.schedule(0) }
+        stage.finally(scene) {
+          a.listener.expectHeard(3, "the repeating one")
+          b.listener.expectHeard(1, "the other")
+        }
+      },
+      EngineModel(
+        "timers: two threads fire", reach: .bounded(preemptions: 2), adjust: Allow.time
+      ) { scene in
+        let stage = TimerScene(scene, pollers: 2)
+        let (a, b) = (stage.timer(), stage.timer())
+        a.schedule(0)
+        scene.thread("arms") { b.schedule(0) }
+        stage.finally(scene) {
+          a.listener.expectHeard(1, "the first")
+          b.listener.expectHeard(1, "the second")
+        }
+      },
+      EngineModel(
+        "timers: two make the alarm", reach: .bounded(preemptions: 2), adjust: Allow.time
+      ) { scene in
+        let stage = TimerScene(scene, hasTimerFD: false)
+        let all = [stage.timer(), stage.timer()]
+        for (number, one) in all.enumerated() {
+          scene.thread("arms \(number)") { one.schedule(UInt64(1000 * number)) }
+        }
+        stage.finally(scene) {
+          for one in all { one.listener.expectHeard(1, "each") }
+        }
+      },
+      EngineModel(
+        "timers: a timer descriptor that is refused is made later", reach: .bounded(preemptions: 2),
+        adjust: Allow.timeAndRefusal
+      ) { scene in
+        let stage = TimerScene(scene, hasTimerFD: false)
+        let a = stage.timer()
+        scene.thread("arms") { a.schedule(1000) }
+        stage.finally(scene) { a.listener.expectHeard(1, "it") }
+      },
+      EngineModel("timers: one dies beside its alarm", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        var dying: MortalListener? = MortalListener(stage.timers)
+        let b = stage.timer()
+        dying?.schedule(at: stage.begin)
+        b.schedule(1000)
+        let spare = stage.timer()
+        scene.thread("lets go") {
+          // A reference count is no step. Taking the lock orders the release before or after each
+          // other holder of the lock.
+          stage.timers.change { $0.disarm(spare.entry) }
+          dying = nil
+        }
+        stage.finally(scene) { b.listener.expectHeard(1, "the other") }
+      },
+      EngineModel("timers: work for later runs once", adjust: Allow.time) { scene in
+        let stage = TimerScene(scene)
+        let queue = KeepingRoot()
+        let jobs = [Job(), Job()]
+        scene.keep(queue)
+        stage.timers.submit(jobs[0].node(), to: queue, at: stage.begin, leeway: 0)
+        scene.thread("submits") {
+          stage.timers.submit(jobs[1].node(), to: queue, at: stage.begin, leeway: 1000)
+        }
+        stage.finally(scene) {
+          queue.runAll()
+          for job in jobs { job.expectDone() }
+        }
+      },
+    ]
+  }
+
+  static var timerMutants: [Mutant] {
+    let beside = "timers: one is armed beside another's alarm"
+    let timerFD = "TimerFD.set(timerFD, at: max(1, time))"
+    return [
+      Mutant(
+        "no timer descriptor is set", in: "Timers.swift", at: timerFD, .skips, foundBy: beside),
+      Mutant(
+        "the timer descriptor is taken to be set for ever", in: "Timers.swift",
+        at: "@Cell var timerFDTime", .returns(0), foundBy: beside),
+      Mutant(
+        "a timer descriptor is not watched", in: "Poller.swift",
+        at: "let error = ReadinessSet.add(",
+        .skips, foundBy: "timers: two make the alarm"),
+      Mutant(
+        "who makes the timer descriptor does not look whether there is one", in: "Timers.swift",
+        at: "@Cell var timerFD:", .returns(0xffff_ffff),
+        foundBy: "timers: two make the alarm"),
+      Mutant(
+        "timers are not theirs who hold the lock", in: "Lock.swift",
+        at: "let (won, _) = word.compareExchange(", after: "public borrowing func lock()",
+        .isBlind, foundBy: "timers: one is disarmed beside its alarm"),
+      Mutant(
+        "a shortage is not noted", in: "Poller+Shortage.swift",
+        at: "isShort.store(true, ordering: .releasing)", after: "func lack(", .skips,
+        foundBy: "timers: a timer descriptor that is refused is made later"),
+    ]
+  }
+}
+
+private final class TimerScene: @unchecked Sendable {
+  private let scene: EventScene
+  var timers: Timers { scene.timers }
+  var begin: UInt64 { scene.begin }
+
+  init(_ stage: Scene, pollers: Int = 1, hasTimerFD: Bool = true) {
+    scene = EventScene(stage, pollers: pollers)
+    scene.addClock(stage)
+    if hasTimerFD { _ = timers.tryAgain(on: currentThread()) }
+  }
+
+  func timer() -> ModelTimer { ModelTimer(timers, begin) }
+
+  func finally(_ stage: Scene, _ verdict: @escaping () -> Void) {
+    stage.finally {
+      verdict()
+      self.scene.end()
+    }
+  }
+}
+
+private final class ModelTimer: @unchecked Sendable {
+  let listener = Listener()
+  let entry: TimerHandle
+  private let timers: Timers
+  private let begin: UInt64
+
+  init(_ timers: Timers, _ begin: UInt64) {
+    self.timers = timers
+    self.begin = begin
+    let listener = listener
+    entry = timers.change { $0.makeEntry(for: listener) }
+  }
+
+  /// Schedules the timer `after` nanoseconds after the scene began.
+  func schedule(_ after: UInt64, leeway: UInt64 = 0) {
+    timers.change {
+      $0.schedule(entry, at: begin + after, leeway: leeway, arms: true)
+    }
+  }
+}
+
+/// A listener that returns its entry in its deinit, as a source does.
+final class MortalListener: DispatchQueue, @unchecked Sendable {
+  private let timers: Timers
+  private var entry: TimerHandle?
+  /// Each notification uses this atomic, so a notification after the deinit is an error.
+  private let heard = Tally()
+
+  init(_ timers: Timers) {
+    self.timers = timers
+    super.init(root: "model.mortal", kind: .root, qos: .unspecified)
+    entry = timers.change { $0.makeEntry(for: self) }
+  }
+
+  deinit {
+    if let entry { timers.change { $0.putBack(entry) } }
+  }
+
+  func schedule(at time: UInt64) {
+    if let entry { timers.change { $0.schedule(entry, at: time, leeway: 0, arms: true) } }
+  }
+
+  override func eventCame(on thread: ThreadContext) { heard.one() }
+}

@@ -1,0 +1,4 @@
+// Runs the models: see scripts/dev model.
+
+let command = Command(CommandLine.arguments.dropFirst())
+exit(command.run() ? 0 : 1)

@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The model checker, and the engine's models (Docs/Verification.md). The models compile the
+// engine's own sources beside the checker's atomics, threads and clock, so this package depends on
+// no other.
+let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
+// The README of a folder of the engine is not part of the module.
+let readmes = [
+  "Coordination", "Data", "Faults", "IO", "Lanes", "Lifecycle", "Platform", "Pool", "Priority",
+  "QoS", "Queues", "Reactor", "Sources", "ThreadPolicy", "Time", "Work",
+].map { "Core/\($0)/README.md" }
+
+let package = Package(
+  name: "Verification",
+  products: [.executable(name: "model", targets: ["model"])],
+  targets: [
+    // Runs small programs in every possible schedule. Independent of the engine.
+    .target(name: "CFibers"),
+    .target(name: "ModelChecker", dependencies: ["CFibers"], swiftSettings: language),
+    // Tests the checker: its switch of stacks, and its searches against each other on random
+    // programs.
+    .target(name: "FiberTests", dependencies: ["CFibers"]),
+    .target(name: "ModelSelfTest", dependencies: ["ModelChecker"], swiftSettings: language),
+    .testTarget(
+      name: "ModelCheckerTests", dependencies: ["FiberTests", "ModelChecker", "ModelSelfTest"],
+      swiftSettings: language),
+    // The models. Core, CLinux and some files in Primitives are symbolic links to the engine's.
+    .target(name: "CGrandCentralLinux", path: "Sources/CLinux"),
+    .executableTarget(
+      name: "model", dependencies: ["CGrandCentralLinux", "ModelChecker", "ModelSelfTest"],
+      path: "Models", exclude: readmes, swiftSettings: language + [.define("GRANDCENTRAL_MODEL")]),
+  ]
+)

@@ -1,0 +1,33 @@
+# What the shell verbs share: they read this file first. It makes the root the working folder and
+# says how each package is built.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+# Tests crash processes on purpose, and symbolising each stack would take most of the time.
+export SWIFT_BACKTRACE=${SWIFT_BACKTRACE:-enable=no}
+
+# The packages that have tests; . is the root.
+packages=(. Verification Comparison Examples)
+# Where Swift sources are.
+sources=(Package.swift Sources Tests Verification Comparison Benchmarks Examples)
+
+# Sets `build` to the options of a package's build, of which there is one only, so that no verb
+# compiles again what another has compiled. The programs of Verification and Comparison compute
+# much, and their tests run the optimised code too.
+set_build() {
+  build=(--package-path "$1" -Xswiftc -warnings-as-errors)
+  case $1 in
+  # Fibers switch stacks during accesses, which the run-time exclusivity check does not support.
+  Verification) build+=(-c release -Xswiftc -enforce-exclusivity=unchecked) ;;
+  Comparison | Benchmarks) build+=(-c release) ;;
+  Examples) build+=(-c release -Xswiftc -enable-testing) ;;
+  esac
+}
+
+# Builds the product $2 of the package $1, and sets `program` to its path. The build's output goes to
+# standard error.
+build_program() {
+  set_build "$1"
+  swift build "${build[@]}" --product "$2" >&2
+  program=$(swift build "${build[@]}" --product "$2" --show-bin-path)/$2
+}

@@ -1,0 +1,77 @@
+"""Runs random C programs (Tests/CConformance/Fuzz) on a library, with faults that they must detect."""
+import os
+import re
+import subprocess
+import time
+
+from libraries import ROOT
+
+SUITE = os.path.join(ROOT, "Tests/CConformance")
+FAULTS = os.path.join(SUITE, "Fuzz/Sabotage.c")
+# Each program meets most faults many times, so this number shows every fault.
+PROGRAMS_FOR_A_FAULT = 20
+# Faults that the toolchain's library has itself, so programs for it make no such promise.
+BEYOND = {"any width"}
+
+
+class Fuzzer:
+    def __init__(self, toolchain, headers, folder, limit, run):
+        self.limit = limit
+        self.program = os.path.join(folder, "fuzz")
+        self.sabotage = os.path.join(folder, "sabotage.so")
+        flags = ["clang", "-std=gnu11", "-fblocks", "-g", "-O1", "-Wall", "-Wextra", "-Werror",
+                 "-I" + headers]
+        run([*flags, SUITE + "/Check.c", SUITE + "/Fuzz/Fuzz.c", "-o", self.program,
+             *toolchain.link_flags()])
+        run([*flags, "-Wno-unknown-attributes", "-fPIC", "-shared", FAULTS, "-o", self.sabotage,
+             "-ldl"])
+
+    def outcome(self, library, seed, fault=None):
+        """None if the program kept every promise, otherwise a description of the failure."""
+        environment = {**library.environment, "FUZZ_SEED": str(seed)}
+        if library.is_ours:
+            environment["FUZZ_BEYOND"] = "1"
+        if fault:
+            # The program detects a fault that makes it wait by its own deadline.
+            environment |= {"LD_PRELOAD": self.sabotage, "FUZZ_FAULT": fault,
+                            "GRANDCENTRAL_PATIENCE": "2"}
+        try:
+            done = subprocess.run(
+                [self.program, "fuzz"], env=environment, capture_output=True, text=True,
+                errors="replace", timeout=self.limit)
+        except subprocess.TimeoutExpired:
+            return f"not done after {self.limit} s"
+        if done.returncode == 0:
+            return None
+        return f"ended with {done.returncode}: {done.stderr.strip()}"
+
+    def faults(self):
+        with open(FAULTS) as file:
+            return sorted(set(re.findall(r'breaks\("([^"]+)"\)', file.read())))
+
+    def notices_every_fault(self, library, pool):
+        failures = 0
+        faults = [fault for fault in self.faults() if library.is_ours or fault not in BEYOND]
+        outcomes = pool.map(lambda fault: (fault, self.first_notice(library, fault)), faults)
+        for fault, seed in outcomes:
+            print(f"  {'✓' if seed else '✗'}  {fault}: "
+                  + (f"noticed by program {seed}" if seed else "not noticed"))
+            failures += seed is None
+        return failures
+
+    def first_notice(self, library, fault):
+        return next((seed for seed in range(1, PROGRAMS_FOR_A_FAULT + 1)
+                     if self.outcome(library, seed, fault)), None)
+
+    def run_for(self, library, seconds, first_seed, pool, jobs):
+        """Runs programs for a time and prints the seeds of those that failed."""
+        end, seed, failures = time.monotonic() + seconds, first_seed, 0
+        while time.monotonic() < end:
+            batch = range(seed, seed + 4 * jobs)
+            for number, outcome in zip(batch, pool.map(lambda s: self.outcome(library, s), batch)):
+                if outcome:
+                    failures += 1
+                    print(f"  ✗  --seed {number}: {outcome}")
+            seed = batch.stop
+        print(f"  {seed - first_seed} programs, {failures} failed")
+        return failures

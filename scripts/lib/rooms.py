@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks the order of the core's rooms: each compiles with nothing but the rooms before it.
+
+The table "Rooms of the core" in ARCHITECTURE.md states the order. For each room, the compiler type
+checks its files together with those of all rooms before it. So a file that names a type or a member
+of a later room is an error here, and there are no exceptions. Needs a debug build of the package,
+for the modules that the core imports.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+CORE = "Sources/GrandCentralCore"
+
+
+def rooms():
+    """The rooms in the order of the table, lowest first."""
+    with open("ARCHITECTURE.md", encoding="utf-8") as file:
+        section = file.read().split("\n## Rooms of the core\n", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.M)
+
+
+def sources(room):
+    found = []
+    for folder, _, names in os.walk(os.path.join(CORE, room)):
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".swift")]
+    return found
+
+
+def check(command, files):
+    return subprocess.run(command + files, capture_output=True, text=True)
+
+
+def main():
+    order = rooms()
+    folders = sorted(
+        name for name in os.listdir(CORE) if os.path.isdir(os.path.join(CORE, name)))
+    if sorted(order) != folders:
+        sys.exit(f"rooms: ARCHITECTURE.md lists {sorted(order)}, {CORE} has {folders}")
+    modules = os.path.realpath(".build/debug/Modules")
+    if not os.path.isdir(modules):
+        sys.exit(f"rooms: there is no build in {modules}: run 'swift build' first")
+    command = [
+        "swiftc", "-typecheck", "-wmo", "-continue-building-after-errors", "-swift-version", "6",
+        "-package-name", "grandcentral", "-module-name", "GrandCentralCore",
+        "-I", modules, "-I", "Sources/CLinux/include"]
+    with tempfile.TemporaryDirectory() as folder:
+        seed = os.path.join(folder, "Seed.swift")
+        with open(seed, "w", encoding="utf-8") as file:
+            file.write("func seed(_ worker: Worker) { _ = worker.band }\n")
+        if check(command, sources(order[0]) + [seed]).returncode == 0:
+            sys.exit("rooms: a breach made on purpose was not found")
+    files, failed = [], False
+    for room in order:
+        files += sources(room)
+        done = check(command, files)
+        if done.returncode == 0:
+            continue
+        errors = [line for line in done.stderr.split("\n") if re.match(r"\S.*: error: ", line)]
+        print(f"{room} needs more than the rooms before it:", file=sys.stderr)
+        print("\n".join(sorted(set(errors))[:20]) or done.stderr, file=sys.stderr)
+        failed = True
+        break
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,21 @@
+# Builds and runs the root's tests under a sanitizer: sanitize.sh thread|address [FILTER]. The verbs
+# tsan and asan use it.
+source "$(dirname "$0")/common.sh"
+sanitizer=$1
+shift
+
+# Excluded: tests that start other builds of the engine or read object files, the tests of the
+# interface to the toolchain's Dispatch, and exit tests, whose traps sanitizers report at length.
+filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
+skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests'
+  # Suites that run the same tests again in a child.
+  --skip '^GrandCentralTests\.BackendTests')
+
+# Sanitized code is about ten times slower, and a deadline only ends a test that hangs.
+export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-300}
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
+export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
+
+build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")
+swift build --build-tests "${build[@]}"
+scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" --filter "$filter" "${skip[@]}"

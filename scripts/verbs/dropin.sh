@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Builds the libdispatch.so that replaces the toolchain's; prints its size and dependencies.
+#
+#   scripts/dev dropin [release|debug] [FOLDER]     by default release, in .build-dropin/release
+#   DROPIN_SANITIZER=address scripts/dev dropin     or thread: for programs with the same sanitizer
+#
+# The library is one module. Its sources, the engine's and those of the layer below are compiled
+# together, without the modules that the compiler imports implicitly, because the Concurrency
+# library itself needs libdispatch.so. The package's own targets compile the same sources without
+# such flags.
+source "$(dirname "$0")/../lib/common.sh"
+
+mode=${1:-release}
+out=${2:-.build-dropin/$mode${DROPIN_SANITIZER:+-$DROPIN_SANITIZER}}
+# The tools that come with the compiler, instead of the system's.
+swift=$(readlink -f "$(command -v swiftc)")
+clang=$(dirname "$swift")/clang
+case $mode in
+# Do not merge similar functions: a merged function calls its differing parts through a pointer, on
+# fast paths too.
+release) swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-threshold=0) c_flags=(-O2) ;;
+debug) swift_flags=(-Onone -g) c_flags=(-O0 -g) ;;
+*) echo "scripts/dev dropin [release|debug] [FOLDER]" >&2 && exit 64 ;;
+esac
+# DROPIN_SANITIZER=address or thread builds a library for finding mistakes, for programs that the
+# toolchain's clang built with the same sanitizer. The sanitizer's runtime is in the program.
+more=() definitions=(-Xlinker -z -Xlinker defs)
+if [[ -n ${DROPIN_SANITIZER:-} ]]; then
+  # Line tables only: full debug information would leave the module beside the sources.
+  more+=("-sanitize=$DROPIN_SANITIZER" -gline-tables-only)
+  c_flags+=("-fsanitize=$DROPIN_SANITIZER" -g)
+  definitions=()
+fi
+
+# Do nothing if the library is newer than all its inputs.
+inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
+  Sources/CLinux scripts/verbs/dropin.sh)
+mkdir -p "$out"
+exec 9>"$out/lock"
+flock 9
+if [[ -e $out/libdispatch.so && -z $(find "${inputs[@]}" -newer "$out/libdispatch.so" -print -quit) ]]; then
+  echo "$out/libdispatch.so is up to date"
+  exit 0
+fi
+
+scratch=$out/objects
+mkdir -p "$scratch"
+modules=(-ISources/CLinux/include -ISources/CDispatchStorage/include)
+
+objects=()
+for source in Sources/CLinux/*.c Sources/CDispatchStorage/*.c; do
+  object=$scratch/$(basename "$source" .c).o
+  "$clang" -c -fPIC "${c_flags[@]}" "${modules[@]}" "$source" -o "$object"
+  objects+=("$object")
+done
+
+echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: *; };' \
+  >"$scratch/exports.map"
+mapfile -t sources < <(
+  find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
+# Under a temporary name until every step has succeeded.
+made=$scratch/libdispatch.so
+swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
+  -swift-version 6 -parse-as-library -warnings-as-errors \
+  -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN \
+  -Xfrontend -disable-implicit-concurrency-module-import \
+  -Xfrontend -disable-implicit-string-processing-module-import \
+  "${modules[@]}" "${sources[@]}" "${objects[@]}" -lBlocksRuntime \
+  -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
+  "${definitions[@]}"
+
+needed=$(readelf -d "$made" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+if grep -qE 'libswift_Concurrency|libswift_StringProcessing|libdispatch' <<<"$needed"; then
+  echo "A library that needs libdispatch.so itself is among them." >&2
+  exit 1
+fi
+mv "$made" "$out/libdispatch.so"
+echo "$out/libdispatch.so: $(stat -c %s "$out/libdispatch.so") bytes, needs" $needed

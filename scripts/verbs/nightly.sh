@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Runs the checks of .ci/run for hours.
+#
+#   scripts/dev nightly [HOURS] [SEED]     by default eight hours
+#
+# The default seed is the date; all random steps use it and print it. A failure does not stop the
+# other steps, and is reported at the end. Each step's output is in .build/nightly.
+source "$(dirname "$0")/../lib/common.sh"
+set +e
+
+hours=${1:-8}
+seed=${2:-$(date +%Y%m%d)}
+logs=.build/nightly
+mkdir -p "$logs"
+failures=()
+
+# step NAME COMMAND…
+step() {
+  local name=$1 begin=$SECONDS
+  shift
+  echo "── $name: $*"
+  if "$@" >"$logs/$name.log" 2>&1; then
+    echo "── $name took $((SECONDS - begin)) s"
+  else
+    failures+=("$name")
+    echo "── $name FAILED after $((SECONDS - begin)) s: $logs/$name.log"
+  fi
+}
+
+# The rest of the time goes to the fuzzer and the stress tests alternately, half an hour each.
+finish=$((SECONDS + hours * 3600))
+
+step models scripts/dev model --share 1 --seed "$seed"
+step mutants scripts/dev model mutants
+step orderings scripts/dev model orderings
+step self-test scripts/dev model self-test 100000 "$seed"
+step fibers scripts/dev fibers
+step thread-sanitizer env GRANDCENTRAL_STRESS=10 scripts/dev tsan
+step thread-sanitizer-faults scripts/dev tsan '^FaultTests\.'
+step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/dev asan
+step address-sanitizer-faults scripts/dev asan '^FaultTests\.'
+# Random lifetimes, 20 minutes in each C mode and then in Swift; each C case under valgrind.
+step lifetimes scripts/dev lifetimes 1200 "$seed"
+step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
+step coverage scripts/dev coverage
+step embedding scripts/dev embedding
+step dropin-tour scripts/dev dropin-tour
+# Checks that every row ends on both libraries; the figures of such a run mean little.
+step bench-dropin scripts/dev bench-dropin --rounds 1
+step toolchain scripts/dev fuzz 1200 "$seed" --engine toolchain
+# Every program contains items that wait for each other without a call into the engine.
+step fuzz-busy scripts/dev fuzz 1200 "$seed" --busy 100
+step fuzz-thread-sanitizer env SANITIZER=thread scripts/dev fuzz 1200 "$seed"
+round=0
+while ((SECONDS < finish)); do
+  round=$((round + 1))
+  step "fuzz-$round" scripts/dev fuzz 1800 $((seed + round)) --engine ours
+  ((SECONDS < finish)) && step "stress-$round" scripts/dev stress 1800 $((seed + round))
+done
+
+if ((${#failures[@]} > 0)); then
+  echo "── FAILED: ${failures[*]}"
+  exit 1
+fi
+echo "── nothing found in $SECONDS s, seed $seed"

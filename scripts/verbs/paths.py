@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Counts the files that a reader of one path through the engine meets, and its locks.
+
+    scripts/dev paths [--files]     --files: lists the files of each path
+
+Builds the engine with coverage counters and walks a path 200 and 1,200 times (PathProbe). A line is
+on the path if it ran in nine of ten of the 1,000 steps between, and a file if five of its lines are:
+a property of a line or two is not what a reader opens a file for. `lines` are the lines of these
+files, comments included, and `ran` those on the path. `own` counts the files of Reactor and Sources
+alone. `locks` are the runs of Lock.lock() in a step. `fork` counts the files whose code, without
+comments, concerns fork(2).
+"""
+import os
+import re
+import subprocess
+import sys
+
+import coverage
+
+FOLDER = ".build-paths"
+STEPS = (200, 1200)
+SHARE = 0.9
+FEWEST_LINES = 5
+EVENT_ROOMS = ("Sources/GrandCentralCore/Reactor/", "Sources/GrandCentralCore/Sources/")
+ENGINE = ("Sources/GrandCentralCore/", "Sources/Primitives/")
+LOCK = "Sources/Primitives/Lock.swift"
+
+
+def run(*command, **more):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
+
+
+def tools():
+    """The folder of the compiler's own tools: the format of profiles changes between versions."""
+    target = run("swiftc", "-print-target-info")
+    resources = re.search(r'"runtimeResourcePath": "([^"]+)"', target).group(1)
+    return os.path.realpath(os.path.join(resources, "../../bin"))
+
+
+def build():
+    options = ["--scratch-path", FOLDER, "--product", "PathProbe"]
+    # Counters are atomic, because threads share them.
+    for option in ("-profile-generate", "-profile-coverage-mapping", "-Xllvm",
+                   "-instrprof-atomic-counter-update-all"):
+        options += ["-Xswiftc", option]
+    environment = dict(os.environ, LLVM_PROFILE_FILE="/dev/null")
+    print(run("swift", "build", *options, env=environment).split("\n")[-2], file=sys.stderr)
+    return os.path.join(FOLDER, "debug", "PathProbe")
+
+
+def counts(program, path, steps, binaries):
+    """How often each line ran while the path was walked `steps` times."""
+    profile = os.path.join(FOLDER, f"{path}-{steps}")
+    environment = dict(os.environ, LLVM_PROFILE_FILE=profile + ".profraw")
+    run(program, path, str(steps), env=environment)
+    run(f"{binaries}/llvm-profdata", "merge", "-o", profile + ".profdata", profile + ".profraw")
+    lines = run(f"{binaries}/llvm-cov", "export", "--format=lcov",
+                f"--instr-profile={profile}.profdata", program)
+    with open(profile + ".info", "w", encoding="utf-8") as file:
+        file.write(lines)
+    return coverage.read_counts(profile + ".info")
+
+
+def walk(program, path, binaries):
+    """The files of a path, with the number of lines that ran in each step; and its locks."""
+    few, many = (counts(program, path, steps, binaries) for steps in STEPS)
+    steps = STEPS[1] - STEPS[0]
+    files, locks = {}, 0
+    for name, lines in many.items():
+        if not name.startswith(ENGINE):
+            continue
+        grown = {n: count - few.get(name, {}).get(n, 0) for n, count in lines.items()}
+        ran = sum(1 for count in grown.values() if count >= SHARE * steps)
+        if ran >= FEWEST_LINES:
+            files[name] = ran
+        if name == LOCK:
+            with open(name, encoding="utf-8") as file:
+                text = file.read().split("\n")
+            locks = sum(count for n, count in grown.items() if "func lock()" in text[n - 1]) / steps
+    return files, locks
+
+
+def fork_files():
+    concerns = re.compile(r"fork|inChild|forgetParent", re.I)
+    found = []
+    for root in ("Sources/GrandCentralCore", "Sources/Primitives", "Sources/CLinux", "Sources/CDispatchExports"):
+        for folder, _, names in os.walk(root):
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                if not name.endswith((".swift", ".c", ".h")):
+                    continue
+                with open(path, encoding="utf-8") as file:
+                    code = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", "", file.read(), flags=re.S)
+                # A fork of another process, which a source reports, is another matter.
+                code = re.sub(r"\.fork\b|case fork|fork = |isFork\w*|PROCESS_FORKED|resetsOnFork|resets_on_fork|forksUnknown", "", code)
+                if concerns.search(code):
+                    found.append(path)
+    return found
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments in (["--help"], ["-h"]):
+        sys.exit(print(__doc__))
+    if arguments not in ([], ["--files"]):
+        sys.exit(f"paths: unknown argument '{arguments[0]}'; see --help")
+    program, binaries = build(), tools()
+    print(f"{'path':<8} {'files':>6} {'own':>6} {'lines':>6} {'ran':>6} {'locks':>6}")
+    for path in ("async", "sync", "read"):
+        files, locks = walk(program, path, binaries)
+        total = sum(sum(1 for _ in open(name, encoding="utf-8")) for name in files)
+        own = sum(1 for name in files if name.startswith(EVENT_ROOMS))
+        print(f"{path:<8} {len(files):>6} {own:>6} {total:>6} {sum(files.values()):>6} {locks:>6.2f}")
+        if arguments:
+            for name, ran in sorted(files.items()):
+                print(f"         {ran:>4}  {name}")
+    found = fork_files()
+    print(f"{'fork':<8} {len(found):>6}")
+    if arguments:
+        for name in found:
+            print(f"               {name}")
+
+
+main()

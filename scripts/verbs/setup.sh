@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs the programs that the tests and the tour use, if they are missing.
+#
+#   scripts/dev setup [--benchmarks]     also installs libuv, which the benchmarks measure too
+#
+# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout), gcc
+# and g++. Needs root only to install.
+set -euo pipefail
+
+packages=()
+command -v nm >/dev/null || packages+=(binutils)
+command -v taskset >/dev/null || packages+=(util-linux)
+command -v timeout >/dev/null || packages+=(coreutils)
+command -v gcc >/dev/null || packages+=(gcc)
+command -v g++ >/dev/null || packages+=(g++)
+command -v python3 >/dev/null || packages+=(python3)
+if [[ ${1:-} == --benchmarks ]] && ! echo '#include <uv.h>' | clang -E - >/dev/null 2>&1; then
+  packages+=(libuv1-dev)
+fi
+command -v swift >/dev/null || {
+  echo "setup: no swift on PATH. Install Swift 6.2 or later: https://www.swift.org/install/linux" >&2
+  exit 1
+}
+
+if ((${#packages[@]} == 0)); then
+  echo "setup: everything is there"
+  exit 0
+fi
+echo "setup: installing ${packages[*]}"
+sudo=()
+((EUID == 0)) || sudo=(sudo)
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Runs the tests of all packages, or those whose names match FILTER.
+#
+#   scripts/dev test [FILTER]     a regular expression, matched against Target.Suite/test
+#
+#   GRANDCENTRAL_STRESS=10        ten times the work in the stress tests
+#   GRANDCENTRAL_SEED=42          replays a random test; each prints its seed
+#   GRANDCENTRAL_PATIENCE=300     the seconds after which a waiting test fails, for very slow machines
+#
+# A FILTER that begins with the name of a test target builds and runs only that target's package.
+source "$(dirname "$0")/../lib/common.sh"
+
+filter=()
+if (($# > 0)); then
+  filter=(--filter "$1")
+  target=$(sed -E 's/^\^?([A-Za-z]*).*/\1/' <<<"$1")
+  for package in "${packages[@]}"; do
+    if [[ -n $target && -d $package/Tests/$target ]]; then packages=("$package") && break; fi
+  done
+fi
+
+failed=()
+for package in "${packages[@]}"; do
+  scripts/dev build "$package"
+  set_build "$package"
+  scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" "${filter[@]}" ||
+    failed+=("$package")
+done
+((${#failed[@]} == 0)) || { echo "── tests failed in: ${failed[*]}" && exit 1; }

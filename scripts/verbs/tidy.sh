@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Checks format, warnings, the order of the rooms, lengths, imports and words.
+#
+#   scripts/dev tidy [--no-build]     --no-build: all but the compiler's warnings
+#
+# These are the parts of the house style (CONTRIBUTING.md) that a tool can check.
+source "$(dirname "$0")/../lib/common.sh"
+
+failed=0
+step() {
+  local name=$1
+  shift
+  if "$@"; then echo "tidy: $name"; else echo "tidy: $name FAILED" >&2 && failed=1; fi
+}
+
+step "format" swift format lint --strict --parallel --recursive "${sources[@]}"
+step "imports, lengths and words" python3 scripts/lib/tidy.py
+if [[ ${1:-} != --no-build ]]; then
+  step "no warnings" scripts/dev build
+  step "order of the rooms" python3 scripts/lib/rooms.py
+fi
+exit $failed
