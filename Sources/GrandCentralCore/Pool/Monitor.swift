@@ -130,8 +130,9 @@ final class Monitor: @unchecked Sendable {
   }
 
   func mark(_ worker: Worker, in pool: Pool) -> Bool {
+    // acquiring: acquires the count of comeBack(), from which this subtracts the worker.
     let (done, _) = worker.status.compareExchange(
-      expected: .running, desired: .uncounted, ordering: .relaxed)
+      expected: .running, desired: .uncounted, ordering: .acquiring)
     if done { pool.change { $0.blocked() } }
     return done
   }
@@ -140,8 +141,9 @@ final class Monitor: @unchecked Sendable {
     // Count first: right after the exchange the worker may announce a wait and subtract itself, and
     // the active count must include it by then.
     pool.change { $0.unblocked() }
+    // releasing: releases this count to the worker that subtracts itself.
     let (done, _) = worker.status.compareExchange(
-      expected: .uncounted, desired: .running, ordering: .relaxed)
+      expected: .uncounted, desired: .running, ordering: .releasing)
     if !done { pool.change { $0.blocked() } }
   }
 }

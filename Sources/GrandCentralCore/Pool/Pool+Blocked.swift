@@ -21,7 +21,8 @@ enum Blocking {
 extension Pool {
   /// Stops counting a worker whose item is about to sleep; false if it announced that already.
   fileprivate func announce(_ worker: Worker) -> Bool {
-    switch worker.status.exchange(.announced, ordering: .relaxed) {
+    // acquiring: acquires the count of unmark(), from which this thread subtracts itself.
+    switch worker.status.exchange(.announced, ordering: .acquiring) {
     case .announced: return false
     // The monitor was wrong, or right a moment too early; the worker is uncounted as it is.
     case .uncounted: return true
@@ -32,11 +33,27 @@ extension Pool {
     }
   }
 
-  /// Counts a worker again whose item continues or has ended.
+  /// Counts a worker again whose item continues or has ended. Its status is not `running`, or was
+  /// not a moment ago.
   func comeBack(_ worker: Worker) {
-    if worker.status.exchange(.running, ordering: .relaxed) != .running {
+    // Count first: right after the exchange the monitor may mark the worker and subtract it, and
+    // the active count must include it by then.
+    change { $0.unblocked() }
+    // If the monitor was faster, it has counted the worker too.
+    // acquiringAndReleasing: releases this count to mark(), and acquires the count of unmark().
+    if worker.status.exchange(.running, ordering: .acquiringAndReleasing) == .running {
+      change { $0.blocked() }
+    }
+    worker.shrankRefill()
+  }
+
+  /// Sets the status of a worker that leaves the active count next, and counts it until then.
+  func setAway(_ worker: Worker) {
+    // The monitor may have just marked the worker. Here the count may follow the exchange: nothing
+    // marks a worker that is away.
+    // acquiring: acquires the count of unmark(), from which the worker subtracts itself next.
+    if worker.status.exchange(.away, ordering: .acquiring) == .uncounted {
       change { $0.unblocked() }
-      worker.shrankRefill()
     }
   }
 }

@@ -25,7 +25,7 @@ extension Pool {
     guard changeIfApplicable({ $0.joined(allowance: allowed) }) else { return false }
     externalWorker.isSearching = true
     externalWorker.name.received()
-    externalWorker.status.store(.running, ordering: .relaxed)
+    externalWorker.status.store(.running, ordering: .releasing)
     thread.pointee.worker = Unmanaged.passUnretained(externalWorker).toOpaque()
     bring()
     while let node = take(for: externalWorker) {
@@ -58,12 +58,9 @@ extension Pool {
     _ externalWorker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
   ) -> Bool {
     ThreadEffects.rest(thread)
-    // The monitor may have just marked it as asleep.
-    if externalWorker.status.exchange(.away, ordering: .relaxed) == .uncounted {
-      change { $0.unblocked() }
-    }
+    setAway(externalWorker)
     guard changeIfApplicable(transition) else {
-      externalWorker.status.store(.running, ordering: .relaxed)
+      externalWorker.status.store(.running, ordering: .releasing)
       return false
     }
     enter(.unspecified, externalWorker)

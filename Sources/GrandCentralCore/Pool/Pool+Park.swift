@@ -199,7 +199,7 @@ extension Pool {
 
   /// Runs nodes until there are none. Returns false if the thread must end.
   private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    worker.status.store(.running, ordering: .relaxed)
+    worker.status.store(.running, ordering: .releasing)
     var takesLanesOnly = false
     while true {
       while let node = takeHanded(by: worker)
@@ -303,7 +303,7 @@ extension Pool {
     // Otherwise a submitter has chosen this worker, and its grant ends the sleep at once.
     guard isBack else { return true }
     worker.isSearching = true
-    worker.status.store(.running, ordering: .relaxed)
+    worker.status.store(.running, ordering: .releasing)
     return false
   }
 
@@ -328,8 +328,7 @@ extension Pool {
     let wasLow = ThreadEffects.isLow(thread)
     // Before another thread can wake it.
     ThreadEffects.rest(thread)
-    // The monitor may have just marked it as asleep.
-    if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
+    setAway(worker)
     let isIdle = idleLock.withLock {
       guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)
@@ -342,7 +341,7 @@ extension Pool {
       enter(.unspecified, worker)
       worker.showPlainName()
     } else {
-      worker.status.store(.running, ordering: .relaxed)
+      worker.status.store(.running, ordering: .releasing)
     }
     return isIdle
   }

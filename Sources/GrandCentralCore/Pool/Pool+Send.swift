@@ -109,7 +109,7 @@ extension Pool {
     guard monitor.isThere else { return false }
     putBack(node, band: worker.band)
     enter(.unspecified, worker)
-    if worker.status.exchange(.away, ordering: .relaxed) == .uncounted { change { $0.unblocked() } }
+    setAway(worker)
     idleLock.withLock {
       change { $0.retiredLowered() }
       worker.threadID.store(0, ordering: .relaxed)

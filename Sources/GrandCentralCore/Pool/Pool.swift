@@ -234,11 +234,17 @@ final class Pool: @unchecked Sendable {
   func change(_ transition: (PoolState) -> PoolState) -> PoolState {
     var seen = state.load(ordering: .relaxed)
     while true {
+      let next = transition(seen)
       // sequentiallyConsistent: every change of the counts is part of the pair in Pool+Park.swift.
       let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: transition(seen), successOrdering: .sequentiallyConsistent,
+        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
-      if won { return seen }
+      if won {
+        #if DEBUG || GRANDCENTRAL_MODEL
+          invariant(next.isValid, "The counts of a pool went from \(seen) to \(next).")
+        #endif
+        return seen
+      }
       seen = now
     }
   }

@@ -3,8 +3,10 @@
 //   47…32 idle      parked, may be woken
 //   31…16 searching looking for work on behalf of submitters, which wake no worker meanwhile
 //   15…0  active    assumed to use a CPU; blocked workers are not idle, searching or active
-// Invariant: searching ≤ active; active + idle ≤ threads. Two exceptions: active may be off by one
-// inside Monitor.mark() and unmark(); a searcher that the monitor found asleep is not active.
+// Invariant: searching + idle ≤ threads; searching ≤ active; active + idle ≤ threads. Exceptions of
+// the last two: a searcher that the monitor found asleep is not active; active is one too high
+// inside Monitor.mark() and unmark(), and for each worker inside Pool.comeBack() that the monitor
+// has counted too. It is never too low.
 // Every change of idle happens under the pool's idle lock, together with the idle stack.
 
 struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
@@ -22,6 +24,10 @@ struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
 }
 
 extension PoolState {
+  /// Whether the counts can occur. A count that went below 0 took from its neighbour, and is far
+  /// above the number of threads.
+  var isValid: Bool { searching + idle <= threads && active <= 2 * (threads - idle) + 1 }
+
   enum WakeAction: Hashable {
     /// A worker searches already.
     case nothing

@@ -23,6 +23,7 @@ final class Worker: @unchecked Sendable {
     /// The monitor found that its item rests or is overdue (GrowthPolicy); not counted active.
     case uncounted
   }
+  /// Releasing where the worker was counted before, acquiring where it is subtracted afterwards.
   let status = Atomic<Status>(.away)
   /// Counts the nodes that the worker took from the pool.
   let picks = Atomic<UInt32>(0)

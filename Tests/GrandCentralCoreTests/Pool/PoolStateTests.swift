@@ -12,7 +12,7 @@ import Testing
   }
 
   private static func keepsInvariants(_ word: PoolState) -> Bool {
-    word.searching <= word.active && word.active + word.idle <= word.threads
+    word.isValid && word.searching <= word.active && word.active + word.idle <= word.threads
   }
 
   /// Every valid word with up to five threads, and some with very many.
@@ -161,6 +161,15 @@ import Testing
     let atWork = Self.valid.filter { $0.active > $0.searching }
     expect(from: atWork, active: -1) { $0.blocked() }
     expect(from: atWork.map { $0.blocked() }, active: 1) { $0.unblocked() }
+  }
+
+  @Test func `is not valid when a count has gone below zero`() {
+    // A pool has at most 1004 threads.
+    let words = Self.valid.filter { (1...1004).contains($0.threads) }
+    let idle = words.filter { $0.active == 0 }
+    #expect(!idle.isEmpty && idle.allSatisfy { !$0.blocked().isValid })
+    let unsought = words.filter { $0.searching == 0 }
+    #expect(!unsought.isEmpty && unsought.allSatisfy { !$0.searchEnded().0.isValid })
   }
 }
 

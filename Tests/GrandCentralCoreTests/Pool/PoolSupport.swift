@@ -35,11 +35,12 @@ extension Pool {
     submit(node, kind, band: band, from: thread)
   }
 
-  /// Waits until no worker is active. Returns false on timeout.
+  /// Waits until every worker is idle. Returns false on timeout. A worker that the monitor does not
+  /// count for a moment is neither active nor idle.
   func comesToRest(seconds: Int = patienceSeconds) -> Bool {
     eventually(seconds: seconds) {
       let seen = state.load(ordering: .sequentiallyConsistent)
-      return seen.active == 0 && seen.searching == 0 && !hasWork()
+      return seen.active == 0 && seen.searching == 0 && seen.idle == seen.threads && !hasWork()
     }
   }
 

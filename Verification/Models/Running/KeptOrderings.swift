@@ -34,7 +34,7 @@ struct KeptOrdering {
 
 extension KeptOrdering {
   static var all: [KeptOrdering] {
-    Self.workItems + Self.lanes + Self.pools + Self.rings + Self.sources
+    Self.workItems + Self.lanes + Self.pools + Self.statuses + Self.rings + Self.sources
   }
 
   private static var workItems: [KeptOrdering] {
@@ -128,6 +128,35 @@ extension KeptOrdering {
       KeptOrdering(in: "Worker.swift", at: "threadWord.load", .dropsAcquire, why: record),
       KeptOrdering(in: "Worker.swift", at: "threadWord.store", .dropsRelease, why: record),
     ]
+  }
+
+  /// The status of a worker, which orders changes of the pool's counts.
+  private static var statuses: [KeptOrdering] {
+    let why =
+      "orders the changes of the counts by two threads. In the checker a read-modify-write changes the latest value, "
+      + "so these changes come in the order of time"
+    let park = "Pool+Park.swift"
+    let acquiring: [(file: String, text: String, after: String?)] = [
+      ("Pool+Blocked.swift", "worker.status.exchange(.announced", nil),
+      ("Pool+Blocked.swift", "worker.status.exchange(.running", nil),
+      ("Pool+Blocked.swift", "worker.status.exchange(.away", nil),
+      ("Monitor.swift", "let (done, _) = worker.status.compareExchange(", "func mark"),
+    ]
+    let releasing: [(file: String, text: String, after: String?)] = [
+      ("Pool+Blocked.swift", "worker.status.exchange(.running", nil),
+      ("Monitor.swift", "let (done, _) = worker.status.compareExchange(", "func unmark"),
+      (park, "worker.status.store(.running", "func runUntilIdle"),
+      (park, "worker.status.store(.running", "func park("),
+      (park, "worker.status.store(.running", "func goIdle"),
+      ("Pool+ExternalWorker.swift", "externalWorker.status.store(.running", "func visit"),
+      ("Pool+ExternalWorker.swift", "externalWorker.status.store(.running", "func leave"),
+    ]
+    return acquiring.map {
+      KeptOrdering(in: $0.file, at: $0.text, after: $0.after, .dropsAcquire, why: why)
+    }
+      + releasing.map {
+        KeptOrdering(in: $0.file, at: $0.text, after: $0.after, .dropsRelease, why: why)
+      }
   }
 
   private static var sources: [KeptOrdering] {

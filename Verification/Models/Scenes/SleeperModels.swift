@@ -62,6 +62,21 @@ extension Catalogue {
           Checker.expect(active == 1, "one worker is at work, and \(active) are counted")
         }
       },
+      EngineModel("workers: one that comes back is counted before it is marked") { scene in
+        let pool = Pool.small()
+        let worker = pool.makeWorkers(1, searching: 0)[0]
+        worker.status.store(.announced, ordering: .relaxed)
+        pool.change { $0.blocked() }
+        scene.thread("worker") { pool.comeBack(worker) }
+        scene.thread("monitor") {
+          // `active` must not go below 0: each change of the counts checks that.
+          if pool.monitor.mark(worker, in: pool) { pool.monitor.unmark(worker, in: pool) }
+        }
+        scene.finally {
+          let active = pool.state.load(ordering: .relaxed).active
+          Checker.expect(active == 1, "one worker is at work, and \(active) are counted")
+        }
+      },
       EngineModel("workers: one that the monitor took for asleep goes idle") { scene in
         let pool = Pool.small()
         pool.makeIdleWorker()
@@ -126,7 +141,7 @@ extension Catalogue {
         at: "let (done, _) = worker.status.compareExchange(", after: "func unmark", .isBlind,
         foundBy: counts),
       Mutant(
-        "a worker goes idle without looking at its mark", in: "Pool+Park.swift",
+        "a worker goes idle without looking at its mark", in: "Pool+Blocked.swift",
         at: "worker.status.exchange(.away", .splits, foundBy: parks),
       Mutant(
         "a grant wakes nobody", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
