@@ -2,9 +2,11 @@
 //   rows sleep KIND     1,000 items that sleep for 10 ms, on 1,000 serial queues or a global queue
 //   rows compute KIND   1,000 items that compute for 1 ms
 //   rows probe 24       an item each 20 ms for 2 s, beside 24 serial queues of items of 100 ms
+//   rows resubmit 200   an item from outside, beside 200 items of 50 µs of its global queue that
+//                       submit themselves again, for a second
 //   rows main sync      dispatch_sync from another thread to the main queue in dispatch_main()
-// Prints the figure in milliseconds (sleep and compute: until all items have ended; probe and main:
-// the mean delay), the largest delay (0 if there is none), and the process's peak number of
+// Prints the figure in milliseconds (sleep and compute: until all items have ended; probe,
+// resubmit and main: the mean delay), the largest delay (0 if there is none), and the process's peak number of
 // threads.
 #include <dispatch/dispatch.h>
 
@@ -96,6 +98,26 @@ static void run_probes(int count) {
   finish(delays / 100, worst, threads());
 }
 
+static void resubmit(void *queue) {
+  compute_for(0.05);
+  dispatch_async_f(queue, queue, resubmit);
+}
+
+static void run_beside_resubmitting(int count) {
+  dispatch_queue_t queue = dispatch_get_global_queue(0, 0);
+  for (int i = 0; i < count; i++) dispatch_async_f(queue, queue, resubmit);
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  double begin = milliseconds();
+  int probes = 0;
+  while (milliseconds() < begin + 1000) {
+    asked = milliseconds();
+    dispatch_async_f(queue, done, probe);
+    dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+    probes++;
+  }
+  finish(delays / probes, worst, threads());
+}
+
 static void nothing(void *context) { (void)context; }
 
 static void *sync_to_main(void *context) {
@@ -113,6 +135,7 @@ int main(int argc, char **argv) {
   if (!strcmp(argv[1], "sleep")) run_items(argv[2], nap);
   if (!strcmp(argv[1], "compute")) run_items(argv[2], compute);
   if (!strcmp(argv[1], "probe")) run_probes(atoi(argv[2]));
+  if (!strcmp(argv[1], "resubmit")) run_beside_resubmitting(atoi(argv[2]));
   if (!strcmp(argv[1], "main") && !pthread_create(&other, NULL, sync_to_main, NULL)) dispatch_main();
   return 64;
 }

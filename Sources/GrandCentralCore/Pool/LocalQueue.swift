@@ -62,6 +62,12 @@ struct LocalQueue: @unchecked Sendable {
     return (words.pointee.tail.load(ordering: .relaxed), went)
   }
 
+  /// The number of nodes. The owner's, since the tail changes meanwhile otherwise.
+  var count: UInt32 {
+    // relaxed: a thief may make the result too large at once.
+    words.pointee.tail.load(ordering: .relaxed) &- words.pointee.head.load(ordering: .relaxed)
+  }
+
   var band: Band { Band(rawValue: words.pointee.band.load(ordering: .relaxed)) ?? .default }
 
   // MARK: The owner's

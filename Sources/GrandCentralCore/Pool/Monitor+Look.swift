@@ -10,8 +10,9 @@ extension Monitor {
     var lastNanoseconds: UInt64 = 0
     /// By band: looks in a row that found work but no worker in that band.
     var starved = [Int](repeating: 0, count: Band.allCases.count)
-    /// By band: how long the oldest lane has waited in the injector.
+    /// By band: how long the oldest lane, or item, has waited in the injector.
     var laneWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
+    var itemWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
     /// Items taken before the last look, modulo 2³², and the nanoseconds since one was taken.
     var itemsTaken: UInt32 = 0
     var itemsUntaken: UInt64 = 0
@@ -128,15 +129,23 @@ extension Monitor {
   }
 
   private func lookAtInjectors(of pool: Pool, _ found: inout Found, elapsed: UInt64) {
+    var overdue: UInt32 = 0
     for band in Band.allCases where band != .unspecified {
-      let items = pool.counts(of: InjectorKey(kind: .items, band: band))
+      let itemsKey = InjectorKey(kind: .items, band: band)
+      let items = pool.counts(of: itemsKey)
       found.items.came &+= items.came
       found.items.went &+= items.went
-      let lanes = pool.counts(of: InjectorKey(kind: .lanes, band: band))
-      found.note(
-        looks.laneWaits[Int(band.rawValue)].look(
-          came: lanes.came, went: lanes.went, elapsed: elapsed))
+      let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
+        came: items.came, went: items.went, elapsed: elapsed)
+      if oldestItem ?? 0 >= OverdueTurn.waitNanoseconds { overdue |= itemsKey.bit }
+      let lanesKey = InjectorKey(kind: .lanes, band: band)
+      let lanes = pool.counts(of: lanesKey)
+      let oldestLane = looks.laneWaits[Int(band.rawValue)].look(
+        came: lanes.came, went: lanes.went, elapsed: elapsed)
+      found.note(oldestLane)
+      if oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { overdue |= lanesKey.bit }
     }
+    pool.setOverdue(overdue)
   }
 
   private func itemsUntaken(_ found: Found, elapsed: UInt64) -> UInt64? {

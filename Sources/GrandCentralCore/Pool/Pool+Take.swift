@@ -2,8 +2,9 @@
 // (WorkKind); within that, a worker looks in this order:
 //   1. at every 61st pick, an injector or a local queue in turn, also under stress: no node starves
 //   2. the injector of a higher band, so that urgent work overtakes
-//   3. its own local queues
-//   4. as a searcher, the older half of another worker's queue, or an injector, higher bands first
+//   3. an injector of its own band whose oldest node is overdue (OverdueTurn)
+//   4. its own local queues
+//   5. as a searcher, the older half of another worker's queue, or an injector, higher bands first
 // Local queues come before injectors of the same band: a worker that sleeps may be waiting for work
 // that it submitted earlier.
 
@@ -26,12 +27,18 @@ extension Pool {
     if isStressed {
       // First its own lanes, then all visible lanes of others, and only then an item.
       if let node = takeOwnLane(for: worker) { return node }
-      if waiting >> 8 != 0, let node = takeInjectedLane(for: worker) { return node }
+      if waiting >> 8 & 0xff != 0, let node = takeInjectedLane(for: worker) { return node }
       return takeUrgent(waiting, first: .lanes, for: worker)
+        ?? takeOverdue(waiting, first: .lanes, for: worker)
         ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
     }
     if waiting != 0 {
       if let node = takeUrgent(waiting, first: first, for: worker) { return node }
+      if waiting >> OverdueTurn.shift != 0,
+        let node = takeOverdue(waiting, first: first, for: worker)
+      {
+        return node
+      }
     }
     return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
   }
@@ -87,6 +94,35 @@ extension Pool {
     return takeInjected(waiting, above: own, atMost: 1, first: first, for: worker)
   }
 
+  /// Takes nodes of the band of the worker's own queued work from an injector that is overdue, if
+  /// it is the worker's turn. A worker without queued work searches, and needs no turn.
+  @inline(never)
+  private func takeOverdue(
+    _ waiting: UInt32, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    let own = max(worker.bandInLocalQueue(.items), worker.bandInLocalQueue(.lanes))
+    guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
+    let overdue = waiting >> OverdueTurn.shift & (1 << own.rawValue | 1 << (own.rawValue + 8))
+    guard overdue != 0 else { return nil }
+    let pick = worker.picks.load(ordering: .relaxed)
+    let look = overdueLook.load(ordering: .relaxed)
+    guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }
+    // Only a searcher may move nodes, see Pool+Park.swift.
+    beginSearch(worker)
+    let node = takeInjected(
+      overdue, above: below, atMost: refill(of: worker), first: first, for: worker)
+    if node != nil { worker.grewRefill() }
+    let queued = worker.items.count + worker.lanes.count
+    worker.overdueTurn = OverdueTurn(pick: pick, look: look, queued: queued)
+    return node
+  }
+
+  private func beginSearch(_ worker: Worker) {
+    guard !worker.isSearching else { return }
+    change { $0.searchBegan() }
+    worker.isSearching = true
+  }
+
   private func takeOwnLane(for worker: Worker) -> WorkNode? {
     let localQueue = worker.localQueue(.lanes)
     guard let node = localQueue.take() else { return nil }
@@ -119,10 +155,7 @@ extension Pool {
   }
 
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
-    if !worker.isSearching {
-      change { $0.searchBegan() }
-      worker.isSearching = true
-    }
+    beginSearch(worker)
     if worker.adaptiveSearch.isWorthwhile {
       let found = worker.adaptiveSearch.search {
         searchOnce(sourcesWaiting.load(ordering: .relaxed), first: first, for: worker)

@@ -54,8 +54,11 @@ final class Pool: @unchecked Sendable {
   let threadAllowance: Atomic<Int>
   /// Indexed by `InjectorKey.index`.
   private let injectors: UnsafeMutablePointer<Unmanaged<Injector>>
-  /// Bit n: the injector with index n may hold work. Only a hint, for workers that have other work.
+  /// Bit n: the injector with index n may hold work. Bit 16 + n: its oldest node is overdue, see
+  /// OverdueTurn. Only hints, for workers that have other work.
   let sourcesWaiting = Atomic<UInt32>(0)
+  /// Counts the monitor's looks that found an overdue injector.
+  let overdueLook = Atomic<UInt32>(0)
   /// Active workers by the band of their node, ten bits for each band.
   let bandUse = Atomic<UInt64>(0)
   /// The queue that a frame names for an item of a global queue, by band. The queues of
@@ -188,11 +191,12 @@ final class Pool: @unchecked Sendable {
     }
   }
 
-  /// Clears the hint of an injector that was found empty.
+  /// Clears the hints of an injector that was found empty.
   func unmarkIfEmpty(_ source: InjectorKey) {
     let bit = source.bit
     guard sourcesWaiting.load(ordering: .relaxed) & bit != 0 else { return }
-    sourcesWaiting.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
+    let hints = bit | bit << OverdueTurn.shift
+    sourcesWaiting.bitwiseAnd(~hints, ordering: .sequentiallyConsistent)
     if !withInjector(source, { $0.isEmpty }) {
       sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
     }

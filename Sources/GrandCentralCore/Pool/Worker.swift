@@ -65,6 +65,9 @@ final class Worker: @unchecked Sendable {
   private static var minRefill: Int { scaled(1, inModels: 64) }
   private static var maxRefill: Int { 64 }
 
+  /// When it may take from an overdue injector again.
+  var overdueTurn = OverdueTurn()
+
   func grewRefill() { refill = min(Self.maxRefill, 2 * refill) }
   func shrankRefill() { refill = Self.minRefill }
 

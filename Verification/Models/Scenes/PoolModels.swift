@@ -101,6 +101,24 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[1], pool.begin(workers[1])) }
         scene.finally { pool.expectSearcher() }
       },
+      EngineModel("pool: so does a worker that takes overdue work and who looks for work") {
+        scene in
+        let pool = Pool.small(width: 2, threads: 2)
+        let jobs = [Job(), Job(), Job()]
+        let workers = pool.makeWorkers(2, searching: 1)
+        workers[1].localQueue(.items).put(jobs[0].node(), band: .default)
+        for job in jobs[1...] { pool.publish(job) }
+        pool.setOverdue(InjectorKey.items.bit)
+        scene.thread("taker") {
+          _ = pool.begin(workers[1])
+          let node = pool.take(for: workers[1])
+          Checker.expect(
+            workers[1].items.count == 2 && node != nil, "the worker did not take what is overdue")
+          pool.stopSearching(workers[1])
+        }
+        scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
+        scene.finally { pool.expectSearcher() }
+      },
       EngineModel("pool: so do the monitor that asks how long work waits and a last look") {
         scene in
         let (pool, job) = (Pool.small(), Job())

@@ -1,0 +1,59 @@
+// Room: Pool/OverdueTurn. When a worker with work of its own takes from an overdue injector.
+// Items that submit themselves again go to the local queue of their worker. Such a worker never
+// searches, so it would take one node from an injector in some hundred picks. Nodes from outside
+// the pool would wait behind each of them: 200 such nodes behind 24,000 items.
+// So the monitor sets a bit beside the injector's hint while its oldest node has waited for two
+// milliseconds. A worker that sees the bit takes as many nodes as a searcher would, and appends
+// them to its own queue. It does so
+//   - once in a pass through its own queue, so that the older nodes there run first, and
+//   - with long items, once for each look of the monitor, at every other pick.
+// Both the injector and the local queue make progress, whichever is refilled without end.
+// The worker reads no clock: it reads the bits in the word of hints, which it reads anyway.
+// Without a monitor only the turns of `takeInTurn()` remain.
+
+struct OverdueTurn {
+  /// The pick at which the worker last took from an overdue injector.
+  private var pick: UInt32 = 0
+  /// The number of picks until its own queue, as it was then, has run.
+  private var pass: UInt32 = 0
+  /// The monitor's look at that time.
+  private var look: UInt32 = 0
+
+  init() {}
+
+  /// The worker takes at `pick`, and then has `queued` nodes of its own.
+  init(pick: UInt32, look: UInt32, queued: UInt32) {
+    self.pick = pick
+    self.look = look
+    pass = queued &+ 1
+  }
+
+  /// Whether the worker may take at `pick`. The counts wrap around: a worker that returns after 2³²
+  /// picks may wait for one more pass.
+  func isDue(atPick now: UInt32, look nowLook: UInt32) -> Bool {
+    let since = now &- pick
+    return since >= pass || since >= 2 && nowLook != look
+  }
+}
+
+extension OverdueTurn {
+  /// A node that waits in an injector for longer is overdue.
+  static var waitNanoseconds: UInt64 { 2_000_000 }
+  /// The bit of an injector in the hints, shifted by this, says that it is overdue.
+  static var shift: UInt32 { 16 }
+}
+
+extension Pool {
+  /// Publishes which injectors are overdue: the sum of their bits. Monitor only.
+  func setOverdue(_ bits: UInt32) {
+    // relaxed, here and below: hints. A worker that misses a change sees it at a later pick.
+    let seen = sourcesWaiting.load(ordering: .relaxed) >> OverdueTurn.shift
+    if bits & ~seen != 0 {
+      sourcesWaiting.bitwiseOr(bits << OverdueTurn.shift, ordering: .relaxed)
+    }
+    if seen & ~bits != 0 {
+      sourcesWaiting.bitwiseAnd(~((seen & ~bits) << OverdueTurn.shift), ordering: .relaxed)
+    }
+    if bits != 0 { overdueLook.wrappingAdd(1, ordering: .relaxed) }
+  }
+}

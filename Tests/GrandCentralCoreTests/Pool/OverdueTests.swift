@@ -1,0 +1,149 @@
+// Work from outside the pool, beside work that workers submit again and again. No threads: each
+// test plays the worker, and counts picks.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+@Suite("An overdue injector") struct OverdueTests {
+  /// A pool without threads, and one worker, which the test plays.
+  private struct Stage {
+    let pool = Pool.own(width: 1, threads: 1, spawn: { _, _, _ in EAGAIN }, isWatched: false)
+    let worker: Worker
+
+    init() {
+      worker = pool.makeWorker()
+      worker.status.store(.running, ordering: .relaxed)
+      pool.state.store(PoolState(rawValue: 1 << 48 | 1), ordering: .relaxed)
+    }
+
+    func inject(_ node: WorkNode, _ source: InjectorKey) {
+      pool.withInjector(source) { $0.push(node) }
+      pool.markWaiting(source)
+    }
+
+    /// Takes nodes and submits each again, as its item would, until `last` comes. Returns the
+    /// number of picks; `nil` if `most` do not suffice. `before` is called before each pick.
+    func picksUntil(_ last: WorkNode, kind: WorkKind, most: Int, before: (Int) -> Void) -> Int? {
+      for pick in 1...most {
+        before(pick)
+        guard let node = pool.take(for: worker) else { return nil }
+        pool.stopSearching(worker)
+        if node == last { return pick }
+        worker.localQueue(kind).put(node, band: .default)
+      }
+      return nil
+    }
+  }
+
+  @Test(arguments: WorkKind.allCases, WorkKind.allCases)
+  func `gives its last node soon, though 200 before it submit themselves again`(
+    kind: WorkKind, last: WorkKind
+  ) {
+    let stage = Stage()
+    let block = NodeBlock(201)
+    for node in block.nodes.dropLast() {
+      stage.inject(node, InjectorKey(kind: kind, band: .default))
+    }
+    let probe = InjectorKey(kind: last, band: .default)
+    stage.inject(block.nodes[200], probe)
+    let picks = stage.picksUntil(block.nodes[200], kind: kind, most: 30_000) { _ in
+      // No look passes: the worst case, since the worker reaches the injector once in a pass.
+      stage.pool.setOverdue(probe.bit | InjectorKey(kind: kind, band: .default).bit)
+      stage.pool.overdueLook.store(0, ordering: .relaxed)
+    }
+    // Passes through 1, 3, 7, … 127 nodes, and then through 200. By turns alone it would be 24,400.
+    #expect(picks ?? .max < 800)
+  }
+
+  @Test func `gives a node at every other pick while long items let looks pass`() {
+    let stage = Stage()
+    let source = InjectorKey(kind: .items, band: .default)
+    let block = NodeBlock(101)
+    for node in block.nodes[..<100] { stage.worker.items.put(node, band: .default) }
+    // The worker has just taken, and should run 100 nodes of its own.
+    stage.worker.overdueTurn = OverdueTurn(pick: 0, look: 0, queued: 100)
+    let picks = stage.picksUntil(block.nodes[100], kind: .items, most: 30) { pick in
+      if pick == 10 { stage.inject(block.nodes[100], source) }
+      stage.pool.setOverdue(pick >= 10 ? source.bit : 0)
+    }
+    #expect(picks == 10)
+  }
+
+  @Test func `does not keep a worker from its own nodes`() {
+    let stage = Stage()
+    let source = InjectorKey(kind: .items, band: .default)
+    let block = NodeBlock(1000)
+    for node in block.nodes { stage.inject(node, source) }
+    let own = NodeBlock(1)
+    stage.worker.items.put(own.nodes[0], band: .default)
+    var picks = 0
+    // Each look finds the injector overdue, and passes before the next pick.
+    while picks < 300 {
+      picks += 1
+      stage.pool.setOverdue(source.bit)
+      let node = stage.pool.take(for: stage.worker)
+      stage.pool.stopSearching(stage.worker)
+      if node == own.nodes[0] { break }
+    }
+    #expect(picks < 10)
+  }
+
+  @Test(arguments: WorkKind.allCases)
+  func `is found by the monitor's looks, and only while its oldest node waits`(kind: WorkKind) {
+    let stage = Stage()
+    let (pool, monitor) = (stage.pool, stage.pool.monitor)
+    let source = InjectorKey(kind: kind, band: .utility)
+    var isOverdue: Bool {
+      pool.sourcesWaiting.load(ordering: .relaxed) >> OverdueTurn.shift == source.bit
+    }
+    let block = NodeBlock(3)
+    stage.inject(block.nodes[0], source)
+    stage.inject(block.nodes[1], source)
+    monitor.look(at: pool, hasWork: true)
+    #expect(!isOverdue, "one look does not know how long the node has waited")
+    let found = eventually {
+      monitor.look(at: pool, hasWork: true)
+      return isOverdue
+    }
+    #expect(found)
+    for node in block.nodes[..<2] { #expect(pool.take(for: stage.worker) == node) }
+    // A node that has just come does not wait yet.
+    stage.inject(block.nodes[2], source)
+    monitor.look(at: pool, hasWork: true)
+    #expect(!isOverdue)
+    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == source.bit)
+  }
+
+  @Test func `that is found empty is overdue no longer`() {
+    let stage = Stage()
+    let source = InjectorKey(kind: .items, band: .default)
+    stage.pool.setOverdue(source.bit)
+    stage.pool.markWaiting(source)
+    stage.pool.unmarkIfEmpty(source)
+    #expect(stage.pool.sourcesWaiting.load(ordering: .relaxed) == 0)
+  }
+}
+
+@Suite("The turn of an overdue injector") struct OverdueTurnTests {
+  @Test func `comes at once for a worker that never took from one`() {
+    #expect(OverdueTurn().isDue(atPick: 1, look: 0))
+  }
+
+  @Test(arguments: [0, 7, UInt32.max - 5])
+  func `comes after a pass through the worker's own nodes`(start: UInt32) {
+    let turn = OverdueTurn(pick: start, look: 3, queued: 10)
+    for pick in 1...10 as ClosedRange<UInt32> {
+      #expect(!turn.isDue(atPick: start &+ pick, look: 3))
+    }
+    #expect(turn.isDue(atPick: start &+ 11, look: 3))
+  }
+
+  @Test(arguments: [0, UInt32.max])
+  func `comes at every other pick when a look has passed`(start: UInt32) {
+    let turn = OverdueTurn(pick: start, look: .max, queued: 10)
+    #expect(!turn.isDue(atPick: start &+ 1, look: 0))
+    #expect(turn.isDue(atPick: start &+ 2, look: 0))
+  }
+}
