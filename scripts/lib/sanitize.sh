@@ -9,7 +9,10 @@ shift
 filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
 skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests'
   # Suites that run the same tests again in a child.
-  --skip '^GrandCentralTests\.BackendTests')
+  --skip '^GrandCentralTests\.BackendTests'
+  # What these vary is the machine or the class, not the code that runs. Their endless items
+  # compute beside all other tests.
+  --skip 'LivenessTests/`begins (under|on|with|beside (items|global))')
 
 # Sanitized code is about ten times slower, and a deadline only ends a test that hangs.
 export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-300}
