@@ -44,6 +44,17 @@ enum TimeWord {
 /// Returns the time that is `delta` nanoseconds after another; 0 is now.
 @c(dispatch_time)
 public func dispatchTime(_ when: UInt64, _ delta: Int64) -> UInt64 {
+  // The common case: a time of the monotonic clock, to a later or earlier one. Neither is 0. Both
+  // comparisons are unsigned, so a sum below 1 is too large.
+  if when &- 1 < TimeWord.lowBits {
+    let sum = when &+ UInt64(bitPattern: delta)
+    if sum &- 1 < TimeWord.lowBits { return sum }
+  }
+  return advancedSlowly(when, delta)
+}
+
+@inline(never)
+private func advancedSlowly(_ when: UInt64, _ delta: Int64) -> UInt64 {
   TimeWord.advanced(when, by: delta)
 }
 
@@ -51,6 +62,19 @@ public func dispatchTime(_ when: UInt64, _ delta: Int64) -> UInt64 {
 @c(dispatch_walltime)
 public func dispatchWallTime(_ when: UnsafePointer<timespec>?, _ delta: Int64) -> UInt64 {
   guard let when = when?.pointee else { return wallTimeFromNow(delta) }
+  let seconds = UInt64(bitPattern: Int64(when.tv_sec))
+  let nanoseconds = UInt64(bitPattern: Int64(when.tv_nsec))
+  // The common case: a date between 1970 and 2106, whose nanoseconds fit in 62 bits. With any delta
+  // the sum fits in 64 bits, and a negative one is too large.
+  if (seconds | nanoseconds) >> 32 == 0 {
+    let date = seconds &* 1_000_000_000 &+ nanoseconds &+ UInt64(bitPattern: delta)
+    if date &- 3 <= TimeWord.lowBits - 3 { return 0 &- date }
+  }
+  return wallTime(of: when, delta)
+}
+
+@inline(never)
+private func wallTime(of when: timespec, _ delta: Int64) -> UInt64 {
   let (seconds, overflows) = Int64(when.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
   let (date, overflowsToo) = seconds.addingReportingOverflow(Int64(when.tv_nsec))
   if overflows || overflowsToo { return when.tv_sec < 0 ? TimeWord.wall(3, plus: 0) : .max }

@@ -1,13 +1,17 @@
 // Room: Lanes/Lane+Suspend. Stops a lane between two items, and lets it continue.
-// Two bits of the state word say how the lane is suspended; the field `suspension` counts what the
-// word has no room for:
-//   not suspended ─suspend→ suspended ─resume→ not suspended      one exchange each
-//   suspended ─suspend→ suspended+counted: `suspension` counts    under the control lock
-//   suspended+counted ─resume, activate→ suspended, or not suspended, as the count says
-//                                                                 under the control lock
-// Invariant: `counted` and `suspension` change only under the control lock, so a thread that holds
-// the lock and reads `counted` may rely on both. Without `counted`, `suspension` is empty and has
-// no meaning.
+// Two bits of the state word say how the lane is suspended; the word `suspension` counts what the
+// state word has no room for:
+//   not suspended ─suspend→ suspended ─resume→ not suspended      one exchange of the state each
+//   suspended ─suspend→ suspended+counted, `suspension` 2         under the control lock
+//   suspended+counted ─suspend, resume→ suspended+counted         one exchange of `suspension` each
+//   suspended+counted ─last resume, activate→ not suspended       under the control lock
+// A lane that is counted stays so until the last resume(): a program that suspends twice often does
+// so again.
+// Invariant: `suspension` ≠ 0 ⇒ the state word says suspended and counted. So the word is opened
+// after `counted` is set, and closed, by an exchange to 0, before `counted` is cleared; both under
+// the control lock. A suspend() whose exchange finds the word open finds the lane suspended by
+// another call. That call is not resumed to 0 without this one, because the exchange to 0 compares.
+// A thread that finds the word closed takes the lock and looks at the state word.
 //
 // The exchange of the common suspend() and resume() is the last access to the lane, unless the lane
 // is locked or has work: a resume() that comes to own the lane holds it until the queued work has
@@ -22,8 +26,11 @@
 
 extension Lane {
   final func suspendLane() {
+    // First, because a lane that is suspended often needs nothing else: neither the kind, since
+    // only a lane that can be suspended is counted, nor the state word.
+    if suspendMore() { return }
     guard kind != .root && kind != .bound else { return }
-    while !suspendFirst() && !suspendCounted() {}
+    while !suspendFirst() && !suspendMore() && !suspendCounted() {}
   }
 
   /// Returns false if the lane was suspended already.
@@ -44,34 +51,19 @@ extension Lane {
     return false
   }
 
-  /// Counts another suspension. Returns false if the lane has been resumed meanwhile.
-  @inline(never)
-  private final func suspendCounted() -> Bool {
-    control.withLock {
-      if count() {
-        guard let next = suspension.suspended() else {
-          clientFault(
-            "Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
-        }
-        suspension = next
-        return true
-      }
-      return false
-    }
-  }
-
-  /// Under the control lock: makes `suspension` count. Returns false if the lane is not suspended.
-  private final func count() -> Bool {
-    var seen = state.load(ordering: .relaxed)
-    while seen.isSuspended {
-      if seen.isCounted { return true }
-      // relaxed: the lock hands the field over. Being a read-modify-write it passes on what others
-      // released.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: LaneState(rawValue: seen.rawValue | LaneState.counted),
-        ordering: .relaxed)
+  /// Counts another suspension. Returns false if `suspension` does not count yet, or no longer.
+  @inline(__always)
+  private final func suspendMore() -> Bool {
+    // relaxed: a guess that the exchange re-checks.
+    var seen = suspension.load(ordering: .relaxed)
+    while seen.isBlocking {
+      guard let next = seen.suspended() else { failSuspendedTooOften() }
+      // relaxed: the lane is suspended, so this publishes nothing. Being a read-modify-write it
+      // passes on what others released.
+      let (won, now) = suspension.weakCompareExchange(
+        expected: seen, desired: next, ordering: .relaxed)
       if won {
-        suspension = Suspension(count: 1)
+        noteSuspension()
         return true
       }
       seen = now
@@ -79,11 +71,57 @@ extension Lane {
     return false
   }
 
+  /// The first suspend() may not have notified the drainer yet, and this one must not return before
+  /// that.
+  @inline(__always)
+  private final func noteSuspension() {
+    // relaxed: a drainer that this thread does not see has read the suspended word.
+    if state.load(ordering: .relaxed).isLocked { noteChange() }
+  }
+
+  @inline(never)
+  private final func failSuspendedTooOften() -> Never {
+    clientFault("Queue '\(laneLabel)' was suspended too often. Balance suspend() with resume().")
+  }
+
+  /// Makes `suspension` count. Returns false if the lane has been resumed meanwhile, or it counts
+  /// already.
+  @inline(never)
+  private final func suspendCounted() -> Bool {
+    control.withLock {
+      var seen = state.load(ordering: .relaxed)
+      while seen.isSuspended && !seen.isCounted {
+        // relaxed: the lock orders the two words. Being a read-modify-write it passes on what
+        // others released.
+        let (won, now) = state.weakCompareExchange(
+          expected: seen, desired: LaneState(rawValue: seen.rawValue | LaneState.counted),
+          ordering: .relaxed)
+        if won {
+          // The suspend() in the state word, and this one. relaxed: a thread that finds the word
+          // open reads nothing else.
+          suspension.store(Suspension(count: 2), ordering: .relaxed)
+          if seen.isLocked { noteChange() }
+          return true
+        }
+        seen = now
+      }
+      return false
+    }
+  }
+
   /// `activates`: on an object that was never activated this is its activation, as on sources. Then
   /// `whenActivated` is called, with the lane held.
   final func resumeLane(activates: Bool, whenActivated: () -> Void) {
+    // First, as in suspendLane().
+    if !resumePartly() { resumeSlowly(activates: activates, whenActivated) }
+  }
+
+  @inline(never)
+  private final func resumeSlowly(activates: Bool, _ whenActivated: () -> Void) {
     guard kind != .root && kind != .bound else { return }
-    while !resumeFirst() && !resumeCounted(activates: activates, whenActivated) {}
+    while !resumeFirst() && !resumePartly()
+      && !resumeCounted(activates: activates, whenActivated)
+    {}
   }
 
   /// Ends the only suspend() in effect. Returns false if there is none, or more than that.
@@ -106,22 +144,40 @@ extension Lane {
     return false
   }
 
-  /// Resumes a lane whose suspensions are counted. Returns false if they no longer are.
+  /// Ends one of several suspensions. Returns false if `suspension` does not count, or if nothing
+  /// would remain.
+  @inline(__always)
+  private final func resumePartly() -> Bool {
+    // relaxed: a guess that the exchange re-checks.
+    var seen = suspension.load(ordering: .relaxed)
+    while let next = seen.resumedPartly() {
+      // releasing: what this thread did before, for the thread that resumes last, and so for what
+      // may run then. This is the last access to the lane.
+      let (won, now) = suspension.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
+      if won { return true }
+      seen = now
+    }
+    return false
+  }
+
+  /// Resumes or activates a lane whose suspensions are counted. Returns false if they no longer
+  /// are.
   @inline(never)
   private final func resumeCounted(activates: Bool, _ whenActivated: () -> Void) -> Bool {
     var isActivation = false
     let change: CountedChange? = control.withLock {
-      let seen = state.load(ordering: .relaxed)
-      if seen.isSuspended && !seen.isCounted { return nil }
-      let activated = activates && suspension.isInactive ? suspension.activated() : nil
-      isActivation = activated != nil && suspension.count == 0
-      guard let next = suspension.resumed() ?? activated else {
+      let word = state.load(ordering: .relaxed)
+      if word.isSuspended && !word.isCounted { return nil }
+      return changeSuspension { seen in
+        let activated = activates && seen.isInactive ? seen.activated() : nil
+        isActivation = activated != nil && seen.count == 0
+        if let next = seen.resumed() ?? activated { return next }
         let fix =
-          suspension.isInactive
+          seen.isInactive
           ? "Call activate() to start it." : "Call resume() once per suspend()."
         clientFault("resume() without suspend() on queue '\(laneLabel)'. \(fix)")
       }
-      return setSuspension(next)
     }
     guard let change else { return false }
     conclude(change) { if isActivation { whenActivated() } }
@@ -133,32 +189,41 @@ extension Lane {
     // relaxed: a lane becomes inactive only before another thread can reach it.
     if !state.load(ordering: .relaxed).isCounted { return }
     let change: CountedChange = control.withLock {
-      suspension.isInactive ? setSuspension(suspension.activated()) : .isCountedOn
+      isInactive ? changeSuspension { $0.activated() } : .isCountedOn
     }
     conclude(change) {}
   }
 
   private enum CountedChange {
-    /// The field still counts.
+    /// The lane is suspended as before.
     case isCountedOn
-    /// The word is complete, so any thread may resume the lane and release it. The lane is
-    /// retained. `owns`: the lane is no longer suspended, work is queued, and the caller owns it.
+    /// The lane is no longer suspended, so any thread may release it. It is retained. `owns`: work
+    /// is queued, and the caller owns the lane.
     case isInWord(owns: Bool)
   }
 
-  /// Under the control lock, with `counted` in the word: changes the count, or gives it back to the
-  /// word.
-  private final func setSuspension(_ next: Suspension) -> CountedChange {
-    if next.isBlocking && next != Suspension(count: 1) {
-      suspension = next
-      return .isCountedOn
+  /// Under the control lock, with `counted` in the state word: changes the count, and ends the
+  /// suspension if nothing remains.
+  private final func changeSuspension(_ change: (Suspension) -> Suspension) -> CountedChange {
+    // relaxed: a guess that the exchange re-checks.
+    var counted = suspension.load(ordering: .relaxed)
+    while true {
+      let next = change(counted)
+      // releasing: as in resumePartly(). acquiring: pairs with the exchange there, for what may run
+      // now.
+      let (won, now) = suspension.weakCompareExchange(
+        expected: counted, desired: next, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .relaxed)
+      if won && next.isBlocking { return .isCountedOn }
+      if won { break }
+      counted = now
     }
     _ = Unmanaged.passRetained(self)
-    suspension = Suspension()
     var seen = state.load(ordering: .relaxed)
     while true {
-      let (after, owns) = next.isBlocking ? (seen.uncounted(), false) : seen.unsuspended()
-      // acquiring: with `owns`, the private list that the last owner left.
+      let (after, owns) = seen.unsuspended()
+      // releasing: what this thread and those before it did. acquiring: with `owns`, the private
+      // list that the last owner left.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: after, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
@@ -167,8 +232,8 @@ extension Lane {
     }
   }
 
-  /// After a change, without the lock. `body` is called with the lane held, if the count was given
-  /// to the word.
+  /// After a change, without the lock. `body` is called with the lane held, if the suspension has
+  /// ended.
   private final func conclude(_ change: CountedChange, _ body: () -> Void) {
     guard case .isInWord(let owns) = change else { return }
     if owns { advance(on: currentThread()) }
@@ -176,12 +241,13 @@ extension Lane {
     Unmanaged.passUnretained(self).release()
   }
 
-  /// Ends the lane, with the count given.
-  final func requireNotSuspended(counted: Suspension) {
+  /// Ends the lane.
+  final func requireNotSuspended() {
     // relaxed: no other thread can reach the lane any more.
     let seen = state.load(ordering: .relaxed)
     guard seen.isSuspended else { return }
-    (seen.isCounted ? counted : Suspension(count: 1)).requireReleasable(label: laneLabel)
+    let counted = seen.isCounted ? suspension.load(ordering: .relaxed) : Suspension(count: 1)
+    counted.requireReleasable(label: laneLabel)
   }
 
   /// Makes the drainer look at the word and the target after its current item. Releasing: pairs

@@ -33,7 +33,7 @@ extension Lane {
   private final func changeAtOnce(to target: Lane, on thread: ThreadContext) -> Unmanaged<Lane>? {
     let old = control.withLock {
       // Work for an inactive lane is only queued, and its sync() callers wait in line.
-      suspension.isInactive ? adopt(target) : nil
+      isInactive ? adopt(target) : nil
     }
     if let old { return old }
     var replaced: Unmanaged<Lane>?

@@ -17,8 +17,8 @@
 //   width           written by a thread that holds the lane alone; read by any thread, after the
 //                   state word that it belongs to
 //   drainRequests   the nodes sent to have the lane drained: see DrainRequests
-//   suspension      guarded by control, and empty unless the state word says `counted`: see
-//                   Lane+Suspend
+//   suspension      0 unless the state word says `counted`; any thread changes it from one other
+//                   value to another, and a thread with control to 0 and back: see Lane+Suspend
 // `state` lies a cache line away from the fields that the drainer reads per item. Submitters write
 // `state` all the time; the other line stays in the drainer's cache.
 
@@ -41,7 +41,7 @@ public class _Lane: DispatchObject {
 
   final let changeEpoch = Atomic<UInt32>(0)
   final let control = Lock()
-  @Cell final var suspension = Suspension()
+  final let suspension: Atomic<Suspension>
   // These three bytes fill the padding after `suspension`: a program may have a million queues.
   @Cell final var level = Band.unspecified
   @Cell final var pendingRecheck = PendingRecheck.nothing
@@ -94,8 +94,8 @@ public class _Lane: DispatchObject {
     }
     if isInactive {
       word |= LaneState.suspended | LaneState.counted
-      suspension = .inactive
     }
+    suspension = Atomic(isInactive ? .inactive : Suspension())
     state = Atomic(LaneState(rawValue: word))
     inherited = Atomic(target?._withUnsafeGuaranteedRef { $0.handedDown.halfWord } ?? 0)
     targetReference = target?.keptAsTarget()
@@ -108,7 +108,7 @@ public class _Lane: DispatchObject {
       LaneRegistry.remove(Unmanaged.passUnretained(self))
     }
     CurrentQueueLabels.willDie()
-    requireNotSuspended(counted: $suspension)
+    requireNotSuspended()
     if let target = $targetReference {
       target._withUnsafeGuaranteedRef { endAttachment(on: $0) }
       target.releaseAsTarget()
@@ -204,7 +204,7 @@ extension Lane {
   @discardableResult
   package final func setQoS(_ qos: DispatchQoS, isFloor: Bool = false) -> Bool {
     control.withLock {
-      guard suspension.isInactive else { return false }
+      guard isInactive else { return false }
       let packed = PackedQoS(qos)
       let isFloor = isFloor && packed.band != .unspecified
       givenQoS.store((isFloor ? packed.floor : packed).halfWord, ordering: .relaxed)
@@ -225,6 +225,10 @@ extension Lane {
     }
     return QoSPropagation.effective(item: traits.qos, queue: ownQoS, inherited: inheritedQoS)
   }
+
+  /// Whether the lane was never activated. It remains so while the caller holds the control lock.
+  // relaxed: only a thread that holds the lock changes that.
+  final var isInactive: Bool { suspension.load(ordering: .relaxed).isInactive }
 
   final var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 }

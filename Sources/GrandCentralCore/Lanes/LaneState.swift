@@ -8,8 +8,8 @@
 //   47…6 pending   the newest node pushed, linked to older ones; node addresses are multiples of 64
 //    5 bound       the lane belongs to one thread for ever: the main queue, which cannot be
 //                  suspended.
-//      counted     With bit 3 the same bit means: more than one suspend() is in effect, or the lane
-//                  is inactive, and `Suspension` counts them
+//      counted     With bit 3 the same bit means: `Suspension` counts the suspend() in effect, of
+//                  which there were more than one, or the lane is inactive
 //    4 targeted    the target is another lane, not a root: the inlined sync() must not enter
 //    3 suspended   nothing may start; resume and activate clear it
 //    2 batch       the private list is not empty and has no owner, or the owner is inspecting it:
@@ -293,9 +293,6 @@ extension LaneState {
   func resumedOnce() -> (state: LaneState, owns: Bool)? {
     isSuspended && !isCounted ? unsuspended() : nil
   }
-
-  /// One suspend() is in effect, and no longer counted by `Suspension`.
-  func uncounted() -> LaneState { LaneState(rawValue: rawValue & ~Self.counted) }
 
   /// Suspension ends. `owns`: work is queued and the caller has come to own the lane.
   @inline(__always)

@@ -1,30 +1,42 @@
 // Room: Lanes/Suspension. How often a lane is suspended, and whether it was activated.
-// A pure value, guarded by the lane's control lock. The lane's state word says by itself that one
-// suspend() is in effect; this value counts only what exceeds that: see Lane+Suspend.
-//   inactive ─activate→ running ─suspend→ 1 ─suspend→ 2 ─resume→ 1 ─resume→ running
+//   31 inactive │ 30…0 count
+// The lane's state word says by itself that one suspend() is in effect; once there are more, or
+// while the lane is inactive, this word counts all of them: see Lane+Suspend. It is 0 while the
+// state word does not say that it counts.
+//   inactive ─activate→ 0 ─count→ 1 ─suspend→ 2 ─resume→ 1 ─resume→ 0
 // An inactive object can be suspended too. It then needs both activate() and the balancing resumes.
 
-struct Suspension: Hashable {
-  var count: UInt32 = 0
-  var isInactive = false
+struct Suspension: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
+  var rawValue: UInt32
 
-  static var inactive: Suspension { Suspension(isInactive: true) }
+  static var inactive: Suspension { Suspension(rawValue: 1 << 31) }
+  static var maxCount: UInt32 { inactive.rawValue - 1 }
 
+  init(rawValue: UInt32) { self.rawValue = rawValue }
+  init(count: UInt32 = 0) { rawValue = count }
+
+  var count: UInt32 { rawValue & Self.maxCount }
+  var isInactive: Bool { rawValue & Self.inactive.rawValue != 0 }
   /// Whether nothing may start.
-  var isBlocking: Bool { count > 0 || isInactive }
+  @inline(__always) var isBlocking: Bool { rawValue != 0 }
 
-  /// `nil`: suspended more than four thousand million times.
+  /// `nil`: suspended more than two thousand million times.
+  @inline(__always)
   func suspended() -> Suspension? {
-    let (next, overflows) = count.addingReportingOverflow(1)
-    return overflows ? nil : Suspension(count: next, isInactive: isInactive)
+    count == Self.maxCount ? nil : Suspension(rawValue: rawValue + 1)
   }
 
   /// `nil`: not suspended.
+  @inline(__always)
   func resumed() -> Suspension? {
-    count == 0 ? nil : Suspension(count: count - 1, isInactive: isInactive)
+    count == 0 ? nil : Suspension(rawValue: rawValue - 1)
   }
 
-  func activated() -> Suspension { Suspension(count: count, isInactive: false) }
+  /// As `resumed()`; `nil` also if nothing remains.
+  @inline(__always)
+  func resumedPartly() -> Suspension? { resumed().flatMap { $0.isBlocking ? $0 : nil } }
+
+  func activated() -> Suspension { Suspension(count: count) }
 }
 
 extension Suspension {

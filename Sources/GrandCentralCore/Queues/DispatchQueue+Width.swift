@@ -9,7 +9,7 @@ extension DispatchQueue {
     let width = UInt16(min(max(asked, 1), LaneState.maxRunning))
     // relaxed, here and below: the thread that activates or leaves the lane publishes it.
     let isInactive = control.withLock {
-      guard suspension.isInactive else { return false }
+      guard self.isInactive else { return false }
       // No item has been admitted and none can be: items queue, and use this width after
       // activation.
       self.width.store(width, ordering: .relaxed)

@@ -97,8 +97,8 @@ private func expectEngineReport(
       let queue = DispatchQueue(label: "fault.suspended")
       queue.suspend()
       queue.suspend()
-      // The state after about four billion calls, which would take a minute.
-      queue.control.withLock { queue.suspension = Suspension(count: .max - 1) }
+      // The state after about two billion calls, which would take half a minute.
+      queue.suspension.store(Suspension(count: Suspension.maxCount - 1), ordering: .relaxed)
       queue.suspend()
       queue.suspend()
     }

@@ -23,8 +23,19 @@ import Testing
   }
 
   @Test func `cannot be counted beyond what its number holds`() {
-    #expect(Suspension(count: .max).suspended() == nil)
-    #expect(Suspension(count: .max - 1).suspended() == Suspension(count: .max))
+    let most = Suspension.maxCount
+    #expect(Suspension(count: most).suspended() == nil)
+    #expect(Suspension(count: most - 1).suspended() == Suspension(count: most))
+    let inactive = Suspension(rawValue: Suspension.inactive.rawValue | most)
+    #expect(inactive.suspended() == nil && inactive.count == most && inactive.isInactive)
+  }
+
+  @Test func `is resumed in part while something remains`() {
+    #expect(Suspension().resumedPartly() == nil)
+    #expect(Suspension(count: 1).resumedPartly() == nil)
+    #expect(Suspension(count: 2).resumedPartly() == Suspension(count: 1))
+    #expect(Suspension.inactive.resumedPartly() == nil)
+    #expect(Suspension.inactive.suspended()?.resumedPartly() == .inactive)
   }
 
   @Test func `of an inactive object needs activation and the balancing resumes`() throws {

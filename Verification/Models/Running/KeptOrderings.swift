@@ -69,8 +69,12 @@ extension KeptOrdering {
         in: "Lane+Suspend.swift", at: exchange, after: "func resumeFirst", .dropsAcquire,
         why: again),
       KeptOrdering(
-        in: "Lane+Suspend.swift", at: exchange, after: "func setSuspension", .dropsAcquire,
+        in: "Lane+Suspend.swift", at: exchange, after: "func changeSuspension", .dropsAcquire,
         why: again),
+      KeptOrdering(
+        in: "Lane+Suspend.swift", at: "let (won, now) = suspension.weakCompareExchange",
+        after: "func changeSuspension", .dropsRelease,
+        why: "the exchange of the state word that follows releases too, unless more remains"),
       KeptOrdering(
         in: "Lane+Sync.swift", at: exchange, after: "func leaveExclusive", .dropsAcquire,
         why: again),

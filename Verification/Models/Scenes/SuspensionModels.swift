@@ -139,8 +139,77 @@ extension Catalogue {
         }
         scene.finally {
           Checker.expect(serial.log.value == 1, "the item was lost")
+          serial.expectNotSuspended()
           serial.expect()
         }
+      },
+      EngineModel(
+        "suspend: two threads suspend and resume a queue that is counted",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let serial = SerialScene(SpawningRoot())
+        let isResumed = Tally()
+        for _ in 0..<2 { serial.queue.suspend() }
+        serial.queue.async {
+          Checker.expect(isResumed.count == 1, "an item ran on a suspended queue")
+          serial.log.value = 1
+        }
+        scene.thread("suspends once more") {
+          serial.queue.suspend()
+          serial.queue.resume()
+        }
+        scene.thread("resumes") {
+          serial.queue.resume()
+          isResumed.one()
+          serial.queue.resume()
+        }
+        scene.finally {
+          Checker.expect(serial.log.value == 1, "the item was lost")
+          serial.expectNotSuspended()
+          serial.expect()
+        }
+      },
+      EngineModel("suspend: what one of two resumes did is seen") { scene in
+        let serial = SerialScene(SpawningRoot())
+        let written = [Plain(), Plain()]
+        for _ in 0..<2 { serial.queue.suspend() }
+        serial.queue.async {
+          for plain in written { Checker.expect(plain.value == 1, "it ran too early") }
+        }
+        for plain in written {
+          scene.thread("resumes") {
+            plain.value = 1
+            serial.queue.resume()
+          }
+        }
+        scene.finally { serial.expect() }
+      },
+      EngineModel(
+        "suspend: an item that sees the end of a second suspend() is the last",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let serial = SerialScene(SpawningRoot())
+        let (isSuspended, isResumed, sawIt) = (Number(), Tally(), Tally())
+        serial.queue.suspend()
+        serial.queue.async {
+          if isSuspended.word.load(ordering: .acquiring) == 1 { sawIt.one() }
+        }
+        serial.queue.async {
+          let isLate = sawIt.count == 1 && isResumed.count == 0
+          Checker.expect(!isLate, "an item ran on a suspended queue")
+        }
+        serial.queue.resume()
+        scene.thread("suspends first") {
+          serial.queue.suspend()
+          serial.queue.resume()
+        }
+        scene.thread("suspends too") {
+          serial.queue.suspend()
+          isSuspended.word.store(1, ordering: .releasing)
+          isResumed.one()
+          serial.queue.resume()
+        }
+        scene.finally { serial.expect() }
       },
       EngineModel("suspend: the item that resume() lets run releases the queue") { scene in
         resumedByNonOwner(scene, times: 1)
@@ -201,7 +270,9 @@ extension Catalogue {
   static var suspensionMutants: [Mutant] {
     let exchange = "let (won, now) = state.weakCompareExchange"
     let resumeFirst = "func resumeFirst()"
-    let setSuspension = "func setSuspension("
+    let changeSuspension = "func changeSuspension("
+    let exchangeCount = "let (won, now) = suspension.weakCompareExchange"
+    let counted = "suspend: two threads suspend and resume a queue that is counted"
     return [
       Mutant(
         "a drainer is not told of a suspension", in: "Lane+Suspend.swift",
@@ -217,11 +288,11 @@ extension Catalogue {
         foundBy: "suspend: nothing that comes later starts before resume"),
       Mutant(
         "who activates does not take the lane", in: "Lane+Suspend.swift",
-        at: exchange, after: setSuspension, .clears(bits: LaneState.locked),
+        at: exchange, after: changeSuspension, .clears(bits: LaneState.locked),
         foundBy: "activate: beside a suspension"),
       Mutant(
         "the flag stays when the count is zero", in: "Lane+Suspend.swift",
-        at: exchange, after: setSuspension, .sets(bits: LaneState.suspended),
+        at: exchange, after: changeSuspension, .sets(bits: LaneState.suspended),
         foundBy: "activate: what came before runs, once"),
       Mutant(
         "a suspension is not in the word", in: "Lane+Suspend.swift",
@@ -229,16 +300,37 @@ extension Catalogue {
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
         "a second suspension is not in the word", in: "Lane+Suspend.swift",
-        at: exchange, after: "func count()", .clears(bits: LaneState.counted),
+        at: exchange, after: "func suspendCounted()", .clears(bits: LaneState.counted),
         foundBy: "suspend: the count passes from the word to the field and back"),
       Mutant(
         "a second suspension overwrites what was pushed, or a resume()", in: "Lane+Suspend.swift",
-        at: exchange, after: "func count()", .isBlind,
+        at: exchange, after: "func suspendCounted()", .isBlind,
         foundBy: "suspend: the count passes from the word to the field and back"),
       Mutant(
-        "the word counts on when the field is empty", in: "Lane+Suspend.swift",
-        at: exchange, after: setSuspension, .sets(bits: LaneState.counted),
+        "the flag of the count stays when nothing is counted", in: "Lane+Suspend.swift",
+        at: exchange, after: changeSuspension, .sets(bits: LaneState.counted),
         foundBy: "suspend: the count passes from the word to the field and back"),
+      Mutant(
+        "a second suspension is not counted", in: "Lane+Suspend.swift",
+        at: "suspension.store(", .skips,
+        foundBy: "suspend: the count passes from the word to the field and back"),
+      Mutant(
+        "a third suspension overwrites a resume()", in: "Lane+Suspend.swift",
+        at: exchangeCount, after: "func suspendMore()", .isBlind, foundBy: counted),
+      Mutant(
+        "a resume() of many overwrites a suspension", in: "Lane+Suspend.swift",
+        at: exchangeCount, after: "func resumePartly()", .isBlind, foundBy: counted),
+      Mutant(
+        "the last resume() overwrites a suspension", in: "Lane+Suspend.swift",
+        at: exchangeCount, after: changeSuspension, .isBlind, foundBy: counted),
+      Mutant(
+        "a resume() of many hands nothing over", in: "Lane+Suspend.swift",
+        at: exchangeCount, after: "func resumePartly()", .dropsRelease,
+        foundBy: "suspend: what one of two resumes did is seen", isWeak: true),
+      Mutant(
+        "the last resume() of many takes nothing over", in: "Lane+Suspend.swift",
+        at: exchangeCount, after: changeSuspension, .dropsAcquire,
+        foundBy: "suspend: what one of two resumes did is seen", isWeak: true),
       Mutant(
         "a drainer that was about to stop goes on without seeing who resumed",
         in: "Lane+Drain.swift", at: "var seen = state.load(ordering: .acquiring)",
@@ -257,6 +349,16 @@ extension Catalogue {
         at: exchange, after: resumeFirst, .dropsRelease,
         foundBy: "suspend: what comes after it waits, whoever drains", isWeak: true),
     ]
+  }
+}
+
+extension SerialScene {
+  /// Fails unless the lane's words are those of a lane that nothing suspends.
+  fileprivate func expectNotSuspended() {
+    let flags = LaneState.suspended | LaneState.counted
+    let word = queue.state.load(ordering: .relaxed).rawValue
+    Checker.expect(word & flags == 0, "a flag of a suspension stays")
+    Checker.expect(!queue.suspension.load(ordering: .relaxed).isBlocking, "a count stays")
   }
 }
 

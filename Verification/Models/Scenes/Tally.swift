@@ -31,6 +31,6 @@ final class Counted {
 /// A deadline in the future: 1 ms from now.
 var soon: UInt64 { Checker.nanoseconds + 1_000_000 }
 /// A number that threads change with any ordering.
-final class Number {
+final class Number: @unchecked Sendable {
   let word = Atomic<Int>(0)
 }
