@@ -29,19 +29,13 @@ extension Lane {
   /// Returns false if the lane was suspended already.
   @inline(__always)
   private final func suspendFirst() -> Bool {
-    // relaxed: a guess that the exchange re-checks.
-    var seen = state.load(ordering: .relaxed)
-    while let next = seen.suspendedOnce() {
-      // releasing: what this thread did before, for the thread that finds the lane suspended.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
-      if won {
-        if seen.isLocked { noteChange() }
-        return true
-      }
-      seen = now
+    // releasing: what this thread did before, for the thread that finds the lane suspended.
+    let before = state.transition(.releasing) { seen in
+      seen.suspendedOnce().map { ($0, seen) }
     }
-    return false
+    guard let before else { return false }
+    if before.isLocked { noteChange() }
+    return true
   }
 
   /// Counts another suspension. Returns false if the lane has been resumed meanwhile.
@@ -62,21 +56,13 @@ extension Lane {
 
   /// Under the control lock: makes `suspension` count. Returns false if the lane is not suspended.
   private final func count() -> Bool {
-    var seen = state.load(ordering: .relaxed)
-    while seen.isSuspended {
-      if seen.isCounted { return true }
-      // relaxed: the lock hands the field over. Being a read-modify-write it passes on what others
-      // released.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: LaneState(rawValue: seen.rawValue | LaneState.counted),
-        ordering: .relaxed)
-      if won {
-        suspension = Suspension(count: 1)
-        return true
-      }
-      seen = now
+    // relaxed: the lock hands the field over. Being a read-modify-write it passes on what others
+    // released.
+    guard let begins = state.transition(.relaxed, { $0.counting() }) else {
+      return false
     }
-    return false
+    if begins { suspension = Suspension(count: 1) }
+    return true
   }
 
   /// `activates`: on an object that was never activated this is its activation, as on sources. Then
@@ -89,6 +75,7 @@ extension Lane {
   /// Ends the only suspend() in effect. Returns false if there is none, or more than that.
   @inline(__always)
   private final func resumeFirst() -> Bool {
+    // A loop of its own: before each attempt that would come to own the lane, it retains it.
     // relaxed: a guess that the exchange re-checks.
     var seen = state.load(ordering: .relaxed)
     while let (next, owns) = seen.resumedOnce() {
@@ -98,6 +85,7 @@ extension Lane {
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
+      if won { next.check(after: seen) }
       if won && owns { advance(on: currentThread()) }
       if owns { Unmanaged.passUnretained(self).release() }
       if won { return true }
@@ -155,16 +143,11 @@ extension Lane {
     }
     _ = Unmanaged.passRetained(self)
     suspension = Suspension()
-    var seen = state.load(ordering: .relaxed)
-    while true {
-      let (after, owns) = next.isBlocking ? (seen.uncounted(), false) : seen.unsuspended()
-      // acquiring: with `owns`, the private list that the last owner left.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: after, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
-      if won { return .isInWord(owns: owns) }
-      seen = now
+    // acquiring: with `owns`, the private list that the last owner left.
+    let owns = state.change(.acquiringAndReleasing) { seen in
+      next.isBlocking ? (seen.uncounted(), false) : seen.unsuspended()
     }
+    return .isInWord(owns: owns)
   }
 
   /// After a change, without the lock. `body` is called with the lane held, if the count was given

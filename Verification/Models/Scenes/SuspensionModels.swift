@@ -200,6 +200,7 @@ extension Catalogue {
 
   static var suspensionMutants: [Mutant] {
     let exchange = "let (won, now) = state.weakCompareExchange"
+    let always = "state.change(.acquiringAndReleasing"
     let resumeFirst = "func resumeFirst()"
     let setSuspension = "func setSuspension("
     return [
@@ -217,27 +218,28 @@ extension Catalogue {
         foundBy: "suspend: nothing that comes later starts before resume"),
       Mutant(
         "who activates does not take the lane", in: "Lane+Suspend.swift",
-        at: exchange, after: setSuspension, .clears(bits: LaneState.locked),
+        at: always, after: setSuspension, .clears(bits: LaneState.locked),
         foundBy: "activate: beside a suspension"),
       Mutant(
         "the flag stays when the count is zero", in: "Lane+Suspend.swift",
-        at: exchange, after: setSuspension, .sets(bits: LaneState.suspended),
+        at: always, after: setSuspension, .sets(bits: LaneState.suspended),
         foundBy: "activate: what came before runs, once"),
       Mutant(
         "a suspension is not in the word", in: "Lane+Suspend.swift",
-        at: exchange, after: "func suspendFirst()", .clears(bits: LaneState.suspended),
+        at: "state.transition(.releasing", after: "func suspendFirst()",
+        .clears(bits: LaneState.suspended),
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
         "a second suspension is not in the word", in: "Lane+Suspend.swift",
-        at: exchange, after: "func count()", .clears(bits: LaneState.counted),
+        at: "state.transition(.relaxed", after: "func count()", .clears(bits: LaneState.counted),
         foundBy: "suspend: the count passes from the word to the field and back"),
       Mutant(
         "a second suspension overwrites what was pushed, or a resume()", in: "Lane+Suspend.swift",
-        at: exchange, after: "func count()", .isBlind,
+        at: "state.transition(.relaxed", after: "func count()", .isBlind,
         foundBy: "suspend: the count passes from the word to the field and back"),
       Mutant(
         "the word counts on when the field is empty", in: "Lane+Suspend.swift",
-        at: exchange, after: setSuspension, .sets(bits: LaneState.counted),
+        at: always, after: setSuspension, .sets(bits: LaneState.counted),
         foundBy: "suspend: the count passes from the word to the field and back"),
       Mutant(
         "a drainer that was about to stop goes on without seeing who resumed",
@@ -250,7 +252,7 @@ extension Catalogue {
         foundBy: "suspend: nothing that comes later starts before resume"),
       Mutant(
         "who suspends overwrites what was pushed", in: "Lane+Suspend.swift",
-        at: exchange, after: "func suspendFirst()", .isBlind,
+        at: "state.transition(.releasing", after: "func suspendFirst()", .isBlind,
         foundBy: "suspend: suspend and resume beside a push"),
       Mutant(
         "a resume() hands nothing over", in: "Lane+Suspend.swift",
