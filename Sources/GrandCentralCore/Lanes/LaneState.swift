@@ -101,11 +101,11 @@ extension LaneState {
 extension Atomic where Value == LaneState {
   /// Sets bits and returns the word before. Acquiring and releasing: the callers are rare, and each
   /// needs one or the other.
-  @discardableResult
+  @inline(__always) @discardableResult
   func set(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue | bits) } }
 
   /// Clears bits and returns the word before. Acquiring and releasing, as set().
-  @discardableResult
+  @inline(__always) @discardableResult
   func clear(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue & ~bits) } }
 
   @inline(__always)
