@@ -12,17 +12,18 @@ public enum FutexResult: Sendable, Equatable {
 }
 
 /// Sleeps while `word` holds `expected`, until `deadline` at the latest.
-public func futexWait(
-  _ word: borrowing Atomic<UInt32>, while expected: UInt32, until deadline: Deadline? = nil
-) -> FutexResult {
+// Inlinable, like the functions below: unspecialised code looks up the type of the word, which
+// takes time and, the first time, a lock of the Swift runtime.
+@inlinable
+public func futexWait<Word>(
+  _ word: borrowing Atomic<Word>, while expected: UInt32, until deadline: Deadline? = nil
+) -> FutexResult where Word.AtomicRepresentation == UInt32.AtomicRepresentation {
   withUnsafePointer(to: word) { address in
     futexWait(address: UnsafeRawPointer(address), while: expected, until: deadline)
   }
 }
 
 /// Sleeps while the low half of `word` holds `expected`, until `deadline` at the latest.
-// Inlinable, like the wake below: unspecialised code looks up the type of the word, which takes
-// time and, the first time, a lock of the Swift runtime.
 @inlinable
 public func futexWait<Word>(
   lowHalfOf word: borrowing Atomic<Word>, while expected: UInt32, until deadline: Deadline? = nil
@@ -33,7 +34,9 @@ public func futexWait<Word>(
 }
 
 /// Wakes up to `count` threads that sleep on `word`.
-public func futexWake(_ word: borrowing Atomic<UInt32>, count: Int32 = 1) {
+@inlinable
+public func futexWake<Word>(_ word: borrowing Atomic<Word>, count: Int32 = 1)
+where Word.AtomicRepresentation == UInt32.AtomicRepresentation {
   withUnsafePointer(to: word) { gc_futex_wake(UnsafeRawPointer($0), count) }
 }
 

@@ -36,7 +36,7 @@ extension Lane {
     // SAFETY: the node's reference keeps the lane alive. If this node drains the lane, the
     // reference becomes the lane's hold on itself, until drain() reports that the hold has ended.
     let releases = lane._withUnsafeGuaranteedRef { lane in
-      let drains = lane.drainRequests.change {
+      let drains = lane.drainRequests.change(.acquiringAndReleasing) {
         $0.claimed(request.band, generation: request.generation)
       }
       return drains ? lane.drain(on: thread, atMost: lane.drainQuota) : true
@@ -252,6 +252,7 @@ extension Lane {
   private final func giveUp(because reason: Leaving, on thread: ThreadContext) -> Bool? {
     let inside = owner.load(ordering: .relaxed)
     if kind != .bound { owner.store(0, ordering: .relaxed) }
+    // A loop of its own: the reason may be the width, and the label goes before the exchange.
     // acquiring, here and in a lost race: if the reason no longer holds, the caller continues with
     // items that a resume() has just released, and these must see what happened before it.
     var seen = state.load(ordering: .acquiring)
@@ -269,6 +270,7 @@ extension Lane {
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
       if won {
+        next.check(after: seen)
         EffectivePriority.noteEnd(of: seen.urgency, on: thread)
         return seen.isHeld && !next.isHeld
       }
@@ -289,19 +291,14 @@ extension Lane {
 
   /// Counts one more running. False if the width is used up.
   private final func countRunning(isItem: Bool) -> Bool {
-    var seen = state.load(ordering: .relaxed)
-    while let next = seen.admitted(isItem: isItem, width: widthNow) {
-      // acquiring: the writes of the holders that left and made room. With a width of one, the next
-      // holder may rely on them.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .acquiring, failureOrdering: .relaxed)
-      if won {
-        if next.isHeld && !seen.isHeld { _ = Unmanaged.passRetained(self) }
-        return true
-      }
-      seen = now
+    // acquiring: the writes of the holders that left and made room. With a width of one, the next
+    // holder may rely on them.
+    let holdsSelf = state.transition(.acquiring) { seen in
+      seen.admitted(isItem: isItem, width: widthNow).map { ($0, $0.isHeld && !seen.isHeld) }
     }
-    return false
+    guard let holdsSelf else { return false }
+    if holdsSelf { _ = Unmanaged.passRetained(self) }
+    return true
   }
 
   /// Whether no shared holder is beside the owner. Acquiring: pairs with the releasing exchange of
@@ -312,18 +309,14 @@ extension Lane {
   private final func handOver(to node: WorkNode, on thread: ThreadContext) -> Bool {
     owner.store(0, ordering: .relaxed)
     let left = urgencyLeft()
-    var seen = state.load(ordering: .relaxed)
-    while true {
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: seen.handedOver(hasBatch: batch != nil, urgency: left),
-        ordering: .relaxed)
-      if won { break }
-      seen = now
+    // relaxed: the grant below hands over.
+    let before = state.change(.relaxed) {
+      ($0.handedOver(hasBatch: batch != nil, urgency: left), $0)
     }
-    EffectivePriority.noteEnd(of: seen.urgency, on: thread)
+    EffectivePriority.noteEnd(of: before.urgency, on: thread)
     // Releasing: the grant publishes the private list and all earlier writes.
     node.grantWaiter(on: thread)
-    return seen.isHeld
+    return before.isHeld
   }
 }
 

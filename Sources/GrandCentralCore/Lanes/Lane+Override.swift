@@ -40,7 +40,7 @@ extension Lane {
     let band = word.urgency
     // A sync() holds the lane. When it leaves it sees this word, and requests a drain of no less.
     guard word.isHeld else { return raiseOwner(to: band, from: thread) }
-    let (raise, generation) = drainRequests.change { seen in
+    let (raise, generation) = drainRequests.change(.acquiringAndReleasing) { seen in
       // A lane that is requested once has only one node, which counts as the most urgent.
       let (next, raise) = seen.raised(to: isRequestedOnce ? .unspecified : band)
       return (next, (raise, next.generation))
@@ -218,7 +218,10 @@ extension Lane {
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
-      if won { break }
+      if won {
+        next.check(after: seen)
+        break
+      }
       seen = now
     }
     EffectivePriority.noteEnd(of: seen.urgency, on: thread)
@@ -252,29 +255,17 @@ extension Lane {
 
 extension Lane: PriorityInheriting {
   final func waiterPriorityDidRise(to band: Band, from thread: ThreadContext) {
-    var seen = state.load(ordering: .relaxed)
-    while true {
-      // A thread that sleeps on the word is not in line. Woken, it gets in line if it outranks the
-      // owner. Other threads may be in line at the same time, and this waiter may be one of them.
-      let roused = seen.roused()
-      guard let next = roused ?? seen.raised(to: band) else { return noteAskedChange() }
-      // sequentiallyConsistent: with the raise, as in push().
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
-      guard won else {
-        seen = now
-        continue
+    // sequentiallyConsistent: with the raise, as in push().
+    while let rise = state.transition(.sequentiallyConsistent, { $0.waiterRose(to: band) }) {
+      switch rise {
+      case .roused: futexWake(lowHalfOf: state, count: .max)
+      case .raised(let next):
+        noteAskedChange()
+        if next.isLocked { raise(next, from: thread) }
+        return
       }
-      if roused != nil {
-        futexWake(lowHalfOf: state, count: .max)
-        seen = next
-        continue
-      }
-      noteAskedChange()
-      if next.isLocked { raise(next, from: thread) }
-      return
     }
+    noteAskedChange()
   }
 
   /// Whether `thread`, the calling one, is more urgent than the owner, and so should get in line

@@ -16,8 +16,8 @@ extension Lane {
     let exclusive = kind != .concurrent || traits.contains(.barrier)
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
     let qos = effectiveQoS(traits)
-    // A guess that the exchange re-checks. acquiring, here and in a lost race: the width that
-    // belongs to this word.
+    // A loop of its own: it links the node to each word, and reads the width that belongs to it.
+    // A guess that the exchange re-checks. acquiring, here and in a lost race: that width.
     var seen = state.load(ordering: .acquiring)
     var isKept = false
     while true {
@@ -39,6 +39,7 @@ extension Lane {
         seen = now
         continue
       }
+      next.check(after: seen)
       switch action {
       case .queued: break
       case .raised: raise(next, from: thread)
@@ -87,7 +88,7 @@ extension Lane {
     let known = state.load(ordering: .relaxed).urgency
     let qos = known > qos.place ? PackedQoS(band: known) : qos
     let band = qos.place
-    let (sends, generation) = drainRequests.change { seen in
+    let (sends, generation) = drainRequests.change(.acquiringAndReleasing) { seen in
       let (next, sends) = seen.requesting(band)
       return (next, (sends, next.generation))
     }

@@ -36,19 +36,13 @@ extension Lane {
   /// Returns false if the lane was suspended already.
   @inline(__always)
   private final func suspendFirst() -> Bool {
-    // relaxed: a guess that the exchange re-checks.
-    var seen = state.load(ordering: .relaxed)
-    while let next = seen.suspendedOnce() {
-      // releasing: what this thread did before, for the thread that finds the lane suspended.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
-      if won {
-        if seen.isLocked { noteChange() }
-        return true
-      }
-      seen = now
+    // releasing: what this thread did before, for the thread that finds the lane suspended.
+    let before = state.transition(.releasing) { seen in
+      seen.suspendedOnce().map { ($0, seen) }
     }
-    return false
+    guard let before else { return false }
+    if before.isLocked { noteChange() }
+    return true
   }
 
   /// Counts another suspension. Returns false if `suspension` does not count yet, or no longer.
@@ -68,7 +62,8 @@ extension Lane {
       }
       seen = now
     }
-    return false
+    if begins { suspension = Suspension(count: 1) }
+    return true
   }
 
   /// The first suspend() may not have notified the drainer yet, and this one must not return before
@@ -127,6 +122,7 @@ extension Lane {
   /// Ends the only suspend() in effect. Returns false if there is none, or more than that.
   @inline(__always)
   private final func resumeFirst() -> Bool {
+    // A loop of its own: before each attempt that would come to own the lane, it retains it.
     // relaxed: a guess that the exchange re-checks.
     var seen = state.load(ordering: .relaxed)
     while let (next, owns) = seen.resumedOnce() {
@@ -136,6 +132,7 @@ extension Lane {
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
+      if won { next.check(after: seen) }
       if won && owns { advance(on: currentThread()) }
       if owns { Unmanaged.passUnretained(self).release() }
       if won { return true }
@@ -230,6 +227,7 @@ extension Lane {
       if won { return .isInWord(owns: owns) }
       seen = now
     }
+    return .isInWord(owns: owns)
   }
 
   /// After a change, without the lock. `body` is called with the lane held, if the suspension has

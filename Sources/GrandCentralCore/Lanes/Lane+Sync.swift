@@ -112,7 +112,8 @@ extension Lane {
 
   private final func enter(_ thread: ThreadContext, exclusive: Bool) {
     if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
-    // acquiring, here and at each further load of the word: the width that belongs to that word.
+    // A loop of its own: it spins, sleeps, and reads the width that belongs to each word.
+    // acquiring, here and at each further load of the word: that width.
     var seen = state.load(ordering: .acquiring)
     var spins = 0
     var losses = 0
@@ -123,7 +124,10 @@ extension Lane {
         let (won, now) = state.weakCompareExchange(
           expected: seen, desired: desired, successOrdering: .acquiring,
           failureOrdering: .acquiring)
-        if won { break }
+        if won {
+          desired.check(after: seen)
+          break
+        }
         seen = now
         continue
       }
@@ -154,6 +158,7 @@ extension Lane {
           seen = now
           continue
         }
+        asleep.check(after: seen)
       }
       losses += 1
       sleepOnWord(thread, while: asleep)
@@ -207,7 +212,7 @@ extension Lane {
     node.traits = traits
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
-    // acquiring: as in push().
+    // A loop of its own, and acquiring: as in push().
     var seen = state.load(ordering: .acquiring)
     while true {
       let width = widthNow
@@ -227,6 +232,7 @@ extension Lane {
         seen = now
         continue
       }
+      next.check(after: seen)
       invariant(
         action == .queued || action == .raised,
         "A waiter found lane '\(laneLabel)' idle with work queued.")
@@ -259,49 +265,29 @@ extension Lane {
 
   private final func leaveExclusive(_ thread: ThreadContext) {
     owner.store(0, ordering: .relaxed)
-    var seen = state.load(ordering: .relaxed)
-    while true {
+    // releasing: the closure's writes, for the next holder. acquiring: with `owns`, the queued
+    // nodes.
+    let (before, owns, wake) = state.change(.acquiringAndReleasing) { seen in
       let (next, owns, wake) = seen.leftExclusive(isSerial: kind == .serial)
-      // releasing: the closure's writes, for the next holder. acquiring: with `owns`, the queued
-      // nodes.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
-      guard won else {
-        seen = now
-        continue
-      }
-      switch wake {
-      case .nothing: break
-      case .wakeOne: futexWake(lowHalfOf: state)
-      case .wakeAll: futexWake(lowHalfOf: state, count: .max)
-      }
-      // The boost ends as soon as no thread can raise this one for the lane any more.
-      EffectivePriority.noteEnd(of: seen.urgency, on: thread)
-      if EffectivePriority.mayBeRaised(thread) { Self.reapplyPriority(thread) }
-      if owns { advance(on: thread) }
-      return
+      return (next, (seen, owns, wake))
     }
+    switch wake {
+    case .nothing: break
+    case .wakeOne: futexWake(lowHalfOf: state)
+    case .wakeAll: futexWake(lowHalfOf: state, count: .max)
+    }
+    // The boost ends as soon as no thread can raise this one for the lane any more.
+    EffectivePriority.noteEnd(of: before.urgency, on: thread)
+    if EffectivePriority.mayBeRaised(thread) { Self.reapplyPriority(thread) }
+    if owns { advance(on: thread) }
   }
 
   final func leaveShared(_ thread: ThreadContext) {
-    var seen = state.load(ordering: .relaxed)
-    while true {
-      let (next, action) = seen.leftShared()
-      // releasing: for the next barrier. acquiring: with .advance, the private list.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
-      guard won else {
-        seen = now
-        continue
-      }
-      switch action {
-      case .nothing: break
-      case .advance: advance(on: thread)
-      case .releaseSelf: Unmanaged.passUnretained(self).release()
-      }
-      return
+    // releasing: for the next barrier. acquiring: with .advance, the private list.
+    switch state.change(.acquiringAndReleasing, by: { $0.leftShared() }) {
+    case .nothing: break
+    case .advance: advance(on: thread)
+    case .releaseSelf: Unmanaged.passUnretained(self).release()
     }
   }
 

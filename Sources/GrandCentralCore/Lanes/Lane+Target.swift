@@ -62,7 +62,7 @@ extension Lane {
       return old
     }
     // A node sent to the old target would drain the lane where it no longer belongs.
-    drainRequests.change { ($0.withdrawn(), ()) }
+    drainRequests.transition(to: { $0.withdrawn() })
     if target.kind == .root {
       state.clear(LaneState.targeted)
     } else {

@@ -23,6 +23,7 @@
 //                a barrier queues; the last holder to leave locks the lane on its behalf
 // Invariants:
 //   held ⇒ locked or running > 0.
+//   barrier ⇒ work queued, not locked.
 //   sleepers ⇒ locked, not held. If work arrives later, the holder wakes all sleepers when it
 //   leaves.
 //   Work queued, not suspended, not locked ⇒ running > 0, and each leaving holder looks at the
@@ -54,6 +55,17 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   /// The width of a concurrent lane by default: more shared holders queue. The field holds up to
   /// 2047.
   static var maxRunning: Int { 2000 }
+}
+
+extension LaneState: StateWord {
+  /// Whether the invariants above hold.
+  var isValid: Bool {
+    if isHeld && !isLocked && running == 0 { return false }
+    if hasSleepers && (!isLocked || isHeld) { return false }
+    if hasWork && !isSuspended && !isLocked && running == 0 { return false }
+    if awaitsBarrier && (isLocked || !hasWork) { return false }
+    return urgency == .unspecified || hasWorkOrOwner
+  }
 }
 
 extension LaneState {
@@ -89,23 +101,16 @@ extension LaneState {
 extension Atomic where Value == LaneState {
   /// Sets bits and returns the word before. Acquiring and releasing: the callers are rare, and each
   /// needs one or the other.
-  @discardableResult
+  @inline(__always) @discardableResult
   func set(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue | bits) } }
 
   /// Clears bits and returns the word before. Acquiring and releasing, as set().
-  @discardableResult
+  @inline(__always) @discardableResult
   func clear(_ bits: UInt64) -> LaneState { replace { LaneState(rawValue: $0.rawValue & ~bits) } }
 
   @inline(__always)
   private func replace(_ change: (LaneState) -> LaneState) -> LaneState {
-    var seen = load(ordering: .relaxed)
-    while true {
-      let (won, now) = weakCompareExchange(
-        expected: seen, desired: change(seen), successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
-      if won { return seen }
-      seen = now
-    }
+    self.change(.acquiringAndReleasing) { (change($0), $0) }
   }
 }
 
@@ -270,6 +275,21 @@ extension LaneState {
   func raised(to band: Band) -> LaneState? {
     guard band > urgency, hasWork || isLocked && isHeld else { return nil }
     return withUrgency(band)
+  }
+
+  enum WaiterRise: Hashable {
+    /// The caller must wake all sleepers and look again.
+    case roused
+    /// The word has the waiter's urgency.
+    case raised(LaneState)
+  }
+
+  /// A waiter became more urgent. A thread that sleeps on the word is not in line. Woken, it gets
+  /// in line if it outranks the owner. Other threads may be in line at the same time, and this
+  /// waiter may be one of them. `nil`: nothing to change.
+  func waiterRose(to band: Band) -> (next: LaneState, outcome: WaiterRise)? {
+    if let next = roused() { return (next, .roused) }
+    return raised(to: band).map { ($0, .raised($0)) }
   }
 
   /// Clears the sleepers flag, so that all sleepers wake and look again: one of them became more

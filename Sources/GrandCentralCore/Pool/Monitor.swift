@@ -7,9 +7,7 @@
 import CGrandCentralLinux
 
 final class Monitor: @unchecked Sendable {
-  /// 0 no thread ─start→ 3 starting │ 1 watching │ 2 asleep
-  ///                      └─refused→ 0
-  let mode: Atomic<UInt32>
+  let mode: Atomic<MonitorMode>
   /// When prepare() may try again, in monotonic nanoseconds.
   let nextPreparation = Atomic<UInt64>(0)
   // Only the monitor thread uses these.
@@ -24,13 +22,12 @@ final class Monitor: @unchecked Sendable {
   private static var quietRoundsBeforeSleep: Int { 20 }
 
   /// A model's monitor may begin asleep, without a thread.
-  init(mode: UInt32 = 0) { self.mode = Atomic(mode) }
+  init(mode: MonitorMode = .absent) { self.mode = Atomic(mode) }
 
   /// Whether the monitor's thread exists. It never ends.
   var isThere: Bool {
     // relaxed: only the number counts. Callers that rely on the monitor read the mode in watch().
-    let seen = mode.load(ordering: .relaxed)
-    return seen == 1 || seen == 2
+    mode.load(ordering: .relaxed).hasThread
   }
 
   /// Wakes or makes the monitor, because work waits while every allowed worker is active.
@@ -38,10 +35,11 @@ final class Monitor: @unchecked Sendable {
   func watch(_ pool: Pool, isUrgent: Bool = false) {
     // sequentiallyConsistent: the submitter's half of the pairs in rest() and start().
     switch mode.load(ordering: .sequentiallyConsistent) {
-    case 1, 3: return
-    case 2:
-      // relaxed: each look scans everything, and rest() argues the last scan before a sleep.
-      if mode.exchange(1, ordering: .relaxed) == 2 { futexWake(mode) }
+    case .watching, .starting: return
+    case .asleep:
+      // relaxed: each look scans everything, and rest() argues the last scan before a sleep. This
+      // thread has seen the word asleep, so it sees no older one here.
+      if mode.transition(.relaxed, to: { $0.woken() }) { futexWake(mode) }
     default:
       if isUrgent || !pool.isRefused { start(pool) } else { pool.retryWithoutThread() }
     }
@@ -49,7 +47,7 @@ final class Monitor: @unchecked Sendable {
 
   /// Makes the monitor's thread before it is needed. Called by a worker that goes idle.
   func prepare(_ pool: Pool) {
-    guard mode.load(ordering: .relaxed) == 0 else { return }
+    guard mode.load(ordering: .relaxed) == .absent else { return }
     let now = Clock.monotonicNanoseconds()
     guard now >= nextPreparation.load(ordering: .relaxed) else { return }
     nextPreparation.store(now + Self.preparationPeriodNanoseconds, ordering: .relaxed)
@@ -57,9 +55,8 @@ final class Monitor: @unchecked Sendable {
   }
 
   private func start(_ pool: Pool) {
-    guard mode.compareExchange(expected: 0, desired: 3, ordering: .relaxed).exchanged else {
-      return
-    }
+    // relaxed: decides only which thread makes the monitor's.
+    guard mode.transition(.relaxed, to: { $0.starting() }) else { return }
     let argument = Unmanaged.passRetained(pool)
     let error = pool.spawn(
       { argument in
@@ -76,7 +73,7 @@ final class Monitor: @unchecked Sendable {
     argument.release()
     // sequentiallyConsistent: a submitter publishes work and reads the mode; we set the mode and
     // check for work. Either the submitter sees that there is no monitor, or we see its work.
-    mode.store(0, ordering: .sequentiallyConsistent)
+    mode.transition(.sequentiallyConsistent, to: { $0.refused() })
     if pool.hasWork() { pool.retryWithoutThread() }
     pool.reportRefusal(error)
   }
@@ -84,7 +81,7 @@ final class Monitor: @unchecked Sendable {
   private func run(_ pool: Pool) -> Never {
     let never = Atomic<UInt32>(0)
     var period = Self.periodNanoseconds
-    mode.store(1, ordering: .relaxed)
+    mode.transition(.relaxed, to: { $0.began() })
     while true {
       let next = Clock.monotonicNanoseconds() + period
       while futexWait(never, while: 0, until: .monotonic(nanoseconds: next)) != .timedOut {}
@@ -121,12 +118,13 @@ final class Monitor: @unchecked Sendable {
     // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
     // reads the mode; we set the mode and check for work. `workersToStart` likewise: its lock
     // orders the append before our look, or our mode before the submitter's watch().
-    mode.store(2, ordering: .sequentiallyConsistent)
+    mode.transition(.sequentiallyConsistent, to: { $0.resting() })
     if pool.hasWork() || (pool.configuration.hasEffects && pool.hasWorkersToStart) {
-      _ = mode.compareExchange(expected: 2, desired: 1, ordering: .relaxed)
+      mode.transition(.relaxed, to: { $0.woken() })
       return
     }
-    while mode.load(ordering: .relaxed) == 2 { _ = futexWait(mode, while: 2) }
+    let asleep = MonitorMode.asleep
+    while mode.load(ordering: .relaxed) == asleep { _ = futexWait(mode, while: asleep.rawValue) }
   }
 
   func mark(_ worker: Worker, in pool: Pool) -> Bool {

@@ -71,7 +71,7 @@ extension Monitor {
     quietRounds = 0
     looks = Looks()
     nextPreparation.store(0, ordering: .relaxed)
-    mode.store(0, ordering: .relaxed)
+    mode.store(.absent, ordering: .relaxed)
   }
 }
 

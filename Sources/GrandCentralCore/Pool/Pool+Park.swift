@@ -95,22 +95,18 @@ extension Pool {
     _ decide: (PoolState) -> (PoolState, PoolState.WakeAction)
   ) -> (PoolState.WakeAction, (worker: Worker, isNew: Bool)?) {
     idleLock.withLock {
-      var seen = state.load(ordering: .relaxed)
-      while true {
-        let (next, action) = decide(seen)
-        if action == .nothing || action == .saturated { return (action, nil) }
-        let (won, now) = state.weakCompareExchange(
-          expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-          failureOrdering: .relaxed)
-        guard won else {
-          seen = now
-          continue
-        }
-        if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }
-        let chosen = idleStack.removeLast()
-        chosen.isOnIdleStack = false
-        return (action, (chosen, false))
+      var action = PoolState.WakeAction.nothing
+      // sequentiallyConsistent: as in change().
+      let isChosen = state.transition(.sequentiallyConsistent) { seen -> PoolState? in
+        let (next, decided) = decide(seen)
+        action = decided
+        return decided == .wakeIdle || decided == .spawn ? next : nil
       }
+      guard isChosen else { return (action, nil) }
+      if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }
+      let chosen = idleStack.removeLast()
+      chosen.isOnIdleStack = false
+      return (action, (chosen, false))
     }
   }
 
@@ -348,15 +344,8 @@ extension Pool {
 
   /// Applies a transition that may not apply, as change() does. Returns whether it applied.
   func changeIfApplicable(_ transition: (PoolState) -> PoolState?) -> Bool {
-    var seen = state.load(ordering: .relaxed)
-    while let next = transition(seen) {
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
-      if won { return true }
-      seen = now
-    }
-    return false
+    // sequentiallyConsistent: as in change().
+    state.transition(.sequentiallyConsistent, to: transition)
   }
 
   private func removeFromIdleStack(_ worker: Worker) {

@@ -236,20 +236,7 @@ final class Pool: @unchecked Sendable {
   /// Applies a transition that always succeeds to the state word, and returns the previous state.
   @discardableResult
   func change(_ transition: (PoolState) -> PoolState) -> PoolState {
-    var seen = state.load(ordering: .relaxed)
-    while true {
-      let next = transition(seen)
-      // sequentiallyConsistent: every change of the counts is part of the pair in Pool+Park.swift.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .sequentiallyConsistent,
-        failureOrdering: .relaxed)
-      if won {
-        #if DEBUG || GRANDCENTRAL_MODEL
-          invariant(next.isValid, "The counts of a pool went from \(seen) to \(next).")
-        #endif
-        return seen
-      }
-      seen = now
-    }
+    // sequentiallyConsistent: every change of the counts is part of the pair in Pool+Park.swift.
+    state.change(.sequentiallyConsistent) { (transition($0), $0) }
   }
 }

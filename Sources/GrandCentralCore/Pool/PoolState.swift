@@ -9,7 +9,7 @@
 // has counted too. It is never too low.
 // Every change of idle happens under the pool's idle lock, together with the idle stack.
 
-struct PoolState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
+struct PoolState: StateWord {
   var rawValue: UInt64
 
   static var oneActive: UInt64 { 1 }

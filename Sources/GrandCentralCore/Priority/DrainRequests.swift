@@ -16,11 +16,12 @@
 // nodes than bands, however often a lane is raised.
 // Raise against request: a raiser first writes the urgency into the lane's word, then changes this
 // one. A requester first changes this word, then reads the lane's. Both changes of this word are
-// read-modify-writes, so one of the two sees the other's. Raise against claim: the same, with the
-// owner's load of the pending list.
+// read-modify-writes, so one of the two sees the other's. So transitions exchange the word also
+// where they do not change it. Raise against claim: the same, with the owner's load of the pending
+// list.
 // Model: Verification/Models/Scenes/OverrideModels.swift.
 
-struct DrainRequests: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
+struct DrainRequests: StateWord {
   let rawValue: UInt64
 
   static var requested: UInt64 { 1 << 8 }
@@ -28,6 +29,11 @@ struct DrainRequests: RawRepresentable, AtomicRepresentable, Hashable, Sendable 
 }
 
 extension DrainRequests {
+  /// No other bits are in use.
+  var isValid: Bool {
+    UInt32(truncatingIfNeeded: rawValue) & ~UInt32(Self.requested | Self.enqueuedMask) == 0
+  }
+
   var isRequested: Bool { rawValue & Self.requested != 0 }
   var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
   func isEnqueued(_ band: Band) -> Bool { rawValue >> UInt64(band.rawValue) & 1 == 1 }
@@ -72,22 +78,5 @@ extension DrainRequests {
   /// Voids all nodes in flight, when the lane's target changes. A request stays.
   func withdrawn() -> DrainRequests {
     DrainRequests(rawValue: UInt64(generation &+ 1) << 32 | rawValue & Self.requested)
-  }
-}
-
-extension Atomic where Value == DrainRequests {
-  /// Applies a transition. Acquiring and releasing even where nothing changes: the protocol above
-  /// needs every access to be a read-modify-write.
-  @discardableResult
-  func change<Action>(_ transition: (DrainRequests) -> (DrainRequests, Action)) -> Action {
-    var seen = load(ordering: .relaxed)
-    while true {
-      let (next, action) = transition(seen)
-      let (won, now) = weakCompareExchange(
-        expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .relaxed)
-      if won { return action }
-      seen = now
-    }
   }
 }

@@ -46,7 +46,7 @@ extension DispatchWorkItem {
     if limit.hasPassed { return endTimedOut() }
     for _ in 0..<Spin.limit {
       // acquiring: pairs with the releasing exchange in finish().
-      if WorkItemState(rawValue: state.load(ordering: .acquiring)).isDone { return .success }
+      if state.load(ordering: .acquiring).isDone { return .success }
       spinHint()
     }
     let thread = currentThread()
@@ -77,17 +77,11 @@ extension DispatchWorkItem {
 
   /// Claims the item's only wait and returns the word as it was before.
   private func beginWait() -> WorkItemState {
-    // relaxed: a guess that the exchange re-checks.
-    var seen = WorkItemState(rawValue: state.load(ordering: .relaxed))
-    while true {
-      let next: WorkItemState
-      do throws(WorkItemState.WaitRefusal) { next = try seen.waiting() } catch { fail(error) }
-      // acquiring: pairs with the releasing exchange in finish().
-      let (won, now) = state.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue, successOrdering: .acquiring,
-        failureOrdering: .relaxed)
-      if won { return seen }
-      seen = WorkItemState(rawValue: now)
+    // acquiring: pairs with the releasing exchange in finish().
+    state.change(.acquiring) { seen in
+      do throws(WorkItemState.WaitRefusal) { return (try seen.waiting(), seen) } catch {
+        fail(error)
+      }
     }
   }
 
@@ -126,34 +120,26 @@ extension DispatchWorkItem {
   }
 
   private func sleep(until limit: TimeLimit) -> DispatchTimeoutResult {
-    // acquiring throughout: pairs with the releasing exchange in finish().
-    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
-    while let next = seen.fellAsleep() {
-      if seen != next {
-        let (won, now) = state.weakCompareExchange(
-          expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
-        guard won else {
-          seen = WorkItemState(rawValue: now)
-          continue
-        }
-      }
-      if futexWait(state, while: next.rawValue, until: limit.deadline) == .timedOut {
+    // relaxed: the futex call compares the word again.
+    while let asleep = state.transition(.relaxed, { $0.fellAsleep().map { ($0, $0) } }) {
+      if futexWait(state, while: asleep.rawValue, until: limit.deadline) == .timedOut {
         return endTimedOut()
       }
-      seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
     }
-    return .success
+    return acquireResult()
   }
 
   /// Withdraws the wait. Returns `.success` if the item is done.
   private func endTimedOut() -> DispatchTimeoutResult {
-    var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
-    while let next = seen.gaveUp() {
-      let (won, now) = state.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue, ordering: .acquiring)
-      if won { return .timedOut }
-      seen = WorkItemState(rawValue: now)
-    }
+    // relaxed: the withdrawal publishes nothing.
+    state.transition(.relaxed, to: { $0.gaveUp() }) ? .timedOut : acquireResult()
+  }
+
+  /// Call when a transition was refused because the item is done.
+  private func acquireResult() -> DispatchTimeoutResult {
+    // acquiring: pairs with the releasing exchange in finish().
+    let seen = state.load(ordering: .acquiring)
+    invariant(seen.isDone, "A DispatchWorkItem that was done is not.")
     return .success
   }
 }
@@ -221,17 +207,12 @@ extension DispatchWorkItem {
 
   private func register(_ notification: Notification, on thread: ThreadContext) {
     lock.withLock {
-      var seen = WorkItemState(rawValue: state.load(ordering: .acquiring))
-      while let next = seen.observed() {
-        // relaxed on success: the lock hands over the list.
-        // acquiring on failure: if the item is done, what it wrote is visible to the work submitted
-        // here.
-        let (won, now) = state.weakCompareExchange(
-          expected: seen.rawValue, desired: next.rawValue, successOrdering: .relaxed,
-          failureOrdering: .acquiring)
-        if won { return notifications.append(notification) }
-        seen = WorkItemState(rawValue: now)
+      // relaxed: the lock hands over the list.
+      if state.transition(.relaxed, to: { $0.observed() }) {
+        return notifications.append(notification)
       }
+      // What the item wrote is visible to the work submitted here.
+      _ = acquireResult()
       // Done: the registered notifications go first, even if finish() has not reached them yet.
       submitNotifications(from: thread)
       notification.submit(from: thread)

@@ -22,7 +22,7 @@ import CGrandCentralLinux
 // SAFETY: `lock` guards `notifications`; all other shared state is atomic. The block need not be
 // Sendable, as in Apple's Dispatch: the submitter is responsible for what it captures.
 public final class DispatchWorkItem: @unchecked Sendable {
-  let state = Atomic<UInt32>(0)
+  let state = Atomic<WorkItemState>(WorkItemState(rawValue: 0))
   /// The band of the waiting thread, or 0.
   let awaited = Atomic<UInt32>(0)
   /// The address of the context of the thread that performs the item, or 0.
@@ -110,14 +110,14 @@ public final class DispatchWorkItem: @unchecked Sendable {
   /// - Source: `dispatch_block_cancel(3)`.
   public func cancel() {
     // relaxed: sets one bit and publishes nothing else.
-    state.bitwiseOr(WorkItemState.cancelled, ordering: .relaxed)
+    state.transition(.relaxed, to: { $0.cancelled() })
   }
 
   /// Whether `cancel()` was called.
   ///
   /// - Source: `dispatch_block_testcancel(3)`.
   public var isCancelled: Bool {
-    WorkItemState(rawValue: state.load(ordering: .relaxed)).isCancelled
+    state.load(ordering: .relaxed).isCancelled
   }
 }
 
@@ -157,26 +157,21 @@ extension DispatchWorkItem {
 
   private func finish(on thread: ThreadContext) {
     takeSubmission()?.release()
-    var seen = WorkItemState(rawValue: state.load(ordering: .relaxed))
-    while true {
-      guard let next = seen.finished() else {
-        clientFault(
-          """
-          A DispatchWorkItem was executed more than once and waited for. Wait for an item that is \
-          executed once, or use a DispatchGroup.
-          """)
-      }
-      // releasing: publishes what the work wrote to the waiter's acquiring load. Not acquiring: the
-      // lock publishes what the notifications hold.
-      let (won, now) = state.weakCompareExchange(
-        expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
-        failureOrdering: .relaxed)
-      if won { break }
-      seen = WorkItemState(rawValue: now)
+    // releasing: publishes what the work wrote to the waiter's acquiring load. Not acquiring: the
+    // lock publishes what the notifications hold.
+    let before = state.transition(.releasing) { seen in
+      seen.finished().map { ($0, seen) }
     }
-    if seen.isDone { return }
-    if seen.isSleeping { futexWake(state, count: .max) }
-    if seen.isNotified { deliverNotifications(on: thread) }
+    guard let before else {
+      clientFault(
+        """
+        A DispatchWorkItem was executed more than once and waited for. Wait for an item that is \
+        executed once, or use a DispatchGroup.
+        """)
+    }
+    if before.isDone { return }
+    if before.isSleeping { futexWake(state, count: .max) }
+    if before.isNotified { deliverNotifications(on: thread) }
   }
 
   // MARK: The queue of the last submission

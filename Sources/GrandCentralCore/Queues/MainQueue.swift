@@ -1,16 +1,9 @@
 // Room: Queues/MainQueue. The serial lane that only the main thread drains.
-// Its activation is a bit of `signal` instead of a node:
-//   bit 0 work    the lane has an activation
-//   bit 1 retry   a threadless retry has begun: the main thread makes one more pass
-//   bit 2 asleep  the main thread sleeps in dispatchMain() until bit 0 or 1 is set
-//   0 ─idle→ asleep ─work, retry→ asleep and that bit, wake        any ─drainOnce→ 0
-// A run loop uses a descriptor, which becomes readable whenever bit 0 is set.
+// Its activation is a bit of `signal` instead of a node: see MainSignal.
+// A run loop uses a descriptor, which becomes readable whenever work is announced.
 
 final class MainQueue: DispatchQueue, @unchecked Sendable {
-  private static let work: UInt32 = 1
-  private static let retries: UInt32 = 2
-  private static let asleep: UInt32 = 4
-  let signal = Atomic<UInt32>(0)
+  let signal = Atomic<MainSignal>(.empty)
   /// An eventfd for run loops; -1 until a run loop requests it.
   let descriptor = Atomic<Int32>(-1)
   private let descriptorLock = Lock()
@@ -24,10 +17,10 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // sequentiallyConsistent: with runLoopDescriptor(): either this thread sees the descriptor, or
     // the other thread sees the bit. A read-modify-write, so that it passes on what lookAround()
     // released.
-    let before = signal.bitwiseOr(Self.work, ordering: .sequentiallyConsistent).oldValue
+    let wakes = signal.change(.sequentiallyConsistent) { $0.announced() }
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
     if descriptor >= 0 { EventFD.signal(descriptor) }
-    if before & Self.asleep != 0 { futexWake(signal) }
+    if wakes { futexWake(signal) }
   }
 
   /// Runs what is queued now; what these items add waits for the next call. Main thread only; does
@@ -38,7 +31,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     guard !Frames(thread: thread).contains(where: { $0 === self }),
       // acquiring: pairs with lookAround(). The lane's own word publishes the work that
       // wakeBoundThread() announces.
-      signal.exchange(0, ordering: .acquiring) & Self.work != 0
+      signal.change(.acquiring, by: { $0.taken() })
     else { return false }
     if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
     return true
@@ -50,7 +43,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
       while drainOnce() {}
       // relaxed: drainOnce() checks the word again.
       if adaptiveSearch.isWorthwhile,
-        adaptiveSearch.search({ signal.load(ordering: .relaxed) != 0 ? () : nil }) != nil
+        adaptiveSearch.search({ signal.load(ordering: .relaxed) != .empty ? () : nil }) != nil
       {
         continue
       }
@@ -67,17 +60,17 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     // retry. The change of the word also prevents a sleep that is about to begin. The word changes
     // even where there is work and the main thread must be awake: a load alone would order nothing,
     // and the main thread might go to sleep without having seen the retry.
-    let before = signal.bitwiseOr(Self.retries, ordering: .releasing).oldValue
-    if before & Self.asleep != 0 { futexWake(signal) }
+    let wakes = signal.change(.releasing) { $0.called() }
+    if wakes { futexWake(signal) }
   }
 
   /// Sleeps until there is work. Not inlined: this frame in a backtrace shows an idle main thread.
   @inline(never)
   func grandCentralMainIdle() {
-    // relaxed: publishes and reads nothing else. If the word is not 0, there is a reason to run, or
-    // the last sleep ended spuriously; then the caller makes another pass.
-    let (sleeps, _) = signal.compareExchange(expected: 0, desired: Self.asleep, ordering: .relaxed)
-    if sleeps { _ = futexWait(signal, while: Self.asleep) }
+    // relaxed: publishes and reads nothing else. If the transition is refused, the caller makes
+    // another pass.
+    guard signal.transition(.relaxed, to: { $0.fellAsleep() }) else { return }
+    _ = futexWait(signal, while: MainSignal.asleep.rawValue)
   }
 
   /// Returns a non-blocking eventfd(2) that becomes readable when work comes to the main queue; the
@@ -94,7 +87,7 @@ final class MainQueue: DispatchQueue, @unchecked Sendable {
     let made = EventFD.make()
     guard made >= 0 else { throw SystemError(number: errno) }
     descriptor.store(made, ordering: .sequentiallyConsistent)
-    if signal.load(ordering: .sequentiallyConsistent) & Self.work != 0 { EventFD.signal(made) }
+    if signal.load(ordering: .sequentiallyConsistent).hasWork { EventFD.signal(made) }
     return made
   }
 }

@@ -94,7 +94,7 @@ extension MainQueue: ForkParticipant {
   /// Nothing is queued. The parent shares the descriptor and would lose what the child reads. So
   /// the descriptor's number is given to a new eventfd, and its holders keep the number.
   func afterFork() {
-    signal.store(0, ordering: .relaxed)
+    signal.store(.empty, ordering: .relaxed)
     let inherited = descriptor.load(ordering: .relaxed)
     if inherited < 0 { return }
     let own = EventFD.make()

@@ -8,8 +8,9 @@
 // finish() sets `done` in one exchange, whose old value says which threads to wake and what to
 // submit. So either finish() sees a wait or a notification, or the waiter or observer sees `done`.
 // One wait goes with one execution: dispatch/block.h, dispatch_block_wait.
+// Invariant: again ⇒ done and not waited. sleeping ⇒ waited.
 
-struct WorkItemState: Hashable, Sendable {
+struct WorkItemState: StateWord {
   let rawValue: UInt32
 
   static let cancelled: UInt32 = 1
@@ -26,8 +27,12 @@ struct WorkItemState: Hashable, Sendable {
   var isSleeping: Bool { rawValue & Self.sleeping != 0 }
   var isNotified: Bool { rawValue & Self.notified != 0 }
 
+  var isValid: Bool { (!isAgain || isDone && !isWaited) && (!isSleeping || isWaited) }
+
   func with(_ bits: UInt32) -> WorkItemState { WorkItemState(rawValue: rawValue | bits) }
   func without(_ bits: UInt32) -> WorkItemState { WorkItemState(rawValue: rawValue & ~bits) }
+
+  func cancelled() -> WorkItemState? { with(Self.cancelled) }
 
   /// Records the end of an execution. `nil` if an earlier wait forbids a second execution.
   func finished() -> WorkItemState? {

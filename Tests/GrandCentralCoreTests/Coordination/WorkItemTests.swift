@@ -33,6 +33,23 @@ import Testing
     #expect(done.observed() == nil)
     #expect(fresh.observed()?.isNotified == true)
   }
+
+  @Test func `is not waited for and executed again`() throws {
+    let words = (UInt32(0)..<64).map(WorkItemState.init(rawValue:))
+    let valid = words.filter(\.isValid)
+    #expect(valid.contains(fresh) && valid.count < words.count)
+    for word in valid {
+      let waiting = try? word.waiting()
+      // The item's only waiter falls asleep.
+      let asleep = word.isWaited ? word.fellAsleep() : nil
+      let next = [
+        word.finished(), waiting, asleep, word.gaveUp(), word.observed(), word.cancelled(),
+      ]
+      #expect(next.allSatisfy { $0?.isValid ?? true }, "\(word) → \(next)")
+    }
+    #expect(!WorkItemState(rawValue: WorkItemState.again).isValid)
+    #expect(!WorkItemState(rawValue: WorkItemState.sleeping).isValid)
+  }
 }
 
 @Suite("A work item") struct WorkItemTests {

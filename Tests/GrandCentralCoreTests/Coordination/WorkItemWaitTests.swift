@@ -56,7 +56,7 @@ import Testing
       results.append(shared.value.wait(timeout: hasDeadline ? limit : .distantFuture))
     }
     let isAsleep = eventually {
-      WorkItemState(rawValue: item.state.load(ordering: .relaxed)).isSleeping
+      item.state.load(ordering: .relaxed).isSleeping
         && Process.threadState(waiterID.value) == "S"
     }
     #expect(isAsleep)

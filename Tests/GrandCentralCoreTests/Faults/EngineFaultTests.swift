@@ -25,6 +25,16 @@ private func expectEngineReport(
     #expect(!says(result, "not told"))
   }
 
+  #if DEBUG
+    @Test func `when a state word is written that its protocol does not have`() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { Atomic(PollerState.empty).transition(to: { $0.entering() }) }
+      expectEngineReport(
+        result, "A PollerState went from 0x0 to 0x10000, which is no state of its protocol.")
+    }
+  #endif
+
   @Test func `when work is sent to a root that is none`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -90,6 +90,7 @@ import Testing
       case 3 where !word.isRequested && generator.next() % 8 == 0: word = word.withdrawn()
       default: break
       }
+      #expect(word.isValid)
       let valid = out.filter { $0.generation == word.generation }
       #expect(Set(valid.map(\.band)).count == valid.count)
       #expect(valid.allSatisfy { word.isEnqueued($0.band) })

@@ -34,6 +34,11 @@ import Testing
     #expect(LaneWords.valid.contains(LaneState(rawValue: 0)))
   }
 
+  @Test func `says itself whether it may be`() {
+    let wrong = LaneWords.all.filter { $0.isValid != LaneWords.brokenInvariants($0).isEmpty }
+    #expect(wrong.isEmpty, "\(wrong.count) words, the first: \(wrong.prefix(3))")
+  }
+
   @Test(arguments: [false, true], [Band.background, .default, .userInteractive])
   func `takes a node in`(exclusive: Bool, band: Band) {
     expectNoFaults(in: LaneWords.valid, ofWidths: LaneWords.widths) { word, width in

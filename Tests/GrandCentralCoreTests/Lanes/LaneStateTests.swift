@@ -193,11 +193,27 @@ import Testing
   }
 
   @Test func `says what it was before bits were set or cleared`() {
-    let word = Atomic(LaneState(LaneState.targeted))
-    #expect(word.set(LaneState.held | LaneState.locked) == LaneState(LaneState.targeted))
-    #expect(
-      word.clear(LaneState.locked)
-        == LaneState(LaneState.targeted | LaneState.held | LaneState.locked))
-    #expect(word.load(ordering: .relaxed) == LaneState(LaneState.targeted | LaneState.held))
+    let (locked, held, targeted) = (LaneState.locked, LaneState.held, LaneState.targeted)
+    let word = Atomic(LaneState(locked))
+    #expect(word.set(held | targeted) == LaneState(locked))
+    #expect(word.clear(targeted) == LaneState(locked | held | targeted))
+    #expect(word.load(ordering: .relaxed) == LaneState(locked | held))
+  }
+
+  @Test func `wakes its sleepers before it is raised for a waiter`() throws {
+    let sleeping = LaneState(LaneState.locked | LaneState.sleepers, pending: node)
+    let (awake, first) = try #require(sleeping.waiterRose(to: .userInitiated))
+    #expect(first == .roused && awake == LaneState(LaneState.locked, pending: node))
+    let (raised, second) = try #require(awake.waiterRose(to: .userInitiated))
+    #expect(second == .raised(raised) && raised.urgency == .userInitiated)
+    #expect(raised.waiterRose(to: .userInitiated) == nil)
+    #expect(idle.waiterRose(to: .userInitiated) == nil)
+  }
+
+  @Test func `lets a count take over while it is suspended`() throws {
+    let (counted, begins) = try #require(LaneState(LaneState.suspended).counting())
+    #expect(begins && counted.isCounted)
+    #expect(counted.counting()?.next == counted && counted.counting()?.outcome == false)
+    #expect(idle.counting() == nil)
   }
 }

@@ -18,7 +18,7 @@ extension Pool {
       keepAliveNanoseconds: keepAliveNanoseconds)
     if let spawn { configuration.spawn = spawn }
     // A monitor that is marked as running is never started.
-    let pool = Pool(configuration, monitor: Monitor(mode: isWatched ? 0 : 1))
+    let pool = Pool(configuration, monitor: Monitor(mode: isWatched ? .absent : .watching))
     // A refusal that a test makes on purpose is not reported.
     pool.reportedRefusal.store(spawn != nil, ordering: .relaxed)
     return kept(pool)

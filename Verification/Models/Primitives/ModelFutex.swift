@@ -19,10 +19,10 @@ private func wait(
   return isWoken ? .recheck : .timedOut
 }
 
-public func futexWait(
-  _ word: borrowing Atomic<UInt32>, while expected: UInt32, until deadline: Deadline? = nil,
+public func futexWait<Value>(
+  _ word: borrowing Atomic<Value>, while expected: UInt32, until deadline: Deadline? = nil,
   file: StaticString = #fileID, line: UInt32 = #line
-) -> FutexResult {
+) -> FutexResult where Value: AtomicRepresentable {
   wait(word.modelWord, mask: 0xffff_ffff, expected, deadline, file, line)
 }
 
@@ -40,10 +40,10 @@ public func futexWait<Value>(
   wait(word.modelWord, mask: 0xffff_ffff, expected, deadline, file, line)
 }
 
-public func futexWake(
-  _ word: borrowing Atomic<UInt32>, count: Int32 = 1, file: StaticString = #fileID,
+public func futexWake<Value>(
+  _ word: borrowing Atomic<Value>, count: Int32 = 1, file: StaticString = #fileID,
   line: UInt32 = #line
-) {
+) where Value: AtomicRepresentable {
   Checker.futexWake(word.modelWord, count: Int(count), file: file, line: line)
 }
 

@@ -53,6 +53,7 @@ extension KeptOrdering {
       + "the last before another thread's suspend()"
     let again = "advance() reads the word again, acquiring, before it comes to the list"
     let exchange = "let (won, now) = state.weakCompareExchange"
+    let always = "state.change(.acquiringAndReleasing"
     return [
       KeptOrdering(
         in: "Lane+Drain.swift", at: "var noticed = consumeChanges(of: changeEpoch.load",
@@ -63,7 +64,8 @@ extension KeptOrdering {
       KeptOrdering(
         in: "Lane+Suspend.swift", at: "changeEpoch.wrappingAdd", .dropsRelease, why: prompt),
       KeptOrdering(
-        in: "Lane+Suspend.swift", at: exchange, after: "func suspendFirst", .dropsRelease,
+        in: "Lane+Suspend.swift", at: "state.transition(.releasing", after: "func suspendFirst",
+        .dropsRelease,
         why: "tells of what the caller did before; nothing reads it in a model"),
       KeptOrdering(
         in: "Lane+Suspend.swift", at: exchange, after: "func resumeFirst", .dropsAcquire,
@@ -79,12 +81,12 @@ extension KeptOrdering {
         in: "Lane+Sync.swift", at: exchange, after: "func leaveExclusive", .dropsAcquire,
         why: again),
       KeptOrdering(
-        in: "Lane+Sync.swift", at: exchange, after: "func leaveShared", .dropsAcquire, why: again),
+        in: "Lane+Sync.swift", at: always, after: "func leaveShared", .dropsAcquire, why: again),
       KeptOrdering(
         in: "Lane+Sync.swift", at: exchange, after: "node that may pass could", .dropsAcquire,
         why: "one exchange for both kinds of push; this one only queues"),
       KeptOrdering(
-        in: "LaneState.swift", at: "let (won, now) = weakCompareExchange", .dropsRelease,
+        in: "LaneState.swift", at: "self.change(.acquiringAndReleasing", .dropsRelease,
         why: "rare moves share one loop; setting `suspended` tells of what its caller did"),
     ]
   }
@@ -113,9 +115,10 @@ extension KeptOrdering {
           in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty", change,
           why: hint),
         KeptOrdering(
-          in: "Pool.swift", at: "let (won, now) = state.weakCompareExchange", change, why: counts),
+          in: "Pool.swift", at: "state.change(.sequentiallyConsistent", change,
+          why: counts),
         KeptOrdering(
-          in: "Pool+Park.swift", at: "let (won, now) = state.weakCompareExchange",
+          in: "Pool+Park.swift", at: "state.transition(.sequentiallyConsistent) { seen",
           after: "private func wake(allowance", change, why: counts),
         KeptOrdering(
           in: "Pool+Park.swift", at: "workerCount.store(index + 1", change, why: workers),

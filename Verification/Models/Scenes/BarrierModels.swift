@@ -144,12 +144,12 @@ extension Catalogue {
     [
       Mutant(
         "the last reader goes on without having locked the lane", in: "Lane+Sync.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func leaveShared",
+        at: "state.change(.acquiringAndReleasing", after: "func leaveShared",
         .clears(bits: LaneState.locked),
         foundBy: "barrier: a barrier, an item and a barrier, in this order"),
       Mutant(
         "a reader leaves without a trace of what it read", in: "Lane+Sync.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func leaveShared",
+        at: "state.change(.acquiringAndReleasing", after: "func leaveShared",
         .dropsRelease, foundBy: "barrier: an item and a barrier"),
       Mutant(
         "a barrier does not look whether readers are at work", in: "Lane+Drain.swift",
@@ -161,7 +161,7 @@ extension Catalogue {
         foundBy: "barrier: a barrier, an item and a barrier, in this order", isWeak: true),
       Mutant(
         "readers count themselves in two steps", in: "Lane+Sync.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func leaveShared", .isBlind,
+        at: "state.change(.acquiringAndReleasing", after: "func leaveShared", .isBlind,
         foundBy: "barrier: sync() readers and a writer"),
       Mutant(
         "a barrier that waits is forgotten", in: "Lane+Drain.swift",

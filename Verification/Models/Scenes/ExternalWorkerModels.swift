@@ -138,7 +138,8 @@ extension Catalogue {
     return [
       Mutant(
         "an external worker leaves out of order", in: "Pool+Park.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func changeIfApplicable",
+        at: "state.transition(.sequentiallyConsistent, to: transition",
+        after: "func changeIfApplicable",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "an external worker's last look may see the past", in: "Injector.swift",
@@ -153,7 +154,8 @@ extension Catalogue {
         foundBy: "guest: one that steps out leaves its work to others"),
       Mutant(
         "an external worker is counted in two steps", in: "Pool+Park.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func changeIfApplicable",
+        at: "state.transition(.sequentiallyConsistent, to: transition",
+        after: "func changeIfApplicable",
         .splits, foundBy: brings),
       Mutant(
         "a thread that leaves the poller is still counted there", in: "Poller.swift",

@@ -108,7 +108,7 @@ extension Catalogue {
         .dropsRelease, foundBy: "lane: two threads push an item each"),
       Mutant(
         "a drainer takes a list without looking at who filled it", in: "LaneState.swift",
-        at: "let (won, now) = weakCompareExchange", .dropsAcquire,
+        at: "self.change(.acquiringAndReleasing", .dropsAcquire,
         foundBy: "lane: two threads push an item each"),
       Mutant(
         "a lane is given up although work has come", in: "Lane+Drain.swift",

@@ -114,7 +114,7 @@ extension Catalogue {
         .dropsAcquire, foundBy: "sync: one enters twice, another once"),
       Mutant(
         "a lane is left to the slow path without showing what was done", in: "Lane+Sync.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func leaveExclusive",
+        at: "state.change(.acquiringAndReleasing", after: "func leaveExclusive",
         .dropsRelease, foundBy: "sync: two threads enter"),
       Mutant(
         "who leaves wakes nobody", in: "Lane+Sync.swift", at: "case .wakeOne: futexWake", .skips,

@@ -27,7 +27,7 @@ extension Catalogue {
     [
       Mutant(
         "whoever submits rings before it tells", in: "MainQueue.swift",
-        at: "signal.bitwiseOr(Self.work",
+        at: "signal.change(.sequentiallyConsistent",
         .dropsSequential,
         foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
         isWeak: true),
@@ -53,10 +53,11 @@ extension Catalogue {
         foundBy: "main queue: one submits, the main thread sleeps"),
       Mutant(
         "the main thread clears a signal that it has not seen", in: "MainQueue.swift",
-        at: "signal.exchange(0", .splits, foundBy: "main queue: two submit, the main thread sleeps"),
+        at: "signal.change(.acquiring", .splits,
+        foundBy: "main queue: two submit, the main thread sleeps"),
       Mutant(
         "the main thread sleeps over what has come", in: "MainQueue.swift",
-        at: "signal.compareExchange(expected: 0", .splits,
+        at: "signal.transition(.relaxed", .splits,
         foundBy: "main queue: one submits, the main thread sleeps"),
       Mutant(
         "whoever calls for a vigil wakes nobody", in: "MainQueue.swift", at: "futexWake(signal)",
@@ -144,7 +145,7 @@ private enum Mains {
   /// A thread that ends a retry and begins it again must wake a main thread that looked in between.
   static func retryAgain(_ scene: Scene) {
     let main = MainQueue()
-    let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
+    let (pool, job) = (Pool.small(monitorMode: .absent, refusesAll: true), Job())
     pool.whenRetriesBegin = { main.lookAround() }
     ThreadRegistry.mainThread = ModelThreads.context(1)
     ThreadlessRetry.begin(pool)

@@ -4,7 +4,7 @@ extension Catalogue {
   static var monitors: [EngineModel] {
     [
       EngineModel("monitor: it does not rest while work waits for it") { scene in
-        let pool = Pool.small(monitorMode: 1)
+        let pool = Pool.small(monitorMode: .watching)
         let job = Job()
         // No worker may become active, so the submitter relies on the monitor.
         pool.allowance.store(0, ordering: .relaxed)
@@ -15,14 +15,14 @@ extension Catalogue {
         }
         scene.thread("monitor") { pool.monitor.rest(pool) }
         scene.finally {
-          Checker.expect(pool.monitor.mode.load(ordering: .relaxed) == 1, "it rests")
+          Checker.expect(pool.monitor.mode.load(ordering: .relaxed) == .watching, "it rests")
         }
       },
       EngineModel(
         "monitor: work that came while its thread was refused is looked after",
         adjust: Allow.refusals(1)
       ) { scene in
-        let pool = Pool.small(monitorMode: 0)
+        let pool = Pool.small(monitorMode: .absent)
         let job = Job()
         scene.thread("idle worker") { pool.monitor.prepare(pool) }
         scene.thread("submitter") {
@@ -32,7 +32,7 @@ extension Catalogue {
         scene.finally {
           let isKept = pool.endRetries()
           Checker.expect(
-            isKept || pool.monitor.mode.load(ordering: .relaxed) == 3,
+            isKept || pool.monitor.mode.load(ordering: .relaxed) == .starting,
             "work waits, and nobody will look for it")
         }
       },
@@ -44,7 +44,8 @@ extension Catalogue {
     return [
       Mutant(
         "the monitor goes to sleep out of order", in: "Monitor.swift",
-        at: "mode.store(2, ordering: .sequentiallyConsistent)", .dropsSequential, foundBy: rest,
+        at: "mode.transition(.sequentiallyConsistent, to: { $0.resting() }", .dropsSequential,
+        foundBy: rest,
         isWeak: true),
       Mutant(
         "the monitor is not woken", in: "Monitor.swift", at: "futexWake(mode)", .skips,
@@ -55,7 +56,7 @@ extension Catalogue {
         isWeak: true),
       Mutant(
         "a refused monitor is given up out of order", in: "Monitor.swift",
-        at: "mode.store(0, ordering: .sequentiallyConsistent)", .dropsSequential,
+        at: "mode.transition(.sequentiallyConsistent, to: { $0.refused() }", .dropsSequential,
         foundBy: "monitor: work that came while its thread was refused is looked after",
         isWeak: true),
     ]

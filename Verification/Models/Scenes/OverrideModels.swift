@@ -233,12 +233,12 @@ extension Catalogue {
         .clears(bits: LaneState.urgencyMask),
         foundBy: "override: one comes while the lane is on its way"),
       Mutant(
-        "nobody is asked to drain", in: "DrainRequests.swift", at: "weakCompareExchange",
+        "nobody is asked to drain", in: "Lane+Push.swift", at: "drainRequests.change(",
         .clears(bits: DrainRequests.requested),
         foundBy: "override: a raise beside the end of what it is for"
       ),
       Mutant(
-        "two nodes drain a lane", in: "DrainRequests.swift", at: "weakCompareExchange",
+        "two nodes drain a lane", in: "Lane+Drain.swift", at: "drainRequests.change(",
         .sets(bits: DrainRequests.requested),
         foundBy: "override: one comes while the lane is on its way"),
       Mutant(

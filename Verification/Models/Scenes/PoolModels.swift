@@ -187,7 +187,7 @@ extension Catalogue {
         after: "func markWaiting", .skips, foundBy: hint),
       Mutant(
         "a change of the counts falls in two", in: "Pool.swift",
-        at: "let (won, now) = state.weakCompareExchange", .splits,
+        at: "state.change(.sequentiallyConsistent", .splits,
         foundBy: "workers: an announced sleep and the monitor count it once"),
       Mutant(
         "a submitter reads an old state", in: "Pool+Park.swift",
@@ -210,7 +210,7 @@ extension Catalogue {
         foundBy: own, isWeak: true),
       Mutant(
         "a worker parks out of order", in: "Pool+Park.swift",
-        at: "let (won, now) = state.weakCompareExchange",
+        at: "state.transition(.sequentiallyConsistent, to: transition",
         after: "func changeIfApplicable", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(

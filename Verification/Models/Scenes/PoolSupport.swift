@@ -46,7 +46,8 @@ extension Pool {
   /// Makes a pool. By default it has one injector, and its monitor is asleep without a thread, so
   /// watch() only changes the monitor's mode.
   static func small(
-    width: Int = 1, threads: Int = 1, sources: [InjectorKey] = [.items], monitorMode: UInt32 = 2,
+    width: Int = 1, threads: Int = 1, sources: [InjectorKey] = [.items],
+    monitorMode: MonitorMode = .asleep,
     refusesAll: Bool = false
   ) -> Pool {
     // A failed execution leaves its retriers registered.
@@ -104,9 +105,9 @@ extension Pool {
   /// Fails unless the jobs ran, or a monitor or a threadless retry exists that will find them. Ends
   /// the retry. A monitor that is being made counts.
   func expectLookedAfter(_ jobs: [Job]) {
-    let isLookedAfter = endRetries() || monitor.mode.load(ordering: .relaxed) != 0
+    let isLookedAfter = endRetries() || monitor.mode.load(ordering: .relaxed) != .absent
     // Without a monitor the last idle worker would stay for ever.
-    monitor.mode.store(2, ordering: .relaxed)
+    monitor.mode.store(.asleep, ordering: .relaxed)
     if hasWork() {
       Checker.expect(isLookedAfter, "work waits, and nobody will look for it")
     } else {

@@ -90,7 +90,7 @@ extension Catalogue {
         "workers: what is submitted to refused threads is looked after",
         reach: .exhaustedStrong, adjust: Allow.refusals(2)
       ) { scene in
-        let pool = Pool.small(monitorMode: 0)
+        let pool = Pool.small(monitorMode: .absent)
         let jobs = [Job(), Job()]
         scene.thread("submitter") { for job in jobs { pool.submit(job) } }
         scene.finally { pool.expectLookedAfter(jobs) }
@@ -99,14 +99,14 @@ extension Catalogue {
         "workers: so is what two submit", reach: .bounded(preemptions: 2),
         adjust: Allow.refusals(2)
       ) { scene in
-        let pool = Pool.small(monitorMode: 0)
+        let pool = Pool.small(monitorMode: .absent)
         let jobs = [Job(), Job()]
         scene.thread("first") { pool.submit(jobs[0]) }
         scene.thread("second") { pool.submit(jobs[1]) }
         scene.finally { pool.expectLookedAfter(jobs) }
       },
       EngineModel("workers: a vigil does not end while work waits") { scene in
-        let (pool, job) = (Pool.small(monitorMode: 0, refusesAll: true), Job())
+        let (pool, job) = (Pool.small(monitorMode: .absent, refusesAll: true), Job())
         ThreadlessRetry.begin(pool)
         scene.thread("submitter") {
           pool.publish(job)

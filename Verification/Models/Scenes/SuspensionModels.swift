@@ -269,6 +269,7 @@ extension Catalogue {
 
   static var suspensionMutants: [Mutant] {
     let exchange = "let (won, now) = state.weakCompareExchange"
+    let always = "state.change(.acquiringAndReleasing"
     let resumeFirst = "func resumeFirst()"
     let changeSuspension = "func changeSuspension("
     let exchangeCount = "let (won, now) = suspension.weakCompareExchange"
@@ -296,7 +297,8 @@ extension Catalogue {
         foundBy: "activate: what came before runs, once"),
       Mutant(
         "a suspension is not in the word", in: "Lane+Suspend.swift",
-        at: exchange, after: "func suspendFirst()", .clears(bits: LaneState.suspended),
+        at: "state.transition(.releasing", after: "func suspendFirst()",
+        .clears(bits: LaneState.suspended),
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
         "a second suspension is not in the word", in: "Lane+Suspend.swift",
@@ -342,7 +344,7 @@ extension Catalogue {
         foundBy: "suspend: nothing that comes later starts before resume"),
       Mutant(
         "who suspends overwrites what was pushed", in: "Lane+Suspend.swift",
-        at: exchange, after: "func suspendFirst()", .isBlind,
+        at: "state.transition(.releasing", after: "func suspendFirst()", .isBlind,
         foundBy: "suspend: suspend and resume beside a push"),
       Mutant(
         "a resume() hands nothing over", in: "Lane+Suspend.swift",

@@ -150,7 +150,7 @@ extension Catalogue {
         foundBy: "retarget: of a suspended lane, to a lane whose items must not overlap"),
       Mutant(
         "a lane with a lane for target lets sync() through", in: "LaneState.swift",
-        at: "let (won, now) = weakCompareExchange", .clears(bits: LaneState.targeted),
+        at: "self.change(.acquiringAndReleasing", .clears(bits: LaneState.targeted),
         foundBy: "retarget: sync() through a target that has just changed"),
     ]
   }

@@ -65,7 +65,7 @@ extension Catalogue {
         foundBy: "width: of one, from the activation on", isWeak: true),
       Mutant(
         "an item is let in without what the one before wrote", in: "Lane+Drain.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "func countRunning", .dropsAcquire,
+        at: "state.transition(.acquiring)", after: "func countRunning", .dropsAcquire,
         foundBy: "width: made one while an item runs, before two come"),
     ]
   }

@@ -208,42 +208,44 @@ extension Catalogue {
   static var workItemMutants: [Mutant] {
     let file = "DispatchWorkItem.swift"
     let wait = "DispatchWorkItem+Wait.swift"
-    let exchange = "state.weakCompareExchange("
     return [
       Mutant(
-        "an execution hands nothing over", in: file, at: exchange,
-        after: "private func finish(", .dropsRelease, foundBy: "work item: one performs, one waits"),
+        "an execution hands nothing over", in: file, at: "state.transition(.releasing",
+        .dropsRelease, foundBy: "work item: one performs, one waits"),
       Mutant(
-        "an execution's end does not compare", in: file, at: exchange,
-        after: "private func finish(", .isBlind, foundBy: "work item: one performs, one waits"),
+        "an execution's end does not compare", in: file, at: "state.transition(.releasing",
+        .isBlind, foundBy: "work item: one performs, one waits"),
       Mutant(
         "an execution's end wakes nobody", in: file, at: "futexWake(state", .skips,
         foundBy: "work item: one performs, one waits"),
       Mutant(
-        "a cancellation is a load and a store", in: file, at: "state.bitwiseOr(", .splits,
+        "a cancellation is a load and a store", in: file, at: "$0.cancelled()", .splits,
         foundBy: "work item: one cancels, one performs, one waits"),
       Mutant(
         "a waiter sleeps without a look", in: wait, at: "futexWait(state", .sleepsBlindly,
         foundBy: "work item: one performs, one waits"),
       Mutant(
-        "a sleeper is not told of", in: wait, at: exchange, after: "private func sleep(",
+        "a sleeper is not told of", in: wait, at: "state.transition(.relaxed",
+        after: "private func sleep(",
         .clears(bits: 16), foundBy: "work item: one performs, one waits"),
       Mutant(
-        "a waiter that gives up does not compare", in: wait, at: exchange,
+        "a waiter that gives up does not compare", in: wait, at: "state.transition(.relaxed",
         after: "private func endTimedOut(", .isBlind, foundBy: "work item: a wait with a deadline"),
       Mutant(
-        "a waiter that gives up leaves its mark", in: wait, at: exchange,
+        "a waiter that gives up leaves its mark", in: wait, at: "state.transition(.relaxed",
         after: "private func endTimedOut(", .sets(bits: 8),
         foundBy: "work item: a wait with a deadline"),
       Mutant(
-        "an observer does not compare", in: wait, at: exchange, after: "private func register(",
+        "an observer does not compare", in: wait, at: "state.transition(.relaxed",
+        after: "private func register(",
         .isBlind, foundBy: "work item: one performs, one registers"),
       Mutant(
-        "an observer's flag is lost", in: wait, at: exchange, after: "private func register(",
+        "an observer's flag is lost", in: wait, at: "state.transition(.relaxed",
+        after: "private func register(",
         .clears(bits: 32), foundBy: "work item: one performs, one registers"),
       Mutant(
         "a late observer acquires nothing", in: wait, at: "state.load(ordering: .acquiring)",
-        after: "private func register(", .dropsAcquire,
+        after: "private func acquireResult(", .dropsAcquire,
         foundBy: "work item: one performs, one registers"),
       Mutant(
         "a submission is lost", in: file, at: "submission.exchange(retained", .splits,
