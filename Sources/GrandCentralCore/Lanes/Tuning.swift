@@ -17,6 +17,9 @@ enum Tuning {
   static var maxPendingLooks: Int { scaled(64, inModels: 2) }
   /// How often a raiser checks for the owner word of a thread that has just entered.
   static var nameSpins: Int { scaled(32, inModels: 0) }
-  /// How long a thread waits before it checks for a deadlock cycle.
+  /// How long a thread waits before it registers and searches for a deadlock cycle.
   static var deadlockSuspicionNanoseconds: UInt64 { 50_000_000 }
+  /// How long a registered thread waits before it searches again. Each later pause is twice as
+  /// long.
+  static var firstSearchPauseNanoseconds: UInt64 { 1_000_000_000 }
 }

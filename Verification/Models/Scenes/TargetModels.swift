@@ -82,7 +82,7 @@ extension Catalogue {
       EngineModel("ring: two threads that wait for each other are notified") {
         $0.timePasses = true
         $0.findsLeaks = false
-        $0.tolerates = { $0.contains("Deadlock: 2 thread(s) wait for each other in sync()") }
+        $0.tolerates = { $0.contains("Deadlock: 2 threads wait for each other in sync()") }
       } _: { scene in
         let root = SpawningRoot()
         let first = DispatchQueue(label: "first", target: root)
@@ -93,7 +93,7 @@ extension Catalogue {
       EngineModel("ring: a reader and a writer that wait for each other are notified") {
         $0.timePasses = true
         $0.findsLeaks = false
-        $0.tolerates = { $0.contains("Deadlock: 2 thread(s) wait for each other in sync()") }
+        $0.tolerates = { $0.contains("Deadlock: 2 threads wait for each other in sync()") }
       } _: { scene in
         let root = SpawningRoot()
         let wide = DispatchQueue(label: "wide", attributes: .concurrent, target: root)
