@@ -36,7 +36,7 @@ struct LongWait {
     while !sleep(.after(nanoseconds: pause)) {
       hierarchy.lock.withLock { WaitGraph.search(from: wait) }
       // Never overflows: the sum of all pauses has passed.
-      pause *= 2
+      pause *= Tuning.searchPauseGrowth
     }
     hierarchy.lock.withLock { hierarchy.waiters.removeAll { $0.thread == thread } }
   }
