@@ -179,7 +179,7 @@ extension Lane {
   }
 
   private final func sleepOnWord(_ thread: ThreadContext, while asleep: LaneState) {
-    // Not granted: WaitGraph checks.
+    // Not granted: the search for a deadlock cycle reads the grant of every waiting thread.
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
     let known = EffectivePriority.ofWaiter(thread)
@@ -190,13 +190,11 @@ extension Lane {
 
   private final func sleepOnWordAnnounced(_ thread: ThreadContext, while asleep: LaneState) {
     Blocking.announced(thread) {
-      // A lane that is held for long may never be released: check for a deadlock cycle once, then
-      // sleep without a timeout.
-      let deadline = Deadline.monotonic(
-        nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
-      if futexWait(lowHalfOf: state, while: asleep.lowHalf, until: deadline) == .timedOut {
-        WaitGraph.registered(thread, waitingFor: self) {
-          _ = futexWait(lowHalfOf: state, while: asleep.lowHalf)
+      let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)
+      if futexWait(lowHalfOf: state, while: asleep.lowHalf, until: first) == .timedOut {
+        // A lane that is held for long may never be released.
+        LongWait.run(thread, for: self) { next in
+          futexWait(lowHalfOf: state, while: asleep.lowHalf, until: next) != .timedOut
         }
       }
     }
@@ -252,10 +250,9 @@ extension Lane {
     }
     EffectivePriority.waiting(thread, for: self, at: band) {
       Blocking.announced(thread) {
-        let deadline = Deadline.monotonic(
-          nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
-        if !Parker.sleep(thread, until: deadline) {
-          WaitGraph.registered(thread, waitingFor: self) { _ = Parker.sleep(thread) }
+        let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)
+        if !Parker.sleep(thread, until: first) {
+          LongWait.run(thread, for: self) { Parker.sleep(thread, until: $0) }
         }
       }
     }

@@ -5,12 +5,10 @@
 // Two kinds of lane change at once: an inactive lane, which runs nothing, and an idle lane, which
 // the caller holds for a moment. Work that is submitted next then has the new target's class from
 // the start.
-// The hierarchy lock guards every write of any `target`, so a walk under it is safe.
+// Each write happens under the hierarchy lock (HierarchyLock).
 import CGrandCentralLinux
 
 extension Lane {
-  static let hierarchyLock = HierarchyLock()
-
   final func retarget(to target: Lane) {
     require(
       kind != .root,
@@ -91,14 +89,6 @@ extension Lane {
       next = lane.target
     }
   }
-}
-
-/// The lock on all hierarchies. One for the process: changes are rare, and hierarchies share their
-/// upper parts.
-final class HierarchyLock: @unchecked Sendable {
-  let lock = Lock()
-  /// Guarded by the lock: the threads that have waited for long, and their lanes. See WaitGraph.
-  @Cell var waiters: [WaitGraph.Link] = []
 }
 
 extension Unmanaged<Lane> {

@@ -70,9 +70,6 @@ extension Lane {
   /// Whether this bound lane belongs to `thread`.
   final func isBoundTo(_ thread: ThreadContext) -> Bool { thread == ThreadRegistry.mainThread }
 
-  /// The target at this moment, for a thread that does not hold the lane.
-  final var targetNow: Lane? { Self.hierarchyLock.lock.withLock { target } }
-
   /// This lane, its target, and so on up to the root. Only for a holder of the lane.
   final var hierarchy: some Sequence<Lane> { sequence(first: self) { $0.target } }
 }

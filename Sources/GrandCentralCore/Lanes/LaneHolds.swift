@@ -1,5 +1,5 @@
 // Room: Lanes/LaneHolds. What a thread holds of each lane. A forked child resets its lanes by it
-// (Lane+Fork), and the search for deadlocks counts the permits of a full lane (WaitGraph).
+// (Lane+Fork), and the search for deadlock cycles counts the permits of a full lane (WaitGraph).
 // The frames of the thread say what it holds, by their kind (Lane+Sync, FrameKind):
 //   entered   by a sync() or an activation. The thread owns the lane, or shares it. A sync() also
 //             holds the targets, without frames of their own; an activation, which `held` marks,

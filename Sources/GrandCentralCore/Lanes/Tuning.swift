@@ -17,6 +17,11 @@ enum Tuning {
   static var maxPendingLooks: Int { scaled(64, inModels: 2) }
   /// How often a raiser checks for the owner word of a thread that has just entered.
   static var nameSpins: Int { scaled(32, inModels: 0) }
-  /// How long a thread waits before it checks for a deadlock cycle.
+  /// How long a thread waits before it registers and searches for a deadlock cycle.
   static var deadlockSuspicionNanoseconds: UInt64 { 50_000_000 }
+  /// How long a registered thread waits before it searches again.
+  static var firstSearchPauseNanoseconds: UInt64 { 1_000_000_000 }
+  /// The factor by which each later pause is longer. A model that misses a cycle searches until it
+  /// has taken too many steps, without an overflow of its clock.
+  static var searchPauseGrowth: UInt64 { UInt64(scaled(2, inModels: 1)) }
 }

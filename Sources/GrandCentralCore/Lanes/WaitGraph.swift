@@ -1,151 +1,140 @@
-// Room: Lanes/WaitGraph. Detects and reports deadlock cycles: threads that wait for each other.
-// A thread whose sync() has waited for Tuning.deadlockSuspicionNanoseconds registers what it waits
-// for, and walks:
-//   lane → the threads that must continue before the lane can → the lanes that these wait for → …
-// So a wait that ends soon pays nothing. A lane waits for these threads:
-//   one thread is inside             that thread
-//   its activation is in flight      the thread inside the target
-//   the first in line is exclusive   every thread that shares the lane
-//   the lane is full                 any of the threads that share it, if all of them are known
-// The walk removes from the threads that it reached those that can continue as far as known, and
-// repeats until nothing changes, since each removal may free others. The remaining threads wait for
-// each other: each thread that stops one of them is among them.
-// The last thread to register finds every cycle that it closes, since all others registered before
-// it under the same lock.
+// Room: Lanes/WaitGraph. Finds deadlock cycles: threads that wait for each other.
+// The nodes of the graph are the threads with a long wait (LongWait). Each waits for a lane, and a
+// lane waits for threads, its obstacle:
+//
+//   the state of the lane             its obstacle
+//   a thread is inside alone          that thread
+//   its activation is in flight       the obstacle of its target
+//   a barrier is first in line        all threads that share the lane
+//   all permits are taken             any of the threads that share it, if all of them are known
+//   suspended, or in transition       unknown: the wait may end
+//
+// The search has three steps.
+//   1. It collects the waits that can be reached: the searching thread's, those of the threads in
+//      its obstacle, and so on.
+//   2. It removes each wait that may end: its obstacle is unknown, or a thread of the obstacle that
+//      suffices is not in the collection. That may free others, so it repeats this until nothing
+//      changes. The remaining threads wait for each other.
+//   3. It follows the remaining waits until a thread comes twice: that part is the cycle.
+// Invariant: a cycle that is found is a deadlock. Every thread in it waits, for a thread in it.
+//
+// All functions here run under the hierarchy lock, which keeps lanes and frames valid.
 // Two kinds of cycle are uncertain and not reported: through the permit of a thread that still
 // waits to enter that lane's target, since it has no frame there yet; and through the end of a
 // concurrentPerform loop.
-// Lanes in the walk stay alive: a thread that waits for a lane keeps it, and takes the lock to
-// unregister. For the same reason the frames of a registered thread stay valid, and show what it
-// shares.
 
 enum WaitGraph {
-  /// A thread, and the lane that it waits for.
-  struct Link {
-    let thread: ThreadContext
-    let lane: Lane
+  /// Stops the process if `wait` is part of a deadlock cycle or leads to one. Under the hierarchy
+  /// lock, with `wait` registered.
+  static func search(from wait: LongWait) {
+    if let cycle = cycle(from: wait) { DeadlockReport.fail(cycle) }
   }
 
-  /// Registers the thread while it sleeps in `body`. Stops the process if the wait closes a
-  /// deadlock cycle.
-  static func registered(
-    _ thread: ThreadContext, waitingFor lane: Lane, _ body: () -> Void
-  ) {
-    let hierarchy = Lane.hierarchyLock
-    let link = Link(thread: thread, lane: lane)
-    hierarchy.lock.withLock {
-      hierarchy.waiters.append(link)
-      if let ring = ring(from: link) { fail(ring) }
-    }
-    body()
-    hierarchy.lock.withLock { hierarchy.waiters.removeAll { $0.thread == thread } }
-  }
-
-  /// Whether `thread` is registered.
-  static func isRegistered(_ thread: ThreadContext) -> Bool {
-    let hierarchy = Lane.hierarchyLock
-    return hierarchy.lock.withLock { hierarchy.waiters.contains { $0.thread == thread } }
-  }
-
-  /// What keeps a waiter from continuing.
+  /// The threads that keep a wait from ending.
   private struct Obstacle {
     var threads: [ThreadContext] = []
-    /// Whether it is enough that one of the threads continues. Otherwise all must.
+    /// Whether it suffices that one of the threads continues. Otherwise all must.
     var isOneEnough = false
 
-    /// `stuck`: the threads that may not be able to continue.
-    func stops(_ stuck: [ThreadContext: Wait]) -> Bool {
+    static var unknown: Obstacle { Obstacle() }
+
+    /// Whether a wait with this obstacle cannot end while the threads of `stuck` do not continue.
+    func stops(_ stuck: [ThreadContext: Edge]) -> Bool {
       isOneEnough
         ? !threads.isEmpty && threads.allSatisfy { stuck[$0] != nil }
         : threads.contains { stuck[$0] != nil }
     }
   }
 
-  private struct Wait {
-    let link: Link
+  private struct Edge {
+    let wait: LongWait
     let obstacle: Obstacle
   }
 
-  /// The deadlock cycle that `walker` reaches, directly or through other threads, in the order of
-  /// the waits; `nil` if there is none.
-  private static func ring(from walker: Link) -> [Link]? {
-    var stuck = waits(from: walker)
+  // MARK: The three steps
+
+  /// The deadlock cycle that `start` reaches, in the order of the waits; `nil` if there is none.
+  private static func cycle(from start: LongWait) -> [LongWait]? {
+    var stuck = edges(from: start)
     var before = 0
     repeat {
       before = stuck.count
       stuck = stuck.filter { $0.value.obstacle.stops(stuck) }
     } while stuck.count < before
-    guard var last = stuck[walker.thread] else { return nil }
-    var path = [last.link]
+    guard var last = stuck[start.thread] else { return nil }
+    var path = [last.wait]
     while true {
       let ahead = last.obstacle.threads.lazy.compactMap { stuck[$0] }
-      if let next = ahead.first(where: { next in !path.contains { $0.thread == next.link.thread } })
+      if let next = ahead.first(where: { next in !path.contains { $0.thread == next.wait.thread } })
       {
-        path.append(next.link)
+        path.append(next.wait)
         last = next
       } else {
         // Every thread ahead is on the path already: otherwise this thread would not be stuck.
-        let ends = ahead.map(\.link.thread)
+        let ends = ahead.map(\.wait.thread)
         return path.firstIndex { ends.contains($0.thread) }.map { Array(path[$0...]) }
       }
     }
   }
 
-  /// The waits of `walker` and of all threads that it reaches. Each thread is walked once, so that
-  /// the walk does not follow every path through threads that share lanes.
-  private static func waits(from walker: Link) -> [ThreadContext: Wait] {
-    var waits: [ThreadContext: Wait] = [:]
-    var links = [walker]
-    while let link = links.popLast() {
-      // A granted thread continues as soon as it gets a CPU, whatever its record still says.
-      guard waits[link.thread] == nil, !Parker.isGranted(link.thread) else { continue }
-      let obstacle = obstacle(to: link)
-      waits[link.thread] = Wait(link: link, obstacle: obstacle)
-      for thread in obstacle.threads where waits[thread] == nil {
+  /// The waits of `start` and of all registered threads that it reaches, by thread. Each thread is
+  /// visited once: the search does not follow every path through threads that share lanes.
+  private static func edges(from start: LongWait) -> [ThreadContext: Edge] {
+    var edges: [ThreadContext: Edge] = [:]
+    var waits = [start]
+    while let wait = waits.popLast() {
+      // A granted thread continues as soon as it gets a CPU, although it is still registered.
+      guard edges[wait.thread] == nil, !Parker.isGranted(wait.thread) else { continue }
+      let obstacle = obstacle(to: wait)
+      edges[wait.thread] = Edge(wait: wait, obstacle: obstacle)
+      for thread in obstacle.threads where edges[thread] == nil {
         if let next = Lane.hierarchyLock.waiters.first(where: { $0.thread == thread }) {
-          links.append(next)
+          waits.append(next)
         }
       }
     }
-    return waits
+    return edges
   }
 
-  /// The threads that must continue before the waiter can, as far as known: threads inside its
-  /// lane, or inside a target that the lane waits for.
-  private static func obstacle(to waiter: Link) -> Obstacle {
-    var next: Lane? = waiter.lane
+  // MARK: The obstacle
+
+  /// The obstacle to `wait`: that of its lane, or of the target that its lane waits for.
+  private static func obstacle(to wait: LongWait) -> Obstacle {
+    var next: Lane? = wait.lane
     while let lane = next, lane.kind != .root {
       if lane.kind == .bound {
         return Obstacle(threads: ThreadRegistry.mainThread.map { [$0] } ?? [])
       }
+      // relaxed: only a registered thread counts, and the lock orders what it stored before.
       if let inside = ThreadContext(bitPattern: lane.owner.load(ordering: .relaxed)) {
         return Obstacle(threads: [inside])
       }
       // acquiring: a grant from before the barrier was first in line, or before the lane was full,
       // shows below.
       let seen = lane.state.load(ordering: .acquiring)
-      // A barrier that is first in line waits for the threads that share the lane. The waiter is
-      // behind the barrier, or is the barrier. But if the waiter, or its closure, was already let
-      // in, it only needs a CPU. The same may be true of another lane's activation, so only the
-      // waiter's own lane counts.
-      if lane.kind == .concurrent && !seen.isSuspended && seen.awaitsBarrier {
-        guard lane === waiter.lane, !waiter.thread.shared.isServed.load(ordering: .relaxed),
-          !Parker.isGranted(waiter.thread)
-        else { return Obstacle() }
-        return Obstacle(
-          threads: Lane.hierarchyLock.waiters.map(\.thread).filter { lane.isHeldShared(by: $0) })
+      if seen.isSuspended { return .unknown }
+      if lane.kind == .concurrent && seen.awaitsBarrier {
+        // Only for the lane of the wait: another lane's activation may already have been let in.
+        return lane === wait.lane ? readers(stopping: wait) : .unknown
       }
-      if lane.kind == .concurrent && !seen.isLocked && !seen.isSuspended
-        && seen.running >= lane.widthNow
-      {
+      if lane.kind == .concurrent && !seen.isLocked && seen.running >= lane.widthNow {
         return Obstacle(threads: sharers(of: lane, ifAre: seen.running), isOneEnough: true)
       }
-      // Only an activation waits for the target. What a suspended lane, or one without an owner,
-      // waits for is not known.
-      guard seen.isLocked && seen.isHeld && !seen.isSuspended else { return Obstacle() }
+      // Only an activation waits for the target. A lane without an owner is in transition.
+      guard seen.isLocked && seen.isHeld else { return .unknown }
       next = lane.target
     }
-    return Obstacle()
+    return .unknown
+  }
+
+  /// The registered threads that share the lane of `wait`, in which a barrier is first in line. The
+  /// wait is the barrier's own, or behind it.
+  private static func readers(stopping wait: LongWait) -> Obstacle {
+    // If the thread, or its closure, has been let in before the barrier, it only needs a CPU.
+    guard !wait.thread.shared.isServed.load(ordering: .relaxed), !Parker.isGranted(wait.thread)
+    else { return .unknown }
+    let threads = Lane.hierarchyLock.waiters.map(\.thread)
+    return Obstacle(threads: threads.filter { wait.lane.isHeldShared(by: $0) })
   }
 
   /// The threads that share a lane, if all are registered and hold `count` permits together;
@@ -153,49 +142,12 @@ enum WaitGraph {
   /// a permit: it is not registered, and will continue.
   private static func sharers(of lane: Lane, ifAre count: Int) -> [ThreadContext] {
     var threads: [ThreadContext] = []
-    var places = 0
+    var permits = 0
     for waiter in Lane.hierarchyLock.waiters {
       let held = LaneHolds(of: waiter.thread).count(on: lane)
       if held > 0 { threads.append(waiter.thread) }
-      places += held
+      permits += held
     }
-    return places == count ? threads : []
-  }
-
-  private static func fail(_ links: [Link]) -> Never {
-    var lines = ["Deadlock: \(links.count) thread(s) wait for each other in sync()."]
-    for (index, link) in links.enumerated() {
-      let holder = links[(index + 1) % links.count].thread
-      lines.append(
-        "  thread \(describe(link.thread)) waits for queue '\(link.lane.laneLabel)', "
-          + "held by thread \(describe(holder))")
-    }
-    lines.append(
-      "Use async() for one of these, or let all of them enter the queues in the same order.")
-    clientFault(lines.joined(separator: "\n"))
-  }
-
-  private static func describe(_ thread: ThreadContext) -> String {
-    let number = thread.shared.threadID.load(ordering: .relaxed)
-    return "\(number) '\(Process.threadName(number))'"
-  }
-}
-
-extension Lane {
-  /// Stops the process: the calling thread wants to enter a lane that it holds already.
-  final func failSelfSync(on thread: ThreadContext) -> Never {
-    let name = laneLabel
-    let current = Frames.innermost(thread)
-    let place =
-      if let current, current !== self {
-        "from an item of queue '\(current.laneLabel)', which leads to it"
-      } else {
-        "from an item of that queue"
-      }
-    clientFault(
-      """
-      Deadlock: sync on queue '\(name)' \(place). The queue cannot run anything else until this item \
-      returns. Call the function directly, or use async().
-      """)
+    return permits == count ? threads : []
   }
 }

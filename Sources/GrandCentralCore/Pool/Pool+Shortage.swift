@@ -73,7 +73,7 @@ extension Pool: ThreadlessRetrying {
     let workers = state.load(ordering: .relaxed).threads
     let rest =
       workers > 0
-      ? "Work goes on with the \(workers) worker thread(s) that there are."
+      ? "Work continues on \(workers) worker \(workers == 1 ? "thread" : "threads")."
       : "There is no worker thread: queued work waits, and sync() runs on its caller."
     report(
       .threadRefused,

@@ -54,7 +54,7 @@ extension DispatchWorkItem {
     let queue = takeSubmission()?.takeRetainedValue()
     if limit == .forever { refuseDeadlock(on: thread, queue) }
     let result = sleepRaising(thread, queue, until: limit)
-    if result == .timedOut, let queue { recordSubmission(to: queue) }
+    if result == .timedOut, let queue { restoreSubmission(to: queue) }
     return result
   }
 

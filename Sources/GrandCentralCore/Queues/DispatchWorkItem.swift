@@ -185,6 +185,17 @@ extension DispatchWorkItem {
     Self.queue(before)?.release()
   }
 
+  /// Records again what takeSubmission() took, unless the item has been submitted since: a waiter
+  /// must find the queue of the last submission.
+  func restoreSubmission(to queue: DispatchQueue) {
+    let retained = Unmanaged.passRetained(queue)
+    // releasing: publishes the queue to takeSubmission(). Failure relaxed: the value is not used.
+    let (won, _) = submission.compareExchange(
+      expected: 0, desired: UInt(bitPattern: retained.toOpaque()), successOrdering: .releasing,
+      failureOrdering: .relaxed)
+    if !won { retained.release() }
+  }
+
   /// Takes the queue of the last submission whose execution has not ended. The caller releases it.
   func takeSubmission() -> Unmanaged<DispatchQueue>? {
     // relaxed: most items were never submitted as objects; the exchange below takes the reference.

@@ -141,7 +141,7 @@ import Testing
       }
       let isWaiting = eventually {
         ThreadContext(bitPattern: context.value)
-          .map { WaitGraph.isRegistered($0) } ?? false
+          .map { LongWait.isRegistered($0) } ?? false
       }
       #expect(isWaiting)
     }

@@ -27,7 +27,7 @@ import Testing
       holder.start("ring-holder") { narrow.sync { wide.sync {} } }
       _ = holder.join() && reader.join()
     }
-    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 thread(s)"))
+    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 threads"))
     for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
       #expect(says(result, "'\(name)'"))
     }
@@ -59,7 +59,7 @@ import Testing
       reader.start("ring-reader") { wide.sync { narrow.sync {} } }
       _ = holder.join() && reader.join()
     }
-    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 thread(s)"))
+    #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 threads"))
     for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
       #expect(says(result, "'\(name)'"))
     }

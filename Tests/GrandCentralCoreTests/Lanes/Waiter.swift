@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import GrandCentralCore
 
-/// A thread that shows when its wait for a lane is registered: see WaitGraph.
+/// A thread that shows when its wait for a lane is registered: see LongWait.
 final class Waiter: Sendable {
   private let context = Box<UInt>(0)
   private let thread = Box<TestSupport.TestThread?>(nil)
@@ -18,7 +18,7 @@ final class Waiter: Sendable {
   var isRegistered: Bool {
     eventually {
       guard let thread = ThreadContext(bitPattern: context.value) else { return false }
-      return WaitGraph.isRegistered(thread)
+      return LongWait.isRegistered(thread)
     }
   }
 

@@ -275,6 +275,13 @@ func openChannels(_ words: [String]) {
   }
   check(canTransferFile(), "files can be read")
   fork("with a channel open") {
+    let cleaned = Latch()
+    // The child's first use of the channel.
+    let second = DispatchIO(type: .stream, io: channel, queue: .global()) { error in
+      if error == ECANCELED { cleaned.open() }
+    }
+    second.close()
+    check(cleaned.wait(), "a channel made from it fails with ECANCELED")
     let refused = Latch()
     channel.read(offset: 0, length: 5, queue: .global()) { isDone, _, error in
       if isDone && error == ECANCELED { refused.open() }

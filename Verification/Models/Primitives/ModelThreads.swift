@@ -78,7 +78,7 @@ public enum ModelThreads {
     var found = 0
     for number in 0..<count { found += Int(contexts[number].pointee.node_count) }
     Checker.expect(
-      found == count * nodesEach, "\(count * nodesEach - found) work node(s) were lost")
+      found == count * nodesEach, "work nodes that were lost: \(count * nodesEach - found)")
   }
 }
 

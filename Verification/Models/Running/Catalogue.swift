@@ -24,6 +24,7 @@ enum Catalogue {
     + Self.widths
     + Self.suspensions
     + Self.targets
+    + Self.deadlocks
     + Self.overrides
     + Self.sources
     + Self.timers
@@ -55,6 +56,7 @@ enum Catalogue {
     + Self.widthMutants
     + Self.suspensionMutants
     + Self.targetMutants
+    + Self.deadlockMutants
     + Self.overrideMutants
     + Self.sourceMutants
     + Self.timerMutants

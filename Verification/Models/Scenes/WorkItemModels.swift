@@ -24,6 +24,9 @@ extension Catalogue {
       EngineModel(
         "work item: one submits and waits with a deadline", adjust: { $0.timeOuts = 1 },
         WorkItems.submitAndWaitWithDeadline),
+      EngineModel(
+        "work item: a timed-out wait keeps a later submission", adjust: { $0.timeOuts = 1 },
+        WorkItems.submitDuringWait),
       EngineModel("work item: two submit", WorkItems.submitTwice),
       EngineModel("work item: dies with its notifications", WorkItems.die),
     ]
@@ -175,6 +178,24 @@ private enum WorkItems {
     scene.finally { ModelThreads.expectAllNodesBack() }
   }
 
+  /// A waiter takes the queue of the first submission, and gives up after the second one.
+  static func submitDuringWait(_ scene: Scene) {
+    let (older, newer) = (KeepingRoot(), KeepingRoot())
+    let item = DispatchWorkItem {}
+    older.async(execute: item)
+    scene.thread("waiter") {
+      let limit = TimeLimit.at(.monotonic(nanoseconds: soon))
+      Checker.expect(item.wait(limit: limit) == .timedOut, "an item that never ran is done")
+    }
+    scene.thread("submitter") { newer.async(execute: item) }
+    scene.finally {
+      let last = item.takeSubmission()?.takeRetainedValue()
+      Checker.expect(last === newer, "a waiter would not find the queue of the last submission")
+      older.runAll()
+      newer.runAll()
+    }
+  }
+
   /// Each submission retains its queue until an execution ends.
   static func submitTwice(_ scene: Scene) {
     let runs = Journal()
@@ -221,6 +242,10 @@ extension Catalogue {
       Mutant(
         "a cancellation is a load and a store", in: file, at: "$0.cancelled()", .splits,
         foundBy: "work item: one cancels, one performs, one waits"),
+      Mutant(
+        "a waiter that gives up restores an older queue", in: "DispatchWorkItem.swift",
+        at: "let (won, _) = submission.compareExchange(", .isBlind,
+        foundBy: "work item: a timed-out wait keeps a later submission"),
       Mutant(
         "a waiter sleeps without a look", in: wait, at: "futexWait(state", .sleepsBlindly,
         foundBy: "work item: one performs, one waits"),

@@ -105,6 +105,15 @@ struct MutationTests {
     }
   }
 
+  @Test(arguments: [nil, Mutation.Change.oversleeps])
+  func `lets a sleeper ignore its deadline`(_ change: Mutation.Change?) {
+    let line: UInt32 = #line + 2
+    let found = values(change, line: line, count: 1) { bench, _ in
+      _ = Checker.futexWait(bench.x.modelWord, mask: .max, while: 0, until: .max - 1)
+    }
+    #expect(found.contains { $0.last == -99 } == (change == .oversleeps))
+  }
+
   @Test func `is at one line of one file`() {
     let line: UInt32 = #line + 6
     var options = Options()

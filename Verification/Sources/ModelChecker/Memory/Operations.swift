@@ -216,9 +216,10 @@ extension Execution {
     guard isScheduling else {
       fail("The stage of a model cannot sleep, and would: \(Report.place(site)).")
     }
+    let change = change(at: site)
+    let deadline = change == .oversleeps ? nil : deadline
     let kind: Step.Kind = deadline == nil ? .sleep : .sleepUntil
     begin(kind, location, site)
-    let change = change(at: site)
     // The kernel compares under its own lock, so it reads the latest value.
     let value = read(location, location.pointee.count - 1, .relaxed)
     if (value ^ expected) & mask != 0 && change != .sleepsBlindly {

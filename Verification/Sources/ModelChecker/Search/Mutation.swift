@@ -28,6 +28,8 @@ public struct Mutation: Sendable {
     case returns(UInt64)
     /// A sleep does not compare the word first.
     case sleepsBlindly
+    /// A sleep ignores its deadline.
+    case oversleeps
     /// A wake-up wakes at most one thread.
     case wakesOne
   }

@@ -1,0 +1,56 @@
+// Room: Lanes/LongWait. A thread that has waited for a lane for long, and when it searches for a
+// deadlock cycle.
+//   waits 50 ms ─→ registers and searches ─→ waits 1 s ─→ searches ─→ 2 s ─→ searches ─→ 4 s …
+// The first 50 ms cost nothing: most waits end in them. Then the thread registers, so that others
+// find it, and searches (WaitGraph). Registration and search hold the hierarchy lock, so the last
+// thread of a cycle to register finds a cycle that exists by then.
+// A cycle may also close after its last thread has registered. These events make a lane wait for
+// threads that it did not wait for before:
+//   a resume()            lets a barrier come first, which then waits for the readers inside
+//   a resume()            sends the lane to its target, which a thread of the cycle holds
+//   a holder that leaves  makes room for the items before a barrier, which then comes first
+// The threads that cause them neither wait nor search, and a search there would slow down every
+// resume() and every holder. So each registered thread repeats its own search.
+// The pauses double without a limit. A process that otherwise idles is therefore not woken
+// periodically: a thread that waits for a day wakes 17 times. A thread whose cycle closes after it
+// has waited for `t` searches again before it has waited for `2 t + 1 s`. So the thread of the
+// cycle that registered last determines when the cycle is found.
+// Rejected: searches by the monitor of the pool. It would need a timer for waits of threads that
+// belong to no pool.
+
+struct LongWait {
+  let thread: ThreadContext
+  let lane: Lane
+
+  /// Registers the calling thread, searches, and sleeps until `sleep` returns true: the wait is
+  /// over. `sleep` returns false at its deadline, at which the thread searches again. Stops the
+  /// process if a search finds a deadlock cycle.
+  static func run(_ thread: ThreadContext, for lane: Lane, _ sleep: (Deadline) -> Bool) {
+    let hierarchy = Lane.hierarchyLock
+    let wait = LongWait(thread: thread, lane: lane)
+    hierarchy.lock.withLock {
+      hierarchy.waiters.append(wait)
+      WaitGraph.search(from: wait)
+    }
+    var pause = Tuning.firstSearchPauseNanoseconds
+    while !sleep(.after(nanoseconds: pause)) {
+      hierarchy.lock.withLock { WaitGraph.search(from: wait) }
+      // Never overflows: the sum of all pauses has passed.
+      pause *= Tuning.searchPauseGrowth
+    }
+    hierarchy.lock.withLock { hierarchy.waiters.removeAll { $0.thread == thread } }
+  }
+
+  /// Whether `thread` is registered, and so has searched at least once.
+  static func isRegistered(_ thread: ThreadContext) -> Bool {
+    let hierarchy = Lane.hierarchyLock
+    return hierarchy.lock.withLock { hierarchy.waiters.contains { $0.thread == thread } }
+  }
+}
+
+extension Deadline {
+  /// The time in `nanoseconds` from now.
+  static func after(nanoseconds: UInt64) -> Deadline {
+    .monotonic(nanoseconds: Clock.monotonicNanoseconds() + nanoseconds)
+  }
+}
