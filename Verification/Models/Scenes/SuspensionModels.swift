@@ -269,7 +269,6 @@ extension Catalogue {
 
   static var suspensionMutants: [Mutant] {
     let exchange = "let (won, now) = state.weakCompareExchange"
-    let always = "state.change(.acquiringAndReleasing"
     let resumeFirst = "func resumeFirst()"
     let changeSuspension = "func changeSuspension("
     let exchangeCount = "let (won, now) = suspension.weakCompareExchange"
