@@ -3,14 +3,14 @@
 extension Catalogue {
   static var targets: [EngineModel] {
     [
-      EngineModel("retarget: beside a push") { scene in
+      EngineModel("retarget: a change of target races with a push") { scene in
         let serial = SerialScene(SpawningRoot())
         let other = SpawningRoot()
         scene.thread("retargets") { serial.queue.setTarget(queue: other) }
         scene.thread("pushes") { serial.async(1) }
         scene.finally { serial.expect() }
       },
-      EngineModel("retarget: beside a sync()") { scene in
+      EngineModel("retarget: a change of target races with a sync()") { scene in
         let serial = SerialScene(SpawningRoot())
         let other = SpawningRoot()
         scene.thread("retargets") { serial.queue.setTarget(queue: other) }
@@ -79,7 +79,7 @@ extension Catalogue {
         scene.thread("pushes") { serial.async(1) }
         scene.finally { serial.expect() }
       },
-      EngineModel("ring: two threads that wait for each other are notified") {
+      EngineModel("deadlock: two threads that wait for each other are reported") {
         $0.timePasses = true
         $0.findsLeaks = false
         $0.tolerates = { $0.contains("Deadlock: 2 thread(s) wait for each other in sync()") }
@@ -90,7 +90,7 @@ extension Catalogue {
         scene.thread("first") { first.sync { second.sync {} } }
         scene.thread("second") { second.sync { first.sync {} } }
       },
-      EngineModel("ring: a reader and a writer that wait for each other are notified") {
+      EngineModel("deadlock: a reader and a writer that wait for each other are reported") {
         $0.timePasses = true
         $0.findsLeaks = false
         $0.tolerates = { $0.contains("Deadlock: 2 thread(s) wait for each other in sync()") }
@@ -102,7 +102,7 @@ extension Catalogue {
         scene.thread("writes") { narrow.sync { wide.sync(flags: .barrier) {} } }
       },
       EngineModel(
-        "ring: a reader that has just been let in closes none", reach: .bounded(preemptions: 2)
+        "deadlock: a reader that was just admitted closes no cycle", reach: .bounded(preemptions: 2)
       ) {
         $0.timePasses = true
         $0.timeOuts = 1
@@ -130,7 +130,7 @@ extension Catalogue {
           wide.resume()
         }
       },
-      EngineModel("ring: nested in the same order is no ring") {
+      EngineModel("deadlock: nesting in the same order is no cycle") {
         $0.timePasses = true
         $0.timeOuts = 1
       } _: { scene in
@@ -145,11 +145,11 @@ extension Catalogue {
   static var targetMutants: [Mutant] {
     [
       Mutant(
-        "a drainer is not told of a new target", in: "Lane+Suspend.swift",
+        "a drainer is not notified of a new target", in: "Lane+Suspend.swift",
         at: "changeEpoch.wrappingAdd", .skips,
         foundBy: "retarget: of a suspended lane, to a lane whose items must not overlap"),
       Mutant(
-        "a lane with a lane for target lets sync() through", in: "LaneState.swift",
+        "sync() skips the target of a lane", in: "LaneState.swift",
         at: "let (won, now) = weakCompareExchange", .clears(bits: LaneState.targeted),
         foundBy: "retarget: sync() through a target that has just changed"),
     ]
