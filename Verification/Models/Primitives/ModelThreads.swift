@@ -64,7 +64,7 @@ public enum ModelThreads {
   }
 
   /// Fails if a thread is still boosted above the class that it applied.
-  static func expectNobodyRaised() {
+  static func expectNoThreadRaised() {
     for number in 0..<count {
       let thread = contexts[number]
       Checker.expect(

@@ -10,10 +10,10 @@ enum Catalogue {
     + Self.performs
     + Self.specifics
     + Self.references
-    + Self.mains
-    + Self.workplaces
+    + Self.mainQueues
+    + Self.queueLabels
     + Self.nodes
-    + Self.rings
+    + Self.localQueues
     + Self.injectors
     + Self.pools
     + Self.sleepers
@@ -29,7 +29,7 @@ enum Catalogue {
     + Self.sources
     + Self.timers
     + Self.descriptors
-    + Self.guests
+    + Self.externalWorkers
     + Self.eventSources
     + Self.fileRings
     + Self.data
@@ -42,10 +42,10 @@ enum Catalogue {
     + Self.performMutants
     + Self.specificMutants
     + Self.referenceMutants
-    + Self.mainMutants
+    + Self.mainQueueMutants
     + Self.queueLabelMutants
     + Self.nodeMutants
-    + Self.ringMutants
+    + Self.localQueueMutants
     + Self.injectorMutants
     + Self.poolMutants
     + Self.sleeperMutants

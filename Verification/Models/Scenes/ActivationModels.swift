@@ -4,20 +4,20 @@
 extension Catalogue {
   static var activations: [EngineModel] {
     [
-      EngineModel("source: what comes before and during its activation is notified") { scene in
+      EngineModel("source: events before and during activation are delivered") { scene in
         let scenery = ActivationScene()
         scenery.handle()
         scenery.source.add(data: 1)
         scene.thread("activates") { scenery.source.activate() }
         scene.thread("adds") { scenery.source.add(data: 2) }
-        scene.finally { scenery.expectTold(3) }
+        scene.finally { scenery.expectNotified(3) }
       },
-      EngineModel("source: resumed for the first time beside an event") { scene in
+      EngineModel("source: the first resume races with an event") { scene in
         let scenery = ActivationScene()
         scenery.handle()
         scene.thread("resumes") { scenery.source.resume() }
         scene.thread("adds") { scenery.source.add(data: 2) }
-        scene.finally { scenery.expectTold(2) }
+        scene.finally { scenery.expectNotified(2) }
       },
       EngineModel("source: no event runs before its registration handler") { scene in
         let scenery = ActivationScene()
@@ -26,32 +26,33 @@ extension Catalogue {
         scene.thread("activates") { scenery.source.activate() }
         scene.thread("adds") { scenery.source.add(data: 1) }
         scene.finally {
-          scenery.expectTold(1)
+          scenery.expectNotified(1)
           scenery.expectRegisteredOnce()
         }
       },
-      EngineModel("source: a registration handler that is set beside its activation runs once") {
+      EngineModel("source: a registration handler set during activation runs once") {
         scene in
         let scenery = ActivationScene()
         scene.thread("activates") { scenery.source.activate() }
         scene.thread("sets") { scenery.setRegistrationHandler() }
         scene.finally { scenery.expectRegisteredOnce() }
       },
-      EngineModel("source: an event handler that is set late is told what came before") { scene in
+      EngineModel("source: an event handler set late receives earlier events") { scene in
         let scenery = ActivationScene()
         scenery.source.activate()
         scene.thread("adds") { scenery.source.add(data: 1) }
         scene.thread("sets") { scenery.handle() }
-        scene.finally { scenery.expectTold(1) }
+        scene.finally { scenery.expectNotified(1) }
       },
-      EngineModel("source: so is one that is set beside its activation") { scene in
+      EngineModel("source: an event handler set during activation receives earlier events") {
+        scene in
         let scenery = ActivationScene()
         scenery.source.add(data: 1)
         scene.thread("activates") { scenery.source.activate() }
         scene.thread("sets") { scenery.handle() }
-        scene.finally { scenery.expectTold(1) }
+        scene.finally { scenery.expectNotified(1) }
       },
-      EngineModel("source: activated beside its cancellation", reach: .exhaustedStrong) { scene in
+      EngineModel("source: activation races with cancellation", reach: .exhaustedStrong) { scene in
         let scenery = ActivationScene()
         scenery.handle()
         scenery.setCancelHandler()
@@ -61,7 +62,8 @@ extension Catalogue {
         scene.finally { scenery.expectCancelledOnce() }
       },
       EngineModel(
-        "source: so with a registration handler", reach: .bounded(preemptions: 3)
+        "source: activation with a registration handler races with cancellation",
+        reach: .bounded(preemptions: 3)
       ) { scene in
         let scenery = ActivationScene()
         scenery.handle(afterRegistration: true)
@@ -78,33 +80,33 @@ extension Catalogue {
   static var activationMutants: [Mutant] {
     let file = "DispatchSource.swift"
     let handlers = "DispatchSource+Handlers.swift"
-    let during = "source: what comes before and during its activation is notified"
-    let first = "source: resumed for the first time beside an event"
-    let cancelled = "source: activated beside its cancellation"
+    let during = "source: events before and during activation are delivered"
+    let first = "source: the first resume races with an event"
+    let cancelled = "source: activation races with cancellation"
     return [
       Mutant(
-        "what came before the start is forgotten", in: file,
+        "events before activation are lost", in: file,
         at: "sourceState.transition({ $0.starting()", .splits, foundBy: first),
       Mutant(
-        "a source is never started", in: file,
+        "a source is never activated", in: file,
         at: "sourceState.transition({ $0.starting()", .skips, foundBy: during),
       Mutant(
-        "an event is marked in two steps", in: file,
+        "an event is marked with a load and a store", in: file,
         at: "sourceState.transition({ $0.signalled()", .splits, foundBy: first),
       Mutant(
-        "a cancellation is not noted", in: file, at: "sourceState.transition({ $0.cancelling()",
+        "a cancellation is not recorded", in: file, at: "sourceState.transition({ $0.cancelling()",
         .skips, foundBy: cancelled),
       Mutant(
-        "who sets a handler late sees no start", in: handlers,
+        "a thread that sets a handler late misses the activation", in: handlers,
         at: "sourceState.load(ordering: .acquiring).isStarted", .returns(0),
-        foundBy: "source: an event handler that is set late is told what came before"),
+        foundBy: "source: an event handler set late receives earlier events"),
       Mutant(
-        "a registration handler leaves no mark", in: handlers,
+        "a registration handler sets no flag", in: handlers,
         at: "sourceState.transition({ $0.registering()",
         .clears(bits: UInt64(SourceState.registers)),
-        foundBy: "source: a registration handler that is set beside its activation runs once"),
+        foundBy: "source: a registration handler set during activation runs once"),
       Mutant(
-        "who watches does not look whether the source is cancelled", in: file,
+        "the registering thread does not check for cancellation", in: file,
         at: "sourceState.load(ordering: .acquiring).isCancelled", .returns(0),
         foundBy: cancelled),
     ]
@@ -154,7 +156,7 @@ private final class ActivationScene: @unchecked Sendable {
     source.setCancelHandler { cancelled.value += 1 }
   }
 
-  func expectTold(_ expected: Int) {
+  func expectNotified(_ expected: Int) {
     Checker.expect(sum.value == expected, "\(expected) was added, \(sum.value) notified")
     Checker.expect(source.isWatching, "it does not watch")
   }

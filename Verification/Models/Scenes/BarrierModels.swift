@@ -128,7 +128,7 @@ extension Catalogue {
         scene.thread("reads too") { concurrent.asyncRead() }
         scene.finally { concurrent.expect() }
       },
-      EngineModel("barrier: it keeps out what a lane below lets through", reach: .exhaustedStrong) {
+      EngineModel("barrier: it excludes items that a target lane admits", reach: .exhaustedStrong) {
         scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         let below = DispatchQueue(label: "serial", target: concurrent.queue)
@@ -143,28 +143,28 @@ extension Catalogue {
   static var barrierMutants: [Mutant] {
     [
       Mutant(
-        "the last reader goes on without having locked the lane", in: "Lane+Sync.swift",
+        "the last reader continues without the lane's lock", in: "Lane+Sync.swift",
         at: "state.change(.acquiringAndReleasing", after: "func leaveShared",
         .clears(bits: LaneState.locked),
         foundBy: "barrier: a barrier, an item and a barrier, in this order"),
       Mutant(
-        "a reader leaves without a trace of what it read", in: "Lane+Sync.swift",
+        "a reader leaves without releasing", in: "Lane+Sync.swift",
         at: "state.change(.acquiringAndReleasing", after: "func leaveShared",
         .dropsRelease, foundBy: "barrier: an item and a barrier"),
       Mutant(
-        "a barrier does not look whether readers are at work", in: "Lane+Drain.swift",
+        "a barrier does not check for active readers", in: "Lane+Drain.swift",
         at: "var isAlone: Bool { state.load", .returns(0),
         foundBy: "barrier: a barrier, an item and a barrier, in this order"),
       Mutant(
-        "a barrier does not see what readers did", in: "Lane+Drain.swift",
+        "a barrier does not acquire from readers", in: "Lane+Drain.swift",
         at: "var isAlone: Bool { state.load", .dropsAcquire,
         foundBy: "barrier: a barrier, an item and a barrier, in this order", isWeak: true),
       Mutant(
-        "readers count themselves in two steps", in: "Lane+Sync.swift",
+        "readers are counted with a load and a store", in: "Lane+Sync.swift",
         at: "state.change(.acquiringAndReleasing", after: "func leaveShared", .isBlind,
         foundBy: "barrier: sync() readers and a writer"),
       Mutant(
-        "a barrier that waits is forgotten", in: "Lane+Drain.swift",
+        "a waiting barrier is forgotten", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
         .clears(bits: LaneState.batch),
         foundBy:

@@ -3,12 +3,12 @@
 extension Catalogue {
   static var data: [EngineModel] {
     [
-      EngineModel("data: two ask for one stretch, and share it") { scene in
+      EngineModel("data: two threads request the flat copy and share it") { scene in
         let stage = FlatScene()
         for number in 0..<2 { scene.thread("reader \(number)") { stage.look(number) } }
         scene.finally { stage.expectOneCopy() }
       },
-      EngineModel("data: one asks for one stretch while another one grows its own value") { scene in
+      EngineModel("data: one thread requests the flat copy while another appends") { scene in
         let stage = FlatScene()
         scene.thread("reader") { stage.look(0) }
         scene.thread("writer") { stage.look(1, appending: true) }
@@ -18,19 +18,19 @@ extension Catalogue {
   }
 
   static var dataMutants: [Mutant] {
-    let shared = "data: two ask for one stretch, and share it"
+    let shared = "data: two threads request the flat copy and share it"
     return [
       Mutant(
-        "a copy is kept in the place of another", in: "DataNode.swift",
+        "a second flat copy replaces the first", in: "DataNode.swift",
         at: "word.pointee.flat.compareExchange(", .isBlind, foundBy: shared),
       Mutant(
-        "a copy is published before its bytes", in: "DataNode.swift",
+        "a flat copy is published before its bytes", in: "DataNode.swift",
         at: "word.pointee.flat.compareExchange(", .dropsRelease, foundBy: shared),
       Mutant(
-        "a copy is found and its bytes are not", in: "DataNode.swift",
+        "a flat copy is found without acquiring its bytes", in: "DataNode.swift",
         at: "word.pointee.flat.load(ordering: .acquiring)", .dropsAcquire, foundBy: shared),
       Mutant(
-        "who came second does not see the first one's bytes", in: "DataNode.swift",
+        "the losing thread does not acquire the winner's bytes", in: "DataNode.swift",
         at: "word.pointee.flat.compareExchange(", .dropsAcquire, foundBy: shared),
     ]
   }

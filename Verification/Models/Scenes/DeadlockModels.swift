@@ -28,7 +28,7 @@ extension Catalogue {
         scene.thread("writes") { narrow.sync { wide.sync(flags: .barrier) {} } }
       },
       EngineModel(
-        "deadlock: a reader that has just been let in closes no cycle",
+        "deadlock: a reader that was just admitted closes no cycle",
         reach: .bounded(preemptions: 2)
       ) {
         $0.timePasses = true
@@ -57,7 +57,7 @@ extension Catalogue {
           wide.resume()
         }
       },
-      EngineModel("deadlock: nested in the same order is no cycle") {
+      EngineModel("deadlock: nesting in the same order is no cycle") {
         $0.timePasses = true
         $0.timeOuts = 1
       } _: { scene in

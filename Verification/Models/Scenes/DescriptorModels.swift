@@ -5,7 +5,7 @@ extension Catalogue {
   static var descriptors: [EngineModel] {
     [
       EngineModel(
-        "descriptors: what comes while another event is answered is notified",
+        "descriptors: an event during the re-arming is delivered",
         reach: .exhaustedStrong
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -17,7 +17,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectNothingUnread() }
       },
       EngineModel(
-        "descriptors: two listen to one", reach: .bounded(preemptions: 2)
+        "descriptors: two sources share a descriptor", reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
         let readers = [stage.reader(), stage.reader()]
@@ -27,7 +27,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectNothingUnread() }
       },
       EngineModel(
-        "descriptors: one leaves beside an event", reach: .bounded(preemptions: 3)
+        "descriptors: a source leaves during an event", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader()
@@ -35,12 +35,13 @@ extension Catalogue {
         scene.thread("leaves") { reader.leave() }
         scene.thread("writer") { ModelKernel.becomeReady(ModelKernel.first, .readable) }
         stage.finally(scene) {
-          Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
-          Checker.expect(!reader.isKnown, "what nobody listens to is not forgotten")
+          Checker.expect(
+            !ModelKernel.isWatched(ModelKernel.first), "it is registered without a listener")
+          Checker.expect(!reader.isKnown, "a descriptor without listeners is not forgotten")
         }
       },
       EngineModel(
-        "descriptors: one whose other side has hung up leaves", reach: .bounded(preemptions: 3)
+        "descriptors: a source leaves after a hang-up", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader(answer: .hasEnded)
@@ -53,11 +54,12 @@ extension Catalogue {
           reader.leave()
         }
         stage.finally(scene) {
-          Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
+          Checker.expect(
+            !ModelKernel.isWatched(ModelKernel.first), "it is registered without a listener")
         }
       },
       EngineModel(
-        "descriptors: the next one takes over what the kernel watches",
+        "descriptors: the next source takes over the kernel's registration",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -74,7 +76,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "descriptors: the last leaves beside one that joins", reach: .bounded(preemptions: 2)
+        "descriptors: the last source leaves while another joins", reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
         let (old, new) = (stage.reader(), stage.reader())
@@ -86,10 +88,10 @@ extension Catalogue {
         }
         stage.finally(scene) {
           stage.expectNothingUnread()
-          Checker.expect(new.isKnown, "who listens is forgotten")
+          Checker.expect(new.isKnown, "the listener is forgotten")
         }
       },
-      EngineModel("descriptors: an event that is late finds nobody") { scene in
+      EngineModel("descriptors: a late event finds no registration") { scene in
         let stage = DescriptorScene(scene)
         let (old, new) = (stage.reader(), stage.reader(of: ModelKernel.first + 1))
         old.join()
@@ -98,21 +100,21 @@ extension Catalogue {
           old.leave()
           new.join()
         }
-        stage.finally(scene) { new.listener.expectHeard(0, "who listens to something else") }
+        stage.finally(scene) { new.listener.expectHeard(0, "a listener of another descriptor") }
       },
       EngineModel(
-        "descriptors: one is closed early and its number used again",
+        "descriptors: a descriptor is closed early and its number reused",
         reach: .bounded(preemptions: 2)
       ) { scene in
         Descriptors.reuse(scene, opening: .readable)
       },
       EngineModel(
-        "descriptors: its number becomes that of a regular file", reach: .bounded(preemptions: 2)
+        "descriptors: the number is reused for a regular file", reach: .bounded(preemptions: 2)
       ) { scene in
         Descriptors.reuse(scene, opening: [.readable, .writable], canBePolled: false)
       },
       EngineModel(
-        "descriptors: who waits for the other direction is asked for again",
+        "descriptors: interest in the other direction is re-armed",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -126,11 +128,11 @@ extension Catalogue {
         stage.finally(scene) {
           Checker.expect(
             !ModelKernel.readiness(ModelKernel.first).contains(.readable),
-            "what is to be read is told to nobody")
+            "unread data was not reported")
         }
       },
       EngineModel(
-        "descriptors: a file comes back to its number", reach: .exhaustedStrong
+        "descriptors: a file gets its old number again", reach: .exhaustedStrong
       ) { scene in
         let stage = DescriptorScene(scene)
         let readers = [stage.reader(), stage.reader(), stage.reader()]
@@ -143,11 +145,11 @@ extension Catalogue {
           ModelKernel.becomeReady(ModelKernel.first, .readable)
         }
         stage.finally(scene) {
-          readers[2].listener.expectHeard(1, "who listens now")
+          readers[2].listener.expectHeard(1, "the present listener")
           stage.expectNothingUnread()
         }
       },
-      EngineModel("descriptors: what is lacking again while it is tried is not forgotten") {
+      EngineModel("descriptors: a shortage during a retry is retried again") {
         scene in
         let stage = DescriptorScene(scene, pollers: 0)
         let poller = stage.events.poller
@@ -165,7 +167,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "descriptors: a hang-up is told once", reach: .bounded(preemptions: 2)
+        "descriptors: a hang-up is reported once", reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader(answer: .hasEnded)
@@ -177,11 +179,11 @@ extension Catalogue {
         }
         scene.thread("another") { ModelKernel.take(ModelKernel.first, []) }
         stage.finally(scene) {
-          Checker.expect(reader.listener.heard.count <= 1, "a hang-up is told twice")
+          Checker.expect(reader.listener.heard.count <= 1, "a hang-up is reported twice")
         }
       },
       EngineModel(
-        "descriptors: somebody comes back after a hang-up", reach: .bounded(preemptions: 3)
+        "descriptors: a source joins again after a hang-up", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader(answer: .hasEnded)
@@ -197,7 +199,7 @@ extension Catalogue {
         stage.finally(scene) { reader.listener.expectHeard(2, "the reader") }
       },
       EngineModel(
-        "descriptors: one that is ready again is looked at", reach: .bounded(preemptions: 2),
+        "descriptors: a descriptor that is ready again is checked", reach: .bounded(preemptions: 2),
         adjust: Allow.time
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -214,7 +216,8 @@ extension Catalogue {
         stage.finally(scene) { Checker.expect(!reader.isKnown, "it is not forgotten") }
       },
       EngineModel(
-        "descriptors: one that looks again beside its loss", reach: .bounded(preemptions: 2)
+        "descriptors: a check races with the loss of the descriptor",
+        reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
         let old = stage.reader(answer: .mayBeReady, maxAnswers: 2)
@@ -230,7 +233,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "descriptors: one that is notified is not sure beside another",
+        "descriptors: a notified source is not certain while another listens",
         reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -251,7 +254,8 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "descriptors: what is always ready is told again and again", reach: .bounded(preemptions: 2)
+        "descriptors: a descriptor that is always ready is reported repeatedly",
+        reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = DescriptorScene(scene)
         ModelKernel.open(ModelKernel.first, .readable, canBePolled: false)
@@ -259,11 +263,11 @@ extension Catalogue {
         scene.thread("joins") { reader.join() }
         scene.thread("leaves") { reader.leave() }
         stage.finally(scene) {
-          Checker.expect(reader.listener.heard.count <= 3, "it was told without an answer")
+          Checker.expect(reader.listener.heard.count <= 3, "it was notified without being re-armed")
         }
       },
       EngineModel(
-        "descriptors: one that is refused is asked for again", reach: .bounded(preemptions: 2),
+        "descriptors: a refused registration is retried", reach: .bounded(preemptions: 2),
         adjust: Allow.timeAndRefusal
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -274,7 +278,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectNothingUnread() }
       },
       EngineModel(
-        "descriptors: one dies beside an event", reach: .bounded(preemptions: 3)
+        "descriptors: a source is destroyed during an event", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
         let reader = stage.reader()
@@ -294,39 +298,39 @@ extension Catalogue {
 
   static var descriptorMutants: [Mutant] {
     let file = "SharedDescriptor.swift"
-    let notified = "descriptors: what comes while another event is answered is notified"
+    let notified = "descriptors: an event during the re-arming is delivered"
     let change = ": ReadinessSet.change(set, descriptor"
     return [
-      Mutant("the kernel is not asked anew", in: file, at: change, .skips, foundBy: notified),
+      Mutant("the descriptor is not re-armed", in: file, at: change, .skips, foundBy: notified),
       Mutant(
-        "what nobody listens to is still watched", in: file, at: "ReadinessSet.remove(",
+        "a descriptor without listeners stays registered", in: file, at: "ReadinessSet.remove(",
         after: "func leave(", .skips,
-        foundBy: "descriptors: one whose other side has hung up leaves"),
+        foundBy: "descriptors: a source leaves after a hang-up"),
       Mutant(
-        "what an earlier source left in the set is not taken over", in: file,
+        "a registration left by an earlier source is not taken over", in: file,
         at: "error = ReadinessSet.change(", .skips,
-        foundBy: "descriptors: the next one takes over what the kernel watches"),
+        foundBy: "descriptors: the next source takes over the kernel's registration"),
       Mutant(
         "an entry is never notified", in: file, at: "let isNew = entry.word.transition(", .skips,
-        foundBy: "descriptors: a hang-up is told once"),
+        foundBy: "descriptors: a hang-up is reported once"),
       Mutant(
-        "an entry that is answered waits for nothing", in: file,
+        "a re-armed entry has no interest", in: file,
         at: "let isAnswered = entry.word.transition(", .skips, foundBy: notified),
       Mutant(
-        "a loss is overwritten by a listener that looks again", in: file,
+        "a loss is overwritten by a listener's check", in: file,
         at: "entry.word.transition(to: { $0.lookedAgain", .isBlind,
-        foundBy: "descriptors: one that looks again beside its loss"),
+        foundBy: "descriptors: a check races with the loss of the descriptor"),
       Mutant(
-        "an entry stays sure beside another", in: file,
+        "an entry stays certain while another listens", in: file,
         at: "other.word.transition(to: { $0.doubted", .skips,
-        foundBy: "descriptors: one that is notified is not sure beside another"),
+        foundBy: "descriptors: a notified source is not certain while another listens"),
       Mutant(
-        "who looks sees nothing, and asks no more", in: file, at: change, .skips,
-        foundBy: "descriptors: one that is ready again is looked at"),
+        "a check sees nothing and does not re-arm", in: file, at: change, .skips,
+        foundBy: "descriptors: a descriptor that is ready again is checked"),
       Mutant(
-        "what was refused is not asked for again", in: "Poller+Shortage.swift",
+        "a refused registration is not retried", in: "Poller+Shortage.swift",
         at: "isShort.store(true, ordering: .releasing)", after: "func lack(", .skips,
-        foundBy: "descriptors: one that is refused is asked for again"),
+        foundBy: "descriptors: a refused registration is retried"),
     ]
   }
 }
@@ -348,7 +352,7 @@ private enum Descriptors {
       Checker.expect(
         new.listener.heard.count > 0
           || canBePolled && ModelKernel.readiness(ModelKernel.first).isEmpty,
-        "who came in its place hears nothing")
+        "its successor hears nothing")
       Checker.expect(!stage.events.poller.isShort.load(ordering: .relaxed), "something is lacking")
     }
   }

@@ -20,7 +20,7 @@ final class DescriptorScene: @unchecked Sendable {
 
   func expectNothingUnread() {
     Checker.expect(
-      ModelKernel.readiness(ModelKernel.first).isEmpty, "what is to be read is told to nobody")
+      ModelKernel.readiness(ModelKernel.first).isEmpty, "unread data was not reported")
   }
 
   func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {
@@ -58,7 +58,7 @@ final class Reader: @unchecked Sendable {
     entry = DescriptorEntry(direction, of: 7, queueLabel: "")
     entry.listener = Unmanaged.passUnretained(listener)
     let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
-    listener.whenTold = { [unowned self] in
+    listener.whenNotified = { [unowned self] in
       hasHeard.word.store(1, ordering: .relaxed)
       futexWake(hasHeard.word)
       if heard.count > most { return }

@@ -4,14 +4,14 @@
 extension Catalogue {
   static var endings: [EngineModel] {
     [
-      EngineModel("source: ended in place beside an event", reach: .bounded(preemptions: 3)) {
+      EngineModel("source: destroyed inline during an event", reach: .bounded(preemptions: 3)) {
         scene in
         let scenery = EndingScene()
         scene.thread("adds") { scenery.source.add(data: 1) }
         scene.thread("cancels") { scenery.source.cancel() }
         scene.finally { scenery.expectEnd(notified: 0...1) }
       },
-      EngineModel("source: ended in place beside its suspension") { scene in
+      EngineModel("source: destroyed inline during its suspension") { scene in
         let scenery = EndingScene()
         scene.thread("suspends") {
           scenery.source.suspend()
@@ -21,7 +21,7 @@ extension Catalogue {
         scene.finally { scenery.expectEnd(notified: 0...0) }
       },
       EngineModel(
-        "source: ended in place beside a change of its target", reach: .exhaustedStrong
+        "source: destroyed inline during a change of its target", reach: .exhaustedStrong
       ) { scene in
         let scenery = EndingScene()
         let other = SpawningRoot("model.other")
@@ -30,7 +30,7 @@ extension Catalogue {
         scene.thread("cancels") { scenery.source.cancel() }
         scene.finally { scenery.expectEnd(notified: 0...0) }
       },
-      EngineModel("source: ended in place beside a handler that is set") { scene in
+      EngineModel("source: destroyed inline while a handler is set") { scene in
         let scenery = EndingScene()
         scene.thread("sets") { scenery.handle() }
         scene.thread("cancels") { scenery.source.cancel() }
@@ -42,13 +42,13 @@ extension Catalogue {
   static var endingMutants: [Mutant] {
     [
       Mutant(
-        "a source that is at work is ended in place", in: "Lane+Sync.swift",
+        "a running source is destroyed inline", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func enterAtOnce",
-        .isBlind, foundBy: "source: ended in place beside an event"),
+        .isBlind, foundBy: "source: destroyed inline during an event"),
       Mutant(
-        "the target is read without an order", in: "Lane+Sync.swift",
+        "the target is read relaxed", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func enterAtOnce",
-        .dropsAcquire, foundBy: "source: ended in place beside a change of its target"),
+        .dropsAcquire, foundBy: "source: destroyed inline during a change of its target"),
     ]
   }
 }

@@ -4,7 +4,7 @@ extension Catalogue {
   static var eventSources: [EngineModel] {
     [
       EngineModel(
-        "timer source: scheduled beside its activation", reach: .bounded(preemptions: 3),
+        "timer source: scheduling races with activation", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
         let stage = EventSourceScene(scene)
@@ -15,7 +15,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectEvents(1...1) }
       },
       EngineModel(
-        "timer source: scheduled anew beside its firing", reach: .bounded(preemptions: 3),
+        "timer source: rescheduling races with firing", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
         let stage = EventSourceScene(scene)
@@ -29,7 +29,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectEvents(1...2) }
       },
       EngineModel(
-        "timer source: cancelled beside its firing", reach: .bounded(preemptions: 3),
+        "timer source: cancellation races with firing", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
         let stage = EventSourceScene(scene)
@@ -43,7 +43,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "timer source: let go beside its firing", reach: .bounded(preemptions: 3),
+        "timer source: the last release races with firing", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
         let stage = EventSourceScene(scene)
@@ -62,7 +62,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectEvents(0...1) }
       },
       EngineModel(
-        "read source: activated beside an event", reach: .bounded(preemptions: 3)
+        "read source: activation races with an event", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = EventSourceScene(scene)
         let source = stage.reader()
@@ -71,7 +71,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectNothingUnread() }
       },
       EngineModel(
-        "read source: its handler is set beside an event", reach: .bounded(preemptions: 2)
+        "read source: setting the handler races with an event", reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = EventSourceScene(scene)
         let source = stage.reader(setsHandler: false)
@@ -81,7 +81,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectNothingUnread() }
       },
       EngineModel(
-        "read source: while something is unread its handler runs again",
+        "read source: the handler runs again while data is unread",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = EventSourceScene(scene)
@@ -94,7 +94,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "read source: cancelled beside an event", reach: .bounded(preemptions: 3)
+        "read source: cancellation races with an event", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = EventSourceScene(scene)
         let source = stage.reader()
@@ -104,7 +104,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectCancelledOnce() }
       },
       EngineModel(
-        "read source: cancelled beside its activation", reach: .bounded(preemptions: 3)
+        "read source: cancellation races with activation", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = EventSourceScene(scene)
         let source = stage.reader()
@@ -113,7 +113,7 @@ extension Catalogue {
         stage.finally(scene) { stage.expectCancelledOnce() }
       },
       EngineModel(
-        "read source: let go beside an event", reach: .bounded(preemptions: 3)
+        "read source: the last release races with an event", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = EventSourceScene(scene)
         var source: (any DispatchSourceRead)? = stage.reader()
@@ -134,23 +134,23 @@ extension Catalogue {
   }
 
   static var eventSourceMutants: [Mutant] {
-    let unread = "read source: while something is unread its handler runs again"
+    let unread = "read source: the handler runs again while data is unread"
     return [
       Mutant(
-        "a read source that is cancelled while it starts stays joined", in: "DispatchSource.swift",
+        "a read source cancelled during activation stays registered", in: "DispatchSource.swift",
         at: "sourceState.load(ordering: .acquiring).isCancelled", .returns(0),
-        foundBy: "read source: cancelled beside its activation"),
+        foundBy: "read source: cancellation races with activation"),
       Mutant(
-        "what is unread is not asked for", in: "SharedDescriptor.swift",
+        "unread data is not re-armed", in: "SharedDescriptor.swift",
         at: ": ReadinessSet.change(set, descriptor", .skips, foundBy: unread),
       Mutant(
         "a timer that is scheduled is not armed", in: "TimerSource.swift",
         at: "@Cell private var isMonitoring", .returns(0),
-        foundBy: "timer source: scheduled beside its activation"),
+        foundBy: "timer source: scheduling races with activation"),
       Mutant(
         "a stopped timer is taken to be monitored", in: "TimerSource.swift",
         at: "@Cell private var isMonitoring", .skips,
-        foundBy: "timer source: scheduled beside its activation"),
+        foundBy: "timer source: scheduling races with activation"),
     ]
   }
 }
@@ -209,7 +209,7 @@ private final class EventSourceScene: @unchecked Sendable {
 
   func expectNothingUnread() {
     Checker.expect(
-      ModelKernel.readiness(ModelKernel.first).isEmpty, "what is to be read is told to nobody")
+      ModelKernel.readiness(ModelKernel.first).isEmpty, "unread data was not reported")
   }
 
   func expectCancelledOnce() {
@@ -219,7 +219,7 @@ private final class EventSourceScene: @unchecked Sendable {
 
   func expectNoListener() {
     Checker.expect(events.shared(ModelKernel.first).entries.isEmpty, "a source still listens")
-    Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is watched for nobody")
+    Checker.expect(!ModelKernel.isWatched(ModelKernel.first), "it is registered without a listener")
   }
 
   func finally(_ scene: Scene, _ verdict: @escaping () -> Void) {

@@ -2,15 +2,15 @@
 // two threads of the poller.
 
 extension Catalogue {
-  static var guests: [EngineModel] {
+  static var externalWorkers: [EngineModel] {
     [
       EngineModel(
-        "guest: what it brings runs, and what comes while it leaves",
+        "external worker: its events run, also those that arrive while it leaves",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let (pool, brought, other) = (Pool.small(), Job(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
-        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
+        scene.thread("external worker") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
         scene.thread("submitter") { pool.submit(other) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
@@ -18,35 +18,39 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "guest: a worker takes what it leaves behind", reach: .bounded(preemptions: 2)
+        "external worker: a worker takes what it leaves behind", reach: .bounded(preemptions: 2)
       ) { scene in
         let pool = Pool.small(width: 2, threads: 2)
         let jobs = [Job(), Job(), Job()]
         let externalWorker = pool.makeExternalWorker(named: "")
         pool.makeIdleWorker()
-        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, Array(jobs[0..<2])) }
+        scene.thread("external worker") {
+          ExternalWorkers.visit(pool, externalWorker, Array(jobs[0..<2]))
+        }
         scene.thread("submitter") { pool.submit(jobs[2]) }
         scene.finally {
           for job in jobs { job.expectDone() }
           pool.expectAtRest()
         }
       },
-      EngineModel("guest: it finds a CPU or brings nothing", reach: .bounded(preemptions: 3)) {
+      EngineModel(
+        "external worker: it gets a permit or runs nothing inline", reach: .bounded(preemptions: 3)
+      ) {
         scene in
         let (pool, brought, other) = (Pool.small(), Job(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
         pool.submit(other)
-        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
+        scene.thread("external worker") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
           pool.expectAtRest()
         }
       },
-      EngineModel("guest: a submission and its last look see each other") { scene in
+      EngineModel("external worker: a submission and its last check see each other") { scene in
         let (pool, job) = (Pool.small(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
         // It submits nothing, so it leaves at once.
-        scene.thread("guest") {
+        scene.thread("external worker") {
           _ = pool.visit(as: externalWorker, on: ExternalWorkers.begin(externalWorker)) {}
         }
         scene.thread("submitter") {
@@ -58,19 +62,21 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
-      EngineModel("guest: one that steps out leaves its work to others") { scene in
+      EngineModel("external worker: one over the width leaves its work to others") { scene in
         let pool = Pool.small(width: 2, threads: 2)
         let jobs = [Job(), Job()]
         let externalWorker = pool.makeExternalWorker(named: "")
         let worker = pool.makeWorkers(1, searching: 1)[0]
         // The first item sets the allowance to one, and the other worker uses that up.
         let first = Job { pool.allowance.store(1, ordering: .relaxed) }
-        scene.thread("guest") { ExternalWorkers.visit(pool, externalWorker, [first] + jobs) }
+        scene.thread("external worker") {
+          ExternalWorkers.visit(pool, externalWorker, [first] + jobs)
+        }
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
       EngineModel(
-        "poller: however long a handler takes, events are received",
+        "poller: a long handler does not delay other events",
         reach: .bounded(preemptions: 1), adjust: Allow.time
       ) { scene in
         let pool = Pool.small(width: 3, threads: 2)
@@ -93,12 +99,12 @@ extension Catalogue {
         scene.thread("writer") { ExternalWorkers.write(to: receivers) }
         scene.finally {
           for job in long { job.expectDone("a long handler") }
-          ExternalWorkers.expectToldOnce(receivers)
+          ExternalWorkers.expectNotifiedOnce(receivers)
           stage.end()
         }
       },
       EngineModel(
-        "poller: each event is told once, by either thread", reach: .bounded(preemptions: 2),
+        "poller: each event is delivered once, by either thread", reach: .bounded(preemptions: 2),
         adjust: Allow.time
       ) { scene in
         let stage = EventScene(scene, pollers: 2)
@@ -107,11 +113,11 @@ extension Catalogue {
         scene.thread("writer") { ExternalWorkers.write(to: receivers) }
         stage.addClock(scene)
         scene.finally {
-          ExternalWorkers.expectToldOnce(receivers)
+          ExternalWorkers.expectNotifiedOnce(receivers)
           stage.end()
         }
       },
-      EngineModel("poller: nobody is told who is not registered any more") { scene in
+      EngineModel("poller: an ended registration receives no event") { scene in
         let stage = EventScene(scene)
         let receivers = [Receiver {}, Receiver {}]
         ModelKernel.open(ModelKernel.first, .readable)
@@ -124,7 +130,7 @@ extension Catalogue {
           _ = stage.poller.register(receivers[1])
         }
         scene.finally {
-          Checker.expect(receivers[1].notified.count == 0, "an event reached who came in its place")
+          Checker.expect(receivers[1].notified.count == 0, "an event reached its successor")
           stage.end()
         }
       },
@@ -132,28 +138,28 @@ extension Catalogue {
   }
 
   static var externalWorkerMutants: [Mutant] {
-    let brings = "guest: what it brings runs, and what comes while it leaves"
-    let look = "guest: a submission and its last look see each other"
-    let long = "poller: however long a handler takes, events are received"
+    let brings = "external worker: its events run, also those that arrive while it leaves"
+    let look = "external worker: a submission and its last check see each other"
+    let long = "poller: a long handler does not delay other events"
     return [
       Mutant(
-        "an external worker leaves out of order", in: "Pool+Park.swift",
+        "an external worker's leave is not sequentially consistent", in: "Pool+Park.swift",
         at: "state.transition(.sequentiallyConsistent, to: transition",
         after: "func changeIfApplicable",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
-        "an external worker's last look may see the past", in: "Injector.swift",
+        "an external worker's last check may read stale values", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "an external worker's last look sees nothing", in: "Injector.swift",
+        "an external worker's last check sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(1), foundBy: look),
       Mutant(
-        "an external worker's last look passes the rings by", in: "Pool.swift",
+        "an external worker's last check skips the local queues", in: "Pool.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0),
-        foundBy: "guest: one that steps out leaves its work to others"),
+        foundBy: "external worker: one over the width leaves its work to others"),
       Mutant(
-        "an external worker is counted in two steps", in: "Pool+Park.swift",
+        "an external worker is counted with a load and a store", in: "Pool+Park.swift",
         at: "state.transition(.sequentiallyConsistent, to: transition",
         after: "func changeIfApplicable",
         .splits, foundBy: brings),
@@ -161,9 +167,9 @@ extension Catalogue {
         "a thread that leaves the poller is still counted there", in: "Poller.swift",
         at: "state.transition({ $0.leaving()", .skips, foundBy: long),
       Mutant(
-        "who receives does not look who is registered", in: "Lock.swift",
+        "the receiver does not check the registration", in: "Lock.swift",
         at: "let (won, _) = word.compareExchange(", after: "public borrowing func lock()",
-        .isBlind, foundBy: "poller: nobody is told who is not registered any more"),
+        .isBlind, foundBy: "poller: an ended registration receives no event"),
     ]
   }
 }
@@ -196,22 +202,22 @@ private enum ExternalWorkers {
     }
   }
 
-  static func expectToldOnce(_ receivers: [Receiver]) {
+  static func expectNotifiedOnce(_ receivers: [Receiver]) {
     for receiver in receivers {
       Checker.expect(
-        receiver.notified.count == 1, "an event was told \(receiver.notified.count) times")
+        receiver.notified.count == 1, "an event was delivered \(receiver.notified.count) times")
     }
   }
 }
 
 private final class Receiver: ReadinessReceiver, @unchecked Sendable {
   let notified = Tally()
-  private let whenTold: () -> Void
+  private let whenNotified: () -> Void
 
-  init(_ whenTold: @escaping () -> Void) { self.whenTold = whenTold }
+  init(_ whenNotified: @escaping () -> Void) { self.whenNotified = whenNotified }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     notified.one()
-    whenTold()
+    whenNotified()
   }
 }

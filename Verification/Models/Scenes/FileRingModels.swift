@@ -4,7 +4,7 @@ extension Catalogue {
   static var fileRings: [EngineModel] {
     [
       EngineModel(
-        "file ring: what is submitted while its thread goes to sleep is done",
+        "file ring: a submission is executed while the thread falls asleep",
         reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = FileRingScene(.atOnce)
@@ -12,7 +12,7 @@ extension Catalogue {
         scene.finally { stage.expectAllOver() }
       },
       EngineModel(
-        "file ring: what is done while its thread goes to sleep is seen",
+        "file ring: a completion is seen while the thread falls asleep",
         reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = FileRingScene(.later)
@@ -21,7 +21,8 @@ extension Catalogue {
         scene.finally { stage.expectAllOver() }
       },
       EngineModel(
-        "file ring: who finds no slot has one when one is free", reach: .bounded(preemptions: 2)
+        "file ring: an operation that waits for a slot gets the next free one",
+        reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = FileRingScene(.later, slots: 1)
         stage.addPoller(scene)
@@ -29,7 +30,7 @@ extension Catalogue {
         scene.finally { stage.expectAllOver() }
       },
       EngineModel(
-        "file ring: what is stopped ends once, wherever it is", reach: .bounded(preemptions: 2)
+        "file ring: a stopped operation ends once, in any state", reach: .bounded(preemptions: 2)
       ) { scene in
         let stage = FileRingScene(.never)
         stage.addPoller(scene)
@@ -37,7 +38,7 @@ extension Catalogue {
         scene.finally { stage.expectAllOver() }
       },
       EngineModel(
-        "file ring: stopping is tried again when the kernel refuses it",
+        "file ring: a refused cancellation is retried",
         reach: .bounded(preemptions: 1),
         adjust: Allow.timeAndRefusal
       ) { scene in
@@ -51,20 +52,22 @@ extension Catalogue {
   }
 
   static var fileRingMutants: [Mutant] {
-    let submitted = "file ring: what is submitted while its thread goes to sleep is done"
+    let submitted = "file ring: a submission is executed while the thread falls asleep"
     return [
       Mutant(
-        "nobody sees that its thread sleeps", in: "FileRing.swift",
+        "the sleeping flag is not visible", in: "FileRing.swift",
         at: "@Cell private var isAsleep", .returns(0), foundBy: submitted),
       Mutant(
-        "its thread is never made", in: "FileRing.swift", at: "@Cell private var hasThread",
+        "the thread is never created", in: "FileRing.swift", at: "@Cell private var hasThread",
         .returns(1), foundBy: submitted),
       Mutant(
-        "a grant wakes nobody", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
+        "a grant wakes no thread", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
         foundBy: submitted),
       Mutant(
-        "who makes room wakes nobody", in: "FileRing.swift", at: "@Cell private var isAsleep",
-        .returns(0), foundBy: "file ring: who finds no slot has one when one is free"),
+        "the thread that frees a slot wakes no thread", in: "FileRing.swift",
+        at: "@Cell private var isAsleep",
+        .returns(0), foundBy: "file ring: an operation that waits for a slot gets the next free one"
+      ),
     ]
   }
 }

@@ -3,29 +3,30 @@
 extension Catalogue {
   static var groups: [EngineModel] {
     [
-      EngineModel("group: two leave, one waits for both", Groups.twoLeave),
+      EngineModel("group: two threads leave, one waits", Groups.twoLeave),
       EngineModel(
-        "group: two leave, one waits, and exchanges and sleeps fail",
+        "group: two threads leave, one waits, with spurious failures",
         adjust: {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
         }, Groups.twoLeave),
-      EngineModel("group: one leaves, two wait", Groups.twoWait),
-      EngineModel("group: one enters while the last leaves", Groups.enterWhileLeaving),
+      EngineModel("group: one thread leaves, two wait", Groups.twoWait),
+      EngineModel("group: one thread enters while the last leaves", Groups.enterWhileLeaving),
       EngineModel(
         "group: a wait with a deadline", adjust: { $0.timeOuts = 1 }, Groups.waitWithDeadline),
       EngineModel(
-        "group: two waits with deadlines, one leaves", adjust: { $0.timeOuts = 1 },
+        "group: two waits with deadlines, one thread leaves", adjust: { $0.timeOuts = 1 },
         Groups.twoDeadlines),
-      EngineModel("group: one waits for two generations", Groups.generations),
-      EngineModel("group: a notification comes while the last leaves", Groups.notify),
-      EngineModel("group: two leave, one is notified", Groups.twoLeaveOneNotified),
-      EngineModel("group: one waits, one is notified", Groups.waitAndNotify),
-      EngineModel("group: two register, one leaves", Groups.twoRegister),
+      EngineModel("group: one thread waits for two generations", Groups.generations),
       EngineModel(
-        "group: notifications of two generations come in order", Groups.notificationsInOrder),
+        "group: a notification is registered while the last member leaves", Groups.notify),
+      EngineModel("group: two threads leave, one notification", Groups.twoLeaveOneNotified),
+      EngineModel("group: one thread waits, one notification", Groups.waitAndNotify),
+      EngineModel("group: two threads register, one leaves", Groups.twoRegister),
       EngineModel(
-        "group: a claimer comes late and delivers for the next generation", Groups.lateClaimer),
+        "group: notifications of two generations run in order", Groups.notificationsInOrder),
+      EngineModel(
+        "group: a late claimer delivers for the next generation", Groups.lateClaimer),
       EngineModel("group: async with a group", Groups.asyncMember),
     ]
   }
@@ -299,51 +300,52 @@ extension Catalogue {
   static var groupMutants: [Mutant] {
     [
       Mutant(
-        "a leave hands nothing over", in: "DispatchGroup.swift",
+        "a leave does not release", in: "DispatchGroup.swift",
         at: "word.wrappingSubtract(GroupState.oneMember", .dropsRelease,
-        foundBy: "group: two leave, one waits for both"),
+        foundBy: "group: two threads leave, one waits"),
       Mutant(
         "a leave is a load and a store", in: "DispatchGroup.swift",
         at: "word.wrappingSubtract(GroupState.oneMember", .splits,
-        foundBy: "group: two leave, one waits for both"),
+        foundBy: "group: two threads leave, one waits"),
       Mutant(
         "an enter is a load and a store", in: "DispatchGroup.swift",
         at: "word.wrappingAdd(GroupState.oneMember", .splits,
-        foundBy: "group: one enters while the last leaves"),
+        foundBy: "group: one thread enters while the last leaves"),
       Mutant(
-        "a claim does not compare", in: "DispatchGroup.swift",
+        "a claim is not compared", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "private func claim()", .isBlind,
-        foundBy: "group: one enters while the last leaves"),
+        foundBy: "group: one thread enters while the last leaves"),
       Mutant(
-        "a watcher does not compare", in: "DispatchGroup.swift",
+        "a watcher's registration is not compared", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "func watch(", .isBlind,
-        foundBy: "group: two leave, one waits for both"),
+        foundBy: "group: two threads leave, one waits"),
       Mutant(
         "a waiter's flag is lost", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "func watch(", .clears(bits: 1),
-        foundBy: "group: two leave, one waits for both"),
+        foundBy: "group: two threads leave, one waits"),
       Mutant(
         "a notification's flag is lost", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "func watch(", .clears(bits: 2),
-        foundBy: "group: a notification comes while the last leaves"),
+        foundBy: "group: a notification is registered while the last member leaves"),
       Mutant(
-        "the last leave wakes nobody", in: "DispatchGroup.swift", at: "futexWake(lowHalfOf: word",
-        after: "private func claim()", .skips, foundBy: "group: two leave, one waits for both"),
+        "the last leave wakes no thread", in: "DispatchGroup.swift",
+        at: "futexWake(lowHalfOf: word",
+        after: "private func claim()", .skips, foundBy: "group: two threads leave, one waits"),
       Mutant(
         "the last leave wakes one", in: "DispatchGroup.swift", at: "futexWake(lowHalfOf: word",
-        after: "private func claim()", .wakesOne, foundBy: "group: one leaves, two wait"),
+        after: "private func claim()", .wakesOne, foundBy: "group: one thread leaves, two wait"),
       Mutant(
-        "a waiter sleeps without a look", in: "DispatchGroup.swift",
+        "a waiter sleeps without checking the word", in: "DispatchGroup.swift",
         at: "futexWait(lowHalfOf: word", .sleepsBlindly,
-        foundBy: "group: two leave, one waits for both"),
+        foundBy: "group: two threads leave, one waits"),
       Mutant(
-        "whoever delivers for another acquires nothing", in: "DispatchGroup+Deliver.swift",
+        "a thread that delivers for another does not acquire", in: "DispatchGroup+Deliver.swift",
         at: "word.load(ordering: .acquiring)", .dropsAcquire,
-        foundBy: "group: a claimer comes late and delivers for the next generation"),
+        foundBy: "group: a late claimer delivers for the next generation"),
       Mutant(
-        "the generation stays", in: "DispatchGroup.swift",
+        "the generation does not change", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "private func claim()",
-        .clears(bits: 4), foundBy: "group: two leave, one waits for both"),
+        .clears(bits: 4), foundBy: "group: two threads leave, one waits"),
     ]
   }
 }

@@ -11,7 +11,7 @@ extension Catalogue {
         "group: a notification releases the group that another thread leaves",
         GroupRelease.notificationReleases),
       EngineModel(
-        "group: one leaves at once, one enters and leaves, one waits",
+        "group: a leave on the fast path, an enter and leave, a wait",
         GroupRelease.enterBesideLeaveAtOnce),
     ]
   }
@@ -19,17 +19,17 @@ extension Catalogue {
   static var groupReleaseMutants: [Mutant] {
     [
       Mutant(
-        "a leave at once hands nothing over", in: "DispatchGroup.swift",
+        "a leave on the fast path does not release", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "func leaveAtOnce()",
         .dropsRelease, foundBy: "group: the waiter releases the group that another thread leaves"),
       Mutant(
-        "a leave at once does not compare", in: "DispatchGroup.swift",
+        "a leave on the fast path does not compare", in: "DispatchGroup.swift",
         at: "let (won, now) = word.weakCompareExchange(", after: "func leaveAtOnce()", .isBlind,
-        foundBy: "group: one leaves at once, one enters and leaves, one waits"),
+        foundBy: "group: a leave on the fast path, an enter and leave, a wait"),
       Mutant(
-        "a leave at once wakes nobody", in: "DispatchGroup.swift",
+        "a leave on the fast path wakes no thread", in: "DispatchGroup.swift",
         at: "futexWake(lowHalfOf: word", after: "func leaveAtOnce()", .skips,
-        foundBy: "group: one leaves at once, one enters and leaves, one waits"),
+        foundBy: "group: a leave on the fast path, an enter and leave, a wait"),
     ]
   }
 }

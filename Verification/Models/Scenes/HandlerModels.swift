@@ -5,7 +5,7 @@ extension Catalogue {
   static var handlers: [EngineModel] {
     [
       EngineModel(
-        "source: an adopted handler is replaced beside an event", reach: .bounded(preemptions: 3)
+        "source: an adopted handler is replaced during an event", reach: .bounded(preemptions: 3)
       ) { scene in
         let scenery = HandlerScene()
         scene.thread("adds") { scenery.source.add(data: 1) }
@@ -23,7 +23,7 @@ extension Catalogue {
         scene.finally { scenery.expect(2, released: 1) }
       },
       EngineModel(
-        "source: an adopted handler is removed, and another one set, beside an event",
+        "source: an adopted handler is removed and another set during an event",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let scenery = HandlerScene()
@@ -42,7 +42,7 @@ extension Catalogue {
         scene.finally { scenery.expect(1, released: 2) }
       },
       EngineModel(
-        "source: ended in place with an adopted handler, beside an event",
+        "source: destroyed inline with an adopted handler during an event",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let scenery = HandlerScene()
@@ -51,7 +51,7 @@ extension Catalogue {
         scene.finally { scenery.expectReleased(1) }
       },
       EngineModel(
-        "source: an adopted handler is replaced beside the cancellation",
+        "source: replacing an adopted handler races with cancellation",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let scenery = HandlerScene()
@@ -64,27 +64,27 @@ extension Catalogue {
 
   static var handlerMutants: [Mutant] {
     let file = "DispatchSource+Handlers.swift"
-    let replaced = "source: an adopted handler is replaced beside an event"
+    let replaced = "source: an adopted handler is replaced during an event"
     return [
       Mutant(
-        "a handler that replaces an adopted one leaves no mark", in: file, at: "$0.replacing()",
+        "a handler that replaces an adopted one sets no flag", in: file, at: "$0.replacing()",
         .skips, foundBy: replaced),
       Mutant(
-        "an adopted handler is replaced without the lane", in: file,
+        "an adopted handler is replaced without owning the lane", in: file,
         at: "let seen = sourceState.load(", after: "func setEventHandler", .returns(0),
         foundBy: replaced),
       Mutant(
-        "an adopted handler is ended without the lane", in: file,
+        "an adopted handler is destroyed without owning the lane", in: file,
         at: "sourceState.load(ordering: .relaxed).isAdopted", .returns(0),
-        foundBy: "source: ended in place with an adopted handler, beside an event"),
+        foundBy: "source: destroyed inline with an adopted handler during an event"),
       Mutant(
         "a source starts with its handler adopted", in: "DispatchSource.swift",
         at: "sourceState.transition({ $0.starting()", .sets(bits: UInt64(SourceState.adopted)),
-        foundBy: "source: so is one that is set beside its activation"),
+        foundBy: "source: an event handler set during activation receives earlier events"),
       Mutant(
         "a handler that was removed stays adopted", in: file, at: "$0.adopting(",
         .sets(bits: UInt64(SourceState.adopted)),
-        foundBy: "source: an adopted handler is removed, and another one set, beside an event"),
+        foundBy: "source: an adopted handler is removed and another set during an event"),
     ]
   }
 }

@@ -11,7 +11,7 @@ extension Injector {
 extension Catalogue {
   static var injectors: [EngineModel] {
     [
-      EngineModel("injector: two push, one takes") { scene in
+      EngineModel("injector: two threads push, one takes") { scene in
         let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(3)
         scene.thread("first") { for number in 0..<2 { injector.push(parcels.send(number)) } }
@@ -30,7 +30,7 @@ extension Catalogue {
           Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
         }
       },
-      EngineModel("injector: two take what one pushes") { scene in
+      EngineModel("injector: two threads take what one pushes") { scene in
         let (injector, rings) = (Injector(), [OwnedLocalQueue(), OwnedLocalQueue()])
         let parcels = Parcels(3)
         injector.push(parcels.send(0))
@@ -53,7 +53,7 @@ extension Catalogue {
           Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
         }
       },
-      EngineModel("injector: it is never empty while something waits in it") { scene in
+      EngineModel("injector: it never looks empty while a node is queued") { scene in
         // One of the two nodes always waits: in the inbox, in the front, or between them.
         let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(2)
@@ -67,7 +67,8 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
-      EngineModel("injector: who pushed finds it empty only when another has taken") { scene in
+      EngineModel("injector: a pusher finds it empty only after another thread took the node") {
+        scene in
         let (injector, localQueue) = (Injector(), OwnedLocalQueue())
         let parcels = Parcels(2)
         let taken = Number()
@@ -76,7 +77,7 @@ extension Catalogue {
           injector.push(parcels.send(1))
           if injector.isEmpty {
             Checker.expect(
-              taken.word.load(ordering: .sequentiallyConsistent) == 2, "nobody has taken it")
+              taken.word.load(ordering: .sequentiallyConsistent) == 2, "no thread has taken it")
           }
         }
         scene.thread("taker") {
@@ -101,35 +102,37 @@ extension Catalogue {
   }
 
   static var injectorMutants: [Mutant] {
-    let waits = "injector: it is never empty while something waits in it"
-    let twoPush = "injector: two push, one takes"
+    let waits = "injector: it never looks empty while a node is queued"
+    let twoPush = "injector: two threads push, one takes"
     return [
       Mutant(
-        "a push publishes nothing", in: "Injector.swift", at: "inbox.weakCompareExchange",
+        "a push does not release", in: "Injector.swift", at: "inbox.weakCompareExchange",
         .dropsRelease, foundBy: twoPush),
       Mutant(
         "a push does not compare", in: "Injector.swift", at: "inbox.weakCompareExchange", .isBlind,
         foundBy: twoPush),
       Mutant(
-        "the inbox is read and then emptied", in: "Injector.swift", at: "inbox.exchange(0",
+        "the inbox is emptied with a load and a store", in: "Injector.swift",
+        at: "inbox.exchange(0",
         .splits, foundBy: twoPush),
       Mutant(
         "the inbox is emptied without acquiring", in: "Injector.swift", at: "inbox.exchange(0",
         .dropsAcquire, foundBy: twoPush),
       Mutant(
-        "the front is not announced", in: "Injector.swift", at: "hasFront.store(true", .skips,
+        "the front is not published", in: "Injector.swift", at: "hasFront.store(true", .skips,
         foundBy: waits),
       Mutant(
-        "the front is announced out of order", in: "Injector.swift", at: "inbox.exchange(0",
+        "the front is published without sequential consistency", in: "Injector.swift",
+        at: "inbox.exchange(0",
         .dropsRelease, foundBy: waits, isWeak: true),
       Mutant(
-        "an empty front is not notified", in: "Injector.swift", at: "hasFront.store(false",
+        "an empty front is not published", in: "Injector.swift", at: "hasFront.store(false",
         after: "back = nil", .skips,
-        foundBy: "injector: who pushed finds it empty only when another has taken"),
+        foundBy: "injector: a pusher finds it empty only after another thread took the node"),
       Mutant(
-        "two hold the injector's lock", in: "Lock.swift", at: "let (won, _)",
+        "two threads hold the injector's lock", in: "Lock.swift", at: "let (won, _)",
         after: "func lock()", .isBlind,
-        foundBy: "injector: two take what one pushes"),
+        foundBy: "injector: two threads take what one pushes"),
     ]
   }
 }

@@ -48,7 +48,8 @@ extension Catalogue {
         scene.thread("second") { serial.async(2) }
         scene.finally { serial.expect() }
       },
-      EngineModel("lane: one pushes two, another one", reach: .exhaustedStrong) { scene in
+      EngineModel("lane: one thread pushes two items, another pushes one", reach: .exhaustedStrong)
+      { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("first") {
           serial.async(1)
@@ -62,7 +63,7 @@ extension Catalogue {
         for digit in 1...3 { scene.thread { serial.async(digit) } }
         scene.finally { serial.expect() }
       },
-      EngineModel("lane: an item pushes another while one comes") { scene in
+      EngineModel("lane: an item pushes another while a thread pushes") { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("first") {
           serial.queue.async {
@@ -78,7 +79,7 @@ extension Catalogue {
           serial.expect(ordered: [(1, 2)])
         }
       },
-      EngineModel("lane: the last reference goes while an item is on its way") { scene in
+      EngineModel("lane: the last reference is released while an item is queued") { scene in
         let root = SpawningRoot()
         let done = Tally()
         for name in ["first", "second"] {
@@ -87,7 +88,7 @@ extension Catalogue {
         }
         scene.finally { Checker.expect(done.count == 2, "an item was lost") }
       },
-      EngineModel("lane: it works through a lane below", reach: .exhaustedStrong) { scene in
+      EngineModel("lane: it drains through a target lane", reach: .exhaustedStrong) { scene in
         let serial = SerialScene(SpawningRoot())
         let upper = DispatchQueue(label: "upper", target: serial.queue)
         let log = serial.log
@@ -104,14 +105,14 @@ extension Catalogue {
   static var lanePushMutants: [Mutant] {
     [
       Mutant(
-        "a push publishes nothing", in: "Lane+Push.swift", at: "weakCompareExchange",
+        "a push does not release", in: "Lane+Push.swift", at: "weakCompareExchange",
         .dropsRelease, foundBy: "lane: two threads push an item each"),
       Mutant(
-        "a drainer takes a list without looking at who filled it", in: "LaneState.swift",
+        "a drainer takes a list without acquiring it", in: "LaneState.swift",
         at: "self.change(.acquiringAndReleasing", .dropsAcquire,
         foundBy: "lane: two threads push an item each"),
       Mutant(
-        "a lane is given up although work has come", in: "Lane+Drain.swift",
+        "a lane is released although work was pushed", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
         .isBlind, foundBy: "lane: two threads push an item each"),
       Mutant(
@@ -122,11 +123,11 @@ extension Catalogue {
         at: "weakCompareExchange", .clears(bits: LaneState.locked),
         foundBy: "lane: two threads push an item each"),
       Mutant(
-        "a lane with work does not hold itself", in: "Lane+Push.swift",
+        "a lane with work does not retain itself", in: "Lane+Push.swift",
         at: "weakCompareExchange", .clears(bits: LaneState.held),
-        foundBy: "lane: the last reference goes while an item is on its way"),
+        foundBy: "lane: the last reference is released while an item is queued"),
       Mutant(
-        "a lane that is given up stays locked", in: "Lane+Drain.swift",
+        "a released lane stays locked", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
         .sets(bits: LaneState.locked), foundBy: "lane: two threads push an item each"),
     ]

@@ -15,7 +15,7 @@ extension Catalogue {
         for digit in 1...3 { scene.thread { serial.sync(digit) } }
         scene.finally { serial.expect() }
       },
-      EngineModel("sync: one enters twice, another once") { scene in
+      EngineModel("sync: one thread enters twice, another once") { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("first") {
           serial.sync(1)
@@ -24,14 +24,14 @@ extension Catalogue {
         scene.thread("second") { serial.sync(3) }
         scene.finally { serial.expect(ordered: [(1, 2)]) }
       },
-      EngineModel("sync: one enters while another pushes") { scene in
+      EngineModel("sync: one thread enters while another pushes") { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("enters") { serial.sync(1) }
         scene.thread("pushes") { serial.async(2) }
         scene.finally { serial.expect() }
       },
       EngineModel(
-        "sync: it comes after what the thread pushed before", reach: .exhaustedStrong
+        "sync: it runs after the thread's earlier pushes", reach: .exhaustedStrong
       ) { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("first") {
@@ -41,7 +41,8 @@ extension Catalogue {
         scene.thread("second") { serial.async(3) }
         scene.finally { serial.expect(ordered: [(1, 2)]) }
       },
-      EngineModel("sync: two enter while one pushes", reach: .bounded(preemptions: 3)) { scene in
+      EngineModel("sync: two threads enter while one pushes", reach: .bounded(preemptions: 3)) {
+        scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("first") { serial.sync(1) }
         scene.thread("second") { serial.sync(2) }
@@ -57,7 +58,7 @@ extension Catalogue {
         scene.thread("second") { serial.sync(2) }
         scene.finally { serial.expect() }
       },
-      EngineModel("sync: a long wait looks for a ring that is not there") {
+      EngineModel("sync: a long wait searches for a deadlock cycle and finds none") {
         $0.timeOuts = 1
         $0.timePasses = true
       } _: { scene in
@@ -66,7 +67,7 @@ extension Catalogue {
         scene.thread("second") { serial.sync(2) }
         scene.finally { serial.expect() }
       },
-      EngineModel("sync: through a lane to the one below", reach: .exhaustedStrong) { scene in
+      EngineModel("sync: through a lane to its target", reach: .exhaustedStrong) { scene in
         let serial = SerialScene(SpawningRoot())
         let upper = DispatchQueue(label: "upper", target: serial.queue)
         let log = serial.log
@@ -74,7 +75,7 @@ extension Catalogue {
         scene.thread("below") { serial.queue.sync { log.value = log.value * 10 + 2 } }
         scene.finally { serial.expect() }
       },
-      EngineModel("sync: asyncAndWait runs where the items before it run") { scene in
+      EngineModel("sync: asyncAndWait runs on the thread of the items before it") { scene in
         let serial = SerialScene(SpawningRoot())
         let log = serial.log
         scene.thread("pushes") { serial.queue.async { log.value = log.value * 10 + 1 } }
@@ -89,51 +90,52 @@ extension Catalogue {
   static var laneSyncMutants: [Mutant] {
     [
       Mutant(
-        "an idle lane is entered without seeing what the last one did", in: "Lane+Sync.swift",
+        "an idle lane is entered without acquiring", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func enterIdle", .dropsAcquire,
         foundBy: "sync: two threads enter"),
       Mutant(
-        "an idle lane is left without showing what was done", in: "Lane+Sync.swift",
+        "an idle lane is left without releasing", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func leave(", .dropsRelease,
         foundBy: "sync: two threads enter"),
       Mutant(
-        "a lane below is entered without seeing what the last one did", in: "Lane+Sync.swift",
+        "a target lane is entered without acquiring", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func enterAtOnce", .dropsAcquire,
-        foundBy: "sync: through a lane to the one below"),
+        foundBy: "sync: through a lane to its target"),
       Mutant(
-        "a lane below is left without showing what was done", in: "Lane+Sync.swift",
+        "a target lane is left without releasing", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func leaveAtOnce", .dropsRelease,
-        foundBy: "sync: through a lane to the one below"),
+        foundBy: "sync: through a lane to its target"),
       Mutant(
-        "who leaves a lane below overwrites who has come", in: "Lane+Sync.swift",
+        "leaving a target lane overwrites a new waiter", in: "Lane+Sync.swift",
         at: "let (won, _) = state.compareExchange", after: "func leaveAtOnce", .isBlind,
-        foundBy: "sync: through a lane to the one below"),
+        foundBy: "sync: through a lane to its target"),
       Mutant(
-        "a busy lane is entered without looking", in: "Lane+Sync.swift",
+        "a busy lane is entered without a check", in: "Lane+Sync.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "losses > 0 ? next.withSleepers",
-        .dropsAcquire, foundBy: "sync: one enters twice, another once"),
+        .dropsAcquire, foundBy: "sync: one thread enters twice, another once"),
       Mutant(
-        "a lane is left to the slow path without showing what was done", in: "Lane+Sync.swift",
+        "a lane is left on the slow path without releasing", in: "Lane+Sync.swift",
         at: "state.change(.acquiringAndReleasing", after: "func leaveExclusive",
         .dropsRelease, foundBy: "sync: two threads enter"),
       Mutant(
-        "who leaves wakes nobody", in: "Lane+Sync.swift", at: "case .wakeOne: futexWake", .skips,
+        "the leaving thread wakes no thread", in: "Lane+Sync.swift", at: "case .wakeOne: futexWake",
+        .skips,
         foundBy: "sync: two threads enter"),
       Mutant(
-        "who leaves wakes only one of several", in: "Lane+Sync.swift",
-        at: "case .wakeAll: futexWake", .skips, foundBy: "sync: two enter while one pushes"),
+        "the leaving thread wakes one of several", in: "Lane+Sync.swift",
+        at: "case .wakeAll: futexWake", .skips, foundBy: "sync: two threads enter while one pushes"),
       Mutant(
-        "a woken sleeper leaves no trace of the others", in: "Lane+Sync.swift",
+        "a woken sleeper drops the flag of the others", in: "Lane+Sync.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "losses > 0 ? next.withSleepers",
         .clears(bits: LaneState.sleepers), foundBy: "sync: three threads enter"),
       Mutant(
-        "a waiter in line overwrites the line", in: "Lane+Sync.swift",
+        "a queued waiter overwrites the list", in: "Lane+Sync.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "node that may pass could",
         .isBlind,
-        foundBy: "sync: one enters while another pushes"),
+        foundBy: "sync: one thread enters while another pushes"),
       Mutant(
-        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
-        .relaxes, foundBy: "sync: one enters while another pushes"),
+        "a grant does not release", in: "Parker.swift", at: "shared.parker.exchange(1",
+        .relaxes, foundBy: "sync: one thread enters while another pushes"),
     ]
   }
 }

@@ -2,7 +2,7 @@
 // start two before their wrap-around.
 
 extension Catalogue {
-  static var rings: [EngineModel] {
+  static var localQueues: [EngineModel] {
     [
       EngineModel("local queue: its owner puts and takes while a thief steals") { scene in
         let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
@@ -42,8 +42,7 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
-      EngineModel("local queue: a thief with room of its own puts what it stole before it says so")
-      {
+      EngineModel("local queue: a thief publishes stolen nodes after it has stored them") {
         scene in
         // The third thread takes from the thief's queue, so what the thief copies there must be
         // complete when it becomes visible.
@@ -67,7 +66,7 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
-      EngineModel("local queue: the band that a thief reads is its nodes'") { scene in
+      EngineModel("local queue: a thief reads the band of its nodes") { scene in
         let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
         let parcels = Parcels(2)
         own.localQueue.put(parcels.send(0), band: .default)
@@ -136,7 +135,7 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
-      EngineModel("local queue: a thief that sees a new head and an old tail comes to an end") {
+      EngineModel("local queue: a thief that sees a new head and a stale tail terminates") {
         scene in
         let localQueues = (0..<2).map { _ in OwnedLocalQueue() }
         let parcels = Parcels(1)
@@ -157,12 +156,12 @@ extension Catalogue {
     ]
   }
 
-  static var ringMutants: [Mutant] {
+  static var localQueueMutants: [Mutant] {
     let steal = "func steal(into"
     let basic = "local queue: its owner puts and takes while a thief steals"
     return [
       Mutant(
-        "a put publishes nothing", in: "LocalQueue.swift", at: "tail.store(last &+ 1",
+        "a put does not release", in: "LocalQueue.swift", at: "tail.store(last &+ 1",
         .dropsRelease,
         foundBy: basic),
       Mutant(
@@ -174,27 +173,27 @@ extension Catalogue {
         at: "words.pointee.head.weakCompare",
         after: steal, .isBlind, foundBy: basic),
       Mutant(
-        "a thief's exchange falls in two", in: "LocalQueue.swift",
+        "a thief's exchange is a load and a store", in: "LocalQueue.swift",
         at: "words.pointee.head.weakCompare",
         after: steal, .splits, foundBy: "local queue: two thieves and the owner share two nodes"),
       Mutant(
-        "a thief looks at tail without acquiring", in: "LocalQueue.swift",
+        "a thief loads the tail without acquiring", in: "LocalQueue.swift",
         at: "let last = words.pointee.tail.load(ordering: .acquiring)", after: steal, .dropsAcquire,
         foundBy: basic),
       Mutant(
         "the oldest is taken without acquiring", in: "LocalQueue.swift",
         at: "let last = words.pointee.tail.load(ordering: .acquiring)",
         after: "func takeOldest()", .dropsAcquire,
-        foundBy: "local queue: the band that a thief reads is its nodes'"),
+        foundBy: "local queue: a thief reads the band of its nodes"),
       Mutant(
-        "what was stolen shows before it is whole", in: "LocalQueue.swift",
+        "stolen nodes are published before they are stored", in: "LocalQueue.swift",
         at: "other.words.pointee.tail.store", .dropsRelease,
-        foundBy: "local queue: a thief with room of its own puts what it stole before it says so",
+        foundBy: "local queue: a thief publishes stolen nodes after it has stored them",
         isWeak: true),
       Mutant(
-        "a thief does not say that it holds nodes", in: "LocalQueue.swift",
+        "a thief does not announce that it holds nodes", in: "LocalQueue.swift",
         at: "other.words.pointee.tail.store", .skips,
-        foundBy: "local queue: a thief with room of its own puts what it stole before it says so"),
+        foundBy: "local queue: a thief publishes stolen nodes after it has stored them"),
       Mutant(
         "a thief forgets the band", in: "LocalQueue.swift", at: "other.words.pointee.band.store",
         .skips,

@@ -2,66 +2,71 @@
 // descriptor of a run loop.
 
 extension Catalogue {
-  static var mains: [EngineModel] {
+  static var mainQueues: [EngineModel] {
     [
-      EngineModel("main queue: one submits, the main thread sleeps", Mains.submit(threads: 1)),
-      EngineModel("main queue: two submit, the main thread sleeps", Mains.submit(threads: 2)),
       EngineModel(
-        "main queue: one submits, and exchanges and sleeps fail",
+        "main queue: one thread submits, the main thread sleeps", Mains.submit(threads: 1)),
+      EngineModel(
+        "main queue: two threads submit, the main thread sleeps", Mains.submit(threads: 2)),
+      EngineModel(
+        "main queue: one thread submits, with spurious failures",
         adjust: {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
         }, Mains.submit(threads: 1)),
-      EngineModel("main queue: a vigil begins while one submits", Mains.lookAround),
-      EngineModel("main queue: a sleeper is called for a vigil", Mains.vigil),
-      EngineModel("main queue: at work it is called for a vigil", Mains.retryAtWork),
-      EngineModel("main queue: a vigil that ends and begins calls it", Mains.retryAgain),
+      EngineModel("main queue: a retry begins while a thread submits", Mains.lookAround),
+      EngineModel("main queue: the sleeping main thread is woken for a retry", Mains.retryAsleep),
+      EngineModel("main queue: the busy main thread is called for a retry", Mains.retryAtWork),
       EngineModel(
-        "main queue: a run loop asks for its wake-up descriptor while one submits",
+        "main queue: a retry that ends and begins again calls the main thread", Mains.retryAgain),
+      EngineModel(
+        "main queue: a run loop requests its descriptor while a thread submits",
         Mains.wakeDescriptor
       ),
     ]
   }
 
-  static var mainMutants: [Mutant] {
+  static var mainQueueMutants: [Mutant] {
     [
       Mutant(
-        "whoever submits rings before it tells", in: "MainQueue.swift",
+        "a submitter signals before it publishes the item", in: "MainQueue.swift",
         at: "signal.change(.sequentiallyConsistent",
         .dropsSequential,
-        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        foundBy: "main queue: a run loop requests its descriptor while a thread submits",
         isWeak: true),
       Mutant(
-        "whoever submits sees an old wake-up descriptor", in: "MainQueue.swift",
+        "a submitter reads a stale wake-up descriptor", in: "MainQueue.swift",
         at: "descriptor.load(ordering: .sequentiallyConsistent)", .dropsSequential,
-        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        foundBy: "main queue: a run loop requests its descriptor while a thread submits",
         isWeak: true),
       Mutant(
-        "a run loop hangs its wake-up descriptor too late", in: "MainQueue.swift",
+        "a run loop publishes its wake-up descriptor too late", in: "MainQueue.swift",
         at: "descriptor.store(made",
         .dropsSequential,
-        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        foundBy: "main queue: a run loop requests its descriptor while a thread submits",
         isWeak: true),
       Mutant(
-        "a run loop sees an old signal", in: "MainQueue.swift",
+        "a run loop reads a stale signal", in: "MainQueue.swift",
         at: "signal.load(ordering: .sequentiallyConsistent)", .dropsSequential,
-        foundBy: "main queue: a run loop asks for its wake-up descriptor while one submits",
+        foundBy: "main queue: a run loop requests its descriptor while a thread submits",
         isWeak: true),
       Mutant(
-        "whoever submits wakes nobody", in: "MainQueue.swift", at: "futexWake(signal)",
+        "a submitter wakes no thread", in: "MainQueue.swift", at: "futexWake(signal)",
         after: "wakeBoundThread", .skips,
-        foundBy: "main queue: one submits, the main thread sleeps"),
+        foundBy: "main queue: one thread submits, the main thread sleeps"),
       Mutant(
         "the main thread clears a signal that it has not seen", in: "MainQueue.swift",
         at: "signal.change(.acquiring", .splits,
-        foundBy: "main queue: two submit, the main thread sleeps"),
+        foundBy: "main queue: two threads submit, the main thread sleeps"),
       Mutant(
-        "the main thread sleeps over what has come", in: "MainQueue.swift",
+        "the main thread sleeps although work is queued", in: "MainQueue.swift",
         at: "signal.transition(.relaxed", .splits,
-        foundBy: "main queue: one submits, the main thread sleeps"),
+        foundBy: "main queue: one thread submits, the main thread sleeps"),
       Mutant(
-        "whoever calls for a vigil wakes nobody", in: "MainQueue.swift", at: "futexWake(signal)",
-        after: "func lookAround", .skips, foundBy: "main queue: a sleeper is called for a vigil"),
+        "the thread that begins a retry wakes no thread", in: "MainQueue.swift",
+        at: "futexWake(signal)",
+        after: "func lookAround", .skips,
+        foundBy: "main queue: the sleeping main thread is woken for a retry"),
     ]
   }
 }
@@ -104,19 +109,19 @@ private enum Mains {
 
   /// A thread that signals the main thread for a retry has begun it before. The main thread must
   /// see the retry before it sleeps again.
-  static func vigil(_ scene: Scene) {
+  static func retryAsleep(_ scene: Scene) {
     let main = MainQueue()
-    let vigil = Tally()
+    let retry = Tally()
     ThreadRegistry.mainThread = ModelThreads.context(1)
     scene.thread("main") {
       main.drainOnce()
-      if vigil.count == 1 { return }
+      if retry.count == 1 { return }
       main.grandCentralMainIdle()
       main.drainOnce()
-      Checker.expect(vigil.count == 1, "the vigil is not seen")
+      Checker.expect(retry.count == 1, "the retry is not seen")
     }
     scene.thread("keeper") {
-      vigil.one()
+      retry.one()
       main.lookAround()
     }
     scene.keep(main)
@@ -125,18 +130,18 @@ private enum Mains {
   /// The main thread must also see the retry if it has work at the time of the signal.
   static func retryAtWork(_ scene: Scene) {
     let main = MainQueue()
-    let vigil = Tally()
+    let retry = Tally()
     ThreadRegistry.mainThread = ModelThreads.context(1)
     main.asyncUnsafe {}
     scene.thread("main") {
       while main.drainOnce() {}
-      if vigil.count == 1 { return }
+      if retry.count == 1 { return }
       main.grandCentralMainIdle()
       while main.drainOnce() {}
-      Checker.expect(vigil.count == 1, "the vigil is not seen")
+      Checker.expect(retry.count == 1, "the retry is not seen")
     }
     scene.thread("keeper") {
-      vigil.one()
+      retry.one()
       main.lookAround()
     }
     scene.keep(main)
@@ -163,7 +168,7 @@ private enum Mains {
     scene.thread("sleeper") { pool.attend() }
     scene.keep(main)
     scene.finally {
-      Checker.expect(pool.endRetries(), "work waits, and the vigil has ended")
+      Checker.expect(pool.endRetries(), "work waits, and the retry has ended")
     }
   }
 

@@ -3,7 +3,7 @@
 extension Catalogue {
   static var monitors: [EngineModel] {
     [
-      EngineModel("monitor: it does not rest while work waits for it") { scene in
+      EngineModel("monitor: it does not sleep while work waits") { scene in
         let pool = Pool.small(monitorMode: .watching)
         let job = Job()
         // No worker may become active, so the submitter relies on the monitor.
@@ -19,7 +19,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "monitor: work that came while its thread was refused is looked after",
+        "monitor: work submitted while its thread was refused is retried",
         adjust: Allow.refusals(1)
       ) { scene in
         let pool = Pool.small(monitorMode: .absent)
@@ -33,17 +33,17 @@ extension Catalogue {
           let isKept = pool.endRetries()
           Checker.expect(
             isKept || pool.monitor.mode.load(ordering: .relaxed) == .starting,
-            "work waits, and nobody will look for it")
+            "work waits, and no thread will look for it")
         }
       },
     ]
   }
 
   static var monitorMutants: [Mutant] {
-    let rest = "monitor: it does not rest while work waits for it"
+    let rest = "monitor: it does not sleep while work waits"
     return [
       Mutant(
-        "the monitor goes to sleep out of order", in: "Monitor.swift",
+        "the monitor sleeps without sequential consistency", in: "Monitor.swift",
         at: "mode.transition(.sequentiallyConsistent, to: { $0.resting() }", .dropsSequential,
         foundBy: rest,
         isWeak: true),
@@ -51,13 +51,13 @@ extension Catalogue {
         "the monitor is not woken", in: "Monitor.swift", at: "futexWake(mode)", .skips,
         foundBy: rest),
       Mutant(
-        "a submitter reads an old mode", in: "Monitor.swift",
+        "a submitter reads a stale mode", in: "Monitor.swift",
         at: "switch mode.load(ordering: .sequentiallyConsistent)", .relaxes, foundBy: rest,
         isWeak: true),
       Mutant(
-        "a refused monitor is given up out of order", in: "Monitor.swift",
+        "a refused monitor is given up without sequential consistency", in: "Monitor.swift",
         at: "mode.transition(.sequentiallyConsistent, to: { $0.refused() }", .dropsSequential,
-        foundBy: "monitor: work that came while its thread was refused is looked after",
+        foundBy: "monitor: work submitted while its thread was refused is retried",
         isWeak: true),
     ]
   }

@@ -54,7 +54,7 @@ private struct NodeAccount {
 extension Catalogue {
   static var nodes: [EngineModel] {
     [
-      EngineModel("nodes: what one thread spills another takes") { scene in
+      EngineModel("nodes: one thread spills nodes, another takes them") { scene in
         let account = NodeAccount(withChain: [1])
         let taken = Taken()
         scene.thread("giver") {
@@ -74,7 +74,7 @@ extension Catalogue {
         }
         scene.finally { account.expectSound(more: taken.nodes) }
       },
-      EngineModel("nodes: two come to an empty depot") { scene in
+      EngineModel("nodes: two threads find an empty depot") { scene in
         let account = NodeAccount(withChain: [])
         let taken = [Taken(), Taken()]
         for number in 0..<2 {
@@ -86,7 +86,7 @@ extension Catalogue {
         }
         scene.finally { account.expectSound(more: taken[0].nodes + taken[1].nodes) }
       },
-      EngineModel("nodes: a thread that ends gives all to others") { scene in
+      EngineModel("nodes: an ending thread returns all nodes") { scene in
         let account = NodeAccount(withChain: [1, 2])
         let taken = Taken()
         for name in ["first", "second"] {
@@ -109,24 +109,25 @@ extension Catalogue {
   }
 
   static var nodeMutants: [Mutant] {
-    let spill = "nodes: what one thread spills another takes"
+    let spill = "nodes: one thread spills nodes, another takes them"
     return [
       Mutant(
-        "the depot's lock hands nothing over", in: "Lock.swift", at: "word.exchange(0",
+        "the depot's lock does not release", in: "Lock.swift", at: "word.exchange(0",
         .dropsRelease,
         foundBy: spill),
       Mutant(
-        "the depot's lock takes nothing over", in: "Lock.swift", at: "let (won, _)",
+        "the depot's lock does not acquire", in: "Lock.swift", at: "let (won, _)",
         after: "func lock()", .dropsAcquire, foundBy: spill),
       Mutant(
-        "a sleeper on the depot's lock takes nothing over", in: "Lock.swift",
-        at: "word.exchange(2", .dropsAcquire, foundBy: "nodes: two come to an empty depot"),
+        "a sleeper on the depot's lock does not acquire", in: "Lock.swift",
+        at: "word.exchange(2", .dropsAcquire, foundBy: "nodes: two threads find an empty depot"),
       Mutant(
-        "the depot's lock wakes nobody", in: "Lock.swift", at: "func wake()", .skips,
-        foundBy: "nodes: two come to an empty depot"),
+        "the depot's lock wakes no thread", in: "Lock.swift", at: "func wake()", .skips,
+        foundBy: "nodes: two threads find an empty depot"),
       Mutant(
-        "two are in the depot", in: "Lock.swift", at: "let (won, _)", after: "func lock()", .splits,
-        foundBy: "nodes: two come to an empty depot"),
+        "two threads are in the depot", in: "Lock.swift", at: "let (won, _)", after: "func lock()",
+        .splits,
+        foundBy: "nodes: two threads find an empty depot"),
     ]
   }
 }

@@ -3,39 +3,41 @@
 extension Catalogue {
   static var onces: [EngineModel] {
     [
-      EngineModel("once: two come", Onces.come(threads: 2)),
-      EngineModel("once: three come", Onces.come(threads: 3)),
+      EngineModel("once: two threads call it", Onces.come(threads: 2)),
+      EngineModel("once: three threads call it", Onces.come(threads: 3)),
       EngineModel(
-        "once: three come, and sleeps fail", adjust: { $0.spuriousWakes = 1 },
+        "once: three threads call it, with spurious wake-ups", adjust: { $0.spuriousWakes = 1 },
         Onces.come(threads: 3)),
-      EngineModel("once: two come, and come again", Onces.comeAgain),
+      EngineModel("once: two threads call it twice", Onces.comeAgain),
     ]
   }
 
   static var onceMutants: [Mutant] {
     [
       Mutant(
-        "two begin", in: "Once.swift", at: "let (won, now) = word.compareExchange(",
-        .isBlind, foundBy: "once: two come"),
+        "two threads run the closure", in: "Once.swift",
+        at: "let (won, now) = word.compareExchange(",
+        .isBlind, foundBy: "once: two threads call it"),
       Mutant(
-        "the end hands nothing over", in: "Once.swift", at: "word.exchange(OnceState.done",
-        .dropsRelease, foundBy: "once: two come"),
+        "the end does not release", in: "Once.swift", at: "word.exchange(OnceState.done",
+        .dropsRelease, foundBy: "once: two threads call it"),
       Mutant(
-        "a late comer acquires nothing", in: "Once.swift",
+        "a late caller does not acquire", in: "Once.swift",
         at: "if word.load(ordering: .acquiring) != OnceState.done.rawValue", .dropsAcquire,
-        foundBy: "once: two come"),
+        foundBy: "once: two threads call it"),
       Mutant(
-        "the end wakes nobody", in: "Once.swift", at: "futexWake(lowHalfOf: word", .skips,
-        foundBy: "once: two come"),
+        "the end wakes no thread", in: "Once.swift", at: "futexWake(lowHalfOf: word", .skips,
+        foundBy: "once: two threads call it"),
       Mutant(
-        "the end wakes one", in: "Once.swift", at: "futexWake(lowHalfOf: word", .wakesOne,
-        foundBy: "once: three come"),
+        "the end wakes one thread", in: "Once.swift", at: "futexWake(lowHalfOf: word", .wakesOne,
+        foundBy: "once: three threads call it"),
       Mutant(
-        "a waiter is not told of", in: "Once.swift", at: "let (won, _) = word.compareExchange(",
-        .skips, foundBy: "once: two come"),
+        "a waiter is not recorded", in: "Once.swift", at: "let (won, _) = word.compareExchange(",
+        .skips, foundBy: "once: two threads call it"),
       Mutant(
-        "a waiter sleeps without a look", in: "Once.swift", at: "futexWait(lowHalfOf: word",
-        .sleepsBlindly, foundBy: "once: two come"),
+        "a waiter sleeps without checking the word", in: "Once.swift",
+        at: "futexWait(lowHalfOf: word",
+        .sleepsBlindly, foundBy: "once: two threads call it"),
     ]
   }
 }

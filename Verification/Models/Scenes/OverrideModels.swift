@@ -24,7 +24,7 @@ private final class OverrideScene: @unchecked Sendable {
       queue.state.load(ordering: .relaxed).rawValue == 0, "the lane did not come to rest")
     Checker.expect(
       queue.drainRequests.load(ordering: .relaxed).rawValue << 32 == 0, "a node has not come back")
-    ModelThreads.expectNobodyRaised()
+    ModelThreads.expectNoThreadRaised()
     ModelThreads.expectAllNodesBack()
   }
 }
@@ -44,7 +44,7 @@ private func expectEffectivePriority(_ band: Band) {
 extension Catalogue {
   static var overrides: [EngineModel] {
     [
-      EngineModel("override: one comes while the lane is on its way") { scene in
+      EngineModel("override: a push while the lane is enqueued") { scene in
         let lane = OverrideScene()
         let isPushed = DispatchSemaphore(value: 0, spinLimit: 0)
         scene.thread("pushes") {
@@ -57,7 +57,7 @@ extension Catalogue {
         }
         scene.finally { lane.expect(12) }
       },
-      EngineModel("override: two raise", reach: .bounded(preemptions: 2)) { scene in
+      EngineModel("override: two threads raise", reach: .bounded(preemptions: 2)) { scene in
         let lane = OverrideScene()
         let isPushed = DispatchSemaphore(value: 0, spinLimit: 0)
         lane.async(1, .background) {
@@ -76,14 +76,14 @@ extension Catalogue {
         scene.finally { lane.expect(123, 132) }
       },
       EngineModel(
-        "override: a raise beside the end of what it is for", reach: .bounded(preemptions: 3)
+        "override: a raise races with the end of its item", reach: .bounded(preemptions: 3)
       ) { scene in
         let lane = OverrideScene()
         scene.thread("pushes") { lane.async(1, .utility) }
         scene.thread("raises") { lane.async(2, .userInitiated) }
         scene.finally { lane.expect(12, 21) }
       },
-      EngineModel("override: less urgent work comes behind", reach: .exhaustedStrong) { scene in
+      EngineModel("override: less urgent work is pushed behind", reach: .exhaustedStrong) { scene in
         let lane = OverrideScene()
         scene.thread("pushes") {
           lane.async(1, .utility)
@@ -92,7 +92,7 @@ extension Catalogue {
         }
         scene.finally { lane.expect(123) }
       },
-      EngineModel("override: work comes while the lane is lowered", reach: .exhaustedStrong) {
+      EngineModel("override: work is pushed while the lane is lowered", reach: .exhaustedStrong) {
         scene in
         let lane = OverrideScene()
         scene.thread("pushes") {
@@ -102,7 +102,7 @@ extension Catalogue {
         }
         scene.finally { lane.expect(123) }
       },
-      EngineModel("override: a raise beside a suspension", reach: .bounded(preemptions: 2)) {
+      EngineModel("override: a raise races with a suspension", reach: .bounded(preemptions: 2)) {
         scene in
         let lane = OverrideScene()
         scene.thread("pushes") {
@@ -134,7 +134,7 @@ extension Catalogue {
             lane.queue.drainRequests.load(ordering: .relaxed).rawValue << 32 == 0,
             "a node has not come back")
           Checker.expect(lane.log.value == 12 || lane.log.value == 21, "lost: \(lane.log.value)")
-          ModelThreads.expectNobodyRaised()
+          ModelThreads.expectNoThreadRaised()
           ModelThreads.expectAllNodesBack()
         }
       },
@@ -148,7 +148,9 @@ extension Catalogue {
         }
         scene.finally { lane.expect(12, 21) }
       },
-      EngineModel("override: the last reference goes with the raise", reach: .exhaustedStrong) {
+      EngineModel(
+        "override: the last reference is released during the raise", reach: .exhaustedStrong
+      ) {
         scene in
         let root = SpawningRoot()
         let done = Tally()
@@ -159,11 +161,11 @@ extension Catalogue {
         }
         scene.finally {
           Checker.expect(done.count == 2, "an item was lost")
-          ModelThreads.expectNobodyRaised()
+          ModelThreads.expectNoThreadRaised()
           ModelThreads.expectAllNodesBack()
         }
       },
-      EngineModel("override: a waiter raises who has the lane", reach: .exhaustedStrong) {
+      EngineModel("override: a waiter raises the lane's owner", reach: .exhaustedStrong) {
         scene in
         let lane = OverrideScene()
         scene.thread("holds") {
@@ -178,7 +180,7 @@ extension Catalogue {
         scene.finally { lane.expect(12, 21) }
       },
       EngineModel(
-        "override: a waiter raises what is queued", reach: .bounded(preemptions: 2)
+        "override: a waiter raises queued work", reach: .bounded(preemptions: 2)
       ) { scene in
         let lane = OverrideScene()
         scene.thread("pushes") { lane.async(1, .background) }
@@ -206,9 +208,9 @@ extension Catalogue {
           become(.userInitiated)
           near.sync {}
         }
-        scene.finally { ModelThreads.expectNobodyRaised() }
+        scene.finally { ModelThreads.expectNoThreadRaised() }
       },
-      EngineModel("override: a waiter for an item that gives up", reach: .exhaustedStrong) {
+      EngineModel("override: a wait for an item times out", reach: .exhaustedStrong) {
         $0.timeOuts = 1
       } _: { scene in
         let item = DispatchWorkItem {}
@@ -221,7 +223,7 @@ extension Catalogue {
           become(.userInitiated)
           _ = item.wait(limit: .at(.monotonic(nanoseconds: soon)))
         }
-        scene.finally { ModelThreads.expectNobodyRaised() }
+        scene.finally { ModelThreads.expectNoThreadRaised() }
       },
     ]
   }
@@ -229,36 +231,36 @@ extension Catalogue {
   static var overrideMutants: [Mutant] {
     [
       Mutant(
-        "a push does not say how urgent it is", in: "Lane+Push.swift", at: "weakCompareExchange",
+        "a push does not record its urgency", in: "Lane+Push.swift", at: "weakCompareExchange",
         .clears(bits: LaneState.urgencyMask),
-        foundBy: "override: one comes while the lane is on its way"),
+        foundBy: "override: a push while the lane is enqueued"),
       Mutant(
-        "nobody is asked to drain", in: "Lane+Push.swift", at: "drainRequests.change(",
+        "no drain request is sent", in: "Lane+Push.swift", at: "drainRequests.change(",
         .clears(bits: DrainRequests.requested),
-        foundBy: "override: a raise beside the end of what it is for"
+        foundBy: "override: a raise races with the end of its item"
       ),
       Mutant(
         "two nodes drain a lane", in: "Lane+Drain.swift", at: "drainRequests.change(",
         .sets(bits: DrainRequests.requested),
-        foundBy: "override: one comes while the lane is on its way"),
+        foundBy: "override: a push while the lane is enqueued"),
       Mutant(
         "a thread is not raised", in: "EffectivePriority.swift",
         at: "shared.effectivePriority.store",
         after: "guard of(thread) < band", .skips,
-        foundBy: "override: one comes while the lane is on its way"),
+        foundBy: "override: a push while the lane is enqueued"),
       Mutant(
-        "a raise is not taken back", in: "EffectivePriority.swift",
+        "a raise is not reverted", in: "EffectivePriority.swift",
         at: "shared.effectivePriority.store",
-        after: "static func reapply", .skips, foundBy: "override: a waiter raises who has the lane"),
+        after: "static func reapply", .skips, foundBy: "override: a waiter raises the lane's owner"),
       Mutant(
-        "a drainer overwrites what is pushed while it lowers the lane", in: "Lane+Override.swift",
+        "lowering the lane overwrites a push", in: "Lane+Override.swift",
         at: "let (won, now) = state.weakCompareExchange",
         after: "if next == seen && !leaves { break }",
-        .isBlind, foundBy: "override: work comes while the lane is lowered"),
+        .isBlind, foundBy: "override: work is pushed while the lane is lowered"),
       Mutant(
-        "a lane that is given up stays urgent", in: "Lane+Drain.swift",
+        "a released lane stays urgent", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
-        .sets(bits: 1 << 50), foundBy: "override: a raise beside the end of what it is for"),
+        .sets(bits: 1 << 50), foundBy: "override: a raise races with the end of its item"),
     ]
   }
 }

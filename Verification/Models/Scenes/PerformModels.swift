@@ -4,15 +4,15 @@
 extension Catalogue {
   static var performs: [EngineModel] {
     [
-      EngineModel("perform: a helper comes", Performs.run(iterations: 2, helpers: 1)),
+      EngineModel("perform: one helper joins", Performs.run(iterations: 2, helpers: 1)),
       EngineModel(
-        "perform: a helper comes, and exchanges and sleeps fail",
+        "perform: one helper joins, with spurious failures",
         adjust: {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
         }, Performs.run(iterations: 2, helpers: 1)),
-      EngineModel("perform: two helpers come", Performs.run(iterations: 3, helpers: 2)),
-      EngineModel("perform: a helper may be left from the loop before", Performs.runTwice),
+      EngineModel("perform: two helpers join", Performs.run(iterations: 3, helpers: 2)),
+      EngineModel("perform: a helper of an earlier loop is late", Performs.runTwice),
       EngineModel("perform: the caller waits in an iteration", Performs.waitInside),
     ]
   }
@@ -20,17 +20,17 @@ extension Catalogue {
   static var performMutants: [Mutant] {
     [
       Mutant(
-        "a count of iterations hands nothing over", in: "ConcurrentPerform.swift",
-        at: "done.wrappingAdd(", .dropsRelease, foundBy: "perform: a helper comes"),
+        "a count of iterations does not release", in: "ConcurrentPerform.swift",
+        at: "done.wrappingAdd(", .dropsRelease, foundBy: "perform: one helper joins"),
       Mutant(
-        "a count of iterations acquires nothing", in: "ConcurrentPerform.swift",
-        at: "done.wrappingAdd(", .dropsAcquire, foundBy: "perform: a helper comes"),
+        "a count of iterations does not acquire", in: "ConcurrentPerform.swift",
+        at: "done.wrappingAdd(", .dropsAcquire, foundBy: "perform: one helper joins"),
       Mutant(
         "a count of iterations is a load and a store", in: "ConcurrentPerform.swift",
-        at: "done.wrappingAdd(", .splits, foundBy: "perform: a helper comes"),
+        at: "done.wrappingAdd(", .splits, foundBy: "perform: one helper joins"),
       Mutant(
-        "a claim does not compare", in: "ConcurrentPerform.swift",
-        at: "next.weakCompareExchange(", .isBlind, foundBy: "perform: a helper comes"),
+        "a claim is not compared", in: "ConcurrentPerform.swift",
+        at: "next.weakCompareExchange(", .isBlind, foundBy: "perform: one helper joins"),
     ]
   }
 }

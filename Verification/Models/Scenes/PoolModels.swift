@@ -4,7 +4,7 @@
 extension Catalogue {
   static var pools: [EngineModel] {
     [
-      EngineModel("pool: a worker that goes idle misses no submission") { scene in
+      EngineModel("pool: a worker that becomes idle misses no submission") { scene in
         let (pool, job) = (Pool.small(), Job())
         pool.makeIdleWorker()
         scene.thread("submitter") { pool.submit(job) }
@@ -13,7 +13,9 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
-      EngineModel("pool: nor does one that has just worked", reach: .exhaustedStrong) { scene in
+      EngineModel(
+        "pool: a worker that has just run an item misses no submission", reach: .exhaustedStrong
+      ) { scene in
         let pool = Pool.small()
         let jobs = [Job(), Job()]
         pool.submit(jobs[0])
@@ -36,7 +38,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "pool: two submit to one worker", reach: .bounded(preemptions: 2)
+        "pool: two threads submit to one worker", reach: .bounded(preemptions: 2)
       ) { scene in
         let pool = Pool.small()
         let jobs = [Job(), Job()]
@@ -59,14 +61,15 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
-      EngineModel("pool: a submission and a last look see each other") { scene in
+      EngineModel("pool: a submission and a last check see each other") { scene in
         let (pool, job) = (Pool.small(), Job())
         let worker = pool.makeWorkers(1, searching: 1)[0]
         scene.thread("submitter") { pool.submit(job) }
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
-      EngineModel("pool: so do a worker's own submission and another's last look") { scene in
+      EngineModel("pool: a worker's submission and another worker's last check see each other") {
+        scene in
         let (pool, job) = (Pool.small(width: 2, threads: 2), Job())
         let workers = pool.makeWorkers(2, searching: 1)
         scene.thread("submitter") {
@@ -77,7 +80,7 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
         scene.finally { pool.expectSearcher() }
       },
-      EngineModel("pool: so does who moves work and who looks for it") { scene in
+      EngineModel("pool: moved work and a last check see each other") { scene in
         let pool = Pool.small(width: 3, threads: 3)
         let jobs = [Job(), Job(), Job()]
         let workers = pool.makeWorkers(3, searching: 2)
@@ -89,7 +92,7 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[1], pool.begin(workers[1])) }
         scene.finally { pool.expectSearcher() }
       },
-      EngineModel("pool: so does who empties an injector and who looks for work") { scene in
+      EngineModel("pool: an emptied injector and a last check see each other") { scene in
         let pool = Pool.small(width: 2, threads: 2)
         let jobs = [Job(), Job()]
         let workers = pool.makeWorkers(2, searching: 2)
@@ -101,7 +104,7 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[1], pool.begin(workers[1])) }
         scene.finally { pool.expectSearcher() }
       },
-      EngineModel("pool: so does a worker that takes overdue work and who looks for work") {
+      EngineModel("pool: a worker that takes overdue work and a last check see each other") {
         scene in
         let pool = Pool.small(width: 2, threads: 2)
         let jobs = [Job(), Job(), Job()]
@@ -119,7 +122,7 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
         scene.finally { pool.expectSearcher() }
       },
-      EngineModel("pool: so do the monitor that asks how long work waits and a last look") {
+      EngineModel("pool: the monitor's wait clock and a last check see each other") {
         scene in
         let (pool, job) = (Pool.small(), Job())
         let worker = pool.makeWorkers(1, searching: 1)[0]
@@ -128,7 +131,7 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
-      EngineModel("pool: a hint is its source's own") { scene in
+      EngineModel("pool: a hint belongs to its injector") { scene in
         let (pool, localQueue) = (Pool.small(sources: [.items, .lanes]), OwnedLocalQueue())
         let job = Job()
         pool.markWaiting(.items)
@@ -147,7 +150,7 @@ extension Catalogue {
           Checker.expect(hint == InjectorKey.lanes.bit, "the hints are \(hint)")
         }
       },
-      EngineModel("pool: the hint of a source is set while work waits there") { scene in
+      EngineModel("pool: the hint of an injector is set while work waits there") { scene in
         let (pool, localQueue) = (Pool.small(), OwnedLocalQueue())
         let jobs = [Job(), Job()]
         pool.publish(jobs[0])
@@ -171,53 +174,54 @@ extension Catalogue {
   }
 
   static var poolMutants: [Mutant] {
-    let idle = "pool: a worker that goes idle misses no submission"
-    let look = "pool: a submission and a last look see each other"
-    let own = "pool: so do a worker's own submission and another's last look"
-    let hint = "pool: the hint of a source is set while work waits there"
+    let idle = "pool: a worker that becomes idle misses no submission"
+    let look = "pool: a submission and a last check see each other"
+    let own = "pool: a worker's submission and another worker's last check see each other"
+    let hint = "pool: the hint of an injector is set while work waits there"
     return [
       Mutant(
         "a hint is not set again", in: "Pool.swift", at: "sourcesWaiting.bitwiseOr",
         after: "func unmarkIfEmpty", .skips, foundBy: hint),
       Mutant(
-        "a hint is cleared in two steps", in: "Pool.swift", at: "sourcesWaiting.bitwiseAnd",
-        .splits, foundBy: "pool: a hint is its source's own"),
+        "a hint is cleared with a load and a store", in: "Pool.swift",
+        at: "sourcesWaiting.bitwiseAnd",
+        .splits, foundBy: "pool: a hint belongs to its injector"),
       Mutant(
         "a submitter sets no hint", in: "Pool.swift", at: "sourcesWaiting.bitwiseOr",
         after: "func markWaiting", .skips, foundBy: hint),
       Mutant(
-        "a change of the counts falls in two", in: "Pool.swift",
+        "a change of the counts is a load and a store", in: "Pool.swift",
         at: "state.change(.sequentiallyConsistent", .splits,
-        foundBy: "workers: an announced sleep and the monitor count it once"),
+        foundBy: "workers: a sleep is counted once, by its announcement or the monitor"),
       Mutant(
-        "a submitter reads an old state", in: "Pool+Park.swift",
+        "a submitter reads a stale state", in: "Pool+Park.swift",
         at: "let seen = state.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: look, isWeak: true),
       Mutant(
-        "a submission is not in the order of sleeps and wake-ups", in: "Injector.swift",
+        "a submission is not sequentially consistent", in: "Injector.swift",
         at: "inbox.weakCompareExchange", .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
-        "a worker's last look may see the past", in: "Injector.swift",
+        "a worker's last check may read stale values", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "a worker's own submission is out of order", in: "LocalQueue.swift",
+        "a worker's own submission is not sequentially consistent", in: "LocalQueue.swift",
         at: "tail.store(last &+ 1",
         .dropsSequential, foundBy: own, isWeak: true),
       Mutant(
-        "a last look at a local queue may see the past", in: "LocalQueue.swift",
+        "a last check of a local queue may read stale values", in: "LocalQueue.swift",
         at: "== words.pointee.tail.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: own, isWeak: true),
       Mutant(
-        "a worker parks out of order", in: "Pool+Park.swift",
+        "a worker parks without sequential consistency", in: "Pool+Park.swift",
         at: "state.transition(.sequentiallyConsistent, to: transition",
         after: "func changeIfApplicable", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "a last look passes the local queues by", in: "Pool.swift",
+        "a last check skips the local queues", in: "Pool.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0), foundBy: own),
       Mutant(
-        "a worker's last look sees nothing", in: "Injector.swift",
+        "a worker's last check sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: idle),
       Mutant(
         "a submitter always sees a searcher", in: "Pool+Park.swift",

@@ -109,7 +109,7 @@ extension Pool {
     // Without a monitor the last idle worker would stay for ever.
     monitor.mode.store(.asleep, ordering: .relaxed)
     if hasWork() {
-      Checker.expect(isLookedAfter, "work waits, and nobody will look for it")
+      Checker.expect(isLookedAfter, "work waits, and no thread will look for it")
     } else {
       for job in jobs { job.expectDone() }
       expectAtRest()
@@ -129,7 +129,7 @@ extension Pool {
     let indices = 0..<workerCount.load(ordering: .relaxed)
     let hasLocalWork = indices.contains { worker(at: $0)?.hasLocalWork ?? false }
     Checker.expect(
-      !(hasWork() || hasLocalWork) || seen.searching > 0, "work waits, and nobody searches")
+      !(hasWork() || hasLocalWork) || seen.searching > 0, "work waits, and no thread searches")
     Checker.expect(seen.idle == idleStack.count, "the stack and the count differ")
     for number in 0..<ModelThreads.count { ModelThreads.context(number).pointee.worker = nil }
   }
@@ -137,7 +137,7 @@ extension Pool {
   /// Fails unless the pool's counts are those of a pool at rest.
   func expectAtRest() {
     let seen = state.load(ordering: .relaxed)
-    Checker.expect(!hasWork(), "work waits, and nobody comes for it")
+    Checker.expect(!hasWork(), "work waits, and no thread will take it")
     Checker.expect(seen.active == 0, "\(seen.active) workers are counted active at rest")
     Checker.expect(seen.searching == 0, "\(seen.searching) workers are counted searching at rest")
     Checker.expect(seen.idle == seen.threads, "\(seen.idle) of \(seen.threads) threads are idle")

@@ -3,68 +3,71 @@
 extension Catalogue {
   static var primitives: [EngineModel] {
     [
-      EngineModel("lock: two add", Primitives.lock(threads: 2, times: 1)),
-      EngineModel("lock: two add twice", Primitives.lock(threads: 2, times: 2)),
-      EngineModel("lock: three add", Primitives.lock(threads: 3, times: 1)),
+      EngineModel("lock: two threads add", Primitives.lock(threads: 2, times: 1)),
+      EngineModel("lock: two threads add twice", Primitives.lock(threads: 2, times: 2)),
+      EngineModel("lock: three threads add", Primitives.lock(threads: 3, times: 1)),
       EngineModel(
-        "lock: two add, and sleeps fail", adjust: { $0.spuriousWakes = 1 },
+        "lock: two threads add, with spurious wake-ups", adjust: { $0.spuriousWakes = 1 },
         Primitives.lock(threads: 2, times: 1)),
-      EngineModel("parker: a grant comes", Primitives.grant),
-      EngineModel("parker: a grant, and one more", Primitives.grantTwice),
+      EngineModel("parker: one grant", Primitives.grant),
+      EngineModel("parker: two grants", Primitives.grantTwice),
       EngineModel(
-        "parker: a grant, and one more, and sleeps fail", adjust: { $0.spuriousWakes = 1 },
+        "parker: two grants, with spurious wake-ups", adjust: { $0.spuriousWakes = 1 },
         Primitives.grantTwice),
       EngineModel(
-        "parker: a grant comes with the deadline", adjust: { $0.timeOuts = 1 },
+        "parker: a grant races with the deadline", adjust: { $0.timeOuts = 1 },
         Primitives.deadline),
-      EngineModel("parker: a look first", Primitives.look),
-      EngineModel("vigil: one begins and ends, one attends", Primitives.vigil),
+      EngineModel("parker: a check before sleeping", Primitives.look),
+      EngineModel(
+        "threadless retry: one thread begins and ends it, another retries", Primitives.retry),
     ]
   }
 
   static var primitiveMutants: [Mutant] {
     [
       Mutant(
-        "an unlock hands nothing over", in: "Lock.swift", at: "word.exchange(0", .dropsRelease,
-        foundBy: "lock: two add"),
+        "an unlock does not release", in: "Lock.swift", at: "word.exchange(0", .dropsRelease,
+        foundBy: "lock: two threads add"),
       Mutant(
-        "a lock acquires nothing", in: "Lock.swift", at: "let (won, _) = word.compareExchange(",
-        after: "public borrowing func lock()", .dropsAcquire, foundBy: "lock: two add"),
+        "a lock does not acquire", in: "Lock.swift", at: "let (won, _) = word.compareExchange(",
+        after: "public borrowing func lock()", .dropsAcquire, foundBy: "lock: two threads add"),
       Mutant(
-        "a late lock acquires nothing", in: "Lock.swift", at: "word.exchange(2", .dropsAcquire,
-        foundBy: "lock: two add"),
+        "a late lock does not acquire", in: "Lock.swift", at: "word.exchange(2", .dropsAcquire,
+        foundBy: "lock: two threads add"),
       Mutant(
         "a lock does not compare", in: "Lock.swift", at: "let (won, _) = word.compareExchange(",
-        after: "public borrowing func lock()", .splits, foundBy: "lock: two add"),
+        after: "public borrowing func lock()", .splits, foundBy: "lock: two threads add"),
       Mutant(
-        "an unlock wakes nobody", in: "Lock.swift", at: "futexWake(word)", .skips,
-        foundBy: "lock: two add"),
+        "an unlock wakes no thread", in: "Lock.swift", at: "futexWake(word)", .skips,
+        foundBy: "lock: two threads add"),
       Mutant(
-        "a woken thread forgets the others that sleep", in: "Lock.swift", at: "word.exchange(2",
-        .clears(bits: 3), foundBy: "lock: two add"),
+        "a woken thread clears the flag of other sleepers", in: "Lock.swift", at: "word.exchange(2",
+        .clears(bits: 3), foundBy: "lock: two threads add"),
       Mutant(
-        "a lock's sleeper sleeps without a look", in: "Lock.swift", at: "futexWaitPlainly(word",
-        .sleepsBlindly, foundBy: "lock: two add"),
+        "a lock's waiter sleeps without checking the word", in: "Lock.swift",
+        at: "futexWaitPlainly(word",
+        .sleepsBlindly, foundBy: "lock: two threads add"),
       Mutant(
-        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
-        .dropsRelease, foundBy: "parker: a grant comes"),
+        "a grant does not release", in: "Parker.swift", at: "shared.parker.exchange(1",
+        .dropsRelease, foundBy: "parker: one grant"),
       Mutant(
-        "a grant wakes nobody", in: "Parker.swift", at: "shared.parker.exchange(1", .splits,
-        foundBy: "parker: a grant comes"),
+        "a grant wakes no thread", in: "Parker.swift", at: "shared.parker.exchange(1", .splits,
+        foundBy: "parker: one grant"),
       Mutant(
         "a sleeper overwrites its grant", in: "Parker.swift",
         at: "let (first, seen) = shared.parker.compareExchange(", .isBlind,
-        foundBy: "parker: a grant comes"),
+        foundBy: "parker: one grant"),
       Mutant(
-        "the last grant is still there", in: "Parker.swift",
-        at: "$0.parker.store(0", .skips, foundBy: "parker: a grant, and one more"),
+        "the last grant is not consumed", in: "Parker.swift",
+        at: "$0.parker.store(0", .skips, foundBy: "parker: two grants"),
       Mutant(
-        "a vigil is not told of", in: "ThreadlessRetry.swift", at: "count.store(list.count", .skips,
-        foundBy: "vigil: one begins and ends, one attends"),
+        "a retry is not published", in: "ThreadlessRetry.swift", at: "count.store(list.count",
+        .skips,
+        foundBy: "threadless retry: one thread begins and ends it, another retries"),
       Mutant(
-        "a granted look acquires nothing", in: "Parker.swift",
+        "a granted check does not acquire", in: "Parker.swift",
         at: "$0.parker.load(ordering: .acquiring) == 1", .dropsAcquire,
-        foundBy: "parker: a look first"),
+        foundBy: "parker: a check before sleeping"),
     ]
   }
 }
@@ -125,7 +128,7 @@ private enum Primitives {
     let thread = currentThread()
     Parker.prepare(thread)
     if meeting.isFirst(thread) {
-      Checker.expect(Parker.sleep(thread), "a sleep without a deadline ended in vain")
+      Checker.expect(Parker.sleep(thread), "a sleep without a deadline ended without a grant")
     }
   }
 
@@ -201,14 +204,14 @@ private enum Primitives {
     func attend() { attended.add(1) }
   }
 
-  static func vigil(_ scene: Scene) {
+  static func retry(_ scene: Scene) {
     let keepers = ThreadlessRetriers()
     let watched = Keeper()
     keepers.change { $0.append(watched) }
     scene.thread("beginner") {
       let keeper = Keeper()
       keepers.change { $0.append(keeper) }
-      Checker.expect(keepers.count.load(ordering: .relaxed) > 0, "the vigil is not seen")
+      Checker.expect(keepers.count.load(ordering: .relaxed) > 0, "the retry is not seen")
       keepers.change { $0.removeAll { $0 === keeper } }
     }
     scene.thread("sleeper") {
@@ -217,7 +220,7 @@ private enum Primitives {
     scene.finally {
       Checker.expect(watched.attended.entries == [1], "the keeper was not attended")
       keepers.change { $0.removeAll { $0 === watched } }
-      Checker.expect(keepers.count.load(ordering: .relaxed) == 0, "a vigil is left")
+      Checker.expect(keepers.count.load(ordering: .relaxed) == 0, "a retry is left")
       Checker.expect(keepers.current.isEmpty, "a keeper is left")
     }
   }

@@ -4,28 +4,29 @@
 extension Catalogue {
   static var references: [EngineModel] {
     [
-      EngineModel("references: two are dropped", References.dropTwo),
-      EngineModel("references: one is added while the last is dropped", References.addBesideLast),
+      EngineModel("references: two references are released", References.dropTwo),
+      EngineModel("references: a retain races with the last release", References.addBesideLast),
     ]
   }
 
   static var referenceMutants: [Mutant] {
     [
       Mutant(
-        "two that drop see each other's reference", in: "ClientReferences.swift",
-        at: "clientReferences.wrappingSubtract(", .splits, foundBy: "references: two are dropped"),
+        "two releases see each other's reference", in: "ClientReferences.swift",
+        at: "clientReferences.wrappingSubtract(", .splits,
+        foundBy: "references: two references are released"),
       Mutant(
-        "an object ends before all is done with it", in: "ClientReferences.swift",
+        "an object is destroyed before its last use", in: "ClientReferences.swift",
         at: "clientReferences.wrappingSubtract(", .dropsRelease,
-        foundBy: "references: two are dropped"),
+        foundBy: "references: two references are released"),
       Mutant(
-        "who ends an object does not see what was done with it", in: "ClientReferences.swift",
+        "the destroying thread does not acquire earlier uses", in: "ClientReferences.swift",
         at: "clientReferences.wrappingSubtract(", .dropsAcquire,
-        foundBy: "references: two are dropped"),
+        foundBy: "references: two references are released"),
       Mutant(
-        "the first is taken for one more", in: "ClientReferences.swift",
+        "the first reference is counted as an additional one", in: "ClientReferences.swift",
         at: "clientReferences.wrappingAdd(1, ordering: .relaxed).oldValue", .splits,
-        foundBy: "references: one is added while the last is dropped"),
+        foundBy: "references: a retain races with the last release"),
     ]
   }
 }
@@ -69,7 +70,7 @@ private enum References {
     }
 
     func use(_ number: Int) {
-      Checker.expect(!fate.isOver, "who holds an object uses it, and it is gone")
+      Checker.expect(!fate.isOver, "an object is destroyed while a reference is used")
       object._withUnsafeGuaranteedRef { $0.uses[number].value = 1 }
     }
 
@@ -91,7 +92,7 @@ private enum References {
         handle.drop()
       }
     }
-    scene.finally { Checker.expect(handle.fate.isOver, "nobody holds the object, and it lives") }
+    scene.finally { Checker.expect(handle.fate.isOver, "the object outlives its last reference") }
   }
 
   /// The adding thread reaches the object through a holder that keeps it, as an item its queue.
@@ -108,6 +109,6 @@ private enum References {
       handle.use(1)
       handle.drop()
     }
-    scene.finally { Checker.expect(handle.fate.isOver, "nobody holds the object, and it lives") }
+    scene.finally { Checker.expect(handle.fate.isOver, "the object outlives its last reference") }
   }
 }

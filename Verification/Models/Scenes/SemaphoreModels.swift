@@ -3,9 +3,9 @@
 extension Catalogue {
   static var semaphores: [EngineModel] {
     [
-      EngineModel("semaphore: one signals, one waits", Semaphores.handOver),
+      EngineModel("semaphore: one thread signals, one waits", Semaphores.handOver),
       EngineModel(
-        "semaphore: one signals, one waits, and exchanges and sleeps fail",
+        "semaphore: one thread signals, one waits, with spurious failures",
         adjust: {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
@@ -15,11 +15,12 @@ extension Catalogue {
         "semaphore: a permit as a lock for three", reach: .exhaustedStrong,
         Semaphores.lock(threads: 3)),
       EngineModel("semaphore: two permits for three", Semaphores.twoPermits),
-      EngineModel("semaphore: one signals twice, two wait", Semaphores.twoWait),
-      EngineModel("semaphore: two signal, one waits twice", Semaphores.twoSignal),
-      EngineModel("semaphore: two signal, two wait", reach: .exhaustedStrong, Semaphores.twoAndTwo),
+      EngineModel("semaphore: one thread signals twice, two wait", Semaphores.twoWait),
+      EngineModel("semaphore: two threads signal, one waits twice", Semaphores.twoSignal),
       EngineModel(
-        "semaphore: a deadline comes with the signal", adjust: { $0.timeOuts = 1 },
+        "semaphore: two threads signal, two wait", reach: .exhaustedStrong, Semaphores.twoAndTwo),
+      EngineModel(
+        "semaphore: a deadline races with the signal", adjust: { $0.timeOuts = 1 },
         Semaphores.deadline),
       EngineModel(
         "semaphore: two deadlines, one signal", reach: .exhaustedStrong,
@@ -30,7 +31,7 @@ extension Catalogue {
         },
         Semaphores.twoDeadlines),
       EngineModel(
-        "semaphore: one gives up, one does not", reach: .exhaustedStrong,
+        "semaphore: one wait times out, one does not", reach: .exhaustedStrong,
         adjust: { $0.timeOuts = 1 },
         Semaphores.oneGivesUp),
     ]
@@ -192,46 +193,47 @@ extension Catalogue {
     let exchange = "handOff.weakCompareExchange("
     return [
       Mutant(
-        "a grant hands nothing over", in: file, at: "handOff.wrappingAdd", .dropsRelease,
-        foundBy: "semaphore: one signals, one waits"),
+        "a grant does not release", in: file, at: "handOff.wrappingAdd", .dropsRelease,
+        foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
-        "a taken grant acquires nothing", in: file, at: exchange, after: "private func take(",
-        .dropsAcquire, foundBy: "semaphore: one signals, one waits"),
+        "a taken grant does not acquire", in: file, at: exchange, after: "private func take(",
+        .dropsAcquire, foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
-        "a permit hands nothing over", in: file, at: "value.wrappingAdd(1", .dropsRelease,
-        foundBy: "semaphore: one signals, one waits"),
+        "a permit does not release", in: file, at: "value.wrappingAdd(1", .dropsRelease,
+        foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
-        "a permit acquires nothing", in: file, at: "value.wrappingSubtract(1",
+        "a permit does not acquire", in: file, at: "value.wrappingSubtract(1",
         after: "public func wait() {", .dropsAcquire, foundBy: "semaphore: a permit as a lock"),
       Mutant(
         "a signal is a load and a store", in: file, at: "value.wrappingAdd(1", .splits,
-        foundBy: "semaphore: one signals, one waits"),
+        foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
         "a wait is a load and a store", in: file, at: "value.wrappingSubtract(1",
         after: "public func wait() {", .splits, foundBy: "semaphore: a permit as a lock"),
       Mutant(
-        "a grant wakes nobody", in: file, at: "futexWake(lowHalfOf: handOff", .skips,
-        foundBy: "semaphore: one signals, one waits"),
+        "a grant wakes no thread", in: file, at: "futexWake(lowHalfOf: handOff", .skips,
+        foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
-        "a sleeper sleeps without a look", in: file, at: "futexWait(lowHalfOf: handOff",
-        .sleepsBlindly, foundBy: "semaphore: one signals, one waits"),
+        "a waiter sleeps without checking the word", in: file, at: "futexWait(lowHalfOf: handOff",
+        .sleepsBlindly, foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
         "a grant is taken without a comparison", in: file, at: exchange,
-        after: "private func take(", .isBlind, foundBy: "semaphore: one signals twice, two wait"),
+        after: "private func take(", .isBlind,
+        foundBy: "semaphore: one thread signals twice, two wait"),
       Mutant(
         "a sleeper counts itself without a comparison", in: file, at: exchange,
-        after: "private func doze(", .isBlind, foundBy: "semaphore: one signals, one waits"),
+        after: "private func doze(", .isBlind, foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
         "a sleeper is not counted", in: file, at: exchange, after: "private func doze(",
-        .clears(bits: 1 << 32), foundBy: "semaphore: one signals, one waits"),
+        .clears(bits: 1 << 32), foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
-        "a waiter that gives up does not compare", in: file, at: "value.weakCompareExchange(",
+        "a timed-out waiter does not compare", in: file, at: "value.weakCompareExchange(",
         after: "private func withdraw(", .isBlind,
-        foundBy: "semaphore: a deadline comes with the signal"),
+        foundBy: "semaphore: a deadline races with the signal"),
       Mutant(
-        "a waiter that gives up keeps its place", in: file, at: "value.weakCompareExchange(",
+        "a timed-out waiter stays counted", in: file, at: "value.weakCompareExchange(",
         after: "private func withdraw(", .skips,
-        foundBy: "semaphore: a deadline comes with the signal"),
+        foundBy: "semaphore: a deadline races with the signal"),
     ]
   }
 }

@@ -5,7 +5,7 @@ extension Catalogue {
   static var sleepers: [EngineModel] {
     [
       EngineModel(
-        "workers: one that leaves misses no submission", reach: .exhaustedStrong,
+        "workers: a retiring worker misses no submission", reach: .exhaustedStrong,
         adjust: Allow.timeOuts(1)
       ) { scene in
         let (pool, job) = (Pool.small(), Job())
@@ -17,7 +17,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "workers: one that sleeps in an item is replaced, and one steps back",
+        "workers: a worker that sleeps in an item is replaced, and one retires",
         reach: .bounded(preemptions: 2)
       ) { scene in
         let pool = Pool.small(threads: 2)
@@ -41,7 +41,7 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
-      EngineModel("workers: an announced sleep and the monitor count it once") { scene in
+      EngineModel("workers: a sleep is counted once, by its announcement or the monitor") { scene in
         let pool = Pool.small()
         let worker = pool.makeWorker()
         pool.change { $0.woken(allowance: 1, maxThreads: 1).0 }
@@ -62,7 +62,7 @@ extension Catalogue {
           Checker.expect(active == 1, "one worker is at work, and \(active) are counted")
         }
       },
-      EngineModel("workers: one that comes back is counted before it is marked") { scene in
+      EngineModel("workers: a worker that comes back is counted before it is marked") { scene in
         let pool = Pool.small()
         let worker = pool.makeWorkers(1, searching: 0)[0]
         worker.status.store(.announced, ordering: .relaxed)
@@ -77,7 +77,7 @@ extension Catalogue {
           Checker.expect(active == 1, "one worker is at work, and \(active) are counted")
         }
       },
-      EngineModel("workers: one that the monitor took for asleep goes idle") { scene in
+      EngineModel("workers: a worker that the monitor counted as asleep becomes idle") { scene in
         let pool = Pool.small()
         pool.makeIdleWorker()
         scene.thread("monitor") {
@@ -87,7 +87,7 @@ extension Catalogue {
         scene.finally { pool.expectAtRest() }
       },
       EngineModel(
-        "workers: what is submitted to refused threads is looked after",
+        "workers: work submitted while threads are refused is retried",
         reach: .exhaustedStrong, adjust: Allow.refusals(2)
       ) { scene in
         let pool = Pool.small(monitorMode: .absent)
@@ -96,7 +96,8 @@ extension Catalogue {
         scene.finally { pool.expectLookedAfter(jobs) }
       },
       EngineModel(
-        "workers: so is what two submit", reach: .bounded(preemptions: 2),
+        "workers: work of two threads submitted while threads are refused is retried",
+        reach: .bounded(preemptions: 2),
         adjust: Allow.refusals(2)
       ) { scene in
         let pool = Pool.small(monitorMode: .absent)
@@ -105,7 +106,7 @@ extension Catalogue {
         scene.thread("second") { pool.submit(jobs[1]) }
         scene.finally { pool.expectLookedAfter(jobs) }
       },
-      EngineModel("workers: a vigil does not end while work waits") { scene in
+      EngineModel("workers: a retry does not end while work waits") { scene in
         let (pool, job) = (Pool.small(monitorMode: .absent, refusesAll: true), Job())
         ThreadlessRetry.begin(pool)
         scene.thread("submitter") {
@@ -114,54 +115,54 @@ extension Catalogue {
         }
         scene.thread("sleeper") { pool.attend() }
         scene.finally {
-          Checker.expect(pool.endRetries(), "work waits, and the vigil has ended")
+          Checker.expect(pool.endRetries(), "work waits, and the retry has ended")
         }
       },
     ]
   }
 
   static var sleeperMutants: [Mutant] {
-    let counts = "workers: an announced sleep and the monitor count it once"
-    let parks = "workers: one that the monitor took for asleep goes idle"
-    let idle = "pool: a worker that goes idle misses no submission"
-    let vigil = "workers: a vigil does not end while work waits"
+    let counts = "workers: a sleep is counted once, by its announcement or the monitor"
+    let parks = "workers: a worker that the monitor counted as asleep becomes idle"
+    let idle = "pool: a worker that becomes idle misses no submission"
+    let retry = "workers: a retry does not end while work waits"
     return [
       Mutant(
-        "an announcement falls in two", in: "Pool+Blocked.swift",
+        "an announcement is a load and a store", in: "Pool+Blocked.swift",
         at: "worker.status.exchange(.announced", .splits, foundBy: counts),
       Mutant(
-        "who comes back does not look at what it was", in: "Pool+Blocked.swift",
+        "a returning worker does not check its status", in: "Pool+Blocked.swift",
         at: "worker.status.exchange(.running", .splits, foundBy: counts),
       Mutant(
         "the monitor marks a worker that announced itself", in: "Monitor.swift",
         at: "let (done, _) = worker.status.compareExchange(", after: "func mark", .isBlind,
         foundBy: counts),
       Mutant(
-        "the monitor takes a mark back that is gone", in: "Monitor.swift",
+        "the monitor reverts a mark that is gone", in: "Monitor.swift",
         at: "let (done, _) = worker.status.compareExchange(", after: "func unmark", .isBlind,
         foundBy: counts),
       Mutant(
-        "a worker goes idle without looking at its mark", in: "Pool+Blocked.swift",
+        "a worker becomes idle without checking its mark", in: "Pool+Blocked.swift",
         at: "worker.status.exchange(.away", .splits, foundBy: parks),
       Mutant(
-        "a grant wakes nobody", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
+        "a grant wakes no thread", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,
         foundBy: idle),
       Mutant(
-        "a grant hands nothing over", in: "Parker.swift", at: "shared.parker.exchange(1",
+        "a grant does not release", in: "Parker.swift", at: "shared.parker.exchange(1",
         .dropsRelease, foundBy: idle),
       Mutant(
-        "a grant finds nobody asleep", in: "Parker.swift",
+        "a grant finds no sleeping thread", in: "Parker.swift",
         at: "let (first, seen) = shared.parker.compareExchange(", .isBlind, foundBy: idle),
       Mutant(
         "a worker forgets its last grant", in: "Parker.swift", at: "$0.parker.store(0", .skips,
-        foundBy: "pool: nor does one that has just worked"),
+        foundBy: "pool: a worker that has just run an item misses no submission"),
       Mutant(
-        "sleepers are not told of a vigil", in: "ThreadlessRetry.swift",
+        "sleeping threads are not notified of a retry", in: "ThreadlessRetry.swift",
         at: "count.store(list.count", .skips,
-        foundBy: vigil),
+        foundBy: retry),
       Mutant(
-        "a vigil ends without a second look", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: vigil),
+        "a retry ends without a second check", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: retry),
     ]
   }
 }

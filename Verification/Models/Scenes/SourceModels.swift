@@ -4,7 +4,8 @@
 extension Catalogue {
   static var sources: [EngineModel] {
     [
-      EngineModel("source: what two threads add is notified", reach: .bounded(preemptions: 3)) {
+      EngineModel("source: data added by two threads is delivered", reach: .bounded(preemptions: 3))
+      {
         scene in
         let scenery = SourceScene()
         scene.thread("first") { scenery.source.add(data: 1) }
@@ -13,7 +14,7 @@ extension Catalogue {
           Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) notified")
         }
       },
-      EngineModel("source: what is added while the handler runs is notified") { scene in
+      EngineModel("source: data added while the handler runs is delivered") { scene in
         let scenery = SourceScene()
         scene.thread("adds") {
           scenery.source.add(data: 1)
@@ -23,7 +24,8 @@ extension Catalogue {
           Checker.expect(scenery.sum.value == 3, "3 was added, \(scenery.sum.value) notified")
         }
       },
-      EngineModel("source: cancelled beside an event", reach: .bounded(preemptions: 3)) { scene in
+      EngineModel("source: cancellation races with an event", reach: .bounded(preemptions: 3)) {
+        scene in
         let scenery = SourceScene()
         scene.thread("adds") { scenery.source.add(data: 1) }
         scene.thread("cancels") { scenery.source.cancel() }
@@ -38,7 +40,7 @@ extension Catalogue {
   }
 
   static var sourceMutants: [Mutant] {
-    let notified = "source: what is added while the handler runs is notified"
+    let notified = "source: data added while the handler runs is delivered"
     return [
       Mutant(
         "an event is not queued again", in: "DispatchSource.swift",
@@ -48,7 +50,7 @@ extension Catalogue {
       Mutant(
         "one addition overwrites another", in: "UserDataSource.swift",
         at: "pending.wrappingAdd(value", .splits,
-        foundBy: "source: what two threads add is notified"),
+        foundBy: "source: data added by two threads is delivered"),
     ] + activationMutants + endingMutants + handlerMutants
   }
 }

@@ -3,29 +3,31 @@
 extension Catalogue {
   static var specifics: [EngineModel] {
     [
-      EngineModel("specifics: two set the first value", Specifics.setFirst),
-      EngineModel("specifics: one sets, one gets", Specifics.setAndGet),
-      EngineModel("specifics: one replaces, one gets", Specifics.replace),
-      EngineModel("specifics: two replace, one gets", Specifics.replaceTwice),
+      EngineModel("specifics: two threads set the first value", Specifics.setFirst),
+      EngineModel("specifics: one thread sets, one gets", Specifics.setAndGet),
+      EngineModel("specifics: one thread replaces, one gets", Specifics.replace),
+      EngineModel("specifics: two threads replace, one gets", Specifics.replaceTwice),
     ]
   }
 
   static var specificMutants: [Mutant] {
     [
       Mutant(
-        "a table is put there without a comparison", in: "Specifics.swift",
-        at: "specifics.compareExchange(", .isBlind, foundBy: "specifics: two set the first value"),
+        "a table is installed without a comparison", in: "Specifics.swift",
+        at: "specifics.compareExchange(", .isBlind,
+        foundBy: "specifics: two threads set the first value"),
       Mutant(
-        "a table is seen before it is made", in: "Specifics.swift",
-        at: "specifics.compareExchange(", .dropsRelease, foundBy: "specifics: one sets, one gets"),
+        "a table is published before it is initialised", in: "Specifics.swift",
+        at: "specifics.compareExchange(", .dropsRelease,
+        foundBy: "specifics: one thread sets, one gets"),
       Mutant(
-        "whoever comes second sees a table before it is made", in: "Specifics.swift",
+        "the losing thread does not acquire the table", in: "Specifics.swift",
         at: "specifics.compareExchange(", .dropsAcquire,
-        foundBy: "specifics: two set the first value"),
+        foundBy: "specifics: two threads set the first value"),
       Mutant(
-        "whoever looks sees a table before it is made", in: "Specifics.swift",
+        "a reader does not acquire the table", in: "Specifics.swift",
         at: "specifics.load(ordering: .acquiring)", after: "final func findSpecific(",
-        .dropsAcquire, foundBy: "specifics: one sets, one gets"),
+        .dropsAcquire, foundBy: "specifics: one thread sets, one gets"),
     ]
   }
 }

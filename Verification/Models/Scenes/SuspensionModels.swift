@@ -4,7 +4,7 @@
 extension Catalogue {
   static var suspensions: [EngineModel] {
     [
-      EngineModel("suspend: nothing that comes later starts before resume") { scene in
+      EngineModel("suspend: no later item starts before resume") { scene in
         let serial = SerialScene(SpawningRoot())
         let isResumed = Tally()
         func item(_ digit: Int) {
@@ -51,7 +51,7 @@ extension Catalogue {
           serial.expect()
         }
       },
-      EngineModel("suspend: what comes after it waits, whoever drains") { scene in
+      EngineModel("suspend: later items wait, whichever thread drains") { scene in
         let serial = SerialScene(SpawningRoot())
         let log = serial.log
         let isResumed = Tally()
@@ -71,7 +71,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "suspend: what comes after it waits, also on a concurrent queue", reach: .exhaustedStrong
+        "suspend: later items wait, also on a concurrent queue", reach: .exhaustedStrong
       ) { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         let isResumed = Tally()
@@ -86,7 +86,7 @@ extension Catalogue {
         }
         scene.finally { concurrent.expect() }
       },
-      EngineModel("suspend: suspend and resume beside a push") { scene in
+      EngineModel("suspend: suspend and resume race with a push") { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("suspends") {
           serial.queue.suspend()
@@ -109,7 +109,7 @@ extension Catalogue {
         scene.finally { serial.expect() }
       },
       EngineModel(
-        "suspend: two threads suspend and resume beside a push", reach: .bounded(preemptions: 2)
+        "suspend: two threads suspend and resume, one pushes", reach: .bounded(preemptions: 2)
       ) { scene in
         let serial = SerialScene(SpawningRoot())
         for _ in 0..<2 {
@@ -121,7 +121,7 @@ extension Catalogue {
         scene.thread("pushes") { serial.async(1) }
         scene.finally { serial.expect() }
       },
-      EngineModel("suspend: the count passes from the word to the field and back") { scene in
+      EngineModel("suspend: the count moves from the word to the field and back") { scene in
         let serial = SerialScene(SpawningRoot())
         let isResumed = Tally()
         serial.queue.suspend()
@@ -144,7 +144,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "suspend: two threads suspend and resume a queue that is counted",
+        "suspend: two threads suspend and resume a counted queue",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let serial = SerialScene(SpawningRoot())
@@ -169,7 +169,7 @@ extension Catalogue {
           serial.expect()
         }
       },
-      EngineModel("suspend: what one of two resumes did is seen") { scene in
+      EngineModel("suspend: the item sees the writes of both resuming threads") { scene in
         let serial = SerialScene(SpawningRoot())
         let written = [Plain(), Plain()]
         for _ in 0..<2 { serial.queue.suspend() }
@@ -185,7 +185,7 @@ extension Catalogue {
         scene.finally { serial.expect() }
       },
       EngineModel(
-        "suspend: an item that sees the end of a second suspend() is the last",
+        "suspend: no item follows one that saw a second suspend() end",
         reach: .bounded(preemptions: 3)
       ) { scene in
         let serial = SerialScene(SpawningRoot())
@@ -211,13 +211,13 @@ extension Catalogue {
         }
         scene.finally { serial.expect() }
       },
-      EngineModel("suspend: the item that resume() lets run releases the queue") { scene in
+      EngineModel("suspend: the item that resume() starts releases the queue") { scene in
         resumedByNonOwner(scene, times: 1)
       },
-      EngineModel("suspend: so with two suspensions and two threads that resume") { scene in
+      EngineModel("suspend: the item that two resume() calls start releases the queue") { scene in
         resumedByNonOwner(scene, times: 2)
       },
-      EngineModel("suspend: beside a sync()") { scene in
+      EngineModel("suspend: suspension races with a sync()") { scene in
         let serial = SerialScene(SpawningRoot())
         scene.thread("suspends") {
           serial.queue.suspend()
@@ -241,14 +241,15 @@ extension Catalogue {
         }
         scene.finally { concurrent.expect() }
       },
-      EngineModel("activate: what came before runs, once") { scene in
+      EngineModel("activate: items submitted before activation run once") { scene in
         let serial = SerialScene(SpawningRoot(), attributes: .initiallyInactive)
         scene.thread("pushes") { serial.async(1) }
         scene.thread("activates") { serial.queue.activate() }
         scene.thread("activates too") { serial.queue.activate() }
         scene.finally { serial.expect() }
       },
-      EngineModel("activate: beside a suspension", reach: .exhaustedStrong) { scene in
+      EngineModel("activate: activation races with a suspension", reach: .exhaustedStrong) {
+        scene in
         let serial = SerialScene(SpawningRoot(), attributes: .initiallyInactive)
         serial.async(1)
         scene.thread("activates") { serial.queue.activate() }
@@ -272,28 +273,28 @@ extension Catalogue {
     let resumeFirst = "func resumeFirst()"
     let changeSuspension = "func changeSuspension("
     let exchangeCount = "let (won, now) = suspension.weakCompareExchange"
-    let counted = "suspend: two threads suspend and resume a queue that is counted"
+    let counted = "suspend: two threads suspend and resume a counted queue"
     return [
       Mutant(
-        "a drainer is not told of a suspension", in: "Lane+Suspend.swift",
+        "a drainer is not notified of a suspension", in: "Lane+Suspend.swift",
         at: "changeEpoch.wrappingAdd", .skips,
         foundBy: "suspend: an item suspends its queue, another thread resumes it"),
       Mutant(
-        "who resumes does not take the lane", in: "Lane+Suspend.swift",
+        "the resuming thread does not take the lane", in: "Lane+Suspend.swift",
         at: exchange, after: resumeFirst, .clears(bits: LaneState.locked),
-        foundBy: "suspend: nothing that comes later starts before resume"),
+        foundBy: "suspend: no later item starts before resume"),
       Mutant(
-        "the flag stays after the only resume()", in: "Lane+Suspend.swift",
+        "the flag remains set after the only resume()", in: "Lane+Suspend.swift",
         at: exchange, after: resumeFirst, .sets(bits: LaneState.suspended),
-        foundBy: "suspend: nothing that comes later starts before resume"),
+        foundBy: "suspend: no later item starts before resume"),
       Mutant(
-        "who activates does not take the lane", in: "Lane+Suspend.swift",
+        "the activating thread does not take the lane", in: "Lane+Suspend.swift",
         at: exchange, after: changeSuspension, .clears(bits: LaneState.locked),
-        foundBy: "activate: beside a suspension"),
+        foundBy: "activate: activation races with a suspension"),
       Mutant(
-        "the flag stays when the count is zero", in: "Lane+Suspend.swift",
+        "the flag remains set when the count is zero", in: "Lane+Suspend.swift",
         at: exchange, after: changeSuspension, .sets(bits: LaneState.suspended),
-        foundBy: "activate: what came before runs, once"),
+        foundBy: "activate: items submitted before activation run once"),
       Mutant(
         "a suspension is not in the word", in: "Lane+Suspend.swift",
         at: "state.transition(.releasing", after: "func suspendFirst()",
@@ -302,53 +303,53 @@ extension Catalogue {
       Mutant(
         "a second suspension is not in the word", in: "Lane+Suspend.swift",
         at: exchange, after: "func suspendCounted()", .clears(bits: LaneState.counted),
-        foundBy: "suspend: the count passes from the word to the field and back"),
+        foundBy: "suspend: the count moves from the word to the field and back"),
       Mutant(
         "a second suspension overwrites what was pushed, or a resume()", in: "Lane+Suspend.swift",
         at: exchange, after: "func suspendCounted()", .isBlind,
-        foundBy: "suspend: the count passes from the word to the field and back"),
+        foundBy: "suspend: the count moves from the word to the field and back"),
       Mutant(
-        "the flag of the count stays when nothing is counted", in: "Lane+Suspend.swift",
+        "the flag of the count remains set when nothing is counted", in: "Lane+Suspend.swift",
         at: exchange, after: changeSuspension, .sets(bits: LaneState.counted),
-        foundBy: "suspend: the count passes from the word to the field and back"),
+        foundBy: "suspend: the count moves from the word to the field and back"),
       Mutant(
         "a second suspension is not counted", in: "Lane+Suspend.swift",
         at: "suspension.store(", .skips,
-        foundBy: "suspend: the count passes from the word to the field and back"),
+        foundBy: "suspend: the count moves from the word to the field and back"),
       Mutant(
         "a third suspension overwrites a resume()", in: "Lane+Suspend.swift",
         at: exchangeCount, after: "func suspendMore()", .isBlind, foundBy: counted),
       Mutant(
-        "a resume() of many overwrites a suspension", in: "Lane+Suspend.swift",
+        "a resume() of several overwrites a suspension", in: "Lane+Suspend.swift",
         at: exchangeCount, after: "func resumePartly()", .isBlind, foundBy: counted),
       Mutant(
         "the last resume() overwrites a suspension", in: "Lane+Suspend.swift",
         at: exchangeCount, after: changeSuspension, .isBlind, foundBy: counted),
       Mutant(
-        "a resume() of many hands nothing over", in: "Lane+Suspend.swift",
+        "a resume() of several does not release", in: "Lane+Suspend.swift",
         at: exchangeCount, after: "func resumePartly()", .dropsRelease,
-        foundBy: "suspend: what one of two resumes did is seen", isWeak: true),
+        foundBy: "suspend: the item sees the writes of both resuming threads", isWeak: true),
       Mutant(
-        "the last resume() of many takes nothing over", in: "Lane+Suspend.swift",
+        "the last resume() of several does not acquire", in: "Lane+Suspend.swift",
         at: exchangeCount, after: changeSuspension, .dropsAcquire,
-        foundBy: "suspend: what one of two resumes did is seen", isWeak: true),
+        foundBy: "suspend: the item sees the writes of both resuming threads", isWeak: true),
       Mutant(
-        "a drainer that was about to stop goes on without seeing who resumed",
+        "a drainer that was about to stop continues without acquiring from the resume",
         in: "Lane+Drain.swift", at: "var seen = state.load(ordering: .acquiring)",
         .dropsAcquire,
-        foundBy: "suspend: what comes after it waits, whoever drains", isWeak: true),
+        foundBy: "suspend: later items wait, whichever thread drains", isWeak: true),
       Mutant(
-        "who resumes overwrites what was pushed", in: "Lane+Suspend.swift",
+        "a resume overwrites a push", in: "Lane+Suspend.swift",
         at: exchange, after: resumeFirst, .isBlind,
-        foundBy: "suspend: nothing that comes later starts before resume"),
+        foundBy: "suspend: no later item starts before resume"),
       Mutant(
-        "who suspends overwrites what was pushed", in: "Lane+Suspend.swift",
+        "a suspension overwrites a push", in: "Lane+Suspend.swift",
         at: "state.transition(.releasing", after: "func suspendFirst()", .isBlind,
-        foundBy: "suspend: suspend and resume beside a push"),
+        foundBy: "suspend: suspend and resume race with a push"),
       Mutant(
-        "a resume() hands nothing over", in: "Lane+Suspend.swift",
+        "a resume() does not release", in: "Lane+Suspend.swift",
         at: exchange, after: resumeFirst, .dropsRelease,
-        foundBy: "suspend: what comes after it waits, whoever drains", isWeak: true),
+        foundBy: "suspend: later items wait, whichever thread drains", isWeak: true),
     ]
   }
 }

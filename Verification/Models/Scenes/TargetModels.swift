@@ -3,14 +3,14 @@
 extension Catalogue {
   static var targets: [EngineModel] {
     [
-      EngineModel("retarget: beside a push") { scene in
+      EngineModel("retarget: a change of target races with a push") { scene in
         let serial = SerialScene(SpawningRoot())
         let other = SpawningRoot()
         scene.thread("retargets") { serial.queue.setTarget(queue: other) }
         scene.thread("pushes") { serial.async(1) }
         scene.finally { serial.expect() }
       },
-      EngineModel("retarget: beside a sync()") { scene in
+      EngineModel("retarget: a change of target races with a sync()") { scene in
         let serial = SerialScene(SpawningRoot())
         let other = SpawningRoot()
         scene.thread("retargets") { serial.queue.setTarget(queue: other) }
@@ -96,7 +96,7 @@ extension Catalogue {
   static var targetMutants: [Mutant] {
     [
       Mutant(
-        "a drainer is not told of a new target", in: "Lane+Suspend.swift",
+        "a drainer is not notified of a new target", in: "Lane+Suspend.swift",
         at: "changeEpoch.wrappingAdd", .skips,
         foundBy: "retarget: of a suspended lane, to a lane whose items must not overlap"),
       Mutant(
@@ -104,7 +104,7 @@ extension Catalogue {
         at: "let (won, _) = word.compareExchange(", after: "func lockPlainly", .isBlind,
         foundBy: "retarget: two lanes that would target each other"),
       Mutant(
-        "a lane with a lane for target lets sync() through", in: "LaneState.swift",
+        "sync() skips the target of a lane", in: "LaneState.swift",
         at: "self.change(.acquiringAndReleasing", .clears(bits: LaneState.targeted),
         foundBy: "retarget: sync() through a target that has just changed"),
     ]

@@ -3,7 +3,8 @@
 extension Catalogue {
   static var timers: [EngineModel] {
     [
-      EngineModel("timers: one is armed beside another's alarm", adjust: Allow.time) { scene in
+      EngineModel("timers: arming a timer races with another's expiration", adjust: Allow.time) {
+        scene in
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(0)
@@ -13,7 +14,7 @@ extension Catalogue {
           b.listener.expectHeard(1, "the second")
         }
       },
-      EngineModel("timers: one with leeway goes along with another", adjust: Allow.time) { scene in
+      EngineModel("timers: a timer with leeway fires with another", adjust: Allow.time) { scene in
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(0)
@@ -23,13 +24,13 @@ extension Catalogue {
           b.listener.expectHeard(1, "the one with leeway")
         }
       },
-      EngineModel("timers: one that is alone in its window is not late", adjust: Allow.time) {
+      EngineModel("timers: a timer alone in its window is not late", adjust: Allow.time) {
         scene in
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(1000, leeway: 5000)
         scene.thread("arms") { b.schedule(9000, leeway: 5000) }
-        a.listener.whenTold = {
+        a.listener.whenNotified = {
           Checker.expect(Clock.monotonicNanoseconds() < stage.begin + 6000, "it used its leeway")
         }
         stage.finally(scene) {
@@ -37,13 +38,13 @@ extension Catalogue {
           b.listener.expectHeard(1, "the second")
         }
       },
-      EngineModel("timers: one waits for another in its window", adjust: Allow.time) { scene in
+      EngineModel("timers: a timer waits for another in its window", adjust: Allow.time) { scene in
         let stage = TimerScene(scene)
         let (a, b, c) = (stage.timer(), stage.timer(), stage.timer())
         a.schedule(3000)
         b.schedule(1000, leeway: 5000)
         scene.thread("arms") { c.schedule(2000, leeway: 7000) }
-        b.listener.whenTold = {
+        b.listener.whenNotified = {
           Checker.expect(
             Clock.monotonicNanoseconds() >= stage.begin + 3000, "it did not wait for the other")
         }
@@ -51,13 +52,13 @@ extension Catalogue {
           for one in [a, b, c] { one.listener.expectHeard(1, "each") }
         }
       },
-      EngineModel("timers: an earlier one is armed while another waits", adjust: Allow.time) {
+      EngineModel("timers: an earlier timer is armed while another waits", adjust: Allow.time) {
         scene in
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(5000)
         scene.thread("arms") { b.schedule(1000) }
-        b.listener.whenTold = {
+        b.listener.whenNotified = {
           Checker.expect(
             Clock.monotonicNanoseconds() < stage.begin + 5000, "the timer descriptor came late")
         }
@@ -66,7 +67,7 @@ extension Catalogue {
           b.listener.expectHeard(1, "the second")
         }
       },
-      EngineModel("timers: one is disarmed beside its alarm", adjust: Allow.time) { scene in
+      EngineModel("timers: disarming races with expiration", adjust: Allow.time) { scene in
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(0)
@@ -83,7 +84,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "timers: one is answered beside a new schedule", reach: .exhaustedStrong,
+        "timers: the handler's end races with a new schedule", reach: .exhaustedStrong,
         adjust: Allow.time
       ) { scene in
         let stage = TimerScene(scene)
@@ -100,11 +101,11 @@ extension Catalogue {
             Clock.monotonicNanoseconds() >= stage.begin + 5000, "it fired by the old schedule")
         }
       },
-      EngineModel("timers: one is armed again as soon as it fires", adjust: Allow.time) { scene in
+      EngineModel("timers: a timer is re-armed as soon as it fires", adjust: Allow.time) { scene in
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         let (timers, entry, heard) = (stage.timers, a.entry, a.listener.heard)
-        a.listener.whenTold = {
+        a.listener.whenNotified = {
           if heard.count < 3 {
             let count = timers.change { $0.answer(entry, interval: 1000) }
             Checker.expect(count == 1, "it fired without cause")
@@ -130,7 +131,8 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "timers: two make the alarm", reach: .bounded(preemptions: 2), adjust: Allow.time
+        "timers: two threads create the timer descriptor", reach: .bounded(preemptions: 2),
+        adjust: Allow.time
       ) { scene in
         let stage = TimerScene(scene, hasTimerFD: false)
         let all = [stage.timer(), stage.timer()]
@@ -142,7 +144,7 @@ extension Catalogue {
         }
       },
       EngineModel(
-        "timers: a timer descriptor that is refused is made later", reach: .bounded(preemptions: 2),
+        "timers: a refused timer descriptor is created later", reach: .bounded(preemptions: 2),
         adjust: Allow.timeAndRefusal
       ) { scene in
         let stage = TimerScene(scene, hasTimerFD: false)
@@ -150,7 +152,8 @@ extension Catalogue {
         scene.thread("arms") { a.schedule(1000) }
         stage.finally(scene) { a.listener.expectHeard(1, "it") }
       },
-      EngineModel("timers: one dies beside its alarm", adjust: Allow.time) { scene in
+      EngineModel("timers: a timer is destroyed during its expiration", adjust: Allow.time) {
+        scene in
         let stage = TimerScene(scene)
         var dying: MortalListener? = MortalListener(stage.timers)
         let b = stage.timer()
@@ -165,7 +168,7 @@ extension Catalogue {
         }
         stage.finally(scene) { b.listener.expectHeard(1, "the other") }
       },
-      EngineModel("timers: work for later runs once", adjust: Allow.time) { scene in
+      EngineModel("timers: delayed work runs once", adjust: Allow.time) { scene in
         let stage = TimerScene(scene)
         let queue = KeepingRoot()
         let jobs = [Job(), Job()]
@@ -183,7 +186,7 @@ extension Catalogue {
   }
 
   static var timerMutants: [Mutant] {
-    let beside = "timers: one is armed beside another's alarm"
+    let beside = "timers: arming a timer races with another's expiration"
     let timerFD = "TimerFD.set(timerFD, at: max(1, time))"
     return [
       Mutant(
@@ -192,21 +195,21 @@ extension Catalogue {
         "the timer descriptor is taken to be set for ever", in: "Timers.swift",
         at: "@Cell var timerFDTime", .returns(0), foundBy: beside),
       Mutant(
-        "a timer descriptor is not watched", in: "Poller.swift",
+        "a timer descriptor is not registered", in: "Poller.swift",
         at: "let error = ReadinessSet.add(",
-        .skips, foundBy: "timers: two make the alarm"),
+        .skips, foundBy: "timers: two threads create the timer descriptor"),
       Mutant(
-        "who makes the timer descriptor does not look whether there is one", in: "Timers.swift",
+        "a thread creates a timer descriptor without checking for one", in: "Timers.swift",
         at: "@Cell var timerFD:", .returns(0xffff_ffff),
-        foundBy: "timers: two make the alarm"),
+        foundBy: "timers: two threads create the timer descriptor"),
       Mutant(
-        "timers are not theirs who hold the lock", in: "Lock.swift",
+        "the timers' lock does not exclude", in: "Lock.swift",
         at: "let (won, _) = word.compareExchange(", after: "public borrowing func lock()",
-        .isBlind, foundBy: "timers: one is disarmed beside its alarm"),
+        .isBlind, foundBy: "timers: disarming races with expiration"),
       Mutant(
-        "a shortage is not noted", in: "Poller+Shortage.swift",
+        "a shortage is not recorded", in: "Poller+Shortage.swift",
         at: "isShort.store(true, ordering: .releasing)", after: "func lack(", .skips,
-        foundBy: "timers: a timer descriptor that is refused is made later"),
+        foundBy: "timers: a refused timer descriptor is created later"),
     ]
   }
 }

@@ -36,16 +36,16 @@ extension Catalogue {
   static var widths: [EngineModel] {
     [
       EngineModel(
-        "width: made one while an item runs, before two come", reach: .bounded(preemptions: 3),
+        "width: set to one while an item runs, then two items", reach: .bounded(preemptions: 3),
         atWork { $0.asyncUnguardedWrite() }),
       EngineModel(
-        "width: made one while an item runs, before an item and a sync()",
+        "width: set to one while an item runs, then an item and a sync()",
         reach: .bounded(preemptions: 3), atWork { $0.syncUnguardedWrite() }),
       EngineModel(
-        "width: of one, from the activation on", reach: .exhaustedStrong,
+        "width: of one from activation", reach: .exhaustedStrong,
         activated { $0.asyncUnguardedWrite() }),
       EngineModel(
-        "width: of one, from the activation on, and a sync()", reach: .bounded(preemptions: 3),
+        "width: of one from activation, with a sync()", reach: .bounded(preemptions: 3),
         activated { $0.syncUnguardedWrite() }),
       EngineModel("width: of one, from two threads") { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
@@ -60,13 +60,13 @@ extension Catalogue {
   static var widthMutants: [Mutant] {
     [
       Mutant(
-        "a push goes by a width from before the word", in: "Lane+Push.swift",
+        "a push uses a stale width", in: "Lane+Push.swift",
         at: "var seen = state.load(ordering: .acquiring)", .dropsAcquire,
-        foundBy: "width: of one, from the activation on", isWeak: true),
+        foundBy: "width: of one from activation", isWeak: true),
       Mutant(
-        "an item is let in without what the one before wrote", in: "Lane+Drain.swift",
+        "an item is admitted without acquiring from the previous one", in: "Lane+Drain.swift",
         at: "state.transition(.acquiring)", after: "func countRunning", .dropsAcquire,
-        foundBy: "width: made one while an item runs, before two come"),
+        foundBy: "width: set to one while an item runs, then two items"),
     ]
   }
 }

@@ -3,9 +3,9 @@
 extension Catalogue {
   static var workItems: [EngineModel] {
     [
-      EngineModel("work item: one performs, one waits", WorkItems.performAndWait),
+      EngineModel("work item: one thread performs, one waits", WorkItems.performAndWait),
       EngineModel(
-        "work item: one performs, one waits, and exchanges and sleeps fail",
+        "work item: one thread performs, one waits, with spurious failures",
         adjust: {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
@@ -13,22 +13,23 @@ extension Catalogue {
       EngineModel(
         "work item: a wait with a deadline", adjust: { $0.timeOuts = 1 },
         WorkItems.waitWithDeadline),
-      EngineModel("work item: one cancels, one performs, one waits", WorkItems.cancel),
-      EngineModel("work item: one performs, one registers", WorkItems.notify),
-      EngineModel("work item: one performs, two register", WorkItems.twoRegister),
+      EngineModel("work item: one thread cancels, one performs, one waits", WorkItems.cancel),
+      EngineModel("work item: one thread performs, one registers", WorkItems.notify),
+      EngineModel("work item: one thread performs, two register", WorkItems.twoRegister),
       EngineModel(
-        "work item: one waits, one registers", reach: .exhaustedStrong, WorkItems.waitAndNotify),
-      EngineModel("work item: notifications come in order", WorkItems.notificationsInOrder),
-      EngineModel("work item: two perform, one registers", WorkItems.performTwice),
-      EngineModel("work item: one submits and waits", WorkItems.submitAndWait),
+        "work item: one thread waits, one registers", reach: .exhaustedStrong,
+        WorkItems.waitAndNotify),
+      EngineModel("work item: notifications run in order", WorkItems.notificationsInOrder),
+      EngineModel("work item: two threads perform, one registers", WorkItems.performTwice),
+      EngineModel("work item: one thread submits and waits", WorkItems.submitAndWait),
       EngineModel(
-        "work item: one submits and waits with a deadline", adjust: { $0.timeOuts = 1 },
+        "work item: one thread submits and waits with a deadline", adjust: { $0.timeOuts = 1 },
         WorkItems.submitAndWaitWithDeadline),
       EngineModel(
         "work item: a timed-out wait keeps a later submission", adjust: { $0.timeOuts = 1 },
         WorkItems.submitDuringWait),
-      EngineModel("work item: two submit", WorkItems.submitTwice),
-      EngineModel("work item: dies with its notifications", WorkItems.die),
+      EngineModel("work item: two threads submit", WorkItems.submitTwice),
+      EngineModel("work item: it is destroyed with its notifications", WorkItems.die),
     ]
   }
 }
@@ -231,50 +232,50 @@ extension Catalogue {
     let wait = "DispatchWorkItem+Wait.swift"
     return [
       Mutant(
-        "an execution hands nothing over", in: file, at: "state.transition(.releasing",
-        .dropsRelease, foundBy: "work item: one performs, one waits"),
+        "an execution does not release", in: file, at: "state.transition(.releasing",
+        .dropsRelease, foundBy: "work item: one thread performs, one waits"),
       Mutant(
         "an execution's end does not compare", in: file, at: "state.transition(.releasing",
-        .isBlind, foundBy: "work item: one performs, one waits"),
+        .isBlind, foundBy: "work item: one thread performs, one waits"),
       Mutant(
-        "an execution's end wakes nobody", in: file, at: "futexWake(state", .skips,
-        foundBy: "work item: one performs, one waits"),
+        "an execution's end wakes no thread", in: file, at: "futexWake(state", .skips,
+        foundBy: "work item: one thread performs, one waits"),
       Mutant(
         "a cancellation is a load and a store", in: file, at: "$0.cancelled()", .splits,
-        foundBy: "work item: one cancels, one performs, one waits"),
+        foundBy: "work item: one thread cancels, one performs, one waits"),
       Mutant(
         "a waiter that gives up restores an older queue", in: "DispatchWorkItem.swift",
         at: "let (won, _) = submission.compareExchange(", .isBlind,
         foundBy: "work item: a timed-out wait keeps a later submission"),
       Mutant(
-        "a waiter sleeps without a look", in: wait, at: "futexWait(state", .sleepsBlindly,
-        foundBy: "work item: one performs, one waits"),
+        "a waiter sleeps without checking the word", in: wait, at: "futexWait(state", .sleepsBlindly,
+        foundBy: "work item: one thread performs, one waits"),
       Mutant(
-        "a sleeper is not told of", in: wait, at: "state.transition(.relaxed",
+        "a sleeper is not recorded", in: wait, at: "state.transition(.relaxed",
         after: "private func sleep(",
-        .clears(bits: 16), foundBy: "work item: one performs, one waits"),
+        .clears(bits: 16), foundBy: "work item: one thread performs, one waits"),
       Mutant(
-        "a waiter that gives up does not compare", in: wait, at: "state.transition(.relaxed",
+        "a timed-out waiter does not compare", in: wait, at: "state.transition(.relaxed",
         after: "private func endTimedOut(", .isBlind, foundBy: "work item: a wait with a deadline"),
       Mutant(
-        "a waiter that gives up leaves its mark", in: wait, at: "state.transition(.relaxed",
+        "a timed-out waiter leaves its flag", in: wait, at: "state.transition(.relaxed",
         after: "private func endTimedOut(", .sets(bits: 8),
         foundBy: "work item: a wait with a deadline"),
       Mutant(
         "an observer does not compare", in: wait, at: "state.transition(.relaxed",
         after: "private func register(",
-        .isBlind, foundBy: "work item: one performs, one registers"),
+        .isBlind, foundBy: "work item: one thread performs, one registers"),
       Mutant(
         "an observer's flag is lost", in: wait, at: "state.transition(.relaxed",
         after: "private func register(",
-        .clears(bits: 32), foundBy: "work item: one performs, one registers"),
+        .clears(bits: 32), foundBy: "work item: one thread performs, one registers"),
       Mutant(
-        "a late observer acquires nothing", in: wait, at: "state.load(ordering: .acquiring)",
+        "a late observer does not acquire", in: wait, at: "state.load(ordering: .acquiring)",
         after: "private func acquireResult(", .dropsAcquire,
-        foundBy: "work item: one performs, one registers"),
+        foundBy: "work item: one thread performs, one registers"),
       Mutant(
         "a submission is lost", in: file, at: "submission.exchange(retained", .splits,
-        foundBy: "work item: two submit"),
+        foundBy: "work item: two threads submit"),
     ]
   }
 }

@@ -132,7 +132,7 @@ const char *gc_test_signals(void) {
       gc_fiber_prepare(&fiber, new_stack(), stack_bytes, bodies[kind], &unused);
       is_on_fiber = true;
       gc_fiber_switch(&host, &fiber);
-      if (met == 0) return "a fault of a fiber was not told";
+      if (met == 0) return "a fault of a fiber was not reported";
     }
   }
   gc_fiber_release_signals();

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A failure", .serialized)
 struct DetectionTests {
-  @Test func `is a data race, told with both places and threads`() {
+  @Test func `is a data race, reported with both locations and threads`() {
     let (message, isReplayed) = failure { scene in
       let plain = PlainValue()
       scene.thread("writer") { plain.value = 1 }
@@ -75,7 +75,7 @@ struct DetectionTests {
     #expect(outcome { _ in Checker.count(made: 1) }.failure?.message.contains("Leak") == true)
   }
 
-  @Test func `is a deadlock, told with who sleeps where`() {
+  @Test func `is a deadlock, reported with each sleeping thread and its location`() {
     let (message, isReplayed) = failure { scene in
       let word = Word()
       scene.thread("sleeper") { _ = word.sleep() }
@@ -150,7 +150,7 @@ struct DetectionTests {
         .contains("at the end"))
   }
 
-  @Test func `is told when the stage sleeps or has too many threads`() {
+  @Test func `is reported when the scene sleeps or has too many threads`() {
     #expect(failure { _ in _ = Word().sleep() }.message.contains("stage of a model cannot sleep"))
     #expect(
       failure { scene in for _ in 0..<8 { scene.thread {} } }.message.contains("at most 7 threads"))
@@ -161,7 +161,7 @@ struct DetectionTests {
       }.message.contains("more than"))
   }
 
-  @Test func `is told when the program takes another course`() {
+  @Test func `is reported when the program takes another course`() {
     let count = Box(0)
     let found = outcome { scene in
       let word = Word()

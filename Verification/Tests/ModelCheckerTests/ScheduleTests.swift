@@ -59,7 +59,7 @@ struct ScheduleTests {
     #expect(seen.value.count == 8)
   }
 
-  @Test func `includes a daemon's deadline when nobody else can move`() {
+  @Test func `includes a daemon's deadline when no other thread can move`() {
     let found = outcome { scene in
       let (word, timer) = (Word(), Word())
       scene.thread("waiter") { _ = word.sleep() }

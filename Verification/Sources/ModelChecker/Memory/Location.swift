@@ -22,11 +22,11 @@ struct Store {
 /// The last steps that touched a resource, as indices of the schedule: they determine which other
 /// steps depend on them.
 struct Footprint {
-  static let nobody: Int32 = -1
+  static let none: Int32 = -1
 
-  var lastWrite = Self.nobody
+  var lastWrite = Self.none
   /// Each thread's last read since that write.
-  var reads = SIMD8<Int32>(repeating: Self.nobody)
+  var reads = SIMD8<Int32>(repeating: Self.none)
 }
 
 public struct Location {

@@ -18,7 +18,7 @@ enum Report {
   }
 
   static func deadlock(_ execution: Execution) -> String {
-    var lines = ["Deadlock: nobody can move, and somebody has not finished."]
+    var lines = ["Deadlock: no thread can move, and a thread has not finished."]
     for index in 1..<execution.threadCount where execution.threads[index].state == .asleep {
       lines.append(
         "  \(name(of: index, execution)) sleeps at \(place(execution.threads[index].pending.site))")

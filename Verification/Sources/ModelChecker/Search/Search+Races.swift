@@ -5,8 +5,8 @@
 /// the schedule. Unlike for a word, neither kind supersedes the other: steps that move the clock
 /// commute, as readers do.
 struct ClockFootprint {
-  var moves = SIMD8<Int32>(repeating: Footprint.nobody)
-  var reads = SIMD8<Int32>(repeating: Footprint.nobody)
+  var moves = SIMD8<Int32>(repeating: Footprint.none)
+  var reads = SIMD8<Int32>(repeating: Footprint.none)
 }
 
 extension Search {
@@ -49,7 +49,7 @@ extension Search {
 
   /// The steps of other threads on which the current step depends.
   private struct Partners {
-    var steps = SIMD32<Int32>(repeating: Footprint.nobody)
+    var steps = SIMD32<Int32>(repeating: Footprint.none)
     var count = 0
     @inline(__always)
     mutating func add(_ step: Int32) {
@@ -64,7 +64,7 @@ extension Search {
     _ footprint: inout Footprint, _ access: Access, _ place: Int, _ thread: Int,
     _ clock: inout VectorClock, _ partners: inout Partners
   ) {
-    if footprint.lastWrite != Footprint.nobody {
+    if footprint.lastWrite != Footprint.none {
       let node = nodes + Int(footprint.lastWrite)
       clock.join(node.pointee.clock)
       if Int(node.pointee.chosen) != thread { partners.add(footprint.lastWrite) }
@@ -73,12 +73,12 @@ extension Search {
       footprint.reads[thread] = Int32(place)
       return
     }
-    if footprint.reads != SIMD8(repeating: Footprint.nobody) {
-      for other in 0..<Threads.most where footprint.reads[other] != Footprint.nobody {
+    if footprint.reads != SIMD8(repeating: Footprint.none) {
+      for other in 0..<Threads.most where footprint.reads[other] != Footprint.none {
         clock.join(nodes[Int(footprint.reads[other])].clock)
         if other != thread { partners.add(footprint.reads[other]) }
       }
-      footprint.reads = SIMD8(repeating: Footprint.nobody)
+      footprint.reads = SIMD8(repeating: Footprint.none)
     }
     footprint.lastWrite = Int32(place)
   }
@@ -89,7 +89,7 @@ extension Search {
     _ partners: inout Partners
   ) {
     let others = access == .read ? clock.moves : clock.reads
-    for other in 0..<Threads.most where other != thread && others[other] != Footprint.nobody {
+    for other in 0..<Threads.most where other != thread && others[other] != Footprint.none {
       order.join(nodes[Int(others[other])].clock)
       partners.add(others[other])
     }

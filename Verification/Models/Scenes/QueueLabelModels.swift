@@ -1,24 +1,29 @@
 // Room: Models/CurrentQueueLabels. One thread reads a queue's label while the queue ends.
 
 extension Catalogue {
-  static var workplaces: [EngineModel] {
+  static var queueLabels: [EngineModel] {
     [
-      EngineModel("workplaces: one reads while a queue dies", Places.dieWhileRead(readers: 1)),
-      EngineModel("workplaces: two read while a queue dies", Places.dieWhileRead(readers: 2)),
+      EngineModel(
+        "queue labels: a thread reads while a queue is destroyed", Places.dieWhileRead(readers: 1)),
+      EngineModel(
+        "queue labels: two threads read while a queue is destroyed", Places.dieWhileRead(readers: 2)
+      ),
     ]
   }
 
   static var queueLabelMutants: [Mutant] {
-    let model = "workplaces: one reads while a queue dies"
+    let model = "queue labels: a thread reads while a queue is destroyed"
     let one = "reader.store(UInt(bitPattern: currentThread())"
     return [
       Mutant(
-        "a reader does not say so", in: "CurrentQueueLabels.swift", at: one, .skips, foundBy: model),
+        "a reader does not announce itself", in: "CurrentQueueLabels.swift", at: one, .skips,
+        foundBy: model),
       Mutant(
-        "a reader says so too late", in: "CurrentQueueLabels.swift", at: one, .dropsSequential,
+        "a reader announces itself too late", in: "CurrentQueueLabels.swift", at: one,
+        .dropsSequential,
         foundBy: model, isWeak: true),
       Mutant(
-        "a reader sees an old queue label", in: "CurrentQueueLabels.swift",
+        "a reader sees a stale queue label", in: "CurrentQueueLabels.swift",
         at: "thread.shared.workingOn.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: model, isWeak: true),
       Mutant(
