@@ -77,6 +77,22 @@ import Testing
     #expect(Int(counts.1)! >= Int(least.1)!, "\(ours)")
   }
 
+  @Test func `a task that others wait for starts beside any number that block`() throws {
+    let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
+    let ours = try client.runOnOurs()
+    #expect(ours.status == 0 && ours.output.hasPrefix("blocked="), "\(ours)")
+  }
+
+  @Test func `on one CPU, one task of a class runs at a time`() throws {
+    let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
+    let first = try #require(
+      (0..<1024).first { runChild(["taskset", "-c", "\($0)", "true"]).status == 0 })
+    let ours = runChild(
+      ["taskset", "-c", "\(first)", client.path, "crowd"],
+      environment: ["LD_LIBRARY_PATH": try DropIn.folder()], seconds: DropIn.seconds)
+    #expect(ours.lines == ["most=1"], "\(ours)")
+  }
+
   @Test func `Foundation runs`() throws {
     try expectSame(
       Client(swift: "FoundationClient.swift"),
