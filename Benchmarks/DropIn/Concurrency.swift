@@ -54,6 +54,27 @@ func sleeps(_ count: Int) async {
   }
 }
 
+/// The bytes that a million sleeps of an hour keep after they were cancelled.
+func cancelledSleeps() async -> Int {
+  let before = residentBytes()
+  for _ in 0..<100 {
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<10_000 { group.addTask { try? await Task.sleep(for: .seconds(3600)) } }
+      group.cancelAll()
+    }
+  }
+  return residentBytes() - before
+}
+
+/// The resident memory of the process: proc_pid_statm(5).
+func residentBytes() -> Int {
+  guard let file = fopen("/proc/self/statm", "r") else { exit(71) }
+  defer { fclose(file) }
+  var text = [CChar](repeating: 0, count: 128)
+  guard fgets(&text, Int32(text.count), file) != nil, let space = strchr(text, 32) else { exit(71) }
+  return strtol(space, nil, 10) * sysconf(Int32(_SC_PAGESIZE))
+}
+
 // MARK: Actors
 
 /// A mailbox for one reader. A sender resumes the waiting reader.
@@ -189,6 +210,7 @@ func measure(_ workload: Workload, samples: Int) async -> (elapsed: Double, busy
       for workload in workloads { print(workload.name) }
       return
     }
+    if name == "--cancelled-sleeps" { return print(await cancelledSleeps()) }
     if name == "--start" { exit(await Task.detached { EXIT_SUCCESS }.value) }
     guard let workload = workloads.first(where: { $0.name == name }) else { exit(64) }
     // In a detached task: main() runs on the main actor and only waits.

@@ -57,6 +57,42 @@ import Testing
       ])
   }
 
+  /// The program uses Dispatch through Concurrency alone, so all that it submits are jobs. The
+  /// tests of embedding count the same program's.
+  @Test(arguments: ["LD_LIBRARY_PATH", "LD_PRELOAD"])
+  func `every job of Concurrency is taken as a job`(_ variable: String) throws {
+    let client = try Client(swift: "Jobs.swift", flags: ["-parse-as-library"])
+    let folder = try DropIn.folder()
+    let ours = runChild(
+      [client.path],
+      environment: [
+        variable: variable == "LD_PRELOAD" ? "\(folder)/libdispatch.so" : folder,
+        "GRANDCENTRAL_COUNT_JOBS": "1",
+      ], seconds: DropIn.seconds)
+    #expect(ours.status == 0 && ours.lines.first == "main=204 actor=200", "\(ours)")
+    let counts = try #require(
+      ours.errors.wholeMatch(of: /GRAND CENTRAL: jobs=(\d+) functions=(\d+)\n/))
+    let least = try #require(ours.lines.last?.wholeMatch(of: /least=(\d+)/))
+    #expect(counts.2 == "0", "\(ours)")
+    #expect(Int(counts.1)! >= Int(least.1)!, "\(ours)")
+  }
+
+  @Test func `a task that others wait for starts beside any number that block`() throws {
+    let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
+    let ours = try client.runOnOurs()
+    #expect(ours.status == 0 && ours.output.hasPrefix("blocked="), "\(ours)")
+  }
+
+  @Test func `on one CPU, one task of a class runs at a time`() throws {
+    let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
+    let first = try #require(
+      (0..<1024).first { runChild(["taskset", "-c", "\($0)", "true"]).status == 0 })
+    let ours = runChild(
+      ["taskset", "-c", "\(first)", client.path, "crowd"],
+      environment: ["LD_LIBRARY_PATH": try DropIn.folder()], seconds: DropIn.seconds)
+    #expect(ours.lines == ["most=1"], "\(ours)")
+  }
+
   @Test func `Foundation runs`() throws {
     try expectSame(
       Client(swift: "FoundationClient.swift"),

@@ -10,5 +10,12 @@ import Testing
       #expect(said.contains("  \(line)\n"), "\(said)")
     }
     #expect(said.contains("defines every symbol"), "\(said)")
+    #expect(said.contains("jobs of Concurrency as jobs"), "\(said)")
+  }
+
+  @Test func `runs on it as a whole when linked statically`() throws {
+    let said = try DropIn.run([DropIn.dev, "embedding", "debug", "static"])
+    #expect(said.contains("  tasks: 100\n"), "\(said)")
+    #expect(said.contains("jobs of Concurrency as jobs"), "\(said)")
   }
 }

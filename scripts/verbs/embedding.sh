@@ -3,7 +3,7 @@
 #
 #   scripts/dev embedding [debug|release] [dynamic|static]     without arguments: all four
 #
-# The package has one dependency. Its program prints where the work of Foundation, Concurrency and
+# The package has one dependency. Its program App prints where the work of Foundation, Concurrency and
 # the Dispatch overlay runs. The last lines print which parts of the toolchain's libdispatch are in
 # the process. Exits with 1 if any work is not the engine's.
 source "$(dirname "$0")/../lib/common.sh"
@@ -24,6 +24,8 @@ mkdir -p "$package"
 exec 9>"$package/lock"
 flock 9
 cp -r Tests/DropInTests/Embedding/Sources "$package/"
+mkdir -p "$package/Sources/Jobs"
+cp Tests/DropInTests/Clients/Jobs.swift "$package/Sources/Jobs/"
 sed "s|GRAND CENTRAL|$PWD|" Tests/DropInTests/Embedding/Package.swift.txt >"$package/Package.swift"
 
 expected="in charge: true
@@ -60,6 +62,16 @@ for link in "${links[@]}"; do
     said=$(env -u LD_LIBRARY_PATH -u LD_PRELOAD timeout 60 "$program") || fail "ended with $?"
     sed 's/^/  /' <<<"$said"
     [[ $said == "$expected" ]] || fail "which is not what is expected"
+    # A program that uses Dispatch through Concurrency alone: all that it submits are jobs.
+    counted=$(GRANDCENTRAL_COUNT_JOBS=1 env -u LD_LIBRARY_PATH -u LD_PRELOAD \
+      timeout 60 "$(dirname "$program")/Jobs" 2>&1) || fail "Jobs ended with $?"
+    least=$(sed -n 's/^least=//p' <<<"$counted")
+    jobs=$(sed -nE 's/^GRAND CENTRAL: jobs=([0-9]+) functions=0$/\1/p' <<<"$counted")
+    if ((${jobs:-0} >= ${least:-1})); then
+      echo "  takes all $jobs jobs of Concurrency as jobs"
+    else
+      fail "does not take every job of Concurrency as a job: $counted"
+    fi
     if [[ $link == static ]]; then
       loaded=$(ldd "$program" | grep -E 'libdispatch|libswift|libFoundation' || true)
       [[ -z $loaded ]] || fail "loads $loaded"

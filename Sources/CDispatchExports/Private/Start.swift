@@ -11,4 +11,5 @@ private let start: Void = {
   QueueOffsets.publish()
   // Before the program registers handlers of its own.
   ForkHandlers.install()
+  SwiftJobs.start()
 }()

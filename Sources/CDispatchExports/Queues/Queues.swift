@@ -79,6 +79,7 @@ public func dispatchQueueGetQoSClass(
 /// number selects the number of CPUs, which the pool runs anyway; more run only while items wait.
 @c(dispatch_queue_set_width)
 public func dispatchQueueSetWidth(_ target: Handle?, _ width: Int) {
+  if width < 0 { SwiftJobs.runtimeStarts() }
   withHold(queue(target)) { $0.setWidth(width < 0 ? .max : width) }
 }
 

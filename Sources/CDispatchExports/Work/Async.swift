@@ -1,5 +1,6 @@
 // dispatch/queue.h: asynchronous submission. A block is copied into the item's node as a function
 // with the block as its context; nothing else is allocated.
+import CGrandCentralLinux
 
 /// Submits a block. Any thread.
 @c(dispatch_async)
@@ -16,6 +17,7 @@ public func dispatchAsync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
 public func dispatchAsyncFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
+  if gc_may_be_job(address(of: work)), SwiftJobs.take(target, context, work) { return }
   queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context) }
 }
 
@@ -69,27 +71,9 @@ public func dispatchAfterFunction(
   _ when: UInt64, _ target: Handle?, _ context: UnsafeMutableRawPointer?,
   _ work: @escaping ClientFunction
 ) {
-  queue(target)._withUnsafeGuaranteedRef { $0.asyncAfterCall(word: when, work, context) }
-}
-
-/// Submits a job of a Swift Concurrency executor: an object whose class says how to run it.
-@c(dispatch_async_swift_job)
-public func dispatchAsyncSwiftJob(
-  _ target: Handle?, _ job: UnsafeMutableRawPointer, _ qosClass: UInt32
-) {
-  let qos = DispatchQoS(c: qosClass, 0) ?? .unspecified
+  var qos = DispatchQoS.unspecified
+  if let context, SwiftJobs.isDelayedJob(work) { qos = SwiftJobs.qos(of: context) }
   queue(target)._withUnsafeGuaranteedRef {
-    $0.asyncCall(qos: qos, flags: [], runSwiftJob, job)
-  }
-}
-
-private var runSwiftJob: ClientFunction {
-  { job in
-    typealias Invoke = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Void
-    let job = job.unsafelyUnwrapped
-    // SAFETY: the layout of the runtime's jobs: a job starts with its class, which has the function
-    // at offset 24.
-    let metadata = job.load(as: UnsafeRawPointer.self)
-    metadata.load(fromByteOffset: 24, as: Invoke.self)(job, nil, 0)
+    $0.asyncAfterCall(word: when, qos: qos, work, context)
   }
 }

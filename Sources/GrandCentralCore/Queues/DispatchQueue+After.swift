@@ -72,9 +72,10 @@ extension DispatchQueue {
 
   /// Calls a C function at the time that C's encoding gives.
   package func asyncAfterCall(
-    word: dispatch_time_t, _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?
+    word: dispatch_time_t, qos: DispatchQoS = .unspecified, _ function: @escaping WorkFunction,
+    _ context: UnsafeMutableRawPointer?
   ) {
-    submit(at: TimeLimit(word: word)) { .function(function, context, on: $0) }
+    submit(at: TimeLimit(word: word)) { .function(function, context, qos: qos, on: $0) }
   }
 
   /// Performs `item` at the time that C's encoding gives.

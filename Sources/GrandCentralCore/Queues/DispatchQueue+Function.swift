@@ -18,11 +18,7 @@ extension DispatchQueue {
     _ context: UnsafeMutableRawPointer?
   ) {
     let thread = currentThread()
-    let node = WorkNode.function(function, context, on: thread)
-    let captured = QoSPropagation.captured(
-      from: PackedQoS(rawValue: thread.pointee.qos), explicit: PackedQoS(qos), flags: flags)
-    node.traits = WorkTraits(qos: captured, barrier: flags.contains(.barrier))
-    submit(node, from: thread)
+    submit(.function(function, context, qos: qos, flags: flags, on: thread), from: thread)
   }
 
   /// Submits a call of `function` as a member of `group`.
@@ -44,5 +40,19 @@ extension DispatchQueue {
     let node = WorkNode.item(item, queue: self, on: thread)
     if isBarrier { node.traits.formUnion(.barrier) }
     submit(node, from: thread)
+  }
+}
+
+extension WorkNode {
+  /// Makes a node that calls `function` once, with a QoS and flags of its own.
+  static func function(
+    _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?, qos: DispatchQoS,
+    flags: DispatchWorkItemFlags = [], on thread: ThreadContext
+  ) -> WorkNode {
+    let node = WorkNode.function(function, context, on: thread)
+    let captured = QoSPropagation.captured(
+      from: PackedQoS(rawValue: thread.pointee.qos), explicit: PackedQoS(qos), flags: flags)
+    node.traits = WorkTraits(qos: captured, barrier: flags.contains(.barrier))
+    return node
   }
 }
