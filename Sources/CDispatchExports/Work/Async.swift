@@ -77,16 +77,14 @@ public func dispatchAfterFunction(
 public func dispatchAsyncSwiftJob(
   _ target: Handle?, _ job: UnsafeMutableRawPointer, _ qosClass: UInt32
 ) {
-  let qos = DispatchQoS(c: qosClass, 0) ?? .unspecified
   queue(target)._withUnsafeGuaranteedRef {
-    $0.asyncCall(qos: qos, flags: [], runSwiftJob, job)
+    $0.asyncJob(job, priority: UInt8(truncatingIfNeeded: qosClass), runSwiftJob)
   }
 }
 
-private var runSwiftJob: ClientFunction {
-  { job in
+private var runSwiftJob: DispatchQueue.JobFunction {
+  { job, _ in
     typealias Invoke = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Void
-    let job = job.unsafelyUnwrapped
     // SAFETY: the layout of the runtime's jobs: a job starts with its class, which has the function
     // at offset 24.
     let metadata = job.load(as: UnsafeRawPointer.self)
