@@ -17,6 +17,8 @@ HOOK(swift_task_enqueueGlobalWithDelay_hook);
 HOOK(swift_task_enqueueGlobalWithDeadline_hook);
 HOOK(swift_task_enqueueMainExecutor_hook);
 HOOK(swift_task_asyncMainDrainQueue_hook);
+HOOK(swift_task_getMainExecutor_hook);
+HOOK(swift_task_isMainExecutor_hook);
 
 // A serial executor as the runtime passes it: an object and its conformance; zeros: none.
 typedef struct executor_ref {
@@ -52,6 +54,16 @@ static SWIFT void enqueue_at(
       tolerance_nanoseconds);
 }
 
+static SWIFT executor_ref get_main(void *original) {
+  return (executor_ref){doors.main_identity, doors.main_implementation};
+}
+
+// The executor that the runtime would use itself is still one of the main actor: a job that began
+// before the installation runs on it.
+static SWIFT bool is_main(executor_ref executor, SWIFT bool (*original)(executor_ref executor)) {
+  return executor.identity == doors.main_identity || original(executor);
+}
+
 static SWIFT void drain_main(void *original, void *compatibility) { doors.drain_main(); }
 
 void gc_concurrency_run(void *job, void *queue) { run(job, (executor_ref){0, 0}); }
@@ -76,8 +88,11 @@ bool gc_concurrency_install(const gc_concurrency_doors *given) {
       {FIND(swift_task_enqueueGlobalWithDelay_hook), (void *)enqueue_delayed},
       {FIND(swift_task_enqueueGlobalWithDeadline_hook), (void *)enqueue_at},
       {FIND(swift_task_enqueueGlobal_hook), (void *)enqueue_global},
+      {FIND(swift_task_isMainExecutor_hook), (void *)is_main},
+      {FIND(swift_task_getMainExecutor_hook), (void *)get_main},
   };
-  const int count = sizeof hooks / sizeof *hooks;
+  // The last two only for a caller that has an executor for the main actor.
+  const int count = sizeof hooks / sizeof *hooks - (given->main_identity ? 0 : 2);
   for (int i = 0; i < count; i++) {
     if (!hooks[i].hook) return false;
     // Another library has taken over the runtime. Its choice stands.

@@ -5,13 +5,16 @@ import GrandCentralCore
 ///
 /// From this call on, tasks without an executor of their own run on `DispatchQueue.global`, on the
 /// queue of their priority's class. Jobs of the main actor run on `DispatchQueue.main`, in turn
-/// with its other items. Delayed jobs, such as the end of a `Task.sleep`, are timers of this
-/// engine. A program that embeds the product `GrandCentralDropIn` does not need it.
+/// with its other items. A program that embeds the product `GrandCentralDropIn` does not need it.
 ///
-/// Call it first in the program, before anything is awaited: the main thread may otherwise already
-/// wait for jobs of the main actor in the runtime's own way, and never see those on this engine's
-/// main queue. Afterwards the main thread serves both in `dispatchMain()`, in a run loop that
-/// drains the main queue, or at the end of an `async` main function. Any thread may call it.
+/// The runtime of Swift 6.3 has no hook for the timer of `Task.sleep`: it remains the toolchain's,
+/// and the task then continues on a queue of this engine. Earlier entry points for delayed jobs use
+/// this engine's timers.
+///
+/// Call it in a synchronous main function, before anything is awaited. Then start the work in a
+/// `Task` and call `dispatchMain()`, or run a loop that drains the main queue. An `async` main
+/// function has chosen the runtime's own executor before its first line, and would be resumed on a
+/// queue that no thread drains: such a program stops with a message that says so.
 ///
 /// ```swift
 /// import GrandCentral
@@ -24,4 +27,12 @@ import GrandCentralCore
 ///   hooks of its own, and nothing is changed.
 /// - Source: swift/Runtime/Concurrency.h, the hooks of the Concurrency runtime.
 @discardableResult
-public func takeOverConcurrency() -> Bool { ConcurrencyHooks.install() }
+public func takeOverConcurrency() -> Bool {
+  // The main queue is a DispatchSerialQueue, and lives as long as the process.
+  guard let main = DispatchQueue.main as? DispatchSerialQueue else { return false }
+  // SAFETY: a reference to an executor is two words: the object, and its conformance.
+  let words = unsafeBitCast(
+    main.asUnownedSerialExecutor(),
+    to: (UnsafeMutableRawPointer, UnsafeMutableRawPointer).self)
+  return ConcurrencyHooks.install(mainExecutor: (words.0, words.1))
+}

@@ -358,6 +358,10 @@ typedef struct gc_concurrency_doors {
       int64_t tolerance_seconds, int64_t tolerance_nanoseconds);
   // Runs the main actor's jobs for the rest of the process, on the main thread. Does not return.
   void (*_Nonnull drain_main)(void);
+  // The main actor's executor: an object and its conformance to SerialExecutor. NULL: the runtime
+  // keeps its own, and calls Dispatch's functions for its jobs.
+  void *_Nullable main_identity;
+  void *_Nullable main_implementation;
 } gc_concurrency_doors;
 // Makes the runtime call these functions from now on. False, and nothing is changed: the process has
 // no such runtime, or another library has taken it over. May be called again.

@@ -2,8 +2,10 @@
 // jobs become items of this engine's queues.
 //   global executor         the global queue of the job's class
 //   the same, delayed       a timer of the engine, then that queue
-//   main actor              the main queue
-//   end of an async main    dispatchMain()
+//   main actor              the main queue, through the executor that the caller passes: since 6.2
+//                           the runtime's own executor calls Dispatch's functions without a hook,
+//                           and so do its timers for Task.sleep
+//   end of an async main    dispatchMain() where the runtime keeps its main executor; else a fault
 // The runtime asks exported variables for these functions (CLinux/Concurrency.c). The engine links
 // no part of the runtime. Jobs that were submitted before stay where they are.
 import CGrandCentralLinux
@@ -11,9 +13,14 @@ import CGrandCentralLinux
 package enum ConcurrencyHooks {
   /// Installs the hooks. Any thread; call again at will.
   ///
+  /// - Parameter mainExecutor: the two words of a reference to a serial executor, which serves the
+  ///   main queue. `nil`: the runtime keeps its own executor for the main actor, whose jobs come
+  ///   through the functions of a Dispatch library.
   /// - Returns: `false` if nothing was changed: the process has no Concurrency runtime yet, or
   ///   another library has taken it over.
-  package static func install() -> Bool {
+  package static func install(
+    mainExecutor: (identity: UnsafeMutableRawPointer, implementation: UnsafeMutableRawPointer)?
+  ) -> Bool {
     var doors = gc_concurrency_doors(
       global: { job, priority in
         ConcurrencyHooks.queue(of: priority).asyncJob(
@@ -34,8 +41,18 @@ package enum ConcurrencyHooks {
           leeway: hasTolerance
             ? ConcurrencyHooks.duration(toleranceSeconds, toleranceNanoseconds) : nil)
       },
-      drain_main: { Runtime.shared.main.drainForEver() })
+      drain_main: mainExecutor == nil
+        ? { Runtime.shared.main.drainForEver() } : { ConcurrencyHooks.failInAsyncMain() },
+      main_identity: mainExecutor?.identity, main_implementation: mainExecutor?.implementation)
     return gc_concurrency_install(&doors)
+  }
+
+  /// An async main function has read the main actor's executor before it could replace it. The
+  /// function would be resumed on a main queue that no thread drains.
+  private static func failInAsyncMain() -> Never {
+    clientFault(
+      "Swift Concurrency was taken over in an async main function. Call takeOverConcurrency() in a "
+        + "synchronous main function, start the work in a Task, and call dispatchMain().")
   }
 
   private static func queue(of priority: UInt8) -> DispatchQueue {

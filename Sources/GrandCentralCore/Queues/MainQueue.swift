@@ -6,7 +6,7 @@
 //   0 ─idle→ asleep ─work, retry→ asleep and that bit, wake        any ─drainOnce→ 0
 // A run loop uses a descriptor, which becomes readable whenever bit 0 is set.
 
-final class MainQueue: DispatchQueue, @unchecked Sendable {
+final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   private static let work: UInt32 = 1
   private static let retries: UInt32 = 2
   private static let asleep: UInt32 = 4
