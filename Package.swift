@@ -68,6 +68,9 @@ let package = Package(
       name: "MainQueueProbe", dependencies: ["GrandCentral", "GrandCentralCore", testSupport],
       path: "Tests/Probes/MainQueueProbe", swiftSettings: language),
     .executableTarget(
+      name: "ConcurrencyProbe", dependencies: ["GrandCentral", testSupport],
+      path: "Tests/Probes/ConcurrencyProbe", swiftSettings: language),
+    .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", faults, testSupport],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
     // Walks one path of the engine, for scripts/dev paths.
@@ -94,8 +97,8 @@ let package = Package(
     .testTarget(
       name: "GrandCentralTests",
       dependencies: [
-        "GrandCentral", "ForkProbe", "LifetimeProbe", "MainQueueProbe", "PoolProbe", faults,
-        testSupport,
+        "GrandCentral", "ConcurrencyProbe", "ForkProbe", "LifetimeProbe", "MainQueueProbe",
+        "PoolProbe", faults, testSupport,
       ],
       swiftSettings: language),
     .testTarget(

@@ -81,14 +81,14 @@ enum SwiftJobs {
   }
 
   static func submit(_ job: UnsafeMutableRawPointer, to queue: Unmanaged<DispatchQueue>) {
-    submit(job, at: qos(of: job), to: queue)
+    submit(job, priority: gc_job_priority(job), to: queue)
   }
 
   private static func submit(
-    _ job: UnsafeMutableRawPointer, at qos: DispatchQoS, to queue: Unmanaged<DispatchQueue>
+    _ job: UnsafeMutableRawPointer, priority: UInt8, to queue: Unmanaged<DispatchQueue>
   ) {
     gc_job_submitted(true)
-    queue._withUnsafeGuaranteedRef { $0.asyncCall(qos: qos, flags: [], run, job) }
+    queue._withUnsafeGuaranteedRef { $0.asyncJob(job, priority: priority, run) }
   }
 
   // MARK: The global executor
@@ -99,7 +99,7 @@ enum SwiftJobs {
     guard let qos = DispatchQoS(c: UInt32(priority), 0), qos.qosClass != .unspecified,
       let handle = GlobalQueues.handle(Int(priority))
     else { return false }
-    submit(job, at: qos, to: Unmanaged.fromOpaque(handle))
+    submit(job, priority: priority, to: Unmanaged.fromOpaque(handle))
     return true
   }
 
@@ -111,11 +111,10 @@ enum SwiftJobs {
     return _typeName(type(of: object)).hasSuffix(".DispatchGlobalTaskExecutor")
   }
 
-  private static var run: ClientFunction {
-    { job in
+  private static var run: DispatchQueue.JobFunction {
+    { job, _ in
       typealias Invoke =
         @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Void
-      let job = job.unsafelyUnwrapped
       // SAFETY: the layout of the runtime's jobs: a job starts with its class, which has the
       // function at offset 24.
       let metadata = job.load(as: UnsafeRawPointer.self)

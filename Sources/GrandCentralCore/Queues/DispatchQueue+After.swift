@@ -83,7 +83,11 @@ extension DispatchQueue {
     submit(at: TimeLimit(word: word)) { .item(item, queue: self, on: $0) }
   }
 
-  private func submit(at limit: TimeLimit, _ makeNode: (ThreadContext) -> WorkNode) {
+  /// Submits the node that `makeNode` makes when its time has come. `leeway`: how many nanoseconds
+  /// it may wait for other timers; `nil`: what `asyncAfter` promises.
+  func submit(
+    at limit: TimeLimit, leeway: UInt64? = nil, _ makeNode: (ThreadContext) -> WorkNode
+  ) {
     let thread = currentThread()
     let (timers, target): (Timers, UInt64)
     switch limit {
@@ -100,9 +104,9 @@ extension DispatchQueue {
     // wait for the window's end.
     let node = makeNode(thread)
     let band = QoSPropagation.effective(item: node.traits.qos, queue: ownQoS).band
-    let leeway = max(
+    let usual = max(
       min((target - now) / 10, 10_000_000),
       ClassEffects.of(band).leeway.nanoseconds(after: target - now))
-    timers.submit(node, to: self, at: target, leeway: leeway)
+    timers.submit(node, to: self, at: target, leeway: leeway ?? usual)
   }
 }

@@ -17,28 +17,6 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
   /// The name given at creation.
   public final var label: String { laneLabel }
 
-  /// Creates a queue.
-  ///
-  /// - Parameters:
-  ///   - label: a name for debuggers and messages, by convention in reverse DNS.
-  ///   - qos: the queue's own quality of service; unspecified: the QoS of each item counts. A
-  ///     relative priority outside 0 … -15 stops the process.
-  ///   - attributes: serial unless `.concurrent`; with `.initiallyInactive` nothing runs before
-  ///     `activate()`.
-  ///   - autoreleaseFrequency: accepted and ignored; there are no autorelease pools on Linux.
-  ///   - target: the queue that runs this queue's work; `nil`: a global queue that takes each
-  ///     item at its own QoS.
-  /// - Source: Apple, Dispatch,
-  ///   `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
-  public convenience init(
-    label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
-    autoreleaseFrequency: AutoreleaseFrequency = .inherit, target: DispatchQueue? = nil
-  ) {
-    self.init(
-      lane: label, isConcurrent: attributes.contains(.concurrent), qos: qos,
-      isInactive: attributes.contains(.initiallyInactive), target: target)
-  }
-
   init(
     lane label: String, isConcurrent: Bool, qos: DispatchQoS, isInactive: Bool,
     target: DispatchQueue?
@@ -150,69 +128,5 @@ extension DispatchQueue {
     case workItem
     /// Never.
     case never
-  }
-}
-
-/// A queue that runs one item at a time.
-///
-/// - Source: Apple, Dispatch, `DispatchSerialQueue`.
-public final class DispatchSerialQueue: DispatchQueue, @unchecked Sendable {
-  /// Properties of a new serial queue.
-  public struct Attributes: OptionSet, Sendable {
-    /// The attributes as bits.
-    public let rawValue: UInt64
-    /// Creates attributes from their bits.
-    ///
-    /// - Parameter rawValue: the bits; unknown bits have no effect.
-    /// - Source: Swift standard library, `OptionSet`.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-    /// Nothing runs before `activate()`.
-    public static let initiallyInactive = Attributes(rawValue: 1 << 2)
-  }
-
-  /// Creates a serial queue.
-  ///
-  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
-  /// - Source: Apple, Dispatch, `DispatchSerialQueue`.
-  public init(
-    label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
-    autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
-    target: DispatchQueue? = nil
-  ) {
-    super.init(
-      lane: label, isConcurrent: false, qos: qos,
-      isInactive: attributes.contains(.initiallyInactive), target: target)
-  }
-}
-
-/// A queue whose items run at the same time, except barriers.
-///
-/// - Source: Apple, Dispatch, `DispatchConcurrentQueue`.
-public final class DispatchConcurrentQueue: DispatchQueue, @unchecked Sendable {
-  /// Properties of a new concurrent queue.
-  public struct Attributes: OptionSet, Sendable {
-    /// The attributes as bits.
-    public let rawValue: UInt64
-    /// Creates attributes from their bits.
-    ///
-    /// - Parameter rawValue: the bits; unknown bits have no effect.
-    /// - Source: Swift standard library, `OptionSet`.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-    /// Nothing runs before `activate()`.
-    public static let initiallyInactive = Attributes(rawValue: 1 << 2)
-  }
-
-  /// Creates a concurrent queue.
-  ///
-  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
-  /// - Source: Apple, Dispatch, `DispatchConcurrentQueue`.
-  public init(
-    label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
-    autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
-    target: DispatchQueue? = nil
-  ) {
-    super.init(
-      lane: label, isConcurrent: true, qos: qos,
-      isInactive: attributes.contains(.initiallyInactive), target: target)
   }
 }

@@ -2,7 +2,7 @@
 // Its activation is a bit of `signal` instead of a node: see MainSignal.
 // A run loop uses a descriptor, which becomes readable whenever work is announced.
 
-final class MainQueue: DispatchQueue, @unchecked Sendable {
+final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   let signal = Atomic<MainSignal>(.empty)
   /// An eventfd for run loops; -1 until a run loop requests it.
   let descriptor = Atomic<Int32>(-1)

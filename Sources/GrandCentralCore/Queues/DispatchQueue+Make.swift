@@ -1,0 +1,110 @@
+// Room: Queues/DispatchQueue+Make. The queues that programs make: serial and concurrent.
+// DispatchQueue(label:) makes an object of one of the two subclasses, as on macOS, so a program may
+// cast it. An initialiser of a class cannot return an object of a subclass. One that a protocol
+// extension declares can, since it assigns `self`. It is there for DispatchQueue alone: a subclass
+// with its own initialisers does not get it.
+
+/// What lets `DispatchQueue(label:)` choose a subclass. Programs do not use it.
+public protocol _QueueMaking {}
+
+extension DispatchQueue: _QueueMaking {}
+
+extension _QueueMaking where Self == DispatchQueue {
+  /// Creates a queue: a `DispatchSerialQueue`, or a `DispatchConcurrentQueue`.
+  ///
+  /// - Parameters:
+  ///   - label: a name for debuggers and messages, by convention in reverse DNS.
+  ///   - qos: the queue's own quality of service; unspecified: the QoS of each item counts. A
+  ///     relative priority outside 0 … -15 stops the process.
+  ///   - attributes: serial unless `.concurrent`; with `.initiallyInactive` nothing runs before
+  ///     `activate()`.
+  ///   - autoreleaseFrequency: accepted and ignored; there are no autorelease pools on Linux.
+  ///   - target: the queue that runs this queue's work; `nil`: a global queue that takes each
+  ///     item at its own QoS.
+  /// - Source: Apple, Dispatch,
+  ///   `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  public init(
+    label: String, qos: DispatchQoS = .unspecified, attributes: DispatchQueue.Attributes = [],
+    autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
+    target: DispatchQueue? = nil
+  ) {
+    let isInactive = attributes.contains(.initiallyInactive)
+    self =
+      attributes.contains(.concurrent)
+      ? DispatchConcurrentQueue(
+        label: label, qos: qos, attributes: isInactive ? .initiallyInactive : [],
+        target: target)
+      : DispatchSerialQueue(
+        label: label, qos: qos, attributes: isInactive ? .initiallyInactive : [],
+        target: target)
+  }
+}
+
+/// A queue that runs one item at a time.
+///
+/// - Source: Apple, Dispatch, `DispatchSerialQueue`.
+public class DispatchSerialQueue: DispatchQueue, @unchecked Sendable {
+  /// Properties of a new serial queue.
+  public struct Attributes: OptionSet, Sendable {
+    /// The attributes as bits.
+    public let rawValue: UInt64
+    /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    /// Nothing runs before `activate()`.
+    public static let initiallyInactive = Attributes(rawValue: 1 << 2)
+  }
+
+  /// Creates a serial queue.
+  ///
+  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  /// - Source: Apple, Dispatch, `DispatchSerialQueue`.
+  public init(
+    label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
+    autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
+    target: DispatchQueue? = nil
+  ) {
+    super.init(
+      lane: label, isConcurrent: false, qos: qos,
+      isInactive: attributes.contains(.initiallyInactive), target: target)
+  }
+
+  /// Creates one of the engine's own queues.
+  override init(root label: String, kind: Kind, qos: PackedQoS) {
+    super.init(root: label, kind: kind, qos: qos)
+  }
+}
+
+/// A queue whose items run at the same time, except barriers.
+///
+/// - Source: Apple, Dispatch, `DispatchConcurrentQueue`.
+public final class DispatchConcurrentQueue: DispatchQueue, @unchecked Sendable {
+  /// Properties of a new concurrent queue.
+  public struct Attributes: OptionSet, Sendable {
+    /// The attributes as bits.
+    public let rawValue: UInt64
+    /// Creates attributes from their bits.
+    ///
+    /// - Parameter rawValue: the bits; unknown bits have no effect.
+    /// - Source: Swift standard library, `OptionSet`.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    /// Nothing runs before `activate()`.
+    public static let initiallyInactive = Attributes(rawValue: 1 << 2)
+  }
+
+  /// Creates a concurrent queue.
+  ///
+  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  /// - Source: Apple, Dispatch, `DispatchConcurrentQueue`.
+  public init(
+    label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
+    autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
+    target: DispatchQueue? = nil
+  ) {
+    super.init(
+      lane: label, isConcurrent: true, qos: qos,
+      isInactive: attributes.contains(.initiallyInactive), target: target)
+  }
+}
