@@ -29,8 +29,8 @@ extension DispatchIO {
       /// - Returns: the bytes that are there; `nil` at the end of the file or stream.
       /// - Throws: the error of the read. The sequence has then ended.
       /// - Source: Swift standard library, `AsyncIteratorProtocol.next()`.
-      public mutating func next() async throws -> DispatchData? {
-        try await next(isolation: nil)
+      nonisolated(nonsending) public mutating func next() async throws -> DispatchData? {
+        try await next(isolation: #isolation)
       }
 
       /// Reads the next chunk, without leaving the caller's actor.
@@ -106,7 +106,9 @@ extension DispatchIO {
       /// - Returns: the line without its end; `nil` at the end of the file or stream.
       /// - Throws: the error of the read, or `EMSGSIZE`. The sequence has then ended.
       /// - Source: Swift standard library, `AsyncIteratorProtocol.next()`.
-      public mutating func next() async throws -> String? { try await next(isolation: nil) }
+      nonisolated(nonsending) public mutating func next() async throws -> String? {
+        try await next(isolation: #isolation)
+      }
 
       /// Reads the next line, without leaving the caller's actor.
       ///

@@ -30,7 +30,9 @@ public struct DispatchEvents<Element: Sendable>: AsyncSequence {
     ///
     /// - Returns: the event; `nil` if the sequence has ended.
     /// - Source: Swift standard library, `AsyncIteratorProtocol.next()`.
-    public mutating func next() async -> Element? { await next(isolation: nil) }
+    nonisolated(nonsending) public mutating func next() async -> Element? {
+      await next(isolation: #isolation)
+    }
 
     /// Waits for the next event, without leaving the caller's actor.
     ///
