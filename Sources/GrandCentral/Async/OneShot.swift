@@ -9,10 +9,8 @@
 // written before it and acquires what the other one released, so the later of the two sees both
 // the value and the waiter, and it alone resumes.
 // Invariants: at most one thread completes, and one waiter waits. The waiter is resumed once.
-// Model: Verification/Models/Scenes/AsyncModels.swift.
-#if !GRANDCENTRAL_MODEL
-  import GrandCentralCore
-#endif
+// Test of races: RunTests, `runs or is removed, once, beside cancellation`. There is no model yet.
+import GrandCentralCore
 
 // SAFETY: the word orders all accesses to the cells, as argued above.
 final class OneShot<Waiting: Waiter>: @unchecked Sendable {
@@ -62,12 +60,10 @@ final class OneShot<Waiting: Waiter>: @unchecked Sendable {
   }
 }
 
-#if !GRANDCENTRAL_MODEL
-  extension OneShot {
-    /// Waits for the value. Call once.
-    nonisolated(nonsending) func value<Value>() async -> sending Value
-    where Waiting == TaskWaiter<Value> {
-      await withUnsafeContinuation { self.await(TaskWaiter($0)) }
-    }
+extension OneShot {
+  /// Waits for the value. Call once.
+  nonisolated(nonsending) func value<Value>() async -> sending Value
+  where Waiting == TaskWaiter<Value> {
+    await withUnsafeContinuation { self.await(TaskWaiter($0)) }
   }
-#endif
+}

@@ -1,6 +1,5 @@
-// Purpose: what waits for a value: a task here, a thread in the models.
-// EventDemand and OneShot are generic over it, so that the models (Verification/Models) compile
-// the same sources.
+// Purpose: what waits for a value. EventDemand and OneShot are generic over it, so they know
+// nothing of tasks.
 
 /// A single wait, which ends when it is resumed. Resume it exactly once.
 protocol Waiter<Value> {
@@ -8,13 +7,11 @@ protocol Waiter<Value> {
   func resume(with value: sending Value)
 }
 
-#if !GRANDCENTRAL_MODEL
-  /// A suspended task.
-  struct TaskWaiter<Value>: Waiter, Sendable {
-    let continuation: UnsafeContinuation<Value, Never>
+/// A suspended task.
+struct TaskWaiter<Value>: Waiter, Sendable {
+  let continuation: UnsafeContinuation<Value, Never>
 
-    init(_ continuation: UnsafeContinuation<Value, Never>) { self.continuation = continuation }
+  init(_ continuation: UnsafeContinuation<Value, Never>) { self.continuation = continuation }
 
-    func resume(with value: sending Value) { continuation.resume(returning: value) }
-  }
-#endif
+  func resume(with value: sending Value) { continuation.resume(returning: value) }
+}
