@@ -27,7 +27,7 @@ extension DispatchIO {
       channel,
       IOOperation(
         .read, of: channel, offset: nil, length: IOLimits.length(maxLength), limits: .unlimited,
-        takesWhatIsThere: true, queue: .global()
+        extent: .whatIsThere, queue: .global()
       ) { _, data, error in
         if let data { result.data.append(data) }
         result.error = error

@@ -79,7 +79,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     public static let strictInterval = IntervalFlags(rawValue: 1)
   }
 
-  private let channel: IOChannel
+  let channel: IOChannel
 
   init(_ channel: IOChannel) {
     self.channel = channel

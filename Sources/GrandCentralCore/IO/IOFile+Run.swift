@@ -156,13 +156,17 @@ extension IOFile {
     case .bytes(let count):
       operation.moved += count
       if operation.direction == .read { operation.pending.appendRead(data) }
+      if operation.extent == .oneTransfer {
+        end(operation, 0)
+        break
+      }
       // The next step finds out whether the operation has ended.
       if operation.moved < operation.length && operation.isDue { operation.tell() }
       return true
     case .wouldWait where operation.isStopped: return true
     case .wouldWait where operation.offset != nil || kind == .stored:
       end(operation, EAGAIN)
-    case .wouldWait where operation.takesWhatIsThere && operation.moved > 0:
+    case .wouldWait where operation.extent == .whatIsThere && operation.moved > 0:
       end(operation, 0)
     case .wouldWait:
       operation.state = .waiting

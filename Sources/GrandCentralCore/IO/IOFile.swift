@@ -103,7 +103,7 @@ final class IOFile: @unchecked Sendable {
       channel.unfinished += 1
       operation.sequence = submitted
       submitted += 1
-      let refusal = channel.isClosed ? ECANCELED : channel.error
+      let refusal = channel.isClosed || operation.isStopped ? ECANCELED : channel.error
       if refusal != 0 {
         operation.state = .over
         operation.tellEnd(refusal, atEnd: false)
@@ -148,15 +148,35 @@ final class IOFile: @unchecked Sendable {
   private func stop(_ channel: IOChannel) {
     // In submission order.
     let own = started.filter { $0.channel === channel }.sorted { $0.sequence < $1.sequence }
-    for operation in own {
-      operation.isStopped = true
-      // A thread that runs the operation sees `isStopped` itself.
-      let isRunning =
-        operation.state == .running
-        && !(operation.maySleep && FileTransfers.shared.takeBack(operation))
-      if !isRunning { end(operation, ECANCELED) }
-    }
+    for operation in own { stopStarted(operation) }
     endQueued(of: channel, ECANCELED)
+  }
+
+  private func stopStarted(_ operation: IOOperation) {
+    operation.isStopped = true
+    // A thread that runs the operation sees `isStopped` itself.
+    let isRunning =
+      operation.state == .running
+      && !(operation.maySleep && FileTransfers.shared.takeBack(operation))
+    if !isRunning { end(operation, ECANCELED) }
+  }
+
+  /// Ends one operation early, with ECANCELED; its channel stays open. An operation that is not
+  /// submitted yet ends when it is.
+  func stop(_ operation: IOOperation) {
+    lock.withLock {
+      leaveToParent()
+      switch operation.state {
+      case .over: return
+      case .queued:
+        operation.isStopped = true
+        guard let segment = operation.segment else { return }
+        segment.remove(operation)
+        end(operation, ECANCELED)
+      case .running, .waiting, .parked: stopStarted(operation)
+      }
+      advance()
+    }
   }
 
   // MARK: Descriptors closed too early. With the lock held.

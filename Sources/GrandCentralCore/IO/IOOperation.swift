@@ -9,6 +9,14 @@ final class IOOperation: @unchecked Sendable {
   typealias Handler = (Bool, DispatchData?, Int32) -> Void
   enum Direction { case read, write }
   enum State { case queued, running, waiting, parked, over }
+  /// When an operation ends before its length has moved, without an error or the end of the file.
+  enum Extent {
+    case all
+    /// After some bytes have moved, when more would have to be waited for.
+    case whatIsThere
+    /// After one transfer that has moved bytes.
+    case oneTransfer
+  }
 
   let direction: Direction
   let channel: IOChannel
@@ -16,11 +24,12 @@ final class IOOperation: @unchecked Sendable {
   let offset: Int64?
   let length: Int
   let limits: IOLimits
-  /// Whether to end after some bytes have moved and more would have to be waited for.
-  let takesWhatIsThere: Bool
+  let extent: Extent
   /// The bytes of a write.
   let data: DispatchData
-  /// A serial queue.
+  /// Whether the handler is called only once, at the end. The limits must be `.unlimited`.
+  let callsOnce: Bool
+  /// A serial queue, or any queue for a handler that is called once.
   let queue: DispatchQueue
   /// The class that the disk and the CPUs serve the operation in: that of the queue, or of the
   /// submitter.
@@ -53,8 +62,8 @@ final class IOOperation: @unchecked Sendable {
 
   init(
     _ direction: Direction, of channel: IOChannel, offset: Int64?, length: Int, limits: IOLimits,
-    data: DispatchData = .empty, takesWhatIsThere: Bool = false, queue: DispatchQueue,
-    handler: @escaping Handler
+    data: DispatchData = .empty, extent: Extent = .all, callsOnce: Bool = false,
+    queue: DispatchQueue, handler: @escaping Handler
   ) {
     self.direction = direction
     self.channel = channel
@@ -62,9 +71,12 @@ final class IOOperation: @unchecked Sendable {
     self.length = length
     self.limits = limits
     self.data = data
-    self.takesWhatIsThere = takesWhatIsThere
+    self.extent = extent
+    self.callsOnce = callsOnce
     self.queue =
       switch queue.kind {
+      // One call needs no order.
+      case _ where callsOnce: queue
       case .serial, .bound: queue
       case .concurrent, .root: DispatchQueue(label: "handlers of DispatchIO", target: queue)
       }
@@ -113,7 +125,7 @@ final class IOOperation: @unchecked Sendable {
   func tellEnd(_ error: Int32, atEnd: Bool) {
     switch direction {
     case .read:
-      if atEnd && pending.count > 0 { tell() }
+      if atEnd && pending.count > 0 && !callsOnce { tell() }
       let data = pending
       pending = .empty
       submit(true, error != 0 && data.count == 0 ? nil : data, error)
@@ -169,6 +181,13 @@ final class IOSegment: @unchecked Sendable {
     } else {
       writes.append(operation)
     }
+  }
+
+  /// Removes an operation that has not started.
+  func remove(_ operation: IOOperation) {
+    _ = reads.take { $0 === operation }
+    _ = writes.take { $0 === operation }
+    _ = randoms.take { $0 === operation }
   }
 
   /// Removes and returns the operations of `channel` that have not started, or all if it is `nil`.

@@ -1,5 +1,6 @@
 // Runs before main() in every process of the tests.
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include "CFaults.h"
+
+size_t faults_heap_bytes(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 
 // Writes each line at once, so that the last lines of a run that was killed are not lost.
 static void write_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }

@@ -48,6 +48,9 @@ int faults_refuse(const faults_call *_Nonnull calls, size_t count, int error);
 // Makes only those calls fail whose first argument is `descriptor`.
 int faults_refuse_descriptor(int descriptor, faults_call call, int error);
 
+// Bytes that malloc(3) has handed out and that are not freed.
+size_t faults_heap_bytes(void);
+
 // Forks; the child exits with 0 if `body` returns true. Returns the status of waitpid(2), or -1.
 int faults_in_child(bool (*_Nonnull body)(void));
 
