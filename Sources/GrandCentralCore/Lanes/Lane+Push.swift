@@ -20,6 +20,8 @@ extension Lane {
     // belongs to this word.
     var seen = state.load(ordering: .acquiring)
     var isKept = false
+    // Before the exchange: after it the lane may be gone.
+    if seen.isSuspended { noteQueuedWhileSuspended() }
     while true {
       let (next, action) = seen.pushed(
         node.raw, exclusive: exclusive, urgency: qos.place, width: widthNow)

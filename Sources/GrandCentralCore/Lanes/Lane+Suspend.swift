@@ -31,6 +31,7 @@ extension Lane {
   private final func suspendFirst() -> Bool {
     // relaxed: a guess that the exchange re-checks.
     var seen = state.load(ordering: .relaxed)
+    noteSuspended()
     while let next = seen.suspendedOnce() {
       // releasing: what this thread did before, for the thread that finds the lane suspended.
       let (won, now) = state.weakCompareExchange(
@@ -91,6 +92,7 @@ extension Lane {
   private final func resumeFirst() -> Bool {
     // relaxed: a guess that the exchange re-checks.
     var seen = state.load(ordering: .relaxed)
+    noteResumed()
     while let (next, owns) = seen.resumedOnce() {
       if owns { _ = Unmanaged.passRetained(self) }
       // releasing: what this thread did before, for what may run now. acquiring: with `owns`, the
@@ -155,6 +157,7 @@ extension Lane {
     }
     _ = Unmanaged.passRetained(self)
     suspension = Suspension()
+    if !next.isBlocking { noteResumed() }
     var seen = state.load(ordering: .relaxed)
     while true {
       let (after, owns) = next.isBlocking ? (seen.uncounted(), false) : seen.unsuspended()

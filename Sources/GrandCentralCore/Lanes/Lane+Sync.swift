@@ -184,7 +184,7 @@ extension Lane {
   }
 
   private final func sleepOnWordAnnounced(_ thread: ThreadContext, while asleep: LaneState) {
-    Blocking.announced(thread) {
+    Blocking.announced(thread, boardWait) {
       // A lane that is held for long may never be released: check for a deadlock cycle once, then
       // sleep without a timeout.
       let deadline = Deadline.monotonic(
@@ -245,7 +245,7 @@ extension Lane {
       spinHint()
     }
     EffectivePriority.waiting(thread, for: self, at: band) {
-      Blocking.announced(thread) {
+      Blocking.announced(thread, boardWait) {
         let deadline = Deadline.monotonic(
           nanoseconds: Clock.monotonicNanoseconds() + Tuning.deadlockSuspicionNanoseconds)
         if !Parker.sleep(thread, until: deadline) {
@@ -312,6 +312,7 @@ extension Lane {
     thread.enterQueueLabel(UInt(bitPattern: address))
     withFrame(thread, as: .counted) {
       showLabel(on: thread)
+      BlackBox.noteItem(of: placeOnBoard(), on: thread)
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }
