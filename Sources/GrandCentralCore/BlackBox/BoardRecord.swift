@@ -12,6 +12,7 @@
 // other processes, which might change it. So a damaged board can mislead a reader, never the
 // engine. Where the reader uses read(2), the calls for turn, words and turn take the place of the
 // loads.
+// Models: Verification/Models/Scenes/BoardModels.swift.
 
 struct BoardRecord {
   let words: UnsafeMutablePointer<Atomic<UInt64>>

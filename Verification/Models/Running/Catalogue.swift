@@ -12,6 +12,7 @@ enum Catalogue {
     + Self.references
     + Self.mains
     + Self.workplaces
+    + Self.boards
     + Self.nodes
     + Self.rings
     + Self.injectors
@@ -43,6 +44,7 @@ enum Catalogue {
     + Self.referenceMutants
     + Self.mainMutants
     + Self.queueLabelMutants
+    + Self.boardMutants
     + Self.nodeMutants
     + Self.ringMutants
     + Self.injectorMutants
