@@ -11,7 +11,8 @@ let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
 // The README of a folder of the engine is not part of the module.
 let readmes = [
-  "Coordination", "Data", "Faults", "IO", "Lanes", "Lifecycle", "Platform", "Pool", "Priority",
+  "BlackBox", "Coordination", "Data", "Faults", "IO", "Lanes", "Lifecycle", "Platform", "Pool",
+  "Priority",
   "QoS", "Queues", "Reactor", "Sources", "ThreadPolicy", "Time", "Work",
 ].map { "\($0)/README.md" }
 
@@ -28,6 +29,7 @@ let package = Package(
   products: [
     .library(name: "GrandCentral", targets: ["GrandCentral"]),
     .library(name: "GrandCentralDropIn", targets: ["GrandCentralDropIn"]),
+    .executable(name: "grandcentral", targets: ["grandcentral"]),
   ],
   dependencies: [.package(path: "Tests/Support")],
   targets: [
@@ -63,6 +65,15 @@ let package = Package(
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
 
+    // Reads the board of another process, and explains what hangs there.
+    .target(
+      name: "GrandCentralInside", dependencies: ["GrandCentralCore", "GrandCentralPrimitives"],
+      path: "Sources/Inside", swiftSettings: language),
+    // The command.
+    .executableTarget(
+      name: "grandcentral", dependencies: ["GrandCentralInside"],
+      path: "Sources/Command", swiftSettings: language),
+
     // Programs for behaviour that cannot be tested inside the test process.
     .executableTarget(
       name: "MainQueueProbe", dependencies: ["GrandCentral", "GrandCentralCore", testSupport],
@@ -90,6 +101,10 @@ let package = Package(
     .executableTarget(
       name: "FaultProbe", dependencies: ["GrandCentral", "GrandCentralCore", faults, testSupport],
       path: "Tests/Probes/FaultProbe", swiftSettings: language),
+    // Programs that hang, for the command to explain.
+    .executableTarget(
+      name: "HangProbe", dependencies: ["GrandCentral"],
+      path: "Tests/Probes/HangProbe", swiftSettings: language),
     .executableTarget(
       name: "ClockProbe", dependencies: ["GrandCentral", clock, testSupport],
       path: "Tests/Probes/ClockProbe", swiftSettings: language),
@@ -118,6 +133,13 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "FaultTests", dependencies: ["FaultProbe", "ClockProbe", testSupport],
+      swiftSettings: language),
+    // Runs the command on programs that hang.
+    .testTarget(
+      name: "InsideTests",
+      dependencies: [
+        "GrandCentralInside", "GrandCentralCore", "grandcentral", "HangProbe", testSupport,
+      ],
       swiftSettings: language),
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", testSupport], exclude: ["Lists"],

@@ -8,7 +8,8 @@ let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
 // The README of a folder of the engine is not part of the module.
 let readmes = [
-  "Coordination", "Data", "Faults", "IO", "Lanes", "Lifecycle", "Platform", "Pool", "Priority",
+  "BlackBox", "Coordination", "Data", "Faults", "IO", "Lanes", "Lifecycle", "Platform", "Pool",
+  "Priority",
   "QoS", "Queues", "Reactor", "Sources", "ThreadPolicy", "Time", "Work",
 ].map { "Core/\($0)/README.md" }
 

@@ -93,6 +93,7 @@ final class RegistryState: @unchecked Sendable {
       thread.pointee.next_free = nil
       thread.pointee.applied = 0
       thread.pointee.boosted = 0
+      thread.pointee.board = nil
       return thread
     }
     // On cache lines of its own: owner-only fields of two threads must not share one.

@@ -34,6 +34,7 @@ typedef struct gc_thread {
   uint32_t locks;          // depth inside the fork gate: locks held or waited for, and sections
                            // without a lock; see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
+  void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
   struct gc_thread *_Nullable next_free;
   struct gc_thread *_Nullable next_known;  // list of all contexts; written once
 } gc_thread;
@@ -370,6 +371,17 @@ bool gc_concurrency_install(const gc_concurrency_doors *_Nonnull doors);
 // installation. They ignore `queue`, which all functions that run jobs receive.
 void gc_concurrency_run(void *_Nonnull job, void *_Nonnull queue);
 void gc_concurrency_run_main(void *_Nonnull job, void *_Nonnull queue);
+
+// BlackBox.c. Memory that other processes of the user can read. `folder` NULL: an anonymous file,
+// which exists as long as the process. Otherwise a file in that folder, which must be on tmpfs and
+// closed to other users; it remains when a signal ends the process. Not inherited by a forked
+// child. Returns NULL with errno set; EPERM: the folder is open to other users, or the program runs
+// with privileges; EMEDIUMTYPE: the folder is on another file system.
+void *_Nullable gc_board_map(const char *_Nullable folder, size_t bytes);
+// Copies the name of the calling thread, or of the program, into 16 bytes, padded with zeros.
+void gc_board_name(char *_Nonnull name, bool of_program);
+// Closes the parent's descriptor in a forked child, if it is still that file.
+void gc_board_leave_to_parent(void);
 
 // Traps, so that the stack still shows the caller.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }

@@ -176,7 +176,8 @@ extension DispatchGroup {
       if GroupState(rawValue: word.load(ordering: .acquiring)).isEmpty { return .success }
     }
     guard let watched = watch(GroupState.waiters) else { return .success }
-    return Blocking.announced(currentThread()) { sleep(from: watched, until: limit) }
+    let wait = BoardWait(.group, Unmanaged.passUnretained(self).toOpaque())
+    return Blocking.announced(currentThread(), wait) { sleep(from: watched, until: limit) }
   }
 
   /// Sets a flag of the word and returns the new word. `nil` if the group is empty.

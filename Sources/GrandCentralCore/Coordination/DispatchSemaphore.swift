@@ -147,7 +147,8 @@ extension DispatchSemaphore {
     if spin.look(atMost: Spin.times(Int(spinLimit)), { take(asSleeper: false) }) {
       return .success
     }
-    return Blocking.announced(currentThread()) { doze() ? sleep(until: limit) : .success }
+    let wait = BoardWait(.semaphore, Unmanaged.passUnretained(self).toOpaque())
+    return Blocking.announced(currentThread(), wait) { doze() ? sleep(until: limit) : .success }
   }
 
   /// Takes a grant if there is one.

@@ -98,7 +98,9 @@ struct Once: ~Copyable, Sendable {
       if !won { return }
     }
     withUnsafePointer(to: word) { word in
-      Blocking.announced(thread) { _ = futexWait(lowHalfOf: word.pointee, while: next.lowHalf) }
+      Blocking.announced(thread, BoardWait(.once)) {
+        _ = futexWait(lowHalfOf: word.pointee, while: next.lowHalf)
+      }
     }
   }
 }

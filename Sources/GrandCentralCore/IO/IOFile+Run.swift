@@ -93,7 +93,8 @@ extension IOFile {
 
   private func perform(_ step: IOStep, _ call: () -> Transfer.Outcome) -> Transfer.Outcome {
     // Calls on other descriptors do not sleep.
-    step.kind == .stored || step.offset != nil ? Blocking.announced(currentThread(), call) : call()
+    step.kind == .stored || step.offset != nil
+      ? Blocking.announced(currentThread(), BoardWait(.file), call) : call()
   }
 
   private func write(_ step: IOStep, of data: DispatchData) -> Transfer.Outcome {

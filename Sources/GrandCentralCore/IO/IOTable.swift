@@ -207,7 +207,7 @@ extension IOFile {
   /// Opens the file for the first operation or barrier. Runs on a thread that may sleep.
   func openPath() {
     guard let path else { return }
-    let opened = Blocking.announced(currentThread()) {
+    let opened = Blocking.announced(currentThread(), BoardWait(.file)) {
       Transfer.open(path.path, path.flags, path.mode)
     }
     var kind = Result<FileKind, SystemError>.success(.other)

@@ -57,7 +57,9 @@ extension Lane {
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
       thread.enterQueueLabel(UInt(bitPattern: address))
       showLabel(on: thread)
+      let outerPlace = BlackBox.noteActivation(of: placeOnBoard(), on: thread)
       defer {
+        BlackBox.noteReturn(to: outerPlace, on: thread)
         thread.setCurrentQueueLabel(outerQueueLabel)
         thread.pointee.frame = frame.pointee.previous
         if outerQueueLabel != 0 { Self.showOuterLabel(on: thread) }

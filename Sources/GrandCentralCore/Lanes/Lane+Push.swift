@@ -20,6 +20,8 @@ extension Lane {
     // A guess that the exchange re-checks. acquiring, here and in a lost race: that width.
     var seen = state.load(ordering: .acquiring)
     var isKept = false
+    // Before the exchange: after it the lane may be gone.
+    if seen.isSuspended { noteQueuedWhileSuspended() }
     while true {
       let (next, action) = seen.pushed(
         node.raw, exclusive: exclusive, urgency: qos.place, width: widthNow)

@@ -36,6 +36,7 @@ extension Lane {
   /// Returns false if the lane was suspended already.
   @inline(__always)
   private final func suspendFirst() -> Bool {
+    noteSuspended()
     // releasing: what this thread did before, for the thread that finds the lane suspended.
     let before = state.transition(.releasing) { seen in
       seen.suspendedOnce().map { ($0, seen) }
@@ -62,8 +63,7 @@ extension Lane {
       }
       seen = now
     }
-    if begins { suspension = Suspension(count: 1) }
-    return true
+    return false
   }
 
   /// The first suspend() may not have notified the drainer yet, and this one must not return before
@@ -126,6 +126,7 @@ extension Lane {
     // relaxed: a guess that the exchange re-checks.
     var seen = state.load(ordering: .relaxed)
     while let (next, owns) = seen.resumedOnce() {
+      noteResumed()
       if owns { _ = Unmanaged.passRetained(self) }
       // releasing: what this thread did before, for what may run now. acquiring: with `owns`, the
       // private list that the last owner left.
@@ -215,6 +216,7 @@ extension Lane {
       if won { break }
       counted = now
     }
+    noteResumed()
     _ = Unmanaged.passRetained(self)
     var seen = state.load(ordering: .relaxed)
     while true {
@@ -224,10 +226,12 @@ extension Lane {
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: after, successOrdering: .acquiringAndReleasing,
         failureOrdering: .relaxed)
-      if won { return .isInWord(owns: owns) }
+      if won {
+        after.check(after: seen)
+        return .isInWord(owns: owns)
+      }
       seen = now
     }
-    return .isInWord(owns: owns)
   }
 
   /// After a change, without the lock. `body` is called with the lane held, if the suspension has

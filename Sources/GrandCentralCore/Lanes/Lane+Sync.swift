@@ -189,7 +189,7 @@ extension Lane {
   }
 
   private final func sleepOnWordAnnounced(_ thread: ThreadContext, while asleep: LaneState) {
-    Blocking.announced(thread) {
+    Blocking.announced(thread, boardWait) {
       let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)
       if futexWait(lowHalfOf: state, while: asleep.lowHalf, until: first) == .timedOut {
         // A lane that is held for long may never be released.
@@ -249,7 +249,7 @@ extension Lane {
       spinHint()
     }
     EffectivePriority.waiting(thread, for: self, at: band) {
-      Blocking.announced(thread) {
+      Blocking.announced(thread, boardWait) {
         let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)
         if !Parker.sleep(thread, until: first) {
           LongWait.run(thread, for: self) { Parker.sleep(thread, until: $0) }
@@ -295,6 +295,7 @@ extension Lane {
     thread.enterQueueLabel(UInt(bitPattern: address))
     withFrame(thread, as: .counted) {
       showLabel(on: thread)
+      BlackBox.noteItem(of: placeOnBoard(), on: thread)
       thread.pointee.qos = node.traits.qos.rawValue
       node.run(on: thread)
     }

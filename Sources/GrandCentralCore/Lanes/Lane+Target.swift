@@ -59,6 +59,7 @@ extension Lane {
       inherited.store(target.handedDown.halfWord, ordering: .relaxed)
       return old
     }
+    noteTarget(target)
     // A node sent to the old target would drain the lane where it no longer belongs.
     drainRequests.transition(to: { $0.withdrawn() })
     if target.kind == .root {

@@ -67,6 +67,8 @@ public class _Lane: DispatchObject {
   final let width: Atomic<UInt16>
   /// The slot in the registry. The lock of that part of the registry guards it.
   @Cell final var registeredPlace = LaneRegistry.nowhere
+  /// The generation of the board that has a record of the lane: see Lane+Board.
+  final let boardGeneration = Atomic<UInt32>(0)
 
   /// The caller keeps `target` alive until this returns. The initialiser counts no references,
   /// since many queues live only briefly.
@@ -104,6 +106,7 @@ public class _Lane: DispatchObject {
   }
 
   deinit {
+    leaveBoard()
     if registeredPlace != LaneRegistry.nowhere {
       LaneRegistry.remove(Unmanaged.passUnretained(self))
     }
@@ -164,6 +167,8 @@ public class _Lane: DispatchObject {
   override final func runCarried(_ node: WorkNode, on thread: ThreadContext) {
     runAdmitted(node, on: thread)
   }
+
+  override final func placeOnBoard() -> UInt32 { shownPlace }
 
   override final func changeTarget(to queue: DispatchObject?) {
     retarget(to: queue.map { unsafeDowncast($0, to: Lane.self) } ?? defaultTarget)

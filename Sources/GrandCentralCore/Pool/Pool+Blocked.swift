@@ -7,7 +7,11 @@
 enum Blocking {
   /// Runs `body`, which may sleep, and lets another worker run in place of this one meanwhile.
   @inline(never)
-  static func announced<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
+  static func announced<Result>(
+    _ thread: ThreadContext, _ wait: BoardWait = BoardWait(.none), _ body: () -> Result
+  ) -> Result {
+    BlackBox.noteWait(of: thread, wait)
+    defer { BlackBox.noteEndOfWait(of: thread) }
     guard let raw = thread.pointee.worker else { return body() }
     // SAFETY: the thread of a worker retains its pool, which retains its workers.
     let worker = Unmanaged<Worker>.fromOpaque(raw).takeUnretainedValue()

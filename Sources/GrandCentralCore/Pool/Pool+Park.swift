@@ -152,6 +152,7 @@ extension Pool {
   var hasWorkersToStart: Bool { idleLock.withLock { !workersToStart.isEmpty } }
 
   private func makeThread(for worker: Worker) {
+    BlackBox.open()
     // Read here, not by the new thread: while a thread is made, its maker blocks every signal.
     let start = Unmanaged.passRetained(
       WorkerStart(pool: self, worker: worker, blocked: configuration.readBlockedSignals()))
@@ -187,6 +188,7 @@ extension Pool {
       worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
       thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
       worker.isSearching = true
+      BlackBox.noteWorker(thread)
     }
     while runUntilIdle(worker, thread) && grandCentralWorkerIdle(worker, thread) {}
     thread.pointee.worker = nil
@@ -246,6 +248,7 @@ extension Pool {
     }
     // For an item of a global queue, a label that the thread still carries is another queue's.
     if traits.isDisjoint(with: [.lane, .carried]) && worker.mayHaveLabel { worker.showPlainName() }
+    if traits.isDisjoint(with: [.lane, .carried]) { BlackBox.noteNoQueue(on: thread) }
     let roots = traits.contains(.overcommit) ? Self.overcommitRoots : 0
     var frame = gc_frame(previous: nil, queue: rootOfBand[roots + Int(worker.band.rawValue)])
     // SAFETY: the frame is unlinked from the thread before it leaves the stack.
@@ -262,6 +265,7 @@ extension Pool {
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     refreshWidth()
     monitor.prepare(self)
+    BlackBox.noteIdle(thread)
     var begin = Clock.monotonicNanoseconds()
     while !Parker.sleep(
       thread, until: .monotonic(nanoseconds: begin + configuration.keepAliveNanoseconds))
@@ -281,6 +285,7 @@ extension Pool {
     worker.adaptiveSearch.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
     worker.name.began()
     worker.isSearching = true
+    BlackBox.noteAwake(thread)
     return true
   }
 
@@ -372,16 +377,5 @@ extension Pool {
       freeWorkers.append(worker)
       return .done
     }
-  }
-}
-
-private final class WorkerStart {
-  let pool: Pool
-  let worker: Worker
-  let blocked: UInt64?
-  init(pool: Pool, worker: Worker, blocked: UInt64?) {
-    self.pool = pool
-    self.worker = worker
-    self.blocked = blocked
   }
 }

@@ -110,3 +110,15 @@ final class Worker: @unchecked Sendable {
     lanes.dismantle()
   }
 }
+
+/// What a worker's thread is started with.
+final class WorkerStart {
+  let pool: Pool
+  let worker: Worker
+  let blocked: UInt64?
+  init(pool: Pool, worker: Worker, blocked: UInt64?) {
+    self.pool = pool
+    self.worker = worker
+    self.blocked = blocked
+  }
+}

@@ -78,7 +78,7 @@ final class PerformState: @unchecked Sendable {
       if Parker.isGranted(thread) { return }
       spinHint()
     }
-    Blocking.announced(thread) { _ = Parker.sleep(thread) }
+    Blocking.announced(thread, BoardWait(.loop)) { _ = Parker.sleep(thread) }
   }
 
   func help() {

@@ -67,12 +67,20 @@ extension DispatchWorkItem {
     let band = EffectivePriority.ofWaiter(thread)
     wait.waiterPriorityDidRise(to: band, from: thread)
     let result = EffectivePriority.waiting(thread, for: wait, at: band) {
-      Blocking.announced(thread) { sleep(until: limit) }
+      Blocking.announced(thread, boardWait(behind: queue)) { sleep(until: limit) }
     }
     awaited.store(0, ordering: .sequentiallyConsistent)
     // The queue's drainer recomputes what its nodes ask before the next item.
     if result == .timedOut { queue?.noteAskedChange() }
     return result
+  }
+
+  /// The wait as the board shows it.
+  private func boardWait(behind queue: DispatchQueue?) -> BoardWait {
+    BlackBox.open()
+    return BoardWait(
+      .workItem, Unmanaged.passUnretained(self).toOpaque(), queue: queue?.placeOnBoard() ?? 0,
+      holder: ThreadContext(bitPattern: runner.load(ordering: .relaxed)))
   }
 
   /// Claims the item's only wait and returns the word as it was before.

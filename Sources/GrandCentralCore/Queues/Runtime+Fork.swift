@@ -36,6 +36,8 @@ extension Runtime: ForkParticipant {
     // Made on first use, under no lock: make them before any thread forks. See `LazySlot`.
     _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.isKept, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
+    // First: the other parts may write on the board.
+    BlackBox.shared.joinForks()
     made.joinForks()
     ForkGate.install()
     DuplicateEngineCheck.reportOthers()

@@ -35,6 +35,7 @@ final class Runtime: @unchecked Sendable {
     ThreadRegistry.setExitHandler {
       NodeCache.drain($0)
       LaneRegistry.drain($0)
+      BlackBox.noteEnd(of: $0)
     }
   }
 
@@ -67,6 +68,7 @@ extension Pool.Configuration {
       readMask: fixedWidth != nil ? nil : CPULimits.machine.affinity,
       softThreads: min(most, max(64, 4 * width)), maxThreads: most)
     configuration.hasEffects = true
+    BlackBox.setLimits(width: width, maxThreads: most)
     return configuration
   }
 

@@ -40,6 +40,9 @@ public class DispatchObject {
   /// - Source: Apple, Dispatch, `DispatchObject.resume()`.
   public func resume() {}
 
+  /// The number of the object's record on the board; 0 if it has none: see BlackBox.
+  func placeOnBoard() -> UInt32 { 0 }
+
   /// Runs a node that counts as running on this object, then stops counting it. See
   /// `WorkTraits.carried`.
   func runCarried(_ node: WorkNode, on thread: ThreadContext) {

@@ -209,11 +209,4 @@ import Testing
     #expect(raised.waiterRose(to: .userInitiated) == nil)
     #expect(idle.waiterRose(to: .userInitiated) == nil)
   }
-
-  @Test func `lets a count take over while it is suspended`() throws {
-    let (counted, begins) = try #require(LaneState(LaneState.suspended).counting())
-    #expect(begins && counted.isCounted)
-    #expect(counted.counting()?.next == counted && counted.counting()?.outcome == false)
-    #expect(idle.counting() == nil)
-  }
 }

@@ -12,6 +12,7 @@ enum Catalogue {
     + Self.references
     + Self.mainQueues
     + Self.queueLabels
+    + Self.boards
     + Self.nodes
     + Self.localQueues
     + Self.injectors
@@ -44,6 +45,7 @@ enum Catalogue {
     + Self.referenceMutants
     + Self.mainQueueMutants
     + Self.queueLabelMutants
+    + Self.boardMutants
     + Self.nodeMutants
     + Self.localQueueMutants
     + Self.injectorMutants

@@ -1,0 +1,128 @@
+// The memory of the board, which other processes of the user read: see BlackBox, in the core.
+#define _GNU_SOURCE
+#include "CGrandCentralLinux.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+// The board's file. The program may close every descriptor that it does not know, and open others
+// under the same number, so the number alone identifies nothing.
+static struct {
+  int descriptor;
+  dev_t device;
+  ino_t inode;
+} board_file = {.descriptor = -1};
+
+// The file to remove when the process ends by exit().
+static char board_path[512];
+static pid_t board_owner;
+
+static void remove_file(void) {
+  if (board_path[0] != 0 && board_owner == getpid()) unlink(board_path);
+}
+
+// Opens the folder and checks that only this user can reach it, and that it is in memory: on a disk
+// a page that is written back would stall its writers.
+static int open_folder(const char *folder) {
+  if (getauxval(AT_SECURE) != 0) return errno = EPERM, -1;
+  mkdir(folder, 0700);
+  int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  struct stat status;
+  struct statfs system;
+  int error = 0;
+  if (fstat(descriptor, &status) != 0 || fstatfs(descriptor, &system) != 0) {
+    error = errno;
+  } else if (status.st_uid != geteuid() || (status.st_mode & 077) != 0) {
+    error = EPERM;
+  } else if (system.f_type != TMPFS_MAGIC) {
+    error = EMEDIUMTYPE;
+  }
+  if (error == 0) return descriptor;
+  close(descriptor);
+  return errno = error, -1;
+}
+
+static int make_file(const char *folder, size_t bytes) {
+  int directory = open_folder(folder);
+  if (directory < 0) return -1;
+  char name[32];
+  snprintf(name, sizeof name, "grandcentral-%d", (int)getpid());
+  // A file of this name belongs to a process that has ended.
+  unlinkat(directory, name, 0);
+  int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  int descriptor = openat(directory, name, flags, 0600);
+  // All at once: where tmpfs is full, the first write to a page would end the process.
+  int error = descriptor < 0 ? errno : posix_fallocate(descriptor, 0, (off_t)bytes);
+  if (descriptor >= 0 && error != 0) {
+    unlinkat(directory, name, 0);
+    close(descriptor);
+  }
+  close(directory);
+  if (error != 0) return errno = error, -1;
+  int length = snprintf(board_path, sizeof board_path, "%s/%s", folder, name);
+  if (length >= (int)sizeof board_path) board_path[0] = 0;
+  if (board_owner == 0) atexit(remove_file);
+  board_owner = getpid();
+  return descriptor;
+}
+
+static int make_anonymous_file(size_t bytes) {
+  // Beyond this limit ftruncate(2) raises SIGXFSZ, which ends the process.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return errno = EFBIG, -1;
+  int descriptor = memfd_create("grandcentral", MFD_CLOEXEC);
+  if (descriptor < 0) return -1;
+  if (ftruncate(descriptor, (off_t)bytes) == 0) return descriptor;
+  int error = errno;
+  close(descriptor);
+  return errno = error, -1;
+}
+
+void *gc_board_map(const char *folder, size_t bytes) {
+  int descriptor = folder != NULL ? make_file(folder, bytes) : make_anonymous_file(bytes);
+  if (descriptor < 0) return NULL;
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  struct stat status;
+  if (memory == MAP_FAILED || fstat(descriptor, &status) != 0
+      || madvise(memory, bytes, MADV_DONTFORK) != 0) {
+    int error = errno;
+    if (memory != MAP_FAILED) munmap(memory, bytes);
+    remove_file();
+    close(descriptor);
+    return errno = error, NULL;
+  }
+  board_file.descriptor = descriptor;
+  board_file.device = status.st_dev;
+  board_file.inode = status.st_ino;
+  return memory;
+}
+
+void gc_board_name(char *name, bool of_program) {
+  memset(name, 0, 16);
+  if (of_program) {
+    memcpy(name, program_invocation_short_name, strnlen(program_invocation_short_name, 15));
+  } else {
+    prctl(PR_GET_NAME, name);
+  }
+}
+
+void gc_board_leave_to_parent(void) {
+  struct stat status;
+  int descriptor = board_file.descriptor;
+  board_file.descriptor = -1;
+  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_dev == board_file.device
+      && status.st_ino == board_file.inode) {
+    close(descriptor);
+  }
+}

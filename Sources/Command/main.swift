@@ -1,0 +1,99 @@
+import Glibc
+// The command `grandcentral`: shows the queues and threads of programs that run on this engine.
+import GrandCentralInside
+
+let usage = """
+  Usage: grandcentral ps
+         grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
+
+  Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang or be stopped.
+
+    ps                       lists the processes that have a board
+    dump PID                 shows what hangs in a process, its threads and its queues
+    dump FILE                the same for a file that GRANDCENTRAL_BLACKBOX=DIR left behind
+    --all                    shows idle threads and all queues
+    --json                   prints one JSON object
+    --stuck-after SECONDS    reports waits that last longer than this (default 5)
+    --help                   prints this text
+
+  Exit status: 0: nothing is stuck. 1: something is stuck. 2: the board cannot be read. 64: wrong usage.
+
+  """
+
+func printError(_ text: String) { _ = writeAll("grandcentral: \(text)\n", to: STDERR_FILENO) }
+
+func failUsage(_ text: String) -> Never {
+  printError("\(text) See 'grandcentral --help'.")
+  exit(64)
+}
+
+/// Writes the text to standard output; ends the program if the reader of a pipe has gone.
+func printAll(_ text: String) { if !writeAll(text, to: STDOUT_FILENO) { exit(2) } }
+
+func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+  var rest = Array(text.utf8)[...]
+  while !rest.isEmpty {
+    let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if written < 0 && errno == EINTR { continue }
+    if written < 0 { return false }
+    rest = rest.dropFirst(written)
+  }
+  return true
+}
+
+func dump(_ arguments: [String]) -> Int32 {
+  var target: String?
+  var all = false
+  var json = false
+  var stuckAfter = 5.0
+  var rest = arguments[...]
+  while let argument = rest.popFirst() {
+    switch argument {
+    case "--all": all = true
+    case "--json": json = true
+    case "--stuck-after":
+      guard let seconds = rest.popFirst().flatMap(Double.init), seconds >= 0, seconds < 1e9 else {
+        failUsage("--stuck-after needs a number of seconds.")
+      }
+      stuckAfter = seconds
+    case _ where argument.hasPrefix("--"): failUsage("There is no option \(argument).")
+    case _ where target == nil: target = argument
+    default: failUsage("dump takes one process or file.")
+    }
+  }
+  guard let target else { failUsage("dump needs a process or a file.") }
+  do {
+    let dump =
+      if let process = Int(target), process > 0, process < Int(Int32.max) {
+        try Dump(process: process, stuckAfter: UInt64(stuckAfter * 1e9))
+      } else {
+        try Dump(path: target)
+      }
+    let isColoured = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+    printAll(json ? dump.json() : dump.text(all: all, style: Style(isColoured: isColoured)))
+    return dump.findings.isEmpty ? 0 : 1
+  } catch {
+    printError("\(error)")
+    return 2
+  }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "--help", "-h", "help":
+  printAll(usage)
+case "ps":
+  if arguments.count > 1 { failUsage("ps takes no arguments.") }
+  let processes = Processes.all()
+  printAll("    PID  NAME\n")
+  for (process, name) in processes {
+    let number = String(process)
+    printAll(String(repeating: " ", count: max(0, 7 - number.count)) + number + "  \(name)\n")
+  }
+case "dump":
+  exit(dump(Array(arguments.dropFirst())))
+case nil:
+  failUsage("Name a verb: ps or dump.")
+case .some(let verb):
+  failUsage("There is no verb '\(verb)'.")
+}

@@ -1,0 +1,182 @@
+// Room: BlackBox/BlackBox. The board's memory: made once in a process, and anew in a forked child.
+//   closed ─open→ its address          under the lock, by the first thread that makes a worker,
+//                                      waits, or submits to a suspended queue
+//   closed ─open→ refused              the system gives no memory: the engine works without a board
+//   address, refused ─fork→ closed     in the child, which does not inherit the mapping
+// `generation` counts the boards: a lane or a thread whose number is older has no record on this
+// board. Any thread may read both words; they change in the child of a fork alone, once open.
+// The slots of threads are given under the lock. A slot keeps its writer, and with it the turn, so
+// that the turns of a record grow from one thread to the next.
+import CGrandCentralLinux
+
+/// What a thread writes its record through. Only the thread that has the slot uses it.
+struct BoardWriter {
+  let record: BoardRecord
+  let slot: Int
+  var turn: UInt64 = 0
+  var identity: UInt64 = 0
+  /// The current queue, as the record shows it, and since when.
+  var place: UInt32 = 0
+  var placeSince: UInt64 = 0
+}
+
+// SAFETY: the lock guards all that is not atomic.
+package final class BlackBox: @unchecked Sendable {
+  package static let shared = BlackBox()
+
+  private static var refused: UInt { 1 }
+  /// 0: closed. 1: refused. Otherwise the address of the board.
+  private let memory = Atomic<UInt>(0)
+  private let generationWord = Atomic<UInt32>(1)
+  /// The last turn of a queue's record. One count for all of them, because the records change hands
+  /// without a lock.
+  let queueTurns = Atomic<UInt64>(0)
+  private let lock = Lock()
+  private var freeWriters: [UnsafeMutablePointer<BoardWriter>] = []
+  private var writersMade = 0
+  private var limits = (width: 0, maxThreads: 0)
+
+  /// The number of this process's current board.
+  @inline(__always)
+  static var generation: UInt32 { shared.generationWord.load(ordering: .relaxed) }
+
+  /// The start of the board; `nil` if there is none.
+  @inline(__always)
+  static var start: UnsafeMutableRawPointer? {
+    // acquiring: pairs with the releasing store in open().
+    let address = shared.memory.load(ordering: .acquiring)
+    return address > refused ? UnsafeMutableRawPointer(bitPattern: address) : nil
+  }
+
+  /// Makes the board, unless it was made or refused before. Any thread that holds no lock.
+  @inline(__always)
+  static func open() {
+    #if !GRANDCENTRAL_MODEL
+      // relaxed: a guess that the lock confirms.
+      if shared.memory.load(ordering: .relaxed) == 0 { shared.make() }
+    #endif
+  }
+
+  /// Sets the limits that the header shows. Call before the first thread.
+  static func setLimits(width: Int, maxThreads: Int) {
+    shared.limits = (width, maxThreads)
+  }
+
+  @inline(never)
+  private func make() {
+    lock.withLock {
+      guard memory.load(ordering: .relaxed) == 0 else { return }
+      let made = Self.map()
+      if let made { writeHeader(made) }
+      // releasing: publishes the header's end of the work to open() and start.
+      memory.store(UInt(bitPattern: made) | (made == nil ? Self.refused : 0), ordering: .releasing)
+    }
+  }
+
+  private static func map() -> UnsafeMutableRawPointer? {
+    let bytes = BoardLayout.bytes
+    guard let folder = Process.environment("GRANDCENTRAL_BLACKBOX"), !folder.isEmpty else {
+      return gc_board_map(nil, bytes)
+    }
+    if let made = gc_board_map(folder, bytes) { return made }
+    let reason =
+      switch errno {
+      case EPERM: "it must belong to this user, with mode 0700, and the program must not be setuid"
+      case EMEDIUMTYPE: "it is not on tmpfs. Use a folder in /dev/shm or $XDG_RUNTIME_DIR"
+      default: "errno \(errno)"
+      }
+    report(
+      .settingIgnored,
+      "GRAND CENTRAL: GRANDCENTRAL_BLACKBOX='\(folder)' is ignored: \(reason).")
+    return gc_board_map(nil, bytes)
+  }
+
+  private func writeHeader(_ start: UnsafeMutableRawPointer) {
+    let words = Self.words(at: start)
+    func set(_ index: Int, _ value: UInt64) { words[index].store(value, ordering: .relaxed) }
+    set(BoardLayout.Header.version, BoardLayout.version)
+    set(BoardLayout.Header.recordBytes, UInt64(BoardLayout.recordBytes))
+    set(BoardLayout.Header.threadCapacity, UInt64(BoardLayout.threadCapacity))
+    set(BoardLayout.Header.queueCapacity, UInt64(BoardLayout.queueCapacity))
+    set(BoardLayout.Header.process, UInt64(Process.identifier))
+    set(BoardLayout.Header.made, Clock.monotonicNanoseconds())
+    set(BoardLayout.Header.madeWall, Clock.wallNanoseconds())
+    set(BoardLayout.Header.width, UInt64(limits.width))
+    set(BoardLayout.Header.maxThreads, UInt64(limits.maxThreads))
+    let name = Self.nameWords(ofProgram: true)
+    set(BoardLayout.Header.name, name.0)
+    set(BoardLayout.Header.name + 1, name.1)
+    // releasing: a reader that sees the mark sees the header.
+    words[BoardLayout.Header.magic].store(BoardLayout.magic, ordering: .releasing)
+  }
+
+  // SAFETY: the board has BoardLayout.bytes bytes, aligned to a page, and is never unmapped in the
+  // process that made it. An atomic of 64 bits is laid out as a plain one.
+
+  static func words(at start: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    start.assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  static func record(at offset: Int, in start: UnsafeMutableRawPointer) -> BoardRecord {
+    BoardRecord(words: words(at: start + offset))
+  }
+
+  /// The record of a queue; `nil` if there is no board.
+  static func queueRecord(_ place: UInt32) -> BoardRecord? {
+    guard place != 0, place < BoardLayout.queueCapacity, let start else { return nil }
+    return record(at: BoardLayout.queuesOffset + Int(place) * BoardLayout.recordBytes, in: start)
+  }
+
+  /// The calling thread's name, or the program's.
+  static func nameWords(ofProgram: Bool = false) -> (UInt64, UInt64) {
+    var words: (UInt64, UInt64) = (0, 0)
+    withUnsafeMutableBytes(of: &words) {
+      gc_board_name($0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped, ofProgram)
+    }
+    return words
+  }
+
+  // MARK: Slots of threads
+
+  /// Takes a slot for a thread; `nil` if there is no board, or no slot left.
+  func takeWriter() -> UnsafeMutablePointer<BoardWriter>? {
+    guard let start = Self.start else { return nil }
+    return lock.withLock {
+      if let free = freeWriters.popLast() { return free }
+      guard writersMade < BoardLayout.threadCapacity else { return nil }
+      let slot = writersMade
+      writersMade += 1
+      let offset = BoardLayout.threadsOffset + slot * BoardLayout.recordBytes
+      let made = UnsafeMutablePointer<BoardWriter>.allocate(capacity: 1)
+      made.initialize(to: BoardWriter(record: Self.record(at: offset, in: start), slot: slot))
+      Self.words(at: start)[BoardLayout.Header.threadsUsed]
+        .store(UInt64(writersMade), ordering: .relaxed)
+      return made
+    }
+  }
+
+  func give(_ writer: UnsafeMutablePointer<BoardWriter>) {
+    lock.withLock { freeWriters.append(writer) }
+  }
+}
+
+extension BlackBox: ForkParticipant {
+  /// The child has no board until it needs one. The parent's writers are leaked: they are small,
+  /// and a thread of the parent may have been inside one.
+  package func afterFork() {
+    currentThread().pointee.board = nil
+    freeWriters = []
+    writersMade = 0
+    generationWord.wrappingAdd(1, ordering: .relaxed)
+    memory.store(0, ordering: .relaxed)
+    #if !GRANDCENTRAL_MODEL
+      gc_board_leave_to_parent()
+    #endif
+  }
+
+  package func rehearseFork() {
+    generationWord.wrappingAdd(0, ordering: .relaxed)
+    freeWriters = []
+    _ = currentThread()
+  }
+}

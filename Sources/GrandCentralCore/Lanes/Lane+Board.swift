@@ -1,0 +1,130 @@
+// Room: Lanes/Lane+Board. The lane's record on the board (BlackBox). The number of the record is
+// that of the lane's slot in the registry, so a record is never searched for, and belongs to one
+// live lane at a time.
+// `boardGeneration` is the generation of the board that has the record:
+//   older ─claim→ current     the thread that wins the exchange writes the record. Another thread
+//                             that refers to the record meanwhile needs no order: a reader finds it
+//                             half written and tries again
+//   current ─deinit→          the last thread empties the record, before the slot is given back
+// A lane gets its record when it is first drained, waited for, held by a thread that waits, or when
+// it is suspended. A lane that is only entered by an idle sync() never has one. The words for the
+// target and the suspension are written singly, and the last one wins.
+import CGrandCentralLinux
+
+extension Lane {
+  /// The number of the lane's record, which is written at the first call; 0: it has none.
+  @inline(__always)
+  final var shownPlace: UInt32 {
+    // relaxed: the claim decides.
+    let generation = boardGeneration.load(ordering: .relaxed)
+    return generation == BlackBox.generation ? registeredPlace : claimedPlace(from: generation)
+  }
+
+  @inline(never)
+  private final func claimedPlace(from generation: UInt32) -> UInt32 {
+    guard let record = BlackBox.queueRecord(registeredPlace) else { return 0 }
+    // relaxed: readers are in other processes, and follow the record's own protocol.
+    let (won, _) = boardGeneration.compareExchange(
+      expected: generation, desired: BlackBox.generation, ordering: .relaxed)
+    if won { write(record) }
+    return registeredPlace
+  }
+
+  private final func write(_ record: BoardRecord) {
+    var label = laneLabel
+    let kind = UInt64(kind.rawValue) | UInt64(width.load(ordering: .relaxed)) << 8
+    let isSuspended = state.load(ordering: .relaxed).isSuspended
+    let since = isSuspended ? Clock.coarseNanoseconds() : 0
+    var turn = nextTurn()
+    record.write(&turn) { record in
+      record.set(BoardLayout.Queue.address, UInt64(UInt(bitPattern: address)))
+      record.set(BoardLayout.Queue.kind, kind)
+      record.set(BoardLayout.Queue.target, 0)
+      record.set(BoardLayout.Queue.suspendedSince, since)
+      record.set(BoardLayout.Queue.queuedSuspended, 0)
+      label.withUTF8 { bytes in
+        record.set(BoardLayout.Queue.labelBytes, UInt64(bytes.count))
+        var rest = bytes.prefix(BoardLayout.Queue.maxLabelBytes)
+        var index = BoardLayout.Queue.label
+        while !rest.isEmpty {
+          var word: UInt64 = 0
+          withUnsafeMutableBytes(of: &word) { $0.copyBytes(from: rest.prefix(8)) }
+          record.set(index, word)
+          rest = rest.dropFirst(8)
+          index += 1
+        }
+      }
+    }
+    // The caller may not hold the lane, so its target may change meanwhile.
+    if self.kind != .root, self.kind != .bound, let target = targetNow { noteTarget(target) }
+  }
+
+  /// An even turn that no record had before.
+  private final func nextTurn() -> UInt64 {
+    BlackBox.shared.queueTurns.wrappingAdd(2, ordering: .relaxed).oldValue
+  }
+
+  /// The record, if it has been written.
+  @inline(__always)
+  private final var writtenRecord: BoardRecord? {
+    boardGeneration.load(ordering: .relaxed) == BlackBox.generation
+      ? BlackBox.queueRecord(registeredPlace) : nil
+  }
+
+  /// Empties the record of a lane that ends.
+  @inline(__always)
+  final func leaveBoard() {
+    if boardGeneration.load(ordering: .relaxed) != 0 { emptyRecord() }
+  }
+
+  @inline(never)
+  private final func emptyRecord() {
+    guard let record = writtenRecord else { return }
+    var turn = nextTurn()
+    record.write(&turn) { record in
+      record.set(BoardLayout.Queue.address, 0)
+      record.set(BoardLayout.Queue.suspendedSince, 0)
+    }
+  }
+
+  /// Notes the lane's target, which the caller keeps alive.
+  final func noteTarget(_ target: Lane) {
+    guard let record = writtenRecord else { return }
+    record.set(BoardLayout.Queue.target, UInt64(target.shownPlace))
+  }
+
+  // MARK: Suspension
+
+  /// Notes that the lane is about to be suspended.
+  final func noteSuspended() {
+    guard BlackBox.start != nil, let record = BlackBox.queueRecord(shownPlace) else { return }
+    // relaxed, here and below: single words that are only shown.
+    if state.load(ordering: .relaxed).isSuspended { return }
+    record.words[BoardLayout.Queue.queuedSuspended].store(0, ordering: .relaxed)
+    record.words[BoardLayout.Queue.suspendedSince]
+      .store(Clock.coarseNanoseconds(), ordering: .relaxed)
+  }
+
+  /// Notes that the lane is about to be resumed.
+  final func noteResumed() {
+    guard let record = writtenRecord else { return }
+    record.words[BoardLayout.Queue.suspendedSince].store(0, ordering: .relaxed)
+  }
+
+  /// Notes that work was submitted while the lane is suspended.
+  @inline(never)
+  final func noteQueuedWhileSuspended() {
+    BlackBox.open()
+    guard let record = BlackBox.queueRecord(shownPlace) else { return }
+    // The count is shown and nothing depends on it.
+    record.words[BoardLayout.Queue.queuedSuspended].wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// A wait for this lane, as the board shows it.
+  final var boardWait: BoardWait {
+    BlackBox.open()
+    return BoardWait(
+      .queue, address, queue: shownPlace,
+      holder: ThreadContext(bitPattern: owner.load(ordering: .relaxed)))
+  }
+}

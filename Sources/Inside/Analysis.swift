@@ -1,0 +1,297 @@
+// The wait-for graph of a snapshot: which thread must continue before which other one can.
+//   thread ─waits for→ queue ─held by→ thread ─waits for→ …
+// A thread holds the queues that its record names, and their targets. A queue without a holder may
+// have its activation in line at its target, so the walk continues there.
+import GrandCentralCore
+
+/// Something that hangs, in words.
+package struct Finding: Sendable, Equatable {
+  package enum Kind: String, Sendable {
+    case deadlock = "deadlock"
+    case explosion = "thread-explosion"
+    case forgottenResume = "forgotten-resume"
+    case suspectedDeadlock = "suspected-deadlock"
+    case stuckQueue = "stuck-queue"
+  }
+  package let kind: Kind
+  package let headline: String
+  package let details: [String]
+}
+
+package struct Analysis {
+  package let snapshot: Snapshot
+  /// The time to which ages are computed; the board's latest time if the process has ended.
+  package let now: UInt64
+  /// Waits that last shorter are not reported.
+  package let stuckAfter: UInt64
+  /// Whether a running thread sleeps in the kernel; `nil`: not known.
+  package let isAsleep: (UInt32) -> Bool?
+  private let holdersOf: [UInt32: [Int]]
+  private let indexOf: [UInt32: Int]
+
+  package init(
+    _ snapshot: Snapshot, now: UInt64, stuckAfter: UInt64, isAsleep: @escaping (UInt32) -> Bool?
+  ) {
+    self.snapshot = snapshot
+    self.now = now
+    self.stuckAfter = stuckAfter
+    self.isAsleep = isAsleep
+    var holders: [UInt32: [Int]] = [:]
+    var indices: [UInt32: Int] = [:]
+    for (index, thread) in snapshot.threads.enumerated() {
+      indices[thread.id] = index
+      guard thread.activity != .idle else { continue }
+      let inside = thread.held + [thread.queue]
+      for place in Set(inside.flatMap { Self.hierarchy(of: $0, in: snapshot) }) {
+        holders[place, default: []].append(index)
+      }
+      if thread.isMain {
+        for queue in snapshot.queues.values
+        where queue.kind == .main && !inside.contains(queue.place) {
+          holders[queue.place, default: []].append(index)
+        }
+      }
+    }
+    holdersOf = holders
+    indexOf = indices
+  }
+
+  /// A queue and its targets below the global queue.
+  private static func hierarchy(of place: UInt32, in snapshot: Snapshot) -> [UInt32] {
+    var path: [UInt32] = []
+    var next = place
+    while let queue = snapshot.queues[next], queue.kind != .global, !path.contains(next) {
+      path.append(next)
+      next = queue.target
+    }
+    return path
+  }
+
+  func age(_ since: UInt64) -> UInt64 { since == 0 || since > now ? 0 : now - since }
+
+  func isOld(_ thread: ThreadRecord) -> Bool { age(thread.since) >= stuckAfter }
+
+  /// The threads that must continue before the thread can, as far as known.
+  func ahead(of index: Int) -> [Int] {
+    let thread = snapshot.threads[index]
+    guard thread.activity == .waiting, thread.wait == .queue || thread.wait == .workItem else {
+      return []
+    }
+    if thread.wait == .workItem, let runner = indexOf[thread.holder], runner != index {
+      return [runner]
+    }
+    for place in Self.hierarchy(of: thread.awaitedQueue, in: snapshot) {
+      if snapshot.queues[place]?.suspendedSince ?? 0 != 0 { return [] }
+      let found = (holdersOf[place] ?? []).filter { $0 != index }
+      if !found.isEmpty { return found }
+    }
+    return indexOf[thread.holder].map { [$0] } ?? []
+  }
+
+  /// The threads from `index` to the one that does not wait for a known thread, or to the first
+  /// that is met twice.
+  func chain(from index: Int) -> (path: [Int], cycle: [Int]?) {
+    var path = [index]
+    while let next = ahead(of: path[path.count - 1]).first {
+      if let start = path.firstIndex(of: next) { return (path, Array(path[start...])) }
+      path.append(next)
+    }
+    return (path, nil)
+  }
+
+  var waiting: [Int] {
+    snapshot.threads.indices.filter { snapshot.threads[$0].activity == .waiting }
+  }
+
+  // MARK: Findings
+
+  /// What hangs, the most certain first.
+  package func findings() -> [Finding] {
+    let deadlocks = deadlocks()
+    var chains: [Int: [[Int]]] = [:]
+    for index in waiting where isOld(snapshot.threads[index]) {
+      let chain = chain(from: index)
+      guard chain.cycle == nil, chain.path.count > 1 else { continue }
+      chains[chain.path[chain.path.count - 1], default: []].append(chain.path)
+    }
+    let ends = chains.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+      .compactMap { stuck(behind: $0.key, $0.value) }
+    return deadlocks + explosion() + suspended()
+      + ends.filter { $0.kind == .suspectedDeadlock } + ends.filter { $0.kind == .stuckQueue }
+      + strayHolders()
+  }
+
+  private func deadlocks() -> [Finding] {
+    var seen: Set<[Int]> = []
+    return waiting.compactMap { index in
+      guard let cycle = chain(from: index).cycle, seen.insert(cycle.sorted()).inserted else {
+        return nil
+      }
+      return Finding(
+        kind: .deadlock,
+        headline: "Deadlock: \(cycle.count) thread(s) wait for each other.",
+        details: links(cycle, isClosed: true) + [
+          "Use async() for one of these, or let all of them enter the queues in the same order."
+        ])
+    }
+  }
+
+  /// One line for each wait of a path.
+  private func links(_ path: [Int], isClosed: Bool) -> [String] {
+    path.indices.compactMap { step in
+      let thread = snapshot.threads[path[step]]
+      let isLast = step == path.count - 1
+      let next = isLast && !isClosed ? nil : snapshot.threads[path[(step + 1) % path.count]]
+      return "\(describe(thread)) \(doing(thread))"
+        + (next.map { ", held by \(describe($0))" } ?? "")
+    }
+  }
+
+  private func stuck(behind index: Int, _ paths: [[Int]]) -> Finding? {
+    let end = snapshot.threads[index]
+    let longest = paths.max { $0.count < $1.count } ?? []
+    let waiter = snapshot.threads[longest[max(0, longest.count - 2)]]
+    let queue = label(waiter.awaitedQueue)
+    let count = paths.count
+    if end.activity == .waiting {
+      let kind: Finding.Kind = end.wait == .queue ? .stuckQueue : .suspectedDeadlock
+      guard isOld(end) else { return nil }
+      if kind == .suspectedDeadlock {
+        return Finding(
+          kind: kind,
+          headline: "Suspected deadlock: \(count) thread(s) wait for queue '\(queue)', whose item "
+            + "\(doing(end)).",
+          details: links(longest, isClosed: false) + [
+            "If the wait ends by work on '\(queue)', or by one of these threads, it never ends."
+          ])
+      }
+    } else if isAsleep(end.id) == false {
+      return nil
+    }
+    return Finding(
+      kind: .stuckQueue,
+      headline: "Queue '\(queue)' is stuck behind one item: \(count) thread(s) wait for it.",
+      details: links(longest, isClosed: false))
+  }
+
+  /// Queues whose holder has no record: a thread that entered by an idle sync().
+  private func strayHolders() -> [Finding] {
+    var waiters: [UInt32: [ThreadRecord]] = [:]
+    for index in waiting {
+      let thread = snapshot.threads[index]
+      guard thread.wait == .queue, isOld(thread), ahead(of: index).isEmpty, thread.holder != 0,
+        snapshot.queues[thread.awaitedQueue]?.suspendedSince ?? 0 == 0
+      else { continue }
+      waiters[thread.awaitedQueue, default: []].append(thread)
+    }
+    return waiters.sorted { $0.key < $1.key }.compactMap { place, threads in
+      let holder = threads[0].holder
+      if isAsleep(holder) == false { return nil }
+      return Finding(
+        kind: .stuckQueue,
+        headline:
+          "Queue '\(label(place))' is stuck behind one item: \(threads.count) thread(s) wait for it.",
+        details: threads.map { "\(describe($0)) \(doing($0)), held by thread \(holder)" })
+    }
+  }
+
+  private func explosion() -> [Finding] {
+    let limit = max(2, min(64, snapshot.maxThreads == 0 ? 64 : snapshot.maxThreads))
+    let blocked = snapshot.threads.filter { thread in
+      thread.isWorker
+        && (thread.activity == .waiting
+          || thread.activity == .running && isAsleep(thread.id) == true)
+    }
+    guard blocked.count >= limit, blocked.count > snapshot.width else { return [] }
+    var counts: [String: Int] = [:]
+    for thread in blocked {
+      let own = thread.held.first { $0 != 0 } ?? thread.queue
+      counts[own == 0 ? "a global queue" : "'\(label(own))'", default: 0] += 1
+    }
+    var waits: [String: Int] = [:]
+    for thread in blocked { waits[waitWords(thread), default: 0] += 1 }
+    func lines(_ counts: [String: Int], _ prefix: String) -> [String] {
+      counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(16)
+        .map { "  \($0.value) × \(prefix)\($0.key)" }
+    }
+    return [
+      Finding(
+        kind: .explosion,
+        headline: "Thread explosion: \(blocked.count) threads are held by items that wait.",
+        details: ["Queues that hold the threads:"] + lines(counts, "") + ["They wait for:"]
+          + lines(waits, "") + [
+            "Bound the number of items that wait at a time, or raise GRANDCENTRAL_THREADS."
+          ])
+    ]
+  }
+
+  private func suspended() -> [Finding] {
+    snapshot.queues.values.sorted { $0.place < $1.place }.compactMap { queue in
+      guard queue.suspendedSince != 0, age(queue.suspendedSince) >= stuckAfter else { return nil }
+      let waiters = snapshot.threads.filter {
+        $0.activity == .waiting && $0.awaitedQueue == queue.place
+      }
+      guard queue.queuedSuspended > 0 || !waiters.isEmpty else { return nil }
+      return Finding(
+        kind: .forgottenResume,
+        headline: "Forgotten resume: queue '\(queue.label)' is suspended since "
+          + "\(duration(age(queue.suspendedSince))), and \(queue.queuedSuspended) item(s) wait in it.",
+        details: waiters.map { "\(describe($0)) \(doing($0))" } + [
+          "Call resume() once per suspend(), or activate() on a queue made inactive."
+        ])
+    }
+  }
+}
+
+// MARK: Words
+
+extension Analysis {
+  package func label(_ place: UInt32) -> String {
+    if place == 0 { return "?" }
+    guard let queue = snapshot.queues[place] else { return "queue \(place)" }
+    if queue.label.isEmpty, queue.target != 0, queue.target != place,
+      let target = snapshot.queues[queue.target], target.kind != .global
+    {
+      return "a source of \(target.label)"
+    }
+    return queue.label.isEmpty ? "queue \(place)" : queue.label
+  }
+
+  package func describe(_ thread: ThreadRecord) -> String { "thread \(thread.id) '\(thread.name)'" }
+
+  func waitWords(_ thread: ThreadRecord) -> String {
+    switch thread.activity == .waiting ? thread.wait : .none {
+    case .queue: "queue '\(label(thread.awaitedQueue))'"
+    case .workItem where thread.awaitedQueue != 0:
+      "a work item of queue '\(label(thread.awaitedQueue))'"
+    case .workItem: "a work item"
+    case .group: "a group"
+    case .semaphore: "a semaphore"
+    case .loop: "the end of concurrentPerform"
+    case .once: "dispatch_once"
+    case .file: "a file"
+    case .none: "a system call"
+    }
+  }
+
+  package func doing(_ thread: ThreadRecord) -> String {
+    let since = duration(age(thread.since))
+    switch thread.activity {
+    case .none, .idle: return "has no work for \(since)"
+    case .waiting: return "waits for \(waitWords(thread)) for \(since)"
+    case .running:
+      let verb = isAsleep(thread.id) == true ? "sleeps in a system call" : "runs"
+      guard thread.queue != 0 else { return "\(verb); it last woke \(since) ago" }
+      let time = thread.queueSince == 0 ? "" : " for \(duration(age(thread.queueSince)))"
+      return "\(verb) on queue '\(label(thread.queue))'\(time)"
+    }
+  }
+
+  package func duration(_ nanoseconds: UInt64) -> String {
+    let tenths = nanoseconds / 100_000_000
+    if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
+    let seconds = tenths / 10
+    return seconds < 3600
+      ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds / 3600) h \(seconds / 60 % 60) min"
+  }
+}

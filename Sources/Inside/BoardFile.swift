@@ -1,0 +1,173 @@
+import Glibc
+// Finds the board of a process, or opens a file that outlived one, and reads its bytes. Nothing
+// here makes the process do anything: it may hang, be stopped, or have ended.
+// The bytes come by pread(2), not by mmap(2): a process that shrinks its file could otherwise end
+// its reader with SIGBUS.
+import GrandCentralCore
+
+/// A message for the person at the terminal: what failed, and what to do.
+package struct InsideError: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
+/// The bytes of a board.
+package protocol BoardSource {
+  /// Reads bytes at an offset. Returns fewer than `count` at the end of the file.
+  func read(at offset: Int, count: Int) -> [UInt8]
+}
+
+/// An open file with a board.
+package final class BoardFile: BoardSource {
+  private let descriptor: Int32
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  package func read(at offset: Int, count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let result = pread(
+          descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, count - filled,
+          off_t(offset + filled))
+        if result < 0 && errno == EINTR { continue }
+        if result <= 0 { break }
+        filled += result
+      }
+    }
+  }
+
+  /// Opens a file that a process has left behind.
+  package static func open(path: String) throws -> BoardFile {
+    // Not blocking: the path may name a pipe.
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw InsideError("\(path): \(String(cString: strerror(errno)))")
+    }
+    return BoardFile(descriptor: descriptor)
+  }
+
+  /// Opens the board of a live process.
+  package static func open(process: Int) throws -> BoardFile {
+    guard kill(pid_t(process), 0) == 0 || errno == EPERM else {
+      throw InsideError("There is no process \(process). 'grandcentral ps' lists the processes.")
+    }
+    var refusal: Int32 = 0
+    for folder in ["fd", "map_files"] {
+      let path = "/proc/\(process)/\(folder)"
+      guard let names = namesInFolder(path) else {
+        refusal = errno
+        continue
+      }
+      for name in names where isBoard(linkTarget("\(path)/\(name)")) {
+        let descriptor = Glibc.open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
+        if descriptor >= 0 { return BoardFile(descriptor: descriptor) }
+        refusal = errno
+      }
+    }
+    throw InsideError(explanation(process, refusal))
+  }
+
+  private static func explanation(_ process: Int, _ refusal: Int32) -> String {
+    let maps = readText("/proc/\(process)/maps")
+    let hasBoard = maps.map { $0.contains("/memfd:\(BoardLayout.fileName) ") } ?? false
+    if hasBoard {
+      return """
+        Process \(process) has closed the descriptor of its board, and without privileges nothing else leads to it. \
+        Run the command as root, or start the program with GRANDCENTRAL_BLACKBOX=DIR and dump the file in DIR.
+        """
+    }
+    if refusal == EACCES || refusal == EPERM || maps == nil {
+      return """
+        Process \(process) cannot be read: it belongs to another user, or runs with privileges. Run the command as \
+        that user, or as root.
+        """
+    }
+    return """
+      Process \(process) has no board. It does not run on Grand Central, has not used a queue yet, or the system \
+      refused memory for the board.
+      """
+  }
+
+  static func isBoard(_ target: String) -> Bool {
+    target.hasPrefix("/memfd:\(BoardLayout.fileName) ") || target.hasSuffix(" (grandcentral)")
+      || target.split(separator: "/").last.map {
+        $0.hasPrefix("grandcentral-") && $0.dropFirst(13).allSatisfy(\.isNumber)
+      } ?? false
+  }
+}
+
+/// What /proc says. Each read may fail: the process may end at any time.
+package enum Processes {
+  /// The processes of which a board can be read.
+  package static func all() -> [(process: Int, name: String)] {
+    (namesInFolder("/proc") ?? []).compactMap { Int($0) }.sorted().compactMap { process in
+      let path = "/proc/\(process)/fd"
+      guard let names = namesInFolder(path),
+        names.contains(where: { BoardFile.isBoard(linkTarget("\(path)/\($0)")) })
+      else { return nil }
+      return (process, name(of: process))
+    }
+  }
+
+  static func name(of process: Int) -> String {
+    readText("/proc/\(process)/comm").map { String($0.prefix { $0 != "\n" }) } ?? "?"
+  }
+
+  /// What the kernel knows of a thread.
+  struct Scheduling: Equatable {
+    /// A letter as in proc(5), field 3 of `stat`.
+    let state: Character
+    let switches: String
+    var isAsleep: Bool { "SDTt".contains(state) }
+    var isStopped: Bool { "Tt".contains(state) }
+  }
+
+  static func scheduling(_ process: Int, _ thread: UInt32) -> Scheduling? {
+    guard let text = readText("/proc/\(process)/task/\(thread)/status") else { return nil }
+    func line(_ label: String) -> Substring? {
+      text.split(separator: "\n").first { $0.hasPrefix(label) }?.dropFirst(label.count)
+    }
+    guard let state = line("State:")?.first(where: { $0.isLetter }) else { return nil }
+    let switches =
+      (line("voluntary_ctxt_switches:") ?? "") + "/" + (line("nonvoluntary_ctxt_switches:") ?? "")
+    return Scheduling(state: state, switches: String(switches))
+  }
+}
+
+func namesInFolder(_ path: String) -> [String]? {
+  guard let folder = opendir(path) else { return nil }
+  defer { closedir(folder) }
+  var names: [String] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != "." && name != ".." { names.append(name) }
+  }
+  return names
+}
+
+func linkTarget(_ path: String) -> String {
+  var buffer = [UInt8](repeating: 0, count: 512)
+  let length = buffer.withUnsafeMutableBytes {
+    readlink(path, $0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped, 512)
+  }
+  return String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
+}
+
+func readText(_ path: String) -> String? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 16384)
+  while true {
+    let count = read(descriptor, &buffer, buffer.count)
+    if count < 0 && errno == EINTR { continue }
+    if count <= 0 { break }
+    bytes += buffer.prefix(count)
+  }
+  return String(decoding: bytes, as: UTF8.self)
+}

@@ -1,0 +1,218 @@
+import Glibc
+// What the command prints of one board: findings, threads, queues.
+import GrandCentralCore
+import GrandCentralPrimitives
+
+/// One look at a process or at a file.
+package struct Dump {
+  package let analysis: Analysis
+  package let findings: [Finding]
+  /// `nil`: a file, whose process need not exist any more.
+  package let liveProcess: Int?
+  private let isStopped: Bool
+
+  private static var secondLookNanoseconds: UInt64 { 20_000_000 }
+
+  /// Looks at a live process. If something seems to hang, looks again a little later: what moved
+  /// meanwhile does not hang.
+  package init(process: Int, stuckAfter: UInt64) throws {
+    let source = try BoardFile.open(process: process)
+    let first = try Snapshot(source)
+    var before: [UInt32: Processes.Scheduling] = [:]
+    for thread in first.threads where thread.activity == .running {
+      before[thread.id] = Processes.scheduling(process, thread.id)
+    }
+    func analysis(_ snapshot: Snapshot, _ asleep: [UInt32: Bool]) -> Analysis {
+      Analysis(
+        snapshot, now: Clock.monotonicNanoseconds(), stuckAfter: stuckAfter,
+        isAsleep: { asleep[$0] ?? Processes.scheduling(process, $0)?.isAsleep })
+    }
+    let guess = analysis(first, before.mapValues(\.isAsleep))
+    isStopped =
+      Processes.scheduling(process, UInt32(truncatingIfNeeded: process))?.isStopped ?? false
+    liveProcess = process
+    guard !guess.findings().isEmpty else {
+      self.analysis = guess
+      findings = []
+      return
+    }
+    var pause = timespec(tv_sec: 0, tv_nsec: Int(Self.secondLookNanoseconds))
+    nanosleep(&pause, nil)
+    var second = try Snapshot(source)
+    let times = Dictionary(first.threads.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    var asleep: [UInt32: Bool] = [:]
+    for index in second.threads.indices {
+      let thread = second.threads[index]
+      if thread.activity == .running {
+        let now = Processes.scheduling(process, thread.id)
+        asleep[thread.id] = now?.isAsleep ?? false && now == before[thread.id]
+      } else if times[thread.id]?.since != thread.since
+        || times[thread.id]?.object != thread.object
+      {
+        // It moved: whatever it does now has just begun.
+        second.threads[index].activity = .running
+        asleep[thread.id] = false
+      }
+    }
+    self.analysis = analysis(second, asleep)
+    findings = self.analysis.findings()
+  }
+
+  /// Looks at a file that a process left behind.
+  package init(path: String) throws {
+    let snapshot = try Snapshot(BoardFile.open(path: path))
+    // When the process ended is not known, so no wait is too short.
+    analysis = Analysis(snapshot, now: snapshot.latest, stuckAfter: 0, isAsleep: { _ in nil })
+    findings = analysis.findings()
+    liveProcess = nil
+    isStopped = false
+  }
+
+  // MARK: Text
+
+  package func text(all: Bool, style: Style) -> String {
+    let snapshot = analysis.snapshot
+    var lines: [String] = []
+    for finding in findings {
+      lines.append(style.alarm(finding.headline))
+      lines += finding.details.map { "  " + $0 }
+    }
+    if findings.isEmpty { lines.append(style.good("Nothing is stuck.")) }
+    lines.append("")
+    let place = liveProcess == nil ? "at its end" : isStopped ? "stopped; times run on" : "running"
+    lines.append(
+      "Process \(snapshot.process) '\(snapshot.name)' (\(place)), width \(snapshot.width), at most "
+        + "\(snapshot.maxThreads) threads")
+    if snapshot.torn > 0 {
+      lines.append("\(snapshot.torn) record(s) changed while they were read, and are missing.")
+    }
+    lines += threadLines(all: all, style) + queueLines(all: all, style)
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func threadLines(all: Bool, _ style: Style) -> [String] {
+    let threads = analysis.snapshot.threads
+      .filter { all || $0.activity != .idle }
+      .sorted { ($0.since, $0.id) < ($1.since, $1.id) }
+    let idle = analysis.snapshot.threads.count { $0.activity == .idle }
+    let shown = all ? threads[...] : threads.prefix(20)
+    var lines = [style.title("Threads (\(analysis.snapshot.threads.count), \(idle) idle)")]
+    lines += shown.map { thread in
+      let inside = thread.held.filter { $0 != 0 }.map { "'\(analysis.label($0))'" }
+      let place = inside.isEmpty ? "" : ", in \(inside.joined(separator: " in "))"
+      return "  \(analysis.describe(thread)) \(analysis.doing(thread))\(place)"
+    }
+    if shown.count < threads.count {
+      lines.append("  … and \(threads.count - shown.count) more (--all)")
+    }
+    return lines
+  }
+
+  private func queueLines(all: Bool, _ style: Style) -> [String] {
+    let threads = analysis.snapshot.threads
+    let used = Set(threads.flatMap { $0.held + [$0.queue, $0.awaitedQueue] })
+    let queues = analysis.snapshot.queues.values
+      .filter { all || used.contains($0.place) || $0.suspendedSince != 0 }
+      .sorted { $0.place < $1.place }
+    let shown = all ? queues[...] : queues.prefix(20)
+    var lines = [style.title("Queues (\(queues.count))")]
+    lines += shown.map { queue in
+      let waiters = threads.count { $0.activity == .waiting && $0.awaitedQueue == queue.place }
+      var words = "  '\(analysis.label(queue.place))' \(queue.kind.rawValue)"
+      if queue.target != 0, analysis.snapshot.queues[queue.target]?.kind != .global {
+        words += ", targets '\(analysis.label(queue.target))'"
+      }
+      if queue.suspendedSince != 0 {
+        words += ", suspended for \(analysis.duration(analysis.age(queue.suspendedSince)))"
+      }
+      return words + (waiters > 0 ? ", \(waiters) thread(s) wait for it" : "")
+    }
+    if shown.count < queues.count {
+      lines.append("  … and \(queues.count - shown.count) more (--all)")
+    }
+    return lines
+  }
+
+  // MARK: JSON
+
+  package func json() -> String {
+    let snapshot = analysis.snapshot
+    let findings = findings.map { finding in
+      JSON.object([
+        ("kind", .text(finding.kind.rawValue)), ("headline", .text(finding.headline)),
+        ("details", .list(finding.details.map { .text($0) })),
+      ])
+    }
+    let threads = snapshot.threads.map { thread in
+      JSON.object([
+        ("id", .number(UInt64(thread.id))), ("name", .text(thread.name)),
+        ("worker", .flag(thread.isWorker)), ("activity", .text("\(thread.activity)")),
+        ("waitsFor", .text("\(thread.wait)")), ("sinceNanoseconds", .number(thread.since)),
+        ("awaitedQueue", .number(UInt64(thread.awaitedQueue))),
+        ("queue", .number(UInt64(thread.queue))),
+        ("heldQueues", .list(thread.held.map { .number(UInt64($0)) })),
+      ])
+    }
+    let queues = snapshot.queues.values.sorted { $0.place < $1.place }.map { queue in
+      JSON.object([
+        ("id", .number(UInt64(queue.place))), ("label", .text(queue.label)),
+        ("kind", .text(queue.kind.rawValue)), ("target", .number(UInt64(queue.target))),
+        ("suspendedSinceNanoseconds", .number(queue.suspendedSince)),
+        ("queuedWhileSuspended", .number(queue.queuedSuspended)),
+      ])
+    }
+    return JSON.object([
+      ("process", .number(UInt64(snapshot.process))), ("name", .text(snapshot.name)),
+      ("live", .flag(liveProcess != nil)), ("nowNanoseconds", .number(analysis.now)),
+      ("findings", .list(findings)), ("threads", .list(threads)), ("queues", .list(queues)),
+    ]).text + "\n"
+  }
+}
+
+/// Colours, in a terminal only.
+package struct Style {
+  let isColoured: Bool
+  package init(isColoured: Bool) { self.isColoured = isColoured }
+  private func paint(_ code: String, _ text: String) -> String {
+    isColoured ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
+  func alarm(_ text: String) -> String { paint("1;31", text) }
+  func good(_ text: String) -> String { paint("32", text) }
+  func title(_ text: String) -> String { paint("1", text) }
+}
+
+/// A value in the form of RFC 8259.
+indirect enum JSON {
+  case text(String)
+  case number(UInt64)
+  case flag(Bool)
+  case list([JSON])
+  case object([(String, JSON)])
+
+  var text: String {
+    switch self {
+    case .text(let text): Self.quoted(text)
+    case .number(let number): String(number)
+    case .flag(let flag): flag ? "true" : "false"
+    case .list(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
+    case .object(let fields):
+      "{" + fields.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "\n": quoted += "\\n"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}

@@ -1,0 +1,137 @@
+// The command on programs that hang, in child processes.
+import Glibc
+import TestSupport
+import Testing
+
+/// A probe that has reached its hang: it has printed "ready".
+private final class HangingProbe {
+  let process: pid_t
+  private let input: Int32
+  private let output: Int32
+
+  init(_ scenario: String, environment: [String] = []) {
+    var down: [Int32] = [0, 0]
+    var up: [Int32] = [0, 0]
+    _ = pipe(&down)
+    _ = pipe(&up)
+    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    process = startChild(
+      ["env"] + environment + ["\(buildFolder)/HangProbe", scenario], input: down[0], output: up[1])
+    close(down[0])
+    close(up[1])
+    input = down[1]
+    output = up[0]
+    var bytes: [UInt8] = [0, 0, 0, 0, 0, 0]
+    let count = read(output, &bytes, 6)
+    #expect(count == 6)
+  }
+
+  deinit {
+    kill(process, SIGKILL)
+    _ = waitFor(process)
+    close(input)
+    close(output)
+  }
+}
+
+private func dump(_ target: String, _ arguments: [String] = ["--stuck-after", "0"]) -> ChildResult {
+  runChild(["\(buildFolder)/grandcentral", "dump", target] + arguments)
+}
+
+/// Dumps until the first line begins with `prefix`: the probe's threads get to their waits soon
+/// after it is ready. A hang that is never found fails the test.
+private func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
+  for _ in 0..<patienceSeconds * 20 {
+    let result = dump(String(probe.process))
+    if result.output.hasPrefix(prefix) { return result }
+    usleep(50_000)
+  }
+  return dump(String(probe.process))
+}
+
+private let scenes = [
+  ("deadlock", "Deadlock: 2 thread(s) wait for each other."),
+  ("blocked-by-group", "Suspected deadlock: 1 thread(s) wait for queue 'stuck', whose item waits"),
+  ("blocked", "Queue 'stuck' is stuck behind one item: 1 thread(s) wait for it."),
+  ("explosion", "Thread explosion: 80 threads are held by items that wait."),
+  ("forgotten-resume", "Forgotten resume: queue 'asleep' is suspended since"),
+]
+
+@Suite("grandcentral dump") struct DumpTests {
+  @Test(arguments: scenes) func `names the hang first`(_ scene: (name: String, line: String)) {
+    let probe = HangingProbe(scene.name)
+    let result = dump(probe, until: scene.line)
+    #expect(result.output.hasPrefix(scene.line), "\(result.output)\(result.errors)")
+    #expect(result.status == 1)
+  }
+
+  @Test(arguments: scenes) func `names the hang of a stopped process`(
+    _ scene: (name: String, line: String)
+  ) {
+    let probe = HangingProbe(scene.name)
+    _ = dump(probe, until: scene.line)
+    kill(probe.process, SIGSTOP)
+    let result = dump(probe, until: scene.line)
+    #expect(result.output.hasPrefix(scene.line), "\(result.output)\(result.errors)")
+    #expect(result.status == 1)
+  }
+
+  @Test func `finds nothing in a healthy process`() {
+    let probe = HangingProbe("healthy")
+    for _ in 0..<10 {
+      let result = dump(String(probe.process), [])
+      #expect(result.output.hasPrefix("Nothing is stuck."), "\(result.output)\(result.errors)")
+      #expect(result.status == 0)
+    }
+  }
+
+  @Test func `reads the file of a killed process`() throws {
+    let folder = "/dev/shm/grandcentral-test-\(getpid())"
+    defer { rmdir(folder) }
+    let path: String
+    do {
+      let probe = HangingProbe("deadlock", environment: ["GRANDCENTRAL_BLACKBOX=\(folder)"])
+      _ = dump(probe, until: "Deadlock")
+      path = "\(folder)/grandcentral-\(probe.process)"
+    }
+    defer { unlink(path) }
+    let result = dump(path, [])
+    #expect(result.output.hasPrefix("Deadlock: 2 thread(s)"), "\(result.output)\(result.errors)")
+    #expect(result.status == 1)
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func `survives damaged files`() throws {
+    let folder = "/dev/shm/grandcentral-test-damage-\(getpid())"
+    defer { rmdir(folder) }
+    let probe = HangingProbe("deadlock", environment: ["GRANDCENTRAL_BLACKBOX=\(folder)"])
+    _ = dump(probe, until: "Deadlock")
+    let path = "\(folder)/grandcentral-\(probe.process)"
+    defer { unlink(path) }
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    defer { close(descriptor) }
+    var random = SeededGenerator(for: "damaged boards")
+    for _ in 0..<50 {
+      // The header, the first threads, or the first queues.
+      let area = [0, 4096, 4096 + 2048 * 128].randomElement(using: &random) ?? 0
+      var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let offset = area + Int.random(in: 0..<8192, using: &random)
+      pwrite(descriptor, &bytes, bytes.count, off_t(offset))
+      let result = dump(path, ["--all"])
+      #expect([0, 1, 2].contains(result.status ?? -1), "\(result)")
+      if result.status == 2 {
+        #expect(result.errors.hasPrefix("grandcentral: "), "\(result.errors)")
+        // Repair what the next rounds need.
+        var magic = Array("GCBOARD1".utf8)
+        pwrite(descriptor, &magic, 8, 0)
+      }
+    }
+  }
+
+  @Test func `says what to do about a process without a board`() {
+    let result = dump(String(getppid()))
+    #expect(result.status == 2)
+    #expect(result.errors.hasPrefix("grandcentral: Process"))
+  }
+}
