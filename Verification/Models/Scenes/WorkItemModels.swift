@@ -248,7 +248,8 @@ extension Catalogue {
         at: "let (won, _) = submission.compareExchange(", .isBlind,
         foundBy: "work item: a timed-out wait keeps a later submission"),
       Mutant(
-        "a waiter sleeps without checking the word", in: wait, at: "futexWait(state", .sleepsBlindly,
+        "a waiter sleeps without checking the word", in: wait, at: "futexWait(state",
+        .sleepsBlindly,
         foundBy: "work item: one thread performs, one waits"),
       Mutant(
         "a sleeper is not recorded", in: wait, at: "state.transition(.relaxed",
