@@ -51,15 +51,15 @@ static void merged(size_t count) {
   dispatch_release(work.done);
 }
 
-static void told(void *context) {
+static void notified(void *context) {
   adding *work = context;
   work->sum += dispatch_source_get_data(work->source);
   dispatch_semaphore_signal(work->done);
 }
 
-static void merged_and_told(size_t count) {
+static void merged_and_notified(size_t count) {
   adding work = adding_source(count);
-  start(work.source, &work, told);
+  start(work.source, &work, notified);
   for (size_t i = 0; i < count; i++) {
     dispatch_source_merge_data(work.source, 1);
     dispatch_semaphore_wait(work.done, DISPATCH_TIME_FOREVER);
@@ -197,7 +197,7 @@ static void descriptors(size_t count) {
 
 const workload source_workloads[] = {
   {"source/merge_data", merged, 0},
-  {"source/merge_data, told", merged_and_told, 0},
+  {"source/merge_data, notified", merged_and_notified, 0},
   {"source/timers armed and cancelled", timers, 10000},
   {"source/a timer armed anew", one_timer_again, 0},
   {"source/after_f, due", after, 10000},

@@ -132,9 +132,9 @@ static void order_all_threads(void) {
 }
 
 bool gc_fork_close(gc_thread *self) {
-  uintptr_t nobody = 0;
+  uintptr_t none = 0;
   if (!__atomic_compare_exchange_n(
-          &gc_fork_closer, &nobody, (uintptr_t)self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+          &gc_fork_closer, &none, (uintptr_t)self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
     return false;
   order_all_threads();
   return true;

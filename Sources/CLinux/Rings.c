@@ -188,13 +188,13 @@ bool gc_uring_next(gc_uring *ring, gc_uring_completion *completion) {
   return true;
 }
 
-void gc_uring_set_eventfd(gc_uring *ring, bool rings) {
+void gc_uring_set_eventfd(gc_uring *ring, bool enables) {
   // seq_cst, with the load in gc_uring_next(). The kernel stores the tail and then, after a full
   // barrier (that of its check for sleepers), reads this word. We store this word and then load the
   // tail. So either the kernel sees that it must signal, or we see the completion. An exchange,
   // because a plain store orders nothing after it.
   (void)__atomic_exchange_n(
-      ring->completion_flags, rings ? 0 : IORING_CQ_EVENTFD_DISABLED, __ATOMIC_SEQ_CST);
+      ring->completion_flags, enables ? 0 : IORING_CQ_EVENTFD_DISABLED, __ATOMIC_SEQ_CST);
 }
 
 #else
@@ -229,6 +229,6 @@ bool gc_uring_take_back(gc_uring *ring, uint64_t *key) { return (void)ring, (voi
 bool gc_uring_next(gc_uring *ring, gc_uring_completion *completion) {
   return (void)ring, (void)completion, false;
 }
-void gc_uring_set_eventfd(gc_uring *ring, bool rings) { (void)ring, (void)rings; }
+void gc_uring_set_eventfd(gc_uring *ring, bool enables) { (void)ring, (void)enables; }
 
 #endif

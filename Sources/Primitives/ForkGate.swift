@@ -236,7 +236,7 @@ extension ThreadRegistry {
 
 extension ThreadlessRetry {
   /// Removes all retriers in a forked child, whose engine has nothing to retry.
-  public static func endAll() { keepers.change { $0 = [] } }
+  public static func endAll() { retriers.change { $0 = [] } }
 }
 
 private final class ForkState: @unchecked Sendable {

@@ -67,14 +67,14 @@ func futexWaitPlainly(_ word: borrowing Atomic<UInt32>, while expected: UInt32) 
 func futexWait(
   address: UnsafeRawPointer, while expected: UInt32, until deadline: Deadline?
 ) -> FutexResult {
-  guard ThreadlessRetry.isKept,
+  guard ThreadlessRetry.hasRetriers,
     deadline.map({ $0.isFurther(than: ThreadlessRetry.periodNanoseconds) }) ?? true
   else {
     return sleep(address: address, while: expected, until: deadline)
   }
   let turn = Deadline.monotonic(
     nanoseconds: Clock.monotonicNanoseconds() + ThreadlessRetry.periodNanoseconds)
-  if sleep(address: address, while: expected, until: turn) == .timedOut { ThreadlessRetry.attend() }
+  if sleep(address: address, while: expected, until: turn) == .timedOut { ThreadlessRetry.retry() }
   return .recheck
 }
 

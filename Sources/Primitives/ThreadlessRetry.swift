@@ -12,33 +12,33 @@
 public protocol ThreadlessRetrying: AnyObject, Sendable {
   /// Retries once. Runs on any thread whose sleep on a word has ended by time; it holds no lock of
   /// the engine. Must not sleep.
-  func attend()
+  func retry()
 }
 
 /// The registration of retriers.
 public enum ThreadlessRetry {
   /// The length of one sleep in nanoseconds while a retrier is registered.
   static var periodNanoseconds: UInt64 { 10_000_000 }
-  static let keepers = ThreadlessRetriers()
+  static let retriers = ThreadlessRetriers()
 
-  /// Registers `keeper`, unless it is registered already.
-  public static func begin(_ keeper: any ThreadlessRetrying) {
-    keepers.change { if !$0.contains(where: { $0 === keeper }) { $0.append(keeper) } }
+  /// Registers `retrier`, unless it is registered already.
+  public static func begin(_ retrier: any ThreadlessRetrying) {
+    retriers.change { if !$0.contains(where: { $0 === retrier }) { $0.append(retrier) } }
   }
 
-  /// Removes `keeper`.
-  public static func end(_ keeper: any ThreadlessRetrying) {
-    if isKept { keepers.change { $0.removeAll { $0 === keeper } } }
+  /// Removes `retrier`.
+  public static func end(_ retrier: any ThreadlessRetrying) {
+    if hasRetriers { retriers.change { $0.removeAll { $0 === retrier } } }
   }
 
   /// Whether any retrier is registered.
-  public static var isKept: Bool {
-    // relaxed: a hint before a sleep; attend() reads the list under the lock.
-    keepers.count.load(ordering: .relaxed) != 0
+  public static var hasRetriers: Bool {
+    // relaxed: a hint before a sleep; retry() reads the list under the lock.
+    retriers.count.load(ordering: .relaxed) != 0
   }
 
-  static func attend() {
-    for keeper in keepers.current { keeper.attend() }
+  static func retry() {
+    for retrier in retriers.current { retrier.retry() }
   }
 }
 

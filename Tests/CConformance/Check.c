@@ -57,7 +57,7 @@ void latch_wait_at(latch *one, const char *file, int line) {
   pthread_mutex_lock(&one->mutex);
   while (one->left > 0) {
     if (pthread_cond_timedwait(&one->changed, &one->mutex, &until) == ETIMEDOUT && one->left > 0)
-      fail(file, line, "waited in vain: %ld to go", one->left);
+      fail(file, line, "timed out: %ld to go", one->left);
   }
   pthread_mutex_unlock(&one->mutex);
 }

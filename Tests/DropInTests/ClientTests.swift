@@ -77,7 +77,7 @@ import Testing
     #expect(Int(counts.1)! >= Int(least.1)!, "\(ours)")
   }
 
-  @Test func `a task that others wait for starts beside any number that block`() throws {
+  @Test func `a task that others wait for starts however many others block`() throws {
     let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
     let ours = try client.runOnOurs()
     #expect(ours.status == 0 && ours.output.hasPrefix("blocked="), "\(ours)")
@@ -116,7 +116,7 @@ import Testing
     #expect(isReported, "\(asked)")
   }
 
-  @Test func `a thread-sanitized program starts, and only its own races are told`() throws {
+  @Test func `a thread-sanitized program starts, and only its own races are reported`() throws {
     let client = try Client(swift: "Sanitized.swift", flags: ["-sanitize=thread"])
     let clean = try client.runOnOurs()
     #expect(clean.status == 0 && clean.lines == ["n=401"], "\(clean)")
@@ -125,7 +125,7 @@ import Testing
     #expect(racy.errors.contains("WARNING: ThreadSanitizer: "), "\(racy)")
   }
 
-  @Test func `another copy in the process is told of, once`() throws {
+  @Test func `another copy in the process is reported once`() throws {
     let client = try Client(c: "Copies.c", compiler: "clang")
     let alone = try client.runOnOurs()
     #expect(alone.lines == ["used=1"] && alone.errors.isEmpty, "\(alone)")
@@ -135,16 +135,16 @@ import Testing
       try DropIn.run(["cp", "\(DropIn.folder())/libdispatch.so", scratch[name]])
       others.append(scratch[name])
     }
-    let told = try client.runOnOurs(others)
-    #expect(told.lines == ["used=3"], "\(told)")
-    let reports = told.errors.split(separator: "\n")
+    let result = try client.runOnOurs(others)
+    #expect(result.lines == ["used=3"], "\(result)")
+    let reports = result.errors.split(separator: "\n")
     #expect(
       reports.count == 1
         && reports[0].hasPrefix("GRAND CENTRAL: There are 2 copies of the engine in this process: ")
-        && reports[0].contains(others[0]) && reports[0].contains("libdispatch.so"), "\(told)")
+        && reports[0].contains(others[0]) && reports[0].contains("libdispatch.so"), "\(result)")
   }
 
-  @Test func `what a library wants of another version is told before it runs`() throws {
+  @Test func `symbols that the drop-in lacks are listed before a program runs`() throws {
     let scratch = ScratchFolder()
     let check = [DropIn.dev, "dropin-check", "\(try DropIn.folder())/libdispatch.so"]
     let known = try Client(c: "Copies.c", compiler: "clang")
@@ -154,9 +154,9 @@ import Testing
       .write(toFile: source, atomically: true, encoding: .utf8)
     let newer = scratch["libnewer.so"]
     try DropIn.run(["clang", "-shared", "-fPIC", source, "-o", newer])
-    let told = runChild(check + [newer])
-    #expect(told.status == 1, "\(told)")
-    #expect(told.errors.contains("libnewer.so wants dispatch_of_tomorrow"), "\(told)")
+    let result = runChild(check + [newer])
+    #expect(result.status == 1, "\(result)")
+    #expect(result.errors.contains("libnewer.so wants dispatch_of_tomorrow"), "\(result)")
   }
 
   /// Runs SwiftPM, the compiler's driver, XCTest and Swift Testing on the drop-in library.

@@ -5,13 +5,13 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Channels under the machine's faults", .serialized) struct ChannelFaultTests {
+@Suite("Channels when the system refuses resources", .serialized) struct ChannelFaultTests {
   @Test(arguments: ["stream", "random", "pipe", "sockets"], ["read", "write"])
-  func `tell the error of a system call, and what went before it`(way: String, direction: String) {
+  func `report a system call's error, and the bytes before it`(way: String, direction: String) {
     run("channels-refused:\(way):\(direction)")
   }
 
-  @Test func `cannot be opened without a descriptor, and can when there is one`() {
+  @Test func `fail to open while no descriptor is free, and open once there is one`() {
     run("channels-descriptors")
   }
 
@@ -25,7 +25,7 @@ import Testing
     close(folder.file("closed/file"))
     chmod(folder["closed"], geteuid() == 0 ? 0o700 : 0)
     if geteuid() != 0 { chmod(folder.path, 0o555) }
-    run("channels-nobody", environment: ["FAULTS_FOLDER": folder.path])
+    run("channels-unprivileged", environment: ["FAULTS_FOLDER": folder.path])
     for name in [".", "closed"] { chmod(folder[name], 0o700) }
   }
 

@@ -44,21 +44,21 @@ private func expectReport(
   @Test(
     arguments: ["processes", "memory"],
     ["group", "semaphore", "sync", "item", "deadline", "main", "asleep"])
-  func `queued work runs once a thread may be made, whoever waits`(
+  func `queued work runs once a thread can be created, for any kind of waiter`(
     _ limit: String, _ waiter: String
   ) {
     expectReport(of: run("refused:\(limit):\(waiter)", environment: noStackCache))
   }
 
   @Test(arguments: ["processes", "memory"], [1, 2, 5])
-  func `the workers that there are do the work`(_ limit: String, _ count: Int) {
+  func `existing workers run the work`(_ limit: String, _ count: Int) {
     var environment = noStackCache
     environment["GRANDCENTRAL_WIDTH"] = "2"
     expectReport(of: run("refused-later:\(limit):\(count):items-end", environment: environment))
   }
 
   @Test(arguments: ["processes", "memory"], [1, 2, 5])
-  func `more are made when they may be, though all sleep and nobody waits`(
+  func `more are created when the limit allows, while all sleep without a waiter`(
     _ limit: String, _ count: Int
   ) {
     var environment = noStackCache
@@ -66,28 +66,28 @@ private func expectReport(
     expectReport(of: run("refused-later:\(limit):\(count):items-wait", environment: environment))
   }
 
-  @Test func `what needs no thread works, and what does waits`() {
+  @Test func `calls without a thread work, and others wait`() {
     // The leak checker needs a thread.
     expectReport(of: run("never", environment: ["ASAN_OPTIONS": "detect_leaks=0"]))
   }
 }
 
-@Suite("Events under the machine's faults", .serialized) struct EventFaultTests {
-  @Test func `wait for descriptors to be had, and timers do not`() {
+@Suite("Events when the system refuses resources", .serialized) struct EventFaultTests {
+  @Test func `wait until a descriptor is free, and timers do not`() {
     let result = run("events-descriptors")
     #expect(result.errors.contains("The system refused what events need (errno 24"))
     #expect(result.errors.contains("ulimit -n"))
   }
 
-  @Test(arguments: ["create", "control", "timer", "bell"])
-  func `go on as far as they can where a call is refused for good`(call: String) {
+  @Test(arguments: ["create", "control", "timer", "wake"])
+  func `continue without a call that is always refused, where possible`(call: String) {
     let result = run("events-refused:\(call)")
     if call != "control" && !result.lines.contains(where: isSkip) {
       #expect(result.errors.contains("The system refused what events need"))
     }
   }
 
-  @Test func `wait for a thread to be had`() {
+  @Test func `wait until a thread can be created`() {
     run("events-threads", environment: ["GLIBC_TUNABLES": "glibc.pthread.stack_cache_size=0"])
   }
 
@@ -96,7 +96,7 @@ private func expectReport(
 
 @Suite("Files without io_uring", .serialized) struct TransferFaultTests {
   @Test(arguments: ["EPERM", "ENOSYS", "ENOMEM"])
-  func `are read and written by workers where it is refused, which is told on demand`(
+  func `are read and written by workers when it is refused, which is reported on request`(
     error: String
   ) {
     #expect(run("transfers:setup:\(error)").errors.isEmpty)
@@ -108,12 +108,12 @@ private func expectReport(
     #expect(asked.lines.contains(where: isSkip) || reports.count == 1, "\(asked.errors)")
   }
 
-  @Test(arguments: ["register", "bell"])
-  func `are read and written by workers where it cannot have a bell`(call: String) {
+  @Test(arguments: ["register", "wake"])
+  func `are read and written by workers without a wake-up descriptor`(call: String) {
     run("transfers:\(call):ENOMEM")
   }
 
-  @Test func `go on by workers when it is refused on the way, which is reported on request`() {
+  @Test func `continue on workers when it is refused midway, which is reported on request`() {
     #expect(run("transfers:enter:EPERM").errors.isEmpty)
     let result = run("transfers:enter:EPERM", environment: ["GRANDCENTRAL_REPORTS": "all"])
     let reports = result.errors.split(separator: "\n").filter {
@@ -123,7 +123,7 @@ private func expectReport(
   }
 
   @Test(arguments: ["EAGAIN", "EBUSY", "ENOMEM"])
-  func `lose nothing while it takes nothing`(error: String) {
+  func `lose nothing while it accepts nothing`(error: String) {
     #expect(run("transfers:enter:\(error)").errors.isEmpty)
   }
 
@@ -138,7 +138,7 @@ private func expectReport(
   }
 
   @Test(arguments: ["", "fast", "URING"])
-  func `have a backend of their own when the environment asks for none that there is`(
+  func `use the default backend when the environment names an unknown one`(
     value: String
   ) {
     let result = run("transfers:plain", environment: ["GRANDCENTRAL_IO": value])
@@ -149,30 +149,30 @@ private func expectReport(
   }
 }
 
-@Suite("Under the machine's faults", .serialized) struct MachineFaultTests {
-  @Test func `work runs without a descriptor to be had`() {
+@Suite("When the system refuses resources", .serialized) struct MachineFaultTests {
+  @Test func `work runs while no descriptor is free`() {
     run("descriptors", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
 
-  @Test func `files are watched when there is a descriptor for it, and tell what they missed`() {
+  @Test func `files are watched once a descriptor is free, and report missed events`() {
     let result = run("files:descriptors")
     #expect(result.errors.contains("errno 24") && result.errors.contains("ulimit -n"))
   }
 
   @Test(
     .enabled(if: userNamespaces, "needs a user namespace: unshare(1) with --user"))
-  func `files are watched when there are watches for it, and tell what they missed`() {
+  func `files are watched once a watch is free, and report missed events`() {
     let result = run("files:watches", launcher: ["unshare", "--user", "--map-root-user"])
     let isSkipped = result.lines.contains(where: isSkip)
     #expect(isSkipped || result.errors.contains("errno 28"), "\(result.errors)")
     #expect(isSkipped || result.errors.contains("max_user_watches"), "\(result.errors)")
   }
 
-  @Test func `work runs in a sandbox that knows little`() {
+  @Test func `work runs in a sandbox that refuses newer system calls`() {
     run("sandbox", environment: ["GRANDCENTRAL_WIDTH": "1"])
   }
 
-  @Test func `a process source tells the exit in a sandbox without pidfd_open`() {
+  @Test func `a process source reports the exit in a sandbox without pidfd_open`() {
     run("sandboxed-processes")
   }
 
@@ -180,7 +180,7 @@ private func expectReport(
 
   @Test func `the process may be stopped and continued`() { run("stopped") }
 
-  @Test func `a worker that hardly runs keeps nobody else from working`() { run("slow-worker") }
+  @Test func `a worker that hardly runs does not hold up the others`() { run("slow-worker") }
 
   @Test func `the width follows the CPU mask while work runs`() { run("cpus") }
 
@@ -208,7 +208,7 @@ private func expectReport(
   @Test(
     .enabled(
       if: processNamespaces, "needs a namespace of processes: unshare(1) with --pid, and root"))
-  func `a process source tells the exit where forks are not to be known, and says so`() {
+  func `a process source reports the exit where the kernel hides forks, and says so`() {
     let result = run("changes", launcher: ["unshare", "--pid", "--fork"])
     let reports = result.errors.split(separator: "\n").filter {
       $0.hasPrefix("GRAND CENTRAL: A process source asks for forks or execs")

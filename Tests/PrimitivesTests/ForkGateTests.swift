@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// These tests call the fork handlers without forking. Other suites may wait at the gate briefly.
-@Suite("The gate before a fork", .serialized) struct ForkGateTests {
-  @Test func `waits for who is inside of a lock, and lets nobody in`() {
+@Suite("The fork gate", .serialized) struct ForkGateTests {
+  @Test func `waits for threads that hold a lock, and admits no others`() {
     let lock = SharedLock()
     let (inside, go, prepared, end, entered) = (Latch(), Latch(), Latch(), Latch(), Latch())
     let holder = TestThread("holder") {
@@ -38,7 +38,7 @@ import Testing
     for thread in [holder, forker, late] { #expect(thread.join()) }
   }
 
-  @Test func `is opened by as many calls as have closed it`() {
+  @Test func `opens after as many calls as have closed it`() {
     let thread = TestThread("forker") {
       ForkGate.prepare()
       ForkGate.prepare()
@@ -52,13 +52,13 @@ import Testing
     #expect(thread.join())
   }
 
-  @Test func `takes nothing for a child that was not forked`() {
+  @Test func `changes nothing without a fork`() {
     let generation = ForkGate.generation
     ForkGate.resumeChild()
     #expect(ForkGate.generation == generation)
   }
 
-  @Test func `lets threads fork in turn`() {
+  @Test func `lets threads fork one after the other`() {
     let count = Counter()
     #expect(
       onThreads(4) { _ in

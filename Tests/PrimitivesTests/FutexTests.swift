@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `tells that its deadline has passed`(isWall: Bool) {
+  func `reports that its deadline has passed`(isWall: Bool) {
     let word = SharedWord<UInt32>(7)
     #expect(futexWait(word.atomic, while: 7, until: .past(isWall: isWall)) == .timedOut)
     let soon: Deadline =
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [nil, false, true])
-  func `lets a sleeper go on when it is woken`(isWallDeadline: Bool?) {
+  func `ends a sleep when it is woken`(isWallDeadline: Bool?) {
     let word = SharedWord<UInt32>(0)
     let sleeper = SharedWord<UInt32>(0)
     let results = Log<FutexResult>()
@@ -44,7 +44,7 @@ import Testing
     #expect(!results.all.contains(.timedOut))
   }
 
-  @Test func `wakes all that it is told to`() {
+  @Test func `wakes as many sleepers as requested`() {
     let word = SharedWord<UInt32>(0)
     let asleep = Log<UInt32>()
     let threads = (0..<3).map { number in
@@ -80,7 +80,7 @@ import Testing
     #expect(thread.join())
   }
 
-  @Test func `may be woken when nobody sleeps`() {
+  @Test func `may be woken without sleepers`() {
     let word = SharedWord<UInt32>(0)
     futexWake(word.atomic)
     futexWake(word.atomic, count: .max)
@@ -112,7 +112,7 @@ import Testing
     #expect(try #require(Clock.cpuNanoseconds(ofThread: thread)) > before)
   }
 
-  @Test func `knows no CPU time of a thread that is not there`() {
+  @Test func `has no CPU time for a thread that does not exist`() {
     #expect(Clock.cpuNanoseconds(ofThread: 1 << 23) == nil)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A lock") struct LockTests {
   @Test(arguments: [2, 4, 8])
-  func `lets one thread in at a time`(threads: Int) {
+  func `admits one thread at a time`(threads: Int) {
     let shared = SharedLock()
     let inside = Unguarded(0)
     let total = Unguarded(0)
@@ -26,7 +26,7 @@ import Testing
     #expect(shared.lock.withLock { total.value } == threads * rounds)
   }
 
-  @Test func `lets sleepers in after whoever holds it long`() {
+  @Test func `wakes sleepers after a long hold`() {
     let shared = SharedLock()
     let entered = Counter()
     let waiting = Log<UInt32>()

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [nil, false, true])
-  func `goes on when the grant comes while it sleeps`(isWallDeadline: Bool?) {
+  func `continues when the grant comes while it sleeps`(isWallDeadline: Bool?) {
     let deadline = isWallDeadline.map { Deadline.inSeconds(3600, isWall: $0) }
     let parked = Parked { Parker.sleep($0, until: deadline) }
     parked.proceed.open()
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `goes on without a grant at its deadline`(isWall: Bool) {
+  func `continues without a grant at its deadline`(isWall: Bool) {
     let parked = Parked { Parker.sleep($0, until: .past(isWall: isWall)) }
     parked.proceed.open()
     #expect(parked.join())

@@ -17,7 +17,7 @@ import Testing
     #expect(ThreadName(text).text == name)
   }
 
-  @Test func `is cut at 15 bytes where they are no text`() {
+  @Test func `is cut at 15 bytes where it is not UTF-8`() {
     let bytes = UInt64.max
     #expect(ThreadName(start: (bytes, bytes)).withCString { strlen($0) } == 15)
   }

@@ -28,7 +28,7 @@ import Testing
     #expect(MemoryLayout<gc_thread>.size <= 128)
   }
 
-  @Test func `is used again by later threads, and fresh for each`() {
+  @Test func `is reused by later threads, and fresh for each`() {
     let all = Log<UInt>()
     for _ in 0..<200 {
       onJoinedThread {
@@ -45,7 +45,7 @@ import Testing
     #expect(Set(all.all).count < 100)
   }
 
-  @Test func `tells that its thread is gone`() {
+  @Test func `reports that its thread has ended`() {
     let context = Box<UInt>(0)
     onJoinedThread { context.value = Self.address(currentThread()) }
     let thread = ThreadContext(bitPattern: context.value)!
@@ -53,7 +53,7 @@ import Testing
     #expect(eventually { thread.shared.threadID.load(ordering: .relaxed) == 0 })
   }
 
-  @Test func `is shown to the exit handler while it is still the thread's`() {
+  @Test func `is passed to the exit handler while it belongs to the thread`() {
     let ended = Log<[UInt]>()
     ThreadRegistry.setExitHandler { thread in
       ended.append([

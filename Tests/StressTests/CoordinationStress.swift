@@ -51,7 +51,7 @@ import Testing
     #expect(notified.wait())
   }
 
-  @Test func `a semaphore never lets too many in`() {
+  @Test func `a semaphore never admits more than its value`() {
     let semaphore = DispatchSemaphore(value: 3)
     let inside = Counter()
     let entered = Counter()

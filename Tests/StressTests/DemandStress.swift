@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Events on demand under stress", .timeLimit(.minutes(30))) struct DemandStressTests {
-  @Test func `end once, and lose no count, beside ticks and cancellation`() async {
+  @Test func `end once and lose no count while timers fire and tasks are cancelled`() async {
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<stressed(2_000) {
         group.addTask {

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Schedule.Shape.allCases)
-  func `what is raised comes down again`(_ shape: Schedule.Shape) {
+  func `boosts end`(_ shape: Schedule.Shape) {
     let schedule = Schedule(shape, for: "overrides")
     defer { schedule.end() }
     let queues = tree()

@@ -5,7 +5,7 @@ import Testing
 @Suite("Groups, semaphores and items under hard schedules", .serialized)
 struct ScheduleCoordinationStress {
   @Test(arguments: Schedule.Shape.allCases)
-  func `a group tells of its end after all members`(_ shape: Schedule.Shape) {
+  func `a group notifies after all members`(_ shape: Schedule.Shape) {
     let schedule = Schedule(shape, for: "groups")
     defer { schedule.end() }
     let each = schedule.share(of: 1200)
@@ -81,7 +81,7 @@ struct ScheduleCoordinationStress {
   }
 
   @Test(arguments: Schedule.Shape.allCases)
-  func `an item is run, cancelled, waited for and told of once`(_ shape: Schedule.Shape) {
+  func `an item runs, is cancelled, waited for and notified once`(_ shape: Schedule.Shape) {
     let schedule = Schedule(shape, for: "items")
     defer { schedule.end() }
     let queues = [

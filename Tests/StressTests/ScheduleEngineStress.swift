@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: Schedule.Shape.allCases)
-  func `two engines work beside each other`(_ shape: Schedule.Shape) {
+  func `two engines run side by side`(_ shape: Schedule.Shape) {
     let schedule = Schedule(shape, for: "engines")
     defer { schedule.end() }
     let runtimes = (0..<2).map { _ in
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: Schedule.Shape.allCases)
-  func `what happens once is over before anybody goes on`(_ shape: Schedule.Shape) {
+  func `what happens once has ended before any caller returns`(_ shape: Schedule.Shape) {
     let schedule = Schedule(shape, for: "once")
     defer { schedule.end() }
     let words = (0..<stressed(150)).map { _ in OnceCell() }

@@ -131,7 +131,7 @@ import Testing
     #expect(twice.value == 0)
   }
 
-  @Test func `every byte is read, whoever writes and however many pairs there are`() {
+  @Test func `every byte is read, from any writer and over any number of pairs`() {
     let pairs = (0..<64).map { _ in DescriptorPair.sockets() }
     let each = stressed(64)
     let done = Latch(pairs.count)

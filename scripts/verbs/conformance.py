@@ -152,7 +152,7 @@ def verdict(variant, library, case, limit, wrapper=()):
 
 def verdict_on_stop(library, case, status, text):
     if status >= 0 or -status not in STOPS:
-        return f"went on, and ended with {status}. {text.strip()}"
+        return f"continued, and ended with {status}. {text.strip()}"
     if not library.is_ours:
         return "passed"
     lacking = [word for word in [MESSAGE] + case.text.split("|") if word not in text]

@@ -39,16 +39,16 @@ struct Channel {
     io = made
   }
 
-  func read(_ length: Int = .max, at offset: off_t = 0) -> ToldBytes {
-    let told = ToldBytes()
-    io.read(offset: offset, length: length, queue: queue, ioHandler: told.handler)
-    return told
+  func read(_ length: Int = .max, at offset: off_t = 0) -> IOResult {
+    let result = IOResult()
+    io.read(offset: offset, length: length, queue: queue, ioHandler: result.handler)
+    return result
   }
 
-  func write(_ bytes: [UInt8], at offset: off_t = 0) -> ToldBytes {
-    let told = ToldBytes()
-    io.write(offset: offset, data: copiedData(bytes), queue: queue, ioHandler: told.handler)
-    return told
+  func write(_ bytes: [UInt8], at offset: off_t = 0) -> IOResult {
+    let result = IOResult()
+    io.write(offset: offset, data: copiedData(bytes), queue: queue, ioHandler: result.handler)
+    return result
   }
 
   /// Closes the channel. Returns the cleanup handler's error, or -1 unless it ran exactly once.
@@ -59,7 +59,7 @@ struct Channel {
 }
 
 /// What the handlers of one operation received.
-final class ToldBytes: @unchecked Sendable {
+final class IOResult: @unchecked Sendable {
   private let monitor = Monitor()
   private var calls: [[UInt8]] = []
   private var doneCount = 0

@@ -19,10 +19,10 @@ import Testing
     let file = madeFile("a", numbers(250_000))
     let channel = Channel(file)
     channel.io.setLimit(highWater: 70_000)
-    let told = channel.read()
-    #expect(told.wait())
-    #expect(told.bytes == numbers(250_000) && told.error == 0)
-    #expect(told.pieces.allSatisfy { $0 <= 70_000 })
+    let result = channel.read()
+    #expect(result.wait())
+    #expect(result.bytes == numbers(250_000) && result.error == 0)
+    #expect(result.pieces.allSatisfy { $0 <= 70_000 })
     let past = channel.read(10)
     #expect(past.wait())
     #expect(past.bytes.isEmpty && past.error == 0)
@@ -36,27 +36,27 @@ import Testing
     writer.io.setLimit(highWater: 10_000)
     reader.io.setLimit(lowWater: 5_000)
     let bytes = numbers(300_003)
-    let told = reader.read(bytes.count)
+    let result = reader.read(bytes.count)
     let written = writer.write(bytes)
-    #expect(written.wait() && told.wait())
-    #expect(told.bytes == bytes && told.error == 0 && written.error == 0)
+    #expect(written.wait() && result.wait())
+    #expect(result.bytes == bytes && result.error == 0 && written.error == 0)
     #expect(writer.end() == 0 && reader.end() == 0)
     ends.closeBoth()
   }
 
-  @Test func `hands over what comes as it comes, with a low water mark of 1`() {
+  @Test func `delivers bytes as they arrive, with a low water mark of 1`() {
     let ends = DescriptorPair.pipe()
     let channel = Channel(ends.input)
     channel.io.setLimit(lowWater: 1)
-    let told = channel.read()
+    let result = channel.read()
     writeBytes(ends.output, 5)
-    #expect(eventually { told.bytes.count == 5 })
+    #expect(eventually { result.bytes.count == 5 })
     writeBytes(ends.output, 7)
-    #expect(eventually { told.bytes.count == 12 })
-    #expect(!told.isDone)
+    #expect(eventually { result.bytes.count == 12 })
+    #expect(!result.isDone)
     close(ends.output)
-    #expect(told.wait())
-    #expect(told.error == 0)
+    #expect(result.wait())
+    #expect(result.error == 0)
     #expect(channel.end() == 0)
     close(ends.input)
   }
@@ -64,10 +64,10 @@ import Testing
   @Test func `reads and writes at random offsets`() {
     let file = madeFile("a", numbers(100_000))
     let channel = Channel(file, .random)
-    let told = (0..<50).map { channel.read(1000, at: off_t(99_000 - $0 * 1500)) }
-    for (index, told) in told.enumerated() {
-      #expect(told.wait())
-      #expect(told.bytes == numbers(1000, from: 99_000 - index * 1500))
+    let results = (0..<50).map { channel.read(1000, at: off_t(99_000 - $0 * 1500)) }
+    for (index, result) in results.enumerated() {
+      #expect(result.wait())
+      #expect(result.bytes == numbers(1000, from: 99_000 - index * 1500))
     }
     let over = channel.write([1, 2, 3], at: 200_000)
     #expect(over.wait())
@@ -82,11 +82,11 @@ import Testing
   @Test func `runs operations in order`() {
     let ends = DescriptorPair.pipe()
     let channel = Channel(ends.input)
-    let told = (0..<20).map { _ in channel.read(3) }
+    let results = (0..<20).map { _ in channel.read(3) }
     write(ends.output, numbers(60), 60)
-    for (index, told) in told.enumerated() {
-      #expect(told.wait())
-      #expect(told.bytes == numbers(3, from: 3 * index))
+    for (index, result) in results.enumerated() {
+      #expect(result.wait())
+      #expect(result.bytes == numbers(3, from: 3 * index))
     }
     #expect(channel.end() == 0)
     ends.closeBoth()
@@ -109,18 +109,18 @@ import Testing
     close(file)
   }
 
-  @Test func `lets operations end when it is closed, and takes no more`() {
+  @Test func `ends its operations when it is closed, and accepts no more`() {
     let ends = DescriptorPair.pipe()
     let channel = Channel(ends.input)
-    let told = channel.read(10)
+    let result = channel.read(10)
     channel.io.close()
     let late = channel.read(10)
     #expect(late.wait())
     #expect(late.error == ECANCELED && late.bytes.isEmpty)
     #expect(channel.cleanups.count == 0)
     writeBytes(ends.output, 10)
-    #expect(told.wait())
-    #expect(told.error == 0 && told.bytes.count == 10)
+    #expect(result.wait())
+    #expect(result.error == 0 && result.bytes.count == 10)
     #expect(channel.end() == 0)
     ends.closeBoth()
   }
@@ -128,25 +128,25 @@ import Testing
   @Test func `ends its operations when it is stopped`() {
     let ends = DescriptorPair.pipe()
     let channel = Channel(ends.input)
-    let told = [channel.read(10), channel.read(10)]
+    let results = [channel.read(10), channel.read(10)]
     channel.io.close(flags: .stop)
-    for told in told {
-      #expect(told.wait())
-      #expect(told.error == ECANCELED && told.bytes.isEmpty)
+    for result in results {
+      #expect(result.wait())
+      #expect(result.error == ECANCELED && result.bytes.isEmpty)
     }
     #expect(channel.end() == 0)
     ends.closeBoth()
   }
 
-  @Test func `gives back what it has not written when it is stopped`() {
+  @Test func `returns what it has not written when it is stopped`() {
     let ends = DescriptorPair.sockets()
     let channel = Channel(ends.output)
     let bytes = numbers(500_000)
-    let told = channel.write(bytes)
+    let result = channel.write(bytes)
     #expect(eventually { ReadinessNow.isFull(ends.output) })
     channel.io.close(flags: .stop)
-    #expect(told.wait())
-    #expect(told.error == ECANCELED)
+    #expect(result.wait())
+    #expect(result.error == ECANCELED)
     #expect(channel.end() == 0)
     close(ends.output)
     var got: [UInt8] = []
@@ -154,15 +154,15 @@ import Testing
     while case let count = read(ends.input, &buffer, buffer.count), count > 0 {
       got += buffer.prefix(count)
     }
-    #expect(got + told.last == bytes)
+    #expect(got + result.last == bytes)
     close(ends.input)
   }
 
   @Test func `makes a file by its path, and closes it`() throws {
     let made = try #require(Channel(path: folder["new"], O_WRONLY | O_CREAT))
-    let told = made.write(numbers(300_000))
-    #expect(told.wait())
-    #expect(told.error == 0)
+    let result = made.write(numbers(300_000))
+    #expect(result.wait())
+    #expect(result.error == 0)
     #expect(made.end() == 0)
     let channel = try #require(Channel(path: folder["new"], O_RDONLY))
     let read = channel.read()
@@ -171,7 +171,7 @@ import Testing
     #expect(channel.end() == 0)
   }
 
-  @Test func `tells why there can be none`() throws {
+  @Test func `reports why it cannot be created`() throws {
     let missing = try #require(Channel(path: folder["missing"], O_RDONLY))
     #expect(missing.cleanups.waitForCount(1))
     #expect(missing.cleanups.all == [ENOENT])
@@ -179,9 +179,9 @@ import Testing
     #expect(closed.cleanups.waitForCount(1))
     #expect(closed.cleanups.all == [EBADF])
     for channel in [missing, closed] {
-      let told = channel.read(10)
-      #expect(told.wait())
-      #expect(told.error == channel.cleanups.all[0] && told.bytes.isEmpty)
+      let result = channel.read(10)
+      #expect(result.wait())
+      #expect(result.error == channel.cleanups.all[0] && result.bytes.isEmpty)
     }
     let ends = DescriptorPair.pipe()
     let seekless = Channel(ends.input, .random)
@@ -194,9 +194,9 @@ import Testing
     let file = madeFile("a", numbers(100))
     let first = Channel(file)
     let second = Channel(of: first, .random)
-    let told = second.read(10, at: 50)
-    #expect(told.wait())
-    #expect(told.bytes == numbers(10, from: 50))
+    let result = second.read(10, at: 50)
+    #expect(result.wait())
+    #expect(result.bytes == numbers(10, from: 50))
     first.io.close()
     #expect(second.end() == 0 && first.end() == 0)
     close(file)
@@ -205,16 +205,16 @@ import Testing
   @Test func `is closed by its last reference`() {
     let ends = DescriptorPair.pipe()
     let cleanups = Log<Int32>()
-    let told = ToldBytes()
+    let result = IOResult()
     do {
       let io = DispatchIO(type: .stream, fileDescriptor: ends.input, queue: queue) {
         cleanups.append($0)
       }
-      io.read(offset: 0, length: 3, queue: queue, ioHandler: told.handler)
+      io.read(offset: 0, length: 3, queue: queue, ioHandler: result.handler)
     }
     #expect(cleanups.count == 0)
     writeBytes(ends.output, 3)
-    #expect(told.wait())
+    #expect(result.wait())
     #expect(cleanups.waitForCount(1))
     #expect(cleanups.all == [0])
     ends.closeBoth()
@@ -248,13 +248,13 @@ import Testing
         channel.io.setLimit(highWater: .random(in: 1000...200_000, using: &random))
       }
       var sent: [UInt8] = []
-      var writes: [ToldBytes] = []
+      var writes: [IOResult] = []
       for index in 0..<Int.random(in: 1...10, using: &random) {
         let bytes = numbers(.random(in: 1...90_000, using: &random), from: index * 7)
         sent += bytes
         writes.append(writer.write(bytes))
       }
-      var reads: [ToldBytes] = []
+      var reads: [IOResult] = []
       var left = sent.count
       while left > 0 {
         let count = Int.random(in: 1...min(left, 90_000), using: &random)

@@ -122,7 +122,7 @@ import Testing
     #expect(data.region(location: 6000).data.isEmpty)
   }
 
-  @Test func `hands out all bytes in one stretch`() {
+  @Test func `provides all bytes contiguously`() {
     let data = pieces(4, of: 1000)
     let bytes = data.withUnsafeBytes { (start: UnsafePointer<UInt8>) in
       Array(UnsafeBufferPointer(start: start, count: data.count))

@@ -27,7 +27,7 @@ import Testing
     for type in types { #expect(String(reflecting: type).hasPrefix("\(engine).")) }
   }
 
-  @Test func `uses them beside Foundation's`() {
+  @Test func `uses them together with Foundation's`() {
     let queue = DispatchQueue(label: "foundation", attributes: .concurrent)
     let group = DispatchGroup()
     let lock = NSLock()

@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `gets more patience where it takes an engine seconds`() {
+  @Test func `gets a longer timeout where it takes an engine seconds`() {
     func slowness(_ queue: QueueSpec, _ manner: Polling.Manner) -> Int {
       program(queue, queue, do: [meeting(0, on: 0, 1, by: Polling(manner))]).slowness
     }

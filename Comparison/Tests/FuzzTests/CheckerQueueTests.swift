@@ -6,7 +6,7 @@ import Testing
   private let serial = QueueSpec(.serial)
   private let concurrent = QueueSpec(.concurrent)
 
-  @Test func `wants what comes after a suspension to wait`() {
+  @Test func `requires what comes after a suspension to wait`() {
     for kind in [QueueSpec.Kind.serial, .concurrent] {
       let one = program(
         QueueSpec(kind), do: [async(0), .suspended(id: 1, queue: 0, body: [async(2)])])
@@ -15,13 +15,13 @@ import Testing
     }
   }
 
-  @Test func `asks it of concurrent queues only where it is promised`() {
+  @Test func `requires it of concurrent queues only where it is promised`() {
     let one = program(concurrent, do: [.suspended(id: 0, queue: 0, body: [async(1)])])
     #expect(judge(one, "c0 r0 c1 r1 s1 x0 e1", promises: []) == nil)
     #expect(judge(one, "c0 r0 c1 r1 s1 x0 e1") == .suspension)
   }
 
-  @Test func `wants nothing at all to start when the queue's own item suspends it`() {
+  @Test func `requires that nothing starts when the queue's own item suspends it`() {
     let target = program(
       QueueSpec(.serial, target: 1), serial,
       do: [async(0, on: 1, .suspended(id: 1, queue: 1, body: [])), async(2)])
@@ -35,7 +35,7 @@ import Testing
     #expect(judge(later, "c0 r0 c3 r3 s0 c1 r1 c2 r2 e0 s3 e3 s2 e2 x1") == .suspension)
   }
 
-  @Test func `wants nothing on an inactive queue, nor through one`() {
+  @Test func `requires that nothing runs on an inactive queue, nor through one`() {
     let inactive = program(
       QueueSpec(.serial, target: 1), QueueSpec(.serial, isInactive: true),
       do: [async(0), .activate(id: 1, queue: 1, target: nil)])
@@ -43,28 +43,28 @@ import Testing
     #expect(judge(inactive, "c0 r0 s0 e0 c1 r1") == .activation)
   }
 
-  @Test func `wants no item before its deadline`() {
+  @Test func `requires that no item runs before its deadline`() {
     let after = program(
       serial, do: [.submit(Submission(Item(0), queue: 0, way: .after(5)))])
     #expect(judge(after, "c0=500 r0 s0=500 e0") == nil)
     #expect(judge(after, "c0=500 r0 s0=499 e0") == .afterDeadline)
   }
 
-  @Test func `wants a cancelled item not to run`() {
+  @Test func `requires that a cancelled item does not run`() {
     let early = program(serial, do: [.cancel(id: 0, item: 1), handle(1)])
     #expect(judge(early, "c0 r0 c1 r1") == nil)
     #expect(judge(early, "c0 r0 c1 r1 s1 e1") == .cancellation)
     #expect(judge(early, "c0 c1 r0 r1 s1 e1") == nil)
   }
 
-  @Test func `wants it too when another item was ahead of it`() {
+  @Test func `requires it too when another item was ahead of it`() {
     let behind = program(serial, do: [async(0), handle(1), .cancel(id: 2, item: 1)])
     #expect(judge(behind, "c0 r0 c1 r1 s0 c2 r2 e0") == nil)
     #expect(judge(behind, "c0 r0 c1 r1 s0 c2 r2 e0 s1 e1") == .cancellation)
     #expect(judge(behind, "c0 r0 c1 r1 s0 e0 c2 r2 s1 e1") == nil)
   }
 
-  @Test func `wants a work item's wait and notification after it`() {
+  @Test func `requires a work item's wait and notification after it`() {
     let waited = program(serial, do: [handle(0), .waitItem(id: 1, item: 0)])
     #expect(judge(waited, "c0 r0 c1 s0 e0 r1") == nil)
     #expect(judge(waited, "c0 r0 c1 s0 r1 e0") == .itemWaits)
@@ -74,7 +74,7 @@ import Testing
     #expect(judge(observed, "c0 r0 c1 r1 s0 s1 e0 e1") == .itemNotifies)
   }
 
-  @Test func `wants the nearest queue's specific`() {
+  @Test func `requires the nearest queue's specific`() {
     let chain = program(
       QueueSpec(.serial, target: 1), QueueSpec(.serial, target: 2, specifics: 1),
       QueueSpec(.serial, specifics: 1), do: [async(0, .readSpecific(id: 1, key: 0))])
@@ -95,19 +95,19 @@ import Testing
       ])
   }
 
-  @Test func `wants the old target before a change and the new one after it`() {
+  @Test func `requires the old target before a change and the new one after it`() {
     #expect(judge(moved, "c0 r0 c2 r2 c3 r3 s0 c1 r1=2 e0 s3 c4 r4=3 e3 c5 r5 s5 e5") == nil)
     #expect(judge(moved, "c0 r0 c2 r2 c3 r3 s0 c1 r1=3 e0 s3 c4 r4=3 e3") == .specifics)
     #expect(judge(moved, "c0 r0 c2 r2 c3 r3 s0 c1 r1=2 e0 s3 c4 r4=2 e3") == .specifics)
   }
 
-  @Test func `takes either target where the log does not tell`() {
+  @Test func `accepts either target where the log leaves it open`() {
     #expect(judge(moved, "c0 c2 r0 r2 s0 c1 r1=2 e0") == nil)
     #expect(judge(moved, "c0 c2 r0 r2 s0 c1 r1=3 e0") == nil)
     #expect(judge(moved, "c0 c2 r0 r2 s0 c1 r1=0 e0") == .specifics)
   }
 
-  @Test func `wants exclusion with the target of the time`() {
+  @Test func `requires exclusion with the target of the time`() {
     #expect(judge(moved, "c0 r0 c5 r5 s0 s5 e0 e5") == .serialExclusion)
     #expect(judge(moved, "c2 r2 c3 r3 c5 r5 s3 s5 e3 e5") == nil)
   }

@@ -6,7 +6,7 @@ import Testing
   private let serial = QueueSpec(.serial)
   private let concurrent = QueueSpec(.concurrent)
 
-  @Test func `wants every item once`() {
+  @Test func `requires every item once`() {
     let one = program(serial, do: [async(0)])
     #expect(judge(one, "c0 r0 s0 e0") == nil)
     #expect(judge(one, "c0 r0") == .exactlyOnce)
@@ -23,20 +23,20 @@ import Testing
     #expect(judge(one, "c0 r0 c1 r1 s0 e0 s0 e0") == .exactlyOnce)
   }
 
-  @Test func `wants nothing to run before it is submitted`() {
+  @Test func `requires that nothing runs before it is submitted`() {
     let one = program(serial, do: [async(0)])
     #expect(judge(one, "c0 s0 e0 r0") == nil)
     #expect(judge(one, "s0 e0 c0 r0") == .notBeforeCall)
   }
 
-  @Test func `wants sync to return after its item, with its value`() {
+  @Test func `requires that sync returns after its item, with its value`() {
     let one = program(serial, do: [async(0), sync(1)])
     #expect(judge(one, "c0 r0 s0 e0 c1 s1 e1 r1=1") == nil)
     #expect(judge(one, "c0 r0 s0 e0 c1 s1 r1=1 e1") == .syncReturnsAfter)
     #expect(judge(one, "c0 r0 s0 e0 c1 s1 e1 r1=0") == .syncReturnsAfter)
   }
 
-  @Test func `wants all iterations before the return`() {
+  @Test func `requires all iterations before the return`() {
     let one = program(serial, do: [.iterate(id: 0, [Item(1), Item(2)])])
     #expect(judge(one, "c0 s1 s2 e1 e2 r0") == nil)
     #expect(judge(one, "c0 s1 s2 e1 r0 e2") == .iterationsComplete)
@@ -45,14 +45,14 @@ import Testing
 
   // MARK: Exclusion
 
-  @Test func `wants one item at a time on a serial queue`() {
+  @Test func `requires one item at a time on a serial queue`() {
     let two = program(serial, do: [async(0), async(1)])
     #expect(judge(two, "c0 r0 c1 r1 s0 e0 s1 e1") == nil)
     #expect(judge(two, "c0 r0 c1 r1 s0 s1 e0 e1") == .serialExclusion)
     #expect(judge(program(concurrent, do: [async(0), async(1)]), "c0 r0 c1 r1 s0 s1 e0 e1") == nil)
   }
 
-  @Test func `wants exclusion wherever the serial queue stands in the chain`() {
+  @Test func `requires exclusion wherever the serial queue is in the chain`() {
     let chain = program(
       QueueSpec(.concurrent, target: 2), QueueSpec(.serial, target: 2),
       QueueSpec(.concurrent, target: 3), QueueSpec(.serial), do: [async(0), async(1, on: 1)])
@@ -60,7 +60,7 @@ import Testing
     #expect(judge(chain, "c0 r0 c1 r1 s1 s0 e1 e0") == .serialExclusion)
   }
 
-  @Test func `wants a barrier alone, among child queues too`() {
+  @Test func `requires a barrier alone, among child queues too`() {
     let own = program(concurrent, do: [async(0), async(1, barrier: true)])
     #expect(judge(own, "c0 r0 c1 r1 s0 e0 s1 e1") == nil)
     #expect(judge(own, "c0 c1 s1 s0 e0 e1 r0 r1") == .barrierExclusion)
@@ -76,7 +76,7 @@ import Testing
 
   // MARK: Order
 
-  @Test func `wants serial queues in order of submission, sync included`() {
+  @Test func `requires serial queues in order of submission, sync included`() {
     let two = program(serial, do: [async(0), sync(1)])
     #expect(judge(two, "c0 r0 c1 s0 e0 s1 e1 r1=1") == nil)
     #expect(judge(two, "c0 r0 c1 s1 e1 r1=1 s0 e0") == .serialOrder)
@@ -84,7 +84,7 @@ import Testing
     #expect(judge(two, "c0 c1 r0 s1 e1 r1=1 s0 e0") == nil)
   }
 
-  @Test func `wants barriers in order, others not`() {
+  @Test func `requires barriers in order, others not`() {
     let barrier = program(concurrent, do: [async(0), async(1, barrier: true), async(2)])
     #expect(judge(barrier, "c0 r0 c1 r1 c2 r2 s0 e0 s1 e1 s2 e2") == nil)
     #expect(judge(barrier, "c0 r0 c1 r1 c2 r2 s1 e1 s0 e0 s2 e2") == .barrierOrder)
@@ -95,7 +95,7 @@ import Testing
 
   // MARK: Groups and semaphores
 
-  @Test func `wants a group's wait after its members`() {
+  @Test func `requires a group's wait after its members`() {
     let group = program(
       serial, groups: 1, do: [member(0), .waitGroup(id: 1, group: 0, patience: 5), member(2)])
     #expect(judge(group, "c0 r0 c1 s0 e0 r1=1 c2 r2 s2 e2") == nil)
@@ -105,14 +105,14 @@ import Testing
     #expect(judge(group, "c0 r0 s0 e0 c1 c2 r2 r1=1 s2 e2") == nil)
   }
 
-  @Test func `wants a group's notification after its members`() {
+  @Test func `requires a group's notification after its members`() {
     let group = program(
       serial, concurrent, groups: 1, do: [member(0), .notify(group: 0, queue: 1, Item(1))])
     #expect(judge(group, "c0 r0 c1 r1 s0 e0 s1 e1") == nil)
     #expect(judge(group, "c0 r0 c1 r1 s0 s1 e1 e0") == .groupNotifies)
   }
 
-  @Test func `wants no more holders than permits`() {
+  @Test func `requires no more holders than permits`() {
     let permit = program(
       serial, semaphores: [1],
       do: [
@@ -124,7 +124,7 @@ import Testing
     #expect(judge(permit, "c0 r0=1 c1 r1=0 x0") == nil)
   }
 
-  @Test func `wants a signal before a handshake's return`() {
+  @Test func `requires a signal before a handshake's return`() {
     let handshake = program(
       serial, semaphores: [0], do: [.handshake(id: 0, semaphore: 0, Submission(Item(1), queue: 0))])
     #expect(judge(handshake, "c1 r1 c0 s1 e1 x0 r0") == nil)

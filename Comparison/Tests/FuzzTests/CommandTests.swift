@@ -33,7 +33,7 @@ import Testing
     #expect(broken.status == 1 && broken.output.contains("submitted and never ran"))
   }
 
-  @Test func `prints the same program of the same seed`() {
+  @Test func `prints the same program from the same seed`() {
     let first = fuzz("--print", "12:5").output
     #expect(first.hasPrefix("import GrandCentral\n"))
     #expect(fuzz("--print", "12:5").output == first)

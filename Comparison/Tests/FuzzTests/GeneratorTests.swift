@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `makes the same program of the same seed`() {
+  @Test func `makes the same program from the same seed`() {
     for index in 0..<50 {
       #expect(Generator.program(seed: 9, index: index) == Generator.program(seed: 9, index: index))
     }

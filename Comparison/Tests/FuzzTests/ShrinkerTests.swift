@@ -68,7 +68,7 @@ import Testing
     #expect(small.allOps.count == 2 && small.isLegal)
   }
 
-  @Test func `gives back what it cannot make smaller`() {
+  @Test func `returns what it cannot make smaller`() {
     let whole = Generator.program(seed: 5, index: 1)
     var trials = 0
     let same = Shrinker.shrink(whole, maxTrials: 100) { _ in

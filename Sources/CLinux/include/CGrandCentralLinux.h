@@ -341,7 +341,7 @@ bool gc_uring_take_back(gc_uring *_Nonnull ring, uint64_t *_Nonnull key);
 bool gc_uring_next(gc_uring *_Nonnull ring, gc_uring_completion *_Nonnull completion);
 // Sets whether completions signal the eventfd. A caller that enables it looks for completions
 // afterwards.
-void gc_uring_set_eventfd(gc_uring *_Nonnull ring, bool rings);
+void gc_uring_set_eventfd(gc_uring *_Nonnull ring, bool enables);
 
 // Concurrency.c. What becomes of the jobs of the Swift Concurrency runtime. Each function receives a
 // job with its priority, the raw value of a TaskPriority, and returns at once. Any thread.

@@ -62,7 +62,7 @@ final class FileRing: @unchecked Sendable {
   /// The errno with which the kernel refuses further use of the ring, or 0.
   @Cell private var refusal: Int32 = 0
   /// Used by the ring thread alone.
-  @Cell private var wakeDescriptorFired = true
+  @Cell private var isWakeDescriptorEnabled = true
 
   static var slotCount: Int { 128 }
   /// The largest transfer for which a hand-off costs more than the copy. Larger ones go to workers,
@@ -189,13 +189,13 @@ final class FileRing: @unchecked Sendable {
         return (operations, cancels + lateCancels)
       }
       if let work {
-        letBell(ring: false)
+        enableWakeDescriptor(false)
         let added = work.cancels.prefix { ring.addCancel(of: $0) }
         for operation in work.operations { place(operation) }
         enter(cancelling: added, later: work.cancels.dropFirst(added.count))
         finish()
       } else {
-        letBell(ring: true)
+        enableWakeDescriptor(true)
         // Finds completions that arrived before the eventfd was enabled.
         finish()
         sleep(own)
@@ -217,9 +217,9 @@ final class FileRing: @unchecked Sendable {
 
   private static var secondTry: UInt64 { Clock.monotonicNanoseconds() + secondTryNanoseconds }
 
-  private func letBell(ring rings: Bool) {
-    if wakeDescriptorFired != rings { ring.setWakeDescriptor(rings) }
-    wakeDescriptorFired = rings
+  private func enableWakeDescriptor(_ enables: Bool) {
+    if isWakeDescriptorEnabled != enables { ring.enableWakeDescriptor(enables) }
+    isWakeDescriptorEnabled = enables
   }
 
   /// Puts an operation in a slot and adds it to the ring. Holds the lock of the file meanwhile. So

@@ -42,7 +42,7 @@ extension IOFile {
   func run(_ operation: IOOperation) {
     for _ in 0..<Self.stepsInTurn {
       guard let step = lock.withLock({ nextStep(of: operation) }) else { return }
-      let goesOn: Bool
+      let continues: Bool
       switch operation.direction {
       case .read:
         let room = step.readCount
@@ -52,12 +52,12 @@ extension IOFile {
         }
         var data = DispatchData.empty
         if case .bytes(let count) = outcome, count > 0 { data = buffer.data(count, of: room) }
-        goesOn = lock.withLock { take(outcome, data, of: operation) }
+        continues = lock.withLock { take(outcome, data, of: operation) }
       case .write:
         let outcome = perform(step) { write(step, of: operation.data) }
-        goesOn = lock.withLock { take(outcome, .empty, of: operation) }
+        continues = lock.withLock { take(outcome, .empty, of: operation) }
       }
-      if !goesOn { return }
+      if !continues { return }
     }
     lock.withLock { go(on: operation) }
   }
@@ -162,7 +162,7 @@ extension IOFile {
         break
       }
       // The next step finds out whether the operation has ended.
-      if operation.moved < operation.length && operation.isDue { operation.tell() }
+      if operation.moved < operation.length && operation.isDue { operation.deliver() }
       return true
     case .wouldWait where operation.isStopped: return true
     case .wouldWait where operation.offset != nil || kind == .stored:

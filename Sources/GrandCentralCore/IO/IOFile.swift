@@ -106,7 +106,7 @@ final class IOFile: @unchecked Sendable {
       let refusal = channel.isClosed || operation.isStopped ? ECANCELED : channel.error
       if refusal != 0 {
         operation.state = .over
-        operation.tellEnd(refusal, atEnd: false)
+        operation.deliverEnd(refusal, atEnd: false)
         return nil
       }
       segments[segments.count - 1].add(operation)
@@ -295,7 +295,7 @@ final class IOFile: @unchecked Sendable {
     operation.timer = nil
     operation.segment?.unfinished -= 1
     operation.segment = nil
-    operation.tellEnd(error, atEnd: atEnd)
+    operation.deliverEnd(error, atEnd: atEnd)
   }
 
   /// Ends the queued operations of a channel that has turned out to be impossible.

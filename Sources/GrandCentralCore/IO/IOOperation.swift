@@ -49,7 +49,7 @@ final class IOOperation: @unchecked Sendable {
   @Cell var pending = DispatchData.empty
   @Cell var moved = 0
   /// The number of written bytes that the handler has been notified of.
-  @Cell var told = 0
+  @Cell var reported = 0
   /// The number of handler calls that have not returned, and of the bytes that they received.
   @Cell var handlersOut = 0
   @Cell var bytesOut = 0
@@ -96,36 +96,36 @@ final class IOOperation: @unchecked Sendable {
 
   /// The number of bytes for the next system call, at least 1.
   func nextCount(_ kind: FileKind) -> Int {
-    let untold = direction == .read ? pending.count : moved - told
-    let room = max(1, limits.high - untold)
+    let unreported = direction == .read ? pending.count : moved - reported
+    let room = max(1, limits.high - unreported)
     // A pipe holds this much, and a socket delivers no more at once.
     let piece = direction == .read && kind != .stored && offset == nil ? 65536 : IOLimits.piece
     return min(length - moved, room, piece)
   }
 
   /// Whether enough has moved for a handler call.
-  var isDue: Bool { (direction == .read ? pending.count : moved - told) >= limits.low }
+  var isDue: Bool { (direction == .read ? pending.count : moved - reported) >= limits.low }
 
   // MARK: Handler calls, with the lock held
 
   /// Submits a handler call with what has moved since the last one.
-  func tell() {
+  func deliver() {
     switch direction {
     case .read:
       let data = pending
       pending = .empty
       submit(false, data, 0)
     case .write:
-      told = moved
+      reported = moved
       submit(false, unwritten, 0)
     }
   }
 
   /// Submits the last handler call. `atEnd`: the end of the file or stream was reached.
-  func tellEnd(_ error: Int32, atEnd: Bool) {
+  func deliverEnd(_ error: Int32, atEnd: Bool) {
     switch direction {
     case .read:
-      if atEnd && pending.count > 0 && !callsOnce { tell() }
+      if atEnd && pending.count > 0 && !callsOnce { deliver() }
       let data = pending
       pending = .empty
       submit(true, error != 0 && data.count == 0 ? nil : data, error)
@@ -137,7 +137,7 @@ final class IOOperation: @unchecked Sendable {
   /// Submits a handler call for the interval timer, if one is due.
   func tick() {
     guard state != .queued && !isOver && !isAheadOfHandlers else { return }
-    if limits.isStrict || isDue { tell() }
+    if limits.isStrict || isDue { deliver() }
   }
 
   private var unwritten: DispatchData { data.subdata(in: moved..<length) }

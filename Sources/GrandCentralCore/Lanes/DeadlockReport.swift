@@ -3,10 +3,10 @@
 enum DeadlockReport {
   /// Stops the process: each of these threads waits for the next, and the last for the first.
   static func fail(_ cycle: [LongWait]) -> Never {
-    let who =
+    let waiters =
       cycle.count == 1
       ? "1 thread waits for itself" : "\(cycle.count) threads wait for each other"
-    var lines = ["Deadlock: \(who) in sync()."]
+    var lines = ["Deadlock: \(waiters) in sync()."]
     for (index, wait) in cycle.enumerated() {
       let holder = cycle[(index + 1) % cycle.count].thread
       lines.append(

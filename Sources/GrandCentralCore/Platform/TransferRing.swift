@@ -84,7 +84,7 @@ import CGrandCentralLinux
 
     /// Sets whether completions signal the descriptor. After setting it the caller checks for
     /// completions: earlier ones did not signal.
-    func setWakeDescriptor(_ rings: Bool) { gc_uring_set_eventfd(ring, rings) }
+    func enableWakeDescriptor(_ enables: Bool) { gc_uring_set_eventfd(ring, enables) }
   }
 #endif
 

@@ -20,14 +20,14 @@ extension Pool {
 
   /// Runs the closure, and then nodes until there are none, on the calling thread. The closure may
   /// submit, and must not sleep. Returns false, without calling it, if no CPU is free.
-  func visit(as externalWorker: Worker, on thread: ThreadContext, bring: () -> Void) -> Bool {
+  func runInline(as externalWorker: Worker, on thread: ThreadContext, deliver: () -> Void) -> Bool {
     let allowed = allowance.load(ordering: .relaxed)
     guard changeIfApplicable({ $0.joined(allowance: allowed) }) else { return false }
     externalWorker.isSearching = true
     externalWorker.name.received()
     externalWorker.status.store(.running, ordering: .releasing)
     thread.pointee.worker = Unmanaged.passUnretained(externalWorker).toOpaque()
-    bring()
+    deliver()
     while let node = take(for: externalWorker) {
       stopSearching(externalWorker)
       ThreadEffects.apply(externalWorker.band, on: thread)

@@ -47,13 +47,13 @@ extension Pool: ThreadlessRetrying {
   /// Starts a `ThreadlessRetry` for the pool: work waits, and there is no monitor.
   func retryWithoutThread() { retryWithoutThread(for: self) }
 
-  /// Makes sleeping threads, the main thread too, retry for `keeper`, which got no thread.
-  func retryWithoutThread(for keeper: any ThreadlessRetrying) {
-    ThreadlessRetry.begin(keeper)
+  /// Makes sleeping threads, the main thread too, retry for `retrier`, which got no thread.
+  func retryWithoutThread(for retrier: any ThreadlessRetrying) {
+    ThreadlessRetry.begin(retrier)
     whenRetriesBegin?()
   }
 
-  func attend() {
+  func retry() {
     if isRefused { return }
     guard hasWork() else {
       ThreadlessRetry.end(self)

@@ -15,7 +15,7 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
 
   override func wakeBoundThread() {
     // sequentiallyConsistent: with runLoopDescriptor(): either this thread sees the descriptor, or
-    // the other thread sees the bit. A read-modify-write, so that it passes on what lookAround()
+    // the other thread sees the bit. A read-modify-write, so that it passes on what joinRetry()
     // released.
     let wakes = signal.change(.sequentiallyConsistent) { $0.announced() }
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
@@ -29,7 +29,7 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   func drainOnce() -> Bool {
     let thread = currentThread()
     guard !Frames(thread: thread).contains(where: { $0 === self }),
-      // acquiring: pairs with lookAround(). The lane's own word publishes the work that
+      // acquiring: pairs with joinRetry(). The lane's own word publishes the work that
       // wakeBoundThread() announces.
       signal.change(.acquiring, by: { $0.taken() })
     else { return false }
@@ -55,7 +55,7 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
 
   /// Ends the main thread's sleep in dispatchMain(). Its next sleep takes part in the threadless
   /// retry that has just begun. Any thread.
-  func lookAround() {
+  func joinRetry() {
     // releasing: pairs with the exchange in drainOnce(), after which the main thread sees the
     // retry. The change of the word also prevents a sleep that is about to begin. The word changes
     // even where there is work and the main thread must be awake: a load alone would order nothing,

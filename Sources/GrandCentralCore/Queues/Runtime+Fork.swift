@@ -34,7 +34,7 @@ extension Runtime: ForkParticipant {
     let made = Runtime(pool: Pool(.fromEnvironment()))
     for queue in made.allRoots as [Lane] + [made.main] { queue.isImmortal = true }
     // Made on first use, under no lock: make them before any thread forks. See `LazySlot`.
-    _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.isKept, Spin.isAlone)
+    _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.hasRetriers, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
     // First: the other parts may write on the board.
     BlackBox.shared.joinForks()

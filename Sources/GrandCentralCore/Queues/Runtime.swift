@@ -31,7 +31,7 @@ final class Runtime: @unchecked Sendable {
       pool.rootOfBand[Pool.overcommitRoots + index] =
         Unmanaged.passUnretained(overcommitRoots[index]).toOpaque()
     }
-    pool.whenRetriesBegin = { [main] in main.lookAround() }
+    pool.whenRetriesBegin = { [main] in main.joinRetry() }
     ThreadRegistry.setExitHandler {
       NodeCache.drain($0)
       LaneRegistry.drain($0)

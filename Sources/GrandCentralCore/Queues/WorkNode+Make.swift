@@ -7,8 +7,8 @@
 //   memberItemEntry   urgency   item      group        performs the item, then leaves the group
 //   functionEntry     function  –         –            Work/WorkNode+Function.swift
 //   memberFunctionEntry  function  –      group        calls the function, then leaves the group
-//   disposalEntry      work      –         –            releases the closure
-//   itemRemainsEntry  –         item      –            releases the item
+//   disposalEntry     work      –         –            releases the closure
+//   itemDisposalEntry –         item      –            releases the item
 // The node retains context and companion. A member enters its group when the node is made.
 import CGrandCentralLinux
 
@@ -82,7 +82,7 @@ extension WorkNode {
   static func disposalNode(_ item: DispatchWorkItem, on thread: ThreadContext) -> WorkNode {
     let node = NodeCache.take(thread)
     node.context = Unmanaged.passRetained(item).toOpaque()
-    node.entry = itemRemainsEntry
+    node.entry = itemDisposalEntry
     node.traits = WorkTraits(qos: .unspecified)
     return node
   }
@@ -93,7 +93,7 @@ extension WorkNode {
     WorkNode(raw).discard(carriesItem: false, on: thread)
   }
 
-  private static let itemRemainsEntry: Entry = { raw, thread in
+  private static let itemDisposalEntry: Entry = { raw, thread in
     WorkNode(raw).discard(carriesItem: true, on: thread)
   }
 

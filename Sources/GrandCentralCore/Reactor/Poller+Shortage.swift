@@ -67,16 +67,16 @@ extension Poller {
   func tryAgain(on thread: ThreadContext) {
     guard makeSet() >= 0 else {
       // Timers continue without the set: each retry fires what is due.
-      for who in lock.withLock({ lacking }) { _ = who.tryAgain(on: thread) }
+      for user in lock.withLock({ lacking }) { _ = user.tryAgain(on: thread) }
       return
     }
-    for who in lock.withLock({ lacking }) {
+    for user in lock.withLock({ lacking }) {
       let before = lock.withLock { shortages }
-      guard who.tryAgain(on: thread) else { continue }
+      guard user.tryAgain(on: thread) else { continue }
       // A shortage that was registered meanwhile, perhaps by the same object, may have missed this
       // attempt. The next attempt decides.
       lock.withLock {
-        if shortages == before { lacking.removeAll { $0 === who } }
+        if shortages == before { lacking.removeAll { $0 === user } }
       }
     }
     lock.withLock { isShort.store(!lacking.isEmpty, ordering: .relaxed) }
@@ -161,7 +161,7 @@ private final class PollerStart {
 }
 
 extension Poller: ThreadlessRetrying {
-  func attend() {
+  func retry() {
     guard state.load(ordering: .acquiring).threads == 0 else { return ThreadlessRetry.end(self) }
     if !pool.isRefused { startThread() }
   }

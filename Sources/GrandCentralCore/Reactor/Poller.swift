@@ -109,12 +109,14 @@ final class Poller: @unchecked Sendable {
       let isEmpty = notified.isEmpty
       ForkGate.leave(thread)
       if isEmpty { continue }
-      let tell = {
+      let deliver = {
         for (receiver, readiness) in notified { receiver.becameReady(readiness, on: thread) }
       }
       // If two threads leave at once, the order of this word alone says which is last.
       let isLast = state.transition({ $0.leaving() }) == true
-      if isLast || !pool.visit(as: externalWorker, on: thread, bring: tell) { tell() }
+      if isLast || !pool.runInline(as: externalWorker, on: thread, deliver: deliver) {
+        deliver()
+      }
       if !home.isCurrent { return }
       state.transition(to: { $0.entering() })
       if !state.load(ordering: .relaxed).isFull {

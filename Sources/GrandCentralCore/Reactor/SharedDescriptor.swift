@@ -163,7 +163,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   /// Asks the kernel for what the waiting entries want; if none waits, for edges of what has ended.
   private func askForAll() -> DeferredActions {
-    if kind == .alwaysReady { return tell([.readable, .writable]) }
+    if kind == .alwaysReady { return notify([.readable, .writable]) }
     let wanted = wanted()
     if !wanted.isEmpty { return ask(.once(wanted), anew: false) }
     let ended = entries.filter { $0.stage == .ended }.reduce(into: Readiness()) {
@@ -210,7 +210,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       asked = wanted
     case EPERM where isNew:
       kind = .alwaysReady
-      return tell([.readable, .writable])
+      return notify([.readable, .writable])
     // EINVAL, ELOOP: the number now stands for the set itself, or for a set that contains it.
     // EPERM: it stands for a file that is always ready; the kernel checks that before it searches
     // the set.
@@ -247,7 +247,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     return after
   }
 
-  private func tell(_ readiness: Readiness) -> DeferredActions {
+  private func notify(_ readiness: Readiness) -> DeferredActions {
     var after = DeferredActions()
     let (isAlone, isAlwaysReady) = (entries.count == 1, kind == .alwaysReady)
     for entry in entries {
@@ -268,7 +268,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
     for description in after.lost { table.reportLoss(of: description) }
     for listener in after.notified {
-      // SAFETY: tell() has retained it.
+      // SAFETY: notify() has retained it.
       listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
       listener.release()
     }
@@ -278,7 +278,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     let after = lock.withLock {
       if case .once = asked { asked = .nothing }
-      var after = tell(readiness)
+      var after = notify(readiness)
       after.join(askForAll())
       return after
     }

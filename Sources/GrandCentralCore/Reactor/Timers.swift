@@ -219,7 +219,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
       case .work:
         due.append(.work(WorkNode(receiver)))
         store.put(entry)
-      case .none: engineFault("A timer that nobody has is armed.")
+      case .none: engineFault("A timer without a receiver is armed.")
       case .lane:
         entry.pointee.state = .fired
         // SAFETY: see TimerEntry.Kind.

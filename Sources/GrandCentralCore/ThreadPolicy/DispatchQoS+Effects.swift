@@ -114,25 +114,25 @@ extension EffectControls {
   /// known.
   fileprivate func learnOnThread() {
     if isKnown { return }
-    let visit = ControlsVisit(self)
+    let probe = ControlsProbe(self)
     let error = startThread(
       { argument in
         // SAFETY: the argument is the reference passed below, which this thread owns.
-        let visit = Unmanaged<ControlsVisit>.fromOpaque(argument.unsafelyUnwrapped)
+        let probe = Unmanaged<ControlsProbe>.fromOpaque(argument.unsafelyUnwrapped)
           .takeRetainedValue()
-        visit.controls.learn()
-        visit.isOver.store(1, ordering: .releasing)
-        futexWake(visit.isOver)
+        probe.controls.learn()
+        probe.isOver.store(1, ordering: .releasing)
+        futexWake(probe.isOver)
         return nil
-      }, Unmanaged.passRetained(visit).toOpaque(), stackBytes: 256 * 1024)
-    if error != 0 { return Unmanaged.passUnretained(visit).release() }
+      }, Unmanaged.passRetained(probe).toOpaque(), stackBytes: 256 * 1024)
+    if error != 0 { return Unmanaged.passUnretained(probe).release() }
     // acquiring: pairs with the releasing store above. Not announced to the pool: the wait takes
     // microseconds.
-    while visit.isOver.load(ordering: .acquiring) == 0 { _ = futexWait(visit.isOver, while: 0) }
+    while probe.isOver.load(ordering: .acquiring) == 0 { _ = futexWait(probe.isOver, while: 0) }
   }
 }
 
-private final class ControlsVisit: Sendable {
+private final class ControlsProbe: Sendable {
   let controls: EffectControls
   let isOver = Atomic<UInt32>(0)
   init(_ controls: EffectControls) { self.controls = controls }

@@ -27,7 +27,7 @@ CASE(assert_queue_passes_on_the_queue_and_its_targets) {
   dispatch_release(bottom);
 }
 
-CASE(assert_queue_barrier_passes_where_nobody_else_runs) {
+CASE(assert_queue_barrier_passes_where_nothing_else_runs) {
   dispatch_queue_t serial = serial_queue(), concurrent = concurrent_queue();
   dispatch_sync_f(serial, serial, assert_barrier);
   dispatch_barrier_sync_f(concurrent, concurrent, assert_barrier);

@@ -112,7 +112,7 @@ static void *wait_for_it(void *context) {
   return NULL;
 }
 
-CASE(group_wakes_all_who_wait) {
+CASE(group_wakes_all_waiters) {
   static latch woken = LATCH(6);
   shared = dispatch_group_create();
   dispatch_group_enter(shared);

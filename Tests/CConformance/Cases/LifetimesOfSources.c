@@ -227,7 +227,7 @@ LIFETIME(event_handler_keeps_it) {
 
 typedef struct tally {
   dispatch_source_t source;
-  unsigned long told, wanted;
+  unsigned long delivered, wanted;
 } tally;
 
 static void end_tally(void *context) {
@@ -239,8 +239,8 @@ static void end_tally(void *context) {
 
 static void count_data(void *context) {
   tally *one = context;
-  one->told += dispatch_source_get_data(one->source);
-  if (one->told >= one->wanted) dispatch_source_cancel(one->source);
+  one->delivered += dispatch_source_get_data(one->source);
+  if (one->delivered >= one->wanted) dispatch_source_cancel(one->source);
 }
 
 static tally *new_tally(dispatch_source_type_t type, unsigned long wanted) {

@@ -128,7 +128,7 @@ static void apply_in_place(void *unused) {
   dispatch_apply_f(8, wide, (void *)(intptr_t)2, measure_iteration);
 }
 
-CASE(width_lets_loops_of_all_who_are_inside_go_on) {
+CASE(width_lets_loops_of_items_inside_continue) {
   through = (latch)LATCH(16);
   narrow = dispatch_queue_create(NULL, DISPATCH_QUEUE_CONCURRENT);
   dispatch_queue_set_width(narrow, 2);

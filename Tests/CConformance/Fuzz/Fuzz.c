@@ -72,8 +72,8 @@ static dispatch_semaphore_t permits;
 static _Atomic int permits_taken;
 enum { PERMITS = 1 };
 static dispatch_source_t adder;
-static _Atomic unsigned long added, told;
-static latch all_told = LATCH(1);
+static _Atomic unsigned long added, delivered;
+static latch all_delivered = LATCH(1);
 static _Atomic bool is_over;
 static bool is_beyond;
 
@@ -262,10 +262,10 @@ static void *run_thread(void *context) {
 
 static void on_added(void *context) {
   (void)context;
-  unsigned long sum = atomic_fetch_add(&told, dispatch_source_get_data(adder));
+  unsigned long sum = atomic_fetch_add(&delivered, dispatch_source_get_data(adder));
   sum += dispatch_source_get_data(adder);
   CHECK(sum <= added);
-  if (is_over && sum == added) latch_down(&all_told);
+  if (is_over && sum == added) latch_down(&all_delivered);
 }
 
 static void on_finalizer(void *context) {
@@ -313,7 +313,7 @@ static void run_world(uint64_t *random) {
   atomic_fetch_add(&added, 1);
   atomic_store(&is_over, true);
   dispatch_source_merge_data(adder, 1);
-  latch_wait(&all_told);
+  latch_wait(&all_delivered);
 }
 
 static void end_world(void) {
@@ -324,7 +324,7 @@ static void end_world(void) {
     CHECK_EQUAL(groups[n].notified, groups[n].notifications);
     dispatch_release(groups[n].handle);
   }
-  CHECK_EQUAL(told, added);
+  CHECK_EQUAL(delivered, added);
   dispatch_source_cancel(adder);
   dispatch_release(adder);
   dispatch_release(permits);

@@ -73,19 +73,19 @@ static void step_passing_queue(uint64_t *random) {
 
 typedef struct passing_source {
   dispatch_source_t handle;
-  unsigned long told, wanted;
+  unsigned long delivered, wanted;
 } passing_source;
 
 static void passing_event(void *context) {
   passing_source *one = context;
-  one->told += dispatch_source_get_data(one->handle);
-  CHECK(one->told <= one->wanted);
-  if (one->told == one->wanted) dispatch_source_cancel(one->handle);
+  one->delivered += dispatch_source_get_data(one->handle);
+  CHECK(one->delivered <= one->wanted);
+  if (one->delivered == one->wanted) dispatch_source_cancel(one->handle);
 }
 
 static void passing_end(void *context) {
   passing_source *one = context;
-  CHECK_EQUAL(one->told, one->wanted);
+  CHECK_EQUAL(one->delivered, one->wanted);
   dispatch_release(one->handle);
   free(one);
   end_passing();

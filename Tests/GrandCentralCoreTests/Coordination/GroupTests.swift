@@ -3,13 +3,13 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A group's word") struct GroupStateTests {
+@Suite("A group's state word") struct GroupStateTests {
   let empty = GroupState(rawValue: 0)
   func with(members: UInt64, _ low: UInt64 = 0) -> GroupState {
     GroupState(rawValue: members << 32 | low)
   }
 
-  @Test func `lets a watcher in as a phantom, once`() throws {
+  @Test func `admits a watcher as a phantom, once`() throws {
     let one = with(members: 1)
     let watched = try #require(one.watched(by: GroupState.waiters))
     #expect(watched.members == 2)
@@ -20,7 +20,7 @@ import Testing
     #expect(!both.isEmpty)
   }
 
-  @Test func `takes no watcher when nobody is inside`() {
+  @Test func `accepts no watcher while it has no members`() {
     #expect(empty.watched(by: GroupState.waiters) == nil)
     #expect(with(members: 1, GroupState.waiters).watched(by: GroupState.notifications) == nil)
   }
@@ -40,7 +40,7 @@ import Testing
     #expect(try #require(last.claimed()) == empty)
   }
 
-  @Test func `knows what a leave means`() {
+  @Test func `says what a leave must do`() {
     #expect(empty.departure == .unbalanced)
     #expect(with(members: 1, 1).departure == .unbalanced)
     #expect(with(members: 1).departure == .quiet)
@@ -62,7 +62,7 @@ import Testing
 }
 
 @Suite("A group") struct GroupTests {
-  @Test func `that is empty makes nobody wait`() {
+  @Test func `that is empty makes no thread wait`() {
     let group = DispatchGroup()
     group.wait()
     #expect(group.wait(timeout: .now()) == .success)
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1_000])
-  func `lets every waiter go on when the last one leaves`(spinLimit: Int) {
+  func `wakes every waiter when the last member leaves`(spinLimit: Int) {
     let group = DispatchGroup(spinLimit: spinLimit)
     group.enter()
     group.enter()
@@ -118,43 +118,43 @@ import Testing
 
   @Test func `notifies at once when it is empty`() {
     let group = DispatchGroup()
-    let told = DispatchSemaphore(value: 0)
-    group.notify(queue: DispatchQueue(label: "notified")) { told.signal() }
-    told.wait()
+    let notified = DispatchSemaphore(value: 0)
+    group.notify(queue: DispatchQueue(label: "notified")) { notified.signal() }
+    notified.wait()
   }
 
   @Test func `notifies in order, and only when it is empty`() {
     let group = DispatchGroup()
     let queue = DispatchQueue(label: "notified")
-    let told = DispatchSemaphore(value: 0)
+    let notified = DispatchSemaphore(value: 0)
     let order = Recorder()
     group.enter()
     for number in 0..<5 { group.notify(queue: queue) { order.add(number) } }
     group.notify(queue: queue, work: DispatchWorkItem { order.add(5) })
-    group.notify(queue: queue) { told.signal() }
-    #expect(told.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
+    group.notify(queue: queue) { notified.signal() }
+    #expect(notified.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
     #expect(order.values == [])
     group.leave()
-    told.wait()
+    notified.wait()
     #expect(order.values == [0, 1, 2, 3, 4, 5])
   }
 
   @Test func `lives until its notifications are submitted`() {
-    let told = DispatchSemaphore(value: 0)
+    let notified = DispatchSemaphore(value: 0)
     weak var weakGroup: DispatchGroup?
     do {
       let group = DispatchGroup()
       weakGroup = group
       group.enter()
-      group.notify(queue: DispatchQueue(label: "notified")) { told.signal() }
+      group.notify(queue: DispatchQueue(label: "notified")) { notified.signal() }
     }
     #expect(weakGroup != nil)
     weakGroup?.leave()
-    told.wait()
+    notified.wait()
     TestThread.yieldUntil { weakGroup == nil }
   }
 
-  @Test func `may go while somebody is inside`() {
+  @Test func `may be released while it has members`() {
     let group = DispatchGroup()
     group.enter()
     _ = group.wait(timeout: .now() + .milliseconds(1))
@@ -180,10 +180,10 @@ import Testing
 
   /// Members enter and leave on several threads while others wait and register. Every notification
   /// arrives, and none before the member of the thread that registered it has left.
-  @Test func `misses nobody under load`() {
+  @Test func `misses no member under load`() {
     let group = DispatchGroup(spinLimit: 0)
     let queue = DispatchQueue(label: "notified")
-    let told = SharedBox(Atomic<Int>(0))
+    let notified = SharedBox(Atomic<Int>(0))
     TestThread.parallel(4) { index in
       for round in 0..<1_500 {
         let left = SharedBox(Atomic<Bool>(false))
@@ -191,7 +191,7 @@ import Testing
         if round % 3 == index % 3 {
           group.notify(queue: queue) {
             if left.value.load(ordering: .relaxed) {
-              told.value.wrappingAdd(1, ordering: .relaxed)
+              notified.value.wrappingAdd(1, ordering: .relaxed)
             }
           }
         }
@@ -204,7 +204,7 @@ import Testing
     let flushed = DispatchSemaphore(value: 0)
     queue.async { flushed.signal() }
     flushed.wait()
-    #expect(told.value.load(ordering: .relaxed) == 4 * 500)
+    #expect(notified.value.load(ordering: .relaxed) == 4 * 500)
   }
 
   @Test func `an unbalanced leave stops and names the fix`() async {

@@ -3,7 +3,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("Something that happens once") struct OnceTests {
-  @Test func `goes from fresh through running to done`() throws {
+  @Test func `moves from fresh through running to done`() throws {
     let running = try #require(OnceState.fresh.begun(by: 77))
     #expect(running.runner == 77 && !running.hasWaiters)
     #expect(running.begun(by: 78) == nil)
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [0, 100])
-  func `happens once, before anybody goes on`(spinLimit: Int) {
+  func `happens once, before any caller returns`(spinLimit: Int) {
     for _ in 0..<200 {
       let word = SharedBox(Atomic<UInt64>(0))
       let cell = UnsafeCell()
@@ -42,7 +42,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `recursion stops and says so`() async {
+  @Test func `recursion stops the process with a message`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let once = SharedBox(Once())
       once.value.run { once.value.run {} }

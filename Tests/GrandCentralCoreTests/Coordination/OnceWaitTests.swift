@@ -5,9 +5,9 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("Something under way") struct OnceWaitTests {
+@Suite("An operation in progress") struct OnceWaitTests {
   @Test(arguments: [0, 100])
-  func `lets all others sleep until it is done`(spinLimit: Int) throws {
+  func `makes all other callers sleep until it is done`(spinLimit: Int) throws {
     let word = SharedBox(Atomic<UInt64>(0))
     let hasBegun = Latch()
     let mayEnd = Latch()

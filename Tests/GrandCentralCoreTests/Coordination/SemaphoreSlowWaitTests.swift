@@ -42,7 +42,7 @@ import Testing
   }
 
   /// A signal adds to the value, then grants the permit. The waiter's deadline passes in between.
-  @Test func `does not end in vain once a signal has counted it`() {
+  @Test func `ends with a permit once a signal has counted it`() {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: 0)
     let results = Log<DispatchTimeoutResult>()
     let waiterID = Box<UInt32>(0)
@@ -69,7 +69,7 @@ import Testing
       results.append(semaphore.awaitPermit(word, isRegistered: true))
     }
     let hasEnded = waiter.join(seconds: min(10, patienceSeconds))
-    #expect(hasEnded, "sleeps until somebody signals")
+    #expect(hasEnded, "sleeps until a signal")
     if !hasEnded {
       semaphore.signal()
       _ = waiter.join()

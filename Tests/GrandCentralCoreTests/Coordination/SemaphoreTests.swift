@@ -3,8 +3,8 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A semaphore's words") struct SemaphoreStateTests {
-  @Test func `tell a permit, a waiter and an overflow apart`() {
+@Suite("A semaphore's state words") struct SemaphoreStateTests {
+  @Test func `distinguish a permit, a waiter and an overflow`() {
     #expect(SemaphoreValue(rawValue: 1).hadPermit)
     #expect(!SemaphoreValue(rawValue: 0).hadPermit)
     #expect(!SemaphoreValue(rawValue: -1).hadPermit)
@@ -21,7 +21,7 @@ import Testing
     #expect(SemaphoreValue(rawValue: 1).withdrawn() == nil)
   }
 
-  @Test func `let a thread doze only while there is no grant`() {
+  @Test func `let a thread sleep only while there is no grant`() {
     let idle = SemaphoreHandOff(rawValue: 0)
     let dozing = idle.dozed()
     #expect(dozing?.sleepers == 1)
@@ -38,7 +38,7 @@ import Testing
 }
 
 @Suite("A semaphore") struct SemaphoreTests {
-  @Test func `gives as many permits as it was made with`() {
+  @Test func `has as many permits as its initial value`() {
     let semaphore = DispatchSemaphore(value: 2)
     semaphore.wait()
     semaphore.wait()
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 1_000])
-  func `wakes a sleeper and says so`(spinLimit: Int) {
+  func `wakes a sleeper and reports it`(spinLimit: Int) {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
     let woken = Atomic<Int>(0)
     let boxed = SharedBox(woken)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [0, 50])
-  func `bounds how many are inside`(spinLimit: Int) {
+  func `bounds how many threads are inside`(spinLimit: Int) {
     let semaphore = DispatchSemaphore(value: 2, spinLimit: spinLimit)
     let inside = SharedBox(Atomic<Int>(0))
     let most = SharedBox(Atomic<Int>(0))
@@ -109,7 +109,7 @@ import Testing
 
   /// Deadlines race with signals: the number of permits stays the same.
   @Test(arguments: [0, 20])
-  func `loses and makes no permit when deadlines race with signals`(spinLimit: Int) {
+  func `neither loses nor adds permits when deadlines race with signals`(spinLimit: Int) {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
     let taken = SharedBox(Atomic<Int>(0))
     let given = 4_000

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A work item's word") struct WorkItemStateTests {
+@Suite("A work item's state word") struct WorkItemStateTests {
   let fresh = WorkItemState(rawValue: 0)
 
   @Test func `is done once`() throws {
@@ -23,7 +23,7 @@ import Testing
     #expect(throws: WorkItemState.WaitRefusal.executedTwice) { try again.waiting() }
   }
 
-  @Test func `forgets a wait in vain`() throws {
+  @Test func `forgets a wait that timed out`() throws {
     let asleep = try #require(try fresh.waiting().fellAsleep())
     #expect(asleep.isSleeping)
     #expect(asleep.gaveUp() == fresh)
@@ -70,13 +70,13 @@ import Testing
     #expect(cell.value == 7)
   }
 
-  @Test func `that is done makes nobody wait`() {
+  @Test func `that is done makes no thread wait`() {
     let item = DispatchWorkItem {}
     item.perform()
     #expect(item.wait(timeout: .now()) == .success)
   }
 
-  @Test func `does not count a wait in vain`() {
+  @Test func `does not count a wait that timed out`() {
     let item = DispatchWorkItem {}
     #expect(item.wait(timeout: .now()) == .timedOut)
     let deadline = DispatchTime.now() + .milliseconds(10)
@@ -87,34 +87,34 @@ import Testing
     item.wait()
   }
 
-  @Test func `that is cancelled runs empty but ends`() {
+  @Test func `that is cancelled ends without running`() {
     let cell = UnsafeCell()
-    let told = DispatchSemaphore(value: 0)
+    let notified = DispatchSemaphore(value: 0)
     let item = DispatchWorkItem { cell.value = 1 }
     let queue = DispatchQueue(label: "work")
-    item.notify(queue: queue) { told.signal() }
+    item.notify(queue: queue) { notified.signal() }
     item.cancel()
     #expect(item.isCancelled)
     #expect(item.wait(timeout: .now()) == .timedOut)
     queue.async(execute: item)
     item.wait()
-    told.wait()
+    notified.wait()
     #expect(cell.value == 0)
   }
 
-  @Test func `goes on if it is cancelled meanwhile`() {
+  @Test func `runs to its end if it is cancelled meanwhile`() {
     let began = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let mayContinue = DispatchSemaphore(value: 0)
     let cell = UnsafeCell()
     let item = DispatchWorkItem {
       began.signal()
-      goOn.wait()
+      mayContinue.wait()
       cell.value = 1
     }
     DispatchQueue(label: "work").async(execute: item)
     began.wait()
     item.cancel()
-    goOn.signal()
+    mayContinue.signal()
     item.wait()
     #expect(cell.value == 1)
   }
@@ -122,31 +122,31 @@ import Testing
   @Test func `notifies in order when it is done, and at once afterwards`() {
     let queue = DispatchQueue(label: "notified")
     let order = Recorder()
-    let told = DispatchSemaphore(value: 0)
+    let notified = DispatchSemaphore(value: 0)
     let item = DispatchWorkItem { order.add(0) }
     item.notify(queue: queue) { order.add(1) }
     item.notify(queue: queue, execute: DispatchWorkItem { order.add(2) })
     item.perform()
     item.notify(queue: queue) { order.add(3) }
-    item.notify(queue: queue) { told.signal() }
-    told.wait()
+    item.notify(queue: queue) { notified.signal() }
+    notified.wait()
     #expect(order.values == [0, 1, 2, 3])
   }
 
   @Test func `notifies once however often it runs`() {
     let queue = DispatchQueue(label: "notified")
     let order = Recorder()
-    let told = DispatchSemaphore(value: 0)
+    let notified = DispatchSemaphore(value: 0)
     let item = DispatchWorkItem {}
     item.notify(queue: queue) { order.add(1) }
     item.perform()
     item.perform()
-    queue.async { told.signal() }
-    told.wait()
+    queue.async { notified.signal() }
+    notified.wait()
     #expect(order.values == [1])
   }
 
-  @Test func `keeps nothing alive when it is done or gone`() {
+  @Test func `keeps nothing alive when it is done or released`() {
     weak var weakItem: DispatchWorkItem?
     weak var weakQueue: DispatchQueue?
     weak var weakCapture: UnsafeCell?
@@ -194,7 +194,7 @@ import Testing
     #expect(enforced.traits(from: thread).contains(.barrier))
   }
 
-  @Test func `is told to its waiter exactly once under load`() {
+  @Test func `wakes its waiter exactly once under load`() {
     let queue = DispatchQueue(label: "work")
     TestThread.parallel(3) { _ in
       for round in 0..<800 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A wait in vain for a work item") struct WorkItemWaitTests {
+@Suite("A wait for a work item that times out") struct WorkItemWaitTests {
   private static var soon: DispatchTime { .now().advanced(by: .milliseconds(1)) }
 
   @Test func `does not count, and the next one is answered`() {
@@ -43,9 +43,9 @@ import Testing
   }
 }
 
-@Suite("A thread that sleeps until a work item has run") struct WorkItemSleepTests {
+@Suite("A thread that waits for a work item") struct WorkItemSleepTests {
   @Test(arguments: [false, true])
-  func `goes on when it has`(hasDeadline: Bool) {
+  func `continues when the item has run`(hasDeadline: Bool) {
     let item = DispatchWorkItem {}
     let results = Log<DispatchTimeoutResult>()
     let waiterID = Box<UInt32>(0)

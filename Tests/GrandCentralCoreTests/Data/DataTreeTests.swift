@@ -77,7 +77,7 @@ import Testing
     #expect(shared.count > 300)
   }
 
-  @Test func `lets small appends share buffers`() {
+  @Test func `stores small appends in shared buffers`() {
     var data = DispatchData.empty
     for number in 0..<100_000 { withUnsafeBytes(of: number) { data.append($0) } }
     var pieces = 0
@@ -99,7 +99,7 @@ import Testing
     #expect(data.count == values + 100)
   }
 
-  @Test func `takes no room out of proportion while copies keep it from growing`() {
+  @Test func `uses proportionate memory while copies prevent growth in place`() {
     var data = DispatchData.empty
     var copies: [DispatchData] = []
     for number in 0..<2_000 {
@@ -120,10 +120,10 @@ import Testing
 
   /// A piece over memory that is never read.
   private func piece(_ count: Int) -> DispatchData {
-    DispatchData(owner: Self.keeper, base: UnsafePointer(bitPattern: 16)!, count: count)
+    DispatchData(owner: Self.owner, base: UnsafePointer(bitPattern: 16)!, count: count)
   }
 
-  private static let keeper = DispatchGroup()
+  private static let owner = DispatchGroup()
 
   private func checkShape(_ data: DispatchData, pieces: Int? = nil) {
     guard let root = data.root else { return }

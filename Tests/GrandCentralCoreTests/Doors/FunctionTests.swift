@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `leave their group, and tell its end`() {
+  @Test func `leave their group, and end it`() {
     let queue = DispatchQueue(label: "functions", attributes: .concurrent)
     let (calls, end) = (Calls(), Calls())
     let group = DispatchGroup()
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `find a label of their own as long as the queue lives`() {
+  @Test func `find a label as long as the queue lives`() {
     let queue = DispatchQueue(label: "label")
     let made = queue.labelString { queue.copyLabel() }
     #expect(String(cString: made) == "label")
@@ -140,7 +140,7 @@ import Testing
 @Suite("A word of the clock that counts the machine's sleep") struct BootTimeTests {
   private let bit: UInt64 = 1 << 63
 
-  @Test func `is now without a time, passed in the past, and to come in the future`() {
+  @Test func `distinguishes now, past and future times`() {
     let now = Clock.bootNanoseconds()
     #expect(TimeLimit(word: bit) == .now)
     #expect(TimeLimit(word: bit | 1).hasPassed)

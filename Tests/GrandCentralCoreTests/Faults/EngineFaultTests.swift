@@ -18,15 +18,15 @@ private func expectEngineReport(
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      invariant(true, "not told")
+      invariant(true, "passed")
       invariant(1 + 1 == 3, "One and one are not three.")
     }
     expectEngineReport(result, "One and one are not three.")
-    #expect(!says(result, "not told"))
+    #expect(!says(result, "passed"))
   }
 
   #if DEBUG
-    @Test func `when a state word is written that its protocol does not have`() async {
+    @Test func `when an invalid state word is written`() async {
       let result = await #expect(
         processExitsWith: .failure, observing: [\.standardErrorContent]
       ) { Atomic(PollerState.empty).transition(to: { $0.entering() }) }
@@ -35,7 +35,7 @@ private func expectEngineReport(
     }
   #endif
 
-  @Test func `when work is sent to a root that is none`() async {
+  @Test func `when work is sent to an object that is no root`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { submit(to: NamelessLane(kind: .root, qos: .unspecified, target: nil)) }
@@ -59,7 +59,7 @@ private func expectEngineReport(
     expectEngineReport(result, "Queue 'nameless' has no default target.")
   }
 
-  @Test func `when an object that counts nothing should count a node off`() async {
+  @Test func `when an object without a count should count a node off`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -75,7 +75,7 @@ private func expectEngineReport(
 }
 
 @Suite("A report") struct FaultReportTests {
-  @Test func `stops the process also where nobody can read it`() async {
+  @Test func `stops the process although standard error is closed`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -85,7 +85,7 @@ private func expectEngineReport(
     #expect(!says(result, "unheard"))
   }
 
-  @Test func `comes whole, however long it is`() async {
+  @Test func `is printed whole at any length`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

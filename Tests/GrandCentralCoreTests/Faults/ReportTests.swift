@@ -10,7 +10,7 @@ import Testing
     .descriptorClosedEarly, .fileEventsDropped, .ringLost, .signalsUnknown,
   ]
 
-  @Test func `of what harms nothing is printed on request only`() async {
+  @Test func `of something harmless is printed on request only`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) { reportAll() }
@@ -28,7 +28,7 @@ import Testing
     #expect(reported(result) == ReportKind.allCases.map { "\($0)" })
   }
 
-  @Test func `about the variable itself is printed once when its value makes no sense`() async {
+  @Test func `about the variable itself is printed once when its value is invalid`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {

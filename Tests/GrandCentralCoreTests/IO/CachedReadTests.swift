@@ -14,16 +14,16 @@ import Testing
     let read = PagedFile(pages: Self.pages)
     // Some reads may miss: the system may have reclaimed their pages.
     #expect(read.all().count { $0 } > Self.pages / 2)
-    #expect(read.told.waitForCount(Self.pages))
-    #expect(read.told.all.allSatisfy { $0 })
+    #expect(read.results.waitForCount(Self.pages))
+    #expect(read.results.all.allSatisfy { $0 })
   }
 
   @Test func `of bytes that are not in memory comes later`() {
     let read = PagedFile(pages: Self.pages)
     read.leaveMemory()
     _ = read.all()
-    #expect(read.told.waitForCount(Self.pages))
-    #expect(read.told.all.allSatisfy { $0 })
+    #expect(read.results.waitForCount(Self.pages))
+    #expect(read.results.all.allSatisfy { $0 })
   }
 
   @Test func `behind the end of the file finds the end`() {
@@ -49,7 +49,7 @@ import Testing
 
   /// A file in which each page is filled with a byte of its own.
   private struct PagedFile {
-    let told = Log<Bool>()
+    let results = Log<Bool>()
     let descriptor: Int32
     private let folder = ScratchFolder()
     private let queue = DispatchQueue(label: "pages")
@@ -78,9 +78,9 @@ import Testing
     /// returned.
     func all() -> [Bool] {
       (0..<pages).map { page in
-        let operation = submit(offset: Int64(page * pageBytes)) { [told] isDone, data, error in
+        let operation = submit(offset: Int64(page * pageBytes)) { [results] isDone, data, error in
           let isWhole = data?.count == pageBytes && data?.allSatisfy { $0 == UInt8(page) } == true
-          if isDone { told.append(isWhole && error == 0) }
+          if isDone { results.append(isWhole && error == 0) }
         }
         return channel.file.lock.withLock { operation.state == .over }
       }

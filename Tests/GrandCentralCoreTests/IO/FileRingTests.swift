@@ -7,9 +7,10 @@ import Testing
 
 // A pipe in the role of a file: its reads wait in the ring as they would for a disk that does not
 // respond.
-@Suite("A ring of files", .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
+@Suite(
+  "An io_uring of files", .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
 struct FileRingTests {
-  @Test func `ends at once what is stopped, wherever it waits`() async {
+  @Test func `ends a stopped operation at once, wherever it waits`() async {
     // In a process of its own, so that no other test finds the ring full.
     _ = await #expect(processExitsWith: .success) {
       let ring = try #require(FileTransfers.shared.ring)
@@ -19,14 +20,14 @@ struct FileRingTests {
       #expect(eventually { ring.busySlots == FileRing.slotCount })
       for file in files { file.stop() }
       for file in files {
-        #expect(file.told.waitForCount(40) && file.ended.wait())
-        #expect(file.told.all.allSatisfy { $0 == ECANCELED })
+        #expect(file.results.waitForCount(40) && file.ended.wait())
+        #expect(file.results.all.allSatisfy { $0 == ECANCELED })
       }
       #expect(ring.busySlots == 0)
     }
   }
 
-  @Test func `takes those that wait for a slot when others have come to an end`() async {
+  @Test func `submits operations that wait for a slot when others end`() async {
     _ = await #expect(processExitsWith: .success) {
       let ring = try #require(FileTransfers.shared.ring)
       let files = (0..<FileRing.slotCount / 32 + 2).map { _ in SilentFile() }
@@ -34,8 +35,8 @@ struct FileRingTests {
       #expect(eventually { ring.busySlots == FileRing.slotCount })
       for file in files { writeBytes(file.ends.output, 32) }
       for file in files {
-        #expect(file.told.waitForCount(32))
-        #expect(file.told.all.allSatisfy { $0 == 0 })
+        #expect(file.results.waitForCount(32))
+        #expect(file.results.all.allSatisfy { $0 == 0 })
         file.stop()
         #expect(file.ended.wait())
       }
@@ -47,7 +48,7 @@ struct FileRingTests {
 /// Reads of one byte from an empty pipe.
 private struct SilentFile {
   let ends = DescriptorPair.pipe()
-  let told = Log<Int32>()
+  let results = Log<Int32>()
   let ended = Latch()
   private let channel: IOChannel
   private let queue = DispatchQueue(label: "silent")
@@ -65,7 +66,7 @@ private struct SilentFile {
     for _ in 0..<count {
       let operation = IOOperation(
         .read, of: channel, offset: 0, length: 1, limits: IOLimits(), queue: queue
-      ) { [told] done, _, error in if done { told.append(error) } }
+      ) { [results] done, _, error in if done { results.append(error) } }
       channel.file.submit(operation)
     }
   }

@@ -4,14 +4,14 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("The limits of a channel") struct IOLimitsTests {
-  @Test func `hand over a piece by default, and as much as is asked for`() {
+  @Test func `deliver a piece by default, and as much as is requested`() {
     let limits = IOLimits()
     #expect(limits.low == IOLimits.piece && limits.high == .max)
     #expect(limits.intervalNanoseconds == 0 && !limits.isStrict)
     #expect(IOLimits.unlimited.low == .max && IOLimits.unlimited.high == .max)
   }
 
-  @Test func `let the mark that was set last win`() {
+  @Test func `are decided by the mark that was set last`() {
     var limits = IOLimits()
     limits.setHigh(10)
     #expect(limits.low == 10 && limits.high == 10)
@@ -21,7 +21,7 @@ import Testing
     #expect(limits.low == 20 && limits.high == 30)
   }
 
-  @Test func `are at least 1, and take a negative number for SIZE_MAX`() {
+  @Test func `are at least 1, and read a negative number as SIZE_MAX`() {
     var limits = IOLimits()
     limits.setHigh(0)
     #expect(limits.low == 1 && limits.high == 1)

@@ -8,7 +8,7 @@ import Testing
 @Suite("A channel by path") struct IOPathTests {
   private let folder = ScratchFolder()
 
-  @Test func `of a file that has become a FIFO tells its operations, and cleans up with 0`() {
+  @Test func `of a file that became a FIFO reports it to its operations, and cleans up with 0`() {
     close(folder.file("a"))
     let (cleanups, queue) = (Log<Int32>(), DispatchQueue(label: "path"))
     let channel = folder["a"].withCString {

@@ -8,7 +8,7 @@ import Testing
 @Suite("A read of a file") struct IOReadSizeTests {
   private let folder = ScratchFolder()
 
-  @Test func `asks for what the file has left, and for a little at its end`() {
+  @Test func `requests what the file has left, and a little at its end`() {
     let file = folder.file("a")
     defer { close(file) }
     #expect(step(file).readCount == IOBuffers.smallBytes)
@@ -24,7 +24,7 @@ import Testing
     #expect(step(file, count: 100).readCount == 100)
   }
 
-  @Test func `asks for all that is wanted where nothing tells how much there is`() {
+  @Test func `requests the full length where the size is unknown`() {
     let ends = DescriptorPair.pipe()
     defer { ends.closeBoth() }
     #expect(step(ends.input).readCount == IOLimits.piece)
@@ -63,7 +63,7 @@ import Testing
     #expect(ended.wait())
   }
 
-  @Test func `finds what a file without a size has to say`() {
+  @Test func `reads a file without a size`() {
     let file = open("/proc/self/status", O_RDONLY)
     defer { close(file) }
     #expect(step(file).readCount == IOBuffers.smallBytes)

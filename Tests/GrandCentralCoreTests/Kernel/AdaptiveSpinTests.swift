@@ -3,7 +3,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A thread that looks before it sleeps") struct AdaptiveSpinTests {
+@Suite("A thread that polls before it sleeps") struct AdaptiveSpinTests {
   /// The number of `waits` that look before they sleep, if every look fails.
   private func looking(_ waits: Int, _ spin: borrowing AdaptiveSpin) -> Int {
     var looking = 0
@@ -19,7 +19,7 @@ import Testing
     return looking
   }
 
-  @Test func `sleeps at once ever more often while looks fail`() {
+  @Test func `polls ever less often while polls fail`() {
     let spin = AdaptiveSpin()
     // A look follows after 1, 3, 7, 15, 31, 63, 63 … waits without one.
     #expect(looking(1 + 1 + 1 + 3 + 1 + 7, spin) == 3)
@@ -27,7 +27,7 @@ import Testing
     #expect(looking(10 * 64, spin) == 10)
   }
 
-  @Test func `looks each time again when it has found something`() {
+  @Test func `polls each time after a poll has succeeded`() {
     let spin = AdaptiveSpin()
     _ = looking(1 + 1, spin)
     for _ in 0..<10 {
@@ -41,13 +41,13 @@ import Testing
     }
   }
 
-  @Test func `never looks where there is one CPU`() {
+  @Test func `never polls on one CPU`() {
     let spin = AdaptiveSpin()
     #expect(!spin.look(atMost: 0) { true })
     #expect(spin.history == .none)
   }
 
-  @Test func `remembers it for a semaphore`() {
+  @Test func `keeps its estimate in a semaphore`() {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: 5)
     guard Spin.times(5) > 0 else { return }
     for _ in 0..<3 {

@@ -44,7 +44,7 @@ import Testing
     #expect(limits([:], cpus: cpus).quota() == nil)
   }
 
-  @Test func `is one when nothing can be told`() {
+  @Test func `is one when nothing is known`() {
     #expect(limits([:], cpus: nil).width() == 1)
     #expect(version2("/a", ["/a": "800000 100000"], cpus: nil).width() == 1)
   }
@@ -65,7 +65,7 @@ import Testing
     arguments: [
       "max 100000\n", "max", "", "\n", "nonsense 100000", "0 100000", "-1 100000", "1 0",
     ])
-  func `has no limit where version 2 says so, or says nothing that makes sense`(text: String) {
+  func `has no limit where version 2 sets none or its text is invalid`(text: String) {
     #expect(version2("/a", ["/a": text]).quota() == nil)
     #expect(version2("/a", ["/a": text]).width() == 64)
   }
@@ -127,7 +127,7 @@ import Testing
     #expect(version2("/../88", ["": "200000 100000"]).width() == 2)
   }
 
-  @Test func `does not take a group for one whose name it begins with`() {
+  @Test func `does not confuse a group with one whose name is a prefix`() {
     let mount = CPULimits.Mount(point: "/m", root: "/docker/7", isVersion2: true)
     #expect(CPULimits.folders(mount: mount, group: "/docker/7") == ["/m"])
     #expect(CPULimits.folders(mount: mount, group: "/docker/7/a") == ["/m", "/m/a"])

@@ -38,7 +38,7 @@ import Testing
     "/cg/memory/g/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n",
   ]
 
-  @Test func `is read from groups of version 2, less what can be had back at once`() {
+  @Test func `is read from groups of version 2, less what can be reclaimed at once`() {
     let kernel = kernel(Self.version2)
     let places = MemoryPlaces.find(kernel)
     #expect(places.groups.map { $0.folder } == ["/cg", "/cg/a", "/cg/a/b"])
@@ -75,7 +75,7 @@ import Testing
     #expect(MemoryPlaces.number("oom", in: "oom_kill 2\noom 1\n") == 1)
   }
 
-  @Test func `is asked for with windows that everybody may have`() {
+  @Test func `is watched with windows that need no privilege`() {
     #expect(MemoryTrigger.stall("f", .warning).request == "some 200000 2000000")
     #expect(MemoryTrigger.stall("f", .critical).request == "full 200000 2000000")
     #expect(MemoryTrigger.reclaim("f", .warning).request == "medium")
@@ -88,7 +88,7 @@ import Testing
     #expect(MemoryTrigger.change("f").level == .normal)
   }
 
-  @Test func `is asked of this machine, or refused with an errno`() {
+  @Test func `is watched on this machine, or refused with an errno`() {
     for trigger in MemoryPlaces.find(.machine).triggers(.machine) {
       let descriptor = trigger.makeDescriptor()
       print("\(trigger): \(descriptor)")
@@ -101,7 +101,7 @@ import Testing
     #expect(MemoryTrigger.reclaim(folder.path, .warning).makeDescriptor() == -ENOENT)
   }
 
-  @Test func `is asked of files as they want it`() {
+  @Test func `is watched through files in their own formats`() {
     let folder = ScratchFolder()
     close(folder.file("stalls"))
     let stall = MemoryTrigger.stall(folder["stalls"], .critical).makeDescriptor()
@@ -156,7 +156,7 @@ import Testing
       (.critical, 0, 0, 0.91, .critical), (.critical, 0, 0, 0.89, .warning),
       (.critical, 0.06, 0, nil, .warning), (.critical, 0, 0, nil, .normal),
     ] as [(MemoryLevel, Double, Double, Double?, MemoryLevel)])
-  func `falls when there is clearly less`(
+  func `falls when usage is clearly lower`(
     before: MemoryLevel, some: Double, full: Double, usage: Double?, level: MemoryLevel
   ) {
     #expect(next(before, some: some, full: full, usage: usage) == level)

@@ -34,13 +34,13 @@ import Testing
     #expect(Process.threadState(gc_thread_id()) == "R")
   }
 
-  @Test func `does not include threads that are not there`() {
+  @Test func `does not include threads that do not exist`() {
     // Larger than any thread id: /proc/sys/kernel/pid_max is at most 2^22.
     #expect(Process.threadName(1 << 23) == "?")
     #expect(Process.threadState(1 << 23) == nil)
   }
 
-  @Test func `includes the main thread's signal mask, whoever asks`() throws {
+  @Test func `includes the main thread's signal mask, asked on any thread`() throws {
     let entry = try #require(processThreads().first { $0.id == Int(gc_process_id()) })
     let before = try #require(Process.mainThreadBlockedSignals())
     #expect(before == entry.blockedSignals)

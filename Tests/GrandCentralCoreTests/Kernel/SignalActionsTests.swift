@@ -67,7 +67,7 @@ import Testing
     #expect(faults_values(60) <= deliveries)
   }
 
-  @Test func `that is for once is called once, and is the default action after that`() {
+  @Test func `that runs once is called once, and is the default action after that`() {
     let once = Int32(bitPattern: UInt32(SA_RESETHAND))
     for round in 1...20 {
       #expect(faults_set_action(61, FAULTS_COUNTED, once) == 0)

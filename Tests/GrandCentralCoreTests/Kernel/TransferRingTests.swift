@@ -25,7 +25,7 @@ private struct OwnRing {
     return results
   }
 
-  var hasRung: Bool {
+  var hasSignalled: Bool {
     var request = pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, 0) == 1
   }
@@ -45,10 +45,10 @@ private enum TestError: Error { case errno(Int32) }
 
 // The engine records one ring that a forked child leaves alone, so each test has its own process.
 @Suite(
-  "A ring of transfers", .serialized,
+  "An io_uring of transfers", .serialized,
   .enabled(if: DispatchIO.fileBackend.kind == .uring, "needs io_uring"))
 struct TransferRingTests {
-  @Test func `writes and reads at a place, and tells each once`() async {
+  @Test func `writes and reads at an offset, and completes each once`() async {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing()
       let folder = ScratchFolder()
@@ -75,7 +75,7 @@ struct TransferRingTests {
     }
   }
 
-  @Test func `says how urgent each is`() async {
+  @Test func `passes each transfer's priority`() async {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing()
       let zero = open("/dev/zero", O_RDONLY)
@@ -99,7 +99,7 @@ struct TransferRingTests {
     }
   }
 
-  @Test func `has room for so many, and gives back what was not taken`() async {
+  @Test func `has room for its entries, and returns those that were not taken`() async {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing(4)
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
@@ -125,7 +125,7 @@ struct TransferRingTests {
     }
   }
 
-  @Test func `rings when it is to, and ends what waits`() async {
+  @Test func `signals only while that is enabled, and ends what waits`() async {
     _ = await #expect(processExitsWith: .success) {
       let own = try ownRing()
       let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
@@ -133,18 +133,18 @@ struct TransferRingTests {
       let ends = DescriptorPair.pipe()
       // A read of a blocking pipe waits in the kernel.
       for end in [ends.input, ends.output] { _ = fcntl(end, F_SETFL, 0) }
-      own.ring.setWakeDescriptor(false)
+      own.ring.enableWakeDescriptor(false)
       let zero = open("/dev/zero", O_RDONLY)
       #expect(own.ring.addRead(zero, into: buffer, 1, at: 0, key: 1))
       #expect(own.ring.enter() == .all)
       #expect(own.wait(for: 1) == [1: 1])
-      #expect(!own.hasRung)
-      own.ring.setWakeDescriptor(true)
+      #expect(!own.hasSignalled)
+      own.ring.enableWakeDescriptor(true)
       #expect(own.ring.addRead(ends.input, into: buffer, 1, at: 0, key: 2))
       #expect(own.ring.enter() == .all)
-      #expect(own.ring.next() == nil && !own.hasRung)
+      #expect(own.ring.next() == nil && !own.hasSignalled)
       writeBytes(ends.output, 1)
-      #expect(eventually { own.hasRung })
+      #expect(eventually { own.hasSignalled })
       #expect(own.wait(for: 1) == [2: 1])
       #expect(own.ring.addRead(ends.input, into: buffer, 1, at: 0, key: 3))
       #expect(own.ring.addCancel(of: 3))

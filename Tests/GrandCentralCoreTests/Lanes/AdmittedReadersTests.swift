@@ -38,11 +38,11 @@ import Testing
     return granted.all
   }
 
-  @Test func `is not granted before the owner has given the lane up`() {
+  @Test func `is not admitted before the owner has released the lane`() {
     #expect(grantedAtSubmissions(items: 3) == [false, false, false, false])
   }
 
-  @Test func `is granted while the owner is still busy with many items behind it`() {
+  @Test func `is admitted while the owner is still busy with many items behind it`() {
     let granted = grantedAtSubmissions(items: 3 * Tuning.maxServedBeforeGrant)
     #expect(granted.first == false && granted.last == true)
     #expect(granted.firstIndex(of: true) == Tuning.maxServedBeforeGrant)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("Who is asked to drain a lane") struct DrainRequestsTests {
+@Suite("The requests to drain a lane") struct DrainRequestsTests {
   private let none = DrainRequests(rawValue: 0)
 
-  @Test func `is one node, however often the lane wants one`() {
+  @Test func `are one node, however often the lane requests a drain`() {
     let (requested, sends) = none.requesting(.utility)
     #expect(sends && requested.isRequested && requested.isEnqueued(.utility))
     let (drained, drains) = requested.claimed(.utility, generation: 0)
@@ -14,7 +14,7 @@ import Testing
     #expect(drained.claimed(.utility, generation: 0).drains == false)
   }
 
-  @Test func `is a second node of a higher band when the lane is raised`() {
+  @Test func `include a second node in a higher band when the lane is boosted`() {
     let (raised, raise) = none.requesting(.background).0.raised(to: .userInitiated)
     #expect(raise == .sends)
     #expect(raised.raised(to: .userInitiated).1 == .isEnqueued)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [(Band.background, Band.default), (.default, .background)])
-  func `is whichever comes first, and only that one`(first: Band, second: Band) {
+  func `are claimed by the node that runs first, and no other`(first: Band, second: Band) {
     let word = none.requesting(.background).0.raised(to: .default).0
     let (drained, drains) = word.claimed(first, generation: 0)
     #expect(
@@ -32,7 +32,7 @@ import Testing
     #expect(!drainsAgain && left == none)
   }
 
-  @Test func `is one that was left behind, if it is urgent enough`() {
+  @Test func `reuse a stale node that is urgent enough`() {
     let leftBehind = none.requesting(.utility).0.raised(to: .default).0
       .claimed(.utility, generation: 0).0
     #expect(
@@ -44,13 +44,13 @@ import Testing
     #expect(leftBehind.requesting(.background).0.claimed(.default, generation: 0).drains)
   }
 
-  @Test func `cannot be raised when nobody is asked`() {
+  @Test func `cannot be boosted when none is in flight`() {
     #expect(none.raised(to: .userInteractive) == (none, .isTooLate))
     let drained = none.requesting(.utility).0.claimed(.utility, generation: 0).0
     #expect(drained.raised(to: .default) == (drained, .isTooLate))
   }
 
-  @Test func `is nobody on an old target`() {
+  @Test func `are forgotten when the target changes`() {
     let leftBehind = none.requesting(.utility).0.raised(to: .default).0
       .claimed(.default, generation: 0).0
     let moved = leftBehind.withdrawn()
@@ -64,7 +64,7 @@ import Testing
   /// Requests, raises, claims and withdraws in random order. The nodes in flight are those that
   /// were sent and have not run, at most one in each band. The lane is drained exactly once for
   /// each request.
-  @Test(arguments: 0..<64) func `never has two nodes of a band on their way`(seed: UInt64) {
+  @Test(arguments: 0..<64) func `are at most one node a band in flight`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var word = none
     var out: [(band: Band, generation: UInt32)] = []

@@ -6,8 +6,8 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A place in a lane that is full") struct FullLaneDeadlockTests {
-  @Test func `of one, crossed with another's, is reported`() async {
+@Suite("A width permit of a full lane") struct FullLaneDeadlockTests {
+  @Test func `that two threads take crosswise is reported`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2])
-  func `that all of those want who are inside is reported`(threads: Int) async {
+  func `that all permit holders wait for is reported`(threads: Int) async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [threads] in
@@ -60,7 +60,7 @@ import Testing
     for number in 0..<threads { #expect(says(result, "'ring-\(number)'")) }
   }
 
-  @Test func `that one goes on to leave is waited for`() async {
+  @Test func `that a holder will release is waited for`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let wide = DispatchQueue(label: "noring.two", attributes: .concurrent)
       wide.setWidth(2)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `that a serial queue wants, which those inside wait for, is reported`() async {
+  @Test func `that a serial queue needs, for which the holders wait, is reported`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -117,7 +117,7 @@ import Testing
     #expect(says(result, "waits for queue 'ring.serial'"))
   }
 
-  @Test func `that a serial queue wants comes when one leaves who does not wait for it`() async {
+  @Test func `that a serial queue needs comes when a holder that does not wait ends`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
       wide.setWidth(3)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `that a thread has which works for another that waits is reported`() async {
+  @Test func `held by a thread that works for a waiting thread is reported`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -178,8 +178,8 @@ import Testing
     #expect(says(result, "'ring-holder'") && !says(result, "'ring-caller'"))
   }
 
-  @Test func `of one stops who waits inside for an item of it`() async {
-    let told = await #expect(
+  @Test func `of a width of one stops a holder that waits for an item of the lane`() async {
+    let remote = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       let queue = DispatchQueue(label: "one.remote", attributes: .concurrent)
@@ -190,7 +190,7 @@ import Testing
         queue.asyncAndWait {}
       }
     }
-    #expect(says(told, "Deadlock: sync on queue 'one.remote' from an item of that queue"))
+    #expect(says(remote, "Deadlock: sync on queue 'one.remote' from an item of that queue"))
     let item = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -205,7 +205,7 @@ import Testing
     #expect(says(item, "Deadlock: wait() on a DispatchWorkItem"))
   }
 
-  @Test func `of one keeps a source's handlers out, so nobody inside waits for them`() {
+  @Test func `of a width of one keeps a source's handlers out, so no holder waits for them`() {
     let queue = DispatchQueue(label: "one.source", attributes: .concurrent)
     queue.setWidth(1)
     let source = DispatchSource.makeUserDataAddSource(queue: queue)

@@ -9,7 +9,7 @@ import Testing
   private static let most = LaneState.maxRunning
   private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
 
-  @Test func `keeps further items until one leaves, and then lets in one for each`() {
+  @Test func `holds further items until one ends, and then admits one for each`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.full", attributes: .concurrent, target: root)
     let log = Log<Int>()
@@ -27,7 +27,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test func `lets in no more than it can when it is activated with too many`() {
+  @Test func `admits no more than its width when it is activated with more`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(
       label: "test.full.inactive", attributes: [.concurrent, .initiallyInactive], target: root)
@@ -41,7 +41,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test func `lets a sync in as soon as one has left`() {
+  @Test func `admits a sync as soon as one item has ended`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.full.sync", attributes: .concurrent, target: root)
     let log = Log<String>()

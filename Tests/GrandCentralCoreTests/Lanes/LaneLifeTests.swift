@@ -7,7 +7,7 @@ import Testing
 @Suite("A lane's life") struct LaneLifeTests {
   private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
 
-  @Test func `asks for one activation however much is queued`() {
+  @Test func `sends one activation however much is queued`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.serial", target: root)
     let log = Log<Int>()
@@ -34,7 +34,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test func `comes back after its turn when it has much to do`() {
+  @Test func `queues itself again after its turn when it has more items`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.long", target: root)
     let log = Log<Int>()
@@ -66,7 +66,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test func `hands itself to a sync that waits behind its items`() {
+  @Test func `is handed to a sync that waits behind its items`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "test.handover", target: root)
     let log = Log<String>()
@@ -124,7 +124,7 @@ import Testing
     #expect(alive == nil)
   }
 
-  @Test func `leaves nobody asleep whom its owner let fall asleep`() {
+  @Test func `wakes every sleeper that its owner admitted`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(
       label: "test.asleep", attributes: [.concurrent, .initiallyInactive], target: root)
@@ -146,7 +146,7 @@ import Testing
       #expect(isWaiting)
     }
     queue.activate()
-    #expect(word(queue).isLocked || !word(queue).hasSleepers, "sleepers whom nobody will wake")
+    #expect(word(queue).isLocked || !word(queue).hasSleepers, "sleepers that no thread will wake")
     root.runAll()
     let isAwake = sleeper.value?.join(seconds: min(10, patienceSeconds)) ?? false
     #expect(isAwake, "a sync sleeps for ever; the lane: \(LaneWords.describe(word(queue)))")

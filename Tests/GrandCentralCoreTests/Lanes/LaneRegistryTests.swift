@@ -4,8 +4,8 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A table of lanes' places") struct LanePlacesTests {
-  @Test func `gives each place to one, and where it is stays while it grows`() {
+@Suite("A table of lanes") struct LanePlacesTests {
+  @Test func `gives each slot to one lane, and keeps its address while it grows`() {
     let places = LanePlaces()
     var words: [UInt32: UnsafeMutablePointer<UInt64>] = [:]
     for _ in 0..<5000 {
@@ -17,7 +17,7 @@ import Testing
     #expect(words.allSatisfy { places.word(of: $0.key) == $0.value })
   }
 
-  @Test func `gives back what it was given, the last first, and only then a new one`() {
+  @Test func `reuses freed slots, the last first, before new ones`() {
     let places = LanePlaces()
     let taken = (0..<20).map { _ in places.take() }
     for place in taken { places.give(place) }
@@ -25,7 +25,7 @@ import Testing
     #expect(!taken.contains(places.take()))
   }
 
-  @Test func `shows what is in the places that are taken, and nothing else`() {
+  @Test func `shows the contents of taken slots only`() {
     let places = LanePlaces()
     let taken = (0..<100).map { _ in places.take() }
     for (index, place) in taken.enumerated() {
@@ -41,8 +41,7 @@ import Testing
 }
 
 @Suite("The registry of lanes") struct LaneRegistryTests {
-  @Test func `knows each queue that there is once, whoever made it and whoever ends others`() async
-  {
+  @Test func `lists each queue once while other threads create and release queues`() async {
     // In a process of its own, where no other code creates queues.
     _ = await #expect(processExitsWith: .success) {
       // The first queue also creates the engine's own.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("From every word that may be, a lane") struct LaneStateInvariantTests {
+@Suite("From every valid state word, a lane") struct LaneStateInvariantTests {
   private static let list = LaneState.pendingMask
 
   /// Runs one check over words and expects no fault.
@@ -34,13 +34,13 @@ import Testing
     #expect(LaneWords.valid.contains(LaneState(rawValue: 0)))
   }
 
-  @Test func `says itself whether it may be`() {
+  @Test func `agrees on which words are valid`() {
     let wrong = LaneWords.all.filter { $0.isValid != LaneWords.brokenInvariants($0).isEmpty }
     #expect(wrong.isEmpty, "\(wrong.count) words, the first: \(wrong.prefix(3))")
   }
 
   @Test(arguments: [false, true], [Band.background, .default, .userInteractive])
-  func `takes a node in`(exclusive: Bool, band: Band) {
+  func `accepts a node`(exclusive: Bool, band: Band) {
     expectNoFaults(in: LaneWords.valid, ofWidths: LaneWords.widths) { word, width in
       let (next, action) = word.pushed(
         LaneWords.arriving, exclusive: exclusive, urgency: band, width: width)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `lets a sync in`(exclusive: Bool) {
+  func `admits a sync`(exclusive: Bool) {
     expectNoFaults(in: LaneWords.valid, ofWidths: LaneWords.widths) { word, width in
       guard let next = word.entered(exclusive: exclusive, width: width) else { return [] }
       let owned = exclusive ? LaneState.locked : LaneWords.runningMask
@@ -94,16 +94,16 @@ import Testing
     }
   }
 
-  @Test func `lets a newcomer sleep`() {
+  @Test func `lets a new waiter sleep`() {
     expectNoFaults(in: LaneWords.valid) { word in
       guard let next = word.fellAsleep() else { return [] }
       return LaneWords.faults(word, next, mayChange: LaneState.sleepers)
-        + (next.hasSleepers ? [] : ["nobody knows of the sleeper"])
+        + (next.hasSleepers ? [] : ["the word does not count the sleeper"])
         + (next.fellAsleep() == next ? [] : ["a second sleeper changes the word"])
     }
   }
 
-  @Test func `sees a shared holder leave`() {
+  @Test func `counts a shared holder that leaves`() {
     expectNoFaults(in: LaneWords.valid.filter { $0.running > 0 }) { word in
       let (next, action) = word.leftShared()
       var faults = next.running == word.running - 1 ? [] : ["miscounted"]
@@ -114,7 +114,7 @@ import Testing
           word, next,
           mayChange: LaneWords.runningMask | LaneState.locked | LaneState.barrier
             | LaneState.batch)
-        if next.fellAsleep() != nil { faults.append("lets somebody fall asleep") }
+        if next.fellAsleep() != nil { faults.append("lets a thread fall asleep") }
         if word.isLocked || word.isSuspended || !word.hasWork || !next.isLocked {
           faults.append("\(LaneWords.describe(word)) has nothing to advance")
         }
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `sees a sync that had it alone leave`(isSerial: Bool) {
+  func `is released by an exclusive sync`(isSerial: Bool) {
     let words = LaneWords.valid.filter { $0.isLocked && !$0.isHeld && $0.running == 0 }
     expectNoFaults(in: words) { word in
       let (next, owns, wake) = word.leftExclusive(isSerial: isSerial)
@@ -138,8 +138,10 @@ import Testing
         word, next,
         mayChange: LaneState.locked | LaneState.sleepers
           | (owns ? LaneState.batch : word.hasWork ? 0 : LaneState.urgencyMask))
-      if owns && next.fellAsleep() != nil { faults.append("lets somebody fall asleep") }
-      if owns != next.isLocked { faults.append("\(LaneWords.describe(word)): who owns it?") }
+      if owns && next.fellAsleep() != nil { faults.append("lets a thread fall asleep") }
+      if owns != next.isLocked {
+        faults.append("\(LaneWords.describe(word)): lock and owner differ")
+      }
       if owns != (word.hasWork && !word.isSuspended) { faults.append("left work behind") }
       if next.hasSleepers { faults.append("forgot to wake") }
       if (wake != .nothing) != word.hasSleepers { faults.append("woke the wrong number") }
@@ -153,7 +155,7 @@ import Testing
   /// The words of an owner that drains the list. Lane+Drain says when it may release the lane.
   private static let owners = LaneWords.valid.filter { $0.isLocked && !$0.hasSleepers }
 
-  @Test func `is given up with nothing queued`() {
+  @Test func `is released with nothing queued`() {
     expectNoFaults(in: Self.owners.filter { $0.pending == nil }) { word in
       let next = word.givenUp(hasBatch: false)
       let owned =
@@ -166,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `is given up because it is suspended`(hasBatch: Bool) {
+  func `is released because it is suspended`(hasBatch: Bool) {
     expectNoFaults(in: Self.owners.filter(\.isSuspended)) { word in
       let next = word.givenUp(hasBatch: hasBatch, urgency: hasBatch ? .default : .unspecified)
       let owned =
@@ -181,7 +183,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `is given up with a node first in line`(awaitsBarrier: Bool) {
+  func `is released with a node first in line`(awaitsBarrier: Bool) {
     let words = Self.owners.filter {
       awaitsBarrier ? $0.running > 0 : $0.running == LaneState.maxRunning
     }
@@ -206,7 +208,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `lets one more in beside it`(isItem: Bool) {
+  func `admits one more shared holder`(isItem: Bool) {
     expectNoFaults(in: Self.owners, ofWidths: LaneWords.widths) { word, width in
       guard let next = word.admitted(isItem: isItem, width: width) else {
         return word.running < width ? ["is full too early"] : []
@@ -217,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func `goes on after a suspension`() {
+  @Test func `continues after a suspension`() {
     expectNoFaults(in: LaneWords.valid.filter(\.isSuspended)) { word in
       let (next, owns) = word.unsuspended()
       let owned =
@@ -247,7 +249,7 @@ import Testing
   }
 
   @Test(arguments: [Band.background, .default, .userInteractive])
-  func `is raised for a waiter, and only while one can wait`(band: Band) {
+  func `is boosted for a waiter, and only while one can wait`(band: Band) {
     expectNoFaults(in: LaneWords.valid) { word in
       guard let next = word.raised(to: band) else {
         let canWait = word.hasWork || word.isLocked && word.isHeld
@@ -262,7 +264,7 @@ import Testing
     expectNoFaults(in: LaneWords.valid) { word in
       guard let next = word.roused() else { return word.hasSleepers ? ["sleeps on"] : [] }
       return LaneWords.faults(word, next, mayChange: LaneState.sleepers)
-        + (next.lowHalf != word.lowHalf ? [] : ["who is about to sleep does not notice"])
+        + (next.lowHalf != word.lowHalf ? [] : ["a thread about to sleep does not notice"])
     }
   }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import GrandCentralCore
 
 /// Each transition from the most important words; LaneStateInvariantTests covers all others.
-@Suite("A lane's word") struct LaneStateTests {
+@Suite("A lane's state word") struct LaneStateTests {
   private let idle = LaneState(0)
   private let node = LaneWords.arriving
 
@@ -38,14 +38,14 @@ import Testing
     #expect(second == LaneState(LaneState.locked | LaneState.held, pending: LaneWords.queued))
   }
 
-  @Test func `lets shared nodes pass and comes to hold itself once`() {
+  @Test func `passes shared nodes on and enters its own count once`() {
     let (one, first) = idle.pushed(node, exclusive: false)
     let (two, second) = one.pushed(node, exclusive: false)
     #expect(first == .admitted(retains: true) && second == .admitted(retains: false))
     #expect(two == LaneState(LaneState.held, running: 2))
   }
 
-  @Test func `comes to hold itself for an item that runs beside a reader`() {
+  @Test func `enters its own count for an item that runs while a reader is inside`() {
     let (word, action) = LaneState(0, running: 1).pushed(node, exclusive: false)
     #expect(action == .admitted(retains: true))
     #expect(word == LaneState(LaneState.held, running: 2))
@@ -59,7 +59,7 @@ import Testing
       (LaneState(0, running: 1, pending: LaneWords.queued), "a queue"),
       (LaneState(0, running: LaneState.maxRunning), "as many as may run"),
     ])
-  func `lets nothing pass`(word: LaneState, ahead: String) {
+  func `passes nothing on`(word: LaneState, ahead: String) {
     let (next, action) = word.pushed(node, exclusive: false)
     #expect(action == .queued, "\(ahead) is ahead")
     #expect(next.pending == node)
@@ -83,7 +83,7 @@ import Testing
     #expect(both.leftShared().1 == .advance)
   }
 
-  @Test func `lets one sync in at a time, or readers together`() throws {
+  @Test func `admits one sync at a time, or readers together`() throws {
     let alone = try #require(idle.entered(exclusive: true))
     #expect(alone == LaneState(LaneState.locked))
     #expect(alone.entered(exclusive: true) == nil && alone.entered(exclusive: false) == nil)
@@ -95,7 +95,7 @@ import Testing
     #expect(LaneState(LaneState.targeted).entered(exclusive: true) != nil)
   }
 
-  @Test func `lets a newcomer sleep only on a sync with nothing queued`() {
+  @Test func `lets a new waiter sleep only on a sync with nothing queued`() {
     let held = LaneState(LaneState.locked)
     #expect(held.fellAsleep() == LaneState(LaneState.locked | LaneState.sleepers))
     #expect(idle.fellAsleep() == nil)
@@ -120,14 +120,14 @@ import Testing
     #expect(LaneState(0, running: 1).leftShared() == (idle, .nothing))
   }
 
-  @Test func `leaves the rest to its owner when an item leaves`() {
+  @Test func `leaves the rest to its owner when an item ends`() {
     let word = LaneState(LaneState.locked | LaneState.held, running: 1, pending: node)
     #expect(
       word.leftShared()
         == (LaneState(LaneState.locked | LaneState.held, pending: node), .nothing))
   }
 
-  @Test func `starts nothing while it is suspended, and goes on with the last word`() {
+  @Test func `starts nothing while it is suspended, and continues at the last resume`() {
     let word = LaneState(LaneState.held | LaneState.suspended, running: 1, pending: node)
     let (left, action) = word.leftShared()
     #expect(action == .releaseSelf)
@@ -151,13 +151,13 @@ import Testing
     #expect(owns && wake == .wakeAll)
   }
 
-  @Test func `is nobody's after a sync leaves it suspended with work`() {
+  @Test func `has no owner after a sync leaves it suspended with work`() {
     let word = LaneState(LaneState.locked | LaneState.suspended, pending: node)
     let (next, owns, _) = word.leftExclusive(isSerial: true)
     #expect(!owns && next == LaneState(LaneState.suspended, pending: node))
   }
 
-  @Test func `lets go of itself when it is given up with nothing running`() {
+  @Test func `leaves its own count when it is released with nothing running`() {
     let word = LaneState(LaneState.locked | LaneState.held | LaneState.batch)
     #expect(word.givenUp(hasBatch: false) == idle)
     let running = LaneState(LaneState.locked | LaneState.held, running: 1)
@@ -167,13 +167,13 @@ import Testing
         == LaneState(LaneState.held | LaneState.batch | LaneState.barrier, running: 1))
   }
 
-  @Test func `stays suspended without an owner when it is given up for that`() {
+  @Test func `stays suspended without an owner when it is released for a suspension`() {
     let word = LaneState(LaneState.locked | LaneState.held | LaneState.suspended)
     #expect(
       word.givenUp(hasBatch: true) == LaneState(LaneState.suspended | LaneState.batch))
   }
 
-  @Test func `stays locked and lets go of itself when it is handed over`() {
+  @Test func `stays locked and leaves its own count when it is handed over`() {
     let word = LaneState(LaneState.locked | LaneState.held, pending: node)
     #expect(word.handedOver(hasBatch: false) == LaneState(LaneState.locked, pending: node))
     #expect(
@@ -181,7 +181,7 @@ import Testing
         == LaneState(LaneState.locked | LaneState.batch, pending: node))
   }
 
-  @Test func `does not start a barrier beside running items when a suspension ends`() {
+  @Test func `does not start a barrier while items run when a suspension ends`() {
     let flags = LaneState.held | LaneState.suspended | LaneState.barrier
     let (next, owns) = LaneState(flags, running: 1, pending: node).unsuspended()
     #expect(!owns && next.awaitsBarrier && !next.isSuspended)
@@ -192,7 +192,7 @@ import Testing
     #expect(!LaneState(LaneState.suspended).unsuspended().owns)
   }
 
-  @Test func `says what it was before bits were set or cleared`() {
+  @Test func `returns the word from before bits were set or cleared`() {
     let (locked, held, targeted) = (LaneState.locked, LaneState.held, LaneState.targeted)
     let word = Atomic(LaneState(locked))
     #expect(word.set(held | targeted) == LaneState(locked))
@@ -200,7 +200,7 @@ import Testing
     #expect(word.load(ordering: .relaxed) == LaneState(locked | held))
   }
 
-  @Test func `wakes its sleepers before it is raised for a waiter`() throws {
+  @Test func `wakes its sleepers before it is boosted for a waiter`() throws {
     let sleeping = LaneState(LaneState.locked | LaneState.sleepers, pending: node)
     let (awake, first) = try #require(sleeping.waiterRose(to: .userInitiated))
     #expect(first == .roused && awake == LaneState(LaneState.locked, pending: node))

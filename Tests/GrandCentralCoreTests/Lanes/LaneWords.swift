@@ -47,16 +47,16 @@ enum LaneWords {
     if word.isHeld && !word.isLocked && word.running == 0 {
       broken.append("held, but neither locked nor running")
     }
-    if word.hasSleepers && !word.isLocked { broken.append("sleepers whom nobody will wake") }
+    if word.hasSleepers && !word.isLocked { broken.append("sleepers that no thread will wake") }
     if word.hasSleepers && word.isHeld { broken.append("sleepers on an activation") }
     if word.hasWork && !word.isSuspended && !word.isLocked && word.running == 0 {
-      broken.append("work that nobody will look at")
+      broken.append("work that no thread will take")
     }
     if word.awaitsBarrier && (word.isLocked || !word.hasWork) {
       broken.append("awaits a barrier, but has an owner or nothing queued")
     }
     if word.urgency != .unspecified && !word.isLocked && !word.hasWork {
-      broken.append("urgent, with nobody inside and nothing queued")
+      broken.append("urgent, with no thread inside and nothing queued")
     }
     if word.running > LaneState.maxRunning { broken.append("more running than may be") }
     return broken

@@ -29,7 +29,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test(arguments: [1, 2, 5]) func `lets in so many, and one for each that leaves`(width: Int) {
+  @Test(arguments: [1, 2, 5]) func `admits its width, and one item for each that ends`(width: Int) {
     let queue = make()
     queue.setWidth(width)
     submit(0..<20, to: queue)
@@ -38,7 +38,7 @@ import Testing
     #expect(log.all == Array(0..<20))
   }
 
-  @Test func `keeps it from its activation on`() {
+  @Test func `keeps its width from the activation on`() {
     let queue = make(.initiallyInactive)
     queue.setWidth(3)
     #expect(!word(queue).hasWork, "nothing that would have to run")
@@ -50,7 +50,7 @@ import Testing
     #expect(log.all == Array(0..<10))
   }
 
-  @Test func `becomes narrow behind those that are inside, and wide behind those that wait`() {
+  @Test func `narrows behind items that run, and widens behind items that wait`() {
     let queue = make()
     submit(0..<4, to: queue)
     queue.setWidth(1)
@@ -74,7 +74,7 @@ import Testing
     #expect(log.all == Array(0..<12))
   }
 
-  @Test func `counts who syncs`() {
+  @Test func `counts callers of sync`() {
     let queue = make()
     queue.setWidth(1)
     submit(0..<1, to: queue)
@@ -86,7 +86,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test func `is never narrower than one nor wider than by itself`() {
+  @Test func `is at least one and at most the queue's own width`() {
     let queue = make()
     for (asked, width) in [(0, 1), (-1, 1), (.max, LaneState.maxRunning), (7, 7)] {
       queue.setWidth(asked)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `is only for concurrent ones`() {
+  @Test func `applies to concurrent queues only`() {
     let serial = DispatchQueue(label: "test.serial")
     serial.setWidth(4)
     #expect(serial.widthNow == 1)
@@ -102,7 +102,7 @@ import Testing
     #expect(DispatchQueue.global().widthNow == LaneState.maxRunning)
   }
 
-  @Test func `lets in no more of a loop than of items`() {
+  @Test func `admits no more iterations of a loop than items`() {
     let narrow = DispatchQueue(label: "test.narrow.loop", attributes: .concurrent)
     narrow.setWidth(1)
     let wide = DispatchQueue(label: "test.wide.loop", attributes: .concurrent, target: narrow)
@@ -124,7 +124,7 @@ import Testing
     #expect(inside.peak == 1)
   }
 
-  @Test func `lets loops inside of items go on in their place`() {
+  @Test func `lets loops inside of items continue under the item's permit`() {
     let narrow = DispatchQueue(label: "test.narrow.nested", attributes: .concurrent)
     narrow.setWidth(2)
     let wide = DispatchQueue(label: "test.wide.nested", attributes: .concurrent, target: narrow)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func `is sent no more helpers than it lets in`(width: Int) {
+  @Test(arguments: [1, 2]) func `gets no more helpers than it admits`(width: Int) {
     let queue = make()
     queue.setWidth(width)
     queue.applyCall(iterations: 100, { _, _ in }, nil)
@@ -162,7 +162,7 @@ import Testing
     runAll(queue, atMost: width)
   }
 
-  @Test func `of one stops who enters it from inside`() async {
+  @Test func `of one stops a thread that enters it from inside`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-private func standing() -> Band { EffectivePriority.of(currentThread()) }
+private func effectiveClass() -> Band { EffectivePriority.of(currentThread()) }
 
 private struct Running: @unchecked Sendable {
   let thread = currentThread()
@@ -40,26 +40,26 @@ private final class HeldItem: Sendable {
 }
 
 @Suite("Urgent work behind less urgent") struct AsyncOverrideTests {
-  @Test func `raises what runs and is queued ahead of it, and nothing behind it`() {
+  @Test func `boosts what runs and what is queued ahead of it, and nothing behind it`() {
     let queue = DispatchQueue(label: "override.serial")
     let held = HeldItem()
     let seen = Log<Band>()
     queue.async(qos: .background) {
-      seen.append(standing())
+      seen.append(effectiveClass())
       held.run()
     }
     #expect(held.hasBegun())
-    queue.async(qos: .utility) { seen.append(standing()) }
-    queue.async(qos: .userInitiated) { seen.append(standing()) }
-    queue.async(qos: .utility) { seen.append(standing()) }
-    queue.async(qos: .background) { seen.append(standing()) }
+    queue.async(qos: .utility) { seen.append(effectiveClass()) }
+    queue.async(qos: .userInitiated) { seen.append(effectiveClass()) }
+    queue.async(qos: .utility) { seen.append(effectiveClass()) }
+    queue.async(qos: .background) { seen.append(effectiveClass()) }
     #expect(held.comes(to: .userInitiated))
     held.letGo()
     #expect(seen.waitForCount(5))
     #expect(seen.all == [.background, .userInitiated, .userInitiated, .utility, .background])
   }
 
-  @Test func `is not seen by what is raised, nor handed on by it`() {
+  @Test func `does not change the QoS that boosted items see and pass on`() {
     let queue = DispatchQueue(label: "override.blind")
     let other = DispatchQueue(label: "override.blind.other")
     let held = HeldItem()
@@ -79,7 +79,7 @@ private final class HeldItem: Sendable {
   }
 
   @Test(arguments: [false, true])
-  func `moves a lane that nobody has come to yet`(urgentFirst: Bool) {
+  func `moves a lane that no worker has taken yet`(urgentFirst: Bool) {
     let root = CapturingRoot()
     let seen = Log<Int>()
     do {
@@ -99,7 +99,7 @@ private final class HeldItem: Sendable {
     #expect(seen.all == [1, 2, 3, 4])
   }
 
-  @Test func `uses a node that was left behind again`() {
+  @Test func `reuses a stale node`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "override.again", target: root)
     let runs = Counter()
@@ -114,7 +114,7 @@ private final class HeldItem: Sendable {
     root.run(0)
   }
 
-  @Test func `raises the targets of its lane`() {
+  @Test func `boosts the targets of its lane`() {
     let root = CapturingRoot()
     let seen = Log<Int>()
     let below = DispatchQueue(label: "override.below", target: root)
@@ -128,7 +128,7 @@ private final class HeldItem: Sendable {
     #expect(seen.all == [1, 2, 3])
   }
 
-  @Test func `raises the thread that drains a target, however deep`() {
+  @Test func `boosts the thread that drains a target, at any depth`() {
     let below = DispatchQueue(label: "override.deep")
     let middle = DispatchQueue(label: "override.deep.middle", target: below)
     let above = DispatchQueue(label: "override.deep.above", target: middle)
@@ -136,16 +136,16 @@ private final class HeldItem: Sendable {
     let seen = Log<Band>()
     below.async(qos: .background) { held.run() }
     #expect(held.hasBegun())
-    above.async(qos: .userInitiated) { seen.append(standing()) }
+    above.async(qos: .userInitiated) { seen.append(effectiveClass()) }
     #expect(held.comes(to: .userInitiated))
     held.letGo()
     #expect(seen.waitForCount(1))
-    below.async(qos: .background) { seen.append(standing()) }
+    below.async(qos: .background) { seen.append(effectiveClass()) }
     #expect(seen.waitForCount(2))
     #expect(seen.all == [.userInitiated, .background])
   }
 
-  @Test func `raises nothing where the queue has a QoS of its own`() {
+  @Test func `boosts nothing where the queue has a QoS of its own`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(label: "override.own", qos: .utility, target: root)
     queue.async(qos: .background) {}
@@ -187,7 +187,7 @@ private final class HeldItem: Sendable {
     #expect(ran.wait())
   }
 
-  @Test func `leaves what it sent to an old target behind`() {
+  @Test func `forgets the node that it sent to an old target`() {
     let first = CapturingRoot("override.first")
     let second = CapturingRoot("override.second")
     let queue = DispatchQueue(label: "override.moves", target: first)
@@ -211,7 +211,7 @@ private final class HeldItem: Sendable {
     let ended = Latch()
     DispatchQueue.global(qos: .background).async {
       queue.sync(execute: inside)
-      #expect(standing() == .background)
+      #expect(effectiveClass() == .background)
       #expect(DispatchQoS.QoSClass.current == .background)
       ended.open()
     }
@@ -233,7 +233,7 @@ private final class HeldItem: Sendable {
   }
 
   @Test(arguments: [false, true])
-  func `raises who has the queue until it is let in`(throughTarget: Bool) {
+  func `boosts the queue's owner until it is admitted`(throughTarget: Bool) {
     let queue = DispatchQueue(label: "override.sync")
     let upper = DispatchQueue(label: "override.sync.upper", target: queue)
     let held = HeldItem()
@@ -241,7 +241,7 @@ private final class HeldItem: Sendable {
     #expect(held.hasBegun())
     let wasIn = Latch()
     DispatchQueue.global(qos: .userInitiated).async {
-      (throughTarget ? upper : queue).sync { #expect(standing() == .userInitiated) }
+      (throughTarget ? upper : queue).sync { #expect(effectiveClass() == .userInitiated) }
       wasIn.open()
     }
     #expect(held.comes(to: .userInitiated))
@@ -249,12 +249,12 @@ private final class HeldItem: Sendable {
     #expect(ended.wait() && wasIn.wait())
   }
 
-  @Test func `raises what is queued ahead of it`() {
+  @Test func `boosts what is queued ahead of it`() {
     let queue = DispatchQueue(label: "override.sync.items")
     let held = HeldItem()
     let seen = Log<Band>()
     queue.async(qos: .background) { held.run() }
-    queue.async(qos: .background) { seen.append(standing()) }
+    queue.async(qos: .background) { seen.append(effectiveClass()) }
     #expect(held.hasBegun())
     let wasIn = Latch()
     DispatchQueue.global(qos: .userInitiated).async {
@@ -262,13 +262,13 @@ private final class HeldItem: Sendable {
       wasIn.open()
     }
     #expect(held.comes(to: .userInitiated))
-    queue.async(qos: .background) { seen.append(standing()) }
+    queue.async(qos: .background) { seen.append(effectiveClass()) }
     held.letGo()
     #expect(wasIn.wait() && seen.waitForCount(2))
     #expect(seen.all == [.userInitiated, .background])
   }
 
-  @Test func `raises a chain of owners`() {
+  @Test func `boosts a chain of owners`() {
     let first = DispatchQueue(label: "override.chain.first")
     let second = DispatchQueue(label: "override.chain.second")
     let gate = Latch()
@@ -294,7 +294,7 @@ private final class HeldItem: Sendable {
 
   @Test
   func
-    `raises who waits in line for it, and what stands between, behind work that is urgent itself`()
+    `boosts the thread in line for the queue and the items ahead of it, behind urgent work`()
   {
     let first = DispatchQueue(label: "override.between.first")
     let second = DispatchQueue(label: "override.between.second")
@@ -306,7 +306,7 @@ private final class HeldItem: Sendable {
       started.open()
       #expect(gate.wait())
     }
-    second.async(qos: .background) { seen.append(standing()) }
+    second.async(qos: .background) { seen.append(effectiveClass()) }
     let (near, nearEnded) = enter(second, from: first)
     #expect(eventually { near.value.map(waits) == true })
     second.resume()
@@ -329,7 +329,7 @@ private final class HeldItem: Sendable {
     return shared.effectivePriorityLock.withLock { shared.waitsFor != nil }
   }
 
-  @Test func `raises who runs the work item that it waits for`() {
+  @Test func `boosts the thread that runs the work item`() {
     let queue = DispatchQueue.global(qos: .background)
     let held = HeldItem()
     let item = DispatchWorkItem { held.run() }
@@ -346,13 +346,13 @@ private final class HeldItem: Sendable {
     #expect(held.falls(below: .userInitiated))
   }
 
-  @Test func `raises what is ahead of the work item that it waits for, until it gives up`() {
+  @Test func `boosts what is queued ahead of the work item, until its wait times out`() {
     let queue = DispatchQueue(label: "override.item")
     let held = HeldItem()
     let seen = Log<Band>()
     queue.async(qos: .background) { held.run() }
-    queue.async(qos: .background) { seen.append(standing()) }
-    let item = DispatchWorkItem(qos: .background) { seen.append(standing()) }
+    queue.async(qos: .background) { seen.append(effectiveClass()) }
+    let item = DispatchWorkItem(qos: .background) { seen.append(effectiveClass()) }
     queue.async(execute: item)
     #expect(held.hasBegun())
     let gaveUp = Latch()

@@ -7,7 +7,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A reader that waits") struct ReaderDeadlockTests {
-  @Test func `for one that waits behind a barrier for the reader is reported`() async {
+  @Test func `for a thread that waits behind a barrier for the reader is reported`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `first, and is then waited for, is reported`(isBarrier: Bool) async {
+  func `and is waited for later is reported`(isBarrier: Bool) async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [isBarrier] in
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `for one whose own turn beside it has come is not taken for a ring`() async {
+  @Test func `for a thread whose turn has come is not taken for a deadlock`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
       let narrow = DispatchQueue(label: "noring.narrow")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `for one that was let in and waits for a CPU is not taken for a ring`() async {
+  @Test func `for an admitted thread that waits for a CPU is not taken for a deadlock`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
       let narrow = DispatchQueue(label: "noring.narrow")

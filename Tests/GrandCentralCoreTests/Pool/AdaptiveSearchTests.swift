@@ -15,7 +15,7 @@ import Testing
     #expect(!adaptiveSearch.isWorthwhile)
   }
 
-  @Test func `looks on as long as it finds some`() {
+  @Test func `polls as long as it finds work`() {
     var adaptiveSearch = AdaptiveSearch()
     adaptiveSearch.slept(nanoseconds: 1_000)
     var looks = 0
@@ -27,7 +27,7 @@ import Testing
     #expect(adaptiveSearch.isWorthwhile)
   }
 
-  @Test func `does not look on twice in vain`() {
+  @Test func `stops after one poll that finds nothing`() {
     var adaptiveSearch = AdaptiveSearch()
     adaptiveSearch.slept(nanoseconds: 1_000)
     #expect(adaptiveSearch.search { nil as Int? } == nil)

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: WorkKind.allCases, [1, 2])
-  func `has a thread for higher work at once`(_ kind: WorkKind, width: Int) {
+  func `starts a thread for higher work at once`(_ kind: WorkKind, width: Int) {
     let pool = Pool.own(width: width, threads: 20)
     let low = Busy()
     for _ in 0..<width { low.begin(.utility, kind: kind, in: pool) }
@@ -42,7 +42,7 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `has one for each class above`() {
+  @Test func `starts one for each class above`() {
     let pool = Pool.own(width: 1, threads: 20)
     let busy = Busy()
     for (number, band) in Self.classes.enumerated() {
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// An item of a lower class submits work of a higher class.
-  @Test func `has one for higher work that its own items submit`() {
+  @Test func `starts one for higher work that its own items submit`() {
     let pool = Pool.own(width: 1, threads: 20)
     let inner = Latch()
     let outer = Latch()
@@ -87,7 +87,7 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `keeps others of its class behind until its item has ended`() {
+  @Test func `holds others of its class until its item has ended`() {
     let pool = Pool.own(width: 1, threads: 20)
     let order = Log<Band>()
     let busy = Busy()
@@ -110,7 +110,7 @@ import Testing
 
   /// No item of the higher class ends; the monitor starts workers for the lower classes.
   @Test(arguments: WorkKind.allCases, [1, 2])
-  func `lets each lower class go on, however long the items are`(_ kind: WorkKind, width: Int) {
+  func `lets each lower class continue, however long the items are`(_ kind: WorkKind, width: Int) {
     let pool = Pool.own(width: width, threads: 20)
     let high = Busy()
     for _ in 0..<width { high.begin(.userInteractive, in: pool) }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A workplace") struct CurrentQueueLabelsTests {
-  @Test func `may be read while its queue dies, also in the reader's hands`() {
+@Suite("The label of a thread's current queue") struct CurrentQueueLabelsTests {
+  @Test func `may be read while its queue is released, also by the reader`() {
     let stop = Atomic<Bool>(false)
     let readings = Counter()
     let pool = Runtime.shared.pool

@@ -300,18 +300,18 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
 
 @Suite("The growth policy") struct GrowthPolicyTests {
   @Test(arguments: Promise.allCases)
-  fileprivate func `keeps its promise`(_ promise: Promise) {
+  fileprivate func `satisfies its statement`(_ promise: Promise) {
     #expect(promise.violation(GrowthPolicy.Thresholds()) == nil)
   }
 
   @Test(arguments: BrokenRule.all)
-  fileprivate func `breaks a promise without a rule`(_ rule: BrokenRule) {
+  fileprivate func `violates a statement without one of its rules`(_ rule: BrokenRule) {
     var rules = GrowthPolicy.Thresholds()
     rule.change(&rules)
     #expect(rule.promise.violation(rules) != nil)
   }
 
-  @Test func `starts anew when it has rested`() {
+  @Test func `starts afresh after a rest`() {
     let limits = GrowthPolicy.Limits(softThreads: 8, softThreadsForLanes: 32, maxThreads: 40)
     var policy = GrowthPolicy(limits: limits, firstThreads: 6)
     let quiet = GrowthPolicy.Waiting(hasWork: false, oldestLane: nil, itemsUntaken: nil)
@@ -338,7 +338,7 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     #expect(clock.look(came: 6, went: 6, elapsed: 1) == nil)
   }
 
-  @Test func `counts round`() {
+  @Test func `wraps`() {
     var clock = WaitClock()
     #expect(clock.look(came: 1, went: .max, elapsed: 2) == 2)
     #expect(clock.look(came: 1, went: 0, elapsed: 2) == 4)

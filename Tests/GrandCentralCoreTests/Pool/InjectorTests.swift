@@ -18,14 +18,14 @@ import Testing
     #expect(injector.isEmpty)
   }
 
-  @Test func `gives nodes back oldest first`() {
+  @Test func `returns nodes oldest first`() {
     let injector = Injector()
     for node in NodeBlock(100).nodes { injector.push(node) }
     #expect((0..<100).map { _ in takeOne(injector) } == Array(0..<100))
     #expect(takeOne(injector) == nil)
   }
 
-  @Test func `gives what it has taken in before what came later`() {
+  @Test func `returns what it has taken in before later nodes`() {
     let injector = Injector()
     let block = NodeBlock(6)
     for node in block.nodes[0..<3] { injector.push(node) }

@@ -3,8 +3,8 @@ import GrandCentralPrimitives
 
 @testable import GrandCentralCore
 
-private final class Keeper: @unchecked Sendable {
-  static let shared = Keeper()
+private final class KeptValues: @unchecked Sendable {
+  static let shared = KeptValues()
   private let lock = Lock()
   private var kept: [Any] = []
 
@@ -13,6 +13,6 @@ private final class Keeper: @unchecked Sendable {
 
 /// Keeps a value until the process ends, and returns it.
 func kept<Value>(_ value: Value) -> Value {
-  Keeper.shared.keep(value)
+  KeptValues.shared.keep(value)
   return value
 }

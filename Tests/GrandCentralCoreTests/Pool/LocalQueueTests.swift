@@ -3,7 +3,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A worker's ring") struct LocalQueueTests {
+@Suite("A worker's local queue") struct LocalQueueTests {
   private func fill(_ localQueue: LocalQueue, _ nodes: ArraySlice<WorkNode>, band: Band = .default)
   {
     for node in nodes {
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 255, 256])
-  func `gives nodes back oldest first`(count: Int) {
+  func `returns nodes oldest first`(count: Int) {
     let localQueue = kept(LocalQueue())
     fill(localQueue, NodeBlock(count).nodes[...])
     #expect(!localQueue.isEmpty)
@@ -46,7 +46,7 @@ import Testing
     #expect(drain(localQueue) == Array(1...LocalQueue.capacity))
   }
 
-  @Test func `keeps the order while it goes round many times`() {
+  @Test func `keeps the order while its index wraps many times`() {
     let localQueue = kept(LocalQueue())
     let block = NodeBlock(10_000)
     var expected = 0
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Band.allCases.filter { $0 != .unspecified })
-  func `takes nodes of one band until it is empty again`(band: Band) {
+  func `accepts nodes of one band until it is empty again`(band: Band) {
     let localQueue = kept(LocalQueue())
     let block = NodeBlock(2)
     fill(localQueue, block.nodes[0...0], band: band)
@@ -91,7 +91,7 @@ import Testing
     #expect(drain(victim) == Array(stolen..<count))
   }
 
-  @Test func `gives a thief its band though the thief's was another`() {
+  @Test func `passes its band to a thief of another band`() {
     let victim = kept(LocalQueue())
     let thief = kept(LocalQueue())
     let block = NodeBlock(5)
@@ -143,7 +143,7 @@ import Testing
     #expect(tally.exceptions.isEmpty, "not once: \(tally.exceptions.prefix(5))")
   }
 
-  @Test func `can be robbed by one thief while another robs that one`() {
+  @Test func `is stolen from while another thief steals from the first`() {
     let count = stressed(30_000)
     let block = NodeBlock(count)
     let tally = Tally(count)

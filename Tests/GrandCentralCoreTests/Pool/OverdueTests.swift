@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: WorkKind.allCases, WorkKind.allCases)
-  func `gives its last node soon, though 200 before it submit themselves again`(
+  func `returns its last node soon, though 200 before it resubmit themselves`(
     kind: WorkKind, last: WorkKind
   ) {
     let stage = Stage()
@@ -57,7 +57,7 @@ import Testing
     #expect(picks ?? .max < 800)
   }
 
-  @Test func `gives a node at every other pick while long items let looks pass`() {
+  @Test func `returns a node at every other pick while long items delay the monitor's checks`() {
     let stage = Stage()
     let source = InjectorKey(kind: .items, band: .default)
     let block = NodeBlock(101)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: WorkKind.allCases)
-  func `is found by the monitor's looks, and only while its oldest node waits`(kind: WorkKind) {
+  func `is found by the monitor, and only while its oldest node waits`(kind: WorkKind) {
     let stage = Stage()
     let (pool, monitor) = (stage.pool, stage.pool.monitor)
     let source = InjectorKey(kind: kind, band: .utility)
@@ -116,7 +116,7 @@ import Testing
     #expect(pool.sourcesWaiting.load(ordering: .relaxed) == source.bit)
   }
 
-  @Test func `that is found empty is overdue no longer`() {
+  @Test func `that is found empty is no longer overdue`() {
     let stage = Stage()
     let source = InjectorKey(kind: .items, band: .default)
     stage.pool.setOverdue(source.bit)
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: [0, UInt32.max])
-  func `comes at every other pick when a look has passed`(start: UInt32) {
+  func `comes at every other pick after a check by the monitor`(start: UInt32) {
     let turn = OverdueTurn(pick: start, look: .max, queued: 10)
     #expect(!turn.isDue(atPick: start &+ 1, look: 0))
     #expect(turn.isDue(atPick: start &+ 2, look: 0))

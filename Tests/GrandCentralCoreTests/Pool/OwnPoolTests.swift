@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A pool") struct OwnPoolTests {
   @Test(arguments: [(1, 1), (2, 2), (3, 8)], WorkKind.allCases)
-  func `runs what it is given, each once`(shape: (width: Int, threads: Int), kind: WorkKind) {
+  func `runs each node once`(shape: (width: Int, threads: Int), kind: WorkKind) {
     let pool = Pool.own(width: shape.width, threads: shape.threads)
     let tally = Tally(500)
     let done = Latch(tally.size)
@@ -31,7 +31,7 @@ import Testing
     #expect(names.all == ["gc-worker-0"])
   }
 
-  @Test func `lets workers go that have nothing to do for long, and makes new ones`() {
+  @Test func `ends workers that are idle for long, and creates new ones`() {
     let pool = Pool.own(width: 2, threads: 2, keepAliveNanoseconds: 20_000_000)
     for round in 1...3 {
       let bothRun = Latch(2)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `makes no threads before it has work`() {
+  @Test func `creates no threads before it has work`() {
     let pool = Pool.own(width: 3, threads: 3)
     #expect(pool.state.load(ordering: .relaxed).threads == 0)
     #expect(pool.workerCount.load(ordering: .relaxed) == 0)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `puts another to work while an item waits`(announced: Bool) {
+  func `starts another worker while an item waits`(announced: Bool) {
     let pool = Pool.own(width: 1, threads: 4)
     let second = Latch()
     let first = Latch()
@@ -113,7 +113,7 @@ import Testing
     #expect(order.all == order.all.sorted(by: >))
   }
 
-  @Test func `lets work of a higher band overtake what an item submitted in its own`() {
+  @Test func `runs work of a higher band before what an item submitted in its own`() {
     let pool = Pool.own(width: 1, threads: 1)
     let order = Log<String>()
     pool.submit(band: .utility) {
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 3), (2, 6), (3, 12)])
-  func `keeps its books right while items sleep and go on`(
+  func `keeps its counts while items sleep and continue`(
     shape: (width: Int, threads: Int)
   ) {
     let pool = Pool.own(width: shape.width, threads: shape.threads)
@@ -202,7 +202,7 @@ import Testing
   // A worker returns while the maximum number of workers is active. It then steps back, or finds
   // that it need not; meanwhile it must not be counted as idle.
   @Test(arguments: [(1, 4), (2, 6)])
-  func `keeps its books right while workers step back`(shape: (width: Int, threads: Int)) {
+  func `keeps its counts while workers leave`(shape: (width: Int, threads: Int)) {
     // Workers do not time out: a wrongly counted idle worker would stop the process when it leaves.
     let pool = Pool.own(
       width: shape.width, threads: shape.threads, keepAliveNanoseconds: 3_600_000_000_000)
@@ -217,7 +217,7 @@ import Testing
         }
       }
       guard ran.wait(seconds: min(10, patienceSeconds)) else {
-        Issue.record("round \(round): work is left, and nobody for it")
+        Issue.record("round \(round): work is left without a worker")
         break
       }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A pool's word") struct PoolStateTests {
+@Suite("A pool's state word") struct PoolStateTests {
   private static func word(
     threads: Int = 0, idle: Int = 0, searching: Int = 0, active: Int = 0
   ) -> PoolState {
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 5, 65535])
-  func `calls one more worker up, whatever the others do`(maxThreads: Int) {
+  func `forces one more worker awake in any state`(maxThreads: Int) {
     for word in Self.valid {
       let (next, action) = word.forceWoken(maxThreads: maxThreads)
       guard action != .saturated else {
@@ -115,7 +115,7 @@ import Testing
     expect(from: atWork, threads: -1, active: -1) { $0.retiredLowered() }
   }
 
-  @Test func `takes back a worker that could not be spawned`() {
+  @Test func `uncounts a worker that could not be created`() {
     let words = Self.valid.compactMap { word -> PoolState? in
       let (next, action) = word.woken(allowance: 2000, maxThreads: 2000)
       return action == .spawn ? next : nil
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4])
-  func `sends back workers beyond the allowance, and no others`(allowance: Int) {
+  func `retires workers beyond the allowance, and no others`(allowance: Int) {
     let tooMany = Self.valid.filter { $0.active > allowance && $0.searching < $0.active }
     expect(from: tooMany, idle: 1, active: -1) { $0.steppedBack(allowance: allowance) ?? $0 }
     for word in Self.valid where word.active <= allowance {
@@ -181,7 +181,7 @@ import Testing
     #expect(WorkKind.items.other == .lanes && WorkKind.lanes.other == .items)
   }
 
-  @Test func `have a source for each band, each with its own place`() {
+  @Test func `have an injector for each band, each with its own index`() {
     var places: Set<Int> = []
     for kind in WorkKind.allCases {
       for band in Band.allCases { places.insert(InjectorKey(kind: kind, band: band).index) }

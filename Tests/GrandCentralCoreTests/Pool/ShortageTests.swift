@@ -42,7 +42,7 @@ private final class Gate: Sendable {
   enum Waiter: CaseIterable, Sendable { case semaphore, group, sync, item, deadline }
 
   @Test(arguments: Waiter.allCases)
-  func `is given one by whoever waits`(_ waiter: Waiter) {
+  func `gets one when any thread waits`(_ waiter: Waiter) {
     let gate = Gate(.refuse)
     let pool = Pool.own(width: 2, threads: 4, spawn: gate.spawn)
     let runtime = Runtime(pool: pool)
@@ -76,7 +76,7 @@ private final class Gate: Sendable {
     withExtendedLifetime(runtime) {}
   }
 
-  @Test func `is given one by an item that waits for another`() {
+  @Test func `gets one when an item waits for another`() {
     let gate = Gate(.allow)
     let pool = Pool.own(width: 1, threads: 4, spawn: gate.spawn)
     let semaphore = DispatchSemaphore(value: 0)
@@ -99,7 +99,7 @@ private final class Gate: Sendable {
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `grows again by itself while items sleep in silence`() {
+  @Test func `grows again by itself while items sleep unannounced`() {
     let gate = Gate(.allow)
     let pool = Pool.own(width: 1, threads: 6, spawn: gate.spawn)
     let meeting = Latch(4)
@@ -149,7 +149,7 @@ private final class Gate: Sendable {
     #expect(pool.monitor.isThere)
   }
 
-  @Test func `is given one by the next who submits`() {
+  @Test func `gets one at the next submission`() {
     let gate = Gate(.refuse)
     let pool = Pool.own(width: 1, threads: 1, spawn: gate.spawn)
     let ran = Number()
@@ -168,7 +168,7 @@ private final class Gate: Sendable {
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `does not ask for a thread at each submission`() {
+  @Test func `does not request a thread at each submission`() {
     let gate = Gate(.refuse)
     let pool = Pool.own(width: 1, threads: 1, spawn: gate.spawn)
     let count = 20_000

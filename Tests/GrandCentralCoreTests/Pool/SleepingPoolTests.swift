@@ -7,7 +7,7 @@ import Testing
 @Suite("A pool whose items sleep") struct SleepingPoolTests {
   /// No item continues before all have begun, and the pool creates four threads by itself.
   @Test(arguments: [false, true])
-  func `grows beyond its soft limit when nothing else would move`(announced: Bool) {
+  func `grows beyond its soft limit when nothing else can run`(announced: Bool) {
     let pool = kept(
       Pool(
         Pool.Configuration(
@@ -28,7 +28,7 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `counts one once that waits inside a wait`() {
+  @Test func `counts an item once that waits inside a wait`() {
     let pool = Pool.own(width: 1, threads: 2)
     let active = Log<Int>()
     pool.submit {
@@ -46,7 +46,7 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
-  @Test func `counts one once that was found asleep and then says so`() throws {
+  @Test func `counts an item once that was found asleep and then announces it`() throws {
     let pool = Pool.own(width: 1, threads: 1)
     let seen = Log<Worker.Status>()
     // The monitor may see the item awake before the item announces its wait; then the test repeats.
@@ -111,7 +111,7 @@ import Testing
       let ran = Latch()
       pool.submit { ran.open() }
       guard ran.wait(seconds: min(10, patienceSeconds)) else {
-        Issue.record("round \(round): work is left, and nobody for it")
+        Issue.record("round \(round): work is left without a worker")
         return
       }
       for _ in 0..<(round % 100 * 80) { spinHint() }
@@ -121,8 +121,8 @@ import Testing
   }
 }
 
-@Suite("A pool in a process that has nothing left") struct NeedyPoolTests {
-  @Test func `keeps its work until it can have a thread`() async {
+@Suite("A pool in a process without free resources") struct NeedyPoolTests {
+  @Test func `keeps its work until a thread can be created`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let pool = Pool.own(width: 1, threads: 2)
       let ran = Latch()
@@ -130,8 +130,8 @@ import Testing
         pool.submit { ran.open() }
         // The monitor retries: for a moment at a time there seems to be a thread.
         return eventually {
-          let isNobody = pool.state.load(ordering: .relaxed) == PoolState(rawValue: 0)
-          return isNobody && pool.hasWork() && !ran.isOpen
+          let isWithoutWorkers = pool.state.load(ordering: .relaxed) == PoolState(rawValue: 0)
+          return isWithoutWorkers && pool.hasWork() && !ran.isOpen
             && pool.idleLock.withLock { pool.freeWorkers.count == 1 }
         }
       }
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `works without descriptors, and says less`() async {
+  @Test func `works without descriptors, with less in its reports`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let isRight = under(.noDescriptors) {
         let ran = Latch(2)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `has no descriptor for run loops, and says why`() async {
+  @Test func `has no descriptor for run loops, and reports why`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let main = MainQueue()
       let refused = under(.noDescriptors) {

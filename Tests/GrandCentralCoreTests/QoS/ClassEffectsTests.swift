@@ -3,18 +3,18 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("What a class asks of the kernel") struct ClassEffectsTests {
+@Suite("The scheduling requests of a class") struct ClassEffectsTests {
   private static let classes: [Band] = [
     .background, .utility, .default, .userInitiated, .userInteractive,
   ]
 
-  @Test func `is nothing for the default class, and for none`() {
+  @Test func `are none for the default class, and for none`() {
     #expect(ClassEffects.of(.default) == .none && ClassEffects.of(.unspecified) == .none)
     for band in Self.classes where band != .default { #expect(ClassEffects.of(band) != .none) }
   }
 
   /// The default class has the kernel's own slice: 0.7 to 2.8 ms in kernels with slices.
-  @Test func `is a shorter slice for each higher class`() {
+  @Test func `are a shorter slice for each higher class`() {
     let slices = Self.classes.map { ClassEffects.of($0).sliceNanoseconds }
     let below = slices.prefix(2).compactMap { $0 }
     let above = slices.suffix(2).compactMap { $0 }
@@ -25,13 +25,13 @@ import Testing
     #expect(slices.compactMap { $0 }.allSatisfy { 100_000...100_000_000 ~= $0 })
   }
 
-  @Test func `never puts a thread above those of the program in the share of a CPU`() {
+  @Test func `never give a thread a larger CPU share than the program's threads`() {
     let steps = Self.classes.map { ClassEffects.of($0).niceSteps }
     #expect(steps.allSatisfy { $0 >= 0 } && steps == steps.sorted(by: >))
     #expect(steps.suffix(3).allSatisfy { $0 == 0 })
   }
 
-  @Test func `lets only the classes below default stand back`() {
+  @Test func `lower only the classes below default`() {
     for band in Self.classes {
       let effects = ClassEffects.of(band)
       let isBelow = band < .default
@@ -44,14 +44,14 @@ import Testing
 
   /// The kernel compares the class, then the level. Class 1 comes first, 3 last; a thread without a
   /// setting has level 4 of best-effort.
-  @Test func `is a disk priority in the order of the classes, idle at the end`() {
+  @Test func `are a disk priority in the order of the classes, idle last`() {
     let priorities = Self.classes.map { ClassEffects.of($0).diskPriority ?? .bestEffort(4) }
     #expect(priorities.map(\.rawValue) == priorities.map(\.rawValue).sorted(by: >))
     #expect(Set(priorities).count == priorities.count)
     #expect(priorities.first == .idle)
   }
 
-  @Test func `lets timers be late by a part of the delay, up to a bound`() {
+  @Test func `allow timers to be late by a part of the delay, up to a bound`() {
     let background = ClassEffects.of(.background).leeway
     #expect(background.nanoseconds(after: 0) == 0)
     #expect(background.nanoseconds(after: 1_000_000_000) == 100_000_000)
@@ -63,11 +63,11 @@ import Testing
   }
 }
 
-@Suite("A control's refusal") struct EffectRefusalTests {
+@Suite("A refused control") struct EffectRefusalTests {
   @Test(arguments: [
     EffectRefusal.error(1), .error(38), .ignored, .noWayBack, .programs, .switchedOff,
   ])
-  func `is kept with its reason, the first one`(_ refusal: EffectRefusal) {
+  func `keeps its first reason`(_ refusal: EffectRefusal) {
     let controls = EffectControls()
     #expect(controls.has(.slack) && controls.refusal(of: .slack) == nil)
     controls.refuse(.slack, refusal)
@@ -76,7 +76,7 @@ import Testing
     #expect(controls.has(.disk))
   }
 
-  @Test func `is that of all where they are switched off`() {
+  @Test func `is the state of every control that is switched off`() {
     let controls = EffectControls(isOff: true)
     controls.learn()
     for control in EffectControl.allCases { #expect(controls.refusal(of: control) == .switchedOff) }

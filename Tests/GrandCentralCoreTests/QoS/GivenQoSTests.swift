@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [[], DispatchQueue.Attributes.concurrent])
-  func `is known to a queue that targeted this one before`(attributes: DispatchQueue.Attributes) {
+  func `reaches a queue that targeted this one before`(attributes: DispatchQueue.Attributes) {
     let queue = makeInactive()
     let child = DispatchQueue(label: "test.child", attributes: attributes, target: queue)
     #expect(queue.setQoS(.userInitiated))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [DispatchQoS.unspecified, .background, .userInitiated])
-  func `counts for a source's handlers, whatever its queue has`(queueQoS: DispatchQoS) {
+  func `applies to a source's handlers, whatever its queue has`(queueQoS: DispatchQoS) {
     let queue = DispatchQueue(label: "test.queue", qos: queueQoS)
     for (isFloor, expected) in [
       (false, DispatchQoS.utility), (true, queueQoS == .userInitiated ? queueQoS : .utility),
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `is nothing as a floor without a class`() {
+  @Test func `has no effect as a floor without a class`() {
     let target = DispatchQueue(label: "test.target", qos: .utility)
     let queue = DispatchQueue(
       label: "test.given", attributes: .initiallyInactive, target: target)
@@ -91,7 +91,7 @@ import Testing
     #expect(runsAt(queue, .background) == .utility)
   }
 
-  @Test func `comes too late for a queue that is active`() {
+  @Test func `has no effect on an active queue`() {
     let queue = makeInactive(.utility)
     queue.activate()
     #expect(!queue.setQoS(.background) && queue.qos == .utility)

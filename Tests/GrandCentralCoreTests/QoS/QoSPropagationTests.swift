@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: captures.filter { $0.explicit == .unspecified && $0.flags == [] })
-  func `the plain case infers the same`(capture: Capture) {
+  func `the plain case infers the same QoS`(capture: Capture) {
     let inferred = QoSPropagation.inferred(from: PackedQoS(capture.submitter))
     #expect(inferred.dispatchQoS == capture.carries)
   }
@@ -224,7 +224,7 @@ import Testing
     #expect(QoSPropagation.performed(item: background, on: .unspecified) == background)
   }
 
-  @Test func `urgency orders by class, then by place in it`() {
+  @Test func `urgency orders by class, then by relative priority`() {
     let rising: [DispatchQoS] = [
       .unspecified, DispatchQoS(qosClass: .background, relativePriority: -15), .background,
       DispatchQoS(qosClass: .utility, relativePriority: -1), .utility, .default,

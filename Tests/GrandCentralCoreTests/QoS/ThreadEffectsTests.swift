@@ -21,7 +21,7 @@ private struct Treatment: Equatable {
 @Suite("A thread's effects") struct ThreadEffectsTests {
   private static func treatment(_ thread: UInt32 = 0) -> Treatment? { Treatment(of: thread) }
 
-  @Test func `are not for threads that are not the pool's`() {
+  @Test func `apply to the pool's threads only`() {
     let isDone = onThreads(1) { _ in
       let thread = currentThread()
       let before = Self.treatment()
@@ -35,7 +35,7 @@ private struct Treatment: Equatable {
     #expect(isDone)
   }
 
-  @Test func `come and go with the classes, in any order`() {
+  @Test func `are applied and undone with the classes, in any order`() {
     let isDone = onThreads(1) { _ in
       let thread = currentThread()
       ThreadEffects.adopt(thread, isReplaceable: false)
@@ -57,7 +57,7 @@ private struct Treatment: Equatable {
     #expect(isDone)
   }
 
-  @Test func `are no long slice beside a nice value`() {
+  @Test func `include no long slice where there is a nice value`() {
     let isDone = onThreads(1) { _ in
       let thread = currentThread()
       for isReplaceable in [true, false] {
@@ -82,7 +82,7 @@ private struct Treatment: Equatable {
     let number = Box<(ThreadContext, UInt32)?>(nil)
     let isLow = Latch()
     let isHelped = Latch()
-    let goesOn = Latch()
+    let mayContinue = Latch()
     let isLowAgain = Latch()
     let worker = TestSupport.TestThread("helped") {
       let thread = currentThread()
@@ -100,7 +100,7 @@ private struct Treatment: Equatable {
       ThreadEffects.apply(.background, on: thread)
       #expect(Self.treatment() == lowered)
       isLowAgain.open()
-      #expect(goesOn.wait())
+      #expect(mayContinue.wait())
       // The thread was helped once more, and now raises itself: the help is neither undone twice
       // nor forgotten.
       ThreadEffects.apply(.default, on: thread)
@@ -118,7 +118,7 @@ private struct Treatment: Equatable {
     isHelped.open()
     #expect(isLowAgain.wait())
     #expect(ThreadEffects.help(thread, to: .userInitiated))
-    goesOn.open()
+    mayContinue.open()
     #expect(worker.join())
     #expect(!ThreadEffects.help(thread, to: .userInteractive), "it has left")
   }
@@ -161,7 +161,7 @@ private struct Treatment: Equatable {
     #expect(helpers && worker.join())
   }
 
-  @Test func `are not handed on to threads that are made there`() {
+  @Test func `are not inherited by threads that are created there`() {
     let isDone = onThreads(1) { _ in
       let thread = currentThread()
       ThreadEffects.adopt(thread, isReplaceable: false)

@@ -5,7 +5,7 @@ import Testing
 @Suite("The signal of the main queue") struct MainSignalTests {
   private static let all = (UInt32(0)..<8).map(MainSignal.init(rawValue:))
 
-  @Test func `keeps what came until it is taken`() {
+  @Test func `stays set until it is taken`() {
     for signal in Self.all {
       let (announced, _) = signal.announced()
       let (called, _) = signal.called()
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `lets the main thread sleep when nothing has come`() {
+  @Test func `lets the main thread sleep when no work came`() {
     for signal in Self.all {
       #expect(signal.fellAsleep() == (signal == .empty ? .asleep : nil))
     }

@@ -15,7 +15,7 @@ import Testing
     #expect(log.all == [0, 1, 2])
   }
 
-  @Test func `says that nothing ran when nothing was queued`() {
+  @Test func `returns false when nothing was queued`() {
     let main = MainQueue()
     #expect(!main.drainOnce())
     main.async {}
@@ -23,7 +23,7 @@ import Testing
     #expect(!main.drainOnce())
   }
 
-  @Test func `leaves what its items add to the next drain`() {
+  @Test func `leaves what its items add for the next drain`() {
     let main = MainQueue()
     let log = Log<String>()
     main.async {

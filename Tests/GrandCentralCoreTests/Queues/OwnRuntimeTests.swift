@@ -4,8 +4,8 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("An engine of one's own") struct OwnRuntimeTests {
-  @Test func `has a root for each band, which shares nothing with the program's`() {
+@Suite("A separate engine") struct OwnRuntimeTests {
+  @Test func `has a root for each band, shared with no other engine`() {
     let runtime = Runtime(pool: .own(width: 1, threads: 1))
     #expect(runtime.roots.count == Band.allCases.count)
     for band in Band.allCases {
@@ -58,7 +58,7 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
     }
   }
 
-  @Test func `leaves the machine's width to be read again`() async {
+  @Test func `without a width leaves it to follow the machine`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       unsetenv("GRANDCENTRAL_WIDTH")
       unsetenv("GRANDCENTRAL_THREADS")
@@ -68,7 +68,7 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
     }
   }
 
-  @Test func `that makes no sense is told and ignored`() async {
+  @Test func `with an invalid value is reported and ignored`() async {
     let result = await #expect(
       processExitsWith: .exitCode(0), observing: [\.standardErrorContent]
     ) {

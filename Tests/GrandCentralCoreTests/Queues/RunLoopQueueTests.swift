@@ -23,7 +23,7 @@ import Testing
     #expect(!queue.perform() && log.all == Array(0..<5))
   }
 
-  @Test func `gets all that other threads submit and sync, each once and alone`() {
+  @Test func `runs all that other threads submit and sync, once and one at a time`() {
     let queue = RunLoopQueue(label: "test.turns")
     // Not atomic: the queue guards it.
     let sum = Unguarded(0)
@@ -61,7 +61,7 @@ import Testing
     #expect(queue.sync { sum.value } == 3 * total)
   }
 
-  @Test func `asks for one turn an item, however urgent what comes is`() {
+  @Test func `signals once for each item, at any urgency`() {
     weak var ended: RunLoopQueue?
     let log = Log<Int>()
     do {
@@ -75,7 +75,7 @@ import Testing
     #expect(ended == nil)
   }
 
-  @Test func `ends with its finalizer, elsewhere`() {
+  @Test func `runs its finalizer on another thread at its end`() {
     let ended = Latch()
     do {
       let queue = RunLoopQueue(label: "test.finalizer")
@@ -87,7 +87,7 @@ import Testing
     #expect(ended.wait())
   }
 
-  @Test func `ends with its work`() {
+  @Test func `ends when its work has run`() {
     weak var ended: RunLoopQueue?
     let log = Log<Int>()
     do {

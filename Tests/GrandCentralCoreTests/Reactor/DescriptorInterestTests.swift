@@ -2,7 +2,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("The word of a descriptor's entry") struct DescriptorInterestTests {
+@Suite("The state word of a descriptor's entry") struct DescriptorInterestTests {
   typealias Word = DescriptorInterest
 
   static let all: [Word] =
@@ -12,7 +12,7 @@ import Testing
       }
     }.filter(\.isValid)
 
-  @Test func `knows readiness and certainty only while it is notified`() {
+  @Test func `has readiness and certainty only while it is notified`() {
     // Notified, sure or not, of four kinds of readiness; four other stages.
     #expect(Self.all.count == 12)
     #expect(!Word(rawValue: 5).isValid && !Word(rawValue: 1 << 4 | 2).isValid)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test(arguments: all) func `stays valid whatever happens`(word: Word) {
+  @Test(arguments: all) func `stays valid through every transition`(word: Word) {
     let next = [
       word.joined(), word.lost(), word.leaving(), word.doubted(),
       word.lookedAgain(seeing: .readable), word.answered(hasEnded: true),
@@ -33,7 +33,7 @@ import Testing
     #expect(word.lost()?.stage == .lost)
   }
 
-  @Test(arguments: all) func `is answered and looked at again only while it is notified`(
+  @Test(arguments: all) func `is answered and rechecked only while it is notified`(
     word: Word
   ) {
     let isNotified = word.stage == .notified
@@ -53,7 +53,7 @@ import Testing
   ]
 
   @Test(arguments: readiness)
-  func `is notified of what is new to it`(
+  func `is notified of new readiness`(
     readiness: Readiness, wakesWaiting: Bool, wakesEnded: Bool
   ) {
     for word in Self.all {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `ends for good if the descriptor is always ready`() throws {
+  @Test func `ends permanently if the descriptor is always ready`() throws {
     let waiting = try #require(Word.left.joined())
     let ended =
       waiting

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("The word of the poller") struct PollerStateTests {
+@Suite("The state word of the poller") struct PollerStateTests {
   @Test func `counts two threads, and which of them is the last to leave the wait`() throws {
     let (one, first) = try #require(PollerState.empty.starting())
     let (two, second) = try #require(one.starting())

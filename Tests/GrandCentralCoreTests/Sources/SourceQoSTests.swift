@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [Band.background, .utility, .userInitiated, .userInteractive])
-  func `is what its events come to the queue with`(band: Band) {
+  func `is the QoS of the events that it submits`(band: Band) {
     let qos: [Band: DispatchQoS] = [
       .background: .background, .utility: .utility, .userInitiated: .userInitiated,
       .userInteractive: .userInteractive,
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// In a process of its own, without another timer that could wake the waiting one.
-  @Test func `lets a timer wait for another's time`() async {
+  @Test func `allows a timer to wait for another's time`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let patient = DispatchSource.makeTimerSource()
       let strict = DispatchSource.makeTimerSource(flags: .strict)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("The word of a source") struct SourceStateTests {
+@Suite("The state word of a source") struct SourceStateTests {
   static let all = (UInt32(0)..<1 << 6).map(SourceState.init).filter(\.isValid)
 
   @Test func `has no replacement without an adopted handler`() {
@@ -11,7 +11,7 @@ import Testing
     #expect(!SourceState(rawValue: 1 << 6).isValid)
   }
 
-  @Test(arguments: all) func `stays valid whatever happens`(state: SourceState) {
+  @Test(arguments: all) func `stays valid through every transition`(state: SourceState) {
     let next = [
       state.starting()?.next, state.cancelling()?.next, state.registering()?.next,
       state.registered(), state.afterFork(), state.signalled()?.next, state.beginningEvent()?.next,

@@ -83,7 +83,7 @@ import Testing
     #expect(late - .nanoseconds(1) < late)
   }
 
-  @Test func `that is zero counts from the moment of the sum`() {
+  @Test func `that is zero counts from the time of the sum`() {
     let before = DispatchTime.now()
     let sum = DispatchTime(uptimeNanoseconds: 0) + .seconds(1)
     #expect(sum >= before + .seconds(1))
@@ -201,7 +201,7 @@ import Testing
   }
 }
 
-@Suite("A limit to a wait") struct TimeLimitTests {
+@Suite("A timeout") struct TimeLimitTests {
   @Test func `reads every encoding of the C API`() {
     #expect(TimeLimit(word: 0) == .now)
     #expect(TimeLimit(word: .max) == .forever)

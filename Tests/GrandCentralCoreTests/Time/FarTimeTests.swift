@@ -4,7 +4,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("The distant future") struct FarTimeTests {
-  @Test func `is never away from any time, and no time away from itself`() {
+  @Test func `is infinitely far from any time, and equal to itself`() {
     let now = DispatchTime(uptimeNanoseconds: 1000)
     #expect(now.distance(to: .distantFuture) == .never)
     #expect(DispatchTime.distantFuture.distance(to: now) == .nanoseconds(.min))
@@ -14,7 +14,7 @@ import Testing
     #expect(DispatchWallTime.distantFuture.distance(to: .distantFuture) == .nanoseconds(0))
   }
 
-  @Test func `is where a sum that exceeds the clock ends`() {
+  @Test func `is the result of a sum that exceeds the clock`() {
     let late = DispatchTime(uptimeNanoseconds: 1 << 61)
     #expect(late.advanced(by: .nanoseconds(.max - 1)) == .distantFuture)
     #expect(late.advanced(by: .nanoseconds(1 << 61)) == .distantFuture)
@@ -24,15 +24,15 @@ import Testing
     #expect(date.advanced(by: .nanoseconds(1 << 61)) != .distantFuture)
   }
 
-  @Test func `is not left again`() {
+  @Test func `stays distant in every sum`() {
     #expect(DispatchTime.distantFuture.advanced(by: .seconds(-1)) == .distantFuture)
     #expect(DispatchWallTime.distantFuture.advanced(by: .seconds(-1)) == .distantFuture)
   }
 }
 
-@Suite("A word that is no class") struct UnknownBandTests {
+@Suite("A number that is no class") struct UnknownBandTests {
   @Test(arguments: [6, 7, 0x7f, 0xff] as [UInt32])
-  func `is unspecified, whatever else it says`(band: UInt32) {
+  func `is unspecified, whatever its other bits`(band: UInt32) {
     let qos = PackedQoS(rawValue: 1 << 12 | 3 << 8 | band)
     #expect(qos.band == .unspecified)
     #expect(qos.relativePriority == -3 && qos.isEnforced)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A thread's free nodes") struct NodeCacheTests {
+@Suite("A thread's node cache") struct NodeCacheTests {
   /// Runs `body` on a new thread, whose list only this test uses.
   private func onOwnThread(_ body: @escaping @Sendable (ThreadContext) -> Void) {
     let ended = onThreads(1) { _ in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `go back to the depot when they become more than two chains`() {
+  @Test func `return to the depot beyond two chains`() {
     onOwnThread { thread in
       let nodes = (0..<1000).map { _ in NodeCache.take(thread) }
       NodeCache.drain(thread)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `are lost by no thread that only takes or only gives`() {
+  @Test func `are not lost by threads that only take or only return`() {
     let block = Box<[Captured]>([])
     let rounds = 20
     for _ in 0..<rounds {
@@ -108,7 +108,7 @@ import Testing
 
   private struct Captured: @unchecked Sendable { let node: WorkNode }
 
-  @Test func `are never two threads' at once`() {
+  @Test func `belong to one thread at a time`() {
     let inUse = Tally(4)
     let owners = Log<UInt>()
     let ended = onThreads(4) { number in

@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `gives the memory of cancelled sleeps back at once`() async {
+  @Test func `returns the memory of cancelled sleeps at once`() async {
     // A process of its own, where no other test allocates.
     _ = await #expect(processExitsWith: .success) {
       func cancelled(_ count: Int) async {

@@ -34,7 +34,7 @@ import Testing
     #expect(group.wait(timeout: .now()) == .success)
   }
 
-  @Test func `that is empty lets wait return at once`() {
+  @Test func `that is empty ends a wait at once`() {
     let group = DispatchGroup()
     group.wait()
     #expect(group.wait(timeout: .now()) == .success)
@@ -43,7 +43,7 @@ import Testing
     #expect(group.wait(wallTimeout: .distantFuture) == .success)
   }
 
-  @Test func `lets wait give up at its deadline`() {
+  @Test func `ends a wait at its deadline`() {
     let group = DispatchGroup()
     group.enter()
     let start = monotonicSeconds()
@@ -162,7 +162,7 @@ import Testing
     #expect(runs.value == 255)
   }
 
-  @Test func `lets an item be left from another queue`() {
+  @Test func `may be left from another queue`() {
     let group = DispatchGroup()
     let other = DispatchQueue(label: "group.other")
     let runs = Counter()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("A semaphore") struct SemaphoreTests {
-  @Test func `lets as many through as its value`() {
+  @Test func `admits as many threads as its value`() {
     let semaphore = DispatchSemaphore(value: 2)
     #expect(semaphore.wait(timeout: .now()) == .success)
     #expect(semaphore.wait(timeout: .now()) == .success)
@@ -14,7 +14,7 @@ import Testing
     semaphore.signal()
   }
 
-  @Test func `tells whether signal woke a thread`() {
+  @Test func `reports whether signal woke a thread`() {
     let semaphore = DispatchSemaphore(value: 0)
     #expect(semaphore.signal() == 0)
     semaphore.wait()
@@ -45,7 +45,7 @@ import Testing
     #expect(thread.join())
   }
 
-  @Test func `lets wait give up at its deadline`() {
+  @Test func `ends a wait at its deadline`() {
     let semaphore = DispatchSemaphore(value: 0)
     let start = monotonicSeconds()
     #expect(semaphore.wait(timeout: .now() + .milliseconds(50)) == .timedOut)

@@ -23,7 +23,7 @@ import Testing
     #expect(runs.value == 4)
   }
 
-  @Test func `lets wait return when it has run`() {
+  @Test func `ends a wait when it has run`() {
     let ran = Unguarded(false)
     let item = DispatchWorkItem { ran.value = true }
     queue.async(execute: item)
@@ -31,13 +31,13 @@ import Testing
     #expect(ran.value)
   }
 
-  @Test func `lets wait return at once when it ran before`() {
+  @Test func `ends a wait at once when it ran before`() {
     let item = DispatchWorkItem {}
     item.perform()
     #expect(item.wait(timeout: .now()) == .success)
   }
 
-  @Test func `lets wait give up at its deadline`() {
+  @Test func `ends a wait at its deadline`() {
     let item = DispatchWorkItem {}
     #expect(item.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
     #expect(item.wait(wallTimeout: .now() + .milliseconds(20)) == .timedOut)

@@ -70,14 +70,14 @@ import Testing
     }
   }
 
-  @Test func `offers contiguous storage only where there is such`() {
+  @Test func `offers contiguous storage only where it exists`() {
     let flat = DispatchData(pattern(10))
     #expect(flat.withContiguousStorageIfAvailable { Array($0) } == pattern(10))
     #expect(DispatchData.empty.withContiguousStorageIfAvailable { $0.count } == 0)
     #expect(joined(pieces: 2, of: 10).withContiguousStorageIfAvailable { $0.count } == nil)
   }
 
-  @Test func `goes into arrays, sets and comparisons`() {
+  @Test func `works in arrays, sets and comparisons`() {
     let data = joined(pieces: 30, of: 7)
     #expect(Array(data) == pattern(210))
     #expect(ContiguousArray(data).count == 210)
@@ -87,7 +87,7 @@ import Testing
     #expect(data.reduce(0) { $0 + Int($1) } == pattern(210).reduce(0) { $0 + Int($1) })
   }
 
-  @Test func `fills part of a buffer and goes on behind it`() {
+  @Test func `fills part of a buffer and returns the rest`() {
     let data = joined(pieces: 30, of: 7)
     var buffer = [UInt8](repeating: 0, count: 100)
     var (rest, count) = buffer.withUnsafeMutableBufferPointer {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `copies a range, without what is not there`() {
+  @Test func `copies a range, clipped to its bytes`() {
     for data in [DispatchData(pattern(25)), joined(pieces: 5, of: 5)] {
       for range in [0..<25, 3..<9, 8..<100, 25..<30, 7..<7] {
         let there = range.clamped(to: 0..<25)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Misuse of data") struct DataFaultTests {
-  @Test func `stops at an index that is not there`() async {
+  @Test func `stops at an index out of bounds`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = DispatchData([1, 2, 3])[3]
     }
@@ -14,7 +14,7 @@ import Testing
     expectReport(negative, names: ["DispatchData[-1]"], says: ["3 bytes"])
   }
 
-  @Test func `stops at a slice that is not there`() async {
+  @Test func `stops at a slice out of bounds`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = DispatchData([1, 2, 3])[2..<5]
     }
@@ -29,7 +29,7 @@ import Testing
     expectReport(result, names: ["copyBytes"], says: ["3 bytes", "buffer of 2", "smaller count"])
   }
 
-  @Test func `stops at a range to copy that is not there`() async {
+  @Test func `stops at a range to copy out of bounds`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var bytes: [UInt8] = [0, 0]
       _ = bytes.withUnsafeMutableBufferPointer {

@@ -89,7 +89,7 @@ import Testing
     #expect(gone.wait())
   }
 
-  @Test func `is freed once although many threads let go of it at the same time`() {
+  @Test func `is freed once although many threads release it at the same time`() {
     let freed = Counter()
     for _ in 0..<200 {
       var data = DispatchData.empty

@@ -83,7 +83,7 @@ import Testing
     #expect(Array(data) == expected)
   }
 
-  @Test func `enumerates its regions in order, with their places`() {
+  @Test func `enumerates its regions in order, with their offsets`() {
     let data = joined(pieces: 5, of: 1_000)
     #expect(data.regions.map(\.offset) == [0, 1_000, 2_000, 3_000, 4_000])
     #expect(data.regions.allSatisfy { $0.count == 1_000 })
@@ -130,7 +130,7 @@ import Testing
     #expect(address(of: part, at: 600) == address(of: data, at: 1_000))
   }
 
-  @Test func `leaves out of subdata what is not there`() {
+  @Test func `clips subdata to its bytes`() {
     for data in [DispatchData(pattern(25)), joined(pieces: 5, of: 5)] {
       #expect(Array(data.subdata(in: 3..<100)) == pattern(22, from: 3))
       #expect(Array(data.subdata(in: 0..<25)) == pattern(25))
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `hands out all bytes in one stretch, copied only when it must`() {
+  @Test func `provides all bytes contiguously, with a copy only if needed`() {
     let flat = DispatchData(pattern(100))
     #expect(mapped(flat) == address(of: flat, at: 0))
     let data = joined(pieces: 40, of: 1_000)
@@ -156,7 +156,7 @@ import Testing
     longer.withUnsafeBytes { (bytes: UnsafePointer<UInt8>) in #expect(bytes[40_002] == 3) }
   }
 
-  @Test func `forgets the stretch when it grows in place`() {
+  @Test func `drops the contiguous copy when it grows in place`() {
     var data = joined(pieces: 2, of: 5_000)
     for number in 1...100 {
       _ = data.withUnsafeBytes { (bytes: UnsafePointer<UInt8>) in bytes[0] }

@@ -76,7 +76,7 @@ func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
       result, names: ["cycle.queue.0", "cycle.queue.1", "cycle-0", "cycle-1"], says: ["sync|wait"])
   }
 
-  @Test func `when three threads wait in a circle`() async {
+  @Test func `when three threads wait in a cycle`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { cycleOfThreads(3) }
@@ -85,14 +85,14 @@ func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
       names: (0..<3).flatMap { ["cycle.queue.\($0)", "cycle-\($0)"] }, says: ["sync|wait"])
   }
 
-  @Test func `when items on workers wait in a circle`() async {
+  @Test func `when items on workers wait in a cycle`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { cycleOfItems() }
     expectReport(result, names: ["cycle.item.0", "cycle.item.1"], says: ["sync|wait"])
   }
 
-  @Test func `when the circle goes through target queues`() async {
+  @Test func `when the cycle leads through target queues`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { cycleThroughTargets() }

@@ -67,7 +67,7 @@ import Testing
   }
 }
 
-@Suite("A target that cannot be is reported") struct TargetFaultTests {
+@Suite("An impossible target is reported") struct TargetFaultTests {
   @Test func `when a global queue is retargeted`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -129,7 +129,7 @@ import Testing
       result, names: ["expected.queue", "actual.queue"], says: ["expected|precondition"])
   }
 
-  @Test func `when an item is on the queue it must not be on`() async {
+  @Test func `when an item is on the forbidden queue`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { checkNotOnQueue() }

@@ -19,43 +19,43 @@ struct ForkTests {
 
   @Test func `may be the first to use them`() { run("unused") }
 
-  @Test func `goes on behind the item that forked`() { run("worker") }
+  @Test func `continues after the item that forked`() { run("worker") }
 
-  @Test func `goes on behind the event handler that forked`() { run("handler") }
+  @Test func `continues after the event handler that forked`() { run("handler") }
 
   @Test func `finds every queue idle, whatever other threads did`() { run("busy") }
 
   @Test func `runs nothing that was queued before, which the parent runs once`() { run("queued") }
 
-  @Test func `finds queues suspended that were`() { run("suspended") }
+  @Test func `finds suspended queues suspended`() { run("suspended") }
 
-  @Test func `runs no work that was for later`() { run("later") }
+  @Test func `runs no delayed work of the parent`() { run("later") }
 
-  @Test func `finds timers disarmed, and may schedule them anew`() { run("timers") }
+  @Test func `finds timers disarmed, and may reschedule them`() { run("timers") }
 
-  @Test func `hears nothing of descriptors by sources of before, and by its own all`() {
+  @Test func `gets no events from the parent's descriptor sources, and all from its own`() {
     run("descriptors")
   }
 
   @Test func `finds the actions of signals that the program set`() { run("signals") }
 
-  @Test func `is told of user data that it merges itself`() { run("data") }
+  @Test func `gets user data that it merges itself`() { run("data") }
 
-  @Test func `holds the queues that it was inside of, and leaves them`() { run("inside") }
+  @Test func `holds the queues that its thread held, and releases them`() { run("inside") }
 
-  @Test func `is counted by queues that lead to others, as the item that it is`() { run("barrier") }
+  @Test func `is counted by the queues through which its item came`() { run("barrier") }
 
-  @Test func `goes on behind an item of the main queue`() { run("main-item") }
+  @Test func `continues after an item of the main queue`() { run("main-item") }
 
   @Test func `has a main queue, wherever it was forked`() { run("main-queue") }
 
-  @Test func `is refused by channels of before, and leaves them to the parent`() { run("channels") }
+  @Test func `is refused by the parent's channels, which stay the parent's`() { run("channels") }
 
   @Test(.enabled(if: hasRing, "needs io_uring"))
   func `keeps descriptors under the numbers of the parent's ring when it forks`() { run("numbers") }
 
   @Test(.enabled(if: hasRing, "needs io_uring"))
-  func `has left the ring to the parent before handlers of the program run`() {
+  func `has closed the parent's ring before handlers of the program run`() {
     run("program-handler")
   }
 
@@ -67,14 +67,14 @@ struct ForkTests {
 
   @Test func `has a semaphore's permits for itself`() { run("semaphore") }
 
-  @Test func `may fork in its turn`() { run("grandchildren") }
+  @Test func `may fork again`() { run("grandchildren") }
 
   @Test func `has a run loop descriptor of its own under the same number`() { run("run-loop") }
 }
 
 /// This test runs under the thread sanitizer too, where a child may do nothing else.
 @Suite("A forked child that uses nothing", .serialized) struct ForksOnlyTests {
-  @Test func `may fork in its turn`() { runForks("forks") }
+  @Test func `may fork again`() { runForks("forks") }
 }
 
 private func runForks(_ scenario: String, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -53,9 +53,9 @@ import Testing
     let queue = DispatchQueue(label: "not in memory")
     let places = (0..<50).map { ($0 * 7_919_317) % 1_000_000 }
     let reads = places.map { channel.io.read(length, at: off_t($0), on: queue) }
-    for (place, told) in zip(places, reads) {
-      #expect(told.wait())
-      #expect(told.error == 0 && told.all == Array(bytes[place...].prefix(length)))
+    for (place, result) in zip(places, reads) {
+      #expect(result.wait())
+      #expect(result.error == 0 && result.all == Array(bytes[place...].prefix(length)))
     }
     #expect(channel.end())
     close(file)
@@ -72,9 +72,9 @@ import Testing
     let reads = (0..<100).flatMap { place in
       channels.map { $0.io.read(100, at: off_t(place * 100), on: .global()) }
     }
-    for (index, told) in reads.enumerated() {
-      #expect(told.wait())
-      #expect(told.all == pattern(100, from: index / channels.count))
+    for (index, result) in reads.enumerated() {
+      #expect(result.wait())
+      #expect(result.all == pattern(100, from: index / channels.count))
     }
     #expect(channels.allSatisfy { $0.end() })
     for file in files {
@@ -98,10 +98,10 @@ import Testing
       #expect(channel.end(.stop))
       #expect((writes + reads).allSatisfy { $0.wait() })
       let all = content(file, 60 * 9000)
-      for (index, (size, told)) in zip(sizes, writes).enumerated() {
+      for (index, (size, result)) in zip(sizes, writes).enumerated() {
         let bytes = pattern(size, from: index)
-        let left = Array(told.last ?? .empty)
-        #expect(told.error == (left.isEmpty ? 0 : ECANCELED) || told.error == ECANCELED)
+        let left = Array(result.last ?? .empty)
+        #expect(result.error == (left.isEmpty ? 0 : ECANCELED) || result.error == ECANCELED)
         #expect(left == Array(bytes.suffix(left.count)))
         // The bytes that the operation did not return are in the file.
         let went = size - left.count

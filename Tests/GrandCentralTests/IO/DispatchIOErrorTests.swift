@@ -91,9 +91,9 @@ import Testing
     close(folder.file("a"))
     chmod(folder["a"], 0)
     let channel = try #require(TestChannel(path: folder["a"]))
-    let told = channel.io.read(3, on: queue)
-    #expect(told.wait())
-    #expect(told.error == EACCES)
+    let operation = channel.io.read(3, on: queue)
+    #expect(operation.wait())
+    #expect(operation.error == EACCES)
     #expect(channel.end())
     #expect(channel.cleanups.all == [0])
   }
@@ -123,33 +123,33 @@ import Testing
     }
   }
 
-  @Test func `has nobody who reads: EPIPE, and no signal`() {
+  @Test func `has no reader: EPIPE, and no signal`() {
     signal(SIGPIPE, SIG_DFL)
     for ends in [DescriptorPair.pipe(), DescriptorPair.sockets()] {
       let channel = TestChannel(ends.output)
       close(ends.input)
       for _ in 0..<3 {
-        let told = channel.io.write(pattern(10), on: queue)
-        #expect(told.wait())
-        #expect(told.error == EPIPE && told.all == pattern(10))
+        let operation = channel.io.write(pattern(10), on: queue)
+        #expect(operation.wait())
+        #expect(operation.error == EPIPE && operation.all == pattern(10))
       }
       #expect(channel.end())
       close(ends.output)
     }
   }
 
-  @Test func `loses its reader on the way: what went and what did not add up`() {
+  @Test func `loses its reader midway: written and unwritten bytes add up`() {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.output)
     let bytes = pattern(1_000_000)
-    let told = channel.io.write(bytes, on: queue)
+    let operation = channel.io.write(bytes, on: queue)
     #expect(eventually { ReadinessNow.isFull(ends.output) })
     let read = readBytes(ends.input, atMost: 10_000)
     #expect(eventually { ReadinessNow.isFull(ends.output) })
     close(ends.input)
-    #expect(told.wait())
-    #expect(told.error == EPIPE)
-    let left = Array(told.last ?? .empty)
+    #expect(operation.wait())
+    #expect(operation.error == EPIPE)
+    let left = Array(operation.last ?? .empty)
     #expect(read == 10_000 && bytes.count - left.count >= read)
     #expect(left == Array(bytes.suffix(left.count)))
     #expect(channel.end())
@@ -166,14 +166,14 @@ import Testing
         return accepted >= 0
       })
     let channel = TestChannel(accepted)
-    let told = channel.io.read(10, on: queue)
+    let operation = channel.io.read(10, on: queue)
     settle()
     // socket(7): close with a linger time of zero resets the connection.
     var immediately = linger(l_onoff: 1, l_linger: 0)
     setsockopt(client, SOL_SOCKET, SO_LINGER, &immediately, socklen_t(MemoryLayout<linger>.size))
     close(client)
-    #expect(told.wait())
-    #expect(told.error == ECONNRESET)
+    #expect(operation.wait())
+    #expect(operation.error == ECONNRESET)
     #expect(channel.end())
     close(accepted)
     close(server.descriptor)
@@ -181,14 +181,14 @@ import Testing
 
   @Test func `finds the device full: ENOSPC`() throws {
     let channel = try #require(TestChannel(path: "/dev/full", .stream, O_WRONLY))
-    let told = channel.io.write(pattern(10), on: queue)
-    #expect(told.wait())
-    #expect(told.error == ENOSPC && told.all == pattern(10))
+    let operation = channel.io.write(pattern(10), on: queue)
+    #expect(operation.wait())
+    #expect(operation.error == ENOSPC && operation.all == pattern(10))
     #expect(channel.end())
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root mounts"))
-  func `finds the disk full on the way: what went and what did not add up`() throws {
+  func `finds the disk full midway: written and unwritten bytes add up`() throws {
     mkdir(folder["disk"], 0o700)
     guard mount("tmpfs", folder["disk"], "tmpfs", 0, "size=256k") == 0 else { return }
     defer { umount2(folder["disk"], Int32(MNT_DETACH)) }
@@ -199,10 +199,10 @@ import Testing
       lseek(file, 0, SEEK_SET)
       let channel = TestChannel(file, type)
       channel.io.setLimit(highWater: 10_000)
-      let told = channel.io.write(bytes, on: queue)
-      #expect(told.wait())
-      #expect(told.error == ENOSPC)
-      let left = Array(told.last ?? .empty)
+      let operation = channel.io.write(bytes, on: queue)
+      #expect(operation.wait())
+      #expect(operation.error == ENOSPC)
+      let left = Array(operation.last ?? .empty)
       #expect(content(file, bytes.count) + left == bytes)
       #expect(left.count < bytes.count)
       #expect(channel.end())
@@ -210,15 +210,15 @@ import Testing
     close(file)
   }
 
-  @Test func `has its descriptor closed by somebody else`() {
+  @Test func `has its descriptor closed by the program`() {
     // A high number, which no other descriptor gets meanwhile.
     let ends = DescriptorPair.pipe()
     let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
     let channel = TestChannel(number)
     close(number)
-    let told = channel.io.read(10, on: queue)
-    #expect(told.wait())
-    #expect(told.error == EBADF)
+    let operation = channel.io.read(10, on: queue)
+    #expect(operation.wait())
+    #expect(operation.error == EBADF)
     #expect(channel.end())
     #expect(channel.cleanups.all == [0])
     ends.closeBoth()
@@ -235,14 +235,14 @@ import Testing
       let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
       let channel = TestChannel(number)
       channel.io.setLimit(lowWater: 1)
-      let told = channel.io.read(10, on: .global())
+      let operation = channel.io.read(10, on: .global())
       writeBytes(ends.output, 3)
-      #expect(told.waitForPieces(1))
+      #expect(operation.waitForPieces(1))
       #expect(eventually { isWatchedForReading(number) })
       close(number)
       channel.io.close()
-      #expect(told.wait())
-      #expect(told.error == EBADF && told.all.count == 3)
+      #expect(operation.wait())
+      #expect(operation.error == EBADF && operation.all.count == 3)
       #expect(channel.cleanups.waitForCount(1))
       #expect(channel.cleanups.all == [0])
     }
@@ -258,15 +258,15 @@ import Testing
       let (ends, others) = (DescriptorPair.pipe(), DescriptorPair.pipe())
       let number = fcntl(ends.input, F_DUPFD_CLOEXEC, 700)
       let channel = TestChannel(number)
-      let told = channel.io.read(10, on: .global())
+      let operation = channel.io.read(10, on: .global())
       #expect(eventually { isWatchedForReading(number) })
       dup2(others.input, number)
       writeBytes(others.output, 5)
       let other = TestChannel(number)
       let seen = other.io.read(5, on: .global())
-      #expect(seen.wait() && told.wait())
+      #expect(seen.wait() && operation.wait())
       #expect(seen.error == 0 && seen.all.count == 5)
-      #expect(told.error == EBADF && told.all.isEmpty)
+      #expect(operation.error == EBADF && operation.all.isEmpty)
       let late = channel.io.read(10, on: .global())
       #expect(late.wait())
       #expect(late.error == EBADF)
@@ -284,11 +284,11 @@ import Testing
     let second = fcntl(ends.input, F_DUPFD_CLOEXEC, 0)
     var channels = [TestChannel(ends.input), TestChannel(second)]
     if !firstLeavesFirst { channels.reverse() }
-    let told = channels.map { $0.io.read(3, on: queue) }
+    let reads = channels.map { $0.io.read(3, on: queue) }
     writeBytes(ends.output, 3)
-    #expect(eventually { told.contains { $0.isDone } })
+    #expect(eventually { reads.contains { $0.isDone } })
     writeBytes(ends.output, 3)
-    #expect(told.allSatisfy { $0.wait() })
+    #expect(reads.allSatisfy { $0.wait() })
     #expect(channels[0].end())
     #expect(isNonBlocking(ends.input) && isNonBlocking(second))
     let waits = channels[1].io.read(3, on: queue)
@@ -301,7 +301,7 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `are those of one open file, not of all who opened it`() {
+  @Test func `are those of one open file description`() {
     let folder = ScratchFolder()
     mkfifo(folder["fifo"], 0o600)
     let numbers = (0..<2).map { _ in open(folder["fifo"], O_RDWR | O_CLOEXEC) }

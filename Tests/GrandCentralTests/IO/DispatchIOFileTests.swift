@@ -13,11 +13,11 @@ import Testing
     fill(file, bytes)
     let channel = TestChannel(file)
     channel.io.setLimit(highWater: 1_000_000)
-    let told = channel.io.read(on: queue)
-    #expect(told.wait())
-    #expect(told.all == bytes)
-    #expect(told.pieces.allSatisfy { $0! <= 1_000_000 })
-    #expect(told.last?.count == 0 && told.error == 0)
+    let result = channel.io.read(on: queue)
+    #expect(result.wait())
+    #expect(result.all == bytes)
+    #expect(result.pieces.allSatisfy { $0! <= 1_000_000 })
+    #expect(result.last?.count == 0 && result.error == 0)
     let past = channel.io.read(10, on: queue)
     #expect(past.wait())
     #expect(past.pieces == [0])
@@ -25,16 +25,16 @@ import Testing
     close(file)
   }
 
-  @Test func `hands all over in one, with the highest low water mark`() {
+  @Test func `delivers everything in one call with the highest low water mark`() {
     let file = folder.file("a")
     let bytes = pattern(3_000_000)
     fill(file, bytes)
     let channel = TestChannel(file)
     channel.io.setLimit(lowWater: .max)
-    let told = channel.io.read(bytes.count, on: queue)
-    #expect(told.wait())
-    #expect(told.pieces == [bytes.count])
-    #expect(told.all == bytes)
+    let result = channel.io.read(bytes.count, on: queue)
+    #expect(result.wait())
+    #expect(result.pieces == [bytes.count])
+    #expect(result.all == bytes)
     #expect(channel.end())
     close(file)
   }
@@ -61,9 +61,9 @@ import Testing
     lseek(file, 10, SEEK_SET)
     let channel = TestChannel(file, .random)
     let reads = (0..<90).map { channel.io.read(3, at: off_t($0), on: queue) }
-    for (offset, told) in reads.enumerated() {
-      #expect(told.wait())
-      #expect(told.all == Array(pattern(100)[(10 + offset)...].prefix(3)))
+    for (offset, result) in reads.enumerated() {
+      #expect(result.wait())
+      #expect(result.all == Array(pattern(100)[(10 + offset)...].prefix(3)))
     }
     let before = channel.io.read(3, at: -10, on: queue)
     #expect(before.wait())
@@ -85,7 +85,7 @@ import Testing
   @Test func `writes at random offsets, many at a time`() {
     let file = folder.file("a")
     let channel = TestChannel(file, .random)
-    let told = (0..<200).reversed().map { place in
+    let results = (0..<200).reversed().map { place in
       channel.io.write(pattern(1001, from: place), at: off_t(place * 1001), on: .global())
     }
     let log = Latch()
@@ -95,7 +95,7 @@ import Testing
     }
     #expect(log.wait())
     #expect(content(file, 300_000) == (0..<200).flatMap { pattern(1001, from: $0) })
-    #expect(told.allSatisfy { $0.wait() && $0.error == 0 && $0.last == nil })
+    #expect(results.allSatisfy { $0.wait() && $0.error == 0 && $0.last == nil })
     #expect(channel.end())
     close(file)
   }
@@ -106,9 +106,9 @@ import Testing
     for place in 0..<300 { data.append(DispatchData(client: pattern(7, from: place))) }
     #expect(data.regions.count == 300)
     let channel = TestChannel(file)
-    let told = Told()
-    channel.io.write(offset: 0, data: data, queue: queue, ioHandler: told.handler)
-    #expect(told.wait())
+    let result = IOResult()
+    channel.io.write(offset: 0, data: data, queue: queue, ioHandler: result.handler)
+    #expect(result.wait())
     #expect(content(file, 10_000) == Array(data))
     #expect(channel.end())
     close(file)
@@ -124,7 +124,7 @@ import Testing
     close(file)
   }
 
-  @Test func `is opened by path when there is something to do, and closed at the end`() throws {
+  @Test func `is opened by path at its first operation, and closed at the end`() throws {
     let channel = try #require(TestChannel(path: folder["new"], .random, O_RDWR | O_CREAT))
     settle()
     #expect(channel.io.fileDescriptor == -1)
@@ -133,8 +133,8 @@ import Testing
     channel.io.barrier { [io = channel.io] in seen.append(io.fileDescriptor) }
     #expect(seen.waitForCount(1))
     #expect(seen.all[0] >= 0 && channel.io.fileDescriptor == seen.all[0])
-    let told = channel.io.write(pattern(5), at: 3, on: queue)
-    #expect(told.wait())
+    let result = channel.io.write(pattern(5), at: 3, on: queue)
+    #expect(result.wait())
     let stream = TestChannel(of: channel, .stream)
     let read = stream.io.read(on: queue)
     #expect(read.wait())
@@ -156,9 +156,9 @@ import Testing
           type: .stream, path: bytes.baseAddress!, oflag: flags, mode: 0o600, queue: queue
         ) { ended.append($0) }
       }
-      let told = text == "new" ? io?.write(pattern(5), on: queue) : io?.read(on: queue)
-      #expect(told?.wait() == true)
-      #expect(told?.error == 0 && (text == "new" || told?.all == pattern(5)))
+      let result = text == "new" ? io?.write(pattern(5), on: queue) : io?.read(on: queue)
+      #expect(result?.wait() == true)
+      #expect(result?.error == 0 && (text == "new" || result?.all == pattern(5)))
       io?.close()
       #expect(ended.waitForCount(1))
       #expect(ended.all == [0])
@@ -180,10 +180,10 @@ import Testing
   func `reads and writes devices`(path: String) throws {
     for type in [DispatchIO.StreamType.stream, .random] {
       let channel = try #require(TestChannel(path: path, type, O_RDWR))
-      let told = channel.io.read(100_000, on: queue)
+      let result = channel.io.read(100_000, on: queue)
       let wrote = channel.io.write(pattern(100_000), on: queue)
-      #expect(told.wait() && wrote.wait())
-      #expect(told.all.count == (path == "/dev/zero" ? 100_000 : 0))
+      #expect(result.wait() && wrote.wait())
+      #expect(result.all.count == (path == "/dev/zero" ? 100_000 : 0))
       #expect(wrote.last == nil && wrote.error == 0)
       #expect(channel.end())
     }
@@ -241,7 +241,7 @@ import Testing
   @Test func `writes all, in order with channels that stay open`() {
     let ends = DescriptorPair.sockets()
     let channel = TestChannel(ends.output)
-    let told = channel.io.write(pattern(300_000), on: queue)
+    let result = channel.io.write(pattern(300_000), on: queue)
     let log = Log<Int32>()
     DispatchIO.write(
       toFileDescriptor: ends.output, data: DispatchData(pattern(300_000, from: 300_000)),
@@ -252,7 +252,7 @@ import Testing
     }
     let reader = TestChannel(ends.input)
     let read = reader.io.read(600_000, on: queue)
-    #expect(told.wait() && read.wait())
+    #expect(result.wait() && read.wait())
     #expect(log.waitForCount(1))
     #expect(log.all == [0])
     #expect(read.all == pattern(600_000))
@@ -260,7 +260,7 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `tells of a bad descriptor`() {
+  @Test func `reports a bad descriptor`() {
     let log = Log<(Int, Int32)>()
     DispatchIO.read(fromFileDescriptor: 9999, maxLength: 1, runningHandlerOn: queue) {
       log.append(($0.count, $1))

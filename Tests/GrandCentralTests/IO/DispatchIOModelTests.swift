@@ -41,11 +41,11 @@ import Testing
     let most = hangsUp ? Int.random(in: 0...30_000, using: &random) : .max
     let peer = OddPeer(ends.input, random.split())
     let taking = TestThread { peer.take(atMost: most) }
-    let told = sent.map { bytes in
-      let told = Told()
+    let results = sent.map { bytes in
+      let result = IOResult()
       channel.io.write(
-        offset: 0, data: pieces(of: bytes, &random), queue: .global(), ioHandler: told.handler)
-      return told
+        offset: 0, data: pieces(of: bytes, &random), queue: .global(), ioHandler: result.handler)
+      return result
     }
     let stops = Int.random(in: 0..<3, using: &random) == 0
     for _ in 0..<Int.random(in: 0...500, using: &random) { sched_yield() }
@@ -54,13 +54,13 @@ import Testing
     #expect(taking.join())
 
     var went: [UInt8] = []
-    for (bytes, told) in zip(sent, told) {
-      #expect(told.wait())
-      let left = Array(told.last ?? .empty)
+    for (bytes, result) in zip(sent, results) {
+      #expect(result.wait())
+      let left = Array(result.last ?? .empty)
       #expect(left == Array(bytes.suffix(left.count)))
-      #expect(told.error != 0 || left.isEmpty)
+      #expect(result.error != 0 || left.isEmpty)
       let possible = [0] + (stops ? [ECANCELED] : []) + (hangsUp ? [EPIPE, ECONNRESET] : [])
-      #expect(possible.contains(told.error))
+      #expect(possible.contains(result.error))
       went += bytes.dropLast(left.count)
     }
     // A peer that hangs up may leave bytes in the buffer.
@@ -86,7 +86,7 @@ import Testing
     }
     let peer = OddPeer(ends.output, random.split())
     let giving = TestThread { peer.give(sent) }
-    let told = lengths.map { channel.io.read($0, on: .global()) }
+    let results = lengths.map { channel.io.read($0, on: .global()) }
     let stops = Int.random(in: 0..<3, using: &random) == 0
     for _ in 0..<Int.random(in: 0...500, using: &random) { sched_yield() }
     #expect(channel.end(stops ? .stop : []))
@@ -97,12 +97,12 @@ import Testing
     #expect(giving.join())
 
     var place = 0
-    for (length, told) in zip(lengths, told) {
-      #expect(told.wait())
-      let bytes = told.all
+    for (length, result) in zip(lengths, results) {
+      #expect(result.wait())
+      let bytes = result.all
       #expect(bytes == Array(sent[place...].prefix(bytes.count)))
       let isWhole = bytes.count == min(length, sent.count - place)
-      #expect(told.error == 0 ? isWhole : stops && told.error == ECANCELED)
+      #expect(result.error == 0 ? isWhole : stops && result.error == ECANCELED)
       place += bytes.count
     }
     #expect(rest.taken == Array(sent[place...]))
@@ -117,8 +117,8 @@ import Testing
   }
 
   private enum Step {
-    case read(Int, Told)
-    case write([UInt8], Told)
+    case read(Int, IOResult)
+    case write([UInt8], IOResult)
   }
 
   private func moveAlong(_ file: Int32, _ random: inout SeededGenerator) {
@@ -136,10 +136,10 @@ import Testing
         steps.append(.read(count, channel.io.read(count, on: .global())))
       } else {
         let bytes = pattern(count, from: index * 11)
-        let told = Told()
+        let result = IOResult()
         channel.io.write(
-          offset: 0, data: pieces(of: bytes, &random), queue: .global(), ioHandler: told.handler)
-        steps.append(.write(bytes, told))
+          offset: 0, data: pieces(of: bytes, &random), queue: .global(), ioHandler: result.handler)
+        steps.append(.write(bytes, result))
       }
     }
     let stops = Bool.random(using: &random)
@@ -149,18 +149,18 @@ import Testing
 
     for step in steps {
       switch step {
-      case .read(let count, let told):
-        #expect(told.wait())
+      case .read(let count, let result):
+        #expect(result.wait())
         let expected = place < model.count ? Array(model[place...].prefix(count)) : []
-        let bytes = told.all
+        let bytes = result.all
         #expect(bytes == Array(expected.prefix(bytes.count)))
-        #expect(told.error == 0 ? bytes == expected : stops && told.error == ECANCELED)
+        #expect(result.error == 0 ? bytes == expected : stops && result.error == ECANCELED)
         place += bytes.count
-      case .write(let bytes, let told):
-        #expect(told.wait())
-        let left = Array(told.last ?? .empty)
+      case .write(let bytes, let result):
+        #expect(result.wait())
+        let left = Array(result.last ?? .empty)
         #expect(left == Array(bytes.suffix(left.count)))
-        #expect(told.error == 0 ? left.isEmpty : stops && told.error == ECANCELED)
+        #expect(result.error == 0 ? left.isEmpty : stops && result.error == ECANCELED)
         let went = bytes.dropLast(left.count)
         if went.isEmpty { continue }
         model += [UInt8](repeating: 0, count: max(0, place + went.count - model.count))

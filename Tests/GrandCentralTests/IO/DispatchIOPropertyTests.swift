@@ -26,8 +26,8 @@ import Testing
       }
     }
     var sent: [[UInt8]] = []
-    var writes: [Told] = []
-    var reads: [Told] = []
+    var writes: [IOResult] = []
+    var reads: [IOResult] = []
     for index in 0..<Int.random(in: 1...12, using: &random) {
       let bytes = pattern(.random(in: 0...90_000, using: &random), from: index * 7)
       sent.append(bytes)
@@ -46,9 +46,9 @@ import Testing
     #expect(writes.allSatisfy { $0.wait() } && reads.allSatisfy { $0.wait() })
 
     var went: [UInt8] = []
-    for (bytes, told) in zip(sent, writes) {
-      let left = Array(told.last ?? .empty)
-      #expect(told.error != 0 || left.isEmpty)
+    for (bytes, result) in zip(sent, writes) {
+      let left = Array(result.last ?? .empty)
+      #expect(result.error != 0 || left.isEmpty)
       #expect(left == Array(bytes.suffix(left.count)))
       went += bytes.prefix(bytes.count - left.count)
     }
@@ -89,7 +89,7 @@ import Testing
       let file = folder.file("\(round)")
       let channel = TestChannel(file, .random)
       var model: [UInt8] = []
-      var reads: [(told: Told, expected: [UInt8])] = []
+      var reads: [(result: IOResult, expected: [UInt8])] = []
       for step in 0..<40 {
         let place = Int.random(in: 0...50_000, using: &random)
         let count = Int.random(in: 0...30_000, using: &random)
@@ -108,8 +108,8 @@ import Testing
         channel.io.barrier {}
       }
       for read in reads {
-        #expect(read.told.wait())
-        #expect(read.told.all == read.expected)
+        #expect(read.result.wait())
+        #expect(read.result.all == read.expected)
       }
       #expect(channel.end())
       #expect(content(file, 100_000) == model)

@@ -8,7 +8,7 @@ import Testing
   let queue = DispatchQueue(label: "stream")
 
   @Test(arguments: ["pipe", "sockets", "terminal"])
-  func `reads what comes, and ends with no bytes at the end`(kind: String) {
+  func `reads bytes as they arrive, and ends with no bytes at the end`(kind: String) {
     let ends =
       switch kind {
       case "pipe": DescriptorPair.pipe().madeBlocking
@@ -17,27 +17,27 @@ import Testing
       }
     let channel = TestChannel(ends.input)
     channel.io.setLimit(lowWater: 1)
-    let told = channel.io.read(on: queue)
+    let result = channel.io.read(on: queue)
     write(ends.output, "abc\n", 4)
-    #expect(told.waitForPieces(1))
+    #expect(result.waitForPieces(1))
     write(ends.output, "de\n", 3)
-    #expect(told.waitForPieces(2))
-    #expect(!told.isDone)
+    #expect(result.waitForPieces(2))
+    #expect(!result.isDone)
     close(ends.output)
-    #expect(told.wait())
-    #expect(told.all == Array("abc\nde\n".utf8))
+    #expect(result.wait())
+    #expect(result.all == Array("abc\nde\n".utf8))
     // A terminal that is hanging up may return EIO.
-    #expect(told.error == 0 || kind == "terminal" && told.error == EIO)
-    #expect(told.last?.count ?? 0 == 0)
+    #expect(result.error == 0 || kind == "terminal" && result.error == EIO)
+    #expect(result.last?.count ?? 0 == 0)
     #expect(channel.end())
     #expect(channel.cleanups.all == [0])
     close(ends.input)
   }
 
-  @Test func `lets small pieces that come one by one share buffers`() throws {
+  @Test func `stores small pieces that arrive one by one in shared buffers`() throws {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.input)
-    let told = channel.io.read(3_000, on: queue)
+    let result = channel.io.read(3_000, on: queue)
     for _ in 0..<300 {
       writeBytes(ends.output, 10)
       let isRead = eventually {
@@ -46,9 +46,9 @@ import Testing
       }
       #expect(isRead)
     }
-    #expect(told.wait())
-    let regions = try #require(told.last).regions
-    #expect(told.all.count == 3_000 && regions.count < 30, "\(regions)")
+    #expect(result.wait())
+    let regions = try #require(result.last).regions
+    #expect(result.all.count == 3_000 && regions.count < 30, "\(regions)")
     #expect(channel.end())
     ends.closeBoth()
   }
@@ -57,48 +57,48 @@ import Testing
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.input)
     channel.io.setLimit(lowWater: 10)
-    let told = channel.io.read(25, on: queue)
+    let result = channel.io.read(25, on: queue)
     for _ in 0..<9 { writeBytes(ends.output, 1) }
     settle()
-    #expect(told.pieces.isEmpty)
+    #expect(result.pieces.isEmpty)
     writeBytes(ends.output, 3)
-    #expect(told.waitForPieces(1))
-    #expect(told.pieces == [12])
+    #expect(result.waitForPieces(1))
+    #expect(result.pieces == [12])
     writeBytes(ends.output, 13)
-    #expect(told.wait())
-    #expect(told.pieces == [12, 13])
+    #expect(result.wait())
+    #expect(result.pieces == [12, 13])
     #expect(channel.end())
     ends.closeBoth()
   }
 
-  @Test func `gives handlers no more than the high water mark`() {
+  @Test func `passes handlers no more than the high water mark`() {
     let ends = DescriptorPair.sockets()
     let channel = TestChannel(ends.input)
     channel.io.setLimit(highWater: 7)
-    let told = channel.io.read(20, on: queue)
+    let result = channel.io.read(20, on: queue)
     writeBytes(ends.output, 30)
-    #expect(told.wait())
-    #expect(told.pieces == [7, 7, 6])
+    #expect(result.wait())
+    #expect(result.pieces == [7, 7, 6])
     // The bytes that were not requested are still in the pipe.
     #expect(readBytes(ends.input) == 10)
     #expect(channel.end())
     ends.closeBoth()
   }
 
-  @Test func `writes all, and tells at the marks what is left`() {
+  @Test func `writes all, and reports at the marks what is left`() {
     let ends = DescriptorPair.sockets().madeBlocking
     let channel = TestChannel(ends.output)
     channel.io.setLimit(highWater: 1000)
     let bytes = pattern(1_000_003)
-    let told = channel.io.write(bytes, on: queue)
+    let result = channel.io.write(bytes, on: queue)
     let reader = TestChannel(ends.input)
     let read = reader.io.read(bytes.count, on: queue)
-    #expect(told.wait())
+    #expect(result.wait())
     #expect(read.wait())
     #expect(read.all == bytes)
-    #expect(told.error == 0 && told.last == nil)
-    let left = told.pieces.dropLast().compactMap { $0 }
-    #expect(left.count == told.pieces.count - 1)
+    #expect(result.error == 0 && result.last == nil)
+    let left = result.pieces.dropLast().compactMap { $0 }
+    #expect(left.count == result.pieces.count - 1)
     #expect(zip([bytes.count] + left, left).allSatisfy { (1...1000).contains($0 - $1) })
     #expect(channel.end())
     #expect(reader.end())
@@ -110,9 +110,9 @@ import Testing
     let ends = DescriptorPair.pipe().madeBlocking
     let channel = TestChannel(ends.input)
     #expect(isNonBlocking(ends.input))
-    let told = channel.io.read(1, on: queue)
+    let result = channel.io.read(1, on: queue)
     writeBytes(ends.output, 1)
-    #expect(told.wait())
+    #expect(result.wait())
     #expect(channel.end())
     #expect(!isNonBlocking(ends.input))
     let other = DescriptorPair.pipe()
@@ -127,13 +127,13 @@ import Testing
     let first = TestChannel(ends.input)
     let second = TestChannel(ends.input)
     let third = TestChannel(of: first, .stream)
-    let told = (0..<30).map { index in
+    let results = (0..<30).map { index in
       [first, second, third][index % 3].io.read(3, on: queue)
     }
     write(ends.output, pattern(90), 90)
-    for (index, told) in told.enumerated() {
-      #expect(told.wait())
-      #expect(told.all == pattern(3, from: 3 * index))
+    for (index, result) in results.enumerated() {
+      #expect(result.wait())
+      #expect(result.all == pattern(3, from: 3 * index))
     }
     first.io.close()
     second.io.close()
@@ -145,7 +145,7 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `writes beside a read that waits`() {
+  @Test func `writes while a read waits`() {
     let ends = DescriptorPair.sockets()
     let channel = TestChannel(ends.input)
     let read = channel.io.read(5, on: queue)
@@ -168,18 +168,18 @@ import Testing
     reader.io.setLimit(highWater: 100)
     let writer = TestChannel(ends.output)
     let bytes = pattern(300_000)
-    let told = reader.io.read(bytes.count, on: queue)
+    let result = reader.io.read(bytes.count, on: queue)
     let written = writer.io.write(bytes, on: queue)
-    #expect(told.wait() && written.wait())
-    #expect(told.all == bytes)
+    #expect(result.wait() && written.wait())
+    #expect(result.all == bytes)
     #expect(reader.end() && writer.end())
     ends.closeBoth()
   }
 
-  @Test func `lets operations end when it is closed, and takes no more`() {
+  @Test func `ends its operations when it is closed, and accepts no more`() {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.input)
-    let told = channel.io.read(10, on: queue)
+    let result = channel.io.read(10, on: queue)
     channel.io.close()
     let late = channel.io.read(10, on: queue)
     #expect(late.wait())
@@ -189,10 +189,10 @@ import Testing
     #expect(lateWrite.error == ECANCELED && lateWrite.all == pattern(4))
     #expect(channel.io.fileDescriptor == -1)
     settle()
-    #expect(!told.isDone && channel.cleanups.count == 0)
+    #expect(!result.isDone && channel.cleanups.count == 0)
     writeBytes(ends.output, 10)
-    #expect(told.wait())
-    #expect(told.error == 0 && told.all.count == 10)
+    #expect(result.wait())
+    #expect(result.error == 0 && result.all.count == 10)
     #expect(channel.end())
     ends.closeBoth()
   }
@@ -200,48 +200,48 @@ import Testing
   @Test func `that is stopped ends its operations, with what they have`() {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.input)
-    let told = (0..<3).map { _ in channel.io.read(10, on: queue) }
+    let results = (0..<3).map { _ in channel.io.read(10, on: queue) }
     writeBytes(ends.output, 4)
     #expect(eventually { fillLevel(ends.input) == 0 })
     #expect(channel.end(.stop))
-    for told in told {
-      #expect(told.wait())
-      #expect(told.error == ECANCELED)
+    for result in results {
+      #expect(result.wait())
+      #expect(result.error == ECANCELED)
     }
-    #expect(told.map { $0.all.count } == [4, 0, 0])
+    #expect(results.map { $0.all.count } == [4, 0, 0])
     ends.closeBoth()
   }
 
-  @Test func `that is stopped gives back what it has not written`() {
+  @Test func `that is stopped returns what it has not written`() {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.output)
     let bytes = pattern(500_000)
-    let told = [channel.io.write(bytes, on: queue), channel.io.write([1, 2, 3], on: queue)]
+    let results = [channel.io.write(bytes, on: queue), channel.io.write([1, 2, 3], on: queue)]
     #expect(eventually { ReadinessNow.isFull(ends.output) })
     #expect(channel.end(.stop))
-    #expect(told[0].wait() && told[1].wait())
-    #expect(told[0].error == ECANCELED && told[1].error == ECANCELED)
+    #expect(results[0].wait() && results[1].wait())
+    #expect(results[0].error == ECANCELED && results[1].error == ECANCELED)
     var count = 0
     while case let more = readBytes(ends.input), more > 0 { count += more }
-    #expect(Array(told[0].last ?? .empty) == Array(bytes[count...]))
-    #expect(told[1].all == [1, 2, 3])
+    #expect(Array(results[0].last ?? .empty) == Array(bytes[count...]))
+    #expect(results[1].all == [1, 2, 3])
     ends.closeBoth()
   }
 
   @Test func `is closed by its last reference, after its operations`() {
     let ends = DescriptorPair.pipe()
-    let told = Told()
+    let result = IOResult()
     let cleanups = Log<Int32>()
     do {
       let channel = DispatchIO(type: .stream, fileDescriptor: ends.input, queue: queue) {
         cleanups.append($0)
       }
-      channel.read(offset: 0, length: 3, queue: queue, ioHandler: told.handler)
+      channel.read(offset: 0, length: 3, queue: queue, ioHandler: result.handler)
     }
     settle()
     #expect(cleanups.count == 0)
     writeBytes(ends.output, 3)
-    #expect(told.wait())
+    #expect(result.wait())
     #expect(cleanups.waitForCount(1))
     #expect(cleanups.all == [0])
     ends.closeBoth()
@@ -269,19 +269,19 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `tells at a strict interval, however little there is`() {
+  @Test func `calls its handler at a strict interval, with any number of bytes`() {
     let ends = DescriptorPair.pipe()
     let channel = TestChannel(ends.input)
     channel.io.setLimit(lowWater: 1000)
     channel.io.setInterval(interval: .milliseconds(1), flags: .strictInterval)
-    let told = channel.io.read(2000, on: queue)
+    let result = channel.io.read(2000, on: queue)
     writeBytes(ends.output, 5)
-    #expect(eventually { told.all.count == 5 })
-    let before = told.pieces.count
-    #expect(told.waitForPieces(before + 3))
+    #expect(eventually { result.all.count == 5 })
+    let before = result.pieces.count
+    #expect(result.waitForPieces(before + 3))
     #expect(channel.end(.stop))
-    #expect(told.wait())
-    #expect(told.all.count == 5)
+    #expect(result.wait())
+    #expect(result.all.count == 5)
     ends.closeBoth()
   }
 
@@ -290,7 +290,7 @@ import Testing
     let reader = TestChannel(ends.input)
     reader.io.setLimit(lowWater: 1)
     queue.suspend()
-    let told = reader.io.read(on: queue)
+    let result = reader.io.read(on: queue)
     var sent = 0
     // The channel reads more than the sockets hold, but stops while no handler can run.
     #expect(
@@ -302,8 +302,8 @@ import Testing
     #expect(sent < 64 << 20)
     queue.resume()
     close(ends.output)
-    #expect(told.wait())
-    #expect(told.all.count == sent)
+    #expect(result.wait())
+    #expect(result.all.count == sent)
     #expect(reader.end())
     close(ends.input)
   }

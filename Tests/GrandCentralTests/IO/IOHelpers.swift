@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Records what the handlers of one operation received.
-final class Told: @unchecked Sendable {
+final class IOResult: @unchecked Sendable {
   private let monitor = Monitor()
   private var bytes: [UInt8] = []
   private var pieceSizes: [Int?] = []
@@ -56,16 +56,16 @@ final class Told: @unchecked Sendable {
 }
 
 extension DispatchIO {
-  func read(_ length: Int = .max, at offset: off_t = 0, on queue: DispatchQueue) -> Told {
-    let told = Told()
-    read(offset: offset, length: length, queue: queue, ioHandler: told.handler)
-    return told
+  func read(_ length: Int = .max, at offset: off_t = 0, on queue: DispatchQueue) -> IOResult {
+    let result = IOResult()
+    read(offset: offset, length: length, queue: queue, ioHandler: result.handler)
+    return result
   }
 
-  func write(_ bytes: [UInt8], at offset: off_t = 0, on queue: DispatchQueue) -> Told {
-    let told = Told()
-    write(offset: offset, data: DispatchData(bytes), queue: queue, ioHandler: told.handler)
-    return told
+  func write(_ bytes: [UInt8], at offset: off_t = 0, on queue: DispatchQueue) -> IOResult {
+    let result = IOResult()
+    write(offset: offset, data: DispatchData(bytes), queue: queue, ioHandler: result.handler)
+    return result
   }
 }
 

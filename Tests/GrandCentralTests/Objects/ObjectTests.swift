@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Any object") struct ObjectTests {
-  @Test func `a group goes on whatever is done to it as an object`() {
+  @Test func `a group works whatever is done to it as an object`() {
     let group = DispatchGroup()
     let elsewhere = DispatchQueue(label: "object.suspended")
     elsewhere.suspend()
@@ -23,7 +23,7 @@ import Testing
     elsewhere.resume()
   }
 
-  @Test func `a semaphore goes on whatever is done to it as an object`() {
+  @Test func `a semaphore works whatever is done to it as an object`() {
     let semaphore: DispatchSemaphore = DispatchSemaphore(value: 0)
     semaphore.setTarget(queue: .main)
     semaphore.setTarget(queue: nil)

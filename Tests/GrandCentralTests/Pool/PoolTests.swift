@@ -24,7 +24,7 @@ import Testing
     #expect(try #require(run("reuse").number("workers")) <= 8)
   }
 
-  @Test func `wakes nobody when idle`() throws {
+  @Test func `wakes no thread when idle`() throws {
     let result = run("idle")
     // A worker may leave meanwhile; it wakes once to do so.
     let threads = try #require(result.number("threads"))
@@ -32,7 +32,7 @@ import Testing
     #expect(result.number("newThreads") == 0)
   }
 
-  @Test func `lets idle workers leave`() throws {
+  @Test func `ends idle workers`() throws {
     let result = run("leave")
     #expect(try #require(result.number("busy")) >= 16)
     #expect(try #require(result.number("idle")) <= 4)
@@ -54,7 +54,7 @@ import Testing
     #expect(try #require(result.number("peak")) <= 2)
   }
 
-  @Test func `puts workers in the place of blocked ones at once`() throws {
+  @Test func `replaces blocked workers at once`() throws {
     let result = run("compensation", environment: ["GRANDCENTRAL_WIDTH": "2"])
     // Milliseconds on a quiet machine; the peer needs a second for each worker.
     #expect(try #require(result.number("unannouncedMilliseconds")) < 3000)
@@ -99,7 +99,7 @@ import Testing
     for worker in workers { #expect(worker != process) }
   }
 
-  @Test func `names a thread that wakes for a queue after it, and calls idle ones as before`() {
+  @Test func `names a woken thread after its queue, and idle ones as before`() {
     let result = run("quiet-names")
     for (kind, name) in [
       ("serial", "quiet.serial"), ("concurrent", "quiet.together"), ("barrier", "quiet.together"),

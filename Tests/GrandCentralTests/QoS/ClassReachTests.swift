@@ -53,11 +53,11 @@ import Testing
       let handlers = DispatchQueue(label: "handlers", qos: .background)
       let holder = Box(0)
       let begun = Latch()
-      let goesOn = Latch()
+      let mayContinue = Latch()
       handlers.async {
         holder.value = threadID()
         begun.open()
-        _ = goesOn.wait()
+        _ = mayContinue.wait()
       }
       guard begun.wait() else { exit(1) }
       let idle: Int32 = 3 << 13
@@ -71,7 +71,7 @@ import Testing
             && noted.io_priority == idle
         }
       }
-      goesOn.open()
+      mayContinue.open()
       channel.close(flags: .stop)
       exit(isSeen ? 0 : 1)
     }

@@ -44,7 +44,7 @@ import Testing
     #expect(log.all == [1, 2, 3, 4])
   }
 
-  @Test func `for the distant future never runs, and is let go of`() {
+  @Test func `for the distant future never runs, and is released`() {
     weak var seen: Token?
     do {
       let token = Token()

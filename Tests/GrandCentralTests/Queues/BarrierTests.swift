@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `lets nothing run beside it`(_ kind: Kind) {
+  func `excludes all other items`(_ kind: Kind) {
     let queue = DispatchQueue(label: "barrier.alone", attributes: .concurrent)
     let inside = Counter()
     let disturbed = Counter()

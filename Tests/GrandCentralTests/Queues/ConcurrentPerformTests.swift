@@ -14,7 +14,7 @@ import Testing
     #expect(runs.allSatisfy { $0 == 1 })
   }
 
-  @Test func `takes part on the caller's thread`() {
+  @Test func `runs iterations on the caller's thread too`() {
     let caller = threadID()
     let threads = Log<Int>()
     DispatchQueue.concurrentPerform(iterations: 1) { _ in threads.append(threadID()) }

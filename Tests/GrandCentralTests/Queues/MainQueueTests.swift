@@ -67,7 +67,7 @@ import Testing
     expectReport(runProbe("MainQueueProbe", scenario), names: ["com.apple.main-thread"])
   }
 
-  @Test func `reports a circle through the main thread`() {
+  @Test func `reports a deadlock cycle through the main thread`() {
     expectReport(
       runProbe("MainQueueProbe", "cycle"), names: ["com.apple.main-thread", "waits.for.main"])
   }

@@ -32,7 +32,7 @@ import Testing
     #expect(result.value("joined") == "true")
   }
 
-  @Test func `is told why a run loop can have no descriptor`() {
+  @Test func `learns why a run loop has no descriptor`() {
     let result = run("no-descriptor")
     #expect(result.number("descriptor") == -1)
     #expect(result.value("isFull") == "true")
@@ -42,11 +42,11 @@ import Testing
     expectReport("drain-elsewhere", says: "The main queue can be drained on the main thread only.")
   }
 
-  @Test func `throws back what a sync from elsewhere throws there`() {
+  @Test func `passes an error on to a sync of another thread`() {
     #expect(run("throws").value("caught") == "true")
   }
 
-  @Test func `finds the main queue's values between its items, and nobody else does`() {
+  @Test func `finds the main queue's values between its items, and no other thread does`() {
     let result = run("between")
     #expect(result.value("main") == "main")
     #expect(result.value("other") == "nothing")

@@ -63,7 +63,7 @@ import Testing
     #expect(gone.wait())
   }
 
-  @Test func `goes away when its last reference does`() {
+  @Test func `is freed with its last reference`() {
     let key = DispatchSpecificKey<Witness>()
     let gone = Latch()
     do {

@@ -64,7 +64,7 @@ import Testing
     #expect(done.wait())
   }
 
-  @Test func `runs beside other queues`() {
+  @Test func `runs concurrently with other queues`() {
     let first = DispatchQueue(label: "serial.beside.1")
     let second = DispatchQueue(label: "serial.beside.2")
     let firstStarted = Latch()

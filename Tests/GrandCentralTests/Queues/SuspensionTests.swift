@@ -39,7 +39,7 @@ import Testing
     #expect(done.wait())
   }
 
-  @Test func `lets the item that suspends it be the last`() {
+  @Test func `runs nothing after the item that suspends it`() {
     let queue = DispatchQueue(label: "suspended.by.item")
     let order = Log<Int>()
     let suspended = Latch()

@@ -155,7 +155,7 @@ import Testing
     #expect(ran.value == 0)
   }
 
-  @Test func `on a concurrent queue runs beside other items`() {
+  @Test func `on a concurrent queue runs concurrently with other items`() {
     let queue = DispatchQueue(label: "sync.concurrent", attributes: .concurrent)
     let started = Latch()
     let gate = Latch()

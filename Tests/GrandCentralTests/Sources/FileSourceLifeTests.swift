@@ -7,7 +7,7 @@ import Testing
 @Suite("File system sources") struct FileSourceLifeTests {
   private let folder = ScratchFolder()
 
-  @Test func `cancelled while events are on their way hear nothing after`() {
+  @Test func `cancelled while events are in flight report nothing after`() {
     let file = folder.file("file")
     let isOver = Box(false)
     let writer = TestThread("writer") {
@@ -37,7 +37,7 @@ import Testing
     close(file)
   }
 
-  @Test func `come and go in a storm of changes, and the last hears`() {
+  @Test func `come and go in a storm of changes, and the last one reports`() {
     var random = SeededGenerator(for: "file storm")
     let seeds = (0..<4).map { _ in random.next() }
     let folder = folder
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `take no descriptors of their own, however many there have been`() async {
+  @Test func `use no descriptors of their own, however many there have been`() async {
     // In a process of its own, where no other code opens descriptors.
     _ = await #expect(processExitsWith: .success) {
       let folder = ScratchFolder()
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `closed too early is reported, and the others go on`() async {
+  @Test func `closed too early is reported, and the others continue`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {

@@ -58,7 +58,7 @@ private let pathOnly: Int32 = 0o10_000_000
   ]
 
   @Test(arguments: changes)
-  func `hears that it`(_ change: Change) {
+  func `reports that it`(_ change: Change) {
     let file = folder.file("file")
     writeBytes(file, 10)
     link(folder["file"], folder["other"])
@@ -73,7 +73,7 @@ private let pathOnly: Int32 = 0o10_000_000
     picky.end()
   }
 
-  @Test func `hears of a name that is made and removed at once`() {
+  @Test func `reports a name that is made and removed at once`() {
     let file = folder.file("file")
     for _ in 0..<50 {
       let watcher = FileWatcher(file, .link, closes: false)
@@ -95,7 +95,7 @@ private let pathOnly: Int32 = 0o10_000_000
     return [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
   }
 
-  @Test func `says what it was made with, typed and as numbers`() {
+  @Test func `has the properties that it was created with, typed and as numbers`() {
     let file = folder.file("file")
     let source = DispatchSource.makeFileSystemObjectSource(
       fileDescriptor: file, eventMask: [.write, .delete])
@@ -115,7 +115,7 @@ private let pathOnly: Int32 = 0o10_000_000
     close(file)
   }
 
-  @Test func `saved by writing a new one over it hears its end, and the new one begins anew`() {
+  @Test func `saved by writing a new one over it reports its end; a new source watches the new`() {
     let old = FileWatcher(folder.file("settings"))
     let new = folder.file("settings~")
     writeBytes(new, 10)
@@ -129,7 +129,7 @@ private let pathOnly: Int32 = 0o10_000_000
     close(new)
   }
 
-  @Test func `saved by renaming it away first hears that`() {
+  @Test func `saved by renaming it away first reports that`() {
     let old = FileWatcher(folder.file("settings"))
     rename(folder["settings"], folder["settings~"])
     close(folder.file("settings"))
@@ -139,7 +139,7 @@ private let pathOnly: Int32 = 0o10_000_000
     old.end()
   }
 
-  @Test func `hears of it by whatever descriptor, name and mode it was opened`() {
+  @Test func `reports changes through any descriptor, name and mode`() {
     let file = folder.file("file")
     link(folder["file"], folder["other"])
     let watchers = [
@@ -166,7 +166,7 @@ private let pathOnly: Int32 = 0o10_000_000
     close(file)
   }
 
-  @Test func `leaves the others their events when it ends`() {
+  @Test func `leaves other sources their events when it ends`() {
     let file = folder.file("file")
     let first = FileWatcher(dup(file), .all)
     let second = FileWatcher(dup(file), .write)
@@ -187,7 +187,7 @@ private let pathOnly: Int32 = 0o10_000_000
     close(file)
   }
 
-  @Test func `is not told what happened before it watched`() {
+  @Test func `does not report what happened before it watched`() {
     let file = folder.file("file")
     let first = FileWatcher(dup(file))
     for _ in 0..<100 {
@@ -201,7 +201,7 @@ private let pathOnly: Int32 = 0o10_000_000
     close(file)
   }
 
-  @Test func `suspended is told once, of all`() {
+  @Test func `that is suspended reports all events at once on resume`() {
     let file = folder.file("file")
     let watcher = FileWatcher(file)
     let other = FileWatcher(dup(file), .rename)
@@ -221,7 +221,7 @@ private let pathOnly: Int32 = 0o10_000_000
     other.end()
   }
 
-  @Test func `of an unlinked file still hears of that file`() {
+  @Test func `of an unlinked file still reports that file`() {
     let file = folder.file("file")
     unlink(folder["file"])
     close(folder.file("file"))
@@ -233,7 +233,7 @@ private let pathOnly: Int32 = 0o10_000_000
     watcher.end()
   }
 
-  @Test func `hears that its file system is unmounted`() throws {
+  @Test func `reports that its file system is unmounted`() throws {
     let place = folder["mount"]
     mkdir(place, 0o755)
     guard mount("none", place, "tmpfs", 0, nil) == 0 else {
@@ -253,7 +253,7 @@ private let pathOnly: Int32 = 0o10_000_000
     for watcher in [file, deaf, outside] { watcher.end() }
   }
 
-  @Test func `without a handler or holder leaves nothing behind`() {
+  @Test func `without a handler or reference leaves nothing behind`() {
     let file = folder.file("file")
     let gone = Latch()
     do {
@@ -302,7 +302,7 @@ private let pathOnly: Int32 = 0o10_000_000
   ]
 
   @Test(arguments: changes)
-  func `hears that it`(_ change: Change) {
+  func `reports that it`(_ change: Change) {
     let place = folder.folder("place")
     close(folder.file("place/in"))
     mkdir(folder["place/sub"], 0o755)
@@ -318,7 +318,7 @@ private let pathOnly: Int32 = 0o10_000_000
     picky.end()
   }
 
-  @Test func `hears its end, also after it has moved`() {
+  @Test func `reports its end, also after a move`() {
     let place = FileWatcher(folder.folder("place"), [.delete, .write])
     mkdir(folder["far"], 0o755)
     let moves = FileWatcher(dup(place.descriptor), .rename)
@@ -333,7 +333,7 @@ private let pathOnly: Int32 = 0o10_000_000
     moves.end()
   }
 
-  @Test func `moved and removed at once still hears its end`() {
+  @Test func `moved and removed at once still reports its end`() {
     mkdir(folder["far"], 0o755)
     for _ in 0..<200 {
       let place = FileWatcher(folder.folder("place"), .delete)
@@ -344,7 +344,7 @@ private let pathOnly: Int32 = 0o10_000_000
     }
   }
 
-  @Test func `replaced by another directory hears its end`() {
+  @Test func `replaced by another directory reports its end`() {
     let place = FileWatcher(folder.folder("place"))
     mkdir(folder["new"], 0o755)
     rename(folder["new"], folder["place"])
@@ -352,7 +352,7 @@ private let pathOnly: Int32 = 0o10_000_000
     place.end()
   }
 
-  @Test func `of a tree that is removed hears so on each level`() {
+  @Test func `of a removed tree reports the end on each level`() {
     var path = "tree"
     var levels: [FileWatcher] = []
     for level in 0..<8 {
@@ -367,7 +367,7 @@ private let pathOnly: Int32 = 0o10_000_000
     for level in levels { level.end() }
   }
 
-  @Test func `beside a hundred others hears its own end alone`() {
+  @Test func `among a hundred others reports only its own end`() {
     let places = (0..<100).map { FileWatcher(folder.folder("place\($0)"), .delete) }
     for number in stride(from: 0, to: 100, by: 2) { rmdir(folder["place\(number)"]) }
     for number in stride(from: 0, to: 100, by: 2) { #expect(places[number].hears(.delete)) }
@@ -376,7 +376,7 @@ private let pathOnly: Int32 = 0o10_000_000
     for place in places { place.end() }
   }
 
-  @Test func `at the top of all has no parent and is watched all the same`() {
+  @Test func `at the root of the file system has no parent and is watched all the same`() {
     let top = FileWatcher(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), [.delete, .rename])
     settleFiles(in: folder)
     #expect(top.all.isEmpty)

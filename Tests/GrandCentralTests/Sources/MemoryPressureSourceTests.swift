@@ -7,7 +7,7 @@ import Testing
 @Suite("A memory pressure source") struct MemoryPressureSourceTests {
   typealias Event = DispatchSource.MemoryPressureEvent
 
-  @Test func `says what it was made with, typed and as numbers`() {
+  @Test func `has the properties that it was created with, typed and as numbers`() {
     let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical])
     let mask: Event = source.mask
     let data: Event = source.data
@@ -33,7 +33,7 @@ import Testing
     #expect(ended.wait())
   }
 
-  @Test func `that nobody holds ends`() {
+  @Test func `without a reference ends`() {
     let gone = Latch()
     do {
       let witness = Witness { gone.open() }
@@ -44,7 +44,7 @@ import Testing
     #expect(gone.wait())
   }
 
-  @Test func `opens what it needs while there is one, and no more for many`() async {
+  @Test func `opens descriptors while a source exists, and no more for many`() async {
     // In a process of its own, where no other code opens descriptors.
     _ = await #expect(processExitsWith: .success) {
       func make() -> any DispatchSourceMemoryPressure {

@@ -32,7 +32,7 @@ import Testing
 
   private let exit = DispatchSource.ProcessEvent.exit.rawValue
 
-  @Test func `tells that a child has exited, whose status can then be waited for`() {
+  @Test func `reports a child's exit, and leaves its status to be waited for`() {
     let child = startChild(["sh", "-c", "exit 7"])
     let source = DispatchSource.makeProcessSource(
       identifier: child, eventMask: .exit, queue: queue)
@@ -45,7 +45,7 @@ import Testing
     cancelAndWait(source)
   }
 
-  @Test func `tells that a child was ended by a signal`() {
+  @Test func `reports that a signal ended a child`() {
     let child = startChild(["sleep", "1000"])
     let (source, log) = watching(child)
     settle()
@@ -88,7 +88,7 @@ import Testing
     #expect(Event.all == [.exit, .fork, .exec, .signal])
   }
 
-  @Test func `tells at once of a process that is gone`() {
+  @Test func `reports at once a process that is gone`() {
     let child = startChild(["true"])
     #expect(waitFor(child).status == 0)
     let (source, log) = watching(child)
@@ -98,7 +98,7 @@ import Testing
     cancelAndWait(source)
   }
 
-  @Test func `tells at once of a child that has exited and was not waited for`() {
+  @Test func `reports at once a child that has exited and was not waited for`() {
     let child = startChild(["sh", "-c", "exit 3"])
     #expect(faults_has_exited(child))
     let (source, log) = watching(child)
@@ -108,7 +108,7 @@ import Testing
     cancelAndWait(source)
   }
 
-  @Test func `tells of a process that is not a child`() throws {
+  @Test func `reports the exit of a process that is not a child`() throws {
     let ends = DescriptorPair.pipe()
     _ = fcntl(ends.input, F_SETFL, 0)
     let shell = startChild(
@@ -129,27 +129,27 @@ import Testing
     cancelAndWait(source)
   }
 
-  @Test func `that is suspended tells on resume`() {
+  @Test func `that is suspended reports on resume`() {
     let child = startChild(["sleep", "1000"])
     let source = DispatchSource.makeProcessSource(
       identifier: child, eventMask: .exit, queue: queue)
-    let told = Counter()
-    source.setEventHandler { told.add() }
+    let notified = Counter()
+    source.setEventHandler { notified.add() }
     source.activate()
     source.suspend()
     queue.sync {}
     kill(child, SIGKILL)
     #expect(waitFor(child).signal == SIGKILL)
     settle()
-    #expect(told.value == 0)
+    #expect(notified.value == 0)
     source.resume()
-    #expect(told.waitForValue(1))
+    #expect(notified.waitForValue(1))
     settle()
-    #expect(told.value == 1)
+    #expect(notified.value == 1)
     cancelAndWait(source)
   }
 
-  @Test func `that is cancelled tells nothing any more`() {
+  @Test func `that is cancelled reports nothing`() {
     let child = startChild(["sleep", "1000"])
     let (source, log) = watching(child)
     queue.sync {}
@@ -160,7 +160,7 @@ import Testing
     #expect(log.count == 0)
   }
 
-  @Test func `is told by each of several sources of one process`() {
+  @Test func `is one of several on a process, and each one reports`() {
     let child = startChild(["sleep", "1000"])
     let all = (0..<3).map { _ in watching(child) }
     kill(child, SIGKILL)
@@ -171,8 +171,8 @@ import Testing
     #expect(waitFor(child).signal == SIGKILL)
   }
 
-  @Test func `of a thousand short children tells each exit once`() {
-    let told = Counter()
+  @Test func `of a thousand short children reports each exit once`() {
+    let notified = Counter()
     let right = Counter()
     let cancelled = Latch(1000)
     for round in 0..<20 {
@@ -181,21 +181,21 @@ import Testing
         let child = startChild(["sh", "-c", "exit \(status)"])
         let source = DispatchSource.makeProcessSource(identifier: child, eventMask: .exit)
         source.setEventHandler {
-          told.add()
+          notified.add()
           if waitFor(child).status == status { right.add() }
           source.cancel()
         }
         source.setCancelHandler { cancelled.open() }
         source.activate()
       }
-      #expect(told.waitForValue((round + 1) * 50))
+      #expect(notified.waitForValue((round + 1) * 50))
     }
     #expect(cancelled.wait())
-    #expect(told.value == 1000)
+    #expect(notified.value == 1000)
     #expect(right.value == 1000)
   }
 
-  @Test func `that nobody holds ends, and its process does not`() {
+  @Test func `without a reference ends, and its process does not`() {
     let child = startChild(["sleep", "1000"])
     let gone = Latch()
     do {
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test(.enabled(if: mayKnowOfOthers, "needs the machine's first namespaces, and root"))
-  func `tells of forks and execs, and of the exit last`() {
+  func `reports forks and execs, and the exit last`() {
     let ends = DescriptorPair.pipe()
     _ = fcntl(ends.input, F_SETFL, 0)
     // The shell forks to run `true`, then becomes `cat`, which ends with its input.
@@ -239,7 +239,7 @@ import Testing
     cancelAndWait(other)
   }
 
-  @Test func `says once, on request, that Linux does not report signals`() async throws {
+  @Test func `reports once, on request, that Linux does not report signals`() async throws {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
@@ -258,7 +258,7 @@ import Testing
     #expect(lines.count == 1, "\(errors)")
   }
 
-  @Test func `tells the exit though no descriptor is to be had`() async {
+  @Test func `reports the exit though no descriptor is free`() async {
     await #expect(processExitsWith: .success) { watchWithoutDescriptors() }
   }
 
@@ -273,7 +273,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1])
-  func `for what is no process stops the process and names the fix`(_ number: pid_t) async {
+  func `for an invalid identifier stops the process and names the fix`(_ number: pid_t) async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [number] in
@@ -328,16 +328,16 @@ private let mayKnowOfOthers: Bool = {
 private func watchAndCancel(_ count: Int) {
   for number in 0..<count {
     let child = startChild(["sleep", "1000"])
-    let told = Latch()
+    let notified = Latch()
     let cancelled = Latch()
     let source = DispatchSource.makeProcessSource(
       identifier: child, eventMask: number % 3 == 0 ? [.exit, .fork] : .exit)
-    source.setEventHandler { told.open() }
+    source.setEventHandler { notified.open() }
     source.setCancelHandler { cancelled.open() }
     source.activate()
     if number % 2 == 1 { source.cancel() }
     kill(child, SIGKILL)
-    guard waitFor(child).signal == SIGKILL, number % 2 == 1 || told.wait() else { exit(2) }
+    guard waitFor(child).signal == SIGKILL, number % 2 == 1 || notified.wait() else { exit(2) }
     source.cancel()
     guard cancelled.wait() else { exit(3) }
   }
@@ -346,16 +346,16 @@ private func watchAndCancel(_ count: Int) {
 private func watchWithoutDescriptors() {
   let child = startChild(["sleep", "1000"])
   let isRegistered = Latch()
-  let told = Counter()
+  let notified = Counter()
   let source = DispatchSource.makeProcessSource(
     identifier: child, eventMask: .exit, queue: DispatchQueue(label: "x"))
   source.setRegistrationHandler { isRegistered.open() }
-  source.setEventHandler { told.add() }
+  source.setEventHandler { notified.add() }
   under(.noDescriptors) {
     source.activate()
     guard isRegistered.wait() else { exit(1) }
     kill(child, SIGKILL)
-    guard told.waitForValue(1) else { exit(2) }
+    guard notified.waitForValue(1) else { exit(2) }
   }
   guard waitFor(child).signal == SIGKILL else { exit(3) }
   source.cancel()

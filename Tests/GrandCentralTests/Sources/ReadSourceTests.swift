@@ -7,7 +7,7 @@ import Testing
 @Suite("A read source") struct ReadSourceTests {
   private let queue = DispatchQueue(label: "reads")
 
-  @Test func `runs when something can be read, and says how much`() {
+  @Test func `runs when bytes can be read, and reports how many`() {
     let ends = DescriptorPair.pipe()
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<UInt>()
@@ -27,7 +27,7 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `runs again while something is left`() {
+  @Test func `runs again while bytes are left`() {
     let ends = DescriptorPair.sockets()
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<UInt>()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `tells once that the other side has hung up`(isPipe: Bool) {
+  func `reports a hang-up of the other side once`(isPipe: Bool) {
     let ends = isPipe ? DescriptorPair.pipe() : DescriptorPair.sockets()
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<UInt>()
@@ -77,7 +77,7 @@ import Testing
     close(ends.input)
   }
 
-  @Test func `is told by each source of one descriptor, read and write beside each other`() {
+  @Test func `is one of several on a descriptor, reads and writes, and each one reports`() {
     let ends = DescriptorPair.sockets()
     let reads = Latch(3)
     let writes = Latch()
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: ["/dev/null", "/dev/zero"])
-  func `finds a device that is always ready so, again and again`(path: String) {
+  func `reports a device that is always ready again and again`(path: String) {
     let descriptor = open(path, O_RDONLY)
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     let runs = Latch(3)
@@ -142,7 +142,7 @@ import Testing
     close(descriptor)
   }
 
-  @Test func `is told of a directory once, which cannot be read`() {
+  @Test func `reports a directory once, which cannot be read`() {
     let descriptor = open("/", O_RDONLY | O_DIRECTORY)
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     let log = Log<UInt>()
@@ -208,7 +208,7 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `hears of a refused datagram, and of those that come later`() {
+  @Test func `reports a refused datagram, and later ones`() {
     let ends = UDPPair()
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<Int>()
@@ -225,7 +225,7 @@ import Testing
     ends.closeAll()
   }
 
-  @Test func `hears a FIFO's next writer after the last one has gone`() throws {
+  @Test func `reports a FIFO's next writer after the last one has closed`() throws {
     let path = "/tmp/grandcentral-fifo-\(getpid())-\(threadID())"
     try #require(mkfifo(path, 0o600) == 0)
     defer { unlink(path) }
@@ -272,7 +272,7 @@ import Testing
     close(terminal)
   }
 
-  @Test func `that is suspended is told once on resume, of all that came`() {
+  @Test func `that is suspended reports everything once on resume`() {
     let ends = DescriptorPair.pipe()
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<UInt>()
@@ -294,7 +294,7 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `lets other items of its queue have their turn`() {
+  @Test func `lets other items of its queue run in between`() {
     let descriptor = open("/dev/zero", O_RDONLY)
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     let runs = Latch(10)

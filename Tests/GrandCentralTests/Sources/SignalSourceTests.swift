@@ -35,7 +35,7 @@ import Testing
     #expect(done.wait())
   }
 
-  @Test func `hears a signal that the program ignores`() {
+  @Test func `reports a signal that the program ignores`() {
     signal(SIGUSR1, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: queue)
     let log = Log<UInt>()
@@ -49,7 +49,7 @@ import Testing
     #expect(faults_action_of(SIGUSR1) == FAULTS_IGNORED)
   }
 
-  @Test func `hears it whichever thread it comes to`() {
+  @Test func `reports it whichever thread the kernel delivers it to`() {
     let (source, heard) = counting(40, on: queue)
     let arrived = Latch(8)
     let isOver = Latch()
@@ -79,7 +79,7 @@ import Testing
     cancelAndWait(source)
   }
 
-  @Test func `counts every delivery of a storm, each of several sources`() {
+  @Test func `counts every delivery of a storm, in each of several sources`() {
     let queues = (0..<3).map { DispatchQueue(label: "signals.\($0)") }
     let all = queues.map { counting(41, on: $0) }
     let each = stressed(5000)
@@ -149,7 +149,7 @@ import Testing
     #expect(faults_action_of(47) == FAULTS_COUNTED)
   }
 
-  @Test func `that nobody holds leaves the action as it found it`() {
+  @Test func `without a reference leaves the action as it found it`() {
     #expect(faults_set_action(49, FAULTS_IGNORED, 0) == 0)
     let gone = Latch()
     do {
@@ -162,7 +162,7 @@ import Testing
     #expect(eventually { faults_action_of(49) == FAULTS_IGNORED })
   }
 
-  @Test func `lets the program's own handler run too, with what came along`() {
+  @Test func `runs the program's own handler too, with the signal's information`() {
     #expect(faults_set_action(50, FAULTS_COUNTED_WITH_VALUE, SA_RESTART) == 0)
     let (source, heard) = counting(50, on: queue)
     let sender = TestThread("sender") {
@@ -176,7 +176,7 @@ import Testing
     cancelAndWait(source)
   }
 
-  @Test func `lets a handler that is for once run once`() {
+  @Test func `runs a one-shot handler once`() {
     #expect(faults_set_action(51, FAULTS_COUNTED, Int32(bitPattern: UInt32(SA_RESETHAND))) == 0)
     let (source, heard) = counting(51, on: queue)
     for round in 1...3 {
@@ -205,7 +205,7 @@ import Testing
     #expect(faults_action_of(52) == FAULTS_COUNTED)
   }
 
-  @Test func `comes back above a handler that passes on to it`() {
+  @Test func `works again above a handler that passes signals on to it`() {
     let (source, heard) = counting(53, on: queue)
     #expect(faults_set_action(53, FAULTS_PASSED_ON, 0) == 0)
     signalProcess(53)
@@ -224,7 +224,7 @@ import Testing
     #expect(heard.value == 1)
   }
 
-  @Test func `leaves a forked child what the program wants`() {
+  @Test func `leaves a forked child the program's actions`() {
     #expect(faults_set_action(54, FAULTS_DEFAULT, 0) == 0)
     #expect(faults_set_action(55, FAULTS_IGNORED, 0) == 0)
     let (first, heardFirst) = counting(54, on: queue)
@@ -245,7 +245,7 @@ import Testing
     cancelAndWait(second)
   }
 
-  @Test func `never runs after its cancel handler, while signals come`() {
+  @Test func `never runs after its cancel handler, while signals arrive`() {
     let seeds = SeededGenerator(for: "sources made and cancelled among signals")
     let rounds = stressed(150)
     let isOver = Box(false)
@@ -293,11 +293,11 @@ import Testing
     #expect(result.value("blocked").flatMap { UInt64($0, radix: 16) } == 0)
   }
 
-  @Test func `hears of what came while no descriptor was to be had`() async {
+  @Test func `reports signals that came while no descriptor was free`() async {
     await #expect(processExitsWith: .success) { waitWithoutDescriptors() }
   }
 
-  @Test func `keeps nobody from ending by a fault of his own`() async {
+  @Test func `lets a thread's own fault end the process`() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       signal(SIGSEGV, SIG_DFL)
       let source = DispatchSource.makeSignalSource(signal: SIGSEGV)
@@ -310,7 +310,7 @@ import Testing
   }
 
   @Test(arguments: [SIGKILL, SIGSTOP, 0, -1, 32, 65])
-  func `for what nobody can hear stops the process and names the fix`(_ number: Int32) async {
+  func `for an unobservable signal stops the process and names the fix`(_ number: Int32) async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [number] in

@@ -109,7 +109,7 @@ import Testing
     #expect(log.all == ["cancelled"])
   }
 
-  @Test func `cancelled before it was active tells so when it is activated`() {
+  @Test func `cancelled before it was active runs its cancel handler when it is activated`() {
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     let log = Log<String>()
     source.setRegistrationHandler { log.append("registered") }
@@ -121,7 +121,7 @@ import Testing
     #expect(log.all == ["cancelled"])
   }
 
-  @Test func `lets go of its handlers when it is cancelled`() {
+  @Test func `releases its handlers when it is cancelled`() {
     let gone = Latch(2)
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     do {
@@ -135,7 +135,7 @@ import Testing
     #expect(gone.wait())
   }
 
-  @Test func `without a cancel handler lets go of its event handler on its queue`() {
+  @Test func `without a cancel handler releases its event handler on its queue`() {
     let key = DispatchSpecificKey<Int>()
     let own = DispatchQueue(label: "sources.own")
     own.setSpecific(key: key, value: 1)
@@ -167,7 +167,7 @@ import Testing
     #expect(places.all == [1, 1, 1, 1])
   }
 
-  @Test func `that has ended in place takes no handler any more`() {
+  @Test func `that has ended in place accepts no further handler`() {
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     let log = Log<String>()
     source.setEventHandler {}
@@ -181,7 +181,7 @@ import Testing
     #expect(log.count == 0)
   }
 
-  @Test func `that nobody holds ends without its handlers`() {
+  @Test func `without a reference ends without its handlers`() {
     let gone = Latch()
     let calls = Counter()
     do {
@@ -199,7 +199,7 @@ import Testing
     #expect(calls.value == 0)
   }
 
-  @Test func `takes work items for handlers`() {
+  @Test func `accepts work items as handlers`() {
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     let event = Latch()
     let cancelled = Latch()
@@ -229,7 +229,7 @@ import Testing
     source.cancel()
   }
 
-  @Test func `moves to another queue with what comes after`() {
+  @Test func `delivers later events on its new queue`() {
     let other = DispatchQueue(label: "sources.other")
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     let done = Latch()

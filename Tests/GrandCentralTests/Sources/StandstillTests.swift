@@ -3,8 +3,8 @@ import GrandCentral
 import TestSupport
 import Testing
 
-@Suite("A test that waits in vain") struct StandstillTests {
-  @Test func `tells where each thread is, and what is listened to`() async throws {
+@Suite("A test that waits until its deadline") struct StandstillTests {
+  @Test func `shows where each thread is, and which descriptors are watched`() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {
@@ -13,7 +13,7 @@ import Testing
       let source = DispatchSource.makeReadSource(fileDescriptor: number)
       source.activate()
       let (isThere, never) = (Latch(), Latch())
-      _ = TestThread("in vain") {
+      _ = TestThread("waits for ever") {
         isThere.open()
         _ = never.wait()
       }
@@ -21,8 +21,8 @@ import Testing
       describeStandstill()
       exit(0)
     }
-    let told = String(decoding: result.standardOutputContent, as: UTF8.self)
-    #expect(told.contains("in vain"), "\(told)")
-    #expect(told.contains("700"), "\(told)")
+    let output = String(decoding: result.standardOutputContent, as: UTF8.self)
+    #expect(output.contains("waits for ever"), "\(output)")
+    #expect(output.contains("700"), "\(output)")
   }
 }

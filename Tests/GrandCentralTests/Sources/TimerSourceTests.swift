@@ -40,7 +40,7 @@ import Testing
     timer.cancel()
   }
 
-  @Test func `tells how many times it fired while it was suspended`() {
+  @Test func `reports how many times it fired while it was suspended`() {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     let log = Log<UInt>()
     timer.setEventHandler { log.append(timer.data) }
@@ -75,7 +75,7 @@ import Testing
     future.cancel()
   }
 
-  @Test func `that is scheduled anew forgets what it was to do`() {
+  @Test func `that is rescheduled forgets its old schedule`() {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     let log = Log<UInt64>()
     timer.setEventHandler { log.append(DispatchTime.now().uptimeNanoseconds) }
@@ -89,7 +89,7 @@ import Testing
     timer.cancel()
   }
 
-  @Test func `is scheduled anew from its own handler`() {
+  @Test func `is rescheduled from its own handler`() {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     let done = Latch(5)
     timer.setEventHandler {
@@ -104,7 +104,7 @@ import Testing
 
   // The next two tests run in processes of their own, without other timers.
 
-  @Test func `that is alone fires when it is due, however late it may be`() async {
+  @Test func `that is alone fires when it is due, at any leeway`() async {
     _ = await #expect(processExitsWith: .success) {
       let fired = Latch(3)
       let deadline = DispatchTime.now() + .milliseconds(1)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `goes by the wall clock where its deadline does`() {
+  @Test func `follows the wall clock where its deadline does`() {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     let log = Log<Bool>()
     let deadline = DispatchWallTime.now() + .milliseconds(10)
@@ -159,7 +159,7 @@ import Testing
     timer.cancel()
   }
 
-  @Test func `says nothing more once it is cancelled, in storms of both`() {
+  @Test func `reports nothing once it is cancelled, in storms of both`() {
     var random = SeededGenerator(for: "timer storm")
     for _ in 0..<stressed(300) {
       let timer = DispatchSource.makeTimerSource(queue: .global())

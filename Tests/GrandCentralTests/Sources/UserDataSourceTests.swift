@@ -7,7 +7,7 @@ import Testing
 @Suite("A source of user data") struct UserDataSourceTests {
   private let queue = DispatchQueue(label: "sources")
 
-  @Test func `adds up what comes while its handler waits`() {
+  @Test func `adds up values that come while its handler waits`() {
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     let log = Log<UInt>()
     source.setEventHandler { log.append(source.data) }
@@ -50,7 +50,7 @@ import Testing
     source.cancel()
   }
 
-  @Test func `is told nothing by zero`() {
+  @Test func `ignores zero`() {
     let source = DispatchSource.makeUserDataAddSource(queue: queue)
     let calls = Counter()
     source.setEventHandler { calls.add() }
@@ -83,7 +83,7 @@ import Testing
     source.cancel()
   }
 
-  @Test func `runs its handlers on its queue, and knows the queue's place`() {
+  @Test func `runs its handlers on its queue, within the queue's hierarchy`() {
     let key = DispatchSpecificKey<Int>()
     queue.setSpecific(key: key, value: 7)
     let source = DispatchSource.makeUserDataAddSource(queue: queue)

@@ -8,7 +8,7 @@ import Testing
   private let queue = DispatchQueue(label: "writes")
 
   @Test(arguments: [true, false])
-  func `runs while there is room, and again when room is made`(isPipe: Bool) {
+  func `runs while there is room, and again when there is new room`(isPipe: Bool) {
     let ends = isPipe ? DescriptorPair.pipe() : DescriptorPair.sockets()
     let source = DispatchSource.makeWriteSource(fileDescriptor: ends.output, queue: queue)
     let written = Counter()
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `tells once that nobody reads any more`(isPipe: Bool) {
+  func `reports once that the last reader is gone`(isPipe: Bool) {
     let ends = isPipe ? DescriptorPair.pipe() : DescriptorPair.sockets()
     while !ReadinessNow.isFull(ends.output) { writeBytes(ends.output, 4096) }
     let source = DispatchSource.makeWriteSource(fileDescriptor: ends.output, queue: queue)
@@ -67,7 +67,7 @@ import Testing
 }
 
 @Suite("A descriptor source") struct DescriptorLifeTests {
-  @Test func `hears nothing of the file that has its descriptor's number next`() {
+  @Test func `reports nothing about the next file with its descriptor's number`() {
     let queue = DispatchQueue(label: "reuse")
     for _ in 0..<200 {
       let old = DescriptorPair.pipe()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `hears a pipe that has the number of a file which was closed too early`() async {
+  @Test func `reports a pipe with the number of a file that was closed too early`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
@@ -127,7 +127,7 @@ import Testing
     #expect(report.contains("was closed before the source was cancelled"))
   }
 
-  @Test func `made for a negative descriptor stops the process and says so`() async {
+  @Test func `for a negative descriptor stops the process with a message`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -43,7 +43,7 @@ import Testing
     #expect(runs.waitForValue(6))
   }
 
-  @Test func `of the calling code can be asked`() {
+  @Test func `of the calling code can be read`() {
     let low = DispatchQoS(qosClass: .utility, relativePriority: -3)
     let seen = Unguarded<[DispatchQoS]>([])
     let queue = DispatchQueue(label: "qos.current")
@@ -54,7 +54,7 @@ import Testing
     #expect(DispatchQoS.QoSClass.current == DispatchQoS.current.qosClass)
   }
 
-  @Test func `is handed on, but a queue's is its own, or its target's`() {
+  @Test func `is passed on, but a queue's is its own, or its target's`() {
     let seen = Unguarded<[DispatchQoS.QoSClass]>([])
     let low = DispatchQueue(label: "qos.low", qos: .utility)
     let plain = DispatchQueue(label: "qos.plain", target: low)

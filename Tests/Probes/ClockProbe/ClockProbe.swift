@@ -73,8 +73,8 @@ private final class Timers: Sendable {
     cclock_step(-2 * 3600)
     check(DispatchWallTime.now() < date, "the clock was set back")
     // Each thread has to re-read its deadline and sleep again.
-    check(eventually { cclock_sleeps() >= 4 }, "the sleepers look again")
-    check((wall + uptime).allSatisfy(\.isWaiting), "nobody times out")
+    check(eventually { cclock_sleeps() >= 4 }, "the sleepers check again")
+    check((wall + uptime).allSatisfy(\.isWaiting), "no wait times out")
     check(timers.fired.value == 0, "no timer fires")
 
     cclock_step(4 * 3600)
@@ -87,7 +87,7 @@ private final class Timers: Sendable {
 
     group.leave()
     semaphore.signal()
-    check(uptime.allSatisfy(\.succeeded), "and go on when what they wait for comes")
+    check(uptime.allSatisfy(\.succeeded), "and continue when what they wait for comes")
     let past = DispatchWallTime.now() - 1.0
     check(semaphore.wait(wallTimeout: past) == .timedOut, "a deadline may lie in the past")
     cclock_step(-2 * 3600)

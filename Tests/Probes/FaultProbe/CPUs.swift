@@ -142,7 +142,7 @@ func quota(_ words: [String]) {
   check(write("\(getpid())", to: folder + "/cgroup.procs"), "the process comes under it")
   check(eventually { peakOfComputing() == 1 }, "one item at a time")
   check(Work.isDone(), "work runs though it is throttled")
-  check(write("-1", to: folder + "/cpu.cfs_quota_us"), "no quota any more")
+  check(write("-1", to: folder + "/cpu.cfs_quota_us"), "no quota again")
   check(eventually { peakOfComputing() >= 2 }, "several items at a time")
 }
 

@@ -54,7 +54,7 @@ private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends:
     check(eventually { read.bytes.count == bytes.count || read.isDone }, "all was read")
     write(ends.output, bytes, 10)
   }
-  check(read.wait() && read.error == EIO, "the reader is told EIO")
+  check(read.wait() && read.error == EIO, "the reader gets EIO")
   check(
     !read.bytes.isEmpty && read.bytes.elementsEqual(bytes.prefix(read.bytes.count)),
     "with all that was read before")
@@ -70,7 +70,7 @@ private func refuseReading(_ way: String, _ type: DispatchIO.StreamType, _ ends:
   }
   let again = Moved()
   channel.io.read(offset: 0, length: 1, queue: channel.queue, ioHandler: again.handler)
-  check(again.wait() && again.error == EIO && again.bytes.isEmpty, "the next is told EIO, too")
+  check(again.wait() && again.error == EIO && again.bytes.isEmpty, "the next gets EIO, too")
   check(channel.end() == [0], "the channel ends in order")
 }
 
@@ -100,15 +100,15 @@ private func refuseWriting(_ way: String, _ type: DispatchIO.StreamType, _ ends:
     take(ends.input, way, into: taken)
     return written.isDone
   }
-  check(isTaken && written.wait() && written.error == ENOSPC, "the writer is told ENOSPC")
+  check(isTaken && written.wait() && written.error == ENOSPC, "the writer gets ENOSPC")
   take(ends.input, way, into: taken)
   let went = taken.all.reduce(into: [UInt8]()) { $0 += $1 }
-  check(!went.isEmpty && !written.last.isEmpty, "something went, and something did not")
+  check(!went.isEmpty && !written.last.isEmpty, "some bytes were written, and some were not")
   check(went + written.last == bytes, "and both add up")
   let again = Moved()
   channel.io.write(offset: 0, data: data([1, 2]), queue: channel.queue, ioHandler: again.handler)
   check(
-    again.wait() && again.error == ENOSPC && again.last == [1, 2], "the next is told ENOSPC, too")
+    again.wait() && again.error == ENOSPC && again.last == [1, 2], "the next gets ENOSPC, too")
   check(channel.end() == [0], "the channel ends in order")
 }
 
@@ -129,7 +129,7 @@ func channelsWithoutDescriptors(_ words: [String]) {
   let refused = ProbeChannel(path: folder["file"], O_RDWR)
   let written = Moved()
   refused.io.write(offset: 0, data: data([1, 2]), queue: refused.queue, ioHandler: written.handler)
-  check(written.wait() && written.error == EMFILE, "a writer is told EMFILE")
+  check(written.wait() && written.error == EMFILE, "a writer gets EMFILE")
   check(written.last == [1, 2], "and given back what it wrote")
   check(refused.end() == [0], "the cleanup handler is not: there was a channel")
   let waiting = ProbeChannel(ends.input)
@@ -137,7 +137,7 @@ func channelsWithoutDescriptors(_ words: [String]) {
   waiting.io.read(offset: 0, length: 3, queue: waiting.queue, ioHandler: read.handler)
   check(faults_limit(FAULTS_DESCRIPTORS, -1) == 0, "the limit is lifted")
   write(ends.output, [7, 8, 9] as [UInt8], 3)
-  check(read.wait() && read.bytes == [7, 8, 9], "a channel of a descriptor goes on")
+  check(read.wait() && read.bytes == [7, 8, 9], "a channel of a descriptor continues")
   check(waiting.end() == [0], "and ends")
   let allowed = ProbeChannel(path: folder["file"], O_RDWR)
   let later = Moved()
@@ -147,9 +147,9 @@ func channelsWithoutDescriptors(_ words: [String]) {
 }
 
 /// A process without rights uses files of another user.
-func channelsOfNobody(_ words: [String]) {
+func channelsUnprivileged(_ words: [String]) {
   guard let folder = variable("FAULTS_FOLDER") else { return check(false, "a folder") }
-  check(faults_become_nobody() == 0, "rights are given up")
+  check(faults_drop_privileges() == 0, "privileges are dropped")
   // The first three fail when they are opened. The others cannot be looked up, so there is no
   // channel.
   for (name, flags, cleanup) in [
@@ -164,7 +164,7 @@ func channelsOfNobody(_ words: [String]) {
       channel.io.write(
         offset: 0, data: data([1, 2, 3]), queue: channel.queue, ioHandler: moved.handler)
     }
-    check(moved.wait() && moved.error == EACCES, "\(name): EACCES is told")
+    check(moved.wait() && moved.error == EACCES, "\(name): EACCES is reported")
     check(moved.last == (flags == O_RDONLY ? [] : [1, 2, 3]), "\(name): nothing is lost")
     check(channel.end() == [cleanup], "\(name): the cleanup handler is given \(cleanup)")
   }

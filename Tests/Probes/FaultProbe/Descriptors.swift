@@ -23,7 +23,7 @@ func noDescriptors(_ words: [String]) {
   check(open("/dev/null", O_RDONLY) == -1 && errno == EMFILE, "nothing can be opened")
   check(Work.isDone(), "work runs")
   check(sleepersMeet(), "items that sleep are noticed without /proc")
-  check(MainQueueRunLoop.descriptor() == -1 && errno == EMFILE, "run loops are told EMFILE")
+  check(MainQueueRunLoop.descriptor() == -1 && errno == EMFILE, "run loops get EMFILE")
   let ran = Unguarded(0)
   DispatchQueue.main.async { ran.value += 1 }
   MainQueueRunLoop.drain()
@@ -32,7 +32,7 @@ func noDescriptors(_ words: [String]) {
   check(faults_limit(FAULTS_DESCRIPTORS, -1) == 0, "the limit is lifted")
   let descriptor = MainQueueRunLoop.descriptor()
   check(descriptor >= 0, "run loops get their descriptor")
-  check(isReadable(descriptor), "which tells of what was queued before")
+  check(isReadable(descriptor), "which reports what was queued before")
   MainQueueRunLoop.drain()
   check(ran.value == 2, "and that runs")
   check(Work.isDone(), "work runs")
@@ -53,10 +53,10 @@ func sandbox(_ words: [String]) {
   if faults_refuse(unknown, unknown.count, ENOSYS) != 0
     || faults_refuse(refused, refused.count, EPERM) != 0
   {
-    skip("seccomp(2) is not to be had")
+    skip("seccomp(2) is not available")
   }
   check(open("/proc/self/stat", O_RDONLY) == -1 && errno == EPERM, "nothing can be opened")
   check(Work.isDone(), "work runs")
   check(sleepersMeet(), "items that sleep are noticed without /proc")
-  check(MainQueueRunLoop.descriptor() == -1 && errno == EPERM, "run loops are told EPERM")
+  check(MainQueueRunLoop.descriptor() == -1 && errno == EPERM, "run loops get EPERM")
 }

@@ -99,8 +99,8 @@ private final class Held: Sendable {
 /// Checks each control of each class from outside while an item runs. Before and after, no thread
 /// is below the main thread.
 func effects(_ words: [String]) {
-  if words.contains("nobody") {
-    check(faults_become_nobody() == 0, "nobody")
+  if words.contains("unprivileged") {
+    check(faults_drop_privileges() == 0, "privileges are dropped")
     if faults_nice_floor() <= 0 { skip("RLIMIT_NICE lets this process raise threads") }
   } else if geteuid() != 0 {
     skip("needs root")
@@ -131,7 +131,7 @@ private func look(
   check(
     found == wanted, "\(qosClass) has its effect in round \(round): \(String(describing: found))")
   check(item.slack.value == wantedSlack, "\(qosClass) has its timer slack: \(item.slack.value)")
-  check(Treatment(of: Int(getpid())) == plain, "the main thread is let be")
+  check(Treatment(of: Int(getpid())) == plain, "the main thread is left alone")
   check(item.finish(), "\(qosClass) ends")
   check(
     eventually { Treatment(of: item.thread.value).map { !$0.isLower(than: plain) } ?? true },
@@ -153,7 +153,7 @@ private func checkPlain(_ plain: Treatment, _ when: String) {
 
 private func refuseControls() {
   let calls = [FAULTS_SCHED_SETATTR, FAULTS_IOPRIO_SET]
-  if faults_refuse(calls, calls.count, EPERM) != 0 { skip("seccomp(2) is not to be had") }
+  if faults_refuse(calls, calls.count, EPERM) != 0 { skip("seccomp(2) is not available") }
 }
 
 private func checkQuery(_ words: [String]) {
@@ -169,20 +169,20 @@ private func checkQuery(_ words: [String]) {
     print("\(effect.control) \(effect.setting): \(String(describing: effect.refusal))")
   }
   if words.contains("refused") {
-    check(refusal(.schedulingPolicy) == .error(EPERM), "the policy is told as refused")
-    check(refusal(.timeSlice) == .error(EPERM), "so is the slice")
-    check(refusal(.niceLevel) == .error(EPERM), "so is the nice value")
-    check(refusal(.diskPriority) == .error(EPERM), "so is the disk's priority")
-    check(refusal(.timerSlack) == nil, "what is not refused is had")
+    check(refusal(.schedulingPolicy) == .error(EPERM), "the policy is reported as refused")
+    check(refusal(.timeSlice) == .error(EPERM), "the slice is reported as refused")
+    check(refusal(.niceLevel) == .error(EPERM), "the nice value is reported as refused")
+    check(refusal(.diskPriority) == .error(EPERM), "the disk's priority is reported as refused")
+    check(refusal(.timerSlack) == nil, "what is not refused takes effect")
   } else if words.contains("off") {
     check(effects.allSatisfy { $0.refusal == .switchedOff }, "all is switched off")
   } else {
     check(refusal(.schedulingPolicy) == nil, "the policy takes effect")
-    check(refusal(.diskPriority) == nil, "so does the disk's priority")
-    check(refusal(.timerSlack) == nil, "so does the timer slack")
+    check(refusal(.diskPriority) == nil, "the disk's priority takes effect")
+    check(refusal(.timerSlack) == nil, "the timer slack takes effect")
   }
-  if words.contains("nobody") && Set(words).isDisjoint(with: ["refused", "off"]) {
-    check(refusal(.niceLevel) == .notRestorable, "nice values are let be, since nothing leads back")
+  if words.contains("unprivileged") && Set(words).isDisjoint(with: ["refused", "off"]) {
+    check(refusal(.niceLevel) == .notRestorable, "nice values stay: a change could not be undone")
   }
 }
 
@@ -196,7 +196,7 @@ func effectsOfLostPrivilege(_ words: [String]) {
   let items = (0..<2).map { _ in Held(.background) }
   check(items.allSatisfy { $0.begins() }, "background runs")
   check(items[0].treatment?.nice == plain.nice + 10, "with a nice value")
-  check(faults_become_nobody() == 0, "nobody from here on")
+  check(faults_drop_privileges() == 0, "privileges are dropped from here on")
   check(items.allSatisfy { $0.finish() }, "background ends")
   for number in 0..<20 {
     let item = Held([.default, .userInitiated, .userInteractive][number % 3])
@@ -207,13 +207,13 @@ func effectsOfLostPrivilege(_ words: [String]) {
   let nice = DispatchQoS.QoSClass.background.effects.first { $0.control == .niceLevel }
   check(nice?.refusal == .notRestorable, "the query says so")
   let later = Held(.background)
-  check(later.begins() && later.treatment?.nice == plain.nice, "no thread is lowered any more")
+  check(later.begins() && later.treatment?.nice == plain.nice, "no thread is lowered")
   check(later.finish(), "and ends")
 }
 
 /// A program's thread with a nice value of its own causes workers to be created.
 func effectsOfLoweredMaker(_ words: [String]) {
-  check(faults_become_nobody() == 0, "nobody")
+  check(faults_drop_privileges() == 0, "privileges are dropped")
   if faults_nice_floor() <= 0 { skip("RLIMIT_NICE lets this process raise threads") }
   guard let plain = Treatment(of: Int(getpid())) else { skip("sched_getattr(2) is refused here") }
   check(Work.isDone(), "work runs")

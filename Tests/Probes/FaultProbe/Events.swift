@@ -52,10 +52,10 @@ func eventsWithoutDescriptors(_ words: [String]) {
   let ends = DescriptorPair.pipe()
   check(faults_limit(FAULTS_DESCRIPTORS, 0) == 0, "the limit holds")
   let watched = Watched(ends)
-  check(clockWorks(), "timers go on without a descriptor")
+  check(clockWorks(), "timers continue without a descriptor")
   check(faults_limit(FAULTS_DESCRIPTORS, -1) == 0, "the limit is lifted")
-  check(watched.hears(), "what was asked for meanwhile is heard, with what came before")
-  check(clockWorks(), "timers go on")
+  check(watched.hears(), "events registered meanwhile are reported, with earlier ones")
+  check(clockWorks(), "timers continue")
   check(watched.end(), "the source ends")
 }
 
@@ -63,21 +63,21 @@ func eventsWithoutDescriptors(_ words: [String]) {
 func eventsRefused(_ words: [String]) {
   let calls: [String: (faults_call, Int32)] = [
     "create": (FAULTS_EPOLL_CREATE1, EMFILE), "control": (FAULTS_EPOLL_CTL, ENOMEM),
-    "timer": (FAULTS_TIMERFD_CREATE, ENFILE), "bell": (FAULTS_EVENTFD2, EMFILE),
+    "timer": (FAULTS_TIMERFD_CREATE, ENFILE), "wake": (FAULTS_EVENTFD2, EMFILE),
   ]
   guard let (call, error) = calls[words.first ?? ""] else { return check(false, "no such call") }
   let watched = words.first == "control" ? Watched(DescriptorPair.pipe()) : nil
-  if let watched { check(watched.hears(), "the source hears before") }
-  if faults_refuse([call], 1, error) != 0 { skip("seccomp(2) is not to be had") }
-  check(clockWorks(), "timers go on")
+  if let watched { check(watched.hears(), "the source gets events before") }
+  if faults_refuse([call], 1, error) != 0 { skip("seccomp(2) is not available") }
+  check(clockWorks(), "timers continue")
   check(Work.isDone(), "work runs")
-  if words.first == "timer" { check(Watched(DescriptorPair.pipe()).hears(), "sources hear") }
+  if words.first == "timer" { check(Watched(DescriptorPair.pipe()).hears(), "sources get events") }
 }
 
 /// No thread can be created when the first event is requested; later one can.
 func eventsWithoutThreads(_ words: [String]) {
   let ends = DescriptorPair.pipe()
-  check(faults_become_nobody() == 0, "limits hold")
+  check(faults_drop_privileges() == 0, "limits hold")
   let isRefused = faults_limit(FAULTS_PROCESSES, 0) == 0 && faults_try_thread() == EAGAIN
   if !isRefused { skip("threads are not refused") }
   let watched = Watched(ends)
@@ -87,8 +87,8 @@ func eventsWithoutThreads(_ words: [String]) {
   check(faults_limit(FAULTS_PROCESSES, -1) == 0, "the limit is lifted")
   check(
     later.wait(timeout: .now() + .seconds(patienceSeconds)) == .success,
-    "whoever waits gets a thread for it")
-  check(watched.hears(), "the source hears")
+    "a waiting thread gets a thread for it")
+  check(watched.hears(), "the source gets events")
   check(watched.end(), "the source ends")
 }
 
@@ -108,8 +108,8 @@ func eventsUnderSignals(_ words: [String]) {
     rounds += 1
     if watched.allSatisfy({ $0.hears() }) { heard += 1 }
   }
-  check(heard == rounds, "every byte was heard: \(heard) rounds of \(rounds)")
-  check(clockWorks(), "timers go on")
+  check(heard == rounds, "every byte was reported: \(heard) rounds of \(rounds)")
+  check(clockWorks(), "timers continue")
   isOver.value = true
   check(storm.join(), "the storm ends")
   check(watched.allSatisfy { $0.end() }, "the sources end")

@@ -28,7 +28,7 @@ import TestSupport
     "changes": unknownChanges, "sandboxed-processes": sandboxedProcesses,
     "files": filesRefused, "memory": memoryLimit, "transfers": transfers,
     "channels-refused": channelsRefused, "channels-descriptors": channelsWithoutDescriptors,
-    "channels-nobody": channelsOfNobody, "channels-signals": channelsUnderSignals,
+    "channels-unprivileged": channelsUnprivileged, "channels-signals": channelsUnderSignals,
     "effects": effects,
     "effects-lost": effectsOfLostPrivilege, "effects-maker": effectsOfLoweredMaker,
   ]

@@ -32,9 +32,9 @@ func filesRefused(_ words: [String]) {
     change()
     check(limitWatches(1000), "the limit is lifted")
   }
-  check(file.log.hears([.write, .extend]), "the file's change is told")
-  check(place.log.hears(.write), "the folder's change is told")
-  check(doomed.log.hears(.delete), "the other folder's end is told")
+  check(file.log.hears([.write, .extend]), "the file's change is reported")
+  check(place.log.hears(.write), "the folder's change is reported")
+  check(doomed.log.hears(.delete), "the other folder's end is reported")
   for watched in [file, place, doomed] { check(watched.ends(), "the source ends") }
 }
 

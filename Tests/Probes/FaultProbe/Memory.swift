@@ -21,9 +21,9 @@ func memoryLimit(_ words: [String]) {
   let used = limit / 100 * 89
   let memory = UnsafeMutableRawPointer.allocate(byteCount: used, alignment: 4096)
   memset(memory, 1, used)
-  check(eventually { log.all.contains(.warning) }, "much of the limit in use is told")
+  check(eventually { log.all.contains(.warning) }, "high usage is reported")
   memory.deallocate()
-  check(eventually { log.all.last == .normal }, "its end is told")
-  check(!log.all.isEmpty && log.all.first != .normal, "nothing is told without need")
+  check(eventually { log.all.last == .normal }, "its end is reported")
+  check(!log.all.isEmpty && log.all.first != .normal, "nothing is reported without cause")
   source.cancel()
 }

@@ -96,7 +96,7 @@ func stoppedAndContinued(_ words: [String]) {
     while !isOver.value { early.add(earlyWaits(rounds: 5)) }
   }
   let (done, all) = work(rounds: 10) { !isOver.value }
-  check(stopper.join() && waiter.join(), "everybody went on")
+  check(stopper.join() && waiter.join(), "all threads continued")
   check(done == all, "all of the work ran, each once: \(done) rounds of \(all)")
   check(early.value == 0, "no wait timed out early")
 }

@@ -11,7 +11,7 @@ private enum Refusal: String {
   case memory
 
   func prepare() {
-    if self == .processes, faults_become_nobody() != 0 { skip("this process cannot leave root") }
+    if self == .processes, faults_drop_privileges() != 0 { skip("this process cannot leave root") }
     if self == .memory && faults_is_sanitized() { skip("sanitizers need the address space") }
   }
 
@@ -163,14 +163,14 @@ func refusedLater(_ words: [String]) {
     work.verify("after the limit was lifted")
   default: exit(2)
   }
-  check(mayGo.wait(), "nobody is left asleep")
+  check(mayGo.wait(), "no thread is left asleep")
   check(Work.isDone(), "work runs as before")
 }
 
 /// No thread can ever be created: what needs none works, what needs one waits, nothing crashes.
 func neverAThread(_ words: [String]) {
   let calls = [FAULTS_CLONE, FAULTS_CLONE3]
-  if faults_refuse(calls, calls.count, EAGAIN) != 0 { skip("seccomp(2) is not to be had") }
+  if faults_refuse(calls, calls.count, EAGAIN) != 0 { skip("seccomp(2) is not available") }
   if faults_try_thread() == 0 { skip("the filter does not hold") }
   let work = Work()
   work.submit()
@@ -187,7 +187,7 @@ func neverAThread(_ words: [String]) {
   let semaphore = DispatchSemaphore(value: 1)
   semaphore.wait()
   let second = DispatchTime.now() + .milliseconds(20)
-  check(semaphore.wait(timeout: second) == .timedOut, "so does a semaphore")
+  check(semaphore.wait(timeout: second) == .timedOut, "a semaphore's wait times out")
   check(DispatchTime.now() >= second, "and not early")
   semaphore.signal()
   check(work.count.value == 0, "queued work waits")

@@ -12,10 +12,10 @@ func transfers(_ words: [String]) {
   let file = TransferFile()
   let error = errors[words.dropFirst().first ?? ""] ?? 0
   switch words.first {
-  case "setup", "register", "bell":
+  case "setup", "register", "wake":
     let calls = [
       "setup": FAULTS_IO_URING_SETUP, "register": FAULTS_IO_URING_REGISTER,
-      "bell": FAULTS_EVENTFD2,
+      "wake": FAULTS_EVENTFD2,
     ]
     refuse(calls[words[0]] ?? FAULTS_IO_URING_SETUP, error)
     check(file.works(), "files are read and written")
@@ -26,7 +26,7 @@ func transfers(_ words: [String]) {
     requireRing()
     check(file.works(), "files are read and written")
     refuse(FAULTS_IO_URING_ENTER, error)
-    for _ in 0..<3 { check(file.works(), "files are read and written still") }
+    for _ in 0..<3 { check(file.works(), "files are still read and written") }
     let isRefused = DispatchIO.fileBackend.kind == .workers
     check(isRefused == (error == EPERM), "what it says: \(DispatchIO.fileBackend)")
   case "descriptors":
@@ -46,14 +46,14 @@ func transfers(_ words: [String]) {
       !hasRing() && DispatchIO.fileBackend.kind == .workers
     }
     check(status == 0, "a child does not share it")
-    check(hasRing() && file.works(), "the parent goes on")
+    check(hasRing() && file.works(), "the parent continues")
   default:
     check(file.works(), "files are read and written")
   }
 }
 
 private func refuse(_ call: faults_call, _ error: Int32) {
-  if faults_refuse([call], 1, error) != 0 { skip("seccomp(2) is not to be had") }
+  if faults_refuse([call], 1, error) != 0 { skip("seccomp(2) is not available") }
 }
 
 private func requireRing() {

@@ -77,7 +77,7 @@ func caughtAtTheGate(_ words: [String]) {
   go.open()
   ForkHandlers.resumeParent()
   check(caught.join(), "the thread ends")
-  parentGoesOn()
+  parentContinues()
 }
 
 /// Under the thread sanitizer a child may do no more than this.
@@ -85,7 +85,7 @@ func forksOnly(_ words: [String]) {
   fork("a child") {
     fork("its child") { check(true, "it was forked") }
   }
-  parentGoesOn()
+  parentContinues()
 }
 
 /// What waits only for the forking thread is in both processes.

@@ -30,13 +30,13 @@ func useQueues() {
 
 private func useCoordination() {
   let group = DispatchGroup()
-  let told = Latch()
+  let notified = Latch()
   let permits = DispatchSemaphore(value: 0)
   for _ in 0..<20 { DispatchQueue.global().async(group: group) { permits.signal() } }
   for _ in 0..<20 { permits.wait() }
-  group.notify(queue: .global()) { told.open() }
+  group.notify(queue: .global()) { notified.open() }
   group.wait()
-  check(told.wait(), "a group is told of")
+  check(notified.wait(), "a group notifies")
   let item = DispatchWorkItem {}
   DispatchQueue.global().async(execute: item)
   item.wait()
@@ -54,7 +54,7 @@ func useEvents() {
   check(ticks.wait(), "a timer fires again and again")
   timer.cancel()
   let pipe = DescriptorPair.pipe()
-  check(hears(pipe), "a descriptor is heard of")
+  check(hears(pipe), "a descriptor is reported")
   pipe.closeBoth()
   signal(SIGUSR2, SIG_IGN)
   let came = Latch()
@@ -62,7 +62,7 @@ func useEvents() {
   source.setEventHandler { came.open() }
   source.activate()
   kill(getpid(), SIGUSR2)
-  check(came.wait(), "a signal is heard of")
+  check(came.wait(), "a signal is reported")
   source.cancel()
 }
 

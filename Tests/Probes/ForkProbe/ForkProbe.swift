@@ -81,9 +81,9 @@ func beginChild() {
   failures = 0
 }
 
-func parentGoesOn() {
+func parentContinues() {
   let done = Latch(2)
   DispatchQueue(label: "parent").async { done.open() }
   DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { done.open() }
-  check(done.wait(), "the parent goes on")
+  check(done.wait(), "the parent continues")
 }

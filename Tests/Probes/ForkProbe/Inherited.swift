@@ -41,7 +41,7 @@ func underLoad(_ words: [String]) {
   stop.add()
   check(threads.allSatisfy { $0.join() }, "the parent's threads end")
   for queue in all { queue.sync(flags: .barrier) {} }
-  parentGoesOn()
+  parentContinues()
 }
 
 private func oneStep(_ queues: [DispatchQueue], _ random: inout SeededGenerator) {
@@ -94,7 +94,7 @@ func queuedWork(_ words: [String]) {
   fork("with work queued") {
     check(queue.sync { 5 } == 5, "the queue is idle")
     inactive.activate()
-    check(inactive.sync { 6 } == 6, "so is one that was not active")
+    check(inactive.sync { 6 } == 6, "an inactive queue can be activated")
   }
   go.open()
   inactive.activate()
@@ -111,9 +111,9 @@ func suspendedQueue(_ words: [String]) {
     let ran = Latch()
     queue.async { ran.open() }
     DispatchQueue(label: "other").sync {}
-    check(!ran.isOpen, "it is suspended still")
+    check(!ran.isOpen, "it is still suspended")
     queue.resume()
-    check(ran.wait(), "and goes on when it is resumed")
+    check(ran.wait(), "and continues when it is resumed")
   }
   queue.resume()
   queue.sync {}
@@ -150,14 +150,14 @@ func armedTimers(_ words: [String]) {
     useEvents()
     timer.setEventHandler { again.open() }
     timer.schedule(deadline: .now(), repeating: .milliseconds(1))
-    check(again.wait(), "it fires when it is scheduled anew")
+    check(again.wait(), "it fires when it is rescheduled")
     let ended = Latch()
     timer.setCancelHandler { ended.open() }
     timer.cancel()
     check(ended.wait(), "and can be cancelled")
   }
   let before = fired.count
-  check(fired.waitForCount(before + 3), "it goes on in the parent")
+  check(fired.waitForCount(before + 3), "it continues in the parent")
   timer.cancel()
   forkBesideHandler()
 }
@@ -193,23 +193,23 @@ func watchedDescriptors(_ words: [String]) {
   }
   source.activate()
   writeBytes(pipe.output, 1)
-  check(heard.waitForValue(1), "it is heard")
+  check(heard.waitForValue(1), "it is reported")
   fork("with a descriptor watched") {
     let own = DescriptorPair.pipe()
-    check(hears(own), "another is heard of")
+    check(hears(own), "another is reported")
     let ended = Latch()
     source.setCancelHandler { ended.open() }
     source.cancel()
     check(ended.wait(), "the source of before can be cancelled")
   }
   writeBytes(pipe.output, 2)
-  check(heard.waitForValue(3), "it is heard in the parent still")
+  check(heard.waitForValue(3), "it is still reported in the parent")
   let other = DescriptorPair.pipe()
   let quiet = DispatchSource.makeReadSource(fileDescriptor: other.input)
   quiet.setEventHandler(handler: failInChild)
   quiet.activate()
   fork("on the same descriptor") {
-    check(hears(other), "a new source hears")
+    check(hears(other), "a new source gets events")
   }
   let ended = Latch(2)
   for source in [source, quiet] {
@@ -235,11 +235,11 @@ func watchedSignals(_ words: [String]) {
     other.setEventHandler { own.open() }
     other.activate()
     raise(SIGUSR1)
-    check(own.wait(), "a source of its own hears")
+    check(own.wait(), "a source of its own gets events")
     other.cancel()
   }
   raise(SIGUSR1)
-  check(heard.wait(), "the parent hears it still")
+  check(heard.wait(), "the parent still gets it")
   source.cancel()
 }
 
@@ -249,12 +249,12 @@ func userData(_ words: [String]) {
   source.setEventHandler { sum.add(Int(source.data)) }
   source.activate()
   source.add(data: 3)
-  check(sum.waitForValue(3), "it is told")
+  check(sum.waitForValue(3), "it gets the parent's data")
   fork("with a source of user data") {
     let own = Counter()
     source.setEventHandler { own.add(Int(source.data)) }
     source.add(data: 4)
-    check(own.waitForValue(4), "it is told what the child merges")
+    check(own.waitForValue(4), "it gets what the child merges")
   }
   source.add(data: 5)
   check(sum.waitForValue(8), "and the parent what it does")
@@ -294,7 +294,7 @@ func openChannels(_ words: [String]) {
   check(got.wait(), "the parent reads what it asked for")
   channel.close()
   check(closed.wait(), "and closes it")
-  parentGoesOn()
+  parentContinues()
 }
 
 func runLoopDescriptor(_ words: [String]) {

@@ -12,7 +12,7 @@ func fromMain(_ words: [String]) {
 
 func beforeFirstUse(_ words: [String]) {
   fork("before its first use", useEverything)
-  parentGoesOn()
+  parentContinues()
 }
 
 /// The child starts inside an item, and returns from it.
@@ -28,11 +28,11 @@ func fromWorker(_ words: [String]) {
       // In the child this runs after the current item.
       return queue.async { finish() }
     }
-    expectEnd(of: child, "a child that comes back from the item goes on")
+    expectEnd(of: child, "a child that returns from the item continues")
     done.open()
   }
   check(done.wait(), "the item ended")
-  check(queue.sync { true }, "and the queue goes on")
+  check(queue.sync { true }, "and the queue continues")
   let concurrent = DispatchQueue(label: "forks too", attributes: .concurrent, target: queue)
   let again = Latch()
   concurrent.async {
@@ -41,11 +41,11 @@ func fromWorker(_ words: [String]) {
       beginChild()
       return concurrent.async(flags: .barrier) { queue.async { finish() } }
     }
-    expectEnd(of: child, "so it does through a target")
+    expectEnd(of: child, "it continues through a target")
     again.open()
   }
   check(again.wait(), "the item ended")
-  parentGoesOn()
+  parentContinues()
 }
 
 /// Forks from a handler, which the thread that received the event runs.
@@ -71,7 +71,7 @@ func fromHandler(_ words: [String]) {
     check(done.wait(), "the handler ended")
     source.cancel()
   }
-  parentGoesOn()
+  parentContinues()
 }
 
 /// Forks inside queues that are shared, and inside their targets.
@@ -150,7 +150,7 @@ private func isHeld(_ queue: DispatchQueue) -> Bool {
 private func expectIdle(_ queues: [DispatchQueue]) {
   let done = Latch(queues.count)
   for queue in queues { queue.async(flags: .barrier) { done.open() } }
-  check(done.wait(), "all that it was inside of is free")
+  check(done.wait(), "all queues that it held are free")
   for queue in queues { queue.sync(flags: .barrier) {} }
 }
 
@@ -166,7 +166,7 @@ func fromMainItem(_ words: [String]) {
       beginChild()
       return DispatchQueue.main.async { finish() }
     }
-    expectEnd(of: child, "the main queue goes on behind the item")
+    expectEnd(of: child, "the main queue continues after the item")
     finish()
   }
   DispatchQueue.main.async(execute: failInChild)
@@ -206,5 +206,5 @@ func grandchildren(_ words: [String]) {
     }
     useEverything()
   }
-  parentGoesOn()
+  parentContinues()
 }

@@ -20,7 +20,7 @@ struct TransferRing: @unchecked Sendable {
     var entries: [Entry] = []
     var held: [UInt64] = []
     var completions: [Completion] = []
-    var rings = true
+    var isSignalEnabled = true
   }
 
   enum Disk { case atOnce, later, never }
@@ -97,9 +97,9 @@ struct TransferRing: @unchecked Sendable {
     return kernel.completions.isEmpty ? nil : kernel.completions.removeFirst()
   }
 
-  func setWakeDescriptor(_ rings: Bool) {
+  func enableWakeDescriptor(_ enables: Bool) {
     step()
-    kernel.rings = rings
+    kernel.isSignalEnabled = enables
   }
 
   // MARK: What models call
@@ -122,7 +122,7 @@ struct TransferRing: @unchecked Sendable {
 
   private func complete(_ key: UInt64, _ result: Int32) {
     kernel.completions.append(Completion(key: key, result: result))
-    guard kernel.rings else { return }
+    guard kernel.isSignalEnabled else { return }
     kernel.wakeDescriptor.wrappingAdd(1, ordering: .relaxed)
     futexWake(kernel.wakeDescriptor)
   }

@@ -155,7 +155,7 @@ extension KeptOrdering {
       (park, "worker.status.store(.running", "func runUntilIdle"),
       (park, "worker.status.store(.running", "func park("),
       (park, "worker.status.store(.running", "func goIdle"),
-      ("Pool+ExternalWorker.swift", "externalWorker.status.store(.running", "func visit"),
+      ("Pool+ExternalWorker.swift", "externalWorker.status.store(.running", "func runInline"),
       ("Pool+ExternalWorker.swift", "externalWorker.status.store(.running", "func leave"),
     ]
     return acquiring.map {

@@ -10,7 +10,7 @@ extension Catalogue {
       ) { scene in
         let (pool, brought, other) = (Pool.small(), Job(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
-        scene.thread("external worker") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
+        scene.thread("external worker") { ExternalWorkers.run(pool, externalWorker, [brought]) }
         scene.thread("submitter") { pool.submit(other) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
@@ -25,7 +25,7 @@ extension Catalogue {
         let externalWorker = pool.makeExternalWorker(named: "")
         pool.makeIdleWorker()
         scene.thread("external worker") {
-          ExternalWorkers.visit(pool, externalWorker, Array(jobs[0..<2]))
+          ExternalWorkers.run(pool, externalWorker, Array(jobs[0..<2]))
         }
         scene.thread("submitter") { pool.submit(jobs[2]) }
         scene.finally {
@@ -40,7 +40,7 @@ extension Catalogue {
         let (pool, brought, other) = (Pool.small(), Job(), Job())
         let externalWorker = pool.makeExternalWorker(named: "")
         pool.submit(other)
-        scene.thread("external worker") { ExternalWorkers.visit(pool, externalWorker, [brought]) }
+        scene.thread("external worker") { ExternalWorkers.run(pool, externalWorker, [brought]) }
         scene.finally {
           for job in [brought, other] { job.expectDone() }
           pool.expectAtRest()
@@ -51,7 +51,7 @@ extension Catalogue {
         let externalWorker = pool.makeExternalWorker(named: "")
         // It submits nothing, so it leaves at once.
         scene.thread("external worker") {
-          _ = pool.visit(as: externalWorker, on: ExternalWorkers.begin(externalWorker)) {}
+          _ = pool.runInline(as: externalWorker, on: ExternalWorkers.begin(externalWorker)) {}
         }
         scene.thread("submitter") {
           pool.publish(job)
@@ -70,7 +70,7 @@ extension Catalogue {
         // The first item sets the allowance to one, and the other worker uses that up.
         let first = Job { pool.allowance.store(1, ordering: .relaxed) }
         scene.thread("external worker") {
-          ExternalWorkers.visit(pool, externalWorker, [first] + jobs)
+          ExternalWorkers.run(pool, externalWorker, [first] + jobs)
         }
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
@@ -181,9 +181,9 @@ private enum ExternalWorkers {
   }
 
   /// Runs the jobs as a poller's thread does: in the pool, or by submitting them if no CPU is free.
-  static func visit(_ pool: Pool, _ externalWorker: Worker, _ jobs: [Job]) {
-    let bring = { for job in jobs { pool.submit(job) } }
-    if !pool.visit(as: externalWorker, on: begin(externalWorker), bring: bring) { bring() }
+  static func run(_ pool: Pool, _ externalWorker: Worker, _ jobs: [Job]) {
+    let submit = { for job in jobs { pool.submit(job) } }
+    if !pool.runInline(as: externalWorker, on: begin(externalWorker), deliver: submit) { submit() }
   }
 
   /// Registers each receiver for a descriptor of its own.

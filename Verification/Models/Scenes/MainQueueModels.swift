@@ -14,7 +14,7 @@ extension Catalogue {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
         }, Mains.submit(threads: 1)),
-      EngineModel("main queue: a retry begins while a thread submits", Mains.lookAround),
+      EngineModel("main queue: a retry begins while a thread submits", Mains.joinRetry),
       EngineModel("main queue: the sleeping main thread is woken for a retry", Mains.retryAsleep),
       EngineModel("main queue: the busy main thread is called for a retry", Mains.retryAtWork),
       EngineModel(
@@ -65,7 +65,7 @@ extension Catalogue {
       Mutant(
         "the thread that begins a retry wakes no thread", in: "MainQueue.swift",
         at: "futexWake(signal)",
-        after: "func lookAround", .skips,
+        after: "func joinRetry", .skips,
         foundBy: "main queue: the sleeping main thread is woken for a retry"),
     ]
   }
@@ -98,11 +98,11 @@ private enum Mains {
     }
   }
 
-  static func lookAround(_ scene: Scene) {
+  static func joinRetry(_ scene: Scene) {
     let main = MainQueue()
     let sum = Plain()
     scene.thread("submitter") { main.asyncUnsafe { sum.value += 1 } }
-    scene.thread("keeper") { main.lookAround() }
+    scene.thread("retrier") { main.joinRetry() }
     addMainThread(scene, number: 3, main)
     scene.finally { Checker.expect(sum.value == 1, "the item did not run") }
   }
@@ -120,9 +120,9 @@ private enum Mains {
       main.drainOnce()
       Checker.expect(retry.count == 1, "the retry is not seen")
     }
-    scene.thread("keeper") {
+    scene.thread("retrier") {
       retry.one()
-      main.lookAround()
+      main.joinRetry()
     }
     scene.keep(main)
   }
@@ -140,9 +140,9 @@ private enum Mains {
       while main.drainOnce() {}
       Checker.expect(retry.count == 1, "the retry is not seen")
     }
-    scene.thread("keeper") {
+    scene.thread("retrier") {
       retry.one()
-      main.lookAround()
+      main.joinRetry()
     }
     scene.keep(main)
   }
@@ -151,13 +151,13 @@ private enum Mains {
   static func retryAgain(_ scene: Scene) {
     let main = MainQueue()
     let (pool, job) = (Pool.small(monitorMode: .absent, refusesAll: true), Job())
-    pool.whenRetriesBegin = { main.lookAround() }
+    pool.whenRetriesBegin = { main.joinRetry() }
     ThreadRegistry.mainThread = ModelThreads.context(1)
     ThreadlessRetry.begin(pool)
     scene.thread("main") {
       while true {
         while main.drainOnce() {}
-        if ThreadlessRetry.isKept { return }
+        if ThreadlessRetry.hasRetriers { return }
         main.grandCentralMainIdle()
       }
     }
@@ -165,7 +165,7 @@ private enum Mains {
       pool.publish(job)
       pool.retryWithoutThread()
     }
-    scene.thread("sleeper") { pool.attend() }
+    scene.thread("sleeper") { pool.retry() }
     scene.keep(main)
     scene.finally {
       Checker.expect(pool.endRetries(), "work waits, and the retry has ended")

@@ -51,7 +51,7 @@ extension Pool {
     refusesAll: Bool = false
   ) -> Pool {
     // A failed execution leaves its retriers registered.
-    ThreadlessRetry.keepers.change { $0.removeAll() }
+    ThreadlessRetry.retriers.change { $0.removeAll() }
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, maxThreads: threads)
     configuration.readBlockedSignals = { nil }
@@ -119,7 +119,7 @@ extension Pool {
   /// Ends the threadless retry, which would keep the pool alive. Returns whether there was one.
   func endRetries() -> Bool {
     defer { ThreadlessRetry.end(self) }
-    return ThreadlessRetry.isKept
+    return ThreadlessRetry.hasRetriers
   }
 
   /// Fails unless a worker searches for the waiting work, awake or with a wake-up on its way.

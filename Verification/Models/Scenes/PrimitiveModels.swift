@@ -199,29 +199,29 @@ private enum Primitives {
     }
   }
 
-  private final class Keeper: ThreadlessRetrying, @unchecked Sendable {
-    let attended = Journal()
-    func attend() { attended.add(1) }
+  private final class Retrier: ThreadlessRetrying, @unchecked Sendable {
+    let retries = Journal()
+    func retry() { retries.add(1) }
   }
 
   static func retry(_ scene: Scene) {
-    let keepers = ThreadlessRetriers()
-    let watched = Keeper()
-    keepers.change { $0.append(watched) }
+    let retriers = ThreadlessRetriers()
+    let watched = Retrier()
+    retriers.change { $0.append(watched) }
     scene.thread("beginner") {
-      let keeper = Keeper()
-      keepers.change { $0.append(keeper) }
-      Checker.expect(keepers.count.load(ordering: .relaxed) > 0, "the retry is not seen")
-      keepers.change { $0.removeAll { $0 === keeper } }
+      let retrier = Retrier()
+      retriers.change { $0.append(retrier) }
+      Checker.expect(retriers.count.load(ordering: .relaxed) > 0, "the retry is not seen")
+      retriers.change { $0.removeAll { $0 === retrier } }
     }
     scene.thread("sleeper") {
-      for keeper in keepers.current { keeper.attend() }
+      for retrier in retriers.current { retrier.retry() }
     }
     scene.finally {
-      Checker.expect(watched.attended.entries == [1], "the keeper was not attended")
-      keepers.change { $0.removeAll { $0 === watched } }
-      Checker.expect(keepers.count.load(ordering: .relaxed) == 0, "a retry is left")
-      Checker.expect(keepers.current.isEmpty, "a keeper is left")
+      Checker.expect(watched.retries.entries == [1], "the retrier did not retry")
+      retriers.change { $0.removeAll { $0 === watched } }
+      Checker.expect(retriers.count.load(ordering: .relaxed) == 0, "a retry is left")
+      Checker.expect(retriers.current.isEmpty, "a retrier is left")
     }
   }
 }

@@ -97,15 +97,15 @@ private enum References {
 
   /// The adding thread reaches the object through a holder that keeps it, as an item its queue.
   static func addBesideLast(_ scene: Scene) {
-    let keeper = Unmanaged.passRetained(Held(Fate()))
-    let handle = keeper._withUnsafeGuaranteedRef { Handle($0) }
+    let held = Unmanaged.passRetained(Held(Fate()))
+    let handle = held._withUnsafeGuaranteedRef { Handle($0) }
     scene.thread("drops") {
       handle.use(0)
       handle.drop()
     }
     scene.thread("adds") {
       handle.add()
-      keeper.release()
+      held.release()
       handle.use(1)
       handle.drop()
     }

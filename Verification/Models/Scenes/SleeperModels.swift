@@ -113,7 +113,7 @@ extension Catalogue {
           pool.publish(job)
           pool.retryWithoutThread()
         }
-        scene.thread("sleeper") { pool.attend() }
+        scene.thread("sleeper") { pool.retry() }
         scene.finally {
           Checker.expect(pool.endRetries(), "work waits, and the retry has ended")
         }

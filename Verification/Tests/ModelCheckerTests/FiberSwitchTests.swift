@@ -11,7 +11,7 @@ struct FiberSwitchTests {
     #expect(words(gc_test_registers()) == nil)
   }
 
-  @Test func `begins anew as often as it is asked to`() { #expect(words(gc_test_many()) == nil) }
+  @Test func `restarts as often as requested`() { #expect(words(gc_test_many()) == nil) }
 
   @Test func `keeps the calls of a deep stack`() { #expect(words(gc_test_depth()) == nil) }
 }

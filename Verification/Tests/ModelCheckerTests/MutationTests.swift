@@ -56,7 +56,7 @@ struct MutationTests {
     }
   }
 
-  @Test func `blinds or splits an exchange`() {
+  @Test func `makes an exchange blind or splits it`() {
     for (change, winners) in [
       (nil, [1]), (.isBlind, [2]), (.splits, [1, 2]),
     ] as [(Mutation.Change?, Set<Int>)] {
@@ -88,7 +88,7 @@ struct MutationTests {
     #expect(found.contains([1, 0, 1]) == isSeen)
   }
 
-  @Test func `wakes one instead of all, none, or lets a sleeper not look`() {
+  @Test func `wakes one instead of all, none, or makes a sleeper skip its check`() {
     for (change, isDeadlock) in [
       (nil, false), (.wakesOne, true), (.skips, true),
     ] as [(Mutation.Change?, Bool)] {
@@ -106,7 +106,7 @@ struct MutationTests {
   }
 
   @Test(arguments: [nil, Mutation.Change.oversleeps])
-  func `lets a sleeper ignore its deadline`(_ change: Mutation.Change?) {
+  func `makes a sleeper ignore its deadline`(_ change: Mutation.Change?) {
     let line: UInt32 = #line + 2
     let found = values(change, line: line, count: 1) { bench, _ in
       _ = Checker.futexWait(bench.x.modelWord, mask: .max, while: 0, until: .max - 1)

@@ -30,8 +30,7 @@ struct ScheduleTests {
     #expect(ends.value == [[1, 0], [2, 0], [2, 5]])
   }
 
-  @Test func `includes sleeps that end for nothing, refusals and exchanges that fail for nothing`()
-  {
+  @Test func `includes spurious wake-ups, refusals and spurious failures of exchanges`() {
     let seen = Box<Set<[Bool]>>([])
     let found = outcome(
       options {

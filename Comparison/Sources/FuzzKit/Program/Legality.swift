@@ -236,7 +236,7 @@ extension LegalityChecker {
     if mayBeCancelled && !submission.way.isInline {
       try demand(
         program.queues[submission.queue].kind != .global && submission.way == .async,
-        "nobody would know the end of item \(submission.item.id)")
+        "no later step would find the end of item \(submission.item.id)")
     }
     if submission.way == .perform {
       var inner = place
@@ -317,7 +317,7 @@ extension LegalityChecker {
     try demandPlain(submission)
     try take(submission.item.id)
     try demand(
-      try self.level(of: submission.queue) >= level, "who signals is below the semaphore")
+      try self.level(of: submission.queue) >= level, "the signalling queue is below the semaphore")
     try check(submission, &place)
     try wait(for: level, &place)
   }

@@ -69,11 +69,11 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   /// Delivers `.revoke` to `entry`: the file's mount is gone. Any thread.
   func revoke(_ entry: FileEntry, on thread: ThreadContext) {
-    let isToldOf = lock.withLock {
+    let isWatched = lock.withLock {
       defer { entry.mount = nil }
       return entry.mount != nil && entry.state != .over
     }
-    if isToldOf { entry.listener?.fileHasChanged(.revoke, on: thread) }
+    if isWatched { entry.listener?.fileHasChanged(.revoke, on: thread) }
   }
 
   // MARK: Kernel events
@@ -149,10 +149,10 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     if let before = watch.status {
       if seen.contains(.unmounted) {
         // Open descriptors keep a file system mounted, so those of this one are closed.
-        tell(watch, .revoke, &after)
+        deliver(watch, .revoke, &after)
       }
       if let now = status(of: watch, &after) {
-        tell(watch, FileEvents.reported(by: seen, before: before, now: now), &after)
+        deliver(watch, FileEvents.reported(by: seen, before: before, now: now), &after)
         watch.status = before.updated(to: now, by: seen)
       }
     }
@@ -170,7 +170,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
   private func settleAll(_ after: inout DeferredActions) {
     for watch in watches.values {
       guard let before = watch.status, let now = status(of: watch, &after) else { continue }
-      tell(watch, FileEvents.missed(before, now), &after)
+      deliver(watch, FileEvents.missed(before, now), &after)
       watch.status = now
       // The directory may have moved.
       if watch.needsParent { place(parentOf: watch, &after) }
@@ -182,10 +182,10 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       before.links > 0
     else { return }
     watch.status?.links = 0
-    tell(watch, [.delete, .link], &after)
+    deliver(watch, [.delete, .link], &after)
   }
 
-  private func tell(_ watch: FileWatch, _ events: FileEvents, _ after: inout DeferredActions) {
+  private func deliver(_ watch: FileWatch, _ events: FileEvents, _ after: inout DeferredActions) {
     for entry in watch.entries where !entry.wanted.isDisjoint(with: events) {
       after.notified.append((entry, events))
     }

@@ -42,8 +42,9 @@ private final class SignalSource: MergingSource, SignalListener, @unchecked Send
     let why =
       switch number {
       case SIGKILL:
-        "SIGKILL, which no process hears of. To end gently it is sent SIGTERM: watch that."
-      case SIGSTOP: "SIGSTOP, which no process hears of. Watch SIGTSTP, or SIGCONT when it goes on."
+        "SIGKILL, which no process can observe. A process is asked to end with SIGTERM: watch that."
+      case SIGSTOP:
+        "SIGSTOP, which no process can observe. Watch SIGTSTP, or SIGCONT when the process continues."
       case SignalActions.numbers:
         "which the C library keeps for itself. Take one from SIGRTMIN to SIGRTMAX."
       default: "which is no signal. Pass one of those in signal(7), as SIGTERM."

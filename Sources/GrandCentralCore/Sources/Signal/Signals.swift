@@ -50,7 +50,7 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
       entries[entry.number, default: []].append(entry)
       return wakeDescriptor >= 0
     }
-    tell(notified, on: thread)
+    deliver(notified, on: thread)
     if !isReady { makeWakeDescriptor() }
   }
 
@@ -81,16 +81,16 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 
   /// Notifies listeners outside the lock, and releases them there: one that dies then leaves, which
   /// takes the lock.
-  private func tell(_ notified: [Notified], on thread: ThreadContext) {
+  private func deliver(_ notified: [Notified], on thread: ThreadContext) {
     for (listener, count) in notified { listener.signalCame(times: count, on: thread) }
   }
 
-  func becameReady(_ readiness: Readiness, on thread: ThreadContext) { tellAll(on: thread) }
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) { deliverAll(on: thread) }
 
-  private func tellAll(on thread: ThreadContext) {
+  private func deliverAll(on thread: ThreadContext) {
     var notified: [Notified] = []
     lock.withLock { for number in entries.keys { take(number, into: &notified) } }
-    tell(notified, on: thread)
+    deliver(notified, on: thread)
   }
 }
 
@@ -114,7 +114,7 @@ extension Signals: ResourceRetry {
 
   func tryAgain(on thread: ThreadContext) -> Bool {
     makeWakeDescriptor()
-    tellAll(on: thread)
+    deliverAll(on: thread)
     return lock.withLock { wakeDescriptor >= 0 }
   }
 }

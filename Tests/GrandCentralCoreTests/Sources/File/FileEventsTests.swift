@@ -14,7 +14,7 @@ import Testing
     return status
   }
 
-  @Test func `of attributes and link counts are reported apart by the status`() {
+  @Test func `of attributes and link counts are distinguished by the status`() {
     #expect(FileEvents.reported(by: .attributes, before: file, now: file) == .attrib)
     let linked = with { $0.links = 3 }
     #expect(FileEvents.reported(by: .attributes, before: file, now: linked) == .link)
@@ -29,7 +29,7 @@ import Testing
       FileEvents.reported(by: .attributes, before: file, now: both) == [.link, .delete, .attrib])
   }
 
-  @Test func `of a name that came and went follow from a record that shows no other change`() {
+  @Test func `of a name that was made and removed follow from a record without other changes`() {
     let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
     let touched = with { $0.changed = later }
     #expect(FileEvents.reported(by: .attributes, before: file, now: touched) == [.attrib, .link])
@@ -68,14 +68,14 @@ import Testing
     #expect(FileEvents.reported(by: .attributes, before: folder, now: touchedFolder) == .attrib)
   }
 
-  @Test func `of growth need a larger file`() {
+  @Test func `of growth require a larger file`() {
     #expect(FileEvents.reported(by: .modified, before: file, now: file) == .write)
     #expect(FileEvents.reported(by: .modified, before: file, now: with { $0.size = 9 }) == .write)
     let larger = with { $0.size = 11 }
     #expect(FileEvents.reported(by: .modified, before: file, now: larger) == [.write, .extend])
   }
 
-  @Test func `are reported once though the status runs ahead of them`() {
+  @Test func `are reported once though the status is newer than the record`() {
     // The file was written, then unlinked, before its status was read.
     let now = with {
       $0.size = 20
@@ -104,13 +104,13 @@ import Testing
     #expect(FileEvents.reported(by: .modified, before: folder, now: folder) == [])
   }
 
-  @Test func `of its own place and end are the kernel's`() {
+  @Test func `of a file's own move and end come from the kernel`() {
     let seen: Inotify.Mask = [.movedSelf, .unmounted, .deletedSelf]
     #expect(FileEvents.reported(by: seen, before: file, now: file) == [.rename, .revoke, .delete])
     #expect(FileEvents.reported(by: .ignored, before: file, now: file) == [])
   }
 
-  @Test func `without the kernel's word follow from the status alone`() {
+  @Test func `without a kernel record follow from the status alone`() {
     #expect(FileEvents.between(file, file) == [])
     let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
     #expect(FileEvents.between(file, with { $0.modified = later }) == .write)
@@ -124,7 +124,7 @@ import Testing
     #expect(FileEvents.missed(file, with { $0.links = 0 }) == missed.union(.delete))
   }
 
-  @Test func `ask the kernel for what they need and no more`() {
+  @Test func `request only the kernel events that they need`() {
     #expect(FileEvents.write.interest(isDirectory: false) == [.modified, .deletedSelf])
     #expect(FileEvents.delete.interest(isDirectory: false) == [.attributes, .deletedSelf])
     #expect(FileEvents.rename.interest(isDirectory: false) == [.movedSelf, .deletedSelf])

@@ -31,7 +31,7 @@ import Testing
     close(other)
   }
 
-  @Test func `have their parents watched while a directory's end is wanted`() {
+  @Test func `have their parents watched while a source waits for a directory's end`() {
     let place = folder.folder("place")
     let inner = folder.folder("place/inner")
     let writes = listen(place, .write)
@@ -51,8 +51,7 @@ import Testing
     close(inner)
   }
 
-  @Test func `lost from a queue that is too short are all notified of, reported on request`() async
-  {
+  @Test func `lost by an overflowing queue are all notified, and reported on request`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
@@ -92,10 +91,10 @@ import Testing
     #expect(errors.contains("max_queued_events") && errors.contains("IN_Q_OVERFLOW"), "\(errors)")
   }
 
-  @Test func `that left have what is under way dropped, by number`() {
+  @Test func `that were left drop the events in flight, by number`() {
     let file = folder.file("file")
     let kept = folder.file("kept")
-    let keeper = listen(kept, .write)
+    let remaining = listen(kept, .write)
     for _ in 0..<1000 {
       let listener = listen(file, [.write, .attrib])
       files.lock.withLock {
@@ -108,8 +107,8 @@ import Testing
       #expect(late.heard.isEmpty)
     }
     writeBytes(kept, 1)
-    #expect(keeper.hears(.write))
-    files.leave(keeper.entry)
+    #expect(remaining.hears(.write))
+    files.leave(remaining.entry)
     #expect(files.count == 0)
     close(file)
     close(kept)

@@ -23,7 +23,7 @@ import Testing
     #expect(listener.log.all[2] == .critical)
   }
 
-  @Test func `by a group's use is notified while it lasts`() {
+  @Test func `by a group's use is reported while it lasts`() {
     let machine = Machine()
     let hub = machine.hub()
     let listener = Listener()
@@ -41,7 +41,7 @@ import Testing
     hub.leave(listener.entry)
   }
 
-  @Test func `that was there before is notified to who comes`() {
+  @Test func `that existed before is reported to new sources`() {
     let machine = Machine()
     machine.use(97)
     let hub = machine.hub()
@@ -58,7 +58,7 @@ import Testing
     hub.leave(second.entry)
   }
 
-  @Test func `by a process killed is critical, and then over`() {
+  @Test func `by a killed process is critical, and then ends`() {
     let machine = Machine()
     let hub = machine.hub()
     let listener = Listener()
@@ -85,7 +85,7 @@ import Testing
     #expect(machine.opened.value == 9)
   }
 
-  @Test func `does without what is refused`() {
+  @Test func `continues without triggers that are refused`() {
     let machine = Machine()
     machine.errors.value = [.stall(Machine.stalls, .warning): EACCES]
     let hub = machine.hub()
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [EMFILE, ENOMEM])
-  func `asks again for descriptors that are not to be had`(error: Int32) {
+  func `retries descriptors that were refused`(error: Int32) {
     let machine = Machine()
     let trigger = MemoryTrigger.stall(Machine.stalls, .critical)
     machine.errors.value = [trigger: error]
@@ -113,7 +113,7 @@ import Testing
     hub.leave(listener.entry)
   }
 
-  @Test func `of a machine that tells nothing is reported once`() async {
+  @Test func `that the kernel does not report is itself reported once`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
@@ -132,7 +132,7 @@ import Testing
     #expect(errors.contains("psi=1"))
   }
 
-  @Test func `comes and goes beside triggers that fire`() {
+  @Test func `sources come and go while triggers fire`() {
     let machine = Machine()
     let hub = machine.hub()
     #expect(

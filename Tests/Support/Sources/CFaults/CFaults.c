@@ -24,10 +24,10 @@
 
 static int result(long returned) { return returned == -1 ? errno : 0; }
 
-int faults_become_nobody(void) {
+int faults_drop_privileges(void) {
   if (geteuid() != 0) return 0;
-  const id_t nobody = 65534;
-  if (setgroups(0, NULL) || setresgid(nobody, nobody, nobody) || setresuid(nobody, nobody, nobody))
+  const id_t other = 65534;
+  if (setgroups(0, NULL) || setresgid(other, other, other) || setresuid(other, other, other))
     return errno;
   // Without this, root owns /proc/self after the change of user.
   return result(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));

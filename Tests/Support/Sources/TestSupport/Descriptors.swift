@@ -192,9 +192,9 @@ public struct UDPPair: Sendable {
     output = makeSocket(SOCK_DGRAM)
     // The kernel reports refusals to connected sockets only. The closed socket's port is unused.
     let gone = makeSocket(SOCK_DGRAM)
-    var nobody = address(of: gone)
+    var target = address(of: gone)
     close(gone)
-    _ = nobody.withPointer { Glibc.connect(input, $0, $1) }
+    _ = target.withPointer { Glibc.connect(input, $0, $1) }
   }
 
   public func sendIntoNothing() { send(input, [1], 1, 0) }

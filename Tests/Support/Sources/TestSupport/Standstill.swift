@@ -3,14 +3,14 @@
 import Glibc
 
 /// Set by the first report of a process. Later ones would show what the first timeout left behind.
-private let told = Box(false)
+private let hasReported = Box(false)
 
 /// Prints what each thread does and which descriptors the process waits for.
 public func describeStandstill() {
-  let isFirst = !told.value
-  told.value = true
+  let isFirst = !hasReported.value
+  hasReported.value = true
   guard isFirst else { return }
-  print("── a test has waited in vain, process \(getpid())")
+  print("── a test waited until its deadline, process \(getpid())")
   for thread in processThreads() {
     let folder = "/proc/self/task/\(thread.id)"
     let (place, call) = (contents(of: "\(folder)/wchan"), contents(of: "\(folder)/syscall"))

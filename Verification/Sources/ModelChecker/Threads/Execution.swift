@@ -386,7 +386,7 @@ final class Execution: @unchecked Sendable {
     isScheduling = false
     // Never continues: abandon() restarts the fiber.
     gc_fiber_switch(&threads[running].fiber, outside)
-    fatalError("ModelChecker: an execution that has failed went on.")
+    fatalError("ModelChecker: an execution continued after its failure.")
   }
 
   /// Threads that have not finished will not continue: their stacks are reused.

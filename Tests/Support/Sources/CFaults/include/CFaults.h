@@ -10,7 +10,7 @@
 // Each function returns 0 or an errno, unless its comment says otherwise.
 
 // Gives up root, for which no limit on processes holds. Does nothing in a process that is not root.
-int faults_become_nobody(void);
+int faults_drop_privileges(void);
 
 typedef enum { FAULTS_PROCESSES, FAULTS_DESCRIPTORS, FAULTS_ADDRESS_SPACE } faults_resource;
 // Sets the soft limit; a negative `limit` sets it to the hard limit.
