@@ -21,4 +21,10 @@ export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
 
 build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")
 swift build --build-tests "${build[@]}"
+# Each pattern must match a test, so that a renamed test is neither run nor skipped unnoticed.
+listing=$(swift test list --skip-build --disable-xctest "${build[@]}")
+for pattern in "$filter" "${skip[@]}"; do
+  [[ $pattern == --skip ]] || grep -qE -- "$pattern" <<<"$listing" ||
+    { echo "$pattern matches no test" >&2 && exit 1; }
+done
 scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" --filter "$filter" "${skip[@]}"
