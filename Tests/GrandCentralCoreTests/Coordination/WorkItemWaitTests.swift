@@ -24,7 +24,7 @@ import Testing
     for _ in 0..<3 { item.perform() }
   }
 
-  @Test func `leaves known where the item was submitted, for the next that would wait for ever`()
+  @Test func `keeps the item's queue known for the next wait that would never end`()
     async
   {
     let result = await #expect(

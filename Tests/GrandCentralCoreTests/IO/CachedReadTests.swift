@@ -26,7 +26,7 @@ import Testing
     #expect(read.results.all.allSatisfy { $0 })
   }
 
-  @Test func `behind the end of the file finds the end`() {
+  @Test func `beyond the end of the file returns the end`() {
     let read = PagedFile(pages: 1)
     let ended = Latch()
     read.submit(offset: Int64(Self.pageBytes) - 10) { isDone, data, error in

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [DispatchTimeInterval.never, .seconds(0), .seconds(-3), .seconds(.max)])
-  func `have no interval that never comes`(interval: DispatchTimeInterval) {
+  func `treat an interval without end as none`(interval: DispatchTimeInterval) {
     var limits = IOLimits()
     limits.setInterval(interval, isStrict: true)
     #expect(limits.intervalNanoseconds == 0)

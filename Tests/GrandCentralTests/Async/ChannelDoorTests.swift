@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("A channel that tasks read", .timeLimit(.minutes(30))) struct ChannelReadTests {
-  @Test func `returns what is there, and no bytes at the end`() async throws {
+  @Test func `returns available bytes, and no bytes at the end`() async throws {
     let pipe = DescriptorPair.pipe()
     writeBytes(pipe.output, 5)
     try await withChannel(fileDescriptor: pipe.input) { channel throws(DispatchIOError) in
@@ -20,7 +20,7 @@ import Testing
     close(pipe.input)
   }
 
-  @Test func `reads nothing before it is asked`() async throws {
+  @Test func `reads nothing before it is called`() async throws {
     let pipe = DescriptorPair.pipe()
     writeBytes(pipe.output, 100)
     try await withChannel(fileDescriptor: pipe.input) { channel in
@@ -83,7 +83,7 @@ import Testing
     close(pipe.input)
   }
 
-  @Test func `throws the error of a descriptor that is none`() async {
+  @Test func `throws the error of an invalid descriptor`() async {
     await withChannel(fileDescriptor: 100_000) { channel in
       _ = await #expect { try await channel.read() } throws: {
         let error = $0 as? DispatchIOError
@@ -144,7 +144,7 @@ import Testing
 }
 
 @Suite("A channel that tasks write", .timeLimit(.minutes(30))) struct ChannelWriteTests {
-  @Test func `throws what it has not written when the reader has left`() async throws {
+  @Test func `throws the unwritten bytes when the reader has left`() async throws {
     let pipe = DescriptorPair.sockets()
     close(pipe.input)
     await withChannel(fileDescriptor: pipe.output) { channel in

@@ -27,7 +27,7 @@ import Testing
     #expect(count.value == 1)
   }
 
-  @Test func `continues when a cancelled one had its turn`() async {
+  @Test func `continues when a cancelled item had its turn`() async {
     let item = DispatchWorkItem { Issue.record("a cancelled item ran") }
     item.cancel()
     DispatchQueue.global().async(execute: item)

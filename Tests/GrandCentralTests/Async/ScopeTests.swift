@@ -82,7 +82,7 @@ private struct Failure: Error, Equatable {}
     #expect(await task.value == 0)
   }
 
-  @Test func `has ended for an iterator that leaves it`() async {
+  @Test func `has ended for an iterator that outlives it`() async {
     var left: DispatchEvents<DispatchTick>.AsyncIterator?
     await withTimer(every: .milliseconds(1)) { left = $0.makeAsyncIterator() }
     let none = await left?.next()

@@ -59,13 +59,13 @@ struct ForkTests {
     run("program-handler")
   }
 
-  @Test func `does not wait for a thread that the fork caught at the gate`() { run("caught") }
+  @Test func `does not wait for a thread that stood at the fork gate`() { run("caught") }
 
-  @Test func `has the notifications that wait for the forking thread alone`() {
+  @Test func `runs notifications that wait for the forking thread alone`() {
     run("notifications")
   }
 
-  @Test func `has a semaphore's permits for itself`() { run("semaphore") }
+  @Test func `has its own copy of a semaphore's permits`() { run("semaphore") }
 
   @Test func `may fork again`() { run("grandchildren") }
 

@@ -193,7 +193,7 @@ import Testing
 @Suite("One read or write without a channel") struct DispatchIOOnceTests {
   let queue = DispatchQueue(label: "once")
 
-  @Test func `reads what is there, waiting for the first of it`() {
+  @Test func `reads available bytes, and waits for the first one`() {
     let ends = DescriptorPair.pipe().madeBlocking
     let log = Log<(Int, Int32)>()
     let read = {
