@@ -16,28 +16,24 @@ public final class ThreadShared: @unchecked Sendable {
   public let workingOn = Atomic<UInt>(0)
   /// The kernel's thread id; 0 while no thread owns the context.
   public let threadID = Atomic<UInt32>(0)
-  /// The state of ThreadPolicy/ThreadEffects in the engine, which argues its protocol.
-  public let effects = ThreadEffectWords()
   /// The effective priority of the thread, boosts included, as a raw band; see
   /// Priority/EffectivePriority in the engine. Written under the lock.
   public let effectivePriority = Atomic<UInt32>(0)
   public let effectivePriorityLock = Lock()
   /// The object that the thread sleeps for, which is boosted with the thread. Guarded by the lock.
   @Cell public var waitsFor: AnyObject? = nil
-  init() {}
-}
 
-/// The effects of a thread's class that other threads read or change.
-public final class ThreadEffectWords: Sendable {
+  // The effects of the thread's class: see ThreadPolicy/ThreadEffects in the engine.
   /// Guards every change of the kernel's settings for the thread.
-  public let lock = Lock()
+  public let effectsLock = Lock()
   /// The class to which other threads have raised the thread; 0 if none has.
   public let help = Atomic<UInt32>(0)
   /// The thread's own class, readable by other threads; 0 while the thread is not the pool's.
-  public let own = Atomic<UInt32>(0)
+  public let ownClass = Atomic<UInt32>(0)
   /// The thread's nice value outside any class, and whether a class may change it.
   public let nice = Atomic<Int32>(0)
   public let mayBeNice = Atomic<Bool>(false)
+
   init() {}
 }
 
@@ -53,7 +49,7 @@ extension UnsafeMutablePointer<gc_thread> {
   public var isHelped: Bool {
     // SAFETY: as above. relaxed: a thread that acts on it takes the lock.
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)
-      ._withUnsafeGuaranteedRef { $0.effects.help.load(ordering: .relaxed) != 0 }
+      ._withUnsafeGuaranteedRef { $0.help.load(ordering: .relaxed) != 0 }
   }
 
   /// Calls `body` with the shared part, without counting references.

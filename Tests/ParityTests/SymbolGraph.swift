@@ -14,33 +14,8 @@ struct Surface {
   private(set) var conformances: Set<String> = []
 
   init(modules: [String]) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("grandcentral-parity-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    for module in modules { try Self.extract(module, to: folder) }
-    for file in try FileManager.default.contentsOfDirectory(
-      at: folder, includingPropertiesForKeys: nil)
-    {
-      add(try JSONDecoder().decode(Graph.self, from: Data(contentsOf: file)))
-    }
+    for graph in try Graph.ofModules(modules) { add(graph) }
     addInherited()
-  }
-
-  private static func extract(_ module: String, to folder: URL) throws {
-    let clang = try FileManager.default.contentsOfDirectory(atPath: buildFolder)
-      .map { "\(buildFolder)/\($0)/module.modulemap" }
-      .filter { FileManager.default.fileExists(atPath: $0) }
-    let sources = "\(packageFolder)/Sources"
-    let result = runChild(
-      [
-        "swift-symbolgraph-extract", "-module-name", module, "-target", target,
-        "-I", "\(buildFolder)/Modules", "-I", "\(sources)/CLinux/include",
-        "-minimum-access-level", "public", "-skip-inherited-docs", "-output-dir", folder.path,
-      ] + clang.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] })
-    guard result.status == 0 else {
-      throw GraphError(description: "swift-symbolgraph-extract \(module): \(result.errors)")
-    }
   }
 
   /// Adds what a class inherits through classes that the peer does not have.
@@ -63,10 +38,8 @@ struct Surface {
   private mutating func add(_ graph: Graph) {
     var names: [String: String] = [:]
     for symbol in graph.symbols {
-      let path = symbol.pathComponents.joined(separator: ".")
-      names[symbol.identifier.precise] = path
-      let text = (symbol.declarationFragments ?? []).map(\.spelling).joined()
-      declarations.insert("\(path)\t\(text)")
+      names[symbol.identifier.precise] = symbol.path
+      declarations.insert("\(symbol.path)\t\(symbol.declaration)")
     }
     for link in graph.relationships where ["conformsTo", "inheritsFrom"].contains(link.kind) {
       guard let source = names[link.source] else { continue }
@@ -91,13 +64,39 @@ let packageFolder = URL(fileURLWithPath: #filePath)
 
 /// The part of the format that the tests need: https://github.com/swiftlang/swift-docc-symbolkit,
 /// openapi.yaml.
-private struct Graph: Decodable {
+struct Graph: Decodable {
   struct Symbol: Decodable {
     struct Identifier: Decodable { let precise: String }
+    struct Kind: Decodable { let identifier: String }
     struct Fragment: Decodable { let spelling: String }
+    struct Comment: Decodable {
+      struct Line: Decodable { let text: String }
+      let lines: [Line]
+    }
+    struct Signature: Decodable {
+      struct Parameter: Decodable {
+        let name: String
+        let internalName: String?
+      }
+      let parameters: [Parameter]?
+      let returns: [Fragment]?
+    }
+    struct Location: Decodable {
+      struct Position: Decodable { let line: Int }
+      let uri: String
+      let position: Position
+    }
     let identifier: Identifier
+    let kind: Kind
     let pathComponents: [String]
     let declarationFragments: [Fragment]?
+    let docComment: Comment?
+    let functionSignature: Signature?
+    let location: Location?
+
+    /// The names of the declarations around this one and its own: `DispatchQueue.async(execute:)`.
+    var path: String { pathComponents.joined(separator: ".") }
+    var declaration: String { (declarationFragments ?? []).map(\.spelling).joined() }
   }
   struct Relationship: Decodable {
     let kind: String
@@ -107,4 +106,34 @@ private struct Graph: Decodable {
   }
   let symbols: [Symbol]
   let relationships: [Relationship]
+
+  /// Extracts the public declarations of modules of this build.
+  static func ofModules(_ modules: [String]) throws -> [Graph] {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("grandcentral-parity-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for module in modules {
+      let result = runChild(
+        [
+          "swift-symbolgraph-extract", "-module-name", module, "-target", target,
+          "-minimum-access-level", "public", "-skip-inherited-docs", "-output-dir", folder.path,
+        ] + (try moduleSearchPaths()))
+      guard result.status == 0 else {
+        throw GraphError(description: "swift-symbolgraph-extract \(module): \(result.errors)")
+      }
+    }
+    return try FileManager.default
+      .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .map { try JSONDecoder().decode(Graph.self, from: Data(contentsOf: $0)) }
+  }
+}
+
+/// The options with which a tool of the toolchain finds this build's modules.
+func moduleSearchPaths() throws -> [String] {
+  let clang = try FileManager.default.contentsOfDirectory(atPath: buildFolder)
+    .map { "\(buildFolder)/\($0)/module.modulemap" }
+    .filter { FileManager.default.fileExists(atPath: $0) }
+  return ["-I", "\(buildFolder)/Modules", "-I", "\(packageFolder)/Sources/CLinux/include"]
+    + clang.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
 }

@@ -30,6 +30,9 @@ step() {
 # The rest of the time goes to the fuzzer and the stress tests alternately, half an hour each.
 finish=$((SECONDS + hours * 3600))
 
+# Steps below use this library, whichever of them fail.
+step drop-in scripts/dev dropin
+step tests scripts/dev test
 step models scripts/dev model --share 1 --seed "$seed"
 step mutants scripts/dev model mutants
 step orderings scripts/dev model orderings
@@ -41,6 +44,7 @@ step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/dev asan
 step address-sanitizer-faults scripts/dev asan '^FaultTests\.'
 # Random lifetimes, 20 minutes in each C mode and then in Swift; each C case under valgrind.
 step lifetimes scripts/dev lifetimes 1200 "$seed"
+step conformance scripts/dev conformance --ours .build-dropin/release --fuzz 1200 --seed "$seed"
 step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
 step coverage scripts/dev coverage
 step embedding scripts/dev embedding

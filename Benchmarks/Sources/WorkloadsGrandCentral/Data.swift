@@ -177,7 +177,7 @@ private func clientPiece(_ count: Int) -> DispatchData {
   let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)
   memory.initialize(repeating: 1)
   return DispatchData(
-    bytesNoCopy: UnsafeBufferPointer(memory), deallocator: .custom(nil, { memory.deallocate() }))
+    bytesNoCopy: UnsafeRawBufferPointer(memory), deallocator: .custom(nil, { memory.deallocate() }))
 }
 
 private func manyPieces(_ count: Int) -> DispatchData { many(count) { clientPiece(16) } }

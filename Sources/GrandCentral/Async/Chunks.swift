@@ -154,7 +154,8 @@ extension DispatchIO {
   /// as they are. At most one chunk is read ahead of the loop.
   ///
   /// - Parameter maxBytes: the maximum length of a line in bytes, without its line feed. A longer
-  ///   one ends the sequence with `EMSGSIZE`, so memory is bounded whatever the peer sends.
+  ///   one ends the sequence with `EMSGSIZE`, so memory is bounded whatever the peer sends. A value
+  ///   below 1 stops the process.
   /// - Returns: the sequence.
   /// - Source: `dispatch_io_read(3)`.
   public func lines(maxBytes: Int = 1 << 20) -> Lines {

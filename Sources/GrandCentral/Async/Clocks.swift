@@ -21,6 +21,7 @@ public struct DispatchUptimeClock: _Concurrency.Clock {
     /// Creates the moment of a `DispatchTime`.
     ///
     /// - Parameter time: the moment.
+    /// - Source: Swift Evolution SE-0329, Clock.
     public init(_ time: DispatchTime) { self.time = time }
 
     /// Returns the moment that is `duration` later.
@@ -46,15 +47,19 @@ public struct DispatchUptimeClock: _Concurrency.Clock {
     ///   - a: the first moment.
     ///   - b: the second moment.
     /// - Returns: true if `a` is earlier.
+    /// - Source: Swift standard library, `Comparable`.
     public static func < (a: Instant, b: Instant) -> Bool { a.time < b.time }
 
     /// Adds the moment to a hash.
     ///
     /// - Parameter hasher: the hash.
+    /// - Source: Swift standard library, `Hashable`.
     public func hash(into hasher: inout Hasher) { hasher.combine(time.rawValue) }
   }
 
   /// Creates the clock; all its values are the same.
+  ///
+  /// - Source: Swift Evolution SE-0329, Clock.
   public init() {}
 
   /// The current moment.
@@ -95,6 +100,7 @@ public struct DispatchWallClock: _Concurrency.Clock {
     /// Creates the moment of a `DispatchWallTime`.
     ///
     /// - Parameter time: the moment.
+    /// - Source: Swift Evolution SE-0329, Clock.
     public init(_ time: DispatchWallTime) { self.time = time }
 
     /// Returns the moment that is `duration` later.
@@ -120,15 +126,19 @@ public struct DispatchWallClock: _Concurrency.Clock {
     ///   - a: the first moment.
     ///   - b: the second moment.
     /// - Returns: true if `a` is earlier.
+    /// - Source: Swift standard library, `Comparable`.
     public static func < (a: Instant, b: Instant) -> Bool { a.time < b.time }
 
     /// Adds the moment to a hash.
     ///
     /// - Parameter hasher: the hash.
+    /// - Source: Swift standard library, `Hashable`.
     public func hash(into hasher: inout Hasher) { hasher.combine(time.rawValue) }
   }
 
   /// Creates the clock; all its values are the same.
+  ///
+  /// - Source: Swift Evolution SE-0329, Clock.
   public init() {}
 
   /// The current moment.

@@ -59,7 +59,14 @@ public class DispatchSerialQueue: DispatchQueue, @unchecked Sendable {
 
   /// Creates a serial queue.
   ///
-  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  /// - Parameters:
+  ///   - label: a name for debuggers and messages, by convention in reverse DNS.
+  ///   - qos: the queue's own quality of service; unspecified: the QoS of each item counts. A
+  ///     relative priority outside 0 … -15 stops the process.
+  ///   - attributes: with `.initiallyInactive` nothing runs before `activate()`.
+  ///   - autoreleaseFrequency: accepted and ignored; there are no autorelease pools on Linux.
+  ///   - target: the queue that runs this queue's work; `nil`: a global queue that takes each
+  ///     item at its own QoS.
   /// - Source: Apple, Dispatch, `DispatchSerialQueue`.
   public init(
     label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],
@@ -96,7 +103,14 @@ public final class DispatchConcurrentQueue: DispatchQueue, @unchecked Sendable {
 
   /// Creates a concurrent queue.
   ///
-  /// - Parameters: as in `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  /// - Parameters:
+  ///   - label: a name for debuggers and messages, by convention in reverse DNS.
+  ///   - qos: the queue's own quality of service; unspecified: the QoS of each item counts. A
+  ///     relative priority outside 0 … -15 stops the process.
+  ///   - attributes: with `.initiallyInactive` nothing runs before `activate()`.
+  ///   - autoreleaseFrequency: accepted and ignored; there are no autorelease pools on Linux.
+  ///   - target: the queue that runs this queue's work; `nil`: a global queue that takes each
+  ///     item at its own QoS.
   /// - Source: Apple, Dispatch, `DispatchConcurrentQueue`.
   public init(
     label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [],

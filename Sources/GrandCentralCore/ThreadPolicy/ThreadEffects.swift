@@ -10,12 +10,12 @@
 // kernel permits from outside.
 //   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class;
 //           unlock
-//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls; `own` = class;
-//           `help` = 0; unlock
+//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls;
+//           `ownClass` = class; `help` = 0; unlock
 // Invariant: the calls of the two never mix. A helper may come late, after the item has ended. Then
 // the owner finds `help` at its next boundary: the start of the next item, or of its sleep. A
-// helper never uses a thread id that now belongs to another thread: the owner clears `own` under
-// the lock before the thread ends.
+// helper never uses a thread id that now belongs to another thread: the owner clears `ownClass`
+// under the lock before the thread ends.
 import CGrandCentralLinux
 
 enum ThreadEffects {
@@ -48,15 +48,15 @@ enum ThreadEffects {
     guard seen != 0, seen != UInt32(band.rawValue) || thread.isHelped else { return true }
     let controls = EffectControls.shared
     if !controls.isKnown { controls.learn() }
-    let words = thread.shared.effects
-    return words.lock.withLock {
+    let shared = thread.shared
+    return shared.effectsLock.withLock {
       let own = Band(rawValue: UInt8(seen & 0xff)) ?? .default
-      let helped = Band(rawValue: UInt8(words.help.load(ordering: .relaxed)))
+      let helped = Band(rawValue: UInt8(shared.help.load(ordering: .relaxed)))
       let before = ClassEffects.of(helped == .unspecified ? own : helped ?? own)
       let after = ClassEffects.of(band)
       let isRaised =
         (after.scheduling == before.scheduling && seen & stuck == 0)
-        || schedule(after, words, controls)
+        || schedule(after, shared, controls)
       if after.diskPriority != before.diskPriority && controls.has(.disk) {
         let error = IOPriority.set(after.diskPriority ?? controls.baseDisk, of: 0)
         if error != 0 { controls.refuse(.disk, .error(error)) }
@@ -67,8 +67,8 @@ enum ThreadEffects {
         if error != 0 { controls.refuse(.slack, .error(error)) }
       }
       thread.pointee.effect = UInt32(band.rawValue) | (isRaised ? 0 : stuck)
-      words.own.store(UInt32(band.rawValue), ordering: .relaxed)
-      words.help.store(0, ordering: .relaxed)
+      shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
+      shared.help.store(0, ordering: .relaxed)
       return isRaised
     }
   }
@@ -92,18 +92,17 @@ enum ThreadEffects {
     // Before the first class has taken effect, no thread is in a lower class.
     guard controls.isKnown else { return false }
     let shared = thread.shared
-    let words = shared.effects
-    return words.lock.withLock {
-      let own = Band(rawValue: UInt8(words.own.load(ordering: .relaxed))) ?? .unspecified
-      let helped = Band(rawValue: UInt8(words.help.load(ordering: .relaxed))) ?? .unspecified
+    return shared.effectsLock.withLock {
+      let own = Band(rawValue: UInt8(shared.ownClass.load(ordering: .relaxed))) ?? .unspecified
+      let helped = Band(rawValue: UInt8(shared.help.load(ordering: .relaxed))) ?? .unspecified
       let now = max(own, helped)
       guard own != .unspecified, band > now else { return false }
       let number = shared.threadID.load(ordering: .relaxed)
       let (before, after) = (ClassEffects.of(now), ClassEffects.of(band))
-      words.help.store(UInt32(band.rawValue), ordering: .relaxed)
+      shared.help.store(UInt32(band.rawValue), ordering: .relaxed)
       // A refusal here is not recorded: the thread itself may be allowed to, and finds out.
       if after.scheduling != before.scheduling && controls.hasScheduling {
-        _ = Scheduling.set(controls.attributes(for: after, words), of: number)
+        _ = Scheduling.set(controls.attributes(for: after, shared), of: number)
       }
       if after.diskPriority != before.diskPriority && controls.has(.disk) {
         _ = IOPriority.set(after.diskPriority ?? controls.baseDisk, of: number)
@@ -120,17 +119,17 @@ enum ThreadEffects {
   static func adopt(_ thread: ThreadContext, isReplaceable: Bool) {
     let controls = EffectControls.shared
     controls.learnBase()
-    let words = thread.shared.effects
-    words.mayBeNice.store(isReplaceable, ordering: .relaxed)
-    words.nice.store(controls.baseNice, ordering: .relaxed)
+    let shared = thread.shared
+    shared.mayBeNice.store(isReplaceable, ordering: .relaxed)
+    shared.nice.store(controls.baseNice, ordering: .relaxed)
     if controls.hasScheduling, case .success(let own) = Scheduling.attributes(of: 0),
       own.policy != controls.basePolicy || own.nice != controls.baseNice
     {
-      if !setOwn(controls.attributes(for: .none, words), controls) {
+      if !setOwn(controls.attributes(for: .none, shared), controls) {
         // Inherited from a thread whose nice value the program had raised. It stays, and the steps
         // of the classes count from it.
-        words.nice.store(own.nice, ordering: .relaxed)
-        _ = setOwn(controls.attributes(for: .none, words), controls)
+        shared.nice.store(own.nice, ordering: .relaxed)
+        _ = setOwn(controls.attributes(for: .none, shared), controls)
       }
     }
     if controls.has(.disk), case .success(let own) = IOPriority.priority(of: 0),
@@ -139,16 +138,18 @@ enum ThreadEffects {
       _ = IOPriority.set(controls.baseDisk, of: 0)
     }
     thread.pointee.effect = UInt32(Band.default.rawValue)
-    words.lock.withLock { words.own.store(UInt32(Band.default.rawValue), ordering: .relaxed) }
+    shared.effectsLock.withLock {
+      shared.ownClass.store(UInt32(Band.default.rawValue), ordering: .relaxed)
+    }
   }
 
   /// Ends the pool's use of the calling thread, which is about to end. No other thread changes it
   /// afterwards.
   static func leave(_ thread: ThreadContext) {
-    let words = thread.shared.effects
-    words.lock.withLock {
-      words.own.store(0, ordering: .relaxed)
-      words.help.store(0, ordering: .relaxed)
+    let shared = thread.shared
+    shared.effectsLock.withLock {
+      shared.ownClass.store(0, ordering: .relaxed)
+      shared.help.store(0, ordering: .relaxed)
     }
     thread.pointee.effect = 0
   }
@@ -181,10 +182,10 @@ enum ThreadEffects {
 
   /// Applies `effects`. Returns whether the thread is no lower than asked.
   private static func schedule(
-    _ effects: ClassEffects, _ words: ThreadEffectWords, _ controls: EffectControls
+    _ effects: ClassEffects, _ shared: ThreadShared, _ controls: EffectControls
   ) -> Bool {
     guard controls.hasScheduling else { return true }
-    let wanted = controls.attributes(for: effects, words)
+    let wanted = controls.attributes(for: effects, shared)
     if setOwn(wanted, controls) { return true }
     // EPERM: the thread's nice value was raised, perhaps by a class, before a privilege was given
     // up.
@@ -232,14 +233,14 @@ extension ClassEffects {
 extension EffectControls {
   fileprivate var hasScheduling: Bool { has(.policy) || has(.slice) || has(.nice) || has(.clamps) }
 
-  /// The scheduling attributes of `effects` on a thread with these words.
+  /// The scheduling attributes of `effects` on the thread with this shared part.
   fileprivate func attributes(
-    for effects: ClassEffects, _ words: ThreadEffectWords
+    for effects: ClassEffects, _ shared: ThreadShared
   ) -> Scheduling.Attributes {
     var attributes = Scheduling.Attributes(
-      policy: basePolicy, nice: words.nice.load(ordering: .relaxed))
+      policy: basePolicy, nice: shared.nice.load(ordering: .relaxed))
     if effects.isBatch && has(.policy) { attributes.policy = Scheduling.Policy.batch }
-    let isNice = has(.nice) && words.mayBeNice.load(ordering: .relaxed)
+    let isNice = has(.nice) && shared.mayBeNice.load(ordering: .relaxed)
     if isNice { attributes.nice = min(19, attributes.nice + effects.niceSteps) }
     guard isKnown else { return attributes }
     if has(.slice) {

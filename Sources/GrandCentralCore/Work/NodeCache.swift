@@ -6,7 +6,7 @@
 public import CGrandCentralLinux
 
 /// A cache of work nodes for each thread, with a depot that all threads share.
-public enum NodeCache {
+@usableFromInline enum NodeCache {
   @inlinable static var chainLength: Int { scaled(64, inModels: 4) }
   /// The number of nodes that a thread keeps before it gives a chain away.
   @inlinable static var maxKept: Int { scaled(128, inModels: 16) }

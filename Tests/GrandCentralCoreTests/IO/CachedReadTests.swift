@@ -12,6 +12,7 @@ import Testing
   @Test(.enabled(if: Self.isPossible, "needs a file system with RWF_NOWAIT"))
   func `of bytes in memory is made before the call returns`() {
     let read = PagedFile(pages: Self.pages)
+    defer { withExtendedLifetime(read) {} }
     // Some reads may miss: the system may have reclaimed their pages.
     #expect(read.all().count { $0 } > Self.pages / 2)
     #expect(read.results.waitForCount(Self.pages))
@@ -20,6 +21,7 @@ import Testing
 
   @Test func `of bytes that are not in memory comes later`() {
     let read = PagedFile(pages: Self.pages)
+    defer { withExtendedLifetime(read) {} }
     read.leaveMemory()
     _ = read.all()
     #expect(read.results.waitForCount(Self.pages))
@@ -28,6 +30,7 @@ import Testing
 
   @Test func `beyond the end of the file returns the end`() {
     let read = PagedFile(pages: 1)
+    defer { withExtendedLifetime(read) {} }
     let ended = Latch()
     read.submit(offset: Int64(Self.pageBytes) - 10) { isDone, data, error in
       #expect(error == 0)
@@ -48,7 +51,7 @@ import Testing
   }
 
   /// A file in which each page is filled with a byte of its own.
-  private struct PagedFile {
+  private final class PagedFile {
     let results = Log<Bool>()
     let descriptor: Int32
     private let folder = ScratchFolder()
@@ -68,6 +71,9 @@ import Testing
       channel = IOChannel(isRandom: true, file: file, queue: queue) { _ in }
       file.channels.append(channel)
     }
+
+    /// The channel is never closed, so the file would keep it. Every read has ended.
+    deinit { channel.file.lock.withLock { channel.file.channels.removeAll() } }
 
     func leaveMemory() {
       fsync(descriptor)

@@ -111,6 +111,7 @@ extension DispatchSource: DispatchSourceFileSystemObject {
     /// Makes a set of events from its bits.
     ///
     /// - Parameter rawValue: the bits of the events.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Its last name was removed, or given to another file by `rename(2)`. If other hard links are

@@ -98,6 +98,7 @@ extension DispatchSource: DispatchSourceMemoryPressure {
     /// Makes a set of levels from its bits.
     ///
     /// - Parameter rawValue: the bits of the levels.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Memory is no longer scarce.

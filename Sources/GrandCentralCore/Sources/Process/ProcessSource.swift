@@ -92,6 +92,7 @@ extension DispatchSource {
     /// Makes a set of events from its bits.
     ///
     /// - Parameter rawValue: the bits of the events.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// It has exited, or a signal has ended it. Its status can be waited for.
     public static let exit = ProcessEvent(rawValue: 0x8000_0000)

@@ -152,6 +152,7 @@ extension DispatchSource {
     /// Makes a set of options from its bits.
     ///
     /// - Parameter rawValue: the bits of the options.
+    /// - Source: Swift standard library, `OptionSet`.
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// Keeps the leeway as asked for, also for work of the classes background and utility.
     public static let strict = TimerFlags(rawValue: 1)
