@@ -2,8 +2,8 @@
 // In this module and not in the engine's, because the Concurrency runtime itself loads a Dispatch
 // library. A job enters through DispatchQueue.asyncJob(): no closure, no allocation.
 //
-// A serial queue is both a task executor and a serial executor. The runtime finds the two
-// conformances apart, and each has its own enqueue:
+// A serial queue, and likewise a workloop, is both a task executor and a serial executor. The
+// runtime finds the two conformances apart, and each has its own enqueue:
 // - As a task executor, the queue runs code that is isolated to no actor. Such a job must not claim
 //   the queue as its isolation: the runtime would switch away from it at once, one job more.
 // - As a serial executor, it runs code of the actors that name it. Such a job must not claim the
@@ -93,6 +93,50 @@ extension DispatchSerialQueue: SerialExecutor {
   public func checkIsolated() { dispatchPrecondition(condition: .onQueue(self)) }
 
   /// Whether the caller is on this queue, or on a queue that targets it.
+  ///
+  /// - Returns: exactly what `dispatchPrecondition(condition: .onQueue(self))` checks; never `nil`.
+  /// - Source: Swift Evolution SE-0471, Improved Custom SerialExecutor isolation checking.
+  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}
+
+// The members are those of DispatchSerialQueue: a protocol that both classes shared would make the
+// witnesses of the two executors' requirements ambiguous.
+extension DispatchWorkloop: SerialExecutor {
+  /// Runs a job of an actor as an item of this workloop, at the job's priority, in its turn.
+  ///
+  /// Call from any thread.
+  ///
+  /// - Parameter job: the job; runs once.
+  /// - Source: Swift Evolution SE-0392, Custom Actor Executors.
+  public func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
+
+  /// Runs a job as `enqueue(_:)` of an `ExecutorJob` does.
+  ///
+  /// - Parameter job: the job; runs once.
+  /// - Source: Swift Evolution SE-0392, Custom Actor Executors.
+  public func enqueue(_ job: UnownedJob) {
+    asyncJob(job.address, priority: job.priority.rawValue) { job, queue in
+      // SAFETY: the queue retains itself while it runs an item.
+      Unmanaged<DispatchWorkloop>.fromOpaque(queue)._withUnsafeGuaranteedRef {
+        UnownedJob(address: job).runSynchronously(on: $0.asUnownedSerialExecutor())
+      }
+    }
+  }
+
+  /// Returns this workloop as the executor of an actor. The caller keeps the workloop alive.
+  ///
+  /// - Returns: a reference that is equal to those of the same workloop only.
+  /// - Source: Swift Evolution SE-0392, Custom Actor Executors.
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    UnownedSerialExecutor(ordinary: self)
+  }
+
+  /// Stops the process unless the caller is on this workloop, or on a queue that targets it.
+  ///
+  /// - Source: Swift Evolution SE-0424, Custom isolation checking for SerialExecutor.
+  public func checkIsolated() { dispatchPrecondition(condition: .onQueue(self)) }
+
+  /// Whether the caller is on this workloop, or on a queue that targets it.
   ///
   /// - Returns: exactly what `dispatchPrecondition(condition: .onQueue(self))` checks; never `nil`.
   /// - Source: Swift Evolution SE-0471, Improved Custom SerialExecutor isolation checking.

@@ -35,6 +35,7 @@
 @_exported import struct GrandCentralCore.DispatchWallTime
 @_exported import class GrandCentralCore.DispatchWorkItem
 @_exported import struct GrandCentralCore.DispatchWorkItemFlags
+@_exported import class GrandCentralCore.DispatchWorkloop
 @_exported import func GrandCentralCore.dispatchMain
 @_exported import func GrandCentralCore.dispatchPrecondition
 @_exported import typealias GrandCentralCore.dispatch_fd_t

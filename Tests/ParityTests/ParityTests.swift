@@ -28,6 +28,14 @@ import Testing
     print(summary(peer: peer.count, missing: missing.compactMap { excused[normalised($0)] }))
   }
 
+  @Test func `has what programs for macOS rely on`() throws {
+    let ours = try Surface(modules: ["GrandCentralCore"])
+    let present = Set(ours.declarations.union(ours.conformances).map(normalised))
+    let missing = try list("darwin.tsv").filter { !present.contains(normalised($0)) }
+    #expect(
+      missing.isEmpty, "missing:\n\(described(missing, candidates: ours.declarations))")
+  }
+
   private func list(_ name: String) throws -> [String] {
     let path = "\(packageFolder)/Tests/ParityTests/Lists/\(name)"
     guard let text = contents(of: path) else { throw GraphError(description: "no file \(path)") }

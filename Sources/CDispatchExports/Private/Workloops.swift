@@ -1,26 +1,20 @@
-// Workloops, implemented as serial queues. Elsewhere a workloop orders its work by class. Here it
-// keeps the order of submission, which a workloop may choose, and raises work that urgent work
-// waits behind.
+// Workloops: serial queues that run the most urgent item first.
 
-/// The key under which a workloop stores its own address, which distinguishes it from other queues.
-// SAFETY: only the address is used, never the memory.
-private nonisolated(unsafe) let mark = UnsafeRawPointer(
-  UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
-
-private func make(_ label: UnsafePointer<CChar>?, _ attribute: Handle?) -> Handle {
-  let handle = dispatchQueueCreate(label, attribute)
-  queue(handle)._withUnsafeGuaranteedRef { $0.setSpecific(mark, handle, destructor: nil) }
-  return handle
+private func make(
+  _ label: UnsafePointer<CChar>?, _ attributes: DispatchWorkloop.Attributes
+) -> Handle {
+  let label = label.map { String(cString: $0) } ?? ""
+  return newHandle(DispatchWorkloop(label: label, attributes: attributes))
 }
 
 /// Creates a workloop.
 @c(dispatch_workloop_create)
-public func dispatchWorkloopCreate(_ label: UnsafePointer<CChar>?) -> Handle { make(label, nil) }
+public func dispatchWorkloopCreate(_ label: UnsafePointer<CChar>?) -> Handle { make(label, []) }
 
 /// Creates a workloop that runs nothing before dispatch_activate().
 @c(dispatch_workloop_create_inactive)
 public func dispatchWorkloopCreateInactive(_ label: UnsafePointer<CChar>?) -> Handle {
-  make(label, dispatchQueueAttrMakeInitiallyInactive(nil))
+  make(label, .initiallyInactive)
 }
 
 /// Whether the caller runs on the workloop.
@@ -33,9 +27,7 @@ public func dispatchWorkloopIsCurrent(_ workloop: Handle?) -> Bool {
 /// all.
 @c(dispatch_workloop_copy_current)
 public func dispatchWorkloopCopyCurrent() -> Handle? {
-  guard let current = DispatchQueue.currentSpecific(mark) else { return nil }
-  dispatchRetain(current)
-  return current
+  DispatchWorkloop.innermost.map { newHandle($0) }
 }
 
 /// Gives a workloop that was never active a class.
@@ -54,7 +46,7 @@ public func dispatchWorkloopSetQoSClassFloor(
   dispatchSetQoSClassFloor(workloop, qosClass, relativePriority)
 }
 
-// These do nothing: a serial queue already behaves as they request, or Linux has no equivalent.
+// These do nothing: Linux has no equivalent.
 
 @c(dispatch_workloop_set_autorelease_frequency)
 public func dispatchWorkloopSetAutoreleaseFrequency(_ workloop: Handle?, _ frequency: UInt) {}

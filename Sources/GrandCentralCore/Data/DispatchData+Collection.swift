@@ -129,7 +129,8 @@ extension DispatchData {
 /// An iterator over the bytes of a `DispatchData`.
 ///
 /// - Source: Apple, Dispatch, `DispatchDataIterator`.
-public struct DispatchDataIterator: IteratorProtocol, Sequence {
+// It has pointers to bytes that never change, and keeps them alive.
+public struct DispatchDataIterator: IteratorProtocol, Sequence, @unchecked Sendable {
   /// The type of a byte.
   public typealias Element = UInt8
 

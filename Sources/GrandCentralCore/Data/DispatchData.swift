@@ -38,7 +38,9 @@ public struct DispatchData: RandomAccessCollection, @unchecked Sendable {
   public static let empty = DispatchData()
 
   /// The way to free memory passed to `init(bytesNoCopy:deallocator:)`.
-  public enum Deallocator {
+  ///
+  /// It may be passed to other threads: the engine calls the closure once, on its queue.
+  public enum Deallocator: @unchecked Sendable {
     /// Frees the memory with `free(3)`.
     case free
     /// Frees the memory with `munmap(2)`. Traps if munmap refuses the range.

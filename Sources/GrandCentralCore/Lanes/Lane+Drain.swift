@@ -76,7 +76,7 @@ extension Lane {
       readInherited()
       // relaxed: a later raise shows in the exchange that takes pending.
       level = state.load(ordering: .relaxed).urgency
-      return drainItems(on: thread, atMost: quota)
+      return drainItems(on: thread, atMost: runsOnWorkloop ? 1 : quota)
     }
   }
 
@@ -177,7 +177,7 @@ extension Lane {
       if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }
     }
     while true {
-      if batch == nil && takePending() {
+      if (batch == nil || ordersByBand) && takePending() {
         if let releases = giveUp(because: .suspended, on: thread) {
           return .gone(releases: releases)
         }
@@ -224,11 +224,12 @@ extension Lane {
     return node
   }
 
-  /// Fills the empty private list. Returns true if that exchange found the lane suspended: a node
-  /// taken then may have been pushed after suspend() returned, and must not start. Nodes taken
-  /// otherwise were pushed before a suspension, so the check of `changeEpoch` per item is enough
-  /// for them.
+  /// Fills the private list, which is empty unless the lane orders it. Returns true if that
+  /// exchange found the lane suspended: a node taken then may have been pushed after suspend()
+  /// returned, and must not start. Nodes taken otherwise were pushed before a suspension, so the
+  /// check of `changeEpoch` per item is enough for them.
   private final func takePending() -> Bool {
+    if ordersByBand && pendingRecheck == .notes { orderAgain() }
     // relaxed: a guess that saves an exchange on an empty list; the exchange that gives up
     // re-checks.
     guard state.load(ordering: .relaxed).pending != nil else { return false }
@@ -236,7 +237,11 @@ extension Lane {
     let seen = state.clear(LaneState.pendingMask)
     guard let newest = seen.pending.map(WorkNode.init) else { return false }
     // The pending list is newest first; the private list is oldest first.
-    batch = noteUrgencies(from: newest).oldest
+    if ordersByBand {
+      insertByBand(newest.turnedRound())
+    } else {
+      batch = noteUrgencies(from: newest).oldest
+    }
     // The lane was raised since the last check.
     if pendingRecheck == .nothing && seen.urgency != level { pendingRecheck = .level }
     return seen.isSuspended

@@ -157,8 +157,12 @@ extension Lane {
 
   /// The same as urgency(from:), after what nodes ask for may have changed.
   final func walkedUrgency(from node: WorkNode) -> Band {
+    if ordersByBand {
+      orderAgain()
+      return batch.map { max(urgency(of: node), urgency(from: $0)) } ?? urgency(of: node)
+    }
     // Reversed, then walked newest first: each node needs the result of those behind it.
-    noteUrgencies(from: node.turnedRound()).most
+    return noteUrgencies(from: node.turnedRound()).most
   }
 
   /// Reverses a list that is newest first, and records at each node the highest urgency behind it.
@@ -271,6 +275,8 @@ extension Lane: PriorityInheriting {
   /// Whether `thread`, the calling one, is more urgent than the owner, and so should get in line
   /// and raise it instead of sleeping on the word.
   final func isOutranked(by thread: ThreadContext) -> Bool {
+    // The waiters of a workloop all get in line, where their classes decide.
+    if ordersByBand { return true }
     // relaxed: a guess. The address is valid at any time, since contexts are type-stable.
     guard Overrides.areResolved,
       let holder = ThreadContext(bitPattern: owner.load(ordering: .relaxed)), holder != thread

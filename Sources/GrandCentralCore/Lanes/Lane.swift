@@ -2,7 +2,8 @@
 // Access to each field:
 //   state           any thread, through the transitions of LaneState
 //   changeEpoch     any thread adds to it; the drainer reads it between two items
-//   batch           the lane's owner only: nodes taken from pending, oldest first
+//   batch           the lane's owner only: nodes taken from pending, oldest first; in a workloop
+//                   the most urgent first
 //   target          written under the hierarchy lock, while the lane is inactive or held alone;
 //                   read by a holder of the lane (owner or running), or under that lock
 //   owner           the address of the context of the thread inside: for messages, self-deadlock
@@ -69,6 +70,9 @@ public class _Lane: DispatchObject {
   @Cell final var registeredPlace = LaneRegistry.nowhere
   /// The generation of the board that has a record of the lane: see Lane+Board.
   final let boardGeneration = Atomic<UInt32>(0)
+  /// Whether the owner serves the list in the order of the nodes' bands: see Lane+BandOrder. Only a
+  /// serial lane does. It lies beside `kind`, which the drainer reads for each item anyway.
+  final let ordersByBand: Bool
 
   /// The caller keeps `target` alive until this returns. The initialiser counts no references,
   /// since many queues live only briefly.
@@ -76,9 +80,10 @@ public class _Lane: DispatchObject {
   /// child finds it.
   init(
     kind: Kind, qos: PackedQoS, target: Unmanaged<Lane>?, isInactive: Bool = false,
-    isRegistered: Bool = true
+    isRegistered: Bool = true, ordersByBand: Bool = false
   ) {
     self.kind = kind
+    self.ordersByBand = ordersByBand
     givenQoS = Atomic(qos.halfWord)
     let isSerial = kind == .serial || kind == .bound
     width = Atomic(isSerial ? 1 : UInt16(LaneState.maxRunning))
@@ -155,6 +160,12 @@ public class _Lane: DispatchObject {
 
   /// The lane that runs the finalizer of an object that had this lane as its target.
   var finalizerTarget: Lane { self }
+
+  /// Inserts a list of nodes, oldest first, into the private list. Only for the owner of a lane
+  /// that orders its list. Overridden by Queues/DispatchWorkloop.
+  func insertByBand(_ oldest: WorkNode) {
+    engineFault("Queue '\(laneLabel)' keeps the order of submission.")
+  }
 
   /// How many items an activation runs before it moves behind other work of the target.
   var drainQuota: Int { 1024 }

@@ -19,12 +19,12 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
 
   init(
     lane label: String, isConcurrent: Bool, qos: DispatchQoS, isInactive: Bool,
-    target: DispatchQueue?
+    target: DispatchQueue?, ordersByBand: Bool = false
   ) {
     givenLabel = label
     super.init(
       kind: isConcurrent ? .concurrent : .serial, qos: PackedQoS(qos),
-      target: .named(target), isInactive: isInactive)
+      target: .named(target), isInactive: isInactive, ordersByBand: ordersByBand)
     withExtendedLifetime(target) {}
   }
 

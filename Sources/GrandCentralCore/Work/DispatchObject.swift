@@ -49,3 +49,17 @@ public class DispatchObject {
     engineFault("A node is carried by an object that carries none.")
   }
 }
+
+/// Objects are equal if they are the same object.
+extension DispatchObject: Hashable {
+  /// Whether both are the same object.
+  ///
+  /// - Source: Apple, Objective-C, `NSObjectProtocol.isEqual(_:)`; Dispatch keeps identity.
+  public static func == (left: DispatchObject, right: DispatchObject) -> Bool { left === right }
+
+  /// Hashes the object's identity.
+  ///
+  /// - Parameter hasher: receives the identity.
+  /// - Source: Swift standard library, `Hashable`.
+  public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

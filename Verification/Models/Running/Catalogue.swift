@@ -27,6 +27,7 @@ enum Catalogue {
     + Self.targets
     + Self.deadlocks
     + Self.overrides
+    + Self.workloops
     + Self.sources
     + Self.timers
     + Self.descriptors
@@ -60,6 +61,7 @@ enum Catalogue {
     + Self.targetMutants
     + Self.deadlockMutants
     + Self.overrideMutants
+    + Self.workloopMutants
     + Self.sourceMutants
     + Self.timerMutants
     + Self.descriptorMutants
