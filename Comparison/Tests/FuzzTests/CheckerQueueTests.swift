@@ -50,6 +50,24 @@ import Testing
     #expect(judge(after, "c0=500 r0 s0=499 e0") == .afterDeadline)
   }
 
+  @Test func `wants a task in the order of its submission, and an actor's caller not`() {
+    let prefers = program(serial, do: [task(0), async(1)])
+    #expect(judge(prefers, "c0 r0 c1 r1 s0 e0 s1 e1") == nil)
+    #expect(judge(prefers, "c0 r0 c1 r1 s1 e1 s0 e0") == .serialOrder)
+    let calls = program(serial, do: [task(0, way: .actor(hops: 1)), async(1)])
+    #expect(judge(calls, "c0 r0 c1 r1 s1 e1 s0 e0") == nil)
+    #expect(judge(calls, "c0 r0 c1 r1 s1 s0 e1 e0") == .serialExclusion)
+  }
+
+  @Test func `lets no task be a barrier or have a handle, and asks an actor for a serial queue`() {
+    #expect(program(concurrent, do: [task(0)]).isLegal)
+    #expect(!program(concurrent, do: [task(0, way: .actor(hops: 0))]).isLegal)
+    #expect(!program(serial, do: [handle(0, way: .task)]).isLegal)
+    let barrier = Submission(Item(0), queue: 0, way: .task, isBarrier: true)
+    #expect(!program(concurrent, do: [.submit(barrier)]).isLegal)
+    #expect(throws: Complaint.self) { try program(serial, do: [task(0)]).check(against: []) }
+  }
+
   @Test func `wants a cancelled item not to run`() {
     let early = program(serial, do: [.cancel(id: 0, item: 1), handle(1)])
     #expect(judge(early, "c0 r0 c1 r1") == nil)
