@@ -1,6 +1,6 @@
 // Swift Concurrency, timed on the libdispatch.so that the loader finds. concurrency NAME prints the
 // nanoseconds per operation, by the clock and of all CPUs: the minimum of a few samples. --list
-// prints the names.
+// prints the names. concurrency NAME --round-robin runs the tasks on the threads of RoundRobin.swift.
 import Glibc
 
 struct Workload {
@@ -16,6 +16,10 @@ func expect(_ condition: Bool, _ message: String) {
 }
 
 // MARK: Tasks
+
+/// The executor of all tasks; `nil`: the runtime's own.
+let preferred: (any TaskExecutor)? =
+  CommandLine.arguments.contains("--round-robin") ? RoundRobinExecutor() : nil
 
 func fanOut(_ count: Int) async {
   let sum = await withTaskGroup(of: Int.self) { group in
@@ -34,7 +38,9 @@ func tree(_ depth: Int) async -> Int {
 
 func detached(_ count: Int) async {
   var sum = 0
-  for index in 0..<count { sum &+= await Task.detached { index }.value }
+  for index in 0..<count {
+    sum &+= await Task.detached(executorPreference: preferred) { index }.value
+  }
   expect(sum == count * (count - 1) / 2, "the sum of tasks is \(sum)")
 }
 
@@ -149,7 +155,7 @@ func mainActor(_ count: Int) async {
 
 func stream(_ count: Int) async {
   let (numbers, continuation) = AsyncStream.makeStream(of: Int.self)
-  let producer = Task.detached {
+  let producer = Task.detached(executorPreference: preferred) {
     for index in 0..<count {
       continuation.yield(index)
       if index % 64 == 0 { await Task.yield() }
@@ -214,7 +220,7 @@ func measure(_ workload: Workload, samples: Int) async -> (elapsed: Double, busy
     if name == "--start" { exit(await Task.detached { EXIT_SUCCESS }.value) }
     guard let workload = workloads.first(where: { $0.name == name }) else { exit(64) }
     // In a detached task: main() runs on the main actor and only waits.
-    let least = await Task.detached {
+    let least = await Task.detached(executorPreference: preferred) {
       await workload.body(workload.count)
       return await measure(workload, samples: 5)
     }.value

@@ -6,7 +6,8 @@ public import CGrandCentralLinux
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 
 /// The part of a thread's context that other threads read and write.
-// SAFETY: `waitsFor` is guarded by the lock declared before it; all else is atomic or Sendable.
+// SAFETY: `waitsFor` and `sleepingTask` are guarded by the locks beside them; all else is atomic or
+// Sendable.
 public final class ThreadShared: @unchecked Sendable {
   /// The word that the thread sleeps on while it waits for a hand-off addressed to it; see Parker.
   public let parker = Atomic<UInt32>(0)
@@ -22,6 +23,11 @@ public final class ThreadShared: @unchecked Sendable {
   public let effectivePriorityLock = Lock()
   /// The object that the thread sleeps for, which is boosted with the thread. Guarded by the lock.
   @Cell public var waitsFor: AnyObject? = nil
+  /// The task that sleeps on the thread, in words; see Pool/TaskNames in the engine. Guarded by the
+  /// lock.
+  @Cell public var sleepingTask: String? = nil
+  public let sleepingTaskLock = Lock()
+
 
   // The effects of the thread's class: see ThreadPolicy/ThreadEffects in the engine.
   /// Guards every change of the kernel's settings for the thread.

@@ -83,6 +83,18 @@ import Testing
     #expect(ours.status == 0 && ours.output.hasPrefix("blocked="), "\(ours)")
   }
 
+  @Test func `a deadlock of tasks is reported with their names and actors`() throws {
+    let client = try Client(swift: "TaskNames.swift", flags: ["-parse-as-library"])
+    let ours = try client.runOnOurs()
+    #expect(ours.status != 0, "\(ours)")
+    for part in [
+      "(task 'transfer-0') waits for queue 'queue.1'",
+      "(task 'transfer-1' on actor 'client.Account') waits for queue 'queue.0'",
+    ] {
+      #expect(ours.errors.contains(part), "\(ours)")
+    }
+  }
+
   @Test func `on one CPU, one task of a class runs at a time`() throws {
     let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
     let first = try #require(

@@ -3,6 +3,8 @@
 Both run the same binaries: LD_LIBRARY_PATH selects the library. Each row runs in a process of its own, alternately on
 both libraries, so that disturbances of the machine affect both; ratios are taken round by round. Exits with 1 if a row
 fails on ours. The exit code ignores slow rows: judge them by the table, measured on an otherwise idle machine.
+With --round-robin the peer is the same program on the toolchain's library with its tasks on a fixed pool of threads, of
+which each has a list of its own: Benchmarks/DropIn/RoundRobin.swift.
 """
 import argparse
 import os
@@ -40,15 +42,15 @@ def build():
     if is_older(swift_program, sources):
         subprocess.run(
             ["swiftc", "-O", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors",
-             f"{SOURCES}/Concurrency.swift", "-o", swift_program], check=True)
+             *[path for path in sources if path.endswith(".swift")], "-o", swift_program], check=True)
     return c_program, swift_program, f"{headers}/linux/libdispatch.so"
 
 
-def measure(program, row, folder, seconds):
+def measure(program, row, folder, seconds, arguments=()):
     """Nanoseconds per operation, by the clock and of all CPUs; None if the program failed or hung."""
     try:
         done = subprocess.run(
-            [program, row], env=environment(folder), capture_output=True, text=True, timeout=seconds)
+            [program, row, *arguments], env=environment(folder), capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
     if done.returncode != 0:
@@ -166,6 +168,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="of each row; default 9")
     parser.add_argument("--seconds", type=float, default=60, help="until a row is given up")
     parser.add_argument("--ours", help="a folder with libdispatch.so; default: built here")
+    parser.add_argument("--round-robin", action="store_true", help="rows of tasks beside a pool of threads")
     parser.add_argument("--list", action="store_true", help="the rows' names")
     options = parser.parse_args()
 
@@ -174,7 +177,8 @@ def main():
     if not ours:
         subprocess.run([f"{ROOT}/scripts/dev", "dropin"], check=True, stdout=sys.stderr)
         ours = f"{ROOT}/.build-dropin/release"
-    rows = [(program, name) for program in (c_program, swift_program)
+    peers_arguments = ["--round-robin"] if options.round_robin else []
+    rows = [(program, name) for program in (c_program, swift_program)[1 if options.round_robin else 0:]
             for name in command_output(program, "--list").splitlines() if options.filter in name]
     if options.list:
         print("\n".join([name for _, name in rows] + [CANCELLED_SLEEPS] * (options.filter in CANCELLED_SLEEPS)))
@@ -182,12 +186,13 @@ def main():
 
     print_header()
     failed, costs = False, {}
-    if options.filter in "start":
+    if options.filter in "start" and not options.round_robin:
         print_start(c_program, swift_program, ours, 3 * options.rounds)
     for program, name in rows:
         pairs = rounds_of(
             options.rounds, ours,
-            lambda folder: measure(program, name, folder, options.seconds))
+            lambda folder: measure(
+                program, name, folder, options.seconds, () if folder else peers_arguments))
         if any(pair[0] is None for pair in pairs):
             print(f"{name:<42}  FAILED on ours")
             failed = True
@@ -197,7 +202,7 @@ def main():
             print(f"{name:<42}  only ours ended")
             continue
         costs[name] = print_row(name, "ns", pairs, limit=goal_of(name))
-    if options.filter in CANCELLED_SLEEPS:
+    if options.filter in CANCELLED_SLEEPS and not options.round_robin:
         print_cancelled_sleeps(swift_program, ours)
     more_in_flight(costs)
     sizes = [os.path.getsize(path) for path in (f"{ours}/libdispatch.so", peers_library)]

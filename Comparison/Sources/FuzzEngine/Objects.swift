@@ -13,6 +13,8 @@ final class Objects: @unchecked Sendable {
   let queues: [DispatchQueue]
   let groups: [DispatchGroup]
   let semaphores: [DispatchSemaphore]
+  /// The queue that tasks prefer while they are not on their actor.
+  let hops = DispatchQueue(label: "hops")
   private let start = DispatchTime.now().uptimeNanoseconds
 
   static let keys = (0..<specificKeyCount).map { _ in DispatchSpecificKey<Int>() }

@@ -47,6 +47,9 @@ extension Run {
     case .async, .after, .perform:
       handOverAsync(submission, isBarrier, epilogue)
       return 0
+    case .task, .actor:
+      handOverTask(submission)
+      return 0
     }
   }
 
@@ -108,7 +111,8 @@ extension Run {
         fatalError("asyncAndWait in a program for an engine without it")
       #endif
     case .perform: handle.perform()
-    case .async, .after:
+    // A task has no handle: Legality.
+    case .async, .after, .task, .actor:
       if !cancellable.contains(item.id) { tally.begin() }
       if let membership = submission.membership {
         queue.async(group: objects.groups[membership.group], execute: handle)

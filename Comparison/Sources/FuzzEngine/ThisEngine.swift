@@ -16,7 +16,7 @@ public enum ThisEngine: TestedEngine {
     public static let module = "GrandCentral"
     public static let capabilities: Capabilities = [
       .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere,
-      .suspendsConcurrentAtOnce, .startsWhateverRuns,
+      .suspendsConcurrentAtOnce, .startsWhateverRuns, .tasks,
     ]
   #else
     public static let name = "toolchain"

@@ -50,6 +50,24 @@ import Testing
     #expect(judge(after, "c0=500 r0 s0=499 e0") == .afterDeadline)
   }
 
+  @Test func `requires the order of submission of tasks, not of an actor's callers`() {
+    let prefers = program(serial, do: [task(0), async(1)])
+    #expect(judge(prefers, "c0 r0 c1 r1 s0 e0 s1 e1") == nil)
+    #expect(judge(prefers, "c0 r0 c1 r1 s1 e1 s0 e0") == .serialOrder)
+    let calls = program(serial, do: [task(0, way: .actor(hops: 1)), async(1)])
+    #expect(judge(calls, "c0 r0 c1 r1 s1 e1 s0 e0") == nil)
+    #expect(judge(calls, "c0 r0 c1 r1 s1 s0 e1 e0") == .serialExclusion)
+  }
+
+  @Test func `refuses tasks as barriers or with handles, and actors without a serial queue`() {
+    #expect(program(concurrent, do: [task(0)]).isLegal)
+    #expect(!program(concurrent, do: [task(0, way: .actor(hops: 0))]).isLegal)
+    #expect(!program(serial, do: [handle(0, way: .task)]).isLegal)
+    let barrier = Submission(Item(0), queue: 0, way: .task, isBarrier: true)
+    #expect(!program(concurrent, do: [.submit(barrier)]).isLegal)
+    #expect(throws: Complaint.self) { try program(serial, do: [task(0)]).check(against: []) }
+  }
+
   @Test func `requires that a cancelled item does not run`() {
     let early = program(serial, do: [.cancel(id: 0, item: 1), handle(1)])
     #expect(judge(early, "c0 r0 c1 r1") == nil)

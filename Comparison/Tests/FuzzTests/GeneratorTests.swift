@@ -43,6 +43,7 @@ import Testing
       "submit", "iterate", "notify", "waitGroup", "permit", "handshake", "suspended",
       "suspendUntil", "activate", "retarget", "cancel", "waitItem", "notifyItem", "readSpecific",
       "spin", "async", "sync", "asyncAndWait", "after", "perform", "barrier", "handle", "member",
+      "task", "actor",
     ]
     for kind in wanted {
       #expect(counts[kind, default: 0] > 20, "\(kind) \(counts[kind, default: 0])")

@@ -50,22 +50,50 @@ import Testing
       ])
   }
 
-  /// Returns the compiler's errors. The toolchain's `module` is used, which needs no build of ours.
-  private func complaints(_ program: Program) -> String {
+  /// Tasks on each kind of queue, which the toolchain's library does not run.
+  private var tasks: Program {
+    Program(
+      queues: [QueueSpec(.serial), QueueSpec(.concurrent), QueueSpec(.global), QueueSpec(.main)],
+      groups: [GroupSpec()], semaphores: [SemaphoreSpec(value: 1, level: 1)],
+      drivers: [
+        [
+          task(0), task(1, on: 1), task(2, on: 2), task(3, on: 3),
+          task(4, way: .actor(hops: 2), .readSpecific(id: 5, key: 1)),
+          task(6, on: 3, way: .actor(hops: 0)),
+          .submit(
+            Submission(
+              Item(7, [.permit(id: 8, semaphore: 0, patience: nil, body: [])]), queue: 0,
+              way: .actor(hops: 0), membership: .init(0, isByHand: true), qos: 1)),
+        ]
+      ])
+  }
+
+  /// Returns the compiler's errors.
+  private func complaints(
+    _ program: Program, module: String = "Dispatch", flags: [String] = []
+  ) -> String {
     var name = Array("/tmp/printed-XXXXXX.swift".utf8CString)
     let descriptor = mkstemps(&name, 6)
     defer { unlink(name) }
-    let text = SwiftSource.text(of: program, module: "Dispatch")
+    let text = SwiftSource.text(of: program, module: module)
     _ = text.withCString { write(descriptor, $0, strlen($0)) }
     close(descriptor)
     let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let result = runChild(["swiftc", "-typecheck", "-swift-version", "6", path])
+    let result = runChild(["swiftc", "-typecheck", "-swift-version", "6", path] + flags)
     return result.status == 0 ? "" : result.errors + result.output + text
   }
 
   @Test func `compiles, whatever it uses`() throws {
     try everything.check()
     #expect(complaints(everything) == "")
+  }
+
+  @Test func `compiles with tasks and actors, for our module`() throws {
+    try tasks.check()
+    let package = #filePath.split(separator: "/").dropLast(4)
+    let headers = "/" + package.joined(separator: "/") + "/Sources/CLinux/include"
+    let flags = ["-I", "\(buildFolder)/Modules", "-I", headers]
+    #expect(complaints(tasks, module: "GrandCentral", flags: flags) == "")
   }
 
   @Test func `says what was used`() {

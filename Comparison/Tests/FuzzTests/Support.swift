@@ -33,6 +33,10 @@ func handle(_ id: Int, on queue: Int = 0, way: Submission.Way = .async, _ body: 
   .submit(Submission(Item(id, body), queue: queue, way: way, hasHandle: true))
 }
 
+func task(_ id: Int, on queue: Int = 0, way: Submission.Way = .task, _ body: Op...) -> Op {
+  .submit(Submission(Item(id, body), queue: queue, way: way))
+}
+
 func busyWait(_ id: Int, for item: Int, until milestone: Milestone = .begun) -> Op {
   .busyWait(id: id, item: item, until: milestone, by: Polling(.nap, amount: 50))
 }

@@ -126,6 +126,14 @@ typedef struct gc_engines {
 // Returns true if there are several and no call in any of them has returned true before.
 bool gc_engines_found(gc_engines *_Nonnull copies);
 
+// Tasks.c. The task of Swift Concurrency that runs on the calling thread.
+typedef struct gc_task {
+  const char *_Nullable name;  // NULL: none; valid until the task ends
+  void *_Nullable actor_class;  // the class of the default actor that the thread is on, or NULL
+} gc_task;
+// Returns false if there is neither.
+bool gc_task_current(gc_task *_Nonnull task);
+
 // Registers `destructor(value)` for the end of the calling thread. Returns 0 or an errno.
 int gc_thread_at_exit(void *_Nonnull value, void (*_Nonnull destructor)(void *_Nonnull));
 

@@ -8,9 +8,9 @@ enum DeadlockReport {
       ? "1 thread waits for itself" : "\(cycle.count) threads wait for each other"
     var lines = ["Deadlock: \(waiters) in sync()."]
     for (index, wait) in cycle.enumerated() {
-      let holder = cycle[(index + 1) % cycle.count].thread
+      let holder = cycle[(index + 1) % cycle.count]
       lines.append(
-        "  thread \(describe(wait.thread)) waits for queue '\(wait.lane.laneLabel)', "
+        "  thread \(describe(wait)) waits for queue '\(wait.lane.laneLabel)', "
           + "held by thread \(describe(holder))")
     }
     lines.append(
@@ -18,9 +18,10 @@ enum DeadlockReport {
     clientFault(lines.joined(separator: "\n"))
   }
 
-  private static func describe(_ thread: ThreadContext) -> String {
-    let number = thread.shared.threadID.load(ordering: .relaxed)
-    return "\(number) '\(Process.threadName(number))'"
+  private static func describe(_ wait: LongWait) -> String {
+    let number = wait.thread.shared.threadID.load(ordering: .relaxed)
+    let task = wait.task.map { " (\($0))" } ?? ""
+    return "\(number) '\(Process.threadName(number))'\(task)"
   }
 }
 
@@ -35,9 +36,10 @@ extension Lane {
       } else {
         "from an item of that queue"
       }
+    let task = TaskNames.current().map { ", in \($0)" } ?? ""
     clientFault(
       """
-      Deadlock: sync on queue '\(name)' \(place). The queue cannot run anything else until this item \
+      Deadlock: sync on queue '\(name)' \(place)\(task). The queue cannot run anything else until this item \
       returns. Call the function directly, or use async().
       """)
   }

@@ -21,13 +21,15 @@
 struct LongWait {
   let thread: ThreadContext
   let lane: Lane
+  /// The thread's task of Swift Concurrency, in words, if it has a name or an actor.
+  let task: String?
 
   /// Registers the calling thread, searches, and sleeps until `sleep` returns true: the wait is
   /// over. `sleep` returns false at its deadline, at which the thread searches again. Stops the
   /// process if a search finds a deadlock cycle.
   static func run(_ thread: ThreadContext, for lane: Lane, _ sleep: (Deadline) -> Bool) {
     let hierarchy = Lane.hierarchyLock
-    let wait = LongWait(thread: thread, lane: lane)
+    let wait = LongWait(thread: thread, lane: lane, task: TaskNames.current())
     hierarchy.lock.withLock {
       hierarchy.waiters.append(wait)
       WaitGraph.search(from: wait)

@@ -12,6 +12,8 @@ enum Blocking {
   ) -> Result {
     BlackBox.noteWait(of: thread, wait)
     defer { BlackBox.noteEndOfWait(of: thread) }
+    let hasTask = TaskNames.noteSleep(of: thread)
+    defer { if hasTask { TaskNames.clear(thread) } }
     guard let raw = thread.pointee.worker else { return body() }
     // SAFETY: the thread of a worker retains its pool, which retains its workers.
     let worker = Unmanaged<Worker>.fromOpaque(raw).takeUnretainedValue()

@@ -10,7 +10,10 @@ extension Pool {
     }
     let bit: UInt8 = 1 << reason.rawValue
     guard reported.bitwiseOr(bit, ordering: .relaxed).oldValue & bit == 0 else { return }
-    let lines = holders.prefix(16).map { "  \($0.count) × '\($0.label)'" }
+    var lines = holders.prefix(16).map { "  \($0.count) × '\($0.label)'" }
+    let tasks = sleepingTasks()
+    if !tasks.isEmpty { lines.append("Tasks that sleep on them:") }
+    lines += tasks.prefix(16).map { "  \($0.count) × \($0.label)" }
     report(
       .threadLimitReached,
       """
@@ -21,13 +24,26 @@ extension Pool {
   }
 
   /// Returns the queues whose items hold threads, those with the most threads first.
-  private func holders() -> [(label: String, count: Int)] {
+  func holders() -> [(label: String, count: Int)] {
+    countWorkers { CurrentLabel.of($0, on: $1, in: self) }
+  }
+
+  /// Returns the tasks that sleep on threads in waits of the engine, the most frequent first. A
+  /// task that has neither a name nor an actor is not known.
+  func sleepingTasks() -> [(label: String, count: Int)] {
+    countWorkers { TaskNames.sleeping(on: $1) }
+  }
+
+  /// Counts the workers that have an item, by label. Those without a label are left out.
+  private func countWorkers(
+    _ label: (Worker, ThreadContext) -> String?
+  ) -> [(label: String, count: Int)] {
     var counts: [String: Int] = [:]
     for index in 0..<workerCount.load(ordering: .acquiring) {
       guard let worker = worker(at: index), let thread = worker.thread,
-        worker.status.load(ordering: .relaxed) != .away
+        worker.status.load(ordering: .relaxed) != .away, let label = label(worker, thread)
       else { continue }
-      counts[CurrentLabel.of(worker, on: thread, in: self), default: 0] += 1
+      counts[label, default: 0] += 1
     }
     return counts.map { (label: $0.key, count: $0.value) }
       .sorted { ($1.count, $0.label) < ($0.count, $1.label) }

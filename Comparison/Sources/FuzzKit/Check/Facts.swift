@@ -27,8 +27,8 @@ public struct Facts: Sendable {
     /// Whether the item has its position in the queue when the call has returned.
     public var isSubmittedByCall: Bool {
       switch way {
-      case .async, .sync, .asyncAndWait: queue != nil
-      case .after, .perform, nil: false
+      case .async, .sync, .asyncAndWait, .task: queue != nil
+      case .after, .perform, .actor, nil: false
       }
     }
   }

@@ -31,6 +31,9 @@ struct Features: OptionSet {
   /// queues, and all of them use CPU time.
   static let slowWaits = Features(rawValue: 1 << 19)
 
+  /// Items run in tasks that prefer a queue, and on actors whose executor is a queue.
+  static let tasks = Features(rawValue: 1 << 20)
+
   init(rawValue: Int) { self.rawValue = rawValue }
 
   init(_ dice: inout Dice, _ capabilities: Capabilities) {
@@ -43,6 +46,10 @@ struct Features: OptionSet {
     if !capabilities.contains(.retargetsActive) { features.remove(.retargets) }
     if !capabilities.contains(.mainQueue) || !dice.chance(25) { features.remove(.mainQueue) }
     self = features
+  }
+
+  mutating func addTasks(_ dice: inout Dice, _ capabilities: Capabilities) {
+    if capabilities.contains(.tasks) && dice.chance(35) { insert(.tasks) }
   }
 
   /// - Parameter percent: the percentage of programs in which items wait busily.

@@ -103,10 +103,19 @@ extension Generator {
         cancellable.append(submission.item.id)
       }
     }
+    if features.contains(.tasks) && taskDice.chance(50) { makeTask(&submission) }
     if !submission.hasHandle {
       place.coming.append((submission.item.id, program.queues[queue].level))
     }
     return .submit(submission)
+  }
+
+  /// Makes a plain submission one by a task.
+  private mutating func makeTask(_ submission: inout Submission) {
+    guard submission.way == .async && !submission.isBarrier && !submission.hasHandle else { return }
+    let isSerial = program.queues[submission.queue].isSerial
+    submission.way = isSerial && taskDice.chance(50) ? .actor(hops: taskDice.below(3)) : .task
+    submission.membership?.isByHand = true
   }
 
   private mutating func inlineSubmission(_ queue: Int, _ place: inout Place) -> Op {

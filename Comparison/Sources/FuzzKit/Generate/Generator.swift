@@ -20,6 +20,8 @@ public struct Generator {
   let features: Features
   /// The dice for busy waits, separate so that programs without busy waits are unaffected.
   var waitDice: Dice
+  /// The dice for tasks, separate so that programs without tasks are unaffected.
+  var taskDice: Dice
   var program = Program(queues: [], drivers: [])
   var nextID = 0
   /// The number of steps that may still be generated.
@@ -50,6 +52,8 @@ public struct Generator {
     var features = Features(&dice, capabilities)
     waitDice = Dice(seed: ~seed, index: index)
     features.addBusyWaits(&waitDice, percent: busyPercent, capabilities)
+    taskDice = Dice(seed: seed ^ 0x7461_736b, index: index)
+    features.addTasks(&taskDice, capabilities)
     self.features = features
     self.capabilities = capabilities
     let levels = dice.within(1...3)

@@ -56,6 +56,7 @@ public struct SwiftSource {
     }
     put("")
     if program.hasBusyWaits { writeFlagClass() }
+    if program.hasActors { writeActorClass() }
   }
 
   private mutating func writeRounds() {
@@ -100,6 +101,7 @@ public struct SwiftSource {
     for (number, semaphore) in program.semaphores.enumerated() {
       put("let semaphore\(number) = DispatchSemaphore(value: \(semaphore.value))")
     }
+    if program.hasActors { put("let hops = DispatchQueue(label: \"hops\")") }
     writeFlags()
     // All handles are declared before the first is made, because a closure may name any of them.
     let handles = program.allOps.flatMap(\.submissions).filter(\.hasHandle)
@@ -148,7 +150,7 @@ public struct SwiftSource {
   private mutating func write(_ ops: [Op]) { for op in ops { write(op) } }
 
   /// Writes the body of a closure.
-  private mutating func writeItem(_ item: Item) {
+  mutating func writeItem(_ item: Item) {
     // A cancelled item may not run, so its notification leaves the round instead.
     let call = "item(\(item.id)" + (isCancelled(item.id) ? ", leaves: false)" : ")")
     if item.body.isEmpty && !isWatched(item.id) {
@@ -246,8 +248,8 @@ public struct SwiftSource {
     if let membership = submission.membership, membership.isByHand {
       put("group\(membership.group).enter()")
     }
-    block("\(queue)\(call(submission)) {") { source in
-      source.writeItem(submission.item)
+    block(opening(submission)) { source in
+      source.writeItem(of: submission)
       if let membership = submission.membership, membership.isByHand {
         source.put("group\(membership.group).leave()")
       }
@@ -255,7 +257,7 @@ public struct SwiftSource {
     }
   }
 
-  private func call(_ submission: Submission) -> String {
+  func call(_ submission: Submission) -> String {
     var arguments: [String] = []
     if case .after(let microseconds) = submission.way {
       return ".asyncAfter(deadline: .now() + .microseconds(\(microseconds)))"
@@ -278,7 +280,8 @@ public struct SwiftSource {
       put(
         "\(queue).asyncAfter(deadline: .now() + .microseconds(\(microseconds)), execute: handle\(id))"
       )
-    case .async, .sync, .asyncAndWait:
+    // A task has no handle: Legality.
+    case .async, .sync, .asyncAndWait, .task, .actor:
       let group = submission.membership.map { "group: group\($0.group), " } ?? ""
       put("\(queue).\(submission.way)(\(group)execute: handle\(id))")
     }

@@ -22,8 +22,11 @@ public struct Capabilities: OptionSet, Sendable {
   /// that.
   public static let startsWhateverRuns = Capabilities(rawValue: 64)
 
+  /// A queue is a task executor; a serial one is an actor's executor too.
+  public static let tasks = Capabilities(rawValue: 128)
+
   public static let all: Capabilities = [
     .after, .asyncAndWait, .retargetsActive, .mainQueue, .blocksAnywhere, .suspendsConcurrentAtOnce,
-    .startsWhateverRuns,
+    .startsWhateverRuns, .tasks,
   ]
 }

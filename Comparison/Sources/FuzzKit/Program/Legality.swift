@@ -257,11 +257,20 @@ extension LegalityChecker {
     case .asyncAndWait:
       try demand(capabilities.contains(.asyncAndWait), "there is no asyncAndWait")
     case .perform: try demand(submission.hasHandle, "only a DispatchWorkItem has perform()")
+    case .task, .actor: try checkTask(submission)
     case .async, .sync: break
     }
     let isCancelled = cancelled.contains(submission.item.id)
     try demand(
       submission.hasHandle || !isCancelled, "item \(submission.item.id) cannot be cancelled")
+  }
+
+  private func checkTask(_ submission: Submission) throws(Complaint) {
+    let id = submission.item.id
+    try demand(capabilities.contains(.tasks), "queues are no executors")
+    try demand(!submission.isBarrier && !submission.hasHandle, "task \(id) is no work item")
+    guard case .actor = submission.way else { return }
+    try demand(program.queues[submission.queue].isSerial, "the actor of \(id) is not serial")
   }
 
   private mutating func checkItem(

@@ -66,12 +66,17 @@ public struct Submission: Hashable, Sendable {
     case after(Int)
     /// `perform()` of the handle, on no queue.
     case perform
+    /// A detached task that prefers the queue as its executor.
+    case task
+    /// A detached task that calls an actor whose executor is the queue, a serial one. It hops onto
+    /// the actor and back this many times before the item.
+    case actor(hops: Int)
 
     /// Whether the caller returns only after the item.
     public var isInline: Bool {
       switch self {
       case .sync, .asyncAndWait, .perform: true
-      case .async, .after: false
+      case .async, .after, .task, .actor: false
       }
     }
   }

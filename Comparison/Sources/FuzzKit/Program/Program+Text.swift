@@ -73,9 +73,9 @@ struct WordWriter {
     case .sync: words.append("sync")
     case .asyncAndWait: words.append("asyncAndWait")
     case .perform: words.append("perform")
-    case .after(let microseconds):
-      words.append("after")
-      put(microseconds)
+    case .after(let microseconds): put("after", microseconds)
+    case .task: words.append("task")
+    case .actor(let hops): put("actor", hops)
     }
     put(submission.isBarrier)
     put(submission.hasHandle)
@@ -189,6 +189,8 @@ struct WordReader {
     case "asyncAndWait": .asyncAndWait
     case "perform": .perform
     case "after": .after(try number())
+    case "task": .task
+    case "actor": .actor(hops: try number())
     default: throw .unknown
     }
   }

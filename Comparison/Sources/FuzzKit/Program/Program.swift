@@ -76,6 +76,8 @@ public enum QoSName {
   public static let all = [
     "unspecified", "background", "utility", "default", "userInitiated", "userInteractive",
   ]
+  /// The raw values of the same classes as a `TaskPriority`.
+  public static let taskPriorities: [UInt8] = [0, 0x09, 0x11, 0x15, 0x19, 0x21]
 }
 
 public let specificKeyCount = 2

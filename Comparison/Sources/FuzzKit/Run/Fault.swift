@@ -36,6 +36,8 @@ public enum Fault: String, CaseIterable, Sendable {
   /// other items from starting.
   case keepsWidth = "keeps-width"
   case crashes = "crashes"
+  /// A task's item runs on a global queue, whichever queue the task or its actor asks for.
+  case ignoresExecutors = "ignores-executors"
 
   /// The violations of which the checker must report one.
   public var breaks: Set<Invariant> {
@@ -61,6 +63,7 @@ public enum Fault: String, CaseIterable, Sendable {
     case .runsAfterwards: [.nothingAfterwards, .exactlyOnce]
     case .hangs, .keepsWidth: [.everythingEnds]
     case .crashes: [.noCrash]
+    case .ignoresExecutors: [.serialExclusion, .serialOrder, .barrierExclusion, .barrierOrder]
     }
   }
 
@@ -69,6 +72,7 @@ public enum Fault: String, CaseIterable, Sendable {
     switch self {
     case .afterTooEarly: .after
     case .ignoresRetargeting: .retargetsActive
+    case .ignoresExecutors: .tasks
     default: []
     }
   }

@@ -25,6 +25,10 @@ enum Moves {
           if case .asyncAndWait = submission.way { changed.way = .sync }
           if case .perform = submission.way { changed.way = .sync }
           if case .after = submission.way { changed.way = .async }
+          if case .task = submission.way { changed.way = .async }
+          if case .actor(let hops) = submission.way {
+            changed.way = hops > 0 ? .actor(hops: 0) : .task
+          }
         }
       },
     ]
