@@ -71,7 +71,7 @@ let package = Package(
       path: "Sources/Inside", swiftSettings: language),
     // The command.
     .executableTarget(
-      name: "grandcentral", dependencies: ["GrandCentralInside"],
+      name: "grandcentral", dependencies: ["GrandCentralInside", "GrandCentralPrimitives"],
       path: "Sources/Command", swiftSettings: language),
 
     // Programs for behaviour that cannot be tested inside the test process.
@@ -103,7 +103,7 @@ let package = Package(
       path: "Tests/Probes/FaultProbe", swiftSettings: language),
     // Programs that hang, for the command to explain.
     .executableTarget(
-      name: "HangProbe", dependencies: ["GrandCentral"],
+      name: "HangProbe", dependencies: ["GrandCentral", faults],
       path: "Tests/Probes/HangProbe", swiftSettings: language),
     .executableTarget(
       name: "ClockProbe", dependencies: ["GrandCentral", clock, testSupport],
@@ -146,7 +146,7 @@ let package = Package(
       swiftSettings: language),
     // Tests programs on the drop-in library, which its script builds, in separate processes.
     .testTarget(
-      name: "DropInTests", dependencies: [testSupport],
+      name: "DropInTests", dependencies: ["grandcentral", testSupport],
       exclude: ["Clients", "ClientPackage", "Embedding"],
       swiftSettings: language),
   ]

@@ -5,18 +5,22 @@ import GrandCentralInside
 let usage = """
   Usage: grandcentral ps
          grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
+         grandcentral run [--dump-after SECONDS] [--stuck-after SECONDS] [--] PROGRAM [ARGUMENT…]
 
   Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang or be stopped.
 
     ps                       lists the processes that have a board
     dump PID                 shows what hangs in a process, its threads and its queues
     dump FILE                the same for a file that GRANDCENTRAL_BLACKBOX=DIR left behind
+    run PROGRAM              runs a program, and prints its dump to standard error when it is stuck
+    --dump-after SECONDS     prints the dump of a program that still runs after this time
     --all                    shows idle threads and all queues
     --json                   prints one JSON object
-    --stuck-after SECONDS    reports waits that last longer than this (default 5)
+    --stuck-after SECONDS    reports waits that last longer than this (default: dump 5, run 30)
     --help                   prints this text
 
   Exit status: 0: nothing is stuck. 1: something is stuck. 2: the board cannot be read. 64: wrong usage.
+  run ends as the program does, by the same status or signal; 126: it cannot be started, 127: it is not found.
 
   """
 
@@ -41,6 +45,10 @@ func writeAll(_ text: String, to descriptor: Int32) -> Bool {
   return true
 }
 
+func isColoured(_ descriptor: Int32) -> Bool {
+  isatty(descriptor) == 1 && getenv("NO_COLOR") == nil
+}
+
 func dump(_ arguments: [String]) -> Int32 {
   var target: String?
   var all = false
@@ -52,10 +60,7 @@ func dump(_ arguments: [String]) -> Int32 {
     case "--all": all = true
     case "--json": json = true
     case "--stuck-after":
-      guard let seconds = rest.popFirst().flatMap(Double.init), seconds >= 0, seconds < 1e9 else {
-        failUsage("--stuck-after needs a number of seconds.")
-      }
-      stuckAfter = seconds
+      stuckAfter = seconds(argument, rest.popFirst())
     case _ where argument.hasPrefix("--"): failUsage("There is no option \(argument).")
     case _ where target == nil: target = argument
     default: failUsage("dump takes one process or file.")
@@ -69,8 +74,8 @@ func dump(_ arguments: [String]) -> Int32 {
       } else {
         try Dump(path: target)
       }
-    let isColoured = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
-    printAll(json ? dump.json() : dump.text(all: all, style: Style(isColoured: isColoured)))
+    let style = Style(isColoured: isColoured(STDOUT_FILENO))
+    printAll(json ? dump.json() : dump.text(all: all, style: style))
     return dump.findings.isEmpty ? 0 : 1
   } catch {
     printError("\(error)")
@@ -92,8 +97,10 @@ case "ps":
   }
 case "dump":
   exit(dump(Array(arguments.dropFirst())))
+case "run":
+  Run.perform(RunOptions(Array(arguments.dropFirst())))
 case nil:
-  failUsage("Name a verb: ps or dump.")
+  failUsage("Name a verb: ps, dump or run.")
 case .some(let verb):
   failUsage("There is no verb '\(verb)'.")
 }

@@ -12,8 +12,11 @@ package struct Finding: Sendable, Equatable {
     case forgottenResume = "forgotten-resume"
     case suspectedDeadlock = "suspected-deadlock"
     case stuckQueue = "stuck-queue"
+    case forgottenLeave = "forgotten-leave"
   }
   package let kind: Kind
+  /// The threads or the queue: what two findings of one hang have in common.
+  package let subject: String
   package let headline: String
   package let details: [String]
 }
@@ -56,11 +59,16 @@ package struct Analysis {
     indexOf = indices
   }
 
+  /// A damaged board may show a chain of targets of any length.
+  private static var maxTargets: Int { 256 }
+
   /// A queue and its targets below the global queue.
   private static func hierarchy(of place: UInt32, in snapshot: Snapshot) -> [UInt32] {
     var path: [UInt32] = []
     var next = place
-    while let queue = snapshot.queues[next], queue.kind != .global, !path.contains(next) {
+    while let queue = snapshot.queues[next], queue.kind != .global, !path.contains(next),
+      path.count < maxTargets
+    {
       path.append(next)
       next = queue.target
     }
@@ -118,7 +126,7 @@ package struct Analysis {
       .compactMap { stuck(behind: $0.key, $0.value) }
     return deadlocks + explosion() + suspended()
       + ends.filter { $0.kind == .suspectedDeadlock } + ends.filter { $0.kind == .stuckQueue }
-      + strayHolders()
+      + strayHolders() + forgottenLeave()
   }
 
   private func deadlocks() -> [Finding] {
@@ -128,8 +136,9 @@ package struct Analysis {
         return nil
       }
       return Finding(
-        kind: .deadlock,
-        headline: "Deadlock: \(cycle.count) thread(s) wait for each other.",
+        kind: .deadlock, subject: "\(cycle.map { snapshot.threads[$0].id }.sorted())",
+        headline: "Deadlock: \(Self.threads(cycle.count, "wait")) for "
+          + (cycle.count == 1 ? "itself." : "each other."),
         details: links(cycle, isClosed: true) + [
           "Use async() for one of these, or let all of them enter the queues in the same order."
         ])
@@ -158,9 +167,9 @@ package struct Analysis {
       guard isOld(end) else { return nil }
       if kind == .suspectedDeadlock {
         return Finding(
-          kind: kind,
-          headline: "Suspected deadlock: \(count) thread(s) wait for queue '\(queue)', whose item "
-            + "\(doing(end)).",
+          kind: kind, subject: queue,
+          headline: "Suspected deadlock: \(Self.threads(count, "wait")) for queue '\(queue)', "
+            + "whose item \(doing(end)).",
           details: links(longest, isClosed: false) + [
             "If the wait ends by work on '\(queue)', or by one of these threads, it never ends."
           ])
@@ -169,8 +178,9 @@ package struct Analysis {
       return nil
     }
     return Finding(
-      kind: .stuckQueue,
-      headline: "Queue '\(queue)' is stuck behind one item: \(count) thread(s) wait for it.",
+      kind: .stuckQueue, subject: queue,
+      headline: "Queue '\(queue)' is stuck behind one item: "
+        + "\(Self.threads(count, "wait")) for it.",
       details: links(longest, isClosed: false))
   }
 
@@ -188,9 +198,10 @@ package struct Analysis {
       let holder = threads[0].holder
       if isAsleep(holder) == false { return nil }
       return Finding(
-        kind: .stuckQueue,
+        kind: .stuckQueue, subject: label(place),
         headline:
-          "Queue '\(label(place))' is stuck behind one item: \(threads.count) thread(s) wait for it.",
+          "Queue '\(label(place))' is stuck behind one item: "
+          + "\(Self.threads(threads.count, "wait")) for it.",
         details: threads.map { "\(describe($0)) \(doing($0)), held by thread \(holder)" })
     }
   }
@@ -216,7 +227,7 @@ package struct Analysis {
     }
     return [
       Finding(
-        kind: .explosion,
+        kind: .explosion, subject: "",
         headline: "Thread explosion: \(blocked.count) threads are held by items that wait.",
         details: ["Queues that hold the threads:"] + lines(counts, "") + ["They wait for:"]
           + lines(waits, "") + [
@@ -233,11 +244,36 @@ package struct Analysis {
       }
       guard queue.queuedSuspended > 0 || !waiters.isEmpty else { return nil }
       return Finding(
-        kind: .forgottenResume,
+        kind: .forgottenResume, subject: "\(queue.place)",
         headline: "Forgotten resume: queue '\(queue.label)' is suspended since "
-          + "\(duration(age(queue.suspendedSince))), and \(queue.queuedSuspended) item(s) wait in it.",
+          + "\(duration(age(queue.suspendedSince))), and "
+          + "\(Self.count(queue.queuedSuspended, "item", "wait")) in it.",
         details: waiters.map { "\(describe($0)) \(doing($0))" } + [
           "Call resume() once per suspend(), or activate() on a queue made inactive."
+        ])
+    }
+  }
+}
+
+extension Analysis {
+  /// Groups for which a thread waits, while no thread of the process has work that could leave one.
+  fileprivate func forgottenLeave() -> [Finding] {
+    let hasWork = snapshot.threads.contains { thread in
+      switch thread.activity {
+      case .none, .idle: false
+      case .running: isAsleep(thread.id) != true
+      case .waiting: thread.wait != .group
+      }
+    }
+    let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .group && isOld($0) }
+    if hasWork || waiters.isEmpty { return [] }
+    return Dictionary(grouping: waiters, by: \.object).sorted { $0.key < $1.key }.map {
+      Finding(
+        kind: .forgottenLeave, subject: "\($0)",
+        headline: "Suspected forgotten leave: \(Self.threads($1.count, "wait")) for a group, "
+          + "and no thread has work that could leave it.",
+        details: $1.map { "\(describe($0)) \(doing($0))" } + [
+          "Call leave() once per enter(), on every path."
         ])
     }
   }
@@ -246,6 +282,15 @@ package struct Analysis {
 // MARK: Words
 
 extension Analysis {
+  /// A number of threads and what they do.
+  static func threads(_ number: Int, _ verb: String) -> String {
+    count(UInt64(number), "thread", verb)
+  }
+
+  fileprivate static func count(_ number: UInt64, _ noun: String, _ verb: String) -> String {
+    number == 1 ? "1 \(noun) \(verb)s" : "\(number) \(noun)s \(verb)"
+  }
+
   package func label(_ place: UInt32) -> String {
     if place == 0 { return "?" }
     guard let queue = snapshot.queues[place] else { return "queue \(place)" }

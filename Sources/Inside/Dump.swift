@@ -14,9 +14,9 @@ package struct Dump {
   private static var secondLookNanoseconds: UInt64 { 20_000_000 }
 
   /// Looks at a live process. If something seems to hang, looks again a little later: what moved
-  /// meanwhile does not hang.
-  package init(process: Int, stuckAfter: UInt64) throws {
-    let source = try BoardFile.open(process: process)
+  /// meanwhile does not hang. `path`: the board's file, where it is known.
+  package init(process: Int, path: String? = nil, stuckAfter: UInt64) throws {
+    let source = try path.map(BoardFile.open(path:)) ?? BoardFile.open(process: process)
     let first = try Snapshot(source)
     var before: [UInt32: Processes.Scheduling] = [:]
     for thread in first.threads where thread.activity == .running {
@@ -58,11 +58,20 @@ package struct Dump {
     findings = self.analysis.findings()
   }
 
-  /// Looks at a file that a process left behind.
-  package init(path: String) throws {
-    let snapshot = try Snapshot(BoardFile.open(path: path))
-    // When the process ended is not known, so no wait is too short.
-    analysis = Analysis(snapshot, now: snapshot.latest, stuckAfter: 0, isAsleep: { _ in nil })
+  /// Looks at a file that a process left behind. Where the time of its end is not known, no wait is
+  /// too short.
+  package init(path: String, endedAt: UInt64? = nil, stuckAfter: UInt64 = 0) throws {
+    try self.init(BoardFile.open(path: path), endedAt: endedAt, stuckAfter: stuckAfter)
+  }
+
+  /// As for a file, of any bytes.
+  package init(
+    _ source: some BoardSource, endedAt: UInt64? = nil, stuckAfter: UInt64 = 0
+  ) throws {
+    let snapshot = try Snapshot(source)
+    analysis = Analysis(
+      snapshot, now: endedAt ?? snapshot.latest, stuckAfter: endedAt == nil ? 0 : stuckAfter,
+      isAsleep: { _ in nil })
     findings = analysis.findings()
     liveProcess = nil
     isStopped = false
@@ -125,7 +134,7 @@ package struct Dump {
       if queue.suspendedSince != 0 {
         words += ", suspended for \(analysis.duration(analysis.age(queue.suspendedSince)))"
       }
-      return words + (waiters > 0 ? ", \(waiters) thread(s) wait for it" : "")
+      return words + (waiters > 0 ? ", \(Analysis.threads(waiters, "wait")) for it" : "")
     }
     if shown.count < queues.count {
       lines.append("  … and \(queues.count - shown.count) more (--all)")

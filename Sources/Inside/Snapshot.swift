@@ -1,5 +1,6 @@
 // A board as values: threads and queues. Every byte may be wrong, by accident or on purpose, so
 // each number is checked before it is used, and each text is made printable.
+import Glibc
 import GrandCentralCore
 
 /// A thread as its record shows it.
@@ -125,13 +126,21 @@ package struct Snapshot: Sendable {
       let bytes = source.read(at: offset, count: piece * BoardLayout.recordBytes)
       if bytes.isEmpty { break }
       // Most pieces are holes.
-      if bytes.allSatisfy({ $0 == 0 }) { continue }
+      if Self.areZero(bytes) { continue }
       records(source, at: offset, count: piece) { index, words in
         let place = UInt32(first + index)
         if let queue = QueueRecord(Array(words), place: place) { found[place] = queue }
       }
     }
     queues = found
+  }
+
+  /// Whether all bytes are 0: the first is, and each equals the next.
+  private static func areZero(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      guard let first = bytes.baseAddress, bytes[0] == 0 else { return bytes.isEmpty }
+      return memcmp(first, first + 1, bytes.count - 1) == 0
+    }
   }
 
   static func words(_ bytes: [UInt8]) -> [UInt64] {

@@ -28,7 +28,6 @@ public final class ThreadShared: @unchecked Sendable {
   @Cell public var sleepingTask: String? = nil
   public let sleepingTaskLock = Lock()
 
-
   // The effects of the thread's class: see ThreadPolicy/ThreadEffects in the engine.
   /// Guards every change of the kernel's settings for the thread.
   public let effectsLock = Lock()

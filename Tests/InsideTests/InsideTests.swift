@@ -50,11 +50,25 @@ private func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
 }
 
 private let scenes = [
-  ("deadlock", "Deadlock: 2 thread(s) wait for each other."),
-  ("blocked-by-group", "Suspected deadlock: 1 thread(s) wait for queue 'stuck', whose item waits"),
-  ("blocked", "Queue 'stuck' is stuck behind one item: 1 thread(s) wait for it."),
+  ("deadlock", "Deadlock: 2 threads wait for each other."),
+  (
+    "blocked-by-group",
+    "Suspected deadlock: 1 thread waits for queue 'stuck', whose item waits for a group"
+  ),
+  (
+    "blocked-by-semaphore",
+    "Suspected deadlock: 1 thread waits for queue 'stuck', whose item waits for a semaphore"
+  ),
+  (
+    "blocked-by-item",
+    "Suspected deadlock: 1 thread waits for queue 'stuck', whose item waits for a work item"
+  ),
+  ("blocked", "Queue 'stuck' is stuck behind one item: 1 thread waits for it."),
   ("explosion", "Thread explosion: 80 threads are held by items that wait."),
   ("forgotten-resume", "Forgotten resume: queue 'asleep' is suspended since"),
+  ("forgotten-leave", "Suspected forgotten leave: 1 thread waits for a group, and no thread has"),
+  ("thousand-threads", "Queue 'stuck' is stuck behind one item: 1000 threads wait for it."),
+  ("exec", "Queue 'stuck' is stuck behind one item: 1 thread waits for it."),
 ]
 
 @Suite("grandcentral dump") struct DumpTests {
@@ -96,7 +110,7 @@ private let scenes = [
     }
     defer { unlink(path) }
     let result = dump(path, [])
-    #expect(result.output.hasPrefix("Deadlock: 2 thread(s)"), "\(result.output)\(result.errors)")
+    #expect(result.output.hasPrefix("Deadlock: 2 threads"), "\(result.output)\(result.errors)")
     #expect(result.status == 1)
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)

@@ -1,6 +1,7 @@
-import Glibc
 // Programs that hang in one way each, and a healthy one. Each prints "ready" and then blocks until
 // its standard input ends.
+import CFaults
+import Glibc
 import GrandCentral
 
 func announceAndWait() -> Never {
@@ -55,6 +56,95 @@ func blocked() {
   DispatchQueue.global().async { queue.sync {} }
 }
 
+/// An item of a queue waits for `wait`, which never ends, and a thread waits for the queue.
+func blocked(by wait: @escaping @Sendable () -> Void) {
+  let queue = DispatchQueue(label: "stuck")
+  let begun = DispatchSemaphore(value: 0)
+  queue.async {
+    begun.signal()
+    wait()
+  }
+  begun.wait()
+  DispatchQueue.global().async { queue.sync {} }
+}
+
+/// Two queues wait for each other through sync() alone. The engine stops the process for it, after
+/// it has waited for 50 ms.
+func deadlockOfSync() {
+  let queues = [DispatchQueue(label: "first"), DispatchQueue(label: "second")]
+  let begun = DispatchGroup()
+  for _ in queues { begun.enter() }
+  for index in queues.indices {
+    queues[index].async {
+      begun.leave()
+      begun.wait()
+      queues[1 - index].sync {}
+    }
+  }
+}
+
+/// A thread waits for a group that an item has entered and not left.
+func forgottenLeave() {
+  let group = DispatchGroup()
+  DispatchQueue.global().async(group: group) { group.enter() }
+  startThread { group.wait() }
+}
+
+func startThread(_ body: @escaping @Sendable () -> Void) {
+  var thread = pthread_t()
+  let box = Unmanaged.passRetained(ThreadBody(body))
+  let error = pthread_create(
+    &thread, nil,
+    { raw in
+      // SAFETY: the reference was retained for this thread.
+      guard let raw else { return nil }
+      Unmanaged<ThreadBody>.fromOpaque(raw).takeRetainedValue().body()
+      return nil
+    }, box.toOpaque())
+  if error != 0 { exit(71) }
+}
+
+final class ThreadBody: Sendable {
+  let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// A thousand threads wait for a queue.
+func thousandThreads() {
+  let queue = DispatchQueue(label: "stuck")
+  let begun = DispatchSemaphore(value: 0)
+  queue.async {
+    begun.signal()
+    while true { pause() }
+  }
+  begun.wait()
+  for _ in 0..<1000 { startThread { queue.sync {} } }
+}
+
+/// Closes each descriptor beyond the first three, as a daemon does, with that of the board.
+func closeDescriptors() {
+  for descriptor in Int32(3)..<1024 { close(descriptor) }
+}
+
+/// Uses the engine, and replaces the program by one that hangs.
+func replaceProgram(by scene: String) {
+  DispatchQueue(label: "before exec").async { while true { pause() } }
+  DispatchQueue.global().sync {}
+  var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("HangProbe"), strdup(scene), nil]
+  execv("/proc/self/exe", &arguments)
+  exit(71)
+}
+
+/// Hangs in a forked child, whose parent has a board and does not hang.
+func forkHanging() {
+  DispatchQueue(label: "of the parent").async {}
+  DispatchQueue.global().sync {}
+  if faults_fork() == 0 { return blocked() }
+  var state: Int32 = 0
+  while wait(&state) < 0 && errno == EINTR {}
+  exit(0)
+}
+
 /// More items than there may be threads wait for a semaphore.
 func explosion() {
   let never = DispatchSemaphore(value: 0)
@@ -94,6 +184,16 @@ func healthy() {
     case "blocked-by-group": blockedByGroup()
     case "explosion": explosion()
     case "forgotten-resume": forgottenResume()
+    case "blocked-by-semaphore": blocked { DispatchSemaphore(value: 0).wait() }
+    case "blocked-by-item": blocked { DispatchWorkItem {}.wait() }
+    case "deadlock-of-sync": deadlockOfSync()
+    case "forgotten-leave": forgottenLeave()
+    case "thousand-threads": thousandThreads()
+    case "closed-descriptors":
+      blocked()
+      closeDescriptors()
+    case "exec": replaceProgram(by: "blocked")
+    case "fork": forkHanging()
     case "healthy": healthy()
     default: exit(64)
     }

@@ -1,0 +1,146 @@
+// grandcentral run: starts a program and prints its board when it hangs. The command has one thread
+// and no signal handler: it blocks the signals that it forwards and takes them by sigtimedwait(2).
+import Glibc
+import GrandCentralInside
+import GrandCentralPrimitives
+
+struct RunOptions {
+  var dumpAfter: Double?
+  var stuckAfter = 30.0
+  var program: [String] = []
+
+  init(_ arguments: [String]) {
+    var rest = arguments[...]
+    while let argument = rest.first, argument.hasPrefix("-") {
+      rest.removeFirst()
+      switch argument {
+      case "--":
+        program = Array(rest)
+        if program.isEmpty { failUsage("run needs a program after '--'.") }
+        return
+      case "--dump-after": dumpAfter = seconds(argument, rest.popFirst())
+      case "--stuck-after": stuckAfter = seconds(argument, rest.popFirst())
+      default: failUsage("There is no option \(argument).")
+      }
+    }
+    program = Array(rest)
+    if program.isEmpty { failUsage("run needs a program.") }
+  }
+}
+
+/// The number of an option; ends the command if it is none.
+func seconds(_ option: String, _ text: String?) -> Double {
+  guard let seconds = text.flatMap(Double.init), seconds >= 0, seconds < 1e9 else {
+    failUsage("\(option) needs a number of seconds.")
+  }
+  return seconds
+}
+
+struct Run {
+  private let options: RunOptions
+  private let child: Supervised
+  private let signals: sigset_t
+  private let usualMask: sigset_t
+
+  private static let forwarded = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH]
+  /// Signals with which a person or a supervisor ends a program that hangs. After another one, the
+  /// program has reported its own error.
+  private static let endings = [SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM, SIGXCPU]
+
+  /// Runs the program. Ends the command as the program ends.
+  static func perform(_ options: RunOptions) -> Never {
+    // An inherited SIG_IGN would hide how the program ended: wait(2).
+    signal(SIGCHLD, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in forwarded + [SIGCHLD] { sigaddset(&signals, number) }
+    var usual = sigset_t()
+    sigprocmask(SIG_BLOCK, &signals, &usual)
+    let end: Supervised.End
+    do {
+      let child = try Supervised(options.program, signalMask: usual)
+      end = Run(options: options, child: child, signals: signals, usualMask: usual).supervise()
+    } catch let error as Supervised.SpawnError {
+      printError("\(options.program[0]): \(String(cString: strerror(error.errno)))")
+      exit(error.errno == ENOENT ? 127 : 126)
+    } catch {
+      printError("\(error)")
+      exit(126)
+    }
+    switch end {
+    case .exited(let status): exit(status)
+    case .killed(let number): die(by: number)
+    }
+  }
+
+  /// Ends the command by the signal, without a core file of its own.
+  private static func die(by number: Int32) -> Never {
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    signal(number, SIG_DFL)
+    var only = sigset_t()
+    sigemptyset(&only)
+    sigaddset(&only, number)
+    sigprocmask(SIG_UNBLOCK, &only, nil)
+    kill(getpid(), number)
+    exit(128 + number)
+  }
+
+  private func supervise() -> Supervised.End {
+    let begin = Clock.monotonicNanoseconds()
+    let stuckAfter = UInt64(options.stuckAfter * 1e9)
+    let interval = min(max(stuckAfter / 3, 200_000_000), 10_000_000_000)
+    var dumpAt = options.dumpAfter.map { begin + UInt64($0 * 1e9) } ?? .max
+    var lookAt = begin + interval
+    while true {
+      if let end = child.end() {
+        if case .killed(let number) = end, Self.endings.contains(number) {
+          show(child.lastDumps(stuckAfter: stuckAfter), "hung when it was killed")
+        }
+        return end
+      }
+      forward(until: min(dumpAt, lookAt))
+      let now = Clock.monotonicNanoseconds()
+      if now >= dumpAt {
+        dumpAt = .max
+        let dumps = child.dumps(stuckAfter: stuckAfter)
+        show(dumps, "still runs after \(options.dumpAfter ?? 0) s")
+        if dumps.isEmpty {
+          printError(
+            """
+            '\(options.program[0])' still runs after \(options.dumpAfter ?? 0) s, and has no board: it does not run on Grand \
+            Central, or has not used a queue yet.
+            """)
+        }
+      }
+      if now >= lookAt {
+        show(child.newlyStuck(stuckAfter: stuckAfter), "is stuck")
+        lookAt = now + interval
+      }
+    }
+  }
+
+  /// Waits for a signal or for the time, and forwards a signal that a process sent. One of the
+  /// terminal reaches the program from the kernel: both are in its foreground process group.
+  private func forward(until deadline: UInt64) {
+    let now = Clock.monotonicNanoseconds()
+    let left = deadline > now ? min(deadline - now, 3_600_000_000_000) : 0
+    var timeout = timespec(
+      tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
+    var information = siginfo_t()
+    var signals = signals
+    let number = sigtimedwait(&signals, &information, &timeout)
+    // siginfo(7): a code above 0 is the kernel's.
+    if number > 0, number != SIGCHLD, information.si_code <= 0 {
+      kill(pid_t(child.process), number)
+    }
+  }
+
+  private func show(_ dumps: [Dump], _ reason: String) {
+    let style = Style(isColoured: isColoured(STDERR_FILENO))
+    for dump in dumps {
+      printError("process \(dump.analysis.snapshot.process) \(reason).")
+      _ = writeAll(dump.text(all: false, style: style), to: STDERR_FILENO)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// Hangs in the way that its argument names, and prints "ready" before.
+#include <dispatch/dispatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static dispatch_queue_t first, second;
+static dispatch_group_t group;
+static dispatch_semaphore_t begun, never;
+
+static void nothing(void *context) { (void)context; }
+static void enter_first(void *context) {
+  (void)context;
+  dispatch_sync_f(first, NULL, nothing);
+}
+static void wait_for_group(void *context) {
+  (void)context;
+  dispatch_semaphore_signal(begun);
+  dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
+}
+static void wait_for_semaphore(void *context) {
+  (void)context;
+  dispatch_semaphore_wait(never, DISPATCH_TIME_FOREVER);
+}
+static void sleep_in_kernel(void *context) {
+  (void)context;
+  dispatch_semaphore_signal(begun);
+  for (;;) pause();
+}
+
+int main(int count, char **arguments) {
+  const char *scene = count > 1 ? arguments[1] : "";
+  first = dispatch_queue_create("first", NULL);
+  second = dispatch_queue_create("second", DISPATCH_QUEUE_CONCURRENT);
+  group = dispatch_group_create();
+  begun = dispatch_semaphore_create(0);
+  never = dispatch_semaphore_create(0);
+  dispatch_queue_t global = dispatch_get_global_queue(0, 0);
+  if (strcmp(scene, "group") == 0) {
+    dispatch_group_enter(group);
+    dispatch_async_f(first, NULL, wait_for_group);
+    dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
+    dispatch_async_f(global, NULL, enter_first);
+  } else if (strcmp(scene, "kernel") == 0) {
+    dispatch_async_f(first, NULL, sleep_in_kernel);
+    dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
+    dispatch_async_f(global, NULL, enter_first);
+  } else if (strcmp(scene, "explosion") == 0) {
+    for (int item = 0; item < 80; item++) dispatch_async_f(second, NULL, wait_for_semaphore);
+  } else if (strcmp(scene, "resume") == 0) {
+    dispatch_suspend(first);
+    dispatch_async_f(first, NULL, nothing);
+  } else if (strcmp(scene, "leave") == 0) {
+    dispatch_group_enter(group);
+    dispatch_async_f(second, NULL, wait_for_group);
+  } else if (strcmp(scene, "healthy") == 0) {
+    for (int item = 0; item < 80; item++) dispatch_group_async_f(group, second, NULL, nothing);
+    dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
+  } else {
+    return 64;
+  }
+  if (write(1, "ready\n", 6) != 6) return 1;
+  char byte;
+  return read(0, &byte, 1) < 0;
+}

@@ -1,0 +1,142 @@
+// grandcentral run: a program that hangs prints its dump; the command ends as the program ends.
+import Glibc
+import TestSupport
+import Testing
+
+private func run(
+  _ options: [String], _ program: [String], environment: [String: String] = [:]
+) -> ChildResult {
+  runChild(
+    ["\(buildFolder)/grandcentral", "run"] + options + ["--"] + program, environment: environment)
+}
+
+/// The command around a probe that hangs. The probe ends with its input, so with this object.
+private final class Supervision {
+  let command: pid_t
+  private let input: Int32
+  private let output: Int32
+  private(set) var text = ""
+  private var isOver = false
+
+  init(_ scene: String, _ options: [String]) {
+    var down: [Int32] = [0, 0]
+    var up: [Int32] = [0, 0]
+    _ = pipe(&down)
+    _ = pipe(&up)
+    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    // The shell joins the streams: what the probe prints precedes the dump.
+    command = startChild(
+      ["sh", "-c", "exec \"$@\" 2>&1", "sh", "\(buildFolder)/grandcentral", "run"] + options
+        + ["--", "\(buildFolder)/HangProbe", scene], input: down[0], output: up[1])
+    close(down[0])
+    close(up[1])
+    input = down[1]
+    output = up[0]
+  }
+
+  /// Reads the output until it contains `line`. Fails the test when it ends before.
+  func read(until line: String) {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while !text.contains(line) {
+      var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+      let limit = Int32(clamping: patienceSeconds * 1000)
+      let count = poll(&ready, 1, limit) > 0 ? Glibc.read(output, &buffer, buffer.count) : 0
+      if count <= 0 {
+        Issue.record("no '\(line)' in: \(text)")
+        return
+      }
+      text += String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+  }
+
+  /// Waits for the end of the command.
+  func end() -> (status: Int32?, signal: Int32?) {
+    isOver = true
+    return waitFor(command)
+  }
+
+  deinit {
+    close(input)
+    if !isOver { _ = waitFor(command) }
+    close(output)
+  }
+}
+
+@Suite("grandcentral run") struct RunTests {
+  @Test(arguments: [0, 1, 42, 255]) func `ends with the status of the program`(_ status: Int32) {
+    let result = run([], ["sh", "-c", "echo out; echo err >&2; exit \(status)"])
+    #expect(result.status == status && result.output == "out\n" && result.errors == "err\n")
+  }
+
+  @Test(arguments: [SIGKILL, SIGTERM, SIGABRT, SIGSEGV])
+  func `ends by the signal that ended the program`(_ signal: Int32) {
+    let result = run([], ["sh", "-c", "ulimit -c 0; kill -\(signal) $$"])
+    #expect(result.signal == signal, "\(result)")
+  }
+
+  @Test func `says why a program cannot be started`() {
+    let missing = run([], ["/nonexistent/program"])
+    #expect(missing.status == 127 && missing.errors.contains("No such file"), "\(missing)")
+    let folder = run([], ["/"])
+    #expect(folder.status == 126 && folder.errors.contains("Permission denied"), "\(folder)")
+    #expect(runChild(["\(buildFolder)/grandcentral", "run"]).status == 64)
+    #expect(run(["--dump-after", "soon"], ["true"]).status == 64)
+  }
+
+  @Test(arguments: [
+    ("deadlock", "Deadlock: 2 threads wait for each other."),
+    ("forgotten-resume", "Forgotten resume: queue 'asleep' is suspended since"),
+    ("closed-descriptors", "Queue 'stuck' is stuck behind one item: 1 thread waits for it."),
+    ("exec", "Queue 'stuck' is stuck behind one item: 1 thread waits for it."),
+    ("fork", "Queue 'stuck' is stuck behind one item: 1 thread waits for it."),
+  ])
+  func `prints the dump of a program that is stuck`(_ scene: String, _ line: String) {
+    let supervision = Supervision(scene, ["--stuck-after", "0"])
+    supervision.read(until: " is stuck.\n\(line)")
+  }
+
+  @Test func `prints the dump of a program that takes longer`() {
+    let supervision = Supervision("healthy", ["--dump-after", "0.1"])
+    supervision.read(until: " still runs after 0.1 s.\nNothing is stuck.")
+  }
+
+  @Test func `says that a program has no board`() {
+    let result = run(["--dump-after", "0"], ["sleep", "1"])
+    #expect(result.status == 0 && result.errors.contains("has no board"), "\(result)")
+  }
+
+  @Test(arguments: [SIGTERM, SIGUSR1, SIGHUP]) func `forwards signals`(_ signal: Int32) {
+    let supervision = Supervision("healthy", [])
+    supervision.read(until: "ready\n")
+    kill(supervision.command, signal)
+    #expect(supervision.end().signal == signal)
+  }
+
+  @Test func `names the hang of a program that was killed`() throws {
+    let supervision = Supervision("deadlock", ["--stuck-after", "0"])
+    supervision.read(until: " is stuck.\nDeadlock: 2 threads wait for each other.")
+    let process = try #require(supervision.text.firstMatch(of: /process (\d+) is stuck/)?.1)
+    kill(try #require(pid_t(process)), SIGKILL)
+    supervision.read(until: "\(process) hung when it was killed.\nDeadlock: 2 threads wait for ")
+    #expect(supervision.end().signal == SIGKILL)
+  }
+
+  @Test func `leaves the report of a deadlock to the engine, which uses the same words`() {
+    let supervision = Supervision("deadlock-of-sync", [])
+    supervision.read(until: "in the same order.")
+    #expect(supervision.end().signal == SIGILL)
+    let report = supervision.text.split(separator: "\n").filter { $0 != "ready" }
+    #expect(report.first?.hasSuffix("Deadlock: 2 threads wait for each other in sync().") == true)
+    #expect(
+      report.dropFirst().prefix(2).allSatisfy {
+        $0.contains(/^  thread \d+ '\w+' waits for queue '\w+', held by thread \d+ '\w+'$/)
+      }, "\(report)")
+  }
+
+  @Test func `leaves nothing behind`() {
+    let script = "echo $GRANDCENTRAL_BLACKBOX; touch $GRANDCENTRAL_BLACKBOX/x"
+    let result = run([], ["sh", "-c", script])
+    let folder = result.lines.first ?? ""
+    #expect(folder.contains("/grandcentral-run-") && access(folder, F_OK) != 0, "\(result)")
+  }
+}
