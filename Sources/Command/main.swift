@@ -5,6 +5,9 @@ import GrandCentralInside
 let usage = """
   Usage: grandcentral ps
          grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
+         grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS] [--sampled]
+         grandcentral report FILE [--json]
+         grandcentral timeline FILE --perfetto OUTPUT
 
   Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang or be stopped.
 
@@ -14,9 +17,16 @@ let usage = """
     --all                    shows idle threads and all queues
     --json                   prints one JSON object
     --stuck-after SECONDS    reports waits that last longer than this (default 5)
+    record PID               records each item, until ^C or for --seconds, in FILE (default grandcentral.gcrecord)
+    record [OPTIONS] -- PROGRAM…
+                             starts a program on Grand Central and records it from its beginning
+    --sampled                records one item in 64
+    report FILE              shows waits and run times for each queue, and which queue limits the program
+    timeline FILE --perfetto OUTPUT
+                             writes the recording for ui.perfetto.dev
     --help                   prints this text
 
-  Exit status: 0: nothing is stuck. 1: something is stuck. 2: the board cannot be read. 64: wrong usage.
+  Exit status: 0: nothing is stuck, no queue is hot. 1: something is. Of record: that of PROGRAM. 2: the board cannot be read. 64: wrong usage.
 
   """
 
@@ -92,8 +102,14 @@ case "ps":
   }
 case "dump":
   exit(dump(Array(arguments.dropFirst())))
+case "record":
+  exit(record(Array(arguments.dropFirst())))
+case "report":
+  exit(report(Array(arguments.dropFirst())))
+case "timeline":
+  exit(timeline(Array(arguments.dropFirst())))
 case nil:
-  failUsage("Name a verb: ps or dump.")
+  failUsage("Name a verb: ps, dump, record, report or timeline.")
 case .some(let verb):
   failUsage("There is no verb '\(verb)'.")
 }
