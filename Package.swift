@@ -67,11 +67,13 @@ let package = Package(
 
     // Reads the board of another process, and explains what hangs there.
     .target(
-      name: "GrandCentralInside", dependencies: ["GrandCentralCore", "GrandCentralPrimitives"],
+      name: "GrandCentralInside",
+      dependencies: ["CGrandCentralLinux", "GrandCentralCore", "GrandCentralPrimitives"],
       path: "Sources/Inside", swiftSettings: language),
     // The command.
     .executableTarget(
-      name: "grandcentral", dependencies: ["GrandCentralInside", "GrandCentralPrimitives"],
+      name: "grandcentral",
+      dependencies: ["GrandCentralCore", "GrandCentralInside", "GrandCentralPrimitives"],
       path: "Sources/Command", swiftSettings: language),
 
     // Programs for behaviour that cannot be tested inside the test process.
@@ -105,6 +107,10 @@ let package = Package(
     .executableTarget(
       name: "HangProbe", dependencies: ["GrandCentral", faults],
       path: "Tests/Probes/HangProbe", swiftSettings: language),
+    // Programs to record.
+    .executableTarget(
+      name: "RecordProbe", dependencies: ["GrandCentral"],
+      path: "Tests/Probes/RecordProbe", swiftSettings: language),
     .executableTarget(
       name: "ClockProbe", dependencies: ["GrandCentral", clock, testSupport],
       path: "Tests/Probes/ClockProbe", swiftSettings: language),
@@ -138,7 +144,8 @@ let package = Package(
     .testTarget(
       name: "InsideTests",
       dependencies: [
-        "GrandCentralInside", "GrandCentralCore", "grandcentral", "HangProbe", testSupport,
+        "GrandCentralInside", "GrandCentralCore", "grandcentral", "HangProbe", "RecordProbe",
+        testSupport,
       ],
       swiftSettings: language),
     .testTarget(

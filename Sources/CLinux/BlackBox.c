@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 // The board's file. The program may close every descriptor that it does not know, and open others
@@ -115,6 +116,34 @@ void gc_board_name(char *name, bool of_program) {
   } else {
     prctl(PR_GET_NAME, name);
   }
+}
+
+static const uint64_t no_event_control;
+const uint64_t *gc_event_control = &no_event_control;
+
+void gc_event_control_set(const uint64_t *word) {
+  // Release: a thread that reads the word sees the header around it.
+  __atomic_store_n(&gc_event_control, word != NULL ? word : &no_event_control, __ATOMIC_RELEASE);
+}
+
+uint64_t gc_monotonic(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool gc_counts_ticks(void) {
+#if defined(__x86_64__)
+  char name[4] = {0};
+  const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  ssize_t count = read(descriptor, name, sizeof name);
+  close(descriptor);
+  return count == 4 && memcmp(name, "tsc\n", 4) == 0;
+#else
+  return false;
+#endif
 }
 
 void gc_board_leave_to_parent(void) {

@@ -6,6 +6,9 @@ let usage = """
   Usage: grandcentral ps
          grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
          grandcentral run [--dump-after SECONDS] [--stuck-after SECONDS] [--] PROGRAM [ARGUMENT…]
+         grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS] [--sampled]
+         grandcentral report FILE [--json]
+         grandcentral timeline FILE --perfetto OUTPUT
 
   Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang or be stopped.
 
@@ -16,11 +19,18 @@ let usage = """
     --dump-after SECONDS     prints the dump of a program that still runs after this time
     --all                    shows idle threads and all queues
     --json                   prints one JSON object
+    record PID               records each item, until ^C or for --seconds, in FILE (default grandcentral.gcrecord)
+    record [OPTIONS] -- PROGRAM…
+                             starts a program on Grand Central and records it from its beginning
+    --sampled                records one item in 64
+    report FILE              shows waits and run times for each queue, and which queue limits the program
+    timeline FILE --perfetto OUTPUT
+                             writes the recording for ui.perfetto.dev
     --stuck-after SECONDS    reports waits that last longer than this (default: dump 5, run 30)
     --help                   prints this text
 
-  Exit status: 0: nothing is stuck. 1: something is stuck. 2: the board cannot be read. 64: wrong usage.
-  run ends as the program does, by the same status or signal; 126: it cannot be started, 127: it is not found.
+  Exit status: 0: nothing is stuck, no queue is hot. 1: something is. 2: the board cannot be read. 64: wrong usage.
+  run and record end as the program does, by the same status or signal; 126: it cannot be started, 127: it is not found.
 
   """
 
@@ -99,8 +109,14 @@ case "dump":
   exit(dump(Array(arguments.dropFirst())))
 case "run":
   Run.perform(RunOptions(Array(arguments.dropFirst())))
+case "record":
+  exit(record(Array(arguments.dropFirst())))
+case "report":
+  exit(report(Array(arguments.dropFirst())))
+case "timeline":
+  exit(timeline(Array(arguments.dropFirst())))
 case nil:
-  failUsage("Name a verb: ps, dump or run.")
+  failUsage("Name a verb: ps, dump, run, record, report or timeline.")
 case .some(let verb):
   failUsage("There is no verb '\(verb)'.")
 }

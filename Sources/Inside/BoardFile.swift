@@ -19,7 +19,7 @@ package protocol BoardSource {
 
 /// An open file with a board.
 package final class BoardFile: BoardSource {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
@@ -49,7 +49,7 @@ package final class BoardFile: BoardSource {
   }
 
   /// Opens the board of a live process.
-  package static func open(process: Int) throws -> BoardFile {
+  package static func open(process: Int, forWriting: Bool = false) throws -> BoardFile {
     guard kill(pid_t(process), 0) == 0 || errno == EPERM else {
       throw InsideError("There is no process \(process). 'grandcentral ps' lists the processes.")
     }
@@ -61,7 +61,8 @@ package final class BoardFile: BoardSource {
         continue
       }
       for name in names where isBoard(linkTarget("\(path)/\(name)")) {
-        let descriptor = Glibc.open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
+        let mode = forWriting ? O_RDWR : O_RDONLY
+        let descriptor = Glibc.open("\(path)/\(name)", mode | O_CLOEXEC)
         if descriptor >= 0 { return BoardFile(descriptor: descriptor) }
         refusal = errno
       }

@@ -152,8 +152,11 @@ package struct Snapshot: Sendable {
   /// A text of the board, without characters that would steer a terminal.
   static func text(_ words: [UInt64], at index: Int, bytes: Int) -> String {
     let raw = words[index...].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
-    let text = String(decoding: raw.prefix(bytes).prefix { $0 != 0 }, as: UTF8.self)
-    return String(
+    return printable(String(decoding: raw.prefix(bytes).prefix { $0 != 0 }, as: UTF8.self))
+  }
+
+  static func printable(_ text: String) -> String {
+    String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
           switch scalar.properties.generalCategory {

@@ -35,6 +35,7 @@ typedef struct gc_thread {
                            // without a lock; see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
   void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
+  void *_Nullable events;  // the writer of the thread's events: see BlackBox/EventWriter
   struct gc_thread *_Nullable next_free;
   struct gc_thread *_Nullable next_known;  // list of all contexts; written once
 } gc_thread;
@@ -390,6 +391,28 @@ void *_Nullable gc_board_map(const char *_Nullable folder, size_t bytes);
 void gc_board_name(char *_Nonnull name, bool of_program);
 // Closes the parent's descriptor in a forked child, if it is still that file.
 void gc_board_leave_to_parent(void);
+
+// The word that says what the engine records, which other processes set: see BlackBox/EventLayout.
+// Without a board, the address of a word that is always 0.
+__attribute__((visibility("hidden"))) extern const uint64_t *_Nonnull gc_event_control;
+// Relaxed: the word alone matters, and a stale value delays a recording by nanoseconds.
+static inline uint64_t gc_event_control_now(void) {
+  return __atomic_load_n(__atomic_load_n(&gc_event_control, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+// Sets the address of the word; NULL: there is no board.
+void gc_event_control_set(const uint64_t *_Nullable word);
+// CLOCK_MONOTONIC in nanoseconds.
+uint64_t gc_monotonic(void);
+// Whether the kernel itself reads the time from the processor's counter, so that all processors
+// count alike.
+bool gc_counts_ticks(void);
+// The time of an event: the processor's counter, or CLOCK_MONOTONIC in nanoseconds.
+static inline uint64_t gc_ticks(bool from_counter) {
+#if defined(__x86_64__)
+  if (from_counter) return __builtin_ia32_rdtsc();
+#endif
+  return gc_monotonic();
+}
 
 // Traps, so that the stack still shows the caller.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }

@@ -31,6 +31,7 @@ package final class BlackBox: @unchecked Sendable {
   /// The last turn of a queue's record. One count for all of them, because the records change hands
   /// without a lock.
   let queueTurns = Atomic<UInt64>(0)
+  let eventChunks = EventChunkPool()
   private let lock = Lock()
   private var freeWriters: [UnsafeMutablePointer<BoardWriter>] = []
   private var writersMade = 0
@@ -106,8 +107,11 @@ package final class BlackBox: @unchecked Sendable {
     let name = Self.nameWords(ofProgram: true)
     set(BoardLayout.Header.name, name.0)
     set(BoardLayout.Header.name + 1, name.1)
+    set(EventLayout.lease, UInt64.max)
+    set(EventLayout.control, Self.controlFromEnvironment())
     // releasing: a reader that sees the mark sees the header.
     words[BoardLayout.Header.magic].store(BoardLayout.magic, ordering: .releasing)
+    gc_event_control_set((start + EventLayout.control * 8).assumingMemoryBound(to: UInt64.self))
   }
 
   // SAFETY: the board has BoardLayout.bytes bytes, aligned to a page, and is never unmapped in the
@@ -165,6 +169,9 @@ extension BlackBox: ForkParticipant {
   /// and a thread of the parent may have been inside one.
   package func afterFork() {
     currentThread().pointee.board = nil
+    currentThread().pointee.events = nil
+    gc_event_control_set(nil)
+    eventChunks.forget()
     freeWriters = []
     writersMade = 0
     generationWord.wrappingAdd(1, ordering: .relaxed)

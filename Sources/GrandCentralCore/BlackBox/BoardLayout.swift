@@ -3,13 +3,14 @@
 //   header         512 words
 //   thread records `threads.capacity` of 16 words
 //   queue records  `queues.capacity` of 16 words
+//   events         see EventLayout
 // All words have 64 bits in the order of the machine's bytes. A record's word 0 is its turn: see
 // BoardRecord.
 
 package enum BoardLayout {
   /// "GCBOARD1" as the machine reads it.
   package static var magic: UInt64 { 0x3144_5241_4f42_4347 }
-  package static var version: UInt64 { 1 }
+  package static var version: UInt64 { 2 }
   package static var headerBytes: Int { 4096 }
   package static var recordWords: Int { 16 }
   package static var recordBytes: Int { recordWords * 8 }
@@ -17,7 +18,7 @@ package enum BoardLayout {
   package static var queueCapacity: Int { 65536 }
   package static var threadsOffset: Int { headerBytes }
   package static var queuesOffset: Int { threadsOffset + threadCapacity * recordBytes }
-  package static var bytes: Int { queuesOffset + queueCapacity * recordBytes }
+  package static var bytes: Int { EventLayout.chunksOffset + EventLayout.chunkArea }
   /// The name of the anonymous file, as /proc shows it.
   package static var fileName: String { "grandcentral" }
 

@@ -74,6 +74,7 @@ extension BlackBox {
   /// Notes that the calling thread is about to sleep.
   static func noteWait(of thread: ThreadContext, _ wait: BoardWait) {
     open()
+    if gc_event_control_now() != 0 { recordWait(wait, of: thread) }
     guard let writer = writer(of: thread) else { return }
     var held: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     let count = withUnsafeMutableBytes(of: &held) { collectHeld(by: thread, into: $0) }
@@ -93,6 +94,7 @@ extension BlackBox {
 
   /// Notes that the wait is over.
   static func noteEndOfWait(of thread: ThreadContext) {
+    if gc_event_control_now() != 0 { recordEndOfWait(of: thread) }
     guard let writer = writer(of: thread) else { return }
     writer.pointee.record.write(&writer.pointee.turn) { record in
       record.set(BoardLayout.Thread.activity, activity(.running, of: thread))
@@ -156,6 +158,7 @@ extension BlackBox {
 
   /// Notes that a thread ends, and gives its record back.
   static func noteEnd(of thread: ThreadContext) {
+    endEvents(of: thread)
     guard let raw = thread.pointee.board else { return }
     let writer = raw.assumingMemoryBound(to: BoardWriter.self)
     thread.pointee.board = nil

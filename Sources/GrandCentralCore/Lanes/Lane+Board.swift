@@ -26,7 +26,12 @@ extension Lane {
     // relaxed: readers are in other processes, and follow the record's own protocol.
     let (won, _) = boardGeneration.compareExchange(
       expected: generation, desired: BlackBox.generation, ordering: .relaxed)
-    if won { write(record) }
+    if won {
+      write(record)
+      if gc_event_control_now() != 0 {
+        BlackBox.recordQueue(registeredPlace, kind: kind.rawValue, label: laneLabel)
+      }
+    }
     return registeredPlace
   }
 

@@ -116,7 +116,7 @@ extension Lane {
           settled = reapplyPriority(before: node, asked, on: thread)
         }
         gc_item_began(thread)
-        node.run(on: thread)
+        node.runItem(of: address, on: thread)
       }
       let now = changeEpoch.load(ordering: .acquiring)
       looksAtSuspension = now != noticed

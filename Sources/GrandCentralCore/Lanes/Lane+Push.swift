@@ -1,9 +1,13 @@
 // Room: Lanes/Lane+Push. Submits work: one exchange, and an activation if the lane was idle.
+import CGrandCentralLinux
 
 extension Lane {
   /// Submits `node` to the lane or root, and consumes it. Any thread.
   @usableFromInline
   final func submit(_ node: WorkNode, from thread: ThreadContext) {
+    if gc_event_control_now() != 0 {
+      BlackBox.recordSubmission(of: node, to: address, from: thread)
+    }
     if kind == .root {
       submitToRoot(node, from: thread)
     } else {
@@ -125,14 +129,16 @@ extension Lane {
     // Refreshed here, since a lane whose items all pass is never drained.
     readInherited()
     var sent = node
+    var kept = node.traits.intersection(.sampled)
     if node.traits.contains(.carried) {
+      kept = .wrapper
       // The node already carries the count of a lane below this one: wrap it in another node.
       sent = NodeCache.take(thread)
       sent.entry = Self.wrappedEntry
       sent.companion = node.raw
     }
     let qos = effectiveQoS(node.traits)
-    sent.traits = WorkTraits(qos: qos).union(.carried)
+    sent.traits = WorkTraits(qos: qos).union(.carried).union(kept)
     sent.carrier = address
     withTarget { $0.submit(sent, from: thread) }
   }

@@ -297,7 +297,7 @@ extension Lane {
       showLabel(on: thread)
       BlackBox.noteItem(of: placeOnBoard(), on: thread)
       thread.pointee.qos = node.traits.qos.rawValue
-      node.run(on: thread)
+      node.runItem(of: address, on: thread)
     }
     // Before leaveShared(), which may end the lane.
     thread.setCurrentQueueLabel(outerQueueLabel)

@@ -254,7 +254,7 @@ extension Pool {
     // SAFETY: the frame is unlinked from the thread before it leaves the stack.
     withUnsafeMutablePointer(to: &frame) { frame in
       thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      node.run(on: thread)
+      node.runItem(of: frame.pointee.queue, on: thread)
       thread.pointee.frame = nil
     }
   }

@@ -38,7 +38,8 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
     // to it.
     let isItem = traits.isDisjoint(with: [.lane, .carried])
     if band != .unspecified && (isItem && !asked.isEnforced || asked.band < band) {
-      traits = WorkTraits(qos: PackedQoS(band: band)).union(traits.intersection([.carried, .lane]))
+      traits = WorkTraits(qos: PackedQoS(band: band))
+        .union(traits.intersection([.carried, .lane, .wrapper, .sampled]))
       node.traits = traits
     }
     if overcommits && !traits.contains(.lane) {

@@ -140,6 +140,8 @@ struct HeldClosure {
 ///   3 lane: an activation, by which a lane asks to be drained
 ///   4 awaited: the node has a function that reads how urgently it is awaited; see `urgencyReader`
 ///   5 overcommit: an item of a global queue whose items each get a thread, as lanes do
+///   6 wrapper: stands for another node, which has a carrier of its own
+///   7 sampled: a recording shows the item, though it does not show all
 ///   10…8 in a node that a lane's owner has taken: the highest band at or behind it, 0 if its own
 ///   63…32 QoS, packed
 @usableFromInline
@@ -153,6 +155,8 @@ struct WorkTraits: OptionSet, Sendable {
   static let lane = WorkTraits(rawValue: 8)
   static let awaited = WorkTraits(rawValue: 16)
   static let overcommit = WorkTraits(rawValue: 32)
+  static let wrapper = WorkTraits(rawValue: 64)
+  static let sampled = WorkTraits(rawValue: 128)
 
   @inlinable @inline(__always)
   init(qos: PackedQoS, barrier: Bool = false) {

@@ -13,6 +13,7 @@ enum Catalogue {
     + Self.mainQueues
     + Self.queueLabels
     + Self.boards
+    + Self.events
     + Self.nodes
     + Self.localQueues
     + Self.injectors
@@ -47,6 +48,7 @@ enum Catalogue {
     + Self.mainQueueMutants
     + Self.queueLabelMutants
     + Self.boardMutants
+    + Self.eventMutants
     + Self.nodeMutants
     + Self.localQueueMutants
     + Self.injectorMutants

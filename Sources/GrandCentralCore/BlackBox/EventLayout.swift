@@ -1,0 +1,96 @@
+// Room: BlackBox/EventLayout. Where the events of a recording lie on the board, and how an event is
+// packed. The reader in GrandCentralInside compiles against these numbers.
+//   header     words 64 and 65: what is recorded, and until when; other processes write these two
+//   directory  behind the records of queues: a header of 8 words for each chunk
+//   chunks     2,048 words each. A chunk has the events of one thread at a time
+// An event is one or more words:
+//   submit, start   head, item
+//   end, wait end   head
+//   wait            head, object
+//   queue           head, item (place in the upper 16 bits; kind, length of the label), label
+//   thread          head, two words of name
+//   head   63…8 ticks │ 6…4 band, or the kind of wait │ 3…0 kind
+//   item   63…48 place of the queue │ 47…0 address of the node or object
+// The address of the node joins the submission of an item and its start: from one to the other, no
+// other item has the node.
+
+package enum EventLayout {
+  /// The word of the board's header that says what is recorded: the level in the lowest byte, and
+  /// `countsTicks`.
+  package static var control: Int { 64 }
+  /// The time in ticks from which on nothing is recorded. A recorder that is killed cannot clear
+  /// the control word.
+  package static var lease: Int { 65 }
+  package static var levelMask: UInt64 { 0xff }
+  /// Ticks are those of the processor's counter; otherwise nanoseconds.
+  package static var countsTicks: UInt64 { 0x100 }
+
+  package static var chunkCapacity: Int { 512 }
+  package static var chunkWords: Int { scaled(2048, inModels: 2) }
+  package static var headerBytes: Int { 64 }
+  package static var directoryOffset: Int {
+    BoardLayout.queuesOffset + BoardLayout.queueCapacity * BoardLayout.recordBytes
+  }
+  package static var chunksOffset: Int { directoryOffset + chunkCapacity * headerBytes }
+  package static var chunkBytes: Int { chunkWords * 8 }
+  package static var chunkArea: Int { chunkCapacity * chunkBytes }
+
+  /// The words of a chunk's header.
+  package enum Chunk {
+    /// Odd while the chunk changes hands: see EventChunk.
+    package static var turn: Int { 0 }
+    /// The number of words with events.
+    package static var used: Int { 1 }
+    /// The id of the thread that writes the chunk.
+    package static var owner: Int { 2 }
+    /// The time when the thread took the chunk, in ticks: the events have 56 bits of theirs.
+    package static var base: Int { 3 }
+    /// The number of words that the previous owner left, for a reader that missed some of them.
+    package static var previous: Int { 4 }
+  }
+
+  package static var tickBits: UInt64 { 56 }
+  package static var addressMask: UInt64 { (1 << 48) - 1 }
+  /// One item in this number is recorded at the level `sampled`.
+  package static var sampleInterval: UInt32 { 64 }
+
+  package static func head(_ kind: EventKind, detail: UInt8 = 0, ticks: UInt64) -> UInt64 {
+    ticks << 8 | UInt64(detail & 7) << 4 | UInt64(kind.rawValue)
+  }
+
+  package static func item(_ address: UInt64, place: UInt32) -> UInt64 {
+    address & addressMask | UInt64(place) << 48
+  }
+}
+
+/// What an event says.
+package enum EventKind: UInt8, Sendable {
+  case submit = 1
+  case start = 2
+  case end = 3
+  case wait = 4
+  case waitEnd = 5
+  /// A queue got its place.
+  case queue = 6
+  /// The thread that writes the chunk.
+  case thread = 7
+
+  /// The number of words, without those of a label.
+  package var words: Int {
+    switch self {
+    case .end, .waitEnd: 1
+    case .submit, .start, .wait, .queue: 2
+    case .thread: 3
+    }
+  }
+}
+
+/// How much is recorded.
+package enum EventLevel: UInt8, Sendable {
+  /// No events; the board alone.
+  case board = 0
+  /// One item in 64.
+  case sampled = 2
+  /// Every item and every wait.
+  case items = 3
+}

@@ -1,0 +1,262 @@
+// Room: BlackBox/EventWriter. What a thread records while another process asks for it: items that
+// are submitted, start and end, waits, and new queues.
+// A fast path loads the control word, which another process sets (EventLayout), and calls these
+// functions only if it is not 0. Each decides by the level, and stops when the lease has ended. No
+// system call is made beyond the clock, and no memory is allocated but the thread's writer.
+// An event is lost if threads have all chunks, or if a chunk is recycled before it is read.
+import CGrandCentralLinux
+
+/// A thread's chunk, and how far it is filled. Only its thread uses it.
+struct EventWriter {
+  var chunk: EventChunk
+  /// The chunk's number.
+  var index: Int
+  var used: Int
+  /// Items that were submitted while samples are taken.
+  var seen: UInt32 = 0
+}
+
+extension WorkNode {
+  /// Runs a node that a queue has reached, and records it if it is an item.
+  @inline(__always)
+  func runItem(of queue: UnsafeMutableRawPointer?, on thread: ThreadContext) {
+    if gc_event_control_now() == 0 {
+      run(on: thread)
+    } else {
+      BlackBox.runRecorded(self, of: queue, on: thread)
+    }
+  }
+}
+
+extension BlackBox {
+  /// What GRANDCENTRAL_RECORD asks for: `items` or `sampled`, until another process takes over.
+  static func controlFromEnvironment() -> UInt64 {
+    let level: EventLevel
+    switch Process.environment("GRANDCENTRAL_RECORD") {
+    case "items": level = .items
+    case "sampled": level = .sampled
+    default: return 0
+    }
+    return UInt64(level.rawValue) | (gc_counts_ticks() ? EventLayout.countsTicks : 0)
+  }
+
+  @inline(__always)
+  private static func level(_ control: UInt64) -> UInt64 { control & EventLayout.levelMask }
+
+  private static var everything: UInt64 { UInt64(EventLevel.items.rawValue) }
+
+  /// The time of an event; `nil` if the lease has ended.
+  @inline(__always)
+  private static func ticks(_ control: UInt64, _ start: UnsafeMutableRawPointer) -> UInt64? {
+    let now = gc_ticks(control & EventLayout.countsTicks != 0)
+    // relaxed: a stale lease ends the recording late or lets an event out.
+    return now <= words(at: start)[EventLayout.lease].load(ordering: .relaxed) ? now : nil
+  }
+
+  // MARK: Items
+
+  /// Records that the calling thread is about to submit `node`, unless the node is no item.
+  @inline(never)
+  static func recordSubmission(
+    of node: WorkNode, to queue: UnsafeMutableRawPointer, from thread: ThreadContext
+  ) {
+    let control = gc_event_control_now()
+    let traits = node.traits
+    guard level(control) >= UInt64(EventLevel.sampled.rawValue), let start,
+      traits.isDisjoint(with: [.lane, .carried, .waiter]),
+      let writer = eventWriter(of: thread)
+    else { return }
+    if level(control) < everything {
+      writer.pointee.seen &+= 1
+      guard writer.pointee.seen % EventLayout.sampleInterval == 0 else { return }
+      node.traits = traits.union(.sampled)
+    }
+    guard let now = ticks(control, start) else { return }
+    append(
+      EventLayout.head(.submit, detail: traits.qos.place.rawValue, ticks: now),
+      EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place(of: queue)),
+      to: writer, thread, now)
+  }
+
+  /// Runs a node, and records it if it is an item that the recording shows.
+  @inline(never)
+  static func runRecorded(
+    _ node: WorkNode, of queue: UnsafeMutableRawPointer?, on thread: ThreadContext
+  ) {
+    let control = gc_event_control_now()
+    let traits = node.traits
+    guard traits.isDisjoint(with: [.lane, .carried, .wrapper]),
+      level(control) >= everything || traits.contains(.sampled), let start,
+      let now = ticks(control, start), let writer = eventWriter(of: thread)
+    else { return node.run(on: thread) }
+    let band = PackedQoS(rawValue: thread.pointee.qos).place
+    append(
+      EventLayout.head(.start, detail: band.rawValue, ticks: now),
+      EventLayout.item(
+        UInt64(UInt(bitPattern: node.raw)), place: queue.map { place(of: $0) } ?? 0),
+      to: writer, thread, now)
+    node.run(on: thread)
+    record(.end, on: thread)
+  }
+
+  // SAFETY: a queue that runs or receives an item is alive, and so is its caller's reference.
+  @inline(__always)
+  private static func place(of queue: UnsafeMutableRawPointer) -> UInt32 {
+    Unmanaged<DispatchObject>.fromOpaque(queue)._withUnsafeGuaranteedRef { $0.placeOnBoard() }
+  }
+
+  /// Records an event of one word.
+  private static func record(_ kind: EventKind, on thread: ThreadContext) {
+    let control = gc_event_control_now()
+    guard level(control) != 0, let start, let now = ticks(control, start),
+      let writer = eventWriter(of: thread), let index = room(for: 1, in: writer, thread, now)
+    else { return }
+    writer.pointee.chunk.put(EventLayout.head(kind, ticks: now), at: index)
+    writer.pointee.used = index + 1
+    writer.pointee.chunk.publish(index + 1)
+  }
+
+  // MARK: Waits and queues
+
+  @inline(never)
+  static func recordWait(_ wait: BoardWait, of thread: ThreadContext) {
+    let control = gc_event_control_now()
+    guard level(control) >= everything, let start, let now = ticks(control, start),
+      let writer = eventWriter(of: thread)
+    else { return }
+    append(
+      EventLayout.head(.wait, detail: wait.kind.rawValue, ticks: now),
+      EventLayout.item(UInt64(wait.object), place: wait.queue), to: writer, thread, now)
+  }
+
+  @inline(never)
+  static func recordEndOfWait(of thread: ThreadContext) {
+    if level(gc_event_control_now()) >= everything { record(.waitEnd, on: thread) }
+  }
+
+  /// Records which queue has a place from now on.
+  @inline(never)
+  static func recordQueue(_ place: UInt32, kind: UInt8, label: String) {
+    let control = gc_event_control_now()
+    let thread = currentThread()
+    var label = label
+    guard level(control) != 0, let start, let now = ticks(control, start),
+      let writer = eventWriter(of: thread)
+    else { return }
+    label.withUTF8 { bytes in
+      var rest = bytes.prefix(BoardLayout.Queue.maxLabelBytes)
+      let words = (rest.count + 7) / 8
+      guard var index = room(for: 2 + words, in: writer, thread, now) else { return }
+      let chunk = writer.pointee.chunk
+      chunk.put(EventLayout.head(.queue, ticks: now), at: index)
+      chunk.put(
+        EventLayout.item(UInt64(kind) << 8 | UInt64(rest.count), place: place), at: index + 1)
+      index += 2
+      while !rest.isEmpty {
+        var word: UInt64 = 0
+        withUnsafeMutableBytes(of: &word) { $0.copyBytes(from: rest.prefix(8)) }
+        chunk.put(word, at: index)
+        index += 1
+        rest = rest.dropFirst(8)
+      }
+      writer.pointee.used = index
+      chunk.publish(index)
+    }
+  }
+
+  // MARK: Chunks
+
+  @inline(__always)
+  private static func eventWriter(of thread: ThreadContext)
+    -> UnsafeMutablePointer<EventWriter>?
+  {
+    // SAFETY: set by makeEventWriter(), and nil in a child that has another board.
+    if let raw = thread.pointee.events { return raw.assumingMemoryBound(to: EventWriter.self) }
+    return makeEventWriter(for: thread)
+  }
+
+  @inline(never)
+  private static func makeEventWriter(for thread: ThreadContext)
+    -> UnsafeMutablePointer<EventWriter>?
+  {
+    guard let (chunk, taken) = takeChunk() else { return nil }
+    let made = UnsafeMutablePointer<EventWriter>.allocate(capacity: 1)
+    made.initialize(to: EventWriter(chunk: chunk, index: taken.index, used: 0))
+    begin(taken, made, thread, gc_ticks(gc_event_control_now() & EventLayout.countsTicks != 0))
+    thread.pointee.events = UnsafeMutableRawPointer(made)
+    return made
+  }
+
+  private static func takeChunk() -> (EventChunk, EventChunkPool.Taken)? {
+    guard let start, let taken = shared.eventChunks.take() else { return nil }
+    let header = start + EventLayout.directoryOffset + taken.index * EventLayout.headerBytes
+    let data = start + EventLayout.chunksOffset + taken.index * EventLayout.chunkBytes
+    return (EventChunk(header: words(at: header), words: words(at: data)), taken)
+  }
+
+  /// Begins a chunk with the thread's name.
+  private static func begin(
+    _ taken: EventChunkPool.Taken, _ writer: UnsafeMutablePointer<EventWriter>,
+    _ thread: ThreadContext, _ now: UInt64
+  ) {
+    let chunk = writer.pointee.chunk
+    let name = nameWords()
+    chunk.recycle(
+      turn: taken.turn, owner: thread.pointee.tid, base: now, previous: taken.previous)
+    chunk.put(EventLayout.head(.thread, ticks: now), at: 0)
+    chunk.put(name.0, at: 1)
+    chunk.put(name.1, at: 2)
+    writer.pointee.used = 3
+    chunk.publish(3)
+  }
+
+  /// The index of the next `count` words, in another chunk if this one is full.
+  @inline(__always)
+  private static func room(
+    for count: Int, in writer: UnsafeMutablePointer<EventWriter>, _ thread: ThreadContext,
+    _ now: UInt64
+  ) -> Int? {
+    let used = writer.pointee.used
+    if used + count <= EventLayout.chunkWords { return used }
+    return changeChunk(of: writer, thread, now) ? writer.pointee.used : nil
+  }
+
+  @inline(never)
+  private static func changeChunk(
+    of writer: UnsafeMutablePointer<EventWriter>, _ thread: ThreadContext, _ now: UInt64
+  ) -> Bool {
+    // Given first: if no other chunk waits, the thread takes its own again.
+    shared.eventChunks.give(writer.pointee.index, used: writer.pointee.used)
+    guard let (chunk, taken) = takeChunk() else {
+      thread.pointee.events = nil
+      writer.deallocate()
+      return false
+    }
+    writer.pointee.chunk = chunk
+    writer.pointee.index = taken.index
+    begin(taken, writer, thread, now)
+    return true
+  }
+
+  @inline(__always)
+  private static func append(
+    _ head: UInt64, _ item: UInt64, to writer: UnsafeMutablePointer<EventWriter>,
+    _ thread: ThreadContext, _ now: UInt64
+  ) {
+    guard let index = room(for: 2, in: writer, thread, now) else { return }
+    let chunk = writer.pointee.chunk
+    chunk.put(head, at: index)
+    chunk.put(item, at: index + 1)
+    writer.pointee.used = index + 2
+    chunk.publish(index + 2)
+  }
+
+  /// Gives the chunk of a thread that ends back.
+  static func endEvents(of thread: ThreadContext) {
+    guard let raw = thread.pointee.events else { return }
+    thread.pointee.events = nil
+    let writer = raw.assumingMemoryBound(to: EventWriter.self)
+    shared.eventChunks.give(writer.pointee.index, used: writer.pointee.used)
+    writer.deallocate()
+  }
+}

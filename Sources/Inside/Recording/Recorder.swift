@@ -1,0 +1,143 @@
+// Records a process: sets the control word of its board, collects events, writes a file.
+// The recorder renews a lease once a second. If it is killed, the program stops to record when the
+// lease ends, because nothing else would clear the control word.
+import CGrandCentralLinux
+import Glibc
+import GrandCentralCore
+
+package final class Recorder {
+  private let board: BoardFile
+  private let output: Int32
+  private let outputPath: String
+  private var reader = EventReader()
+  private let countsTicks = gc_counts_ticks()
+  private var leaseEnds: UInt64 = 0
+  package private(set) var bytesWritten = 0
+
+  private static var leaseNanoseconds: UInt64 { 5_000_000_000 }
+
+  /// Opens the files; start() begins.
+  package init(board: BoardFile, output path: String) throws {
+    self.board = board
+    outputPath = path
+    output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw InsideError("\(path): \(systemMessage())") }
+  }
+
+  deinit { close(output) }
+
+  private var now: UInt64 { gc_ticks(countsTicks) }
+
+  /// Begins to record. `isFresh`: the program was started with GRANDCENTRAL_RECORD, and all its
+  /// events are wanted.
+  package func start(_ level: EventLevel, isFresh: Bool = false) throws {
+    let snapshot = try Snapshot(board)
+    let before = words(EventLayout.control, 2)
+    if before[0] & EventLayout.levelMask != 0, before[1] != UInt64.max, before[1] > now {
+      throw InsideError("Another recording of process \(snapshot.process) is running.")
+    }
+    try write(RecordingFile.mark)
+    try write(
+      RecordingFile.block(.process) {
+        $0.put(UInt64(snapshot.process))
+        $0.put(snapshot.name)
+        $0.put(level == .sampled ? UInt64(EventLayout.sampleInterval) : 1)
+      })
+    try writeClock()
+    try writeNames(snapshot)
+    if !isFresh { reader.skip(board) }
+    try renewLease()
+    let flags = countsTicks ? EventLayout.countsTicks : 0
+    try set(EventLayout.control, UInt64(level.rawValue) | flags)
+  }
+
+  /// Writes what has come since the last call.
+  package func collect() throws {
+    for batch in reader.read(board) { try write(RecordingFile.pack(batch)) }
+    if gc_monotonic() > leaseEnds &- Self.leaseNanoseconds &+ 1_000_000_000 { try renewLease() }
+  }
+
+  /// Ends the recording.
+  package func stop() throws {
+    try set(EventLayout.control, 0)
+    try set(EventLayout.lease, UInt64.max)
+    // A thread that saw the level before may still write an event or two.
+    for _ in 0..<2 { try collect() }
+    try writeClock()
+    if let snapshot = try? Snapshot(board) { try writeNames(snapshot) }
+    try write(RecordingFile.block(.lost) { $0.put(reader.lostWords) })
+  }
+
+  private func renewLease() throws {
+    leaseEnds = gc_monotonic() + Self.leaseNanoseconds
+    // No processor counts faster than 8 GHz.
+    try set(EventLayout.lease, now + Self.leaseNanoseconds * (countsTicks ? 8 : 1))
+  }
+
+  private func words(_ index: Int, _ count: Int) -> [UInt64] {
+    let words = Snapshot.words(board.read(at: index * 8, count: count * 8))
+    return words.count == count ? words : Array(repeating: 0, count: count)
+  }
+
+  private func set(_ index: Int, _ value: UInt64) throws {
+    guard board.write(value, at: index * 8) else {
+      throw InsideError("The board cannot be written: \(systemMessage()).")
+    }
+  }
+
+  private func writeClock() throws {
+    let (ticks, time) = (now, gc_monotonic())
+    try write(
+      RecordingFile.block(.clock) {
+        $0.put(ticks)
+        $0.put(time)
+      })
+  }
+
+  private func writeNames(_ snapshot: Snapshot) throws {
+    for thread in snapshot.threads {
+      try write(
+        RecordingFile.block(.thread) {
+          $0.put(UInt64(thread.id))
+          $0.put(thread.name)
+        })
+    }
+    let kinds: [QueueRecord.Kind] = [.serial, .concurrent, .global, .main]
+    for queue in snapshot.queues.values {
+      try write(
+        RecordingFile.block(.queue) {
+          $0.put(UInt64(queue.place))
+          $0.put(UInt64(kinds.firstIndex(of: queue.kind) ?? kinds.count))
+          $0.put(queue.label)
+        })
+    }
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    guard writeFully(bytes, to: output) else {
+      throw InsideError("\(outputPath): \(systemMessage())")
+    }
+    bytesWritten += bytes.count
+  }
+}
+
+extension BoardFile {
+  /// Writes a word of the header. False: errno says why.
+  func write(_ word: UInt64, at offset: Int) -> Bool {
+    var word = word
+    return pwrite(descriptor, &word, 8, off_t(offset)) == 8
+  }
+}
+
+package func writeFully(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  var done = 0
+  while done < bytes.count {
+    let written = bytes.withUnsafeBytes {
+      Glibc.write(descriptor, $0.baseAddress.unsafelyUnwrapped + done, bytes.count - done)
+    }
+    if written < 0 && errno == EINTR { continue }
+    if written <= 0 { return false }
+    done += written
+  }
+  return true
+}

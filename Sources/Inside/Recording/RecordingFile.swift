@@ -1,0 +1,108 @@
+// The file of a recording: eight bytes of mark, then blocks of type, length, contents. A block
+// depends on no other, so a file that is cut off keeps all but its last block.
+//   clock    ticks, nanoseconds of CLOCK_MONOTONIC
+//   process  id, name, one item in how many is recorded
+//   queue    place, kind, label; as on the board when the recording began or ended
+//   thread   id, name
+//   events   thread, first ticks; then for each event a byte (kind, detail, whether the queue is
+//            that of the event before), the ticks since the event before, and what the kind has
+//   lost     words
+import GrandCentralCore
+
+package enum RecordingFile {
+  package static let mark = Array("GCRECRD1".utf8)
+
+  enum Block: UInt8 {
+    case clock = 1
+    case process = 2
+    case queue = 3
+    case thread = 4
+    case events = 5
+    case lost = 6
+  }
+
+  static func block(_ type: Block, _ body: (inout ByteWriter) -> Void) -> [UInt8] {
+    var content = ByteWriter()
+    body(&content)
+    var whole = ByteWriter()
+    whole.bytes.append(type.rawValue)
+    whole.put(content.bytes)
+    return whole.bytes
+  }
+
+  static var samePlace: UInt8 { 0x80 }
+
+  /// Packs the events of a batch.
+  package static func pack(_ batch: EventBatch) -> [UInt8] {
+    block(.events) { out in
+      out.put(UInt64(batch.thread))
+      out.put(batch.base)
+      var last = (ticks: batch.base, place: UInt64(0), address: UInt64(0))
+      for event in RawEvent.all(in: batch) {
+        let hasPlace = event.kind.words == 2
+        let isSame = hasPlace && event.place == last.place
+        out.bytes.append(
+          event.kind.rawValue | event.detail << 4 | (isSame ? samePlace : 0))
+        out.put(signed: Int64(bitPattern: event.ticks &- last.ticks))
+        last.ticks = event.ticks
+        if event.kind == .thread { out.put(event.text) }
+        guard hasPlace else { continue }
+        if !isSame { out.put(event.place) }
+        last.place = event.place
+        if event.kind == .queue {
+          out.put(event.address >> 8)
+          out.put(event.text)
+        } else {
+          // Nodes have 64 bytes; objects are aligned to 16.
+          let shift: UInt64 = event.kind == .wait ? 0 : 6
+          let address = event.address >> shift
+          out.put(signed: Int64(bitPattern: address &- last.address >> shift))
+          last.address = event.address
+        }
+      }
+    }
+  }
+}
+
+/// An event as the board has it.
+struct RawEvent {
+  var kind: EventKind
+  var detail: UInt8
+  var ticks: UInt64
+  var place: UInt64 = 0
+  var address: UInt64 = 0
+  var text = ""
+
+  /// The events of a batch; ends at the first that makes no sense.
+  static func all(in batch: EventBatch) -> [RawEvent] {
+    var events: [RawEvent] = []
+    events.reserveCapacity(batch.words.count / 2)
+    let words = batch.words
+    var index = 0
+    while index < words.count {
+      let head = words[index]
+      guard let kind = EventKind(rawValue: UInt8(head & 15)), index + kind.words <= words.count
+      else { break }
+      // A thread may read the time of its first event before it takes the chunk.
+      let unused = 64 - EventLayout.tickBits
+      let passed = Int64(bitPattern: (head >> 8 &- batch.base) << unused) >> Int64(unused)
+      let ticks = batch.base &+ UInt64(bitPattern: passed)
+      var event = RawEvent(kind: kind, detail: UInt8(head >> 4 & 7), ticks: ticks)
+      if kind.words == 2 {
+        event.place = words[index + 1] >> 48
+        event.address = words[index + 1] & EventLayout.addressMask
+      }
+      if kind == .thread { event.text = Snapshot.text(words, at: index + 1, bytes: 15) }
+      index += kind.words
+      if kind == .queue {
+        let bytes = min(Int(event.address & 0xff), BoardLayout.Queue.maxLabelBytes)
+        guard index + (bytes + 7) / 8 <= words.count else { break }
+        let label = Array(words[index..<index + (bytes + 7) / 8])
+        event.text = label.isEmpty ? "" : Snapshot.text(label, at: 0, bytes: bytes)
+        index += (bytes + 7) / 8
+      }
+      events.append(event)
+    }
+    return events
+  }
+}

@@ -1,0 +1,191 @@
+// The verbs record, report and timeline on real programs, and on damaged files.
+import Glibc
+import GrandCentralInside
+import TestSupport
+import Testing
+
+/// A child with its standard input and output as pipes.
+private final class PipedChild {
+  let process: pid_t
+  private let input: Int32
+  private let output: Int32
+
+  init(_ arguments: [String]) {
+    var down: [Int32] = [0, 0]
+    var up: [Int32] = [0, 0]
+    _ = pipe(&down)
+    _ = pipe(&up)
+    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    process = startChild(arguments, input: down[0], output: up[1])
+    close(down[0])
+    close(up[1])
+    input = down[1]
+    output = up[0]
+  }
+
+  /// Waits until the child has printed a line.
+  func waitForLine() {
+    var byte: UInt8 = 0
+    while read(output, &byte, 1) == 1 && byte != UInt8(ascii: "\n") {}
+  }
+
+  func endInput() { close(input) }
+
+  deinit { close(output) }
+}
+
+private let command = "\(buildFolder)/grandcentral"
+private let probe = "\(buildFolder)/RecordProbe"
+
+/// Records the probe's `count`, and returns the file's path.
+private func recordCount(_ items: Int) -> String {
+  let path = "/tmp/grandcentral-test-\(getpid())-\(items).gcrecord"
+  unlink(path)
+  let recorder = PipedChild([command, "record", "-o", path, "--", probe, "count", "\(items)"])
+  // The probe must not end before its board is found, or nothing would be recorded.
+  recorder.waitForLine()
+  for _ in 0..<patienceSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
+  recorder.endInput()
+  let end = waitFor(recorder.process)
+  #expect(end.status == 0)
+  return path
+}
+
+private func fileSize(_ path: String) -> Int {
+  var status = stat()
+  return stat(path, &status) == 0 ? Int(status.st_size) : 0
+}
+
+private func contents(_ path: String) -> [UInt8] {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: fileSize(path))
+  let count = read(descriptor, &bytes, bytes.count)
+  return Array(bytes.prefix(max(0, count)))
+}
+
+@Suite("grandcentral record") struct RecordTests {
+  @Test func `shows each item once, on its queue`() throws {
+    let path = recordCount(5000)
+    defer { unlink(path) }
+    let recording = try Recording(path: path)
+    #expect(recording.lostWords == 0)
+    #expect(recording.unstarted == 0)
+    for label in ["serial", "shared", "upper"] {
+      let items = recording.items.filter { recording.queues[$0.queue].label == label }
+      #expect(items.count == 5000, "\(label)")
+      #expect(items.allSatisfy { $0.end != nil }, "\(label)")
+      #expect(
+        items.allSatisfy { item in
+          (item.submitted?.time ?? 0) <= item.start && item.start <= (item.end ?? 0)
+        }, "\(label)")
+    }
+    // The board is made after the first submission of the program.
+    #expect(recording.items.count { $0.submitted == nil } <= 1)
+    #expect(fileSize(path) <= 20 * recording.items.count)
+  }
+
+  @Test func `a trace for Perfetto has a flow for each item`() throws {
+    let path = recordCount(1000)
+    defer { unlink(path) }
+    let recording = try Recording(path: path)
+    let trace = PerfettoFile(recording).bytes
+    #expect(trace.count <= 65 * recording.items.count + 4096)
+    let packets = try fields(of: trace[...])
+    var begun = Set<UInt64>()
+    var ended = Set<UInt64>()
+    for packet in packets {
+      for event in try fields(of: packet.bytes) where event.number == 11 {
+        for field in try fields(of: event.bytes) {
+          if field.number == 47 { begun.insert(field.value) }
+          if field.number == 48 { ended.insert(field.value) }
+        }
+      }
+    }
+    #expect(begun.count == recording.items.count { $0.submitted != nil })
+    #expect(begun.count >= 2999)
+    #expect(begun == ended)
+  }
+
+  @Test(arguments: [[], ["--sampled"]]) func `names the hot queue`(_ options: [String]) {
+    let path = "/tmp/grandcentral-test-\(getpid())-hot\(options.count).gcrecord"
+    defer { unlink(path) }
+    let program = PipedChild([probe, "hot"])
+    program.waitForLine()
+    var text = ""
+    for _ in 0..<patienceSeconds where !text.hasPrefix("Hot queue: 'hot' runs items") {
+      let result = runChild(
+        [command, "record", "\(program.process)", "--seconds", "1", "-o", path] + options)
+      #expect(result.status == 0, "\(result.errors)")
+      text = runChild([command, "report", path]).output
+    }
+    #expect(text.hasPrefix("Hot queue: 'hot' runs items"), "\(text)")
+    program.endInput()
+    #expect(waitFor(program.process).status == 0)
+  }
+
+  @Test func `survives damaged recordings`() throws {
+    let path = recordCount(200)
+    defer { unlink(path) }
+    let whole = contents(path)
+    #expect(whole.count > 1000)
+    var random = SeededGenerator(for: "damaged recordings")
+    for _ in 0..<300 {
+      var bytes = whole
+      for _ in 0..<Int.random(in: 1...20, using: &random) {
+        let index = Int.random(in: 8..<bytes.count, using: &random)
+        bytes[index] = UInt8.random(in: 0...255, using: &random)
+      }
+      bytes.removeLast(Int.random(in: 0..<bytes.count - 8, using: &random))
+      let recording = try Recording(bytes, path: path)
+      #expect(!Report(recording).text().isEmpty)
+      _ = PerfettoFile(recording)
+    }
+    #expect(throws: InsideError.self) { try Recording(Array("something else".utf8), path: path) }
+  }
+}
+
+/// A field of a protocol buffer.
+private struct Field {
+  var number: UInt64
+  var value: UInt64 = 0
+  var bytes: ArraySlice<UInt8> = []
+}
+
+private struct Malformed: Error {}
+
+/// Decodes the fields of a message: numbers, fixed 64-bit numbers, and bytes.
+private func fields(of message: ArraySlice<UInt8>) throws -> [Field] {
+  var rest = message
+  func number() throws -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while let byte = rest.popFirst(), shift < 64 {
+      value |= UInt64(byte & 0x7f) << shift
+      if byte < 0x80 { return value }
+      shift += 7
+    }
+    throw Malformed()
+  }
+  var found: [Field] = []
+  while !rest.isEmpty {
+    let key = try number()
+    var field = Field(number: key >> 3)
+    switch key & 7 {
+    case 0: field.value = try number()
+    case 1:
+      for index in 0..<UInt64(8) {
+        guard let byte = rest.popFirst() else { throw Malformed() }
+        field.value |= UInt64(byte) << (8 * index)
+      }
+    case 2:
+      let count = try number()
+      guard count <= UInt64(rest.count) else { throw Malformed() }
+      field.bytes = rest.prefix(Int(count))
+      rest = rest.dropFirst(Int(count))
+    default: throw Malformed()
+    }
+    found.append(field)
+  }
+  return found
+}

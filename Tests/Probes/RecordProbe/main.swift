@@ -1,0 +1,52 @@
+import Glibc
+// Programs to record.
+//   count N   submits N items to each of three queues, waits for them, and prints "done"
+//   hot       floods the serial queue 'hot', and prints "ready"
+// Both end when their standard input ends.
+import GrandCentral
+
+/// Submits items; one queue is serial, one concurrent, and one concurrent on top of that.
+func count(_ items: Int) -> Never {
+  let serial = DispatchQueue(label: "serial")
+  let shared = DispatchQueue(label: "shared", attributes: .concurrent)
+  let upper = DispatchQueue(label: "upper", attributes: .concurrent, target: shared)
+  let group = DispatchGroup()
+  for queue in [serial, shared, upper] {
+    for _ in 0..<items { queue.async(group: group) {} }
+  }
+  group.wait()
+  _ = write(STDOUT_FILENO, "done\n", 5)
+  waitForEndOfInput()
+}
+
+func spin(microseconds: UInt64) {
+  let begin = DispatchTime.now().uptimeNanoseconds
+  while DispatchTime.now().uptimeNanoseconds - begin < microseconds * 1000 {}
+}
+
+/// Keeps 200 items in line: each submits itself again.
+func flood() -> Never {
+  let hot = DispatchQueue(label: "hot")
+  for _ in 0..<200 { again(on: hot) }
+  _ = write(STDOUT_FILENO, "ready\n", 6)
+  waitForEndOfInput()
+}
+
+func again(on queue: DispatchQueue) {
+  queue.async {
+    spin(microseconds: 100)
+    again(on: queue)
+  }
+}
+
+func waitForEndOfInput() -> Never {
+  var byte: UInt8 = 0
+  _ = read(STDIN_FILENO, &byte, 1)
+  _exit(0)
+}
+
+switch CommandLine.arguments.dropFirst().first {
+case "count": count(CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 0)
+case "hot": flood()
+default: exit(64)
+}
