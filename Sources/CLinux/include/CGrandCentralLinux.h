@@ -31,8 +31,8 @@ typedef struct gc_thread {
   uint32_t lane_place_kept;  // whether that slot is free and kept for the thread's next lane
   uint64_t *_Nullable lane_word;  // address of that slot
   bool is_main;            // first thread of the process, or the thread left in a forked child
-  uint32_t locks;          // depth inside the fork gate: locks held or waited for, and sections
-                           // without a lock; see gc_lock_enter()
+  bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
+  uint32_t locks;          // depth inside the fork gate, see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
   void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
   void *_Nullable events;  // the writer of the thread's events: see BlackBox/EventWriter

@@ -4,13 +4,14 @@
 // first and keep the overhead small; small chunks come last, so all threads end together. The first
 // chunk is a sixteenth of a fair share, which balances a loop whose first iterations are the
 // heaviest; a million iterations are still only some hundred claims. A small count is claimed one
-// by one, so iterations that wait for each other still meet.
+// by one, so that iterations that wait for each other meet where there are threads for them.
 // Invariant: the caller's closure does not escape. A helper touches it only between a successful
 // claim and the matching addition to `done`; the caller returns only when `done` is complete. A
 // later helper finds nothing to claim.
-// The caller can finish the loop without helpers, so nested loops cannot block. The same holds on a
-// queue that the caller is inside: it keeps its own permit, and a helper without a permit starts
-// later or finds nothing to claim.
+// The caller can finish the loop without helpers, so nested loops cannot block. A nested loop
+// starts without them (Queues/LoneStart). Loops on a queue that the caller is inside cannot block
+// either: it keeps its own permit, and a helper without a permit starts later or finds nothing to
+// claim.
 
 /// The caller's closure as a stored property: see HeldClosure.
 @usableFromInline
@@ -21,17 +22,29 @@ struct PerformBody {
 
 @usableFromInline
 final class PerformState: @unchecked Sendable {
-  private let next = Atomic<Int>(0)
-  private let done = Atomic<Int>(0)
+  private let next: Atomic<Int>
+  private let done: Atomic<Int>
   private let iterations: Int
   private let threads: Int
   private let waiter: ThreadContext
+  /// Whether threads in this loop start nested loops alone.
+  private let isFull: Bool
+  /// What that was for the waiter before this loop.
+  private let wasInFullLoop: Bool
   /// The caller's closure, on its stack.
   private let body: UnsafePointer<PerformBody>
 
+  /// - Parameters:
+  ///   - first: the number of iterations that the waiter has already run.
+  ///   - isFull: whether the loop uses all threads of the pool's width.
   init(
-    iterations: Int, threads: Int, waiter: ThreadContext, body: UnsafePointer<PerformBody>
+    iterations: Int, from first: Int = 0, threads: Int, isFull: Bool = false,
+    waiter: ThreadContext, body: UnsafePointer<PerformBody>
   ) {
+    next = Atomic(first)
+    done = Atomic(first)
+    wasInFullLoop = waiter.pointee.in_full_loop
+    self.isFull = isFull || wasInFullLoop
     self.iterations = iterations
     self.threads = threads
     self.waiter = waiter
@@ -66,6 +79,7 @@ final class PerformState: @unchecked Sendable {
   /// Ends the caller's part: counts its `count` iterations and waits for those of the helpers.
   @usableFromInline
   func finishAndWait(_ count: Int, _ thread: ThreadContext) {
+    thread.pointee.in_full_loop = wasInFullLoop
     // The thread that completes `done` ends the wait, so the caller must not add 0: it would see a
     // sum that a helper completed and return, and that helper's grant would be left over. With a
     // nonzero count, no helper can grant before the caller's addition, and the waits inside `work`
@@ -81,8 +95,11 @@ final class PerformState: @unchecked Sendable {
     Blocking.announced(thread, BoardWait(.loop)) { _ = Parker.sleep(thread) }
   }
 
-  func help() {
+  func help(on thread: ThreadContext) {
+    let before = thread.pointee.in_full_loop
+    thread.pointee.in_full_loop = isFull
     let count = runAll()
+    thread.pointee.in_full_loop = before
     if count > 0 && finish(count) { Parker.grant(waiter) }
   }
 
@@ -102,19 +119,22 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Creates the state and submits the helpers. They go to the pool, or to a queue that the caller
-  /// is inside, so that no more of them run than the queue admits.
+  /// Creates the state of a loop whose first iterations have run, and submits the helpers. They go
+  /// to the pool, or to a queue that the caller is inside, so that no more of them run than the
+  /// queue admits.
   @usableFromInline
   static func begin(
-    iterations: Int, in place: PerformPlace? = nil, from thread: ThreadContext,
-    body: UnsafePointer<PerformBody>
+    iterations: Int, after first: Int, in place: PerformPlace? = nil,
+    from thread: ThreadContext, body: UnsafePointer<PerformBody>
   ) -> PerformState {
     let pool = Runtime.shared.pool
     pool.followMask()
-    let most = min(pool.width.load(ordering: .relaxed), place?.width ?? .max)
-    let threads = min(most, iterations)
+    let width = pool.width.load(ordering: .relaxed)
+    let threads = min(width, place?.width ?? .max, iterations - first)
     let state = PerformState(
-      iterations: iterations, threads: threads, waiter: thread, body: body)
+      iterations: iterations, from: first, threads: threads, isFull: threads >= width,
+      waiter: thread, body: body)
+    thread.pointee.in_full_loop = state.isFull
     let qos = PackedQoS(rawValue: thread.pointee.qos)
     for _ in 1..<max(1, threads) {
       let node = NodeCache.take(thread)
@@ -124,7 +144,7 @@ final class PerformState: @unchecked Sendable {
         let node = WorkNode(raw)
         let state = Unmanaged<PerformState>.fromOpaque(node.context.unsafelyUnwrapped)
         NodeCache.put(node, thread)
-        state._withUnsafeGuaranteedRef { $0.help() }
+        state._withUnsafeGuaranteedRef { $0.help(on: thread) }
         state.release()
       }
       if let place {
@@ -148,7 +168,8 @@ extension DispatchQueue {
   /// Calls a closure once for each number below `iterations`, in parallel.
   ///
   /// The calling thread takes part and blocks until all calls have returned. Calls may run in any
-  /// order and may nest.
+  /// order and may nest. A call must not wait for another call of the same loop: on one CPU, and
+  /// in the first microseconds of a nested loop, they run one after the other.
   ///
   /// - Parameters:
   ///   - iterations: the number of calls; a negative number stops the process.
@@ -168,10 +189,15 @@ extension DispatchQueue {
       return
     }
     let thread = currentThread()
+    var first = 0
+    if LoneStart.isDue(on: thread) {
+      first = LoneStart.run(iterations, work)
+      if first == iterations { return }
+    }
     withoutActuallyEscaping(work) { shared in
       withUnsafePointer(to: PerformBody(call: shared)) { body in
         let state = PerformState.begin(
-          iterations: iterations, in: place, from: thread, body: body)
+          iterations: iterations, after: first, in: place, from: thread, body: body)
         var count = 0
         var range = state.claim()
         while !range.isEmpty {

@@ -4,11 +4,12 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("The iterations of concurrentPerform") struct PerformStateTests {
-  private func claims(_ iterations: Int, threads: Int) -> [Range<Int>] {
+  private func claims(_ iterations: Int, from first: Int = 0, threads: Int) -> [Range<Int>] {
     let body = PerformBody { _ in }
     return withUnsafePointer(to: body) { body in
       let state = PerformState(
-        iterations: iterations, threads: threads, waiter: currentThread(), body: body)
+        iterations: iterations, from: first, threads: threads, waiter: currentThread(),
+        body: body)
       var ranges: [Range<Int>] = []
       while true {
         let range = state.claim()
@@ -34,6 +35,11 @@ import Testing
 
   @Test func `are claimed one by one where there are few`() {
     #expect(claims(15, threads: 4).count == 15)
+  }
+
+  @Test func `are claimed from the first that has not run`() {
+    #expect(claims(5, from: 3, threads: 2) == [3..<4, 4..<5])
+    #expect(claims(5, from: 5, threads: 2) == [])
   }
 
   @Test func `are claimed once each by many threads`() {

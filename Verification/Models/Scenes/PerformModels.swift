@@ -12,6 +12,8 @@ extension Catalogue {
           $0.spuriousFailures = 1
         }, Performs.run(iterations: 2, helpers: 1)),
       EngineModel("perform: two helpers join", Performs.run(iterations: 3, helpers: 2)),
+      EngineModel(
+        "perform: the caller began alone", Performs.run(iterations: 3, alone: 1, helpers: 1)),
       EngineModel("perform: a helper of an earlier loop is late", Performs.runTwice),
       EngineModel("perform: the caller waits in an iteration", Performs.waitInside),
     ]
@@ -36,9 +38,11 @@ extension Catalogue {
 }
 
 private enum Performs {
-  static func run(iterations: Int, helpers: Int) -> @Sendable (Scene) -> Void {
+  static func run(
+    iterations: Int, alone: Int = 0, helpers: Int
+  ) -> @Sendable (Scene) -> Void {
     { scene in
-      scene.thread("caller") { loop(iterations: iterations, helpers: helpers) {} }
+      scene.thread("caller") { loop(iterations: iterations, alone: alone, helpers: helpers) {} }
     }
   }
 
@@ -63,17 +67,20 @@ private enum Performs {
   }
 
   /// Does what concurrentPerform does; the schedule decides when the helpers arrive.
-  private static func loop(iterations: Int, helpers: Int, _ work: @escaping () -> Void) {
+  private static func loop(
+    iterations: Int, alone: Int = 0, helpers: Int, _ work: @escaping () -> Void
+  ) {
     let thread = currentThread()
     let runs = (0..<iterations).map { _ in Plain() }
     let call: (Int) -> Void = { index in
       runs[index].value += 1
       work()
     }
+    for index in 0..<alone { call(index) }
     withUnsafePointer(to: PerformBody(call: call)) { body in
       let state = PerformState(
-        iterations: iterations, threads: helpers + 1, waiter: thread, body: body)
-      for _ in 0..<helpers { Checker.spawn("helper") { state.help() } }
+        iterations: iterations, from: alone, threads: helpers + 1, waiter: thread, body: body)
+      for _ in 0..<helpers { Checker.spawn("helper") { state.help(on: currentThread()) } }
       var count = 0
       var range = state.claim()
       while !range.isEmpty {
