@@ -30,7 +30,8 @@ let usage = """
     --help                   prints this text
 
   Exit status: 0: nothing is stuck, no queue is hot. 1: something is. 2: the board cannot be read. 64: wrong usage.
-  run and record end as the program does, by the same status or signal; 126: it cannot be started, 127: it is not found.
+  run ends as the program does, by the same status or signal; 126: it cannot be started, 127: it is not found.
+  record -- PROGRAM ends with the status of the program.
 
   """
 
