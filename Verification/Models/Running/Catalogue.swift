@@ -28,6 +28,8 @@ enum Catalogue {
     + Self.deadlocks
     + Self.overrides
     + Self.sources
+    + Self.demands
+    + Self.oneShots
     + Self.timers
     + Self.descriptors
     + Self.externalWorkers
@@ -61,6 +63,8 @@ enum Catalogue {
     + Self.deadlockMutants
     + Self.overrideMutants
     + Self.sourceMutants
+    + Self.demandMutants
+    + Self.oneShotMutants
     + Self.timerMutants
     + Self.descriptorMutants
     + Self.externalWorkerMutants
