@@ -27,7 +27,8 @@ let package = Package(
     .testTarget(
       name: "ModelCheckerTests", dependencies: ["FiberTests", "ModelChecker", "ModelSelfTest"],
       swiftSettings: language),
-    // The models. Core, CLinux and some files in Primitives are symbolic links to the engine's.
+    // The models. Core, CLinux, Async and some files in Primitives are symbolic links to the
+    // product's.
     .target(name: "CGrandCentralLinux", path: "Sources/CLinux"),
     .executableTarget(
       name: "model", dependencies: ["CGrandCentralLinux", "ModelChecker", "ModelSelfTest"],

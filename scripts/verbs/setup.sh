@@ -3,14 +3,15 @@
 #
 #   scripts/dev setup [--benchmarks]     also installs libuv, which the benchmarks measure too
 #
-# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout), gcc
-# and g++. Needs root only to install.
+# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout), curl,
+# gcc and g++. Needs root only to install.
 set -euo pipefail
 
 packages=()
 command -v nm >/dev/null || packages+=(binutils)
 command -v taskset >/dev/null || packages+=(util-linux)
 command -v timeout >/dev/null || packages+=(coreutils)
+command -v curl >/dev/null || packages+=(curl)
 command -v gcc >/dev/null || packages+=(gcc)
 command -v g++ >/dev/null || packages+=(g++)
 command -v python3 >/dev/null || packages+=(python3)

@@ -20,8 +20,10 @@
 // thread that exchanges waiting for another state. Those exchanges release and acquire.
 // Events come one at a time, from the source's lane, and only in the state waiting or ended: in
 // held, the lane is suspended.
-// Test of races: DemandStressTests. There is no model yet.
-import GrandCentralCore
+// Models: Verification/Models/Scenes/DemandModels.swift. Test of races: DemandStressTests.
+#if !GRANDCENTRAL_MODEL
+  import GrandCentralCore
+#endif
 
 /// What the event handler of a source finds.
 enum Occurrence<Event> {

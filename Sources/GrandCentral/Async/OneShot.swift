@@ -9,8 +9,11 @@
 // written before it and acquires what the other one released, so the later of the two sees both
 // the value and the waiter, and it alone resumes.
 // Invariants: at most one thread completes, and one waiter waits. The waiter is resumed once.
-// Test of races: RunTests, `runs or is removed, once, beside cancellation`. There is no model yet.
-import GrandCentralCore
+// Models: Verification/Models/Scenes/OneShotModels.swift. Test of races: RunTests, `runs or is
+// removed, once, beside cancellation`.
+#if !GRANDCENTRAL_MODEL
+  import GrandCentralCore
+#endif
 
 // SAFETY: the word orders all accesses to the cells, as argued above.
 final class OneShot<Waiting: Waiter>: @unchecked Sendable {
@@ -57,13 +60,5 @@ final class OneShot<Waiting: Waiter>: @unchecked Sendable {
     // SAFETY: the value was sent to set(), and is taken out once.
     nonisolated(unsafe) let sent = value
     waiter.resume(with: sent)
-  }
-}
-
-extension OneShot {
-  /// Waits for the value. Call once.
-  nonisolated(nonsending) func value<Value>() async -> sending Value
-  where Waiting == TaskWaiter<Value> {
-    await withUnsafeContinuation { self.await(TaskWaiter($0)) }
   }
 }

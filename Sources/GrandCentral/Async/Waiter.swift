@@ -6,12 +6,3 @@ protocol Waiter<Value> {
   associatedtype Value
   func resume(with value: sending Value)
 }
-
-/// A suspended task.
-struct TaskWaiter<Value>: Waiter, Sendable {
-  let continuation: UnsafeContinuation<Value, Never>
-
-  init(_ continuation: UnsafeContinuation<Value, Never>) { self.continuation = continuation }
-
-  func resume(with value: sending Value) { continuation.resume(returning: value) }
-}

@@ -30,6 +30,8 @@ enum Catalogue {
     + Self.overrides
     + Self.workloops
     + Self.sources
+    + Self.demands
+    + Self.oneShots
     + Self.timers
     + Self.descriptors
     + Self.externalWorkers
@@ -65,6 +67,8 @@ enum Catalogue {
     + Self.overrideMutants
     + Self.workloopMutants
     + Self.sourceMutants
+    + Self.demandMutants
+    + Self.oneShotMutants
     + Self.timerMutants
     + Self.descriptorMutants
     + Self.externalWorkerMutants

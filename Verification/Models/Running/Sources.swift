@@ -37,7 +37,7 @@ enum EngineSources {
   private static func read() -> [String: [String]] {
     var files: [String: [String]] = [:]
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    for folder in ["GrandCentralCore", "Primitives"] {
+    for folder in ["GrandCentralCore", "Primitives", "GrandCentral/Async"] {
       for path in swiftFiles(under: "/\(root)/Sources/\(folder)") {
         guard let text = contents(of: path) else { continue }
         files[baseName(path)] = text.split(separator: "\n", omittingEmptySubsequences: false).map(

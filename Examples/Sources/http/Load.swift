@@ -1,0 +1,47 @@
+// A load generator: connections that send requests one after the other, and check each answer.
+
+import Glibc
+import GrandCentral
+
+enum Load {
+  /// Returns the number of right answers.
+  static func run(port: UInt16, connections: Int, requests: Int) async -> Int {
+    await withTaskGroup(of: Int.self) { group in
+      for number in 0..<connections {
+        group.addTask { await send(requests, from: number, to: port) }
+      }
+      return await group.reduce(0, +)
+    }
+  }
+
+  private static func send(_ requests: Int, from number: Int, to port: UInt16) async -> Int {
+    guard let descriptor = LoopbackSocket.connected(to: port) else { return 0 }
+    defer { close(descriptor) }
+    return await withChannel(fileDescriptor: descriptor) { channel in
+      var reader = ByteReader(channel)
+      for request in 0..<requests {
+        // Every second body comes in chunks.
+        let body = "request \(request) of connection \(number)"
+        let isRight = try? await exchange(body, inChunks: request % 2 == 1, channel, &reader)
+        if isRight != true { return request }
+      }
+      return requests
+    }
+  }
+
+  private static func exchange(
+    _ body: String, inChunks: Bool, _ channel: DispatchIO, _ reader: inout ByteReader
+  ) async throws -> Bool {
+    let head = "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    let size = String(body.utf8.count, radix: inChunks ? 16 : 10)
+    let rest =
+      inChunks
+      ? "Transfer-Encoding: chunked\r\n\r\n\(size)\r\n\(body)\r\n0\r\n\r\n"
+      : "Content-Length: \(size)\r\n\r\n\(body)"
+    try await channel.write(DispatchData(copying: head + rest))
+    var budget = 16_384
+    guard try await reader.line(budget: &budget) == "HTTP/1.1 200 OK" else { return false }
+    while let line = try await reader.line(budget: &budget), !line.isEmpty {}
+    return try await reader.take(body.utf8.count).elementsEqual(body.utf8)
+  }
+}

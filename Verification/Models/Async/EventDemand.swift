@@ -1,0 +1,1 @@
+../../../Sources/GrandCentral/Async/EventDemand.swift

@@ -1,0 +1,1 @@
+../../../Sources/GrandCentral/Async/Waiter.swift
