@@ -54,6 +54,10 @@ public class DispatchObject {
 extension DispatchObject: Hashable {
   /// Whether both are the same object.
   ///
+  /// - Parameters:
+  ///   - left: an object.
+  ///   - right: an object.
+  /// - Returns: `true` if they are one object.
   /// - Source: Apple, Objective-C, `NSObjectProtocol.isEqual(_:)`; Dispatch keeps identity.
   public static func == (left: DispatchObject, right: DispatchObject) -> Bool { left === right }
 
