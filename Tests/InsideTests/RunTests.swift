@@ -24,9 +24,13 @@ private final class Supervision {
     _ = pipe(&down)
     _ = pipe(&up)
     for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    // The shell joins the streams: what the probe prints precedes the dump.
+    // The shell joins the streams: what the probe prints precedes the dump. Other tests of this
+    // process ignore signals meanwhile, which a child would inherit.
     command = startChild(
-      ["sh", "-c", "exec \"$@\" 2>&1", "sh", "\(buildFolder)/grandcentral", "run"] + options
+      [
+        "env", "--default-signal", "sh", "-c", "exec \"$@\" 2>&1", "sh",
+        "\(buildFolder)/grandcentral", "run",
+      ] + options
         + ["--", "\(buildFolder)/HangProbe", scene], input: down[0], output: up[1])
     close(down[0])
     close(up[1])
