@@ -171,11 +171,12 @@ import Testing
         }
       }
       await cancelled(5_000)
-      let (before, count) = (Int(faults_heap_bytes()), stressed(20_000))
+      let (before, count) = (Int(faults_heap_bytes()), 20_000)
       await cancelled(count)
       // A timer that stays takes 255 bytes and more. The toolchain's runtime itself keeps some 10
-      // bytes of each error that a task throws, also without any timer.
-      let isBack = eventually { Int(faults_heap_bytes()) < before + 32 * count }
+      // bytes of each error that a task throws, also without any timer. Beside other load more
+      // threads exist at a time than before, and their caches remain: 700,000 bytes were seen.
+      let isBack = eventually { Int(faults_heap_bytes()) < before + 128 * count }
       if !isBack { print("bytes: \(before) before, \(faults_heap_bytes()) after") }
       exit(isBack ? 0 : 1)
     }
