@@ -42,53 +42,27 @@ private struct RecordOptions {
   }
 }
 
-/// Blocks the signals that end a recording, so that they can be waited for.
-private func blockEndSignals() -> sigset_t {
+/// Blocks the signals that end a recording, so that they can be waited for. Returns them, and the
+/// signals that were blocked before.
+private func blockEndSignals() -> (signals: sigset_t, usual: sigset_t) {
+  // An inherited SIG_IGN would hide how the program ended: wait(2).
+  signal(SIGCHLD, SIG_DFL)
   var signals = sigset_t()
+  var usual = sigset_t()
   sigemptyset(&signals)
   for signal in [SIGINT, SIGTERM, SIGCHLD] { sigaddset(&signals, signal) }
-  sigprocmask(SIG_BLOCK, &signals, nil)
-  return signals
-}
-
-/// Starts a program with the given variable in its environment.
-private func start(_ program: [String], recording level: EventLevel) throws -> pid_t {
-  var attributes = posix_spawnattr_t()
-  posix_spawnattr_init(&attributes)
-  defer { posix_spawnattr_destroy(&attributes) }
-  var none = sigset_t()
-  sigemptyset(&none)
-  posix_spawnattr_setsigmask(&attributes, &none)
-  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-  setenv("GRANDCENTRAL_RECORD", level == .items ? "items" : "sampled", 1)
-  var words: [UnsafeMutablePointer<CChar>?] = program.map { strdup($0) } + [nil]
-  defer { for word in words { free(word) } }
-  var child: pid_t = 0
-  let error = posix_spawnp(&child, words[0] ?? strdup(""), nil, &attributes, &words, environ)
-  guard error == 0 else {
-    throw InsideError("\(program[0]): \(String(cString: strerror(error)))")
-  }
-  return child
-}
-
-/// Waits until a signal comes or the time is over. Returns the signal; 0: none came.
-private func waitForSignal(_ signals: inout sigset_t, nanoseconds: Int) -> Int32 {
-  var limit = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-  return max(0, sigtimedwait(&signals, nil, &limit))
-}
-
-/// How a child ended, as a shell shows it; `nil`: it runs.
-private func exitStatus(of child: pid_t) -> Int32? {
-  var status: Int32 = 0
-  guard waitpid(child, &status, WNOHANG) == child else { return nil }
-  return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f)
+  sigprocmask(SIG_BLOCK, &signals, &usual)
+  return (signals, usual)
 }
 
 func record(_ arguments: [String]) -> Int32 {
   let options = RecordOptions(arguments)
   do {
     var session = try RecordSession(options)
-    return try session.run()
+    if let end = try session.run() { endLike(end) }
+    return 0
+  } catch let error as StartedProgram.SpawnError {
+    failToStart(options.program[0], error)
   } catch {
     printError("\(error)")
     return 2
@@ -98,22 +72,29 @@ func record(_ arguments: [String]) -> Int32 {
 /// A recording of a process or of a program that this command starts.
 private struct RecordSession {
   let options: RecordOptions
-  var signals: sigset_t
-  let child: pid_t?
+  let signals: sigset_t
+  let child: StartedProgram?
   /// How the child ended.
-  var status: Int32?
+  var end: StartedProgram.End?
 
-  init(_ options: RecordOptions) throws {
+  init(_ options: RecordOptions) throws(StartedProgram.SpawnError) {
     self.options = options
-    signals = blockEndSignals()
+    let blocked = blockEndSignals()
+    signals = blocked.signals
     child =
-      options.program.isEmpty ? nil : try start(options.program, recording: options.level)
+      options.program.isEmpty
+      ? nil
+      : try StartedProgram(
+        options.program,
+        variable: ("GRANDCENTRAL_RECORD", options.level == .items ? "items" : "sampled"),
+        signalMask: blocked.usual)
   }
 
-  mutating func run() throws -> Int32 {
+  /// Returns how the child ended; `nil`: there is none, or it made no board.
+  mutating func run() throws -> StartedProgram.End? {
     guard let board = try openBoard() else {
       printError("'\(options.program[0])' has ended without using a queue of Grand Central.")
-      return status ?? 2
+      return end
     }
     let recorder = try Recorder(board: board, output: options.output)
     try recorder.start(options.level, isFresh: child != nil)
@@ -122,7 +103,7 @@ private struct RecordSession {
     try recorder.stop()
     printError(
       "\(recorder.bytesWritten) bytes. See 'grandcentral report \(options.output)'.")
-    return status ?? 0
+    return end
   }
 
   /// Opens the board of the process; waits until a child has made it. `nil`: the child has ended.
@@ -131,14 +112,13 @@ private struct RecordSession {
       return try BoardFile.open(process: options.process ?? 0, forWriting: true)
     }
     while true {
-      if let board = try? BoardFile.open(process: Int(child), forWriting: true) {
+      if let board = try? BoardFile.open(process: child.process, forWriting: true) {
         // The header is being written.
         if (try? Snapshot(board)) != nil { return board }
       }
-      status = exitStatus(of: child)
-      if status != nil { return nil }
-      let signal = waitForSignal(&signals, nanoseconds: 500_000)
-      if signal == SIGINT || signal == SIGTERM { kill(child, signal) }
+      end = child.end()
+      if end != nil { return nil }
+      waitForSignal(signals, nanoseconds: 500_000).forward(to: child)
     }
   }
 
@@ -148,15 +128,14 @@ private struct RecordSession {
     clock_gettime(CLOCK_MONOTONIC, &now)
     let begin = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
     while true {
-      let signal = waitForSignal(&signals, nanoseconds: 5_000_000)
+      let signal = waitForSignal(signals, nanoseconds: 5_000_000)
       try recorder.collect()
       if let child {
-        status = exitStatus(of: child)
-        if status != nil { return }
-        // The child gets the signal of the terminal too, and may take it as it likes.
-        if signal == SIGTERM { kill(child, SIGTERM) }
+        end = child.end()
+        if end != nil { return }
+        signal.forward(to: child)
       } else {
-        if signal == SIGINT || signal == SIGTERM { return }
+        if signal.number == SIGINT || signal.number == SIGTERM { return }
         if kill(pid_t(options.process ?? 0), 0) != 0 && errno == ESRCH { return }
       }
       clock_gettime(CLOCK_MONOTONIC, &now)

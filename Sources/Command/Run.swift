@@ -36,6 +36,30 @@ func seconds(_ option: String, _ text: String?) -> Double {
   return seconds
 }
 
+/// Ends the command because the program could not be started, with a shell's status.
+func failToStart(_ program: String, _ error: StartedProgram.SpawnError) -> Never {
+  printError("\(program): \(String(cString: strerror(error.errno)))")
+  exit(error.errno == ENOENT ? 127 : 126)
+}
+
+/// Ends the command as the program has ended: by a signal without a core file of its own.
+func endLike(_ end: StartedProgram.End) -> Never {
+  let number: Int32
+  switch end {
+  case .exited(let status): exit(status)
+  case .killed(let signal): number = signal
+  }
+  var none = rlimit(rlim_cur: 0, rlim_max: 0)
+  setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+  signal(number, SIG_DFL)
+  var only = sigset_t()
+  sigemptyset(&only)
+  sigaddset(&only, number)
+  sigprocmask(SIG_UNBLOCK, &only, nil)
+  kill(getpid(), number)
+  exit(128 + number)
+}
+
 struct Run {
   private let options: RunOptions
   private let child: Supervised
@@ -56,37 +80,17 @@ struct Run {
     for number in forwarded + [SIGCHLD] { sigaddset(&signals, number) }
     var usual = sigset_t()
     sigprocmask(SIG_BLOCK, &signals, &usual)
-    let end: Supervised.End
+    let end: StartedProgram.End
     do {
       let child = try Supervised(options.program, signalMask: usual)
       end = Run(options: options, child: child, signals: signals, usualMask: usual).supervise()
-    } catch let error as Supervised.SpawnError {
-      printError("\(options.program[0]): \(String(cString: strerror(error.errno)))")
-      exit(error.errno == ENOENT ? 127 : 126)
     } catch {
-      printError("\(error)")
-      exit(126)
+      failToStart(options.program[0], error)
     }
-    switch end {
-    case .exited(let status): exit(status)
-    case .killed(let number): die(by: number)
-    }
+    endLike(end)
   }
 
-  /// Ends the command by the signal, without a core file of its own.
-  private static func die(by number: Int32) -> Never {
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    signal(number, SIG_DFL)
-    var only = sigset_t()
-    sigemptyset(&only)
-    sigaddset(&only, number)
-    sigprocmask(SIG_UNBLOCK, &only, nil)
-    kill(getpid(), number)
-    exit(128 + number)
-  }
-
-  private func supervise() -> Supervised.End {
+  private func supervise() -> StartedProgram.End {
     let begin = Clock.monotonicNanoseconds()
     let stuckAfter = UInt64(options.stuckAfter * 1e9)
     let interval = min(max(stuckAfter / 3, 200_000_000), 10_000_000_000)
@@ -120,20 +124,11 @@ struct Run {
     }
   }
 
-  /// Waits for a signal or for the time, and forwards a signal that a process sent. One of the
-  /// terminal reaches the program from the kernel: both are in its foreground process group.
+  /// Waits for a signal or for the time, and forwards the signal.
   private func forward(until deadline: UInt64) {
     let now = Clock.monotonicNanoseconds()
     let left = deadline > now ? min(deadline - now, 3_600_000_000_000) : 0
-    var timeout = timespec(
-      tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
-    var information = siginfo_t()
-    var signals = signals
-    let number = sigtimedwait(&signals, &information, &timeout)
-    // siginfo(7): a code above 0 is the kernel's.
-    if number > 0, number != SIGCHLD, information.si_code <= 0 {
-      kill(pid_t(child.process), number)
-    }
+    waitForSignal(signals, nanoseconds: left).forward(to: child.program)
   }
 
   private func show(_ dumps: [Dump], _ reason: String) {

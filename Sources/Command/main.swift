@@ -10,7 +10,8 @@ let usage = """
          grandcentral report FILE [--json]
          grandcentral timeline FILE --perfetto OUTPUT
 
-  Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang or be stopped.
+  Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang
+  or be stopped.
 
     ps                       lists the processes that have a board
     dump PID                 shows what hangs in a process, its threads and its queues
@@ -19,19 +20,21 @@ let usage = """
     --dump-after SECONDS     prints the dump of a program that still runs after this time
     --all                    shows idle threads and all queues
     --json                   prints one JSON object
-    record PID               records each item, until ^C or for --seconds, in FILE (default grandcentral.gcrecord)
+    record PID               records each item, until ^C or for --seconds, in FILE (by default
+                             grandcentral.gcrecord)
     record [OPTIONS] -- PROGRAM…
                              starts a program on Grand Central and records it from its beginning
     --sampled                records one item in 64
-    report FILE              shows waits and run times for each queue, and which queue limits the program
+    report FILE              shows waits and run times for each queue, and which queue limits the
+                             program
     timeline FILE --perfetto OUTPUT
                              writes the recording for ui.perfetto.dev
     --stuck-after SECONDS    reports waits that last longer than this (default: dump 5, run 30)
     --help                   prints this text
 
-  Exit status: 0: nothing is stuck, no queue is hot. 1: something is. 2: the board cannot be read. 64: wrong usage.
-  run ends as the program does, by the same status or signal; 126: it cannot be started, 127: it is not found.
-  record -- PROGRAM ends with the status of the program.
+  Exit status: 0: nothing is stuck, no queue is hot. 1: something is. 2: the board cannot be read.
+  64: wrong usage. run and record -- PROGRAM end as the program does, by the same status or signal;
+  126: it cannot be started, 127: it is not found.
 
   """
 

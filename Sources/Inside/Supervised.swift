@@ -6,21 +6,14 @@ import GrandCentralPrimitives
 
 /// A child process and its boards.
 package final class Supervised {
-  /// How the child ended.
-  package enum End: Sendable, Equatable {
-    case exited(Int32)
-    case killed(signal: Int32)
-  }
-
-  package let process: Int
+  package let program: StartedProgram
+  package var process: Int { program.process }
   private let folder: String?
   private let ownsFolder: Bool
   private var reported: Set<String> = []
 
-  /// Starts a program, found by its path or on PATH, with the given signal mask. Throws `errno` as
-  /// `SpawnError`.
-  package init(_ arguments: [String], signalMask: sigset_t) throws {
-    var variables = (readText("/proc/self/environ") ?? "").split(separator: "\0").map(String.init)
+  /// Starts a program, found by its path or on PATH, with the given signal mask.
+  package init(_ arguments: [String], signalMask: sigset_t) throws(StartedProgram.SpawnError) {
     let name = "GRANDCENTRAL_BLACKBOX"
     if let given = getenv(name), given.pointee != 0 {
       folder = String(cString: given)
@@ -28,25 +21,10 @@ package final class Supervised {
     } else {
       folder = Self.makeFolder()
       ownsFolder = true
-      variables.removeAll { $0.hasPrefix("\(name)=") }
-      if let folder { variables.append("\(name)=\(folder)") }
     }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var mask = signalMask
-    posix_spawnattr_setsigmask(&attributes, &mask)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var argv = arguments.map { strdup($0) } + [nil]
-    var envp = variables.map { strdup($0) } + [nil]
-    defer { for pointer in argv + envp { free(pointer) } }
-    var child = pid_t()
-    let error = posix_spawnp(&child, arguments[0], nil, &attributes, &argv, &envp)
-    process = Int(child)
-    if error != 0 { throw SpawnError(errno: error) }
+    program = try StartedProgram(
+      arguments, variable: folder.map { (name, $0) }, signalMask: signalMask)
   }
-
-  package struct SpawnError: Error { package let errno: Int32 }
 
   deinit {
     guard ownsFolder, let folder else { return }
@@ -67,12 +45,7 @@ package final class Supervised {
   }
 
   /// Returns how the child ended; `nil` if it still runs.
-  package func end() -> End? {
-    var state: Int32 = 0
-    guard waitpid(pid_t(process), &state, WNOHANG) == pid_t(process) else { return nil }
-    let signal = state & 0x7f
-    return signal == 0 ? .exited(state >> 8 & 0xff) : .killed(signal: signal)
-  }
+  package func end() -> StartedProgram.End? { program.end() }
 
   // MARK: Boards
 

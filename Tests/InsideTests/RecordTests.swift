@@ -124,6 +124,18 @@ private func contents(_ path: String) -> [UInt8] {
     #expect(waitFor(program.process).status == 0)
   }
 
+  @Test func `ends as its program does`() {
+    func record(_ program: String...) -> ChildResult {
+      // A parent that ignores SIGCHLD hides the end of children: wait(2).
+      runChild(
+        ["env", "--ignore-signal=CHLD", command, "record", "-o", "/dev/null", "--"] + program)
+    }
+    #expect(record("sh", "-c", "exit 7").status == 7)
+    #expect(record("sh", "-c", "kill -TERM $$").signal == SIGTERM)
+    #expect(record("/nonexistent").status == 127)
+    #expect(record("/dev/null").status == 126)
+  }
+
   @Test func `survives damaged recordings`() throws {
     let path = recordCount(200)
     defer { unlink(path) }
