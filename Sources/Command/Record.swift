@@ -1,5 +1,5 @@
-import Glibc
 // The verbs `record`, `report` and `timeline`.
+import Glibc
 import GrandCentralCore
 import GrandCentralInside
 

@@ -1,6 +1,6 @@
 // The signals that the command waits for while a program of its own runs. They are blocked, and
 // have no handlers.
-// no handlers.
+import Glibc
 import GrandCentralInside
 
 /// A signal that was taken, or 0.

@@ -1,5 +1,5 @@
-import Glibc
 // The command `grandcentral`: shows the queues and threads of programs that run on this engine.
+import Glibc
 import GrandCentralInside
 
 let usage = """

@@ -1,8 +1,8 @@
-import Glibc
 // Finds the board of a process, or opens a file that outlived one, and reads its bytes. Nothing
 // here makes the process do anything: it may hang, be stopped, or have ended.
 // The bytes come by pread(2), not by mmap(2): a process that shrinks its file could otherwise end
 // its reader with SIGBUS.
+import Glibc
 import GrandCentralCore
 
 /// A message for the person at the terminal: what failed, and what to do.

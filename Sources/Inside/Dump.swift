@@ -1,5 +1,5 @@
-import Glibc
 // What the command prints of one board: findings, threads, queues.
+import Glibc
 import GrandCentralCore
 import GrandCentralPrimitives
 

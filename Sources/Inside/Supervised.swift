@@ -1,7 +1,7 @@
-import Glibc
 // A program that `grandcentral run` starts, and the boards of the program and of its descendants.
 // The boards are files in a folder of tmpfs that belongs to this run, so they remain readable when
 // the program closes its descriptors or is killed. The folder is removed with this object.
+import Glibc
 import GrandCentralPrimitives
 
 /// A child process and its boards.

@@ -1,8 +1,8 @@
-import CGrandCentralLinux
 // dispatch/block.h: a block that can be cancelled, waited for and observed. It is a work item in
 // the form of a block: its only capture is the item, and its invoke pointer identifies it. One copy
 // from the stack gives it the item's one reference. Later copies are counted, and the last release
 // ends the item.
+import CGrandCentralLinux
 import CGrandCentralStorage
 
 extension Block {

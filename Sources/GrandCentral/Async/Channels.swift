@@ -1,7 +1,7 @@
-import Glibc
 // Purpose: reads and writes of channels that suspend the task, and the scope of a channel.
 // Each read is one operation, submitted when the task asks for bytes: no byte is read ahead, so a
 // slow reader holds the writer back at the kernel's buffer.
+import Glibc
 public import GrandCentralCore
 
 /// A read or write of a channel that has failed or was cancelled.

@@ -1,5 +1,5 @@
-import Glibc
 // Purpose: the bytes of a channel as an AsyncSequence of chunks, and of lines.
+import Glibc
 public import GrandCentralCore
 
 extension DispatchIO {

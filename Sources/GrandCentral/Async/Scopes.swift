@@ -1,5 +1,5 @@
-import Glibc
 // Purpose: the sources as scopes: with…(…) { events in for await event in events { … } }.
+import Glibc
 public import GrandCentralCore
 
 /// One delivery of a timer.

@@ -1,6 +1,6 @@
-import Glibc
 // The blocks of a recording's file, as they are read. Every byte may be wrong: a block is read up
 // to the first byte that makes no sense.
+import Glibc
 import GrandCentralCore
 
 struct RecordingBlocks {

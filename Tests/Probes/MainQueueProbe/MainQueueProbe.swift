@@ -1,6 +1,6 @@
-import Glibc
 // Runs one scenario of the main queue in a separate process, because dispatchMain() never returns
 // and a test runner needs its main thread. Prints name=value lines for MainQueueTests.
+import Glibc
 import GrandCentral
 import TestSupport
 

@@ -1,8 +1,8 @@
-import Glibc
 // Programs to record.
 //   count N   submits N items to each of three queues, waits for them, and prints "done"
 //   hot       floods the serial queue 'hot', and prints "ready"
 // Both end when their standard input ends.
+import Glibc
 import GrandCentral
 
 /// Submits items; one queue is serial, one concurrent, and one concurrent on top of that.
