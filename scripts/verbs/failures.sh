@@ -3,6 +3,8 @@
 #
 #   scripts/dev failures COMMAND…
 #
+#   GRANDCENTRAL_FAILURES=FILE    also appends them to FILE, for a caller with several test runs
+#
 # Tests run in parallel, and often only the end of a long log is read.
 set -uo pipefail
 
@@ -17,6 +19,6 @@ if ((status != 0)); then
   # contain the first byte of the cross too.
   awk '/^◇|^✔/ { reported = 0 }
     /^✘|^ThreadSanitizer|^WARNING: |^SUMMARY: |^==[0-9]+==ERROR|[Ff]atal error:/ { reported = 12 }
-    reported-- > 0' "$log" | cut -c1-1000 | tail -n 150
+    reported-- > 0' "$log" | cut -c1-1000 | tail -n 150 | tee -a "${GRANDCENTRAL_FAILURES:-/dev/null}"
 fi
 exit "$status"

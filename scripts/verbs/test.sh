@@ -19,6 +19,11 @@ if (($# > 0)); then
   done
 fi
 
+# The last lines of the output name every failed test, so the failures of the first package are
+# repeated behind the tests of the others.
+GRANDCENTRAL_FAILURES=$(mktemp)
+export GRANDCENTRAL_FAILURES
+trap 'rm -f "$GRANDCENTRAL_FAILURES"' EXIT
 failed=()
 for package in "${packages[@]}"; do
   scripts/dev build "$package"
@@ -26,4 +31,8 @@ for package in "${packages[@]}"; do
   scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" "${filter[@]}" ||
     failed+=("$package")
 done
-((${#failed[@]} == 0)) || { echo "── tests failed in: ${failed[*]}" && exit 1; }
+if ((${#failed[@]} > 0)); then
+  echo "── tests failed in: ${failed[*]}"
+  cat "$GRANDCENTRAL_FAILURES"
+  exit 1
+fi

@@ -54,7 +54,9 @@ public enum Fault: String, CaseIterable, Sendable {
     case .ignoresSuspension: [.suspension]
     case .ignoresInactivity: [.activation]
     case .wrongSpecific: [.specifics]
-    case .ignoresRetargeting: [.specifics, .serialExclusion, .barrierExclusion]
+    // The last two show where the new target is inactive or suspended.
+    case .ignoresRetargeting:
+      [.specifics, .serialExclusion, .barrierExclusion, .activation, .suspension]
     case .afterTooEarly: [.afterDeadline]
     case .iterationLater: [.iterationsComplete]
     case .itemWaitsShort: [.itemWaits]
