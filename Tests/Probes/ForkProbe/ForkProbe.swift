@@ -16,9 +16,10 @@ import TestSupport
     }
     // The Swift runtime initialises globals and types at their first use, under locks. If another
     // thread holds such a lock during the fork, a child that then uses something for the first time
-    // waits for ever. So everything is used once here.
+    // waits for ever. So everything is used once here, and no thread is still busy with its end.
     _ = (firstProcess, patienceSeconds)
     if !["unused", "program-handler"].contains(name) { useEverything() }
+    waitUntilOthersSleep()
     run(words.dropFirst().map(String.init))
     finish()
   }

@@ -176,6 +176,7 @@ func fromMainItem(_ words: [String]) {
 func mainQueueOfChild(_ words: [String]) {
   let queue = DispatchQueue(label: "forks")
   let done = Latch()
+  DispatchQueue.main.async(execute: failInChild)
   queue.async {
     let child = faults_fork()
     if child == 0 {
@@ -191,7 +192,6 @@ func mainQueueOfChild(_ words: [String]) {
     expectEnd(of: child, "a worker became the main thread of a child")
     done.open()
   }
-  DispatchQueue.main.async(execute: failInChild)
   check(done.wait(), "the item ended")
 }
 

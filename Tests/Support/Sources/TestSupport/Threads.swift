@@ -101,6 +101,7 @@ public struct ThreadEntry: Sendable {
   public let id: Int
   public let name: String
   public let voluntarySwitches: Int
+  public let isAsleep: Bool
   /// Bit n - 1 is set when signal n is blocked.
   public let blockedSignals: UInt64
 }
@@ -131,7 +132,17 @@ private func threadEntry(id: Int, status: String) -> ThreadEntry {
   }
   return ThreadEntry(
     id: id, name: field("Name"), voluntarySwitches: Int(field("voluntary_ctxt_switches")) ?? 0,
-    blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
+    isAsleep: field("State").hasPrefix("S"), blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
+}
+
+/// Waits until all other threads of this process sleep, at most as long as a test is patient.
+public func waitUntilOthersSleep() {
+  let deadline = monotonicSeconds() + Double(patienceSeconds)
+  while monotonicSeconds() < deadline {
+    let others = processThreads().filter { $0.id != threadID() }
+    if others.allSatisfy(\.isAsleep) { return }
+    sleepMilliseconds(1)
+  }
 }
 
 /// Reads a whole small file; nil if it cannot be read.
