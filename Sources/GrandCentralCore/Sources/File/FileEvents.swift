@@ -54,7 +54,8 @@ struct FileEvents: OptionSet, Hashable, Sendable {
     if seen.contains(.attributes) {
       // A directory's own link count changes without this event, unless the directory is gone.
       let isForLinks = now.isDirectory ? now.links == 0 : now.links != before.links
-      if !isForLinks || !now.hasSameAttributes(as: before) { reported.insert(.attrib) }
+      let isReported = isForLinks || now.hasLostItsNames(since: before)
+      if !isReported || !now.hasSameAttributes(as: before) { reported.insert(.attrib) }
       if now.mayHaveHadOtherNames(since: before) { reported.insert(.link) }
     }
     return reported
@@ -95,6 +96,12 @@ extension Inotify.Mask {
 extension FileStatus {
   func hasSameAttributes(as other: FileStatus) -> Bool {
     mode == other.mode && user == other.user && group == other.group
+  }
+
+  /// Whether nothing differs from `before`, which already shows that the last name is gone. If two
+  /// names are removed before the first event is read, the second event finds this.
+  func hasLostItsNames(since before: FileStatus) -> Bool {
+    !isDirectory && links == 0 && before.links == 0 && changed == before.changed
   }
 
   /// Whether a name may have come and gone since `before`: the change time differs, and nothing

@@ -29,6 +29,13 @@ import Testing
       FileEvents.reported(by: .attributes, before: file, now: both) == [.link, .delete, .attrib])
   }
 
+  @Test func `of several lost names are reported once`() {
+    let gone = with { $0.links = 0 }
+    #expect(FileEvents.reported(by: .attributes, before: gone, now: gone) == [])
+    let touched = with { ($0.links, $0.changed) = (0, .init(seconds: 2, nanoseconds: 0)) }
+    #expect(FileEvents.reported(by: .attributes, before: gone, now: touched).contains(.attrib))
+  }
+
   @Test func `of a name that was made and removed follow from a record without other changes`() {
     let later = FileStatus.Moment(seconds: 2, nanoseconds: 0)
     let touched = with { $0.changed = later }
