@@ -132,7 +132,8 @@ private func threadEntry(id: Int, status: String) -> ThreadEntry {
   }
   return ThreadEntry(
     id: id, name: field("Name"), voluntarySwitches: Int(field("voluntary_ctxt_switches")) ?? 0,
-    isAsleep: field("State").hasPrefix("S"), blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
+    isAsleep: field("State").hasPrefix("S"),
+    blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
 }
 
 /// Waits until all other threads of this process sleep, at most as long as a test is patient.
