@@ -242,3 +242,13 @@ private let processNamespaces = runChild(["unshare", "--pid", "--fork", "true"])
 
 private let userNamespaces =
   runChild(["unshare", "--user", "--map-root-user", "true"]).status == 0
+
+@Suite("A long report") struct LongReportTests {
+  // A probe, because a thread reads its pipe at once. The test library reads an exit test's as late
+  // as its tasks run.
+  @Test func `is printed whole`() {
+    let result = runProbe("FaultProbe", "long-report", seconds: 2 * patienceSeconds)
+    let text = "BUG IN CLIENT OF GRAND CENTRAL: " + String(repeating: "x", count: 300_000) + ".\n"
+    #expect(result.signal != nil && result.errors.contains(text), "\(result.errors.utf8.count) bytes")
+  }
+}

@@ -84,19 +84,6 @@ private func expectEngineReport(
     }
     #expect(!says(result, "unheard"))
   }
-
-  @Test func `is printed whole at any length`() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      // The text exceeds a pipe's buffer, so it takes several writes.
-      clientFault(String(repeating: "x", count: 300_000) + ".")
-    }
-    #expect(
-      says(
-        result, "BUG IN CLIENT OF GRAND CENTRAL: " + String(repeating: "x", count: 300_000) + ".\n")
-    )
-  }
 }
 
 @Suite("A queue that is suspended too often") struct SuspensionFaultTests {
