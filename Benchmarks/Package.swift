@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // One folder of workloads, compiled twice: WorkloadsDispatch is a symbolic link to

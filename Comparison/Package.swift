@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Programs and tests that run on both engines, this one and the toolchain's. A folder whose name

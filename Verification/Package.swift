@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // The model checker, and the engine's models (Docs/Verification.md). The models compile the

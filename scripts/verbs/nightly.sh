@@ -49,6 +49,7 @@ step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours -
 step coverage scripts/dev coverage
 step embedding scripts/dev embedding
 step dropin-tour scripts/dev dropin-tour
+step packages scripts/dev package-test --reproducible
 # Checks that every row ends on both libraries; the figures of such a run mean little.
 step bench-dropin scripts/dev bench-dropin --rounds 1
 step toolchain scripts/dev fuzz 1200 "$seed" --engine toolchain

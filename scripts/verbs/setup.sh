@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Installs the programs that the tests and the tour use, if they are missing.
 #
-#   scripts/dev setup [--benchmarks]     also installs libuv, which the benchmarks measure too
+#   scripts/dev setup [--benchmarks] [--packages]
+#
+#   --benchmarks     also libuv, which the benchmarks measure too
+#   --packages       also what makes and tests packages: lintian, mmdebstrap, patchelf, dpkg-dev
 #
 # Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout), curl,
 # gcc and g++. Needs root only to install.
@@ -15,11 +18,22 @@ command -v curl >/dev/null || packages+=(curl)
 command -v gcc >/dev/null || packages+=(gcc)
 command -v g++ >/dev/null || packages+=(g++)
 command -v python3 >/dev/null || packages+=(python3)
-if [[ ${1:-} == --benchmarks ]] && ! echo '#include <uv.h>' | clang -E - >/dev/null 2>&1; then
-  packages+=(libuv1-dev)
-fi
+for option in "$@"; do
+  case $option in
+  --benchmarks)
+    echo '#include <uv.h>' | clang -E - >/dev/null 2>&1 || packages+=(libuv1-dev)
+    ;;
+  --packages)
+    command -v lintian >/dev/null || packages+=(lintian)
+    command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
+    command -v patchelf >/dev/null || packages+=(patchelf)
+    command -v dpkg-shlibdeps >/dev/null || packages+=(dpkg-dev)
+    ;;
+  *) echo "scripts/dev setup [--benchmarks] [--packages]" >&2 && exit 64 ;;
+  esac
+done
 command -v swift >/dev/null || {
-  echo "setup: no swift on PATH. Install Swift 6.2 or later: https://www.swift.org/install/linux" >&2
+  echo "setup: no swift on PATH. Install Swift 6.3 or later: https://www.swift.org/install/linux" >&2
   exit 1
 }
 

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Runs in a Debian with the packages: compiles programs, runs them, and looks into one that hangs.
+set -euo pipefail
+cd /programs
+
+gcc -Wall -Werror sum.c -o sum $(pkg-config --cflags --libs grandcentral)
+./sum
+clang -Wall -Werror blocks.c -o blocks $(pkg-config --cflags --libs grandcentral-blocks)
+./blocks
+mkdir cmake && (cd cmake && cmake .. >/dev/null && make -s && ./sum-cmake)
+
+with-grandcentral ./sum
+grandcentral run -- ./sum
+status=0 && with-grandcentral 2>/dev/null || status=$?
+[[ $status -eq 64 ]]
+
+gcc stuck.c -o stuck $(pkg-config --cflags --libs grandcentral)
+./stuck &
+program=$!
+# The wait must last for a second to be reported; the command is asked again until it is.
+for _ in $(seq 600); do
+  status=0
+  grandcentral dump $program --stuck-after 1 >report 2>errors || status=$?
+  [[ $status -eq 1 ]] && break
+  sleep 0.1
+done
+kill -9 $program
+head -n 3 report
+grep -q "queue 'orders'" report
