@@ -110,11 +110,12 @@ def version():
 def build():
     """Builds the drop-in and the command. The command contains Swift's runtime: it needs no toolchain."""
     subprocess.run(["scripts/dev", "dropin"], check=True, cwd=ROOT)
-    # Paths of the working tree would make two builds of one commit differ.
+    # Paths of the working tree, and a hash of them, would make two builds of one commit differ.
     subprocess.run(
         ["swift", "build", "-c", "release", "--product", "grandcentral", "--static-swift-stdlib",
          "--scratch-path", SCRATCH, "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{ROOT}=.",
-         "-Xcc", f"-ffile-prefix-map={ROOT}=."],
+         "-Xcc", f"-ffile-prefix-map={ROOT}=.",
+         "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen"],
         check=True, cwd=ROOT)
 
 

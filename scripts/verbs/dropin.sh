@@ -58,13 +58,15 @@ echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: 
   >"$scratch/exports.map"
 mapfile -t sources < <(
   find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
-# Under a temporary name until every step has succeeded.
+# Under a temporary name until every step has succeeded. No incremental code generation: it leaves a
+# hash in the library that depends on the folder, so two builds would differ.
 made=$scratch/libdispatch.so
 swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
   -swift-version 6 -parse-as-library -warnings-as-errors \
   -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN \
   -Xfrontend -disable-implicit-concurrency-module-import \
   -Xfrontend -disable-implicit-string-processing-module-import \
+  -Xfrontend -disable-incremental-llvm-codegen \
   "${modules[@]}" "${sources[@]}" "${objects[@]}" -lBlocksRuntime \
   -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
   "${definitions[@]}"
