@@ -35,7 +35,7 @@ void fail(const char *file, int line, const char *format, ...) {
 // MARK: Waiting
 
 static int patience_seconds(void) {
-  const char *text = getenv("GRANDCENTRAL_PATIENCE");
+  const char *text = getenv("GRANDCENTRAL_DEADLINE");
   int seconds = text ? atoi(text) : 0;
   return seconds > 0 ? seconds : 30;
 }

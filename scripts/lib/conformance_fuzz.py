@@ -34,7 +34,7 @@ class Fuzzer:
         if fault:
             # The program detects a fault that makes it wait by its own deadline.
             environment |= {"LD_PRELOAD": self.sabotage, "FUZZ_FAULT": fault,
-                            "GRANDCENTRAL_PATIENCE": "2"}
+                            "GRANDCENTRAL_DEADLINE": "2"}
         try:
             done = subprocess.run(
                 [self.program, "fuzz"], env=environment, capture_output=True, text=True,

@@ -7,7 +7,8 @@ shift
 # Excluded: tests that start other builds of the engine or read object files, the tests of the
 # interface to the toolchain's Dispatch, and exit tests, whose traps sanitizers report at length.
 filter=${1:-'^(GrandCentralTests|GrandCentralCoreTests|StressTests)\.'}
-skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests' --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests'
+skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 'TargetLoopTests'
+  --skip '^GrandCentralTests\.PoolTests' --skip 'NeedyPoolTests'
   # Suites that run the same tests again in a child.
   --skip '^GrandCentralTests\.BackendTests'
   # What these vary is the machine or the class, not the code that runs. Their endless items
@@ -15,7 +16,7 @@ skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 
   --skip 'LivenessTests/`begins (under|on|with|beside (items|global))')
 
 # Sanitized code is about ten times slower, and a deadline only ends a test that hangs.
-export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-300}
+export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-300}
 export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
 export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
 

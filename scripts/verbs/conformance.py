@@ -1,9 +1,10 @@
 """Runs the C conformance suite on the toolchain's library and on a drop-in.
 
-The programs of Tests/CConformance know only the C API. clang with blocks and gcc build them against our headers and the
-toolchain's; each case runs in a process of its own. The headers are checked first: with every compiler and language that
-they support, and their declarations, types and constants against the lists and the toolchain's. Then the suite runs on
-the toolchain's library as the oracle, then on ours.
+The programs of Tests/CConformance know only the C API. clang with blocks and gcc build them against
+our headers and the toolchain's; each case runs in a process of its own. The headers are checked
+first: with every compiler and language that they support, and their declarations, types and
+constants against the lists and the toolchain's. Then the suite runs on the toolchain's library as
+the oracle, then on ours.
 """
 import argparse
 import concurrent.futures
@@ -253,7 +254,7 @@ def main():
         options.limit = max(options.limit, 300)
         for library in libraries:
             library.environment.setdefault("LIFETIME_ROUNDS", "9")
-            library.environment.setdefault("GRANDCENTRAL_PATIENCE", "200")
+            library.environment.setdefault("GRANDCENTRAL_DEADLINE", "200")
     variants = [v for v in variants if re.search(options.variant, v.name)]
 
     with tempfile.TemporaryDirectory() as folder:

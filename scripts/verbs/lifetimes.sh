@@ -14,7 +14,7 @@ source "$(dirname "$0")/../lib/common.sh"
 seconds=${1:-10}
 export LIFETIME_SECONDS=$seconds FUZZ_SEED=${2:-1} FUZZ_BEYOND=1
 # Sanitized code is slow, and a deadline only ends a case that hangs.
-export GRANDCENTRAL_PATIENCE=${GRANDCENTRAL_PATIENCE:-120}
+export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-120}
 suite=(--only-ours --no-headers --filter '^lifetime' --variant '^clang, ours' --limit $((seconds + 200)))
 
 for mode in ${LIFETIME_MODES:-address thread perturb swift}; do

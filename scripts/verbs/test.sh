@@ -5,7 +5,7 @@
 #
 #   GRANDCENTRAL_STRESS=10        ten times the work in the stress tests
 #   GRANDCENTRAL_SEED=42          replays a random test; each prints its seed
-#   GRANDCENTRAL_PATIENCE=300     the seconds after which a waiting test fails, for very slow machines
+#   GRANDCENTRAL_DEADLINE=300     the seconds after which a waiting test fails, for slow machines
 #
 # A FILTER that begins with the name of a test target builds and runs only that target's package.
 source "$(dirname "$0")/../lib/common.sh"

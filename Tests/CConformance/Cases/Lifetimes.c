@@ -49,7 +49,7 @@ static long out;
 static void wait_until_out(long most) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  const long seconds = number_of("GRANDCENTRAL_PATIENCE", 60);
+  const long seconds = number_of("GRANDCENTRAL_DEADLINE", 60);
   until.tv_sec += seconds;
   pthread_mutex_lock(&mutex);
   while (out > most)

@@ -11,25 +11,25 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let queues = ["ring.one", "ring.other"].map {
+      let queues = ["cycle.one", "cycle.other"].map {
         DispatchQueue(label: $0, attributes: .concurrent)
       }
       for queue in queues { queue.setWidth(1) }
       let first = Waiter()
       let second = Waiter()
       let isInside = Latch()
-      first.start("ring-first") {
+      first.start("cycle-first") {
         queues[0].sync {
           isInside.open()
           if second.isRegistered { queues[1].sync {} }
         }
       }
       guard isInside.wait() else { exit(0) }
-      second.start("ring-second") { queues[1].sync { queues[0].sync {} } }
+      second.start("cycle-second") { queues[1].sync { queues[0].sync {} } }
       _ = first.join() && second.join()
     }
     #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 threads"))
-    for name in ["ring.one", "ring.other", "ring-first", "ring-second"] {
+    for name in ["cycle.one", "cycle.other", "cycle-first", "cycle-second"] {
       #expect(says(result, "'\(name)'"))
     }
   }
@@ -39,12 +39,12 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [threads] in
-      let queue = DispatchQueue(label: "ring.two", attributes: .concurrent)
+      let queue = DispatchQueue(label: "cycle.two", attributes: .concurrent)
       queue.setWidth(2)
       let waiters = (0..<threads).map { _ in Waiter() }
       let inside = Counter()
       for (number, waiter) in waiters.enumerated() {
-        waiter.start("ring-\(number)") {
+        waiter.start("cycle-\(number)") {
           queue.sync {
             if threads == 1 { return queue.sync { queue.sync {} } }
             inside.add()
@@ -56,34 +56,34 @@ import Testing
     }
     #expect(
       says(result, threads == 1 ? "1 thread waits for itself" : "2 threads wait for each other"))
-    #expect(says(result, "waits for queue 'ring.two'"))
-    for number in 0..<threads { #expect(says(result, "'ring-\(number)'")) }
+    #expect(says(result, "waits for queue 'cycle.two'"))
+    for number in 0..<threads { #expect(says(result, "'cycle-\(number)'")) }
   }
 
   @Test func `that a holder will release is waited for`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let wide = DispatchQueue(label: "noring.two", attributes: .concurrent)
+      let wide = DispatchQueue(label: "nocycle.two", attributes: .concurrent)
       wide.setWidth(2)
-      let narrow = DispatchQueue(label: "noring.narrow")
+      let narrow = DispatchQueue(label: "nocycle.narrow")
       let (holder, reader, other) = (Waiter(), Waiter(), Waiter())
       let isReading = Latch()
       let gate = Latch()
       let isOtherInside = Latch()
-      other.start("noring-other") {
+      other.start("nocycle-other") {
         wide.sync {
           isOtherInside.open()
           _ = gate.wait()
         }
       }
       guard isOtherInside.wait() else { exit(1) }
-      reader.start("noring-reader") {
+      reader.start("nocycle-reader") {
         wide.sync {
           isReading.open()
           if holder.isRegistered { narrow.sync {} }
         }
       }
       guard isReading.wait() else { exit(2) }
-      holder.start("noring-holder") { narrow.sync { wide.sync {} } }
+      holder.start("nocycle-holder") { narrow.sync { wide.sync {} } }
       // A registered thread has searched for a cycle; both threads are registered now.
       guard reader.isRegistered else { exit(3) }
       gate.open()
@@ -95,13 +95,13 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
+      let wide = DispatchQueue(label: "cycle.wide", attributes: .concurrent)
       wide.setWidth(2)
-      let serial = DispatchQueue(label: "ring.serial", target: wide)
+      let serial = DispatchQueue(label: "cycle.serial", target: wide)
       let waiters = (0..<2).map { _ in Waiter() }
       let inside = Counter()
       for (number, waiter) in waiters.enumerated() {
-        waiter.start("ring-\(number)") {
+        waiter.start("cycle-\(number)") {
           wide.sync {
             inside.add()
             guard eventually({ inside.value == 2 }) else { return }
@@ -114,25 +114,25 @@ import Testing
       for waiter in waiters { _ = waiter.join() }
     }
     #expect(says(result, "Deadlock: 2 threads"))
-    #expect(says(result, "waits for queue 'ring.serial'"))
+    #expect(says(result, "waits for queue 'cycle.serial'"))
   }
 
   @Test func `that a serial queue needs comes when a holder that does not wait ends`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
+      let wide = DispatchQueue(label: "nocycle.wide", attributes: .concurrent)
       wide.setWidth(3)
-      let serial = DispatchQueue(label: "noring.serial", target: wide)
+      let serial = DispatchQueue(label: "nocycle.serial", target: wide)
       let (other, waiters) = (Waiter(), [Waiter(), Waiter()])
       let gate = Latch()
       let inside = Counter()
-      other.start("noring-other") {
+      other.start("nocycle-other") {
         wide.sync {
           inside.add()
           _ = gate.wait()
         }
       }
       for (number, waiter) in waiters.enumerated() {
-        waiter.start("noring-\(number)") {
+        waiter.start("nocycle-\(number)") {
           wide.sync {
             inside.add()
             guard eventually({ inside.value == 3 }) else { return }
@@ -151,20 +151,20 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let queue = DispatchQueue(label: "ring.full", attributes: .concurrent)
+      let queue = DispatchQueue(label: "cycle.full", attributes: .concurrent)
       queue.setWidth(1)
-      let other = DispatchQueue(label: "ring.serial")
+      let other = DispatchQueue(label: "cycle.serial")
       let (caller, holder) = (Waiter(), Waiter())
       let gate = Latch()
       let isHeld = Latch()
       queue.async { _ = gate.wait() }
       queue.async {}
       // Work is queued, so the closure is sent to a thread of the pool.
-      caller.start("ring-caller") {
+      caller.start("cycle-caller") {
         queue.asyncAndWait { if holder.isRegistered { other.sync {} } }
       }
       guard caller.isRegistered else { exit(0) }
-      holder.start("ring-holder") {
+      holder.start("cycle-holder") {
         other.sync {
           isHeld.open()
           queue.sync {}
@@ -175,7 +175,7 @@ import Testing
       _ = caller.join() && holder.join()
     }
     #expect(says(result, "Deadlock: 2 threads"))
-    #expect(says(result, "'ring-holder'") && !says(result, "'ring-caller'"))
+    #expect(says(result, "'cycle-holder'") && !says(result, "'cycle-caller'"))
   }
 
   @Test func `of a width of one stops a holder that waits for an item of the lane`() async {

@@ -11,12 +11,12 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
-      let narrow = DispatchQueue(label: "ring.narrow")
+      let wide = DispatchQueue(label: "cycle.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "cycle.narrow")
       let holder = Waiter()
       let reader = Waiter()
       let isReading = Latch()
-      reader.start("ring-reader") {
+      reader.start("cycle-reader") {
         wide.sync {
           isReading.open()
           if holder.isRegistered { narrow.sync {} }
@@ -24,11 +24,11 @@ import Testing
       }
       guard isReading.wait() else { exit(0) }
       wide.async(flags: .barrier) {}
-      holder.start("ring-holder") { narrow.sync { wide.sync {} } }
+      holder.start("cycle-holder") { narrow.sync { wide.sync {} } }
       _ = holder.join() && reader.join()
     }
     #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 threads"))
-    for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
+    for name in ["cycle.wide", "cycle.narrow", "cycle-reader", "cycle-holder"] {
       #expect(says(result, "'\(name)'"))
     }
   }
@@ -38,12 +38,12 @@ import Testing
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [isBarrier] in
-      let wide = DispatchQueue(label: "ring.wide", attributes: .concurrent)
-      let narrow = DispatchQueue(label: "ring.narrow")
+      let wide = DispatchQueue(label: "cycle.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "cycle.narrow")
       let holder = Waiter()
       let reader = Waiter()
       let isHeld = Latch()
-      holder.start("ring-holder") {
+      holder.start("cycle-holder") {
         narrow.sync {
           isHeld.open()
           guard reader.isRegistered else { return }
@@ -56,19 +56,19 @@ import Testing
         }
       }
       guard isHeld.wait() else { exit(0) }
-      reader.start("ring-reader") { wide.sync { narrow.sync {} } }
+      reader.start("cycle-reader") { wide.sync { narrow.sync {} } }
       _ = holder.join() && reader.join()
     }
     #expect(says(result, "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: 2 threads"))
-    for name in ["ring.wide", "ring.narrow", "ring-reader", "ring-holder"] {
+    for name in ["cycle.wide", "cycle.narrow", "cycle-reader", "cycle-holder"] {
       #expect(says(result, "'\(name)'"))
     }
   }
 
   @Test func `for a thread whose turn has come is not taken for a deadlock`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
-      let narrow = DispatchQueue(label: "noring.narrow")
+      let wide = DispatchQueue(label: "nocycle.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "nocycle.narrow")
       let holder = Waiter()
       let reader = Waiter()
       let isServed = Latch()
@@ -78,7 +78,7 @@ import Testing
       wide.suspend()
       wide.async {}
       let last = wide.state.load(ordering: .relaxed).pending
-      holder.start("noring-holder") {
+      holder.start("nocycle-holder") {
         narrow.sync {
           wide.asyncAndWait {
             isServed.open()
@@ -89,7 +89,7 @@ import Testing
       guard eventually({ wide.state.load(ordering: .relaxed).pending != last }) else { exit(1) }
       wide.resume()
       guard isServed.wait() else { exit(2) }
-      reader.start("noring-reader") {
+      reader.start("nocycle-reader") {
         wide.sync {
           wide.async(flags: .barrier) {}
           if holder.isRegistered { narrow.sync {} }
@@ -104,8 +104,8 @@ import Testing
 
   @Test func `for an admitted thread that waits for a CPU is not taken for a deadlock`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let wide = DispatchQueue(label: "noring.wide", attributes: .concurrent)
-      let narrow = DispatchQueue(label: "noring.narrow")
+      let wide = DispatchQueue(label: "nocycle.wide", attributes: .concurrent)
+      let narrow = DispatchQueue(label: "nocycle.narrow")
       let holder = Waiter()
       let reader = Waiter()
       let isFree = Atomic<Bool>(false)
@@ -121,10 +121,10 @@ import Testing
       wide.suspend()
       wide.async {}
       let last = wide.state.load(ordering: .relaxed).pending
-      holder.start("noring-holder") { narrow.sync { wide.asyncAndWait {} } }
+      holder.start("nocycle-holder") { narrow.sync { wide.asyncAndWait {} } }
       guard eventually({ wide.state.load(ordering: .relaxed).pending != last }) else { exit(1) }
       wide.resume()
-      reader.start("noring-reader") {
+      reader.start("nocycle-reader") {
         wide.sync {
           wide.async(flags: .barrier) {}
           if holder.isRegistered { narrow.sync {} }

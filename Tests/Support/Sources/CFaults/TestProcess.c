@@ -21,8 +21,8 @@ static void write_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
 // timeout of its waits the kernel kills a child that hangs, whatever signals it blocks.
 static void limit_exit_test(void) {
   if (!getenv("SWT_EXIT_TEST_ID")) return;
-  const char *patience = getenv("GRANDCENTRAL_PATIENCE");
-  long seconds = patience ? strtol(patience, NULL, 10) : 60;
+  const char *deadline = getenv("GRANDCENTRAL_DEADLINE");
+  long seconds = deadline ? strtol(deadline, NULL, 10) : 60;
   struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
   struct itimerspec when = {.it_value.tv_sec = 2 * seconds};
   timer_t timer;

@@ -4,8 +4,8 @@
 import Glibc
 
 /// The limit of any wait in a test, in seconds. It is generous: a correct test never reaches it.
-/// GRANDCENTRAL_PATIENCE sets it for slower machines.
-public let patienceSeconds = variable("GRANDCENTRAL_PATIENCE").flatMap { Int($0) } ?? 60
+/// GRANDCENTRAL_DEADLINE sets it for slower machines.
+public let patienceSeconds = variable("GRANDCENTRAL_DEADLINE").flatMap { Int($0) } ?? 60
 
 /// A lock and condition in stable memory.
 public final class Monitor: @unchecked Sendable {
