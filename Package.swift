@@ -83,6 +83,14 @@ let package = Package(
     .executableTarget(
       name: "ConcurrencyProbe", dependencies: ["GrandCentral", testSupport],
       path: "Tests/Probes/ConcurrencyProbe", swiftSettings: language),
+    // An async main function takes over Concurrency, which it must not.
+    .executableTarget(
+      name: "AsyncMainProbe", dependencies: ["GrandCentral"],
+      path: "Tests/Probes/AsyncMainProbe", swiftSettings: language),
+    // Queues, sources and channels in tasks: whole programs, and what needs a process to measure.
+    .executableTarget(
+      name: "TaskProbe", dependencies: ["GrandCentral", faults, testSupport],
+      path: "Tests/Probes/TaskProbe", swiftSettings: language),
     .executableTarget(
       name: "PoolProbe", dependencies: ["GrandCentral", faults, testSupport],
       path: "Tests/Probes/PoolProbe", swiftSettings: language),
@@ -118,8 +126,8 @@ let package = Package(
     .testTarget(
       name: "GrandCentralTests",
       dependencies: [
-        "GrandCentral", "ConcurrencyProbe", "ForkProbe", "LifetimeProbe", "MainQueueProbe",
-        "PoolProbe", faults, testSupport,
+        "GrandCentral", "AsyncMainProbe", "ConcurrencyProbe", "ForkProbe", "LifetimeProbe",
+        "MainQueueProbe", "PoolProbe", "TaskProbe", faults, testSupport,
       ],
       swiftSettings: language),
     .testTarget(

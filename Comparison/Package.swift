@@ -7,6 +7,7 @@ let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 
 let engine: Target.Dependency = .product(name: "GrandCentral", package: "GrandCentral")
 let testSupport: Target.Dependency = .product(name: "TestSupport", package: "Support")
+let allocations: Target.Dependency = .product(name: "CAllocations", package: "Support")
 
 let package = Package(
   name: "Comparison",
@@ -33,6 +34,10 @@ let package = Package(
       swiftSettings: language),
     // Programs that both Swift modules must compile and run alike.
     .testTarget(name: "DoorTests", dependencies: [engine, testSupport], swiftSettings: language),
+    // Allocations of optimised code, which debug builds have more of.
+    .testTarget(
+      name: "AllocationTests", dependencies: [engine, testSupport, allocations],
+      swiftSettings: language),
     .testTarget(
       name: "DoorDispatchTests", dependencies: [testSupport],
       swiftSettings: language + [.define("DOOR_DISPATCH")]),

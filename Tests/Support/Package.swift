@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "TestSupport", targets: ["TestSupport"]),
     .library(name: "CFaults", targets: ["CFaults"]),
     .library(name: "CClock", targets: ["CClock"]),
+    .library(name: "CAllocations", targets: ["CAllocations"]),
   ],
   targets: [
     // Latches, threads, child processes, descriptors, schedules and seeds.
@@ -18,5 +19,7 @@ let package = Package(
     .target(name: "CFaults"),
     // A wall clock that a program may set.
     .target(name: "CClock"),
+    // Counts the allocations of a program.
+    .target(name: "CAllocations"),
   ]
 )

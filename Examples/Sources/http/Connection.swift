@@ -7,53 +7,77 @@ struct Connection: Sendable {
   let channel: DispatchIO
   let limits: Limits
   let handler: Handler
+  let answers: Answers
 
   /// Serves requests until the client leaves, makes a mistake or waits too long. When the server
   /// stops, it cancels this task: an answer that has begun is finished, and no request follows.
   func serve() async {
     var reader = ByteReader(channel)
-    var keepsAlive = true
-    while keepsAlive && !Task.isCancelled {
+    while !Task.isCancelled {
+      let request: Request
       do {
-        let limits = limits
-        let (request, rest) = try await withTimeout(limits.request) { [reader] in
-          var reader = reader
-          return (try await reader.request(limits), reader)
-        }
-        guard let request else { return }
-        reader = rest
-        keepsAlive = try await answer(request)
+        guard let (next, rest) = try await read(with: reader) else { return }
+        (request, reader) = (next, rest)
       } catch let refusal as Refusal {
-        keepsAlive = false
-        await refuse(refusal)
+        return await refuse(refusal)
       } catch is TimedOut {
-        keepsAlive = false
-        await refuse(Refusal(status: 408, why: "The request took too long."))
+        return await refuse(Refusal(status: 408, why: "The request took too long."))
       } catch {
         // The client has left, or the server stops.
         return
       }
+      // An answer that fails is cut off: the client sees that its end is missing.
+      guard (try? await answer(request)) == true else { return }
     }
   }
 
-  /// Answers in a task of its own, which is not cancelled with the connection's.
+  /// Returns the next request, and the reader behind it; `nil` if the client has left.
+  private func read(with reader: ByteReader) async throws -> (Request, ByteReader)? {
+    try await withTimeout(limits.request) { [limits] in
+      var reader = reader
+      guard let request = try await reader.request(limits) else { return nil }
+      return (request, reader)
+    }
+  }
+
+  /// Answers in a task of its own, which is not cancelled with the connection's. Returns whether
+  /// another request may follow.
   private func answer(_ request: Request) async throws -> Bool {
-    let response = await Task { await handler(request) }.value
-    let keepsAlive = request.keepsAlive && !Task.isCancelled
-    let bytes = response.bytes(keepsAlive: keepsAlive, withBody: request.method != "HEAD")
-    try await send(bytes)
-    return keepsAlive
+    try await answers.run { [self] in
+      let response = await handler(request)
+      let isStopping = await answers.isStopping
+      let mayContinue = request.keepsAlive && !isStopping
+      let hasBody = request.method != "HEAD"
+      switch response.body {
+      case .bytes(let bytes):
+        let head = response.head(
+          framing: "Content-Length: \(bytes.count)", keepsAlive: mayContinue)
+        try await send(Array(head.utf8) + (hasBody ? bytes : []))
+        return mayContinue
+      case .stream(let write):
+        let keepsAlive = mayContinue && request.takesChunks
+        let head = response.head(
+          framing: request.takesChunks ? "Transfer-Encoding: chunked" : nil, keepsAlive: keepsAlive)
+        try await send(Array(head.utf8))
+        guard hasBody else { return keepsAlive }
+        let writer = BodyWriter(
+          channel: channel, limit: limits.answer, isChunked: request.takesChunks)
+        try await write(writer)
+        try await writer.end()
+        return keepsAlive
+      }
+    }
   }
 
   private func refuse(_ refusal: Refusal) async {
-    let response = Response(status: refusal.status, refusal.why + "\n")
-    try? await send(response.bytes(keepsAlive: false))
+    let body = Array((refusal.why + "\n").utf8)
+    let head = Response(status: refusal.status, refusal.why).head(
+      framing: "Content-Length: \(body.count)", keepsAlive: false)
+    try? await answers.run { [self] in try await send(Array(head.utf8) + body) }
   }
 
   private func send(_ bytes: [UInt8]) async throws {
     let (channel, limit) = (channel, limits.answer)
-    try await Task {
-      try await withTimeout(limit) { try await channel.write(DispatchData(copying: bytes)) }
-    }.value
+    try await withTimeout(limit) { try await channel.write(DispatchData(copying: bytes)) }
   }
 }

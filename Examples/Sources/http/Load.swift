@@ -20,16 +20,23 @@ enum Load {
     return await withChannel(fileDescriptor: descriptor) { channel in
       var reader = ByteReader(channel)
       for request in 0..<requests {
-        // Every second body comes in chunks.
+        // Of three requests one has a body in chunks, and one an answer in chunks.
         let body = "request \(request) of connection \(number)"
-        let isRight = try? await exchange(body, inChunks: request % 2 == 1, channel, &reader)
-        if isRight != true { return request }
+        let isRight: Bool
+        do {
+          switch request % 3 {
+          case 0: isRight = try await echo(body, inChunks: false, channel, &reader)
+          case 1: isRight = try await echo(body, inChunks: true, channel, &reader)
+          default: isRight = try await lines(request * 7 % 1_000, channel, &reader)
+          }
+        } catch { return request }
+        if !isRight { return request }
       }
       return requests
     }
   }
 
-  private static func exchange(
+  private static func echo(
     _ body: String, inChunks: Bool, _ channel: DispatchIO, _ reader: inout ByteReader
   ) async throws -> Bool {
     let head = "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -43,5 +50,21 @@ enum Load {
     guard try await reader.line(budget: &budget) == "HTTP/1.1 200 OK" else { return false }
     while let line = try await reader.line(budget: &budget), !line.isEmpty {}
     return try await reader.take(body.utf8.count).elementsEqual(body.utf8)
+  }
+
+  /// Asks for numbered lines, which come in chunks.
+  private static func lines(
+    _ count: Int, _ channel: DispatchIO, _ reader: inout ByteReader
+  ) async throws -> Bool {
+    try await channel.write(
+      DispatchData(copying: "GET /lines/\(count) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+    var budget = 16_384
+    guard try await reader.line(budget: &budget) == "HTTP/1.1 200 OK",
+      try await reader.fields(budget: &budget)["transfer-encoding"] == "chunked"
+    else { return false }
+    let body = try await reader.chunks(
+      Limits(), Refusal(status: 413, why: "The answer is too long."))
+    let expected = (0..<count).map { "line \($0 + 1)\n" }.joined()
+    return body.elementsEqual(expected.utf8)
   }
 }

@@ -28,13 +28,14 @@ extension ByteReader {
         ? Refusal(status: 505, why: "The server speaks HTTP/1.1.") : Refusal.bad("No version.")
     }
     // A client of version 1.0 gets one answer for each connection.
+    let isRecent = words[2] == "HTTP/1.1"
     return Request(
-      method: String(words[0]), target: String(words[1]), keepsAlive: words[2] == "HTTP/1.1",
-      fields: [:])
+      method: String(words[0]), target: String(words[1]), keepsAlive: isRecent,
+      takesChunks: isRecent, fields: [:])
   }
 
   /// Reads `name: value` lines up to the empty line.
-  private mutating func fields(budget: inout Int) async throws -> [String: String] {
+  mutating func fields(budget: inout Int) async throws -> [String: String] {
     var fields: [String: String] = [:]
     while let line = try await line(budget: &budget), !line.isEmpty {
       guard let colon = line.firstIndex(of: ":"), colon > line.startIndex,
@@ -83,7 +84,7 @@ extension ByteReader {
   }
 
   /// Reads chunks: the size in hexadecimal digits, the bytes, an empty line; up to the size 0.
-  private mutating func chunks(_ limits: Limits, _ tooLong: Refusal) async throws -> [UInt8] {
+  mutating func chunks(_ limits: Limits, _ tooLong: Refusal) async throws -> [UInt8] {
     var body: [UInt8] = []
     while true {
       var budget = 1_024

@@ -8,19 +8,30 @@ typealias Handler = @Sendable (Request) async -> Response
 struct Server: Sendable {
   var limits = Limits()
   let handler: Handler
+  private let answers = Answers()
+
+  init(handler: @escaping Handler) { self.handler = handler }
 
   /// Serves the clients of `listening` until SIGTERM comes. Then it accepts no more connections,
   /// finishes the answers that it has begun, and returns when the last connection is closed.
-  /// A second SIGTERM ends the process at once.
-  func run(on listening: Int32, started: () -> Void) async {
-    await withTaskGroup(of: Void.self) { group in
+  /// A second SIGTERM cancels these answers.
+  func run(on listening: Int32, started: @escaping @Sendable () -> Void) async {
+    let serving = Task { await accept(from: listening) }
+    // The scope of the signal lasts until no client is left: meanwhile SIGTERM kills nothing.
+    let watching = Task {
       await withSignal(SIGTERM) { signals in
-        group.addTask { await accept(from: listening) }
         started()
-        for await _ in signals { break }
+        var stops = 0
+        for await count in signals {
+          stops += count
+          await answers.stop(atOnce: stops > 1)
+          serving.cancel()
+        }
       }
-      group.cancelAll()
     }
+    await serving.value
+    watching.cancel()
+    await watching.value
   }
 
   private func accept(from listening: Int32) async {
@@ -42,7 +53,8 @@ struct Server: Sendable {
 
   private func serve(_ client: Int32) async {
     await withChannel(fileDescriptor: client) { channel in
-      await Connection(channel: channel, limits: limits, handler: handler).serve()
+      await Connection(channel: channel, limits: limits, handler: handler, answers: answers)
+        .serve()
     }
     close(client)
   }

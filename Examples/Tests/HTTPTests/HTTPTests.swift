@@ -14,8 +14,8 @@ private func run(_ command: String) -> (output: String, code: Int32) {
 }
 
 /// A server for the length of a shell command: $URL and $PORT are its address, $SERVER its process,
-/// and descriptor 3 what it prints. Returns its exit code after SIGTERM, which the
-/// command may send itself: a second one would end the server at once.
+/// and descriptor 3 what it prints. Returns its exit code after SIGTERM, which the command may send
+/// itself, with STOPPED=1.
 private func serving(_ command: String) -> (output: String, code: Int32) {
   run(
     """
@@ -38,6 +38,11 @@ private func serving(_ command: String) -> (output: String, code: Int32) {
       ("--data-binary 'ab' ${URL}sum", "195\n200"),
       ("--http1.0 $URL", "Hello from a queue.\n200"),
       ("${URL}nothing", "There is no /nothing.\n404"),
+      ("${URL}lines/3", "line 1\nline 2\nline 3\n200"),
+      ("${URL}lines/0", "200"),
+      ("--http1.0 ${URL}lines/2", "line 1\nline 2\n200"),
+      ("-I -o /dev/null ${URL}lines/2", "200"),
+      ("${URL}lines/-1", "There is no /lines/-1.\n404"),
       ("-X DELETE $URL", "DELETE is not for /.\n405"),
       ("-H 'Content-Length: x' $URL", "Content-Length must be a number.\n400"),
       ("-H 'Host;' -H 'Content-Length: -1' $URL", "Content-Length must be a number.\n400"),
@@ -48,9 +53,68 @@ private func serving(_ command: String) -> (output: String, code: Int32) {
     #expect(code == 0, "SIGTERM did not stop the server")
   }
 
-  @Test func `keeps a connection for several requests`() {
-    let (output, _) = serving("curl -s -w '%{num_connects} ' -o /dev/null $URL -o /dev/null $URL")
-    #expect(output == "1 0 ")
+  @Test func `keeps a connection for several requests, also behind an answer in chunks`() {
+    let (output, _) = serving(
+      """
+      curl -s -w '%{num_connects} ' -o /dev/null $URL -o /dev/null ${URL}lines/1000 -o /dev/null $URL
+      """)
+    #expect(output == "1 0 0 ")
+  }
+
+  @Test func `sends an answer while it is made`() {
+    let (output, code) = serving(
+      """
+      curl -sN ${URL}ticks >"$D/ticks" & CURL=$!
+      until [ "$(wc -l <"$D/ticks")" -ge 3 ]; do sleep 0.02; done
+      kill $CURL
+      head -n 1 "$D/ticks" | cut -d, -f1
+      """)
+    #expect(output == "tick\n")
+    // The answer ends without a stop at once: its client has left.
+    #expect(code == 0)
+  }
+
+  @Test func `makes an answer no faster than its client takes it`() throws {
+    let (output, code) = serving(
+      """
+      # 4 MiB are read, and then nothing. The answer has a thousand: it stands still when the
+      # buffers on its way are full.
+      curl -sN ${URL}lines/100000000 | {
+        head -c 4194304 >/dev/null
+        BEFORE=-1; SAME=0
+        until [ $SAME -ge 10 ]; do
+          NOW=$(curl -s ${URL}written)
+          [ "$NOW" = "$BEFORE" ] && SAME=$((SAME + 1)) || SAME=0
+          BEFORE=$NOW
+          sleep 0.02
+        done
+        echo $NOW
+        sed -n 's/^VmHWM:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$SERVER/status
+      }
+      """)
+    let numbers = output.split(separator: "\n").compactMap { Int($0) }
+    try #require(numbers.count == 2, "\(output)")
+    // 4 MiB of lines of 6 to 15 bytes were read. The kernel holds up to 10 MiB more.
+    #expect((280_000...2_500_000).contains(numbers[0]), "\(numbers[0]) lines")
+    #expect(numbers[1] < 64 << 10, "\(numbers[1]) KiB")
+    #expect(code == 0)
+  }
+
+  @Test func `cuts an answer off that has no end when it is stopped twice`() {
+    let (output, code) = serving(
+      """
+      curl -sN -w '%{exitcode}' ${URL}ticks >"$D/ticks" 2>/dev/null & CURL=$!
+      until [ -s "$D/ticks" ]; do sleep 0.02; done
+      kill -TERM $SERVER
+      # The answer goes on.
+      BEFORE=$(wc -l <"$D/ticks")
+      until [ "$(wc -l <"$D/ticks")" -gt $((BEFORE + 2)) ]; do sleep 0.02; done
+      kill -TERM $SERVER; kill -TERM $SERVER; STOPPED=1
+      wait $CURL; echo "curl ended with $?"
+      """)
+    // curl(1): 18 is a partial file.
+    #expect(output == "curl ended with 18\n")
+    #expect(code == 0, "SIGTERM killed the server")
   }
 
   @Test func `refuses a body or head that is too long`() {

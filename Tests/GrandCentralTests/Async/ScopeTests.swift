@@ -215,28 +215,50 @@ private struct Failure: Error, Equatable {}
     // A process of its own, where no other test allocates.
     _ = await #expect(processExitsWith: .success) {
       let pipe = DescriptorPair.pipe()
+      let folder = ScratchFolder()
+      let file = folder.file("watched", O_RDWR | O_CREAT)
+      let child = startChild(["sleep", "1000"])
+      /// Ten sequences: each is made, some are iterated, and all are dropped.
       func rounds(_ count: Int) async {
-        for _ in 0..<count {
+        for round in 0..<count {
           await withTimer(every: .seconds(3_600)) { _ in }
           await withTimer(deadline: .now(), repeating: .seconds(3_600)) { ticks in
             for await _ in ticks { break }
           }
+          await withTimer(wallDeadline: .now(), repeating: .seconds(3_600)) { ticks in
+            for await _ in ticks { break }
+          }
+          await withSignal(SIGUSR2) { _ in }
+          await withProcess(child) { _ in }
+          await withFileEvents(of: file) { _ in }
+          // The kernel takes tens of milliseconds to forget one.
+          if round % 10 == 0 { await withMemoryPressure { _ in } }
           await withReadEvents(of: pipe.input) { _ in }
+          await withWriteEvents(of: pipe.output) { events in for await _ in events { break } }
           let task = Task {
             await withTimer(every: .seconds(3_600)) { ticks in for await _ in ticks {} }
           }
           task.cancel()
           await task.value
-          await withChannel(fileDescriptor: pipe.input) { _ in }
+          // A line that is left in the middle of a chunk.
+          writeBytes(pipe.output, 10)
+          _ = write(pipe.output, "\n", 1)
+          await withChannel(fileDescriptor: pipe.input) { channel in
+            do { for try await _ in channel.lines() { break } } catch { print("\(error)") }
+          }
         }
       }
-      await rounds(100)
+      await rounds(50)
       let (descriptors, bytes) = (settledDescriptors(), faults_heap_bytes())
-      await rounds(500)
+      // 2,000 sequences and more.
+      await rounds(200)
       // The last reference to a source may end after the scope, on the source's queue.
       let isFree = eventually { faults_heap_bytes() < bytes + 32_768 }
       let isSame = settledDescriptors() == descriptors
       if !isFree { print("bytes: \(bytes) before, \(faults_heap_bytes()) after") }
+      if !isSame { print("descriptors: \(descriptors) before, \(settledDescriptors()) after") }
+      kill(child, SIGKILL)
+      _ = waitFor(child)
       exit(isFree && isSame ? 0 : 1)
     }
   }

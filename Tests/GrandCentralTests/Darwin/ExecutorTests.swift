@@ -174,8 +174,8 @@ private actor ClassProbe {
       Tally(DispatchSerialQueue(label: "hops.two", target: target)), Tally(target),
     ]
     let shared = Unguarded(0)
-    // More than 10⁵ hops.
-    let rounds = 7_500
+    // More than 10⁵ hops; 10⁷ with GRANDCENTRAL_STRESS=84.
+    let rounds = stressed(7_500)
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask(executorPreference: number % 2 == 0 ? wide : narrow) {

@@ -7,8 +7,35 @@ import TestSupport
 @main struct ConcurrencyProbe {
   static func main() {
     let isTaken = takeOverConcurrency()
-    Task { await check(isTaken) }
+    if CommandLine.arguments.last == "classes" {
+      Task.detached { await checkClasses() }
+    } else {
+      Task { await check(isTaken) }
+    }
     dispatchMain()
+  }
+
+  /// For each main-actor job: its task's priority, the class of its thread, and the class that it
+  /// passes on to what it submits.
+  private static func checkClasses() async {
+    var seen: [(priority: UInt8, own: DispatchQoS.QoSClass, passed: DispatchQoS.QoSClass)] = []
+    for priority in [TaskPriority.background, .utility, .medium, .high] {
+      // Not the task's value: awaiting that raises the task's priority.
+      seen.append(
+        await withCheckedContinuation { seen in
+          Task.detached(priority: priority) { @MainActor in
+            let (priority, own) = (Task.currentPriority.rawValue, DispatchQoS.QoSClass.current)
+            DispatchQueue(label: "probe.passed").async {
+              seen.resume(returning: (priority, own, .current))
+            }
+          }
+        })
+    }
+    print("priorities=\(seen.map { "\($0.priority)" }.joined(separator: " "))")
+    print("classes=\(seen.map { "\($0.own)" }.joined(separator: " "))")
+    print("passed=\(seen.map { "\($0.passed)" }.joined(separator: " "))")
+    fflush(nil)
+    exit(0)
   }
 
   @MainActor private static func check(_ isTaken: Bool) async {
