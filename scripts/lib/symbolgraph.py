@@ -13,6 +13,10 @@ import tempfile
 
 MODULE = "GrandCentral"
 MODULES = ("GrandCentralCore", MODULE)
+# What is between these classes is hidden from users, and from the graph.
+INHERITED = [("DispatchQueue", "DispatchObject"), ("DispatchSource", "DispatchObject")]
+# Stands between the identifiers of a member and of the type that gets it from a protocol.
+SYNTHESIZED = "::SYNTHESIZED::"
 
 
 def extract(build, folder):
@@ -36,11 +40,6 @@ def extract(build, folder):
     return graphs
 
 
-def is_hidden(symbol):
-    """Whether the name begins with an underscore, or that of a declaration around it does."""
-    return any(part.startswith("_") for part in symbol["pathComponents"])
-
-
 def place(symbol):
     """The file and line of a declaration, for messages."""
     location = symbol.get("location")
@@ -52,48 +51,59 @@ def place(symbol):
 
 def joined(graphs):
     """One graph of all symbols that users can name, in place of the graphs of the modules."""
-    symbols, hidden, links = {}, set(), []
+    symbols, links = {}, []
     for _, graph in graphs:
-        for symbol in graph["symbols"]:
-            precise = symbol["identifier"]["precise"]
-            if is_hidden(symbol):
-                hidden.add(precise)
-            else:
-                symbols[precise] = symbol
+        symbols.update((symbol["identifier"]["precise"], symbol) for symbol in graph["symbols"])
         links += graph["relationships"]
-    above = collections.defaultdict(set)
-    for link in links:
-        if link["kind"] in ("inheritsFrom", "conformsTo"):
-            above[link["source"]].add((link["kind"], link["target"], link.get("targetFallback")))
-    kept = {}
-    for link in links:
-        if link["source"] in hidden:
-            continue
-        for target, fallback in _visible(link, hidden, above):
-            new = dict(link, target=target)
-            if fallback:
-                new["targetFallback"] = fallback
-            kept[(new["kind"], new["source"], target)] = new
+    links = _adopt(symbols, links)
+    for child, parent in INHERITED:
+        links.append({
+            "kind": "inheritsFrom", "source": _class(symbols, child), "target": _class(symbols, parent)})
     first = graphs[0][1]
     return {
-        "metadata": dict(first["metadata"], generator="GrandCentral"),
+        "metadata": first["metadata"],
         "module": dict(first["module"], name=MODULE),
         "symbols": [_renamed(symbol) for symbol in symbols.values()],
-        "relationships": list(kept.values()),
+        "relationships": links,
     }
 
 
-def _visible(link, hidden, above):
-    """The target of a link, or, if it is hidden, what the target itself derives from."""
-    if link["target"] not in hidden:
-        return [(link["target"], link.get("targetFallback"))]
-    if link["kind"] not in ("inheritsFrom", "conformsTo"):
-        return []
-    found = []
-    for kind, target, fallback in above[link["target"]]:
-        if kind == link["kind"]:
-            found += _visible({"kind": kind, "target": target, "targetFallback": fallback}, hidden, above)
-    return found
+def _class(symbols, name):
+    """The precise identifier of a class."""
+    return next(
+        precise for precise, symbol in symbols.items()
+        if symbol["pathComponents"] == [name] and symbol["kind"]["identifier"] == "swift.class")
+
+
+def _adopt(symbols, links):
+    """Moves members that extend foreign or hidden types to the types of ours that get them.
+
+    `Clock.dispatchUptime` extends a protocol of the standard library, and `DispatchQueue`'s
+    initialiser a protocol that users do not see. The graph has a copy of each such member in the type
+    that gets it: the copy takes the member's place. Returns the links.
+    """
+    foreign = {
+        link["source"] for link in links
+        if link["kind"] == "memberOf" and link["target"] not in symbols and SYNTHESIZED not in link["source"]}
+    for precise in foreign:
+        del symbols[precise]
+    copies = collections.defaultdict(list)
+    for precise in symbols:
+        original = precise.split(SYNTHESIZED)[0]
+        if original not in symbols and any(f"s:{len(name)}{name}" in precise for name in MODULES):
+            copies[original].append(precise)
+    names = {found[0]: original for original, found in copies.items() if len(found) == 1}
+    for precise, original in names.items():
+        symbol = symbols.pop(precise)
+        symbol["identifier"]["precise"] = original
+        symbols[original] = symbol
+    kept = []
+    for link in links:
+        if link["source"] in names:
+            kept.append({"kind": link["kind"], "source": names[link["source"]], "target": link["target"]})
+        elif link["source"] not in foreign:
+            kept.append(link)
+    return kept
 
 
 def _renamed(symbol):

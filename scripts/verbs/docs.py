@@ -35,47 +35,98 @@ def convert(graphs, output, base_path):
         sys.exit("docs: docc reports the above; mend the article or the comment that it names")
 
 
-def pages(output):
-    """The pages of symbols: from the symbol's precise identifier to the page."""
-    found = {}
-    for folder, _, names in os.walk(os.path.join(output, "data", "documentation")):
-        for name in names:
-            if name.endswith(".json"):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    page = json.load(file)
-                precise = page.get("metadata", {}).get("externalID")
-                if precise:
-                    found[precise] = page
-    return found
+def lead_to_landing_page(output):
+    """Makes the site's address lead to the landing page, where docc's own page finds nothing."""
+    target = "documentation/grandcentral/"
+    with open(os.path.join(output, "index.html"), "w", encoding="utf-8") as file:
+        file.write(
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{symbolgraph.MODULE}</title>'
+            f'<meta http-equiv="refresh" content="0; url={target}"><a href="{target}">Documentation</a></html>\n')
 
 
-def problems(graph, found, loose):
-    """What the site lacks, one line for each symbol; `loose` are the pages without a topic."""
-    lines = []
+class Site:
+    """The pages of a converted catalogue, as docc's renderer reads them."""
+
+    def __init__(self, output):
+        self.pages = {}
+        for folder, _, names in os.walk(os.path.join(output, "data")):
+            for name in names:
+                if name.endswith(".json"):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        page = json.load(file)
+                    if "identifier" in page:
+                        self.pages[page["identifier"]["url"]] = page
+        self.landing = next(url for url in self.pages if url.endswith(f"/documentation/{symbolgraph.MODULE}"))
+        self.symbols = {
+            page["metadata"]["externalID"]: page for page in self.pages.values()
+            if "externalID" in page.get("metadata", {})}
+
+    def reached(self):
+        """The addresses of the pages to which topics lead from the landing page. The page of a
+        requirement leads to its default implementations."""
+        found, rest = set(), [self.landing]
+        while rest:
+            url = rest.pop()
+            if url in self.pages and url not in found:
+                found.add(url)
+                for kind in ("topicSections", "defaultImplementationsSections"):
+                    for section in self.pages[url].get(kind, []):
+                        rest += section["identifiers"]
+        return found
+
+    def without_topic(self):
+        """The titles of the pages that no topic of the landing page names: docc sorts them by kind. Left
+        out are the operators, because docc reads no link that begins with a minus sign."""
+        page = self.pages[self.landing]
+        return [
+            page["references"][link]["title"] for section in page["topicSections"]
+            if section.get("generated") and section["title"] != "Operators"
+            for link in section["identifiers"]]
+
+
+def problems(graph, site):
+    """What the site lacks, a line each."""
+    lines = [f"{CATALOGUE}: no topic of the landing page names {title}" for title in site.without_topic()]
+    reached = site.reached()
     for symbol in graph["symbols"]:
-        name, page = ".".join(symbol["pathComponents"]), found.get(symbol["identifier"]["precise"])
-        written = "/Sources/" in (symbol.get("location") or {}).get("uri", "")
+        name = ".".join(symbol["pathComponents"])
+        page = site.symbols.get(symbol["identifier"]["precise"])
         if page is None:
             lines.append(f"{symbolgraph.place(symbol)}: {name} has no page")
-        elif written and not page.get("abstract"):
+            continue
+        if "/Sources/" in (symbol.get("location") or {}).get("uri", "") and not page.get("abstract"):
             lines.append(f"{symbolgraph.place(symbol)}: the page of {name} has no summary")
-    for page in found.values():
+        if page["identifier"]["url"] not in reached:
+            lines.append(f"{symbolgraph.place(symbol)}: no topic leads to the page of {name}")
+    for page in site.symbols.values():
         for reference in page.get("references", {}).values():
-            title = reference.get("title", "")
-            if title.startswith("_") and reference.get("kind") == "symbol":
-                lines.append(f"{page['metadata']['title']} shows {title}, which users cannot name")
-    lines += [f"{CATALOGUE}: no topic of the landing page leads to {title}" for title in loose]
-    return lines
+            if reference.get("kind") == "symbol" and reference.get("title", "").startswith("_"):
+                lines.append(f"{page['metadata']['title']} shows {reference['title']}, which users cannot name")
+    return sorted(set(lines))
 
 
-def without_topic(output):
-    """The titles of the pages that no topic of the landing page names: docc sorts them by kind. Left
-    out are the operators, because docc reads no link that begins with a minus sign."""
-    with open(os.path.join(output, "data", "documentation", "grandcentral.json"), encoding="utf-8") as file:
-        page = json.load(file)
-    return [
-        page["references"][link]["title"] for section in page.get("topicSections", [])
-        if section.get("generated") and section["title"] != "Operators" for link in section["identifiers"]]
+def check_the_check(graph, site):
+    """Damages the site in memory, in one way at a time: the check must report each."""
+    symbol = next(s for s in graph["symbols"] if s["pathComponents"] == ["DispatchQueue", "label"])
+    precise = symbol["identifier"]["precise"]
+    page = site.symbols[precise]
+    parent = next(p for p in site.symbols.values() if p["metadata"]["title"] == "DispatchQueue")
+
+    def reports(text):
+        if not any(text in line for line in problems(graph, site)):
+            sys.exit(f"docs: the check does not report that a symbol of a damaged site {text}")
+
+    del site.symbols[precise]
+    reports("has no page")
+    site.symbols[precise], summary = page, page["abstract"]
+    page["abstract"] = []
+    reports("has no summary")
+    page["abstract"], topics = summary, parent["topicSections"]
+    parent["topicSections"] = []
+    reports("no topic leads")
+    parent["topicSections"] = topics
+    page["references"]["a hidden type"] = {"kind": "symbol", "title": "_Lane"}
+    reports("users cannot name")
 
 
 def serve(output, port):
@@ -106,11 +157,13 @@ def main():
         shutil.rmtree(output, ignore_errors=True)
         os.makedirs(os.path.dirname(output), exist_ok=True)
         convert(graphs, output, options.base_path)
-    found = pages(output)
-    lines = problems(graph, found, without_topic(output))
+    lead_to_landing_page(output)
+    site = Site(output)
+    lines = problems(graph, site)
     if lines:
-        print("\n".join(sorted(set(lines))), file=sys.stderr)
-        sys.exit(f"docs: {len(set(lines))} problems")
+        print("\n".join(lines), file=sys.stderr)
+        sys.exit(f"docs: {len(lines)} problems")
+    check_the_check(graph, site)
     print(f"docs: {len(graph['symbols'])} symbols, each with a page and its summary, in {options.output}")
     if options.serve is not None:
         serve(output, options.serve)
