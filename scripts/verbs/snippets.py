@@ -1,4 +1,4 @@
-"""Compiles and runs the blocks of code of the documentation site's articles and tutorial.
+"""Compiles and runs the blocks of code of the documentation site.
 
     scripts/dev snippets [REGEX] [--ours FOLDER] [--keep]
 
@@ -7,6 +7,9 @@ in a process of its own: it must end with status 0. A block begins with `import 
 `import Glibc`, is the body of a function, and is a task's if it awaits. Where the end of a line is a comment
 behind a call of print or printf, the block must print that text. C blocks are programs: clang and gcc
 compile each against our headers, and it runs on the toolchain's library, and on the library in FOLDER.
+
+The examples in the comments of public declarations are compiled only, because they use what a program around
+them would have: scripts/lib/examples.swift declares it.
 
 Comments before a block say what else holds:
 
@@ -32,11 +35,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CATALOGUE = "Sources/GrandCentral/GrandCentral.docc"
 FOLDER = ".build-docs/snippets"
 SEEDS = "a block that must fail"
+# The tutorial promises that these programs print the same. The argument of its programs: a tree that
+# every checkout has.
+SAME = ("hash_2_1", "hash_3_1", "hash_4_1", "hash_5_1")
+TREE = "Sources/GrandCentral"
 MODULES = ("GrandCentral", "GrandCentralCore", "GrandCentralPrimitives", "CGrandCentralLinux")
 STOPS = {-signal.SIGILL, -signal.SIGTRAP, -signal.SIGABRT}
 # Ends only a block that hangs.
-LIMIT_SECONDS = int(os.environ.get("GRANDCENTRAL_PATIENCE", "60"))
+LIMIT_SECONDS = int(os.environ.get("GRANDCENTRAL_PATIENCE", "120"))
 BLOCK = re.compile(r"((?:^<!-- .*? -->\n)*)^```(swift|c)\n(.*?)^```$", re.M | re.S)
+EXAMPLE = re.compile(r"^ */// ```swift\n((?: *///.*\n)*?) */// ```$", re.M)
 MARK = re.compile(r"<!-- (\w+)(?:: (.*?))? -->")
 MARKS = {"program", "stops", "illustrates", "compilers"}
 PRINTED = re.compile(r"\bprintf?\(.*\);?[ ]*// (.+)$", re.M)
@@ -49,6 +57,7 @@ class Snippet:
         self.path, self.line, self.language, self.text, self.marks = path, line, language, text, marks
         name = os.path.splitext(os.path.basename(path))[0]
         self.name = re.sub(r"\W", "_", f"{name}_{line}")
+        self.output = None
         unknown = set(marks) - MARKS
         if unknown:
             sys.exit(f"{path}:{line}: unknown mark {sorted(unknown)}; the marks are {sorted(MARKS)}")
@@ -86,6 +95,33 @@ def snippets():
     return found
 
 
+def examples():
+    """The blocks in the comments of declarations."""
+    found = []
+    for path in sorted(glob.glob("Sources/GrandCentral*/**/*.swift", recursive=True)):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for block in EXAMPLE.finditer(text):
+            lines = [re.sub(r"^ */// ?", "", line) for line in block[1].splitlines(keepends=True)]
+            found.append(Snippet(path, text.count("\n", 0, block.start(1)) + 1, "swift", "".join(lines), {}))
+    return found
+
+
+def example_problems(group, swift):
+    """Compiles the examples together, with what they use. Returns what is wrong."""
+    if not group:
+        return []
+    files = ["scripts/lib/examples.swift"]
+    for snippet in group:
+        snippet.text = re.sub(r"^import \w+\n+", "", snippet.text)
+        files.append(write(f"examples/{snippet.name}.swift", as_function(snippet)))
+    report = swift.check(files)
+    wrong = Snippet(SEEDS, 1, "swift", "DispatchQueue.global().asink {}\n", {})
+    if not report and not swift.check([write("examples/wrong.swift", as_function(wrong))]):
+        report = "a wrong example compiles: the check is broken"
+    return [report] if report else []
+
+
 def as_function(snippet):
     """A file whose function runs the block. Errors of the compiler name the block's own file and line."""
     effect = " async throws" if snippet.is_task else " throws"
@@ -119,11 +155,17 @@ class Swift:
 
     def compile(self, files, program):
         """Returns what the compiler reports, or nothing."""
+        return self.run(
+            "-warnings-as-errors", "-Onone", "-j2", *files, *self.objects, "-o", program)
+
+    def check(self, files):
+        """Checks the types only. An example may leave a result unused."""
+        return self.run("-typecheck", "-suppress-warnings", "-parse-as-library", *files)
+
+    def run(self, *arguments):
         done = subprocess.run(
-            ["swiftc", "-swift-version", "6", "-warnings-as-errors", "-Onone", "-j2",
-             "-module-name", re.sub(r"\W", "_", os.path.basename(program)), "-I", f"{self.build}/Modules",
-             "-I", "Sources/CLinux/include",
-             *files, *self.objects, "-o", program],
+            ["swiftc", "-swift-version", "6", "-module-name", "Snippets", "-I", f"{self.build}/Modules",
+             "-I", "Sources/CLinux/include", *arguments],
             check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout if done.returncode != 0 else ""
 
@@ -145,6 +187,7 @@ def run(snippet, command, environment=None, on=""):
             env=dict(os.environ, SWIFT_BACKTRACE="enable=no", **(environment or {})))
     except subprocess.TimeoutExpired:
         return f"{snippet.place}: does not end within {LIMIT_SECONDS} s{on}"
+    snippet.output = done.stdout
     expected = snippet.marks.get("stops")
     if expected is not None:
         if done.returncode in STOPS and expected in done.stderr:
@@ -159,18 +202,17 @@ def run(snippet, command, environment=None, on=""):
     return None
 
 
-def swift_problems(group, pool):
+def swift_problems(group, swift, pool):
     """Compiles the blocks, all functions in one program, and runs each. Returns what is wrong."""
     if not group:
         return []
-    swift = Swift()
     functions = [s for s in group if "program" not in s.marks] + seeds("swift", compiles=True)
     jobs, commands = {}, []
     for snippet in [s for s in group if "program" in s.marks] + seeds("swift", compiles=False):
         text = f'import Glibc\n#sourceLocation(file: "{snippet.path}", line: {snippet.line})\n{snippet.text}'
         program = os.path.join(FOLDER, snippet.name, "run")
         jobs[snippet] = pool.submit(swift.compile, [write(f"{snippet.name}/main.swift", text)], program)
-        commands.append((snippet, [program]))
+        commands.append((snippet, [program, TREE]))
     files = [write(f"functions/{s.name}.swift", as_function(s)) for s in functions]
     files.append(write("functions/main.swift", runner(functions)))
     program = os.path.join(FOLDER, "functions", "run")
@@ -183,7 +225,11 @@ def swift_problems(group, pool):
         report = reports.get(snippet, failed)
         return snippet, [report or run(snippet, command)]
 
-    return judged(pool.map(outcome, commands))
+    problems = judged(pool.map(outcome, commands))
+    sums = {s.place: s.output for s in group if s.name in SAME}
+    if not problems and len(set(sums.values())) > 1:
+        problems.append(f"the steps of the tutorial print different sums: {sums}")
+    return problems
 
 
 def c_problems(group, ours, pool):
@@ -261,19 +307,24 @@ def main():
     if options.ours and not os.path.exists(os.path.join(options.ours, "libdispatch.so")):
         sys.exit(f"snippets: there is no libdispatch.so in {options.ours}")
     chosen = [s for s in snippets() if re.search(options.filter, s.place)]
-    if not chosen:
+    commented = [s for s in examples() if re.search(options.filter, s.place)]
+    if not chosen and not commented:
         sys.exit(f"snippets: no block of code stands at {options.filter}")
     compiled = [s for s in chosen if "illustrates" not in s.marks]
     shutil.rmtree(FOLDER, ignore_errors=True)
+    swift = Swift()
     with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
-        problems = swift_problems([s for s in compiled if s.language == "swift"], pool)
+        types = pool.submit(example_problems, commented, swift)
+        problems = swift_problems([s for s in compiled if s.language == "swift"], swift, pool)
         problems += c_problems([s for s in compiled if s.language == "c"], options.ours, pool)
+        problems += types.result()
     if not options.keep:
         shutil.rmtree(FOLDER, ignore_errors=True)
     if problems:
         print("\n".join(problems), file=sys.stderr)
         sys.exit(f"snippets: {len(problems)} problems")
-    print(f"snippets: {len(compiled)} blocks of code compile and run; {len(chosen) - len(compiled)} illustrate")
+    print(f"snippets: {len(compiled)} blocks of articles compile and run, {len(chosen) - len(compiled)} illustrate; "
+          f"{len(commented)} examples of comments compile")
 
 
 main()
