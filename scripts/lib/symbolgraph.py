@@ -40,6 +40,12 @@ def extract(build, folder):
     return graphs
 
 
+def is_ours(symbol):
+    """Whether the declaration stands in this package. Others are those of the standard library's
+    protocols, which our types get."""
+    return "/Sources/" in (symbol.get("location") or {}).get("uri", "")
+
+
 def place(symbol):
     """The file and line of a declaration, for messages."""
     location = symbol.get("location")
@@ -90,7 +96,7 @@ def _adopt(symbols, links):
     copies = collections.defaultdict(list)
     for precise in symbols:
         original = precise.split(SYNTHESIZED)[0]
-        if original not in symbols and any(f"s:{len(name)}{name}" in precise for name in MODULES):
+        if original not in symbols and any(f"{len(name)}{name}" in original for name in MODULES):
             copies[original].append(precise)
     names = {found[0]: original for original, found in copies.items() if len(found) == 1}
     for precise, original in names.items():

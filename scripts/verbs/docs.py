@@ -94,7 +94,7 @@ def problems(graph, site):
         if page is None:
             lines.append(f"{symbolgraph.place(symbol)}: {name} has no page")
             continue
-        if "/Sources/" in (symbol.get("location") or {}).get("uri", "") and not page.get("abstract"):
+        if symbolgraph.is_ours(symbol) and not page.get("abstract"):
             lines.append(f"{symbolgraph.place(symbol)}: the page of {name} has no summary")
         if page["identifier"]["url"] not in reached:
             lines.append(f"{symbolgraph.place(symbol)}: no topic leads to the page of {name}")
@@ -164,7 +164,9 @@ def main():
         print("\n".join(lines), file=sys.stderr)
         sys.exit(f"docs: {len(lines)} problems")
     check_the_check(graph, site)
-    print(f"docs: {len(graph['symbols'])} symbols, each with a page and its summary, in {options.output}")
+    ours = sum(map(symbolgraph.is_ours, graph["symbols"]))
+    print(f"docs: {len(graph['symbols'])} symbols have pages, to which topics lead; the {ours} of this package have "
+          f"summaries. The site is in {options.output}")
     if options.serve is not None:
         serve(output, options.serve)
 
