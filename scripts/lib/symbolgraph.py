@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import platform
+import re
 import subprocess
 import tempfile
 
@@ -38,6 +39,12 @@ def extract(build, folder):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             graphs.append((name, json.load(file)))
     return graphs
+
+
+def exported():
+    """The names that the module re-exports, as its file states them."""
+    with open(f"Sources/{MODULE}/{MODULE}.swift", encoding="utf-8") as file:
+        return set(re.findall(r"^@_exported import \w+ GrandCentralCore\.(\w+)$", file.read(), re.M))
 
 
 def is_ours(symbol):
@@ -91,7 +98,10 @@ def _adopt(symbols, links):
     foreign = {
         link["source"] for link in links
         if link["kind"] == "memberOf" and link["target"] not in symbols and SYNTHESIZED not in link["source"]}
+    kept_copies = {precise.split(SYNTHESIZED)[0] for precise in symbols if SYNTHESIZED in precise}
     for precise in foreign:
+        if precise not in kept_copies:
+            raise ValueError(f"{place(symbols[precise])}: extends a foreign type, and no type of ours gets it")
         del symbols[precise]
     copies = collections.defaultdict(list)
     for precise in symbols:

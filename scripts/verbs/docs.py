@@ -88,6 +88,9 @@ def problems(graph, site):
     """What the site lacks, a line each."""
     lines = [f"{CATALOGUE}: no topic of the landing page names {title}" for title in site.without_topic()]
     reached = site.reached()
+    found = {symbol["pathComponents"][0].split("(")[0] for symbol in graph["symbols"]}
+    lines += [f"the symbol graph lacks {name}, which {symbolgraph.MODULE} exports"
+              for name in symbolgraph.exported() - found]
     for symbol in graph["symbols"]:
         name = ".".join(symbol["pathComponents"])
         page = site.symbols.get(symbol["identifier"]["precise"])
@@ -112,10 +115,12 @@ def check_the_check(graph, site):
     page = site.symbols[precise]
     parent = next(p for p in site.symbols.values() if p["metadata"]["title"] == "DispatchQueue")
 
-    def reports(text):
-        if not any(text in line for line in problems(graph, site)):
-            sys.exit(f"docs: the check does not report that a symbol of a damaged site {text}")
+    def reports(text, damaged=graph):
+        if not any(text in line for line in problems(damaged, site)):
+            sys.exit(f"docs: the check is broken: of a damaged site it does not report '{text}'")
 
+    without = dict(graph, symbols=[s for s in graph["symbols"] if s["pathComponents"][0] != "DispatchQueue"])
+    reports("the symbol graph lacks", without)
     del site.symbols[precise]
     reports("has no page")
     site.symbols[precise], summary = page, page["abstract"]
@@ -148,8 +153,8 @@ def main():
     options = parser.parse_args()
     output = os.path.abspath(options.output)
     os.chdir(ROOT)
-    if os.path.exists(output) and not os.path.exists(os.path.join(output, "metadata.json")):
-        if os.listdir(output):
+    if os.path.exists(output) and not os.path.isdir(os.path.join(output, "data", "documentation")):
+        if not os.path.isdir(output) or os.listdir(output):
             sys.exit(f"docs: {options.output} holds something other than a site; name a new or empty folder")
     folder = modulebuild.build()
     with tempfile.TemporaryDirectory() as graphs:
