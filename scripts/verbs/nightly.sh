@@ -46,6 +46,8 @@ step address-sanitizer-faults scripts/dev asan '^FaultTests\.'
 step lifetimes scripts/dev lifetimes 1200 "$seed"
 step conformance scripts/dev conformance --ours .build-dropin/release --fuzz 1200 --seed "$seed"
 step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
+step docs scripts/dev docs
+step snippets scripts/dev snippets --ours .build-dropin/release
 step coverage scripts/dev coverage
 step embedding scripts/dev embedding
 step dropin-tour scripts/dev dropin-tour
