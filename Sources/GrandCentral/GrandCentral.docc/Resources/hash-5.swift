@@ -24,7 +24,8 @@ func walk(_ folder: String, visit: (String) -> Void) {
       String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
     }
     switch Int(entry.pointee.d_type) {
-    case Int(DT_DIR) where name != "." && name != "..": walk("\(folder)/\(name)", visit: visit)
+    case Int(DT_DIR) where name != "." && name != "..":
+      walk("\(folder)/\(name)", visit: visit)
     case Int(DT_REG): visit("\(folder)/\(name)")
     default: break
     }
