@@ -3,8 +3,8 @@
 #
 #   scripts/dev setup [--benchmarks]     also installs libuv, which the benchmarks measure too
 #
-# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout), curl,
-# gcc and g++. Needs root only to install.
+# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout),
+# curl, gcc, g++ and valgrind. Needs root only to install.
 set -euo pipefail
 
 packages=()
@@ -15,6 +15,8 @@ command -v curl >/dev/null || packages+=(curl)
 command -v gcc >/dev/null || packages+=(gcc)
 command -v g++ >/dev/null || packages+=(g++)
 command -v python3 >/dev/null || packages+=(python3)
+# callgrind and its header, for scripts/dev instructions.
+[[ -e /usr/include/valgrind/callgrind.h ]] || packages+=(valgrind)
 if [[ ${1:-} == --benchmarks ]] && ! echo '#include <uv.h>' | clang -E - >/dev/null 2>&1; then
   packages+=(libuv1-dev)
 fi
