@@ -9,9 +9,9 @@ let settings: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 let ours: [SwiftSetting] = [.define("GRAND_CENTRAL"), .define("DESCRIPTOR_SOURCES")]
 let toolchains: [SwiftSetting] = [.define("DESCRIPTOR_SOURCES")]
 
-// The third engine, where it can do the same job. scripts/dev bench sets the variable where libuv is
-// installed. A look at the file system would not do: manifests are cached, and of the two only the
-// environment is part of the cache's key.
+// The third engine, where it can do the same job. scripts/dev bench sets the variable where libuv
+// is installed. A look at the file system would not do: manifests are cached, and of the two only
+// the environment is part of the cache's key.
 let hasLibuv = Context.environment["BENCHMARKS_LIBUV"] == "1"
 let libuvTargets: [Target] = [
   .target(name: "CLibuv", linkerSettings: [.linkedLibrary("uv")]),

@@ -44,7 +44,8 @@ static void *run_thread(void *argument) {
   return NULL;
 }
 
-void on_threads(int threads, size_t count, void (*body)(size_t count, void *context), void *context) {
+void on_threads(
+    int threads, size_t count, void (*body)(size_t count, void *context), void *context) {
   EXPECT(threads <= MOST_THREADS);
   pthread_barrier_t start;
   pthread_barrier_init(&start, NULL, (unsigned)threads);

@@ -21,11 +21,13 @@ extern const workload async_workloads[], sync_workloads[], block_workloads[], ap
     waiting_workloads[], source_workloads[], time_workloads[];
 
 // Ends the program if a result is wrong: such a row must not get into a table.
-#define EXPECT(condition) ((condition) ? (void)0 : expectation_failed(#condition, __FILE__, __LINE__))
+#define EXPECT(condition) \
+  ((condition) ? (void)0 : expectation_failed(#condition, __FILE__, __LINE__))
 _Noreturn void expectation_failed(const char *condition, const char *file, int line);
 
 // Calls `body` on `threads` threads at once, each with its share of `count`.
-void on_threads(int threads, size_t count, void (*body)(size_t count, void *context), void *context);
+void on_threads(
+    int threads, size_t count, void (*body)(size_t count, void *context), void *context);
 
 // Adds one to the size_t at `context`. Calls must not overlap.
 void add_one(void *context);

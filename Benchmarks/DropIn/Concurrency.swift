@@ -1,6 +1,7 @@
 // Swift Concurrency, timed on the libdispatch.so that the loader finds. concurrency NAME prints the
 // nanoseconds per operation, by the clock and of all CPUs: the minimum of a few samples. --list
-// prints the names. concurrency NAME --round-robin runs the tasks on the threads of RoundRobin.swift.
+// prints the names. concurrency NAME --round-robin runs the tasks on the threads of
+// RoundRobin.swift.
 import Glibc
 
 struct Workload {

@@ -59,14 +59,17 @@ static dispatch_queue_t queue_of(const char *kind, long identifier, dispatch_que
   if (!strcmp(kind, "concurrent") && shared) return shared;
   dispatch_queue_attr_t attribute =
     !strcmp(kind, "concurrent") ? DISPATCH_QUEUE_CONCURRENT : DISPATCH_QUEUE_SERIAL;
-  if (identifier) attribute = dispatch_queue_attr_make_with_qos_class(attribute, (unsigned)identifier, 0);
+  if (identifier) {
+    attribute = dispatch_queue_attr_make_with_qos_class(attribute, (unsigned)identifier, 0);
+  }
   return dispatch_queue_create("liveness", attribute);
 }
 
 static void *watch_threads(void *context) {
   while (1) {
     DIR *tasks = opendir("/proc/self/task");
-    int count = -5;  // Less ".", "..", the main thread, this thread and the one that waits for the end.
+    // Less ".", "..", the main thread, this thread and the one that waits for the end.
+    int count = -5;
     while (tasks && readdir(tasks)) count++;
     if (tasks) closedir(tasks);
     if (count > atomic_load(&most_threads)) atomic_store(&most_threads, count);

@@ -6,8 +6,8 @@
 //                       submit themselves again, for a second
 //   rows main sync      dispatch_sync from another thread to the main queue in dispatch_main()
 // Prints the figure in milliseconds (sleep and compute: until all items have ended; probe,
-// resubmit and main: the mean delay), the largest delay (0 if there is none), and the process's peak number of
-// threads.
+// resubmit and main: the mean delay), the largest delay (0 if there is none), and the process's
+// peak number of threads.
 #include <dispatch/dispatch.h>
 
 #include <pthread.h>
@@ -60,7 +60,8 @@ static void run_items(const char *kind, dispatch_function_t item) {
   dispatch_group_t group = dispatch_group_create();
   dispatch_queue_t queues[1000];
   for (int i = 0; i < 1000; i++)
-    queues[i] = strcmp(kind, "serial") ? dispatch_get_global_queue(0, 0) : dispatch_queue_create("row", NULL);
+    queues[i] = strcmp(kind, "serial") ? dispatch_get_global_queue(0, 0)
+                                       : dispatch_queue_create("row", NULL);
   double begin = milliseconds();
   for (int i = 0; i < 1000; i++) dispatch_group_async_f(group, queues[i], NULL, item);
   dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
@@ -136,6 +137,8 @@ int main(int argc, char **argv) {
   if (!strcmp(argv[1], "compute")) run_items(argv[2], compute);
   if (!strcmp(argv[1], "probe")) run_probes(atoi(argv[2]));
   if (!strcmp(argv[1], "resubmit")) run_beside_resubmitting(atoi(argv[2]));
-  if (!strcmp(argv[1], "main") && !pthread_create(&other, NULL, sync_to_main, NULL)) dispatch_main();
+  if (!strcmp(argv[1], "main") && !pthread_create(&other, NULL, sync_to_main, NULL)) {
+    dispatch_main();
+  }
   return 64;
 }

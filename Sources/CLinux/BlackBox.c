@@ -118,12 +118,12 @@ void gc_board_name(char *name, bool of_program) {
   }
 }
 
-static const uint64_t no_event_control;
-const uint64_t *gc_event_control = &no_event_control;
+const uint64_t gc_no_event_control = 0;
+const uint64_t *gc_event_control = &gc_no_event_control;
 
 void gc_event_control_set(const uint64_t *word) {
   // Release: a thread that reads the word sees the header around it.
-  __atomic_store_n(&gc_event_control, word != NULL ? word : &no_event_control, __ATOMIC_RELEASE);
+  __atomic_store_n(&gc_event_control, word != NULL ? word : &gc_no_event_control, __ATOMIC_RELEASE);
 }
 
 uint64_t gc_monotonic(void) {

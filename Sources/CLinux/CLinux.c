@@ -43,7 +43,9 @@ static void run_exit_entries(void *list) {
   }
 }
 
-static void make_exit_key(void) { exit_key_error = pthread_key_create(&exit_key, run_exit_entries); }
+static void make_exit_key(void) {
+  exit_key_error = pthread_key_create(&exit_key, run_exit_entries);
+}
 
 int gc_thread_at_exit(void *value, void (*destructor)(void *)) {
   pthread_once(&exit_once, make_exit_key);

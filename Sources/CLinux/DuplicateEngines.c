@@ -58,7 +58,8 @@ static int look(struct dl_phdr_info *image, size_t size, void *context) {
     if (!word || found->count == GC_MOST_COPIES) continue;
     found->words[found->count] = word;
     // The main program has no name here.
-    found->copies->names[found->count++] = image->dlpi_name && *image->dlpi_name ? image->dlpi_name : NULL;
+    found->copies->names[found->count++] =
+        image->dlpi_name && *image->dlpi_name ? image->dlpi_name : NULL;
     return 0;
   }
   return 0;

@@ -1,4 +1,5 @@
-// The C part of SwiftJobs: the runtime's symbols, and its functions with Swift's calling convention.
+// The C part of SwiftJobs: the runtime's symbols, and its functions with Swift's calling
+// convention.
 #define _GNU_SOURCE
 #include "GrandCentralJobs.h"
 

@@ -78,7 +78,8 @@ int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
   uint32_t needed = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
                     IORING_FEAT_NATIVE_WORKERS;
   if ((parameters.features & needed) != needed) return refuse(ring, ENOSYS);
-  if (syscall(SYS_io_uring_register, ring->descriptor, IORING_REGISTER_EVENTFD, &wakeDescriptor, 1) < 0)
+  if (syscall(
+          SYS_io_uring_register, ring->descriptor, IORING_REGISTER_EVENTFD, &wakeDescriptor, 1) < 0)
     return refuse(ring, errno);
   int64_t error = map(ring, &parameters);
   if (error < 0) return refuse(ring, (int)-error);

@@ -112,7 +112,8 @@ struct Run {
         if dumps.isEmpty {
           printError(
             """
-            '\(options.program[0])' still runs after \(options.dumpAfter ?? 0) s, and has no board: it does not run on Grand \
+            '\(options.program[0])' still runs after \(options.dumpAfter ?? 0) s, and has no \
+            board: it does not run on Grand \
             Central, or has not used a queue yet.
             """)
         }

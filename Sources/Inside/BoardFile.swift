@@ -75,18 +75,22 @@ package final class BoardFile: BoardSource {
     let hasBoard = maps.map { $0.contains("/memfd:\(BoardLayout.fileName) ") } ?? false
     if hasBoard {
       return """
-        Process \(process) has closed the descriptor of its board, and without privileges nothing else leads to it. \
-        Run the command as root, or start the program with GRANDCENTRAL_BLACKBOX=DIR and dump the file in DIR.
+        Process \(process) has closed the descriptor of its board, and without privileges nothing \
+        else leads to it. \
+        Run the command as root, or start the program with GRANDCENTRAL_BLACKBOX=DIR and dump the \
+        file in DIR.
         """
     }
     if refusal == EACCES || refusal == EPERM || maps == nil {
       return """
-        Process \(process) cannot be read: it belongs to another user, or runs with privileges. Run the command as \
+        Process \(process) cannot be read: it belongs to another user, or runs with privileges. \
+        Run the command as \
         that user, or as root.
         """
     }
     return """
-      Process \(process) has no board. It does not run on Grand Central, has not used a queue yet, or the system \
+      Process \(process) has no board. It does not run on Grand Central, has not used a queue yet, \
+      or the system \
       refused memory for the board.
       """
   }

@@ -68,7 +68,8 @@ package struct Snapshot: Sendable {
     else {
       throw InsideError(
         """
-        The board has another layout (version \(field(BoardLayout.Header.version)), this command reads \
+        The board has another layout (version \(field(BoardLayout.Header.version)), this command \
+        reads \
         \(BoardLayout.version)). Use the command of the program's own version of Grand Central.
         """)
     }

@@ -1,7 +1,7 @@
 // The conformance suite: C programs that use only the C API and run against any libdispatch.so.
 //
-// A case is a function that registers itself. The driver (scripts/dev conformance) runs each case in
-// its own process, under a time limit. A case passes by returning. The kinds of cases:
+// A case is a function that registers itself. The driver (scripts/dev conformance) runs each case
+// in its own process, under a time limit. A case passes by returning. The kinds of cases:
 //   CASE          behaviour of every implementation
 //   BEYOND        required by the contract, but the toolchain's library lacks it; the text is why
 //   STOPS         a client's mistake that must end the process; the text holds words that the

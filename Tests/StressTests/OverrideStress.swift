@@ -38,7 +38,7 @@ import Testing
         let item: @Sendable () -> Void = {
           let thread = currentThread()
           // Boosted or not, an item never runs below its own class.
-          if EffectivePriority.of(thread) < PackedQoS(rawValue: thread.pointee.qos).place {
+          if EffectivePriority.of(thread) < PackedQoS(rawValue: thread.pointee.qos).rank {
             tooLow.add()
           }
           schedule.step(number << 16 | step)

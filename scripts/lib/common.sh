@@ -24,8 +24,8 @@ set_build() {
   esac
 }
 
-# Builds the product $2 of the package $1, and sets `program` to its path. The build's output goes to
-# standard error.
+# Builds the product $2 of the package $1, and sets `program` to its path. The build's output goes
+# to standard error.
 build_program() {
   set_build "$1"
   swift build "${build[@]}" --product "$2" >&2

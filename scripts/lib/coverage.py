@@ -1,8 +1,8 @@
 """Prints a table of line coverage by room and file: coverage.py LCOV-FILE THRESHOLD.
 
-A line counts if the compiler maps it to code. Empty lines, comments and lines of brackets do not count: the compiler
-maps the closing bracket of a function even if it is unreachable. Exits with 1 if less than THRESHOLD per cent of all
-lines ran. The verb coverage uses it.
+A line counts if the compiler maps it to code. Empty lines, comments and lines of brackets do not
+count: the compiler maps the closing bracket of a function even if it is unreachable. Exits with 1
+if less than THRESHOLD per cent of all lines ran. The verb coverage uses it.
 """
 import os
 import re

@@ -6,6 +6,8 @@ import os
 import re
 import sys
 
+import reflow
+
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 CORE = "Sources/GrandCentralCore"
@@ -124,7 +126,9 @@ def check_words(path, text):
 BANNED = re.compile(
     r"\b(who|whom|whoever|nobody|somebody|anybody|everybody|told|in vain|let be|(?:go|goes|going|went) on"
     r"|vigils?|doorbell|bell|summons|workplaces?|keepers?)\b", re.I)
-WIDEST_COMMENT = 100
+WIDEST = 100
+# Of the code of scripts, whose commands and expressions are long.
+WIDEST_SCRIPT = 120
 
 
 def words(line):
@@ -134,18 +138,23 @@ def words(line):
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", line).replace("_", " ")
 
 
-def comments(text):
-    """The line number and text of each line comment, alone or after code."""
+def check_columns(path, text):
+    """Reports lines beyond the last column. Free are tables, examples and single words in Markdown, links,
+    and code whose excess is a string that no formatter breaks."""
+    is_markdown, in_example = path.endswith(".md"), False
+    is_script = path.startswith("scripts/") or path.endswith((".py", ".sh"))
     for number, line in enumerate(text.split("\n"), 1):
-        bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda m: " " * len(m.group()), line)
-        if "//" in bare:
-            yield number, line[bare.index("//"):], line
-
-
-def check_comments(path, text):
-    for number, comment, line in comments(text):
-        if len(line) > WIDEST_COMMENT and line.lstrip().startswith("//"):
-            report(path, number, f"is a comment beyond column {WIDEST_COMMENT}")
+        widest = WIDEST_SCRIPT if is_script and not line.lstrip().startswith("#") else WIDEST
+        if is_markdown and line.lstrip().startswith("```"):
+            in_example = not in_example
+        if len(line) <= widest or "://" in line or is_markdown and (in_example or line.startswith("|")):
+            continue
+        if is_markdown and " " not in re.sub(r"`[^`]+`", "", line.strip()):
+            continue
+        strings = [len(m.group()) for m in re.finditer(r'"(?:\\.|[^"\\])*"', line)]
+        if not is_markdown and not line.lstrip().startswith(("//", "#", "///")) and max(strings, default=0) > 40:
+            continue
+        report(path, number, f"has {len(line)} columns (at most {widest}); scripts/dev format wraps Markdown and Swift")
 
 
 def check_prose(path, text):
@@ -154,29 +163,72 @@ def check_prose(path, text):
             report(path, number, f"says \"{word}\": name the thread, the object or the caller")
 
 
+def function(lines):
+    return "func f() {\n" + "  work()\n" * (lines - 2) + "}\n"
+
+
+# For each rule, texts that break it and texts that do not, with the number of problems.
+SEEDS = [
+    (check_columns, "seed.swift", "// " + "x" * 98, 1),
+    (check_columns, "seed.swift", "// " + "x" * 97, 0),
+    (check_columns, "seed.swift", "let a = 1  // " + "x" * 98, 1),
+    (check_columns, "seed.swift", 'fail("' + "x" * 98 + '")', 0),
+    (check_columns, "seed.swift", '// "' + "x" * 98 + '"', 1),
+    (check_columns, "seed.c", "  call(" + "a, " * 40, 1),
+    (check_columns, "seed.sh", "# " + "x" * 99, 1),
+    (check_columns, "seed.py", "a = " + "b + " * 30, 1),
+    (check_columns, "seed.md", "word " * 21, 1),
+    (check_columns, "seed.md", "word " * 20, 0),
+    (check_columns, "seed.md", "| " + "word " * 30, 0),
+    (check_columns, "seed.md", "```\n" + "word " * 30 + "\n```\n" + "word " * 30, 1),
+    (check_prose, "seed.swift", "// The thread that waits is notified.", 0),
+    (check_prose, "seed.swift", "// Who waits is notified.", 1),
+    (check_prose, "seed.swift", "/// It comes in vain and is told.", 2),
+    (check_prose, "seed.swift", "let a = 1  // nobody reads it", 1),
+    (check_prose, "seed.c", 'check(ran.wait(), "the parent goes on")', 1),
+    (check_prose, "seed.swift", "@Test func `is kept by a vigil`() {", 1),
+    (check_prose, "seed.swift", "let isToldOf = parentGoesOn()", 2),
+    (check_prose, "seed.c", "int faults_become_nobody(void);", 1),
+    (check_prose, "seed.c", "getrusage(__rusage_who_t(0), &usage)", 0),
+    (check_prose, "seed.swift", "let whole = stolden + bellows", 0),
+    (check_prose, "seed.md", "Anybody may call it.", 1),
+    (check_prose, "seed.md", "Any thread may call it.", 0),
+    (check_lengths, "seed.swift", "let a = 1\n" * 401, 1),
+    (check_lengths, "seed.swift", "let a = 1\n" * 400, 0),
+    (check_lengths, "seed.swift", function(61), 1),
+    (check_lengths, "seed.swift", function(60), 0),
+    (check_imports, "Sources/GrandCentralCore/Pool/Seed.swift", "import Foundation", 1),
+    (check_imports, "Sources/GrandCentralCore/Pool/Seed.swift", "import GrandCentralPrimitives", 1),
+    (check_imports, "Sources/GrandCentralCore/Pool/Seed.swift", "import CGrandCentralLinux", 0),
+    (check_imports, "Sources/GrandCentralCore/Platform/Imports.swift", "import GrandCentralPrimitives", 0),
+    (check_imports, "Sources/Primitives/Seed.swift", "internal import GrandCentralCore", 1),
+    (check_imports, "Tests/GrandCentralTests/Seed.swift", "import Dispatch", 1),
+    (check_imports, "Tests/GrandCentralTests/Seed.swift", "import GrandCentral", 0),
+    (check_room, "Sources/GrandCentralCore/Pool/Seed.swift", "// Room: Lanes/Seed. It counts.", 1),
+    (check_room, "Sources/GrandCentralCore/Pool/Seed.swift", "import CGrandCentralLinux", 1),
+    (check_room, "Sources/GrandCentralCore/Pool/Seed.swift", "// Room: Pool/Seed. It counts.", 0),
+    (check_room, "Sources/Primitives/Seed.swift", "// Room: Primitives/Seed. It counts.", 0),
+    (check_words, "seed.swift", "// TO" + "DO: the rest", 1),
+    (check_words, "seed.swift", 'open("/ho' + 'me/me/file")', 1),
+    (check_words, "seed.swift", "let a = 1 ", 1),
+    (check_words, "seed.swift", "let a = 1", 0),
+]
+
+
 def self_test():
-    """Checks that each rule about prose reports a text that breaks it, and no other text."""
-    seeds = [
-        (check_comments, "// " + "x" * 98, 1), (check_comments, "// " + "x" * 97, 0),
-        (check_comments, "let a = 1  // " + "x" * 98, 0),
-        (check_prose, "// The thread that waits is notified.", 0),
-        (check_prose, "// Who waits is notified.", 1),
-        (check_prose, "/// It comes in vain and is told.", 2),
-        (check_prose, "let a = 1  // nobody reads it", 1),
-        (check_prose, 'check(ran.wait(), "the parent goes on")', 1),
-        (check_prose, "@Test func `is kept by a vigil`() {", 1),
-        (check_prose, "let isToldOf = parentGoesOn()", 2),
-        (check_prose, "int faults_become_nobody(void);", 1),
-        (check_prose, "getrusage(__rusage_who_t(0), &usage)", 0),
-        (check_prose, "let whole = stolden + bellows", 0),
-        (check_prose, "Anybody may call it.", 1), (check_prose, "Any thread may call it.", 0),
-    ]
-    for check, text, expected in seeds:
+    """Checks that each rule reports a text that breaks it, and no other text."""
+    for check, path, text, expected in SEEDS:
         problems.clear()
-        check("seed.swift", text)
+        check(path, text)
         if len(problems) != expected:
             sys.exit(f"tidy: {text!r}: {len(problems)} problems, expected {expected}: {problems}")
     problems.clear()
+    # A wrapped paragraph has the same words, no line too many columns, and is not wrapped again.
+    for text in ("word " * 60, "- " + "word " * 60, "word\n" + "`a b` " * 60 + "- # 1. 2) word"):
+        wrapped = reflow.reflow(text)
+        if wrapped.split() != text.split() or reflow.reflow(wrapped) != wrapped or any(
+                len(line) > WIDEST for line in wrapped.split("\n")):
+            sys.exit(f"tidy: a paragraph is wrapped as {wrapped!r}")
     # The words are looked for in every kind of file of every folder.
     covered = set(prose_files())
     for path in PROSE_SAMPLES:
@@ -213,8 +265,6 @@ def main():
         if ".docc/" not in path:
             check_imports(path, code)
         check_words(path, text)
-        if not path.startswith("Benchmarks"):
-            check_comments(path, text)
         if path.startswith((CORE, "Sources/Primitives")):
             check_room(path, text)
     others = files(
@@ -225,7 +275,10 @@ def main():
             check_words(path, file.read())
     for path in prose_files():
         with open(path, encoding="utf-8") as file:
-            check_prose(path, file.read())
+            text = file.read()
+        check_prose(path, text)
+        if not path.endswith(".tsv"):
+            check_columns(path, text)
     print("\n".join(problems), file=sys.stderr)
     sys.exit(1 if problems else 0)
 

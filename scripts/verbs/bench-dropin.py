@@ -1,10 +1,11 @@
 """Times the programs of Benchmarks/DropIn on the toolchain's libdispatch.so and on ours.
 
-Both run the same binaries: LD_LIBRARY_PATH selects the library. Each row runs in a process of its own, alternately on
-both libraries, so that disturbances of the machine affect both; ratios are taken round by round. Exits with 1 if a row
-fails on ours. The exit code ignores slow rows: judge them by the table, measured on an otherwise idle machine.
-With --round-robin the peer is the same program on the toolchain's library with its tasks on a fixed pool of threads, of
-which each has a list of its own: Benchmarks/DropIn/RoundRobin.swift.
+Both run the same binaries: LD_LIBRARY_PATH selects the library. Each row runs in a process of its
+own, alternately on both libraries, so that disturbances of the machine affect both; ratios are
+taken round by round. Exits with 1 if a row fails on ours. The exit code ignores slow rows: judge
+them by the table, measured on an otherwise idle machine. With --round-robin the peer is the same
+program on the toolchain's library with its tasks on a fixed pool of threads, of which each has a
+list of its own: Benchmarks/DropIn/RoundRobin.swift.
 """
 import argparse
 import os

@@ -3,9 +3,9 @@
 #
 #   scripts/dev embedding [debug|release] [dynamic|static]     without arguments: all four
 #
-# The package has one dependency. Its program App prints where the work of Foundation, Concurrency and
-# the Dispatch overlay runs. The last lines print which parts of the toolchain's libdispatch are in
-# the process. Exits with 1 if any work is not the engine's.
+# The package has one dependency. Its program App prints where the work of Foundation, Concurrency
+# and the Dispatch overlay runs. The last lines print which parts of the toolchain's libdispatch are
+# in the process. Exits with 1 if any work is not the engine's.
 source "$(dirname "$0")/../lib/common.sh"
 
 modes=(debug release)

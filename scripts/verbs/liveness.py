@@ -1,9 +1,10 @@
 """Measures how long an item waits for a thread behind items that do not end, on both libraries.
 
-Each cell runs in a process of its own (Benchmarks/Liveness), alternately on the toolchain's libdispatch.so, on ours and
-on others that are named. Prints a line for each cell: for each library the median and the largest delay in milliseconds,
-and the largest number of threads. "never" is a probe that did not begin within the limit. Exits with 1 if a cell of ours
-is "never", or if the median of a cell with a bound exceeds the bound.
+Each cell runs in a process of its own (Benchmarks/Liveness), alternately on the toolchain's
+libdispatch.so, on ours and on others that are named. Prints a line for each cell: for each library
+the median and the largest delay in milliseconds, and the largest number of threads. "never" is a
+probe that did not begin within the limit. Exits with 1 if a cell of ours is "never", or if the
+median of a cell with a bound exceeds the bound.
 """
 import argparse
 import os

@@ -6,8 +6,8 @@
 #   --benchmarks     also libuv, which the benchmarks measure too
 #   --packages       also what makes and tests packages: lintian, mmdebstrap, patchelf, dpkg-dev
 #
-# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout), curl,
-# gcc and g++. Needs root only to install.
+# Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout),
+# curl, gcc, g++ and valgrind. Needs root only to install.
 set -euo pipefail
 
 packages=()
@@ -18,6 +18,8 @@ command -v curl >/dev/null || packages+=(curl)
 command -v gcc >/dev/null || packages+=(gcc)
 command -v g++ >/dev/null || packages+=(g++)
 command -v python3 >/dev/null || packages+=(python3)
+# callgrind and its header, for scripts/dev instructions.
+[[ -e /usr/include/valgrind/callgrind.h ]] || packages+=(valgrind)
 for option in "$@"; do
   case $option in
   --benchmarks)

@@ -20,7 +20,8 @@ struct Options {
     usage: fuzz [SECONDS] [SEED] [OPTION…]
 
     Runs random programs on an engine and judges each by its log alone. Stops at the first broken
-    promise, shrinks the program, and prints it as Swift source. Exit code: 0 nothing found, 1 found,
+    promise, shrinks the program, and prints it as Swift source. Exit code: 0 nothing found, 1 \
+    found,
     2 wrong arguments.
 
       --programs N            at most N programs, with no limit of time unless SECONDS is given

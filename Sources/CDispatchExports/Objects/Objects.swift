@@ -29,7 +29,8 @@ private func dropLast(_ object: Unmanaged<DispatchObject>, of count: UInt32) {
   if object._withUnsafeGuaranteedRef({ $0.dropLast(of: count) }) { return }
   clientFault(
     """
-    dispatch_release() of \(describe(object.toOpaque())), to which the program holds no reference. Release an object once for \
+    dispatch_release() of \(describe(object.toOpaque())), to which the program holds no reference. \
+    Release an object once for \
     each time that it was made or retained.
     """)
 }

@@ -17,7 +17,8 @@ public func dispatchAsync(_ target: Handle?, _ block: UnsafeMutableRawPointer) {
 public func dispatchAsyncFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
-  if gc_may_be_job(address(of: work)), SwiftJobs.take(target, context, work) { return }
+  // A call of its own, so that the common case saves no registers.
+  if gc_may_be_job(address(of: work)) { return SwiftJobs.submitPossibleJob(target, context, work) }
   queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context) }
 }
 

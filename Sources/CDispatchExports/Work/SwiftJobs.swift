@@ -46,9 +46,17 @@ enum SwiftJobs {
     if isThere { isLearned.store(true, ordering: .relaxed) } else { gc_set_job_function(0) }
   }
 
-  /// Submits a job that came as a function. Returns whether it was one.
+  /// Submits a function that may be a job.
   @inline(never)
-  static func take(
+  static func submitPossibleJob(
+    _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
+  ) {
+    if take(target, context, work) { return }
+    queue(target)._withUnsafeGuaranteedRef { $0.asyncCall(work, context) }
+  }
+
+  /// Submits a job that came as a function. Returns whether it was one.
+  private static func take(
     _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
   ) -> Bool {
     if isProbe(target) {

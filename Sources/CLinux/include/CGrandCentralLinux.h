@@ -24,11 +24,11 @@ typedef struct gc_thread {
   void *_Nullable shared;  // the part that other threads may use: parker, wait record
   void *_Nullable worker;  // the pool's worker on this thread, or NULL
   uint32_t qos;            // packed QoS of the running item, which async() captures
-  uint32_t effect;         // class in effect on this thread; 0: not the pool's (ThreadPolicy/ThreadEffects)
+  uint32_t effect;         // class in effect on this thread; 0: not the pool's (ThreadEffects)
   uint32_t applied;        // band that the thread itself applied: see Priority/EffectivePriority
   uint32_t boosted;           // not 0: other threads may have boosted the priority since
-  uint32_t lane_place;     // the last slot used in the registry of lanes, or 0
-  uint32_t lane_place_kept;  // whether that slot is free and kept for the thread's next lane
+  uint32_t lane_slot;     // the last slot used in the registry of lanes, or 0
+  uint32_t lane_slot_kept;  // whether that slot is free and kept for the thread's next lane
   uint64_t *_Nullable lane_word;  // address of that slot
   bool is_main;            // first thread of the process, or the thread left in a forked child
   bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
@@ -79,7 +79,9 @@ static inline bool gc_lock_enter(gc_thread *_Nonnull self) {
   __atomic_store_n(&self->locks, held + 1, __ATOMIC_RELAXED);
   if (held) return true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&gc_fork_needs_order, __ATOMIC_RELAXED)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&gc_fork_needs_order, __ATOMIC_RELAXED)) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  }
   uintptr_t closer = __atomic_load_n(&gc_fork_closer, __ATOMIC_RELAXED);
   return closer == 0 || closer == (uintptr_t)self;
 }
@@ -103,8 +105,8 @@ void gc_fork_wait(uint32_t turn);
 // Names the lock that the closer holds during the fork.
 void gc_fork_hold(uint32_t *_Nonnull lock);
 // Releases that lock, leaves the ring to the parent, and opens the gate for good, in a child that
-// must not run Swift code. The child may fork, but the engine is of no use in it or in its children. Without effect unless
-// `self` has closed the gate.
+// must not run Swift code. The child may fork, but the engine is of no use in it or in its
+// children. Without effect unless `self` has closed the gate.
 void gc_fork_give_up(gc_thread *_Nonnull self);
 bool gc_fork_is_given_up(void);
 // Registers handlers for each fork(2): pthread_atfork(3). Returns 0 or ENOMEM.
@@ -118,7 +120,8 @@ bool gc_is_watched_for_races(void);
 void gc_order_release(void *_Nonnull address);
 void gc_order_acquire(void *_Nonnull address);
 
-// DuplicateEngines.c. The images of the process that contain the engine, by path; NULL: the program itself.
+// DuplicateEngines.c. The images of the process that contain the engine, by path; NULL: the program
+// itself.
 enum { GC_MOST_COPIES = 4 };
 typedef struct gc_engines {
   int count;
@@ -352,8 +355,8 @@ bool gc_uring_next(gc_uring *_Nonnull ring, gc_uring_completion *_Nonnull comple
 // afterwards.
 void gc_uring_set_eventfd(gc_uring *_Nonnull ring, bool enables);
 
-// Concurrency.c. What becomes of the jobs of the Swift Concurrency runtime. Each function receives a
-// job with its priority, the raw value of a TaskPriority, and returns at once. Any thread.
+// Concurrency.c. What becomes of the jobs of the Swift Concurrency runtime. Each function receives
+// a job with its priority, the raw value of a TaskPriority, and returns at once. Any thread.
 typedef struct gc_concurrency_doors {
   // For the global executor.
   void (*_Nonnull global)(void *_Nonnull job, uint8_t priority);
@@ -373,8 +376,8 @@ typedef struct gc_concurrency_doors {
   void *_Nullable main_identity;
   void *_Nullable main_implementation;
 } gc_concurrency_doors;
-// Makes the runtime call these functions from now on. False, and nothing is changed: the process has
-// no such runtime, or another library has taken it over. May be called again.
+// Makes the runtime call these functions from now on. False, and nothing is changed: the process
+// has no such runtime, or another library has taken it over. May be called again.
 bool gc_concurrency_install(const gc_concurrency_doors *_Nonnull doors);
 // Run a job on the calling thread: for no serial executor; for the main actor. Only after an
 // installation. They ignore `queue`, which all functions that run jobs receive.
@@ -395,6 +398,12 @@ void gc_board_leave_to_parent(void);
 // The word that says what the engine records, which other processes set: see BlackBox/EventLayout.
 // Without a board, the address of a word that is always 0.
 __attribute__((visibility("hidden"))) extern const uint64_t *_Nonnull gc_event_control;
+__attribute__((visibility("hidden"))) extern const uint64_t gc_no_event_control;
+// Whether there is a board: cheaper than to ask for its address. Relaxed: a guess; a thread that
+// sees a board sooner or later than another notes less or more.
+static inline bool gc_may_have_board(void) {
+  return __atomic_load_n(&gc_event_control, __ATOMIC_RELAXED) != &gc_no_event_control;
+}
 // Relaxed: the word alone matters, and a stale value delays a recording by nanoseconds.
 static inline uint64_t gc_event_control_now(void) {
   return __atomic_load_n(__atomic_load_n(&gc_event_control, __ATOMIC_RELAXED), __ATOMIC_RELAXED);

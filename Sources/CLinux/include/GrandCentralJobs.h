@@ -1,5 +1,6 @@
-// The jobs of the Swift Concurrency runtime, as they reach the C interface: SwiftJobs in the drop-in
-// library explains the ways. The runtime is never linked: its symbols are weak, or looked up.
+// The jobs of the Swift Concurrency runtime, as they reach the C interface: SwiftJobs in the
+// drop-in library explains the ways. The runtime is never linked: its symbols are weak, or looked
+// up.
 #ifndef GRANDCENTRAL_JOBS_H
 #define GRANDCENTRAL_JOBS_H
 
@@ -7,17 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The address of the function with which the runtime submits its jobs as C functions. 0: unknown, or
-// not used. GC_EXAMINE_ALL: every function is examined, while jobs are counted or the address is
-// being learned.
-// Relaxed: the value is only compared, and nothing is read through it.
+// The address of the function with which the runtime submits its jobs as C functions. 0: unknown,
+// or not used. GC_EXAMINE_ALL: every function is examined, while jobs are counted or the address is
+// being learned. Relaxed: the value is only compared, and nothing is read through it.
 #define GC_EXAMINE_ALL ((uintptr_t)1)
-extern uintptr_t gc_job_function;
+__attribute__((visibility("hidden"))) extern uintptr_t gc_job_function;
 
 // Whether a submitted function may be the runtime's.
 static inline bool gc_may_be_job(uintptr_t function) {
   uintptr_t known = __atomic_load_n(&gc_job_function, __ATOMIC_RELAXED);
-  return known == function || known == GC_EXAMINE_ALL;
+  return __builtin_expect(known == function, 0) || __builtin_expect(known == GC_EXAMINE_ALL, 0);
 }
 // Whether a submitted function is the runtime's.
 bool gc_is_job(uintptr_t function);
@@ -34,15 +34,15 @@ uint8_t gc_job_priority(const void *_Nonnull job);
 bool gc_probe_jobs(void);
 void *_Nonnull gc_job_probe_queue(void);
 
-// Installs `enqueue` as the runtime's global executor, in front of the present one. It returns false
-// for jobs that the present one must take. Returns false if a hook is installed already, or the
-// runtime has none.
+// Installs `enqueue` as the runtime's global executor, in front of the present one. It returns
+// false for jobs that the present one must take. Returns false if a hook is installed already, or
+// the runtime has none.
 bool gc_hook_global_jobs(bool (*_Nonnull enqueue)(void *_Nonnull job, uint8_t priority));
 // Returns the runtime's global executor with a reference for the caller; NULL if it is unknown.
 void *_Nullable gc_copy_global_executor(void);
 
-// Counting, for tests: with GRANDCENTRAL_COUNT_JOBS in the environment, the process prints at its end
-// how many jobs were submitted, and how many functions that were not recognised as jobs.
+// Counting, for tests: with GRANDCENTRAL_COUNT_JOBS in the environment, the process prints at its
+// end how many jobs were submitted, and how many functions that were not recognised as jobs.
 void gc_count_jobs_if_asked(void);
 void gc_job_submitted(bool is_job);
 

@@ -73,7 +73,7 @@ extension BlackBox {
     }
     guard let now = ticks(control, start) else { return }
     append(
-      EventLayout.head(.submit, detail: traits.qos.place.rawValue, ticks: now),
+      EventLayout.head(.submit, detail: traits.qos.rank.rawValue, ticks: now),
       EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place(of: queue)),
       to: writer, thread, now)
   }
@@ -89,7 +89,7 @@ extension BlackBox {
       level(control) >= everything || traits.contains(.sampled), let start,
       let now = ticks(control, start), let writer = eventWriter(of: thread)
     else { return node.run(on: thread) }
-    let band = PackedQoS(rawValue: thread.pointee.qos).place
+    let band = PackedQoS(rawValue: thread.pointee.qos).rank
     append(
       EventLayout.head(.start, detail: band.rawValue, ticks: now),
       EventLayout.item(

@@ -63,7 +63,7 @@ extension BlackBox {
   private static func activity(
     _ activity: BoardActivity, of thread: ThreadContext, _ wait: BoardWait? = nil, held: Int = 0
   ) -> UInt64 {
-    let band = PackedQoS(rawValue: thread.pointee.qos).place
+    let band = PackedQoS(rawValue: thread.pointee.qos).rank
     return UInt64(activity.rawValue) | UInt64(band.rawValue) << 8
       | UInt64(wait?.kind.rawValue ?? 0) << 16 | UInt64(held) << 24
       | UInt64(wait?.holderThread ?? 0) << 32

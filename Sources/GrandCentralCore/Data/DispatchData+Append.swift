@@ -78,7 +78,8 @@ extension DispatchData {
     require(
       !length.addingReportingOverflow(count).overflow,
       """
-      DispatchData of \(length) bytes cannot be joined with \(count) more: it can have at most \(Int.max). Write or \
+      DispatchData of \(length) bytes cannot be joined with \(count) more: it can have at most \
+      \(Int.max). Write or \
       hand over what there is before more is appended.
       """)
   }

@@ -194,7 +194,8 @@ extension DispatchData {
     require(
       range.count <= target.count,
       """
-      DispatchData.copyBytes(to:) of \(range.count) bytes to a buffer of \(target.count). Pass a buffer \
+      DispatchData.copyBytes(to:) of \(range.count) bytes to a buffer of \(target.count). Pass a \
+      buffer \
       with room for all of them, or a smaller count.
       """)
     if let start = target.baseAddress { copy(range, to: start) }

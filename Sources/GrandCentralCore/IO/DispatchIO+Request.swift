@@ -26,7 +26,7 @@ extension DispatchIO {
   ) -> IORequest {
     IORequest(
       IOOperation(
-        .read, of: channel, offset: channel.place(of: Int64(offset)), length: length,
+        .read, of: channel, offset: channel.position(of: Int64(offset)), length: length,
         limits: .unlimited, extent: .oneTransfer, callsOnce: true, queue: queue, handler: handler))
   }
 
@@ -38,7 +38,7 @@ extension DispatchIO {
   ) -> IORequest {
     IORequest(
       IOOperation(
-        .write, of: channel, offset: channel.place(of: Int64(offset)), length: data.count,
+        .write, of: channel, offset: channel.position(of: Int64(offset)), length: data.count,
         limits: .unlimited, data: data, callsOnce: true, queue: queue, handler: handler))
   }
 }

@@ -209,7 +209,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   ) {
     channel.file.submit(
       IOOperation(
-        .read, of: channel, offset: channel.place(of: Int64(offset)),
+        .read, of: channel, offset: channel.position(of: Int64(offset)),
         length: IOLimits.length(length), limits: currentLimits, queue: queue, handler: ioHandler))
   }
 
@@ -230,7 +230,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   ) {
     channel.file.submit(
       IOOperation(
-        .write, of: channel, offset: channel.place(of: Int64(offset)), length: data.count,
+        .write, of: channel, offset: channel.position(of: Int64(offset)), length: data.count,
         limits: currentLimits, data: data, queue: queue, handler: ioHandler))
   }
 

@@ -87,8 +87,10 @@ final class FileTransfers: @unchecked Sendable {
         report(
           .ringRefusedThoughAskedFor,
           """
-          GRAND CENTRAL: GRANDCENTRAL_IO='uring', and the system refuses io_uring (errno \(error.number); \
-          io_uring_setup(2)). Files are read and written by workers. Needs Linux 5.12, a sandbox that allows it, and \
+          GRAND CENTRAL: GRANDCENTRAL_IO='uring', and the system refuses io_uring (errno \
+          \(error.number); \
+          io_uring_setup(2)). Files are read and written by workers. Needs Linux 5.12, a sandbox \
+          that allows it, and \
           /proc/sys/kernel/io_uring_disabled to allow it.
           """)
       }

@@ -102,10 +102,10 @@ final class FileRing: @unchecked Sendable {
   func takeBack(_ operation: IOOperation) -> Bool {
     let (isTaken, wakes) = lock.withLock {
       if !waiting.take(where: { $0 === operation }).isEmpty { return (true, false) }
-      guard let place = slots.firstIndex(where: { $0.operation === operation }) else {
+      guard let slot = slots.firstIndex(where: { $0.operation === operation }) else {
         return (false, false)
       }
-      let key = key(of: place)
+      let key = key(of: slot)
       if !cancels.contains(key) { cancels.append(key) }
       return (false, wakesThread())
     }
@@ -128,17 +128,17 @@ final class FileRing: @unchecked Sendable {
     return isAsleep
   }
 
-  private func key(of place: Int) -> UInt64 {
-    UInt64(slots[place].generation) << 32 | UInt64(place)
+  private func key(of slot: Int) -> UInt64 {
+    UInt64(slots[slot].generation) << 32 | UInt64(slot)
   }
 
   /// Frees a slot. `nil`: it was free already.
-  private func clear(_ place: Int) -> Done? {
-    guard let operation = slots[place].operation.take() else { return nil }
-    slots[place].generation &+= 1
-    free.append(place)
+  private func clear(_ slot: Int) -> Done? {
+    guard let operation = slots[slot].operation.take() else { return nil }
+    slots[slot].generation &+= 1
+    free.append(slot)
     return Done(
-      operation: operation, result: 0, count: slots[place].count, buffer: slots[place].buffer.take()
+      operation: operation, result: 0, count: slots[slot].count, buffer: slots[slot].buffer.take()
     )
   }
 
@@ -231,20 +231,20 @@ final class FileRing: @unchecked Sendable {
       guard let step = file.nextStep(of: operation), let offset = step.offset else { return }
       let buffer = operation.direction == .read ? file.buffers.take(step.count) : nil
       let isPlaced = lock.withLock { () -> Bool in
-        guard let place = free.popLast() else { return false }
-        slots[place].operation = operation
-        slots[place].count = step.count
-        slots[place].buffer = buffer
-        let key = key(of: place)
+        guard let slot = free.popLast() else { return false }
+        slots[slot].operation = operation
+        slots[slot].count = step.count
+        slots[slot].buffer = buffer
+        let key = key(of: slot)
         let isAdded =
           if let buffer {
             ring.addRead(
               step.descriptor, into: buffer.start, step.count, at: offset, key: key,
               priority: .ofRequests(in: operation.band))
           } else {
-            addWrite(step, of: operation, at: offset, key: key, place)
+            addWrite(step, of: operation, at: offset, key: key, slot)
           }
-        if !isAdded { _ = clear(place) }
+        if !isAdded { _ = clear(slot) }
         return isAdded
       }
       if !isPlaced { workers.submit(operation) }
@@ -252,11 +252,11 @@ final class FileRing: @unchecked Sendable {
   }
 
   private func addWrite(
-    _ step: IOStep, of operation: IOOperation, at offset: Int64, key: UInt64, _ place: Int
+    _ step: IOStep, of operation: IOOperation, at offset: Int64, key: UInt64, _ slot: Int
   ) -> Bool {
     let stretches =
-      slots[place].stretches ?? .allocate(capacity: Transfer.maxStretches)
-    slots[place].stretches = stretches
+      slots[slot].stretches ?? .allocate(capacity: Transfer.maxStretches)
+    slots[slot].stretches = stretches
     let count = step.gather(
       operation.data,
       into: UnsafeMutableBufferPointer(start: stretches, count: Transfer.maxStretches))
@@ -296,7 +296,8 @@ final class FileRing: @unchecked Sendable {
     report(
       .ringLost,
       """
-      GRAND CENTRAL: The system does not let the process use its io_uring any more (errno \(error); \
+      GRAND CENTRAL: The system does not let the process use its io_uring any more (errno \
+      \(error); \
       io_uring_enter(2)). Files are read and written by workers from now on.
       """)
   }
@@ -311,9 +312,9 @@ extension FileRing: ReadinessReceiver {
     let (all, wakes) = lock.withLock { () -> ([Done], Bool) in
       var all: [Done] = []
       while let completion = ring.next() {
-        let place = Int(completion.key & 0xffff_ffff)
-        guard completion.key != TransferRing.noKey, key(of: place) == completion.key,
-          let done = clear(place)
+        let slot = Int(completion.key & 0xffff_ffff)
+        guard completion.key != TransferRing.noKey, key(of: slot) == completion.key,
+          let done = clear(slot)
         else { continue }
         all.append(
           Done(

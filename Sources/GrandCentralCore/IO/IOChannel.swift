@@ -61,9 +61,9 @@ final class IOChannel: @unchecked Sendable {
     queue.asyncUnsafe { work(error) }
   }
 
-  func place(of offset: Int64) -> Int64? {
+  func position(of offset: Int64) -> Int64? {
     guard isRandom else { return nil }
-    let (place, overflows) = origin.addingReportingOverflow(offset)
-    return overflows ? -1 : place
+    let (position, overflows) = origin.addingReportingOverflow(offset)
+    return overflows ? -1 : position
   }
 }

@@ -39,7 +39,8 @@ extension Lane {
     let task = TaskNames.current().map { ", in \($0)" } ?? ""
     clientFault(
       """
-      Deadlock: sync on queue '\(name)' \(place)\(task). The queue cannot run anything else until this item \
+      Deadlock: sync on queue '\(name)' \(place)\(task). The queue cannot run anything else until \
+      this item \
       returns. Call the function directly, or use async().
       """)
   }

@@ -17,22 +17,22 @@ extension Lane {
   final var shownPlace: UInt32 {
     // relaxed: the claim decides.
     let generation = boardGeneration.load(ordering: .relaxed)
-    return generation == BlackBox.generation ? registeredPlace : claimedPlace(from: generation)
+    return generation == BlackBox.generation ? registeredSlot : claimedPlace(from: generation)
   }
 
   @inline(never)
   private final func claimedPlace(from generation: UInt32) -> UInt32 {
-    guard let record = BlackBox.queueRecord(registeredPlace) else { return 0 }
+    guard let record = BlackBox.queueRecord(registeredSlot) else { return 0 }
     // relaxed: readers are in other processes, and follow the record's own protocol.
     let (won, _) = boardGeneration.compareExchange(
       expected: generation, desired: BlackBox.generation, ordering: .relaxed)
     if won {
       write(record)
       if gc_event_control_now() != 0 {
-        BlackBox.recordQueue(registeredPlace, kind: kind.rawValue, label: laneLabel)
+        BlackBox.recordQueue(registeredSlot, kind: kind.rawValue, label: laneLabel)
       }
     }
-    return registeredPlace
+    return registeredSlot
   }
 
   private final func write(_ record: BoardRecord) {
@@ -73,7 +73,7 @@ extension Lane {
   @inline(__always)
   private final var writtenRecord: BoardRecord? {
     boardGeneration.load(ordering: .relaxed) == BlackBox.generation
-      ? BlackBox.queueRecord(registeredPlace) : nil
+      ? BlackBox.queueRecord(registeredSlot) : nil
   }
 
   /// Empties the record of a lane that ends.
@@ -101,8 +101,14 @@ extension Lane {
   // MARK: Suspension
 
   /// Notes that the lane is about to be suspended.
+  @inline(__always)
   final func noteSuspended() {
-    guard BlackBox.start != nil, let record = BlackBox.queueRecord(shownPlace) else { return }
+    if gc_may_have_board() { showSuspended() }
+  }
+
+  @inline(never)
+  private final func showSuspended() {
+    guard let record = BlackBox.queueRecord(shownPlace) else { return }
     // relaxed, here and below: single words that are only shown.
     if state.load(ordering: .relaxed).isSuspended { return }
     record.words[BoardLayout.Queue.queuedSuspended].store(0, ordering: .relaxed)
@@ -111,7 +117,14 @@ extension Lane {
   }
 
   /// Notes that the lane is about to be resumed.
+  @inline(__always)
   final func noteResumed() {
+    // 0: the lane never had a record.
+    if boardGeneration.load(ordering: .relaxed) != 0 { showResumed() }
+  }
+
+  @inline(never)
+  private final func showResumed() {
     guard let record = writtenRecord else { return }
     record.words[BoardLayout.Queue.suspendedSince].store(0, ordering: .relaxed)
   }

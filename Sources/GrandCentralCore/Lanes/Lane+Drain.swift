@@ -65,7 +65,7 @@ extension Lane {
         if outerQueueLabel != 0 { Self.showOuterLabel(on: thread) }
         thread.pointee.qos = outerQoS
         // This lane no longer asks anything of the thread.
-        let outer = PackedQoS(rawValue: outerQoS).place
+        let outer = PackedQoS(rawValue: outerQoS).rank
         if thread.pointee.boosted != 0 || thread.pointee.applied != UInt32(outer.rawValue) {
           Self.reapplyPriority(thread)
         }
@@ -228,6 +228,7 @@ extension Lane {
   /// exchange found the lane suspended: a node taken then may have been pushed after suspend()
   /// returned, and must not start. Nodes taken otherwise were pushed before a suspension, so the
   /// check of `changeEpoch` per item is enough for them.
+  @inline(__always)
   private final func takePending() -> Bool {
     if ordersByBand && pendingRecheck == .notes { orderAgain() }
     // relaxed: a guess that saves an exchange on an empty list; the exchange that gives up

@@ -102,14 +102,14 @@ extension LaneRegistry {
   }
 }
 
-extension LanePlaces {
+extension LaneSlots {
   /// Calls `body` with each address. `body` may clear the slot.
   func visit(_ body: (UInt64) -> Void) {
-    var place: UInt32 = 0
+    var slot: UInt32 = 0
     // By number, and looked up each time: `body` may add slots.
-    while place < table.pointee.made {
-      place += 1
-      let address = word(of: place).pointee
+    while slot < table.pointee.made {
+      slot += 1
+      let address = word(of: slot).pointee
       if address & 1 == 0 { body(address) }
     }
   }

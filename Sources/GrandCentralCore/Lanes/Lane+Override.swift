@@ -134,7 +134,7 @@ extension Lane {
   @inline(__always)
   final func urgency(of node: WorkNode) -> Band {
     let traits = node.traits
-    if traits.isDisjoint(with: [.waiter, .awaited]) { return effectiveQoS(traits).place }
+    if traits.isDisjoint(with: [.waiter, .awaited]) { return effectiveQoS(traits).rank }
     return urgencyOfWaiters(node)
   }
 
@@ -143,9 +143,9 @@ extension Lane {
     if traits.contains(.waiter) {
       // The waiter runs on its own thread, at its own class.
       let waiter = node.context.unsafelyUnwrapped.assumingMemoryBound(to: gc_thread.self)
-      return max(traits.qos.place, EffectivePriority.of(waiter))
+      return max(traits.qos.rank, EffectivePriority.of(waiter))
     }
-    return max(effectiveQoS(traits).place, node.awaitedBand)
+    return max(effectiveQoS(traits).rank, node.awaitedBand)
   }
 
   /// The highest urgency of `node` and the nodes behind it on the private list.
@@ -249,7 +249,7 @@ extension Lane {
   /// class, `band`, and what its lanes ask for.
   @inline(never)
   static func reapplyPriority(_ thread: ThreadContext, atLeast band: Band = .unspecified) {
-    let own = PackedQoS(rawValue: thread.pointee.qos).place
+    let own = PackedQoS(rawValue: thread.pointee.qos).rank
     if EffectivePriority.isAt(max(own, band, asked(of: thread)), thread) { return }
     EffectivePriority.reapply(on: thread) { max(own, band, asked(of: thread)) }
   }
@@ -260,7 +260,7 @@ extension Lane {
 extension Lane: PriorityInheriting {
   final func waiterPriorityDidRise(to band: Band, from thread: ThreadContext) {
     // sequentiallyConsistent: with the raise, as in push().
-    while let rise = state.transition(.sequentiallyConsistent, { $0.waiterRose(to: band) }) {
+    while let rise = state.transition(.sequentiallyConsistent, { $0.waiterDidRise(to: band) }) {
       switch rise {
       case .roused: futexWake(lowHalfOf: state, count: .max)
       case .raised(let next):
@@ -288,6 +288,6 @@ extension Lane: PriorityInheriting {
 extension EffectivePriority {
   /// The class that the calling thread asks of what it waits for.
   static func ofWaiter(_ thread: ThreadContext) -> Band {
-    max(PackedQoS(rawValue: thread.pointee.qos).place, of(thread))
+    max(PackedQoS(rawValue: thread.pointee.qos).rank, of(thread))
   }
 }

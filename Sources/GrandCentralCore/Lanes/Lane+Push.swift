@@ -5,9 +5,19 @@ extension Lane {
   /// Submits `node` to the lane or root, and consumes it. Any thread.
   @usableFromInline
   final func submit(_ node: WorkNode, from thread: ThreadContext) {
-    if gc_event_control_now() != 0 {
-      BlackBox.recordSubmission(of: node, to: address, from: thread)
-    }
+    // The rare case is a call of its own, so that the common one saves no registers.
+    if gc_event_control_now() != 0 { return submitRecorded(node, from: thread) }
+    pass(node, from: thread)
+  }
+
+  @inline(never)
+  private final func submitRecorded(_ node: WorkNode, from thread: ThreadContext) {
+    BlackBox.recordSubmission(of: node, to: address, from: thread)
+    pass(node, from: thread)
+  }
+
+  @inline(__always)
+  private final func pass(_ node: WorkNode, from thread: ThreadContext) {
     if kind == .root {
       submitToRoot(node, from: thread)
     } else {
@@ -16,6 +26,9 @@ extension Lane {
   }
 
   private final func push(_ node: WorkNode, from thread: ThreadContext) {
+    // First, where few values are live. relaxed: the count is only shown, and the caller keeps the
+    // lane alive until the exchange.
+    if state.load(ordering: .relaxed).isSuspended { noteQueuedWhileSuspended() }
     let traits = node.traits
     let exclusive = kind != .concurrent || traits.contains(.barrier)
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
@@ -24,11 +37,9 @@ extension Lane {
     // A guess that the exchange re-checks. acquiring, here and in a lost race: that width.
     var seen = state.load(ordering: .acquiring)
     var isKept = false
-    // Before the exchange: after it the lane may be gone.
-    if seen.isSuspended { noteQueuedWhileSuspended() }
     while true {
       let (next, action) = seen.pushed(
-        node.raw, exclusive: exclusive, urgency: qos.place, width: widthNow)
+        node.raw, exclusive: exclusive, urgency: qos.rank, width: widthNow)
       node.next = seen.pending.map(WorkNode.init)
       if action == .raised && !isKept {
         // If this is the target of another lane, it may die with the node before it is raised.
@@ -92,8 +103,8 @@ extension Lane {
     if !isRoot { _ = target.retain() }
     // The urgency of the nodes behind the first, as known when the lane was locked.
     let known = state.load(ordering: .relaxed).urgency
-    let qos = known > qos.place ? PackedQoS(band: known) : qos
-    let band = qos.place
+    let qos = known > qos.rank ? PackedQoS(band: known) : qos
+    let band = qos.rank
     let (sends, generation) = drainRequests.change(.acquiringAndReleasing) { seen in
       let (next, sends) = seen.requesting(band)
       return (next, (sends, next.generation))

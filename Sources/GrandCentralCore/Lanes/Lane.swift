@@ -67,7 +67,7 @@ public class _Lane: DispatchObject {
   /// runtime reads this field and the target at their offsets, which must stay below 128 bytes.
   final let width: Atomic<UInt16>
   /// The slot in the registry. The lock of that part of the registry guards it.
-  @Cell final var registeredPlace = LaneRegistry.nowhere
+  @Cell final var registeredSlot = LaneRegistry.nowhere
   /// The generation of the board that has a record of the lane: see Lane+Board.
   final let boardGeneration = Atomic<UInt32>(0)
   /// Whether the owner serves the list in the order of the nodes' bands: see Lane+BandOrder. Only a
@@ -112,7 +112,7 @@ public class _Lane: DispatchObject {
 
   deinit {
     leaveBoard()
-    if registeredPlace != LaneRegistry.nowhere {
+    if registeredSlot != LaneRegistry.nowhere {
       LaneRegistry.remove(Unmanaged.passUnretained(self))
     }
     CurrentQueueLabels.willDie()

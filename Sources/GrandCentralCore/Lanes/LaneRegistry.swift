@@ -19,19 +19,19 @@ enum LaneRegistry {
   /// How many low bits of a slot number select the table. The rest is the number in that table.
   private static var tableBits: UInt32 { 5 }
   static var tableCount: Int { 1 << tableBits }
-  // SAFETY: allocated once and never freed; see LanePlaces.
+  // SAFETY: allocated once and never freed; see LaneSlots.
   nonisolated(unsafe) static let tables = {
-    let tables = UnsafeMutablePointer<LanePlaces>.allocate(capacity: tableCount)
-    for index in 0..<tableCount { (tables + index).initialize(to: LanePlaces()) }
+    let tables = UnsafeMutablePointer<LaneSlots>.allocate(capacity: tableCount)
+    for index in 0..<tableCount { (tables + index).initialize(to: LaneSlots()) }
     return tables
   }()
 
-  private static func table(of place: UInt32) -> UnsafeMutablePointer<LanePlaces> {
-    tables + (Int(place) & (tableCount - 1))
+  private static func table(of slot: UInt32) -> UnsafeMutablePointer<LaneSlots> {
+    tables + (Int(slot) & (tableCount - 1))
   }
 
-  private static func word(of place: UInt32) -> UnsafeMutablePointer<UInt64> {
-    table(of: place).pointee.word(of: place >> tableBits)
+  private static func word(of slot: UInt32) -> UnsafeMutablePointer<UInt64> {
+    table(of: slot).pointee.word(of: slot >> tableBits)
   }
 
   /// Takes a free slot for the lane at `address`.
@@ -42,7 +42,7 @@ enum LaneRegistry {
     return tables[Int(number)].take() << tableBits | UInt32(number)
   }
 
-  private static func give(_ place: UInt32) { table(of: place).pointee.give(place >> tableBits) }
+  private static func give(_ slot: UInt32) { table(of: slot).pointee.give(slot >> tableBits) }
 
   // SAFETY: the lane itself calls both, in its initialiser and its deinitialiser.
 
@@ -50,9 +50,9 @@ enum LaneRegistry {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
       let address = UInt64(UInt(bitPattern: lane.toOpaque()))
-      if thread.pointee.lane_place_kept == 0 { remember(take(for: address), on: thread) }
-      thread.pointee.lane_place_kept = 0
-      lane._withUnsafeGuaranteedRef { $0.registeredPlace = thread.pointee.lane_place }
+      if thread.pointee.lane_slot_kept == 0 { remember(take(for: address), on: thread) }
+      thread.pointee.lane_slot_kept = 0
+      lane._withUnsafeGuaranteedRef { $0.registeredSlot = thread.pointee.lane_slot }
       put(address, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
     #endif
   }
@@ -60,31 +60,31 @@ enum LaneRegistry {
   static func remove(_ lane: Unmanaged<Lane>) {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
-      let place = lane._withUnsafeGuaranteedRef { $0.registeredPlace }
-      if place != thread.pointee.lane_place { return remove(from: place, on: thread) }
-      put(LanePlaces.unused, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
-      thread.pointee.lane_place_kept = 1
+      let slot = lane._withUnsafeGuaranteedRef { $0.registeredSlot }
+      if slot != thread.pointee.lane_slot { return remove(from: slot, on: thread) }
+      put(LaneSlots.unused, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
+      thread.pointee.lane_slot_kept = 1
     #endif
   }
 
   @inline(never)
-  private static func remove(from place: UInt32, on thread: ThreadContext) {
-    put(LanePlaces.unused, into: word(of: place), on: thread)
-    if thread.pointee.lane_place_kept != 0 { return give(place) }
-    remember(place, on: thread)
-    thread.pointee.lane_place_kept = 1
+  private static func remove(from slot: UInt32, on thread: ThreadContext) {
+    put(LaneSlots.unused, into: word(of: slot), on: thread)
+    if thread.pointee.lane_slot_kept != 0 { return give(slot) }
+    remember(slot, on: thread)
+    thread.pointee.lane_slot_kept = 1
   }
 
   @inline(never)
-  private static func remember(_ place: UInt32, on thread: ThreadContext) {
-    thread.pointee.lane_place = place
-    thread.pointee.lane_word = word(of: place)
+  private static func remember(_ slot: UInt32, on thread: ThreadContext) {
+    thread.pointee.lane_slot = slot
+    thread.pointee.lane_word = word(of: slot)
   }
 
   /// Returns the cached slot when the thread ends.
   static func drain(_ thread: ThreadContext) {
-    if thread.pointee.lane_place_kept != 0 { give(thread.pointee.lane_place) }
-    thread.pointee.lane_place_kept = 0
-    thread.pointee.lane_place = nowhere
+    if thread.pointee.lane_slot_kept != 0 { give(thread.pointee.lane_slot) }
+    thread.pointee.lane_slot_kept = 0
+    thread.pointee.lane_slot = nowhere
   }
 }

@@ -287,7 +287,7 @@ extension LaneState {
   /// A waiter became more urgent. A thread that sleeps on the word is not in line. Woken, it gets
   /// in line if it outranks the owner. Other threads may be in line at the same time, and this
   /// waiter may be one of them. `nil`: nothing to change.
-  func waiterRose(to band: Band) -> (next: LaneState, outcome: WaiterRise)? {
+  func waiterDidRise(to band: Band) -> (next: LaneState, outcome: WaiterRise)? {
     if let next = roused() { return (next, .roused) }
     return raised(to: band).map { ($0, .raised($0)) }
   }

@@ -17,8 +17,10 @@ enum DuplicateEngineCheck {
     report(
       .duplicateEngine,
       """
-      GRAND CENTRAL: There are \(copies.count) copies of the engine in this process: \(places.joined(separator: ", ")). \
-      Each has queues and threads of its own, and they know nothing of each other. Link one: either the program, \
+      GRAND CENTRAL: There are \(copies.count) copies of the engine in this process: \
+      \(places.joined(separator: ", ")). \
+      Each has queues and threads of its own, and they know nothing of each other. Link one: \
+      either the program, \
       or the libdispatch.so that it loads.
       """)
   }

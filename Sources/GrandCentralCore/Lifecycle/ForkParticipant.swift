@@ -1,5 +1,5 @@
 // Room: Lifecycle/ForkParticipant. What a part of the engine does in a forked child.
-// Each room that must reset something has one file for it, `<Room>+Fork.swift`. A part that is made
+// The README lists the participants, in the order in which a child resets them. A part that is made
 // on first use registers itself (LazySlot, in Queues/Runtime+Fork). A part of another part is reset
 // by that part.
 // Invariant: a participant registers before another thread can reach it, and never ends. So a child

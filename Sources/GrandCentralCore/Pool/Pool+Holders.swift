@@ -67,16 +67,19 @@ extension GrowthPolicy.Report {
     switch self {
     case .limit:
       """
-      \(threads) threads are held by items that do not end, the most there may be, and more work is queued. It \
+      \(threads) threads are held by items that do not end, the most there may be, and more work \
+      is queued. It \
       runs when one of these items ends. If they wait for what is queued, this is a deadlock.
       """
     case .held:
       """
-      Nothing that is queued has begun for some seconds: \(threads) threads are held by items that do not end.
+      Nothing that is queued has begun for some seconds: \(threads) threads are held by items that \
+      do not end.
       """
     case .refused:
       """
-      Nothing that is queued has begun for some seconds: the system refuses more threads, and \(threads) are held \
+      Nothing that is queued has begun for some seconds: the system refuses more threads, and \
+      \(threads) are held \
       by items that do not end.
       """
     }

@@ -78,9 +78,11 @@ extension Pool: ThreadlessRetrying {
     report(
       .threadRefused,
       """
-      GRAND CENTRAL: The system refused a thread (errno \(error), pthread_create(3)). \(rest) It is \
+      GRAND CENTRAL: The system refused a thread (errno \(error), pthread_create(3)). \(rest) It \
+      is \
       asked again while work waits.
-      Raise the limit on threads (ulimit -u, pids.max of the control group, TasksMax of the systemd \
+      Raise the limit on threads (ulimit -u, pids.max of the control group, TasksMax of the \
+      systemd \
       unit) or on memory (ulimit -v, memory.max), or bound the threads with GRANDCENTRAL_THREADS.
       """)
   }

@@ -30,7 +30,7 @@ protocol PriorityInheriting: AnyObject {
 
 enum EffectivePriority {
   static func of(_ thread: ThreadContext) -> Band {
-    (Band(rawValue: UInt8(thread.effectivePriority)) ?? .unspecified).place
+    (Band(rawValue: UInt8(thread.effectivePriority)) ?? .unspecified).rank
   }
 
   /// Makes the calling thread work at `band`.
@@ -76,7 +76,7 @@ enum EffectivePriority {
   @inline(__always)
   static func mayBeRaised(_ thread: ThreadContext) -> Bool {
     if thread.pointee.boosted != 0 { return true }
-    let own = PackedQoS(rawValue: thread.pointee.qos).place
+    let own = PackedQoS(rawValue: thread.pointee.qos).rank
     return thread.pointee.applied > UInt32(own.rawValue)
   }
 
@@ -89,7 +89,7 @@ enum EffectivePriority {
     // sequentiallyConsistent: see above.
     let seen = Band(
       rawValue: UInt8(shared.effectivePriority.load(ordering: .sequentiallyConsistent)))
-    if (seen ?? .unspecified).place >= band { return }
+    if (seen ?? .unspecified).rank >= band { return }
     let next = shared.effectivePriorityLock.withLock { () -> AnyObject? in
       guard of(thread) < band, holds() else { return nil }
       shared.effectivePriority.store(UInt32(band.rawValue), ordering: .relaxed)

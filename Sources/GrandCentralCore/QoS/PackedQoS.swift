@@ -14,7 +14,7 @@ enum Band: UInt8, CaseIterable, Comparable, Sendable {
 
   /// The band for comparisons: unspecified counts as default.
   @inlinable
-  var place: Band { self == .unspecified ? .default : self }
+  var rank: Band { self == .unspecified ? .default : self }
 }
 
 @usableFromInline
@@ -37,7 +37,7 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
   var band: Band { Band(rawValue: UInt8(truncatingIfNeeded: rawValue)) ?? .unspecified }
   /// The band for comparisons: see `Band`.
   @inlinable
-  var place: Band { band.place }
+  var rank: Band { band.rank }
   /// From 0, the most urgent of the band, down to -15.
   var relativePriority: Int { -Int(rawValue >> 8 & 0xf) }
   @inlinable

@@ -56,7 +56,7 @@ package enum ConcurrencyHooks {
   }
 
   private static func queue(of priority: UInt8) -> DispatchQueue {
-    Runtime.shared.root(PackedQoS(taskPriority: priority).place)
+    Runtime.shared.root(PackedQoS(taskPriority: priority).rank)
   }
 
   private static func submit(

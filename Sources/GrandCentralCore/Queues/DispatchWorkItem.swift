@@ -93,12 +93,12 @@ public final class DispatchWorkItem: @unchecked Sendable {
     let outer = thread.pointee.qos
     thread.pointee.qos =
       QoSPropagation.performed(item: explicitQoS, on: PackedQoS(rawValue: outer)).rawValue
-    let own = PackedQoS(rawValue: thread.pointee.qos).place
-    if own > PackedQoS(rawValue: outer).place { Lane.reapplyPriority(thread) }
+    let own = PackedQoS(rawValue: thread.pointee.qos).rank
+    if own > PackedQoS(rawValue: outer).rank { Lane.reapplyPriority(thread) }
     performSubmitted(on: thread)
     thread.pointee.qos = outer
     let adopted = thread.pointee.applied
-    if adopted != 0 && adopted != UInt32(PackedQoS(rawValue: outer).place.rawValue) {
+    if adopted != 0 && adopted != UInt32(PackedQoS(rawValue: outer).rank.rawValue) {
       Lane.reapplyPriority(thread)
     }
   }

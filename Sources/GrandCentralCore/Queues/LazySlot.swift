@@ -2,8 +2,9 @@
 // Not a `static let`: if a thread initialises it while another thread forks, it stays half made in
 // the child for ever, and no code outside can see that. Here the making thread holds a lock, and a
 // fork waits for it (Primitives/ForkGate).
-// A struct inside its owner, not an object: every thread would count references to an object for
-// each timer.
+// A part that a forked child must reset is registered when it is made, by the overloads of get()
+// and reference() in Queues/Runtime+Fork. A struct inside its owner, not an object: every thread
+// would count references to an object for each timer.
 
 struct LazySlot: ~Copyable, @unchecked Sendable {
   /// The address of the part, retained; 0 until it is made.

@@ -87,8 +87,10 @@ extension Poller {
     report(
       .eventsRefused,
       """
-      GRAND CENTRAL: The system refused what events need (errno \(error); epoll_create(2), epoll_ctl(2), \
-      timerfd_create(2), eventfd(2), pidfd_open(2), inotify_add_watch(2)). It is asked again every \(Self.retryMilliseconds) ms; \
+      GRAND CENTRAL: The system refused what events need (errno \(error); epoll_create(2), \
+      epoll_ctl(2), \
+      timerfd_create(2), eventfd(2), pidfd_open(2), inotify_add_watch(2)). It is asked again every \
+      \(Self.retryMilliseconds) ms; \
       until then events come late.
       Raise the limit on open files (ulimit -n), /proc/sys/fs/epoll/max_user_watches or \
       max_user_watches and max_user_instances in /proc/sys/fs/inotify, or close what is not needed.

@@ -73,9 +73,9 @@ extension RegistrationTable {
   fileprivate mutating func removeAll() -> [any ReadinessReceiver] {
     var removed: [any ReadinessReceiver] = []
     // Capacity for at least one element, so that a rehearsal instantiates the array's type.
-    removed.reserveCapacity(places.count + 1)
-    for place in places.indices {
-      let registration = Registration(place: place, generation: places[place].generation)
+    removed.reserveCapacity(slots.count + 1)
+    for slot in slots.indices {
+      let registration = Registration(slot: slot, generation: slots[slot].generation)
       if let receiver = remove(registration) { removed.append(receiver) }
     }
     return removed

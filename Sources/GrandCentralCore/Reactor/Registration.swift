@@ -13,47 +13,47 @@ protocol ReadinessReceiver: ForkParticipant {
 struct Registration: Hashable {
   let key: UInt64
 
-  init(place: Int, generation: UInt32) {
-    key = UInt64(generation) << 32 | UInt64(UInt32(place))
+  init(slot: Int, generation: UInt32) {
+    key = UInt64(generation) << 32 | UInt64(UInt32(slot))
   }
 
   init(key: UInt64) { self.key = key }
 
-  var place: Int { Int(UInt32(truncatingIfNeeded: key)) }
+  var slot: Int { Int(UInt32(truncatingIfNeeded: key)) }
   var generation: UInt32 { UInt32(truncatingIfNeeded: key >> 32) }
 }
 
 /// The receiver of each slot. Guarded by the poller's lock.
 struct RegistrationTable {
-  struct Place {
+  struct Slot {
     var generation: UInt32 = 0
     var receiver: (any ReadinessReceiver)?
   }
-  var places: [Place] = []
+  var slots: [Slot] = []
   private var free: [Int] = []
 
   mutating func insert(_ receiver: any ReadinessReceiver) -> Registration {
-    let place = free.popLast() ?? places.count
-    if place == places.count { places.append(Place()) }
-    places[place].receiver = receiver
-    return Registration(place: place, generation: places[place].generation)
+    let slot = free.popLast() ?? slots.count
+    if slot == slots.count { slots.append(Slot()) }
+    slots[slot].receiver = receiver
+    return Registration(slot: slot, generation: slots[slot].generation)
   }
 
   /// Removes a receiver, and returns it so that the caller releases it outside the lock.
   mutating func remove(_ registration: Registration) -> (any ReadinessReceiver)? {
     guard let receiver = self[registration] else { return nil }
-    places[registration.place].receiver = nil
+    slots[registration.slot].receiver = nil
     // It may wrap around: an event would have to be under way for four thousand million
     // generations.
-    places[registration.place].generation &+= 1
-    free.append(registration.place)
+    slots[registration.slot].generation &+= 1
+    free.append(registration.slot)
     return receiver
   }
 
   subscript(registration: Registration) -> (any ReadinessReceiver)? {
-    guard registration.place < places.count,
-      places[registration.place].generation == registration.generation
+    guard registration.slot < slots.count,
+      slots[registration.slot].generation == registration.generation
     else { return nil }
-    return places[registration.place].receiver
+    return slots[registration.slot].receiver
   }
 }

@@ -104,7 +104,8 @@ CASE(items_of_an_overcommitting_queue_that_poll_for_each_other_meet) {
   expect_meeting(overcommit_queue, 128);
 }
 
-BEYOND(items_of_a_global_queue_that_poll_for_each_other_meet, "the peer's pool keeps to its width") {
+BEYOND(items_of_a_global_queue_that_poll_for_each_other_meet,
+       "the peer's pool keeps to its width") {
   expect_meeting(global_queue, 48);
 }
 

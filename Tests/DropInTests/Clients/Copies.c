@@ -9,7 +9,8 @@ int main(int count, char **arguments) {
     void *other = dlopen(arguments[index], RTLD_NOW | RTLD_LOCAL);
     if (!other) return 1;
     dispatch_queue_t (*create)(const char *, dispatch_queue_attr_t) =
-        (dispatch_queue_t(*)(const char *, dispatch_queue_attr_t))dlsym(other, "dispatch_queue_create");
+        (dispatch_queue_t(*)(const char *, dispatch_queue_attr_t))dlsym(
+            other, "dispatch_queue_create");
     if (!create || !create("other", NULL)) return 2;
   }
   printf("used=%d\n", count);

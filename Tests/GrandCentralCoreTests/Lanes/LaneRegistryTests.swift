@@ -4,19 +4,19 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("A table of lanes") struct LanePlacesTests {
+@Suite("A table of lanes") struct LaneSlotsTests {
   // A table is never freed: one for each test, which the leak checker finds reachable.
   // SAFETY: one thread uses each.
-  private nonisolated(unsafe) static let growing = LanePlaces()
-  private nonisolated(unsafe) static let returning = LanePlaces()
-  private nonisolated(unsafe) static let visited = LanePlaces()
+  private nonisolated(unsafe) static let growing = LaneSlots()
+  private nonisolated(unsafe) static let returning = LaneSlots()
+  private nonisolated(unsafe) static let visited = LaneSlots()
 
   @Test func `gives each slot to one lane, and keeps its address while it grows`() {
     var words: [UInt32: UnsafeMutablePointer<UInt64>] = [:]
     for _ in 0..<5000 {
-      let place = Self.growing.take()
-      #expect(place != LanePlaces.none)
-      #expect(words.updateValue(Self.growing.word(of: place), forKey: place) == nil)
+      let slot = Self.growing.take()
+      #expect(slot != LaneSlots.none)
+      #expect(words.updateValue(Self.growing.word(of: slot), forKey: slot) == nil)
     }
     #expect(Set(words.values).count == words.count)
     #expect(words.allSatisfy { Self.growing.word(of: $0.key) == $0.value })
@@ -24,18 +24,18 @@ import Testing
 
   @Test func `reuses freed slots, the last first, before new ones`() {
     let taken = (0..<20).map { _ in Self.returning.take() }
-    for place in taken { Self.returning.give(place) }
+    for slot in taken { Self.returning.give(slot) }
     #expect(taken.indices.map { _ in Self.returning.take() } == taken.reversed())
     #expect(!taken.contains(Self.returning.take()))
   }
 
   @Test func `shows the contents of taken slots only`() {
     let taken = (0..<100).map { _ in Self.visited.take() }
-    for (index, place) in taken.enumerated() {
-      Self.visited.word(of: place).pointee = UInt64(index + 1) << 4
+    for (index, slot) in taken.enumerated() {
+      Self.visited.word(of: slot).pointee = UInt64(index + 1) << 4
     }
-    for place in taken.prefix(40) { Self.visited.give(place) }
-    Self.visited.word(of: taken[40]).pointee = LanePlaces.unused
+    for slot in taken.prefix(40) { Self.visited.give(slot) }
+    Self.visited.word(of: taken[40]).pointee = LaneSlots.unused
     _ = Self.visited.take()
     var seen: [UInt64] = []
     Self.visited.visit { seen.append($0 >> 4) }

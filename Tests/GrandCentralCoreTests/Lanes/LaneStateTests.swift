@@ -202,11 +202,11 @@ import Testing
 
   @Test func `wakes its sleepers before it is boosted for a waiter`() throws {
     let sleeping = LaneState(LaneState.locked | LaneState.sleepers, pending: node)
-    let (awake, first) = try #require(sleeping.waiterRose(to: .userInitiated))
+    let (awake, first) = try #require(sleeping.waiterDidRise(to: .userInitiated))
     #expect(first == .roused && awake == LaneState(LaneState.locked, pending: node))
-    let (raised, second) = try #require(awake.waiterRose(to: .userInitiated))
+    let (raised, second) = try #require(awake.waiterDidRise(to: .userInitiated))
     #expect(second == .raised(raised) && raised.urgency == .userInitiated)
-    #expect(raised.waiterRose(to: .userInitiated) == nil)
-    #expect(idle.waiterRose(to: .userInitiated) == nil)
+    #expect(raised.waiterDidRise(to: .userInitiated) == nil)
+    #expect(idle.waiterDidRise(to: .userInitiated) == nil)
   }
 }

@@ -58,9 +58,9 @@ final class EventScene: @unchecked Sendable {
   func end() {
     ModelKernel.reset()
     poller.lacking = []
-    for place in 0..<4 {
+    for slot in 0..<4 {
       for generation in 0..<4 {
-        poller.unregister(Registration(place: place, generation: UInt32(generation)))
+        poller.unregister(Registration(slot: slot, generation: UInt32(generation)))
       }
     }
     ModelEvents.known = nil

@@ -149,7 +149,8 @@ void gc_fiber_switch(gc_fiber *from, gc_fiber *to) {
 void *gc_fiber_stack(size_t bytes) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *memory = mmap(
-      NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+      0);
   if (memory == MAP_FAILED) return NULL;
   if (mprotect(memory, page, PROT_NONE) != 0) {
     munmap(memory, bytes + page);
@@ -215,7 +216,8 @@ void gc_fiber_catch_signals(bool (*isOnFiber)(void), void (*stopped)(int)) {
   static bool is_installed;
   if (is_installed) return;
   is_installed = true;
-  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+  struct sigaction action = {
+    .sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
   sigemptyset(&action.sa_mask);
   for (size_t index = 0; index < sizeof caught / sizeof *caught; index++)
     sigaction(caught[index], &action, &before[index]);

@@ -55,7 +55,9 @@ const char *gc_test_registers(void) {
   alone(11, expected);
   if (host_sums[0] != expected[0] || host_sums[1] != expected[1]) return "the host lost something";
   alone(77, expected);
-  if (fiber_sums[0] != expected[0] || fiber_sums[1] != expected[1]) return "the fiber lost something";
+  if (fiber_sums[0] != expected[0] || fiber_sums[1] != expected[1]) {
+    return "the fiber lost something";
+  }
   return NULL;
 }
 

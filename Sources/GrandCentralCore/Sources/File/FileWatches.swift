@@ -361,7 +361,8 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       .fileCannotBeWatched,
       """
       GRAND CENTRAL: The file of a \(listener) cannot be watched (errno \(error), \
-      inotify_add_watch(2)). The source hears nothing. Watching needs /proc, and permission to read the file.
+      inotify_add_watch(2)). The source hears nothing. Watching needs /proc, and permission to \
+      read the file.
       """)
   }
 

@@ -204,8 +204,10 @@ final class MemoryPressure: @unchecked Sendable {
     report(
       .memoryPressureUnknown,
       """
-      GRAND CENTRAL: The kernel does not report memory pressure here: /proc/pressure/memory, memory.pressure, \
-      memory.events and memory.pressure_level of the control group are missing or refused. Sources of memory \
+      GRAND CENTRAL: The kernel does not report memory pressure here: /proc/pressure/memory, \
+      memory.pressure, \
+      memory.events and memory.pressure_level of the control group are missing or refused. Sources \
+      of memory \
       pressure get no events. Boot with psi=1, and let the process write these files.
       """)
   }

@@ -115,8 +115,10 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
     report(
       .forksUnknown,
       """
-      GRAND CENTRAL: A process source asks for forks or execs, and the system does not let this process know \
-      (errno \(error); the process connector of netlink(7) wants the machine's first namespaces, and before Linux 6.6 \
+      GRAND CENTRAL: A process source asks for forks or execs, and the system does not let this \
+      process know \
+      (errno \(error); the process connector of netlink(7) wants the machine's first namespaces, \
+      and before Linux 6.6 \
       CAP_NET_ADMIN). \
       Exits are notified.
       """)
@@ -128,7 +130,8 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
     report(
       .signalsUnknown,
       """
-      GRAND CENTRAL: A process source asks for the signals that another process is sent. Linux does not report them.
+      GRAND CENTRAL: A process source asks for the signals that another process is sent. Linux \
+      does not report them.
       """)
   }
 }

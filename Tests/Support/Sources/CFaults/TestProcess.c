@@ -44,7 +44,8 @@ void faults_stop_own_thread(void) {
     char byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (read(is_permitted[0], &byte, 1) != 1) _exit(1);
-    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) || ptrace(PTRACE_INTERRUPT, thread, NULL, NULL)) _exit(1);
+    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL)) _exit(1);
+    if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL)) _exit(1);
     while (1) pause();
   }
   if (tracer < 0) return;

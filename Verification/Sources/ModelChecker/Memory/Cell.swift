@@ -64,8 +64,10 @@ public final class Shadow {
   ) -> Never {
     execution.fail(
       """
-      Data race: \(Report.name(of: execution.running, execution)) \(verb) at \(Report.place(site)) what was \
-      \(done) at \(Report.place(place)) by \(Report.name(of: other, execution)), and nothing orders the two.
+      Data race: \(Report.name(of: execution.running, execution)) \(verb) at \(Report.place(site)) \
+      what was \
+      \(done) at \(Report.place(place)) by \(Report.name(of: other, execution)), and nothing \
+      orders the two.
       """)
   }
 }

@@ -54,7 +54,8 @@ extension Execution {
     let maker = Report.name(of: Int(location.pointee.maker), self)
     fail(
       """
-      Data race: \(Report.name(of: running, self)) uses at \(Report.place(site)) an atomic that was made at \
+      Data race: \(Report.name(of: running, self)) uses at \(Report.place(site)) an atomic that \
+      was made at \
       \(Report.place(location.pointee.site)) by \(maker), and nothing orders the two.
       """)
   }

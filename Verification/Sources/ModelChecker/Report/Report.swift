@@ -12,7 +12,8 @@ enum Report {
 
   static var otherCourse: String {
     """
-    The program took another course although the schedule was the same. It depends on something that the \
+    The program took another course although the schedule was the same. It depends on something \
+    that the \
     checker does not control: an address, a clock, a global that survives executions.
     """
   }

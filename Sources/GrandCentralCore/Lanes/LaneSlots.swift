@@ -1,4 +1,4 @@
-// Room: Lanes/LanePlaces. A growing table of slots that never move: writing one takes no lock.
+// Room: Lanes/LaneSlots. A growing table of slots that never move: writing one takes no lock.
 // A slot holds a lane's address, or an odd word that links to the next free slot. The lock guards
 // the free list and the growth.
 // Invariant: a slot that is not in the free list belongs to one holder: the thread that took it,
@@ -6,7 +6,7 @@
 // happens after the one before, by the same synchronisation that passes any object on. Only the
 // child of a fork reads the slots of others, and it has one thread.
 
-struct LanePlaces: ~Copyable {
+struct LaneSlots: ~Copyable {
   /// No slot. The first slot of the table is 1.
   static var none: UInt32 { 0 }
 
@@ -38,33 +38,33 @@ struct LanePlaces: ~Copyable {
 
   // SAFETY: allocated once for the life of the process, and never freed.
 
-  private static func chunk(of place: UInt32) -> (index: Int, offset: Int) {
-    let number = place + (firstChunk - 1)
+  private static func chunk(of slot: UInt32) -> (index: Int, offset: Int) {
+    let number = slot + (firstChunk - 1)
     let index = number.leadingZeroBitCount ^ 31
     return (index - firstChunk.trailingZeroBitCount, Int(number) - 1 << index)
   }
 
   /// The address of a slot, which never changes.
-  func word(of place: UInt32) -> UnsafeMutablePointer<UInt64> {
-    let (chunk, offset) = Self.chunk(of: place)
+  func word(of slot: UInt32) -> UnsafeMutablePointer<UInt64> {
+    let (chunk, offset) = Self.chunk(of: slot)
     return chunkAddresses[chunk].unsafelyUnwrapped + offset
   }
 
   /// Takes a slot for the caller alone.
   func take() -> UInt32 {
     lock.withLock {
-      let place = table.pointee.free
-      if place == Self.none { return grow() }
-      table.pointee.free = UInt32(truncatingIfNeeded: word(of: place).pointee >> 1)
-      word(of: place).pointee = Self.unused
-      return place
+      let slot = table.pointee.free
+      if slot == Self.none { return grow() }
+      table.pointee.free = UInt32(truncatingIfNeeded: word(of: slot).pointee >> 1)
+      word(of: slot).pointee = Self.unused
+      return slot
     }
   }
 
   /// Adds a slot. With the lock held.
   private func grow() -> UInt32 {
-    let place = table.pointee.made + 1
-    let (chunk, offset) = Self.chunk(of: place)
+    let slot = table.pointee.made + 1
+    let (chunk, offset) = Self.chunk(of: slot)
     if offset == 0 {
       // No check for a full table: it would exceed the memory of any machine.
       let count = Int(Self.firstChunk) << chunk
@@ -72,15 +72,15 @@ struct LanePlaces: ~Copyable {
       made.initialize(repeating: Self.unused, count: count)
       chunkAddresses[chunk] = made
     }
-    table.pointee.made = place
-    return place
+    table.pointee.made = slot
+    return slot
   }
 
   /// Returns the caller's slot to the free list.
-  func give(_ place: UInt32) {
+  func give(_ slot: UInt32) {
     lock.withLock {
-      word(of: place).pointee = UInt64(table.pointee.free) << 1 | 1
-      table.pointee.free = place
+      word(of: slot).pointee = UInt64(table.pointee.free) << 1 | 1
+      table.pointee.free = slot
     }
   }
 }

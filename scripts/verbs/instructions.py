@@ -1,0 +1,210 @@
+"""Counts the instructions of the hot paths, and compares them with the table in the repository.
+
+Time is noise on a shared machine; instructions are not. Each row of Benchmarks/Instructions runs on
+the drop-in libdispatch.so under callgrind, in a process of its own. The verb exits with 1 if a row
+needs more, or fewer, instructions than Benchmarks/Instructions/counts.tsv says, beyond the row's
+tolerance. A change that means to alter a count alters the table with --update, in the same commit.
+Docs/Performance.md explains the rows and their tolerances.
+"""
+import argparse
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+
+from libraries import ROOT, environment, is_older, toolchain
+
+SOURCE = os.path.join(ROOT, "Benchmarks", "Instructions", "Instructions.c")
+TABLE = os.path.join(ROOT, "Benchmarks", "Instructions", "counts.tsv")
+PROGRAM = os.path.join(ROOT, ".build-dropin", "bench", "instructions")
+# For --functions.
+OPERATIONS = (2000, 12000)
+
+
+def build():
+    """Builds the program against the toolchain's headers; the loader finds either library."""
+    os.makedirs(os.path.dirname(PROGRAM), exist_ok=True)
+    if not is_older(PROGRAM, [SOURCE]):
+        return
+    tools = toolchain()
+    headers = f"{tools}/lib/swift"
+    subprocess.run(
+        [f"{tools}/bin/clang", "-O2", "-Wall", "-Wextra", "-Werror", "-fblocks", "-isystem", headers,
+         "-isystem", f"{headers}/Block", SOURCE, "-o", PROGRAM, f"-L{headers}/linux", "-ldispatch",
+         "-lBlocksRuntime", f"-Wl,-rpath,{headers}/linux"], check=True)
+
+
+def dumps(folder):
+    """The fewest instructions of the dumps, by row and by "few" or "many", with the number of operations."""
+    found = {}
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            head = file.read(4096)
+        trigger = re.search(r"^desc: Trigger: Client Request: (.*)\|(\w+),(\d+)$", head, re.M)
+        count = re.search(r"^summary: (\d+)$", head, re.M)
+        if trigger and count:
+            row, which, operations = trigger.groups()
+            samples = found.setdefault(row, {})
+            samples[which] = min(samples.get(which, (1 << 60, 0)),
+                                 (int(count.group(1)), int(operations)))
+    return found
+
+
+def callgrind(library, file, *arguments):
+    """Runs the program under callgrind. Returns its output."""
+    command = ["valgrind", "--tool=callgrind", "-q", "--fair-sched=yes", f"--callgrind-out-file={file}", PROGRAM,
+               *arguments]
+    # One worker, so that a row's work does not move between threads. No address is random.
+    more = {**environment(library), "GRANDCENTRAL_WIDTH": "1"}
+    done = subprocess.run(["setarch", "-R", *command], env=more, text=True, stdout=subprocess.PIPE)
+    if done.returncode != 0:
+        sys.exit(f"instructions: {' '.join(command)} ended with {done.returncode}.")
+    return done.stdout
+
+
+def measure(library, pattern):
+    """Instructions of one operation, by row in the program's order."""
+    counts = {}
+    with tempfile.TemporaryDirectory() as folder:
+        rows = callgrind(library, f"{folder}/out.%p", pattern).splitlines()
+        found = dumps(folder)
+        for row in rows:
+            row = row.split("\t")[0]
+            few, many = found[row]["few"], found[row]["many"]
+            counts[row] = (many[0] - few[0]) / (many[1] - few[1])
+    return counts
+
+
+def read_table():
+    """The rows of the table: instructions and tolerance in percent."""
+    table = {}
+    if os.path.exists(TABLE):
+        with open(TABLE, encoding="utf-8") as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    row, count, tolerance = line.rstrip("\n").split("\t")
+                    table[row] = (float(count), float(tolerance))
+    return table
+
+
+def write_table(counts, old):
+    """Writes the measured rows; rows that were filtered out stay, in the program's order."""
+    listed = subprocess.run([PROGRAM, "--list"], check=True,
+                            capture_output=True, text=True).stdout.splitlines()
+    with open(TABLE, "w", encoding="utf-8") as file:
+        file.write("# Instructions of one operation on the drop-in libdispatch.so, and the tolerance in percent.\n"
+                   "# Written by `scripts/dev instructions --update`; Docs/Performance.md explains it.\n")
+        for line in listed:
+            row, tolerance = line.split("\t")
+            count = counts.get(row, old.get(row, (0, 0))[0])
+            file.write(f"{row}\t{count:.1f}\t{tolerance}\n")
+
+
+def verdict(count, row, table):
+    if row not in table:
+        return "not in the table"
+    expected, tolerance = table[row]
+    if tolerance == 0:
+        return ""
+    margin = max(1.0, expected * tolerance / 100)
+    if count > expected + margin:
+        return "more"
+    return "fewer" if count < expected - margin else ""
+
+
+def self_test():
+    """Checks that each kind of difference is reported, and no other."""
+    table = {"row": (100.0, 2.0), "small": (8.0, 2.0), "shown": (8.0, 0.0)}
+    cases = [("row", 102, ""), ("row", 103, "more"), ("row", 97, "fewer"), ("row", 98, ""), ("small", 9, ""),
+             ("small", 9.5, "more"), ("shown", 99, ""), ("new", 1, "not in the table")]
+    for row, count, expected in cases:
+        if verdict(count, row, table) != expected:
+            sys.exit(f"instructions: {count} in {row} is '{verdict(count, row, table)}', expected '{expected}'.")
+
+
+def profile(library, row, operations):
+    """The instructions of each function while a row runs that many operations, with what precedes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        callgrind(library, f"{folder}/out", "--once", row, str(operations))
+        listed = subprocess.run(["callgrind_annotate", "--threshold=100", f"{folder}/out"], check=True,
+                                capture_output=True, text=True).stdout
+    counts = {}
+    for line in listed.splitlines():
+        match = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+[^:]*:(\S+)", line)
+        if match:
+            name = match.group(2).split("'")[0]
+            counts[name] = counts.get(name, 0) + int(match.group(1).replace(",", ""))
+    return counts
+
+
+def print_functions(library, row):
+    """Prints the instructions of one operation by function."""
+    few, many = (profile(library, row, operations) for operations in OPERATIONS)
+    of_one = {name: (count - few.get(name, 0)) / \
+                     (OPERATIONS[1] - OPERATIONS[0]) for name, count in many.items()}
+    print(f"\n{row}")
+    for name, count in sorted(of_one.items(), key=lambda pair: -pair[1]):
+        if count >= 0.5:
+            print(f"{count:>9.1f}  {demangled(name)}")
+
+
+def demangled(name):
+    if not name.startswith("$s"):
+        return name
+    return subprocess.run(["swift-demangle", "--compact", "--simplified", name], check=True, capture_output=True,
+                          text=True).stdout.strip()
+
+
+def print_table(counts, table):
+    """Prints the rows. Returns how many differ from the table."""
+    wrong = 0
+    print(f"{'operation':<38}{'now':>9}{'table':>9}{'ratio':>7}")
+    for row, count in counts.items():
+        said = verdict(count, row, table)
+        wrong += said != ""
+        expected = table.get(row, (0, 0))[0]
+        ratio = count / expected if expected else 0
+        print(f"{row:<38}{count:>9.1f}{expected:>9.1f}{ratio:>7.3f}  {said}".rstrip())
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="scripts/dev instructions", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("filter", nargs="?", default="", help="part of a row's name")
+    parser.add_argument("--update", action="store_true", help="writes the counts into the table")
+    parser.add_argument("--functions", action="store_true", help="lists the functions of each row")
+    parser.add_argument("--ours", help="a folder with libdispatch.so; default: built here")
+    options = parser.parse_args()
+
+    self_test()
+    build()
+    ours = options.ours
+    if not ours:
+        subprocess.run([f"{ROOT}/scripts/dev", "dropin"], check=True, stdout=sys.stderr)
+        ours = f"{ROOT}/.build-dropin/release"
+    counts = measure(ours, options.filter)
+    if not counts:
+        sys.exit(f"instructions: no row contains '{options.filter}'.")
+    table = read_table()
+    if options.update:
+        write_table(counts, table)
+        table = read_table()
+    wrong = print_table(counts, table)
+    if options.functions:
+        for row in counts:
+            print_functions(ours, row)
+    if platform.machine() != "x86_64":
+        print("The table is that of x86-64: the counts were not compared.", file=sys.stderr)
+        return 0
+    if wrong:
+        print(f"{wrong} of {len(counts)} rows differ from {os.path.relpath(TABLE, ROOT)}. If this change means it, run "
+              "scripts/dev instructions --update and say why in the commit. --functions shows where.", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
