@@ -47,6 +47,8 @@ step lifetimes scripts/dev lifetimes 1200 "$seed"
 step conformance scripts/dev conformance --ours .build-dropin/release --fuzz 1200 --seed "$seed"
 step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
 step coverage scripts/dev coverage
+# In Chromium and in Perfetto's processor, if they are installed.
+step timeline scripts/dev timeline --items 1000000
 step embedding scripts/dev embedding
 step dropin-tour scripts/dev dropin-tour
 # Checks that every row ends on both libraries; the figures of such a run mean little.

@@ -9,22 +9,65 @@ package struct RecordedItem: Sendable {
   package var start: UInt64
   package var end: UInt64?
   package var thread: UInt32
+  /// An index into `Recording.functions`: the code that the item runs, if it is known.
+  package var function: Int?
 
   // A damaged file may have any times.
   package var waited: UInt64? { submitted.map { start > $0.time ? start - $0.time : 0 } }
   package var ran: UInt64? { end.map { $0 > start ? $0 - start : 0 } }
+
+  package init(
+    queue: Int, submitted: (time: UInt64, thread: UInt32)?, start: UInt64, end: UInt64? = nil,
+    thread: UInt32, function: Int? = nil
+  ) {
+    self.queue = queue
+    self.submitted = submitted
+    self.start = start
+    self.end = end
+    self.thread = thread
+    self.function = function
+  }
 }
 
 package struct RecordedQueue: Sendable {
   package var label: String
   package var kind: QueueRecord.Kind
+
+  package init(label: String, kind: QueueRecord.Kind) {
+    self.label = label
+    self.kind = kind
+  }
 }
 
 package struct RecordedWait: Sendable {
   package var kind: BoardWaitKind
   package var thread: UInt32
+  /// The queue that the thread waits for, or that runs the awaited work item.
+  package var queue: Int?
   package var start: UInt64
   package var end: UInt64?
+
+  package init(
+    kind: BoardWaitKind, thread: UInt32, queue: Int?, start: UInt64, end: UInt64? = nil
+  ) {
+    self.kind = kind
+    self.thread = thread
+    self.queue = queue
+    self.start = start
+    self.end = end
+  }
+}
+
+/// The code of items, by its address in the process.
+package struct RecordedFunction: Sendable {
+  package var address: UInt64
+  /// Its name, and its place in the source where that is known.
+  package var text: String
+
+  package init(address: UInt64, text: String) {
+    self.address = address
+    self.text = text
+  }
 }
 
 /// A recording that was read from a file. Times are nanoseconds of CLOCK_MONOTONIC.
@@ -35,6 +78,7 @@ package struct Recording: Sendable {
   package var interval = 1
   package var threads: [UInt32: String] = [:]
   package var queues: [RecordedQueue] = []
+  package var functions: [RecordedFunction] = []
   package var items: [RecordedItem] = []
   package var waits: [RecordedWait] = []
   /// Items that were submitted and did not start.
@@ -111,7 +155,10 @@ package struct Recording: Sendable {
       case .wait:
         let kind = BoardWaitKind(rawValue: event.detail) ?? .none
         waiting[event.thread] = waits.count
-        waits.append(RecordedWait(kind: kind, thread: event.thread, start: time))
+        let queue =
+          event.place == 0 ? nil : names.queue(at: event.place, band: 0, in: &queues)
+        waits.append(
+          RecordedWait(kind: kind, thread: event.thread, queue: queue, start: time))
       case .waitEnd:
         if let wait = waiting.removeValue(forKey: event.thread) { waits[wait].end = time }
       case .queue: names.name(event.place, event.queue)

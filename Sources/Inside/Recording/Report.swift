@@ -1,8 +1,18 @@
 // What a recording says about each queue: items, waits, run times, and the queues that limit it.
 
+/// What a person may want to act on.
+package struct RecordedFinding: Sendable {
+  package var headline: String
+  package var details: [String]
+  /// An index into `Recording.items`: the item that shows it.
+  package var item: Int?
+}
+
 /// The numbers of one queue.
 package struct QueueReport: Sendable {
   package var queue: RecordedQueue
+  /// The index of the queue in the recording.
+  package var index: Int
   package var items = 0
   /// Sorted, in nanoseconds.
   package var waits: [UInt64] = []
@@ -20,10 +30,11 @@ package struct Report: Sendable {
   package let recording: Recording
   /// The busiest queue first.
   package let queues: [QueueReport]
+  package private(set) var findings: [RecordedFinding] = []
 
   package init(_ recording: Recording) {
     self.recording = recording
-    var found = recording.queues.map { QueueReport(queue: $0) }
+    var found = recording.queues.enumerated().map { QueueReport(queue: $1, index: $0) }
     for item in recording.items {
       found[item.queue].items += 1
       if let waited = item.waited { found[item.queue].waits.append(waited) }

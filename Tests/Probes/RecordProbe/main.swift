@@ -1,6 +1,7 @@
 // Programs to record.
 //   count N   submits N items to each of three queues, waits for them, and prints "done"
 //   hot       floods the serial queue 'hot', and prints "ready"
+//   service   serves requests for some time, and prints "done"
 // Both end when their standard input ends.
 import Glibc
 import GrandCentral
@@ -48,5 +49,9 @@ func waitForEndOfInput() -> Never {
 switch CommandLine.arguments.dropFirst().first {
 case "count": count(CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 0)
 case "hot": flood()
+case "service":
+  Service().serve(bursts: 40)
+  _ = write(STDOUT_FILENO, "done\n", 5)
+  waitForEndOfInput()
 default: exit(64)
 }
