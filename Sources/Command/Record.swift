@@ -154,7 +154,7 @@ func report(_ arguments: [String]) -> Int32 {
   do {
     let report = Report(try Recording(path: paths[0]))
     printAll(arguments.contains("--json") ? report.json() : report.text())
-    return report.hotQueues.isEmpty ? 0 : 1
+    return report.findings.isEmpty ? 0 : 1
   } catch {
     printError("\(error)")
     return 2

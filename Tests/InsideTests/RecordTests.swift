@@ -38,9 +38,12 @@ let command = "\(buildFolder)/grandcentral"
 private let probe = "\(buildFolder)/RecordProbe"
 
 /// Records the probe's `count`.
-func recordCount(_ items: Int, to path: String) {
+func recordCount(_ items: Int, to path: String) { record(["count", "\(items)"], to: path) }
+
+/// Records the probe with arguments.
+func record(_ arguments: [String], to path: String) {
   unlink(path)
-  let recorder = PipedChild([command, "record", "-o", path, "--", probe, "count", "\(items)"])
+  let recorder = PipedChild([command, "record", "-o", path, "--", probe] + arguments)
   // The probe must not end before its board is found, or nothing would be recorded.
   recorder.waitForLine()
   for _ in 0..<patienceSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
@@ -157,8 +160,10 @@ func contents(_ path: String) -> [UInt8] {
       let recording = try Recording(bytes, path: path)
       #expect(!Report(recording).text().isEmpty)
       _ = PerfettoFile(recording)
+      _ = TimelinePage(Report(recording))
     }
     #expect(throws: InsideError.self) { try Recording(Array("something else".utf8), path: path) }
+    #expect(throws: InsideError.self) { try Recording(path: "/dev/zero") }
   }
 }
 

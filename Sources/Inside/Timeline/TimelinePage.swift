@@ -80,7 +80,9 @@ package struct TimelinePage {
     for item in recording.items {
       guard let thread = indexOfThread[item.thread] else { continue }
       let submitter = item.submitted.flatMap { indexOfThread[$0.thread] }
-      let code = item.function.map { $0 + 1 } ?? 0
+      // A function without a name says nothing.
+      let named = item.function.flatMap { recording.functions[$0].text.isEmpty ? nil : $0 }
+      let code = named.map { $0 + 1 } ?? 0
       var flags: UInt64 = 0
       if submitter == nil { flags |= Flag.noSubmission }
       if threadQueue[thread] != item.queue { flags |= Flag.otherQueue }
