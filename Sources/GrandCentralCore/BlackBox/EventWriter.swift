@@ -157,8 +157,11 @@ extension BlackBox {
       let writer = eventWriter(of: thread)
     else { return }
     var held: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    withUnsafeMutableBytes(of: &held) { held in
-      for index in 0..<collectHeld(by: thread, into: held) {
+    let count = withUnsafeMutableBytes(of: &held) { collectHeld(by: thread, into: $0) }
+    // Room for all of them: a chunk that cannot be changed ends the writer.
+    if room(for: 2 * count + 2, in: writer, thread, now) == nil { return }
+    withUnsafeBytes(of: &held) { held in
+      for index in 0..<count {
         let place = held.load(fromByteOffset: index * 4, as: UInt32.self)
         if place == 0 { continue }
         append(
