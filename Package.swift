@@ -22,6 +22,9 @@ let testSupport: Target.Dependency = .product(name: "TestSupport", package: "Sup
 let faults: Target.Dependency = .product(name: "CFaults", package: "Support")
 let clock: Target.Dependency = .product(name: "CClock", package: "Support")
 
+// The program of the page that `grandcentral timeline` writes.
+let timelineScripts = ["arrows", "data", "draw", "input", "lanes", "panel"]
+
 // A program has one name space for modules, so each module that a dependant builds carries the
 // project's name. The folders do not repeat it.
 let package = Package(
@@ -69,7 +72,10 @@ let package = Package(
     .target(
       name: "GrandCentralInside",
       dependencies: ["CGrandCentralLinux", "GrandCentralCore", "GrandCentralPrimitives"],
-      path: "Sources/Inside", swiftSettings: language),
+      path: "Sources/Inside",
+      resources: ["page.html", "page.css"].map { .embedInCode("Timeline/Page/\($0)") }
+        + timelineScripts.map { .embedInCode("Timeline/Page/\($0).js") },
+      swiftSettings: language),
     // The command.
     .executableTarget(
       name: "grandcentral",

@@ -10,7 +10,12 @@ let package = Package(
   dependencies: [.package(name: "grandcentral", path: "..")],
   targets: [
     .executableTarget(
-      name: "tour", dependencies: [.product(name: "GrandCentral", package: "grandcentral")]),
+      name: "tour",
+      dependencies: [
+        .product(name: "GrandCentral", package: "grandcentral"),
+        // The command, which the tour runs. It is built beside the tour, not linked.
+        .product(name: "grandcentral", package: "grandcentral"),
+      ]),
     .executableTarget(
       name: "http", dependencies: [.product(name: "GrandCentral", package: "grandcentral")]),
     .testTarget(name: "HTTPTests", dependencies: ["http"]),

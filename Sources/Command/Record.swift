@@ -154,7 +154,7 @@ func report(_ arguments: [String]) -> Int32 {
   do {
     let report = Report(try Recording(path: paths[0]))
     printAll(arguments.contains("--json") ? report.json() : report.text())
-    return report.hotQueues.isEmpty ? 0 : 1
+    return report.findings.isEmpty ? 0 : 1
   } catch {
     printError("\(error)")
     return 2
@@ -163,30 +163,42 @@ func report(_ arguments: [String]) -> Int32 {
 
 func timeline(_ arguments: [String]) -> Int32 {
   var paths: [String] = []
-  var output: String?
+  var page: String?
+  var trace: String?
   var rest = arguments[...]
   while let argument = rest.popFirst() {
     switch argument {
+    case "-o", "--output":
+      page = rest.popFirst()
+      if page == nil { failUsage("\(argument) needs a file to write.") }
     case "--perfetto":
-      output = rest.popFirst()
-      if output == nil { failUsage("--perfetto needs a file to write.") }
+      trace = rest.popFirst()
+      if trace == nil { failUsage("--perfetto needs a file to write.") }
     case _ where argument.hasPrefix("-"): failUsage("There is no option \(argument).")
     default: paths.append(argument)
     }
   }
-  guard paths.count == 1, let output else {
-    failUsage("timeline takes one file, and --perfetto with a file to write.")
+  guard paths.count == 1, page != nil || trace != nil else {
+    failUsage("timeline takes one file, and -o or --perfetto with a file to write.")
   }
   do {
-    let trace = PerfettoFile(try Recording(path: paths[0]))
-    let descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0, writeFully(trace.bytes, to: descriptor) else {
-      throw InsideError("\(output): \(String(cString: strerror(errno)))")
+    let recording = try Recording(path: paths[0])
+    if let page {
+      try writeFile(page, TimelinePage(Report(recording)).bytes)
+      printError("Open \(page) in a browser.")
     }
-    close(descriptor)
+    if let trace { try writeFile(trace, PerfettoFile(recording).bytes) }
     return 0
   } catch {
     printError("\(error)")
     return 2
   }
+}
+
+private func writeFile(_ path: String, _ bytes: [UInt8]) throws {
+  let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+  guard descriptor >= 0, writeFully(bytes, to: descriptor) else {
+    throw InsideError("\(path): \(String(cString: strerror(errno)))")
+  }
+  close(descriptor)
 }

@@ -8,7 +8,7 @@ let usage = """
          grandcentral run [--dump-after SECONDS] [--stuck-after SECONDS] [--] PROGRAM [ARGUMENT…]
          grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS] [--sampled]
          grandcentral report FILE [--json]
-         grandcentral timeline FILE --perfetto OUTPUT
+         grandcentral timeline FILE [-o PAGE] [--perfetto OUTPUT]
 
   Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang
   or be stopped.
@@ -27,6 +27,7 @@ let usage = """
     --sampled                records one item in 64
     report FILE              shows waits and run times for each queue, and which queue limits the
                              program
+    timeline FILE -o PAGE    writes the recording as one page of HTML, for any browser
     timeline FILE --perfetto OUTPUT
                              writes the recording for ui.perfetto.dev
     --stuck-after SECONDS    reports waits that last longer than this (default: dump 5, run 30)

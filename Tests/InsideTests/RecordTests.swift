@@ -34,29 +34,37 @@ private final class PipedChild {
   deinit { close(output) }
 }
 
-private let command = "\(buildFolder)/grandcentral"
+let command = "\(buildFolder)/grandcentral"
 private let probe = "\(buildFolder)/RecordProbe"
 
-/// Records the probe's `count`, and returns the file's path.
-private func recordCount(_ items: Int) -> String {
-  let path = "/tmp/grandcentral-test-\(getpid())-\(items).gcrecord"
+/// Records the probe's `count`.
+func recordCount(_ items: Int, to path: String) { record(["count", "\(items)"], to: path) }
+
+/// Records the probe with arguments.
+func record(_ arguments: [String], to path: String) {
   unlink(path)
-  let recorder = PipedChild([command, "record", "-o", path, "--", probe, "count", "\(items)"])
+  let recorder = PipedChild([command, "record", "-o", path, "--", probe] + arguments)
   // The probe must not end before its board is found, or nothing would be recorded.
   recorder.waitForLine()
   for _ in 0..<patienceSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
   recorder.endInput()
   let end = waitFor(recorder.process)
   #expect(end.status == 0)
+}
+
+/// Records the probe's `count`, and returns the file's path.
+private func recordCount(_ items: Int) -> String {
+  let path = "/tmp/grandcentral-test-\(getpid())-\(items).gcrecord"
+  recordCount(items, to: path)
   return path
 }
 
-private func fileSize(_ path: String) -> Int {
+func fileSize(_ path: String) -> Int {
   var status = stat()
   return stat(path, &status) == 0 ? Int(status.st_size) : 0
 }
 
-private func contents(_ path: String) -> [UInt8] {
+func contents(_ path: String) -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   defer { close(descriptor) }
   var bytes = [UInt8](repeating: 0, count: fileSize(path))
@@ -152,8 +160,10 @@ private func contents(_ path: String) -> [UInt8] {
       let recording = try Recording(bytes, path: path)
       #expect(!Report(recording).text().isEmpty)
       _ = PerfettoFile(recording)
+      _ = TimelinePage(Report(recording))
     }
     #expect(throws: InsideError.self) { try Recording(Array("something else".utf8), path: path) }
+    #expect(throws: InsideError.self) { try Recording(path: "/dev/zero") }
   }
 }
 

@@ -49,6 +49,8 @@ step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours -
 step docs scripts/dev docs
 step snippets scripts/dev snippets --ours .build-dropin/release
 step coverage scripts/dev coverage
+# In Chromium and in Perfetto's processor, if they are installed.
+step timeline scripts/dev timeline --items 1000000
 step embedding scripts/dev embedding
 step dropin-tour scripts/dev dropin-tour
 step packages scripts/dev package-test --reproducible

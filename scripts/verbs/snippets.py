@@ -35,8 +35,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CATALOGUE = "Sources/GrandCentral/GrandCentral.docc"
 FOLDER = ".build-docs/snippets"
 SEEDS = "a block that must fail"
-# The tutorial promises that these programs print the same. The argument of its programs: a tree that
-# every checkout has.
+# The tutorial promises that these programs print the same. The argument of its programs: a tree
+# that every checkout has.
 SAME = ("hash_2_1", "hash_3_1", "hash_4_1", "hash_5_1")
 TREE = "Sources/GrandCentral"
 MODULES = ("GrandCentral", "GrandCentralCore", "GrandCentralPrimitives", "CGrandCentralLinux")

@@ -11,6 +11,7 @@ struct Chapter: Sendable {
 
   static let all: [Chapter] = [
     .checksums, .echo, .watch, .restart, .pipeline, .urgent, .actors, .deadlock,
+    .hang,
   ]
 }
 

@@ -7,8 +7,9 @@
 import Glibc
 import GrandCentral
 
-// One chapter is about a program that deadlocks, and starts the tour once more to be that program.
+// Two chapters are about programs that deadlock or hang, and start the tour once more to be those.
 if CommandLine.arguments.dropFirst().elementsEqual([Deadlock.argument]) { Deadlock.cause() }
+if CommandLine.arguments.dropFirst().elementsEqual([Hang.argument]) { Hang.cause() }
 
 do {
   guard let tour = try Tour(arguments: CommandLine.arguments.dropFirst()) else { exit(0) }

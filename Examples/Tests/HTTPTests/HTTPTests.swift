@@ -56,7 +56,8 @@ private func serving(_ command: String) -> (output: String, code: Int32) {
   @Test func `keeps a connection for several requests, also behind an answer in chunks`() {
     let (output, _) = serving(
       """
-      curl -s -w '%{num_connects} ' -o /dev/null $URL -o /dev/null ${URL}lines/1000 -o /dev/null $URL
+      curl -s -w '%{num_connects} ' -o /dev/null $URL -o /dev/null ${URL}lines/1000 \
+        -o /dev/null $URL
       """)
     #expect(output == "1 0 0 ")
   }

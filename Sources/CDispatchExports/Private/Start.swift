@@ -8,6 +8,7 @@ public func libdispatchInit() { _ = start }
 
 private let start: Void = {
   gc_set_block_special_invoke(UnsafeRawPointer(bitPattern: WorkBlock.mark).unsafelyUnwrapped)
+  BlackBox.setBlockCaller(unsafeBitCast(Block.callAndRelease, to: UInt.self))
   QueueOffsets.publish()
   // Before the program registers handlers of its own.
   ForkHandlers.install()

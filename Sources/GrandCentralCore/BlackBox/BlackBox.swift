@@ -36,6 +36,11 @@ package final class BlackBox: @unchecked Sendable {
   private var freeWriters: [UnsafeMutablePointer<BoardWriter>] = []
   private var writersMade = 0
   private var limits = (width: 0, maxThreads: 0)
+  /// Returns the address of the client's code in a node; 0: unknown. Set with the engine's runtime,
+  /// before there are items.
+  private(set) var codeReader: (WorkNode) -> UInt = { _ in 0 }
+  /// The function that calls a C block, which it gets as its context; 0: there are no blocks.
+  private(set) var blockCaller: UInt = 0
 
   /// The number of this process's current board.
   @inline(__always)
@@ -62,6 +67,12 @@ package final class BlackBox: @unchecked Sendable {
   static func setLimits(width: Int, maxThreads: Int) {
     shared.limits = (width, maxThreads)
   }
+
+  /// Sets how a recording finds the client's code in a node.
+  static func setCodeReader(_ reader: @escaping (WorkNode) -> UInt) { shared.codeReader = reader }
+
+  /// Sets the function that calls blocks. Call while the process has one thread.
+  package static func setBlockCaller(_ function: UInt) { shared.blockCaller = function }
 
   @inline(never)
   private func make() {

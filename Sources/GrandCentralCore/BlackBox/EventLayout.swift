@@ -4,11 +4,14 @@
 //   directory  behind the records of queues: a header of 8 words for each chunk
 //   chunks     2,048 words each. A chunk has the events of one thread at a time
 // An event is one or more words:
-//   submit, start   head, item
+//   submit, start   head, item; also the start of an event of a source
 //   end, wait end   head
 //   wait            head, object
 //   queue           head, item (place in the upper 16 bits; kind, length of the label), label
 //   thread          head, two words of name
+//   code            head, code: of the thread's starts from here on
+//   held            head, place alone: a queue that the thread is in when it waits; before wait
+//   timer           head, item: the nanoseconds by which it is late, in place of the address
 //   head   63…8 ticks │ 6…4 band, or the kind of wait │ 3…0 kind
 //   item   63…48 place of the queue │ 47…0 address of the node or object
 // The address of the node joins the submission of an item and its start: from one to the other, no
@@ -74,12 +77,20 @@ package enum EventKind: UInt8, Sendable {
   case queue = 6
   /// The thread that writes the chunk.
   case thread = 7
+  /// An event of a source starts: its handler.
+  case sourceStart = 12
+  /// A queue that a thread is in when it begins to wait.
+  case held = 13
+  /// The handler of a timer begins.
+  case timer = 14
+  /// The code that the next items of the thread run.
+  case code = 15
 
   /// The number of words, without those of a label.
   package var words: Int {
     switch self {
     case .end, .waitEnd: 1
-    case .submit, .start, .wait, .queue: 2
+    case .submit, .start, .sourceStart, .wait, .queue, .held, .timer, .code: 2
     case .thread: 3
     }
   }

@@ -14,6 +14,8 @@ struct EventWriter {
   var used: Int
   /// Items that were submitted while samples are taken.
   var seen: UInt32 = 0
+  /// The code that the chunk names for the items that start, or 0.
+  var code: UInt = 0
 }
 
 extension WorkNode {
@@ -90,11 +92,19 @@ extension BlackBox {
       let now = ticks(control, start), let writer = eventWriter(of: thread)
     else { return node.run(on: thread) }
     let band = PackedQoS(rawValue: thread.pointee.qos).rank
+    let (place, isSource) = queue.map { placeOfItems(of: $0) } ?? (0, false)
+    let code = isSource ? 0 : shared.codeReader(node)
+    // Both events go into one chunk: a chunk says for itself what its items run.
+    if room(for: 4, in: writer, thread, now) == nil { return node.run(on: thread) }
+    if code != writer.pointee.code {
+      writer.pointee.code = code
+      append(
+        EventLayout.head(.code, ticks: now), EventLayout.item(UInt64(code), place: 0), to: writer,
+        thread, now)
+    }
     append(
-      EventLayout.head(.start, detail: band.rawValue, ticks: now),
-      EventLayout.item(
-        UInt64(UInt(bitPattern: node.raw)), place: queue.map { place(of: $0) } ?? 0),
-      to: writer, thread, now)
+      EventLayout.head(isSource ? .sourceStart : .start, detail: band.rawValue, ticks: now),
+      EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place), to: writer, thread, now)
     node.run(on: thread)
     record(.end, on: thread)
   }
@@ -103,6 +113,28 @@ extension BlackBox {
   @inline(__always)
   private static func place(of queue: UnsafeMutableRawPointer) -> UInt32 {
     Unmanaged<DispatchObject>.fromOpaque(queue)._withUnsafeGuaranteedRef { $0.placeOnBoard() }
+  }
+
+  /// The place of the queue on which an item runs: for an event of a source, that of its target.
+  @inline(__always)
+  private static func placeOfItems(of queue: UnsafeMutableRawPointer)
+    -> (place: UInt32, isSource: Bool)
+  {
+    Unmanaged<DispatchObject>.fromOpaque(queue)._withUnsafeGuaranteedRef { $0.placeOfItems() }
+  }
+
+  /// Records that the handler of a timer begins on the calling thread. `place`: that of the queue.
+  @inline(never)
+  static func recordTimer(lateBy nanoseconds: UInt64, place: UInt32) {
+    let control = gc_event_control_now()
+    let thread = currentThread()
+    guard level(control) != 0, let start, let now = ticks(control, start),
+      let writer = eventWriter(of: thread)
+    else { return }
+    append(
+      EventLayout.head(.timer, ticks: now),
+      EventLayout.item(min(nanoseconds, EventLayout.addressMask), place: place), to: writer,
+      thread, now)
   }
 
   /// Records an event of one word.
@@ -124,6 +156,19 @@ extension BlackBox {
     guard level(control) >= everything, let start, let now = ticks(control, start),
       let writer = eventWriter(of: thread)
     else { return }
+    var held: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    let count = withUnsafeMutableBytes(of: &held) { collectHeld(by: thread, into: $0) }
+    // Room for all of them: a chunk that cannot be changed ends the writer.
+    if room(for: 2 * count + 2, in: writer, thread, now) == nil { return }
+    withUnsafeBytes(of: &held) { held in
+      for index in 0..<count {
+        let place = held.load(fromByteOffset: index * 4, as: UInt32.self)
+        if place == 0 { continue }
+        append(
+          EventLayout.head(.held, ticks: now), EventLayout.item(0, place: place), to: writer,
+          thread, now)
+      }
+    }
     append(
       EventLayout.head(.wait, detail: wait.kind.rawValue, ticks: now),
       EventLayout.item(UInt64(wait.object), place: wait.queue), to: writer, thread, now)
@@ -207,6 +252,7 @@ extension BlackBox {
     chunk.put(name.0, at: 1)
     chunk.put(name.1, at: 2)
     writer.pointee.used = 3
+    writer.pointee.code = 0
     chunk.publish(3)
   }
 

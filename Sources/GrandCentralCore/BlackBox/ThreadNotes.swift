@@ -104,7 +104,7 @@ extension BlackBox {
 
   /// Writes the records of the queues that the thread is in, innermost first, and returns their
   /// number. The queues of frames are alive: see Lanes/Lane+Where.
-  private static func collectHeld(
+  static func collectHeld(
     by thread: ThreadContext, into held: UnsafeMutableRawBufferPointer
   ) -> Int {
     var count = 0

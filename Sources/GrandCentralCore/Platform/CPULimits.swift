@@ -58,7 +58,6 @@ struct CPULimits: Sendable {
     }
   }
 
-
   // MARK: The files' contents
 
   struct Mount: Equatable {

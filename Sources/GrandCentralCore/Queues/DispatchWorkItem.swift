@@ -129,6 +129,15 @@ extension DispatchWorkItem {
     return WorkTraits(qos: qos, barrier: flags.contains(.barrier))
   }
 
+  /// The address of the code that the item runs, for a recording.
+  var clientCode: UInt {
+    switch work {
+    case .closure(let closure): HeldClosure(work: closure).code
+    case .function(let function, let context, _):
+      WorkNode.code(behind: unsafeBitCast(function, to: UInt.self), context)
+    }
+  }
+
   /// Runs the work as an item of a queue; the caller has set the thread's QoS.
   func performSubmitted(on thread: ThreadContext) {
     if !isCancelled {

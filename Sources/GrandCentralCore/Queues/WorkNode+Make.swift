@@ -147,6 +147,34 @@ extension WorkNode {
     NodeCache.put(self, thread)
   }
 
+  // MARK: Recordings
+
+  /// The address of the code that the node calls, for a recording; 0: unknown.
+  var clientCode: UInt {
+    let own = unsafeBitCast(entry, to: UInt.self)
+    func isOne(of entries: Entry...) -> Bool {
+      entries.contains { unsafeBitCast($0, to: UInt.self) == own }
+    }
+    if isOne(of: Self.itemEntry, Self.memberItemEntry), let context {
+      // SAFETY: the node's reference.
+      return Unmanaged<DispatchWorkItem>.fromOpaque(context)
+        ._withUnsafeGuaranteedRef { $0.clientCode }
+    }
+    guard
+      isOne(
+        of: Self.closureEntry, Self.memberEntry, Self.functionEntry, Self.memberFunctionEntry)
+    else { return 0 }
+    let code = load(16, as: UInt.self)
+    return Self.code(behind: code, load(24, as: UnsafeMutableRawPointer?.self))
+  }
+
+  /// The code of a block that `function` calls; otherwise `function`.
+  static func code(behind function: UInt, _ context: UnsafeMutableRawPointer?) -> UInt {
+    guard function == BlackBox.shared.blockCaller, let context else { return function }
+    // The invoke pointer of the literal: Block-ABI-Apple.
+    return context.load(fromByteOffset: 16, as: UInt.self)
+  }
+
   private func takeItem() -> Unmanaged<DispatchWorkItem> {
     // SAFETY of force: every node of these kinds has an item.
     Unmanaged.fromOpaque(context.unsafelyUnwrapped)

@@ -213,6 +213,11 @@ public class DispatchSource: _Lane, @unchecked Sendable {
     cancel?.run(of: self, on: thread)
   }
 
+  /// The thread that runs an event holds the source, so its target is fixed.
+  override func placeOfItems() -> (place: UInt32, isSource: Bool) {
+    (withTarget { $0.placeOnBoard() }, true)
+  }
+
   final func submitRetained(
     from thread: ThreadContext, qos: PackedQoS = .unspecified, _ entry: @escaping WorkNode.Entry
   ) {

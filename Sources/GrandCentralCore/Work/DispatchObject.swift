@@ -43,6 +43,10 @@ public class DispatchObject {
   /// The number of the object's record on the board; 0 if it has none: see BlackBox.
   func placeOnBoard() -> UInt32 { 0 }
 
+  /// The same for the queue that runs the object's items, and whether the items are events of a
+  /// source. Call on the thread that runs an item of the object.
+  func placeOfItems() -> (place: UInt32, isSource: Bool) { (placeOnBoard(), false) }
+
   /// Runs a node that counts as running on this object, then stops counting it. See
   /// `WorkTraits.carried`.
   func runCarried(_ node: WorkNode, on thread: ThreadContext) {

@@ -127,6 +127,12 @@ struct HeldClosure {
   @inlinable @inline(__always)
   init(work: consuming @escaping () -> Void) { self.work = work }
 
+  /// The address of the closure's code.
+  var code: UInt {
+    // SAFETY: as below.
+    unsafeBitCast(self, to: (code: UInt, context: UInt).self).code
+  }
+
   /// Whether the closure has captured anything.
   var hasContext: Bool {
     // SAFETY: a Swift function value is a code address and a reference to its captures, or zero.

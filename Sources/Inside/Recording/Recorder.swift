@@ -13,6 +13,8 @@ package final class Recorder {
   private let countsTicks = gc_counts_ticks()
   private var leaseEnds: UInt64 = 0
   package private(set) var bytesWritten = 0
+  private var process = 0
+  private var knownMaps: Set<String> = []
 
   private static var leaseNanoseconds: UInt64 { 5_000_000_000 }
 
@@ -42,7 +44,11 @@ package final class Recorder {
         $0.put(UInt64(snapshot.process))
         $0.put(snapshot.name)
         $0.put(level == .sampled ? UInt64(EventLayout.sampleInterval) : 1)
+        $0.put(UInt64(snapshot.width))
+        $0.put(UInt64(snapshot.maxThreads))
       })
+    process = snapshot.process
+    try writeMaps()
     try writeClock()
     try writeNames(snapshot)
     if !isFresh { reader.skip(board) }
@@ -54,7 +60,10 @@ package final class Recorder {
   /// Writes what has come since the last call.
   package func collect() throws {
     for batch in reader.read(board) { try write(RecordingFile.pack(batch)) }
-    if gc_monotonic() > leaseEnds &- Self.leaseNanoseconds &+ 1_000_000_000 { try renewLease() }
+    if gc_monotonic() > leaseEnds &- Self.leaseNanoseconds &+ 1_000_000_000 {
+      try renewLease()
+      try writeMaps()
+    }
   }
 
   /// Ends the recording.
@@ -64,6 +73,7 @@ package final class Recorder {
     // A thread that saw the level before may still write an event or two.
     for _ in 0..<2 { try collect() }
     try writeClock()
+    try writeMaps()
     if let snapshot = try? Snapshot(board) { try writeNames(snapshot) }
     try write(RecordingFile.block(.lost) { $0.put(reader.lostWords) })
   }
@@ -92,6 +102,21 @@ package final class Recorder {
         $0.put(ticks)
         $0.put(time)
       })
+  }
+
+  /// Writes where code lies, as far as it is new: a program may load libraries at any time. A
+  /// process that has ended has no code any more.
+  private func writeMaps() throws {
+    for line in (readText("/proc/\(process)/maps") ?? "").split(separator: "\n") {
+      guard let map = CodeMap(line: line), knownMaps.insert(String(line)).inserted else { continue }
+      try write(
+        RecordingFile.block(.map) {
+          $0.put(map.first)
+          $0.put(map.last)
+          $0.put(map.offset)
+          $0.put(map.path)
+        })
+    }
   }
 
   private func writeNames(_ snapshot: Snapshot) throws {

@@ -7,6 +7,9 @@ struct RecordingBlocks {
   var process = 0
   var name = "?"
   var interval = 1
+  /// 0: not known.
+  var width = 0
+  var maps: [CodeMap] = []
   var threads: [UInt32: String] = [:]
   var queues: [RecordedQueue] = []
   /// The queues that had a place when the recording began or ended.
@@ -38,6 +41,7 @@ struct RecordingBlocks {
         process = Int(truncatingIfNeeded: (block.number() ?? 0) & 0x3fff_ffff)
         name = block.text() ?? "?"
         interval = Int(min(max(1, block.number() ?? 1), 1024))
+        width = Int(min(block.number() ?? 0, 1 << 16))
       case .queue: readQueue(&block)
       case .thread:
         if let id = block.number(), let name = block.text() {
@@ -45,6 +49,7 @@ struct RecordingBlocks {
         }
       case .events: readEvents(&block)
       case .lost: lostWords = block.number() ?? 0
+      case .map: readMap(&block)
       case nil: break
       }
     }
@@ -56,6 +61,13 @@ struct RecordingBlocks {
     let key = UInt32(truncatingIfNeeded: place)
     // A place that has changed hands is named by an event.
     if places[key] == nil { places[key] = addQueue(kind, label) }
+  }
+
+  private mutating func readMap(_ block: inout ByteReader) {
+    guard let first = block.number(), let last = block.number(), let offset = block.number(),
+      let path = block.text(), first < last, maps.count < 10_000
+    else { return }
+    maps.append(CodeMap(first: first, last: last, offset: offset, path: path))
   }
 
   private mutating func addQueue(_ kind: UInt64, _ label: String) -> Int {
@@ -70,6 +82,7 @@ struct RecordingBlocks {
       var ticks = block.number()
     else { return }
     var last = (place: UInt64(0), address: UInt64(0))
+    var lastCode: UInt64 = 0
     while let first = block.byte() {
       guard let kind = EventKind(rawValue: first & 15), let passed = block.signed() else { return }
       ticks &+= UInt64(bitPattern: passed)
@@ -87,10 +100,19 @@ struct RecordingBlocks {
           last.place = place
         }
         event.place = UInt32(truncatingIfNeeded: last.place)
-        if kind == .queue {
+        switch kind {
+        case .queue:
           guard let type = block.number(), let label = block.text() else { return }
           event.queue = addQueue(type, label)
-        } else {
+        case .held: break
+        case .timer:
+          guard let late = block.number() else { return }
+          event.address = late
+        case .code:
+          guard let difference = block.signed() else { return }
+          lastCode &+= UInt64(bitPattern: difference)
+          event.address = lastCode
+        default:
           guard let difference = block.signed() else { return }
           let shift: UInt64 = kind == .wait ? 0 : 6
           last.address =
@@ -105,12 +127,17 @@ struct RecordingBlocks {
 
 func systemMessage() -> String { String(cString: strerror(errno)) }
 
-func readBytes(_ path: String) -> [UInt8]? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+package func readBytes(_ path: String) -> [UInt8]? {
+  // Not blocking: the path may come from a damaged recording, and name a pipe.
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard descriptor >= 0 else { return nil }
   defer { close(descriptor) }
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { return nil }
+  guard status.st_mode & S_IFMT == S_IFREG else {
+    errno = EINVAL
+    return nil
+  }
   let file = BoardFile(descriptor: dup(descriptor))
   return file.read(at: 0, count: max(0, Int(status.st_size)))
 }

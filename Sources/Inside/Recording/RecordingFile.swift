@@ -1,12 +1,13 @@
 // The file of a recording: eight bytes of mark, then blocks of type, length, contents. A block
 // depends on no other, so a file that is cut off keeps all but its last block.
 //   clock    ticks, nanoseconds of CLOCK_MONOTONIC
-//   process  id, name, one item in how many is recorded
+//   process  id, name, one item in how many is recorded, width, greatest number of threads
 //   queue    place, kind, label; as on the board when the recording began or ended
 //   thread   id, name
 //   events   thread, first ticks; then for each event a byte (kind, detail, whether the queue is
 //            that of the event before), the ticks since the event before, and what the kind has
 //   lost     words
+//   map      first and last address, offset in the file, path: code of the process
 import GrandCentralCore
 
 package enum RecordingFile {
@@ -19,6 +20,7 @@ package enum RecordingFile {
     case thread = 4
     case events = 5
     case lost = 6
+    case map = 7
   }
 
   static func block(_ type: Block, _ body: (inout ByteWriter) -> Void) -> [UInt8] {
@@ -38,6 +40,7 @@ package enum RecordingFile {
       out.put(UInt64(batch.thread))
       out.put(batch.base)
       var last = (ticks: batch.base, place: UInt64(0), address: UInt64(0))
+      var lastCode: UInt64 = 0
       for event in RawEvent.all(in: batch) {
         let hasPlace = event.kind.words == 2
         let isSame = hasPlace && event.place == last.place
@@ -49,10 +52,16 @@ package enum RecordingFile {
         guard hasPlace else { continue }
         if !isSame { out.put(event.place) }
         last.place = event.place
-        if event.kind == .queue {
+        switch event.kind {
+        case .queue:
           out.put(event.address >> 8)
           out.put(event.text)
-        } else {
+        case .held: break
+        case .timer: out.put(event.address)
+        case .code:
+          out.put(signed: Int64(bitPattern: event.address &- lastCode))
+          lastCode = event.address
+        default:
           // Nodes have 64 bytes; objects are aligned to 16.
           let shift: UInt64 = event.kind == .wait ? 0 : 6
           let address = event.address >> shift

@@ -3,6 +3,8 @@
 /// The numbers of one queue.
 package struct QueueReport: Sendable {
   package var queue: RecordedQueue
+  /// The index of the queue in the recording.
+  package var index: Int
   package var items = 0
   /// Sorted, in nanoseconds.
   package var waits: [UInt64] = []
@@ -10,6 +12,9 @@ package struct QueueReport: Sendable {
   package var busyNanoseconds: UInt64 = 0
   /// The time in which items of a serial queue run, out of the recording's time.
   package var busyShare = 0.0
+
+  /// Whether it is a serial queue that runs items nearly all the time while others wait.
+  var isHot = false
 
   static func percentile(_ sorted: [UInt64], _ percent: Int) -> UInt64? {
     sorted.isEmpty ? nil : sorted[min(sorted.count - 1, sorted.count * percent / 100)]
@@ -20,10 +25,11 @@ package struct Report: Sendable {
   package let recording: Recording
   /// The busiest queue first.
   package let queues: [QueueReport]
+  package let findings: [RecordedFinding]
 
   package init(_ recording: Recording) {
     self.recording = recording
-    var found = recording.queues.map { QueueReport(queue: $0) }
+    var found = recording.queues.enumerated().map { QueueReport(queue: $1, index: $0) }
     for item in recording.items {
       found[item.queue].items += 1
       if let waited = item.waited { found[item.queue].waits.append(waited) }
@@ -38,32 +44,28 @@ package struct Report: Sendable {
       queue.waits.sort()
       queue.runs.sort()
       queue.busyShare = Double(queue.busyNanoseconds) * Double(recording.interval) / total
+      queue.isHot = Self.isHot(queue, recording.interval)
       return queue
     }.sorted { ($0.busyNanoseconds, $0.items) > ($1.busyNanoseconds, $1.items) }
+    findings = RecordedAnalysis(recording, queues).findings()
   }
 
-  /// Serial queues that run items nearly all the time while others wait: they limit the program.
-  package var hotQueues: [QueueReport] {
-    queues.filter { queue in
-      guard queue.queue.kind == .serial || queue.queue.kind == .main, queue.busyShare >= 0.8,
-        queue.items * recording.interval >= 100,
-        let waited = QueueReport.percentile(queue.waits, 50),
-        let ran = QueueReport.percentile(queue.runs, 50)
-      else { return false }
-      return waited >= 10 * max(1, ran)
-    }
+  private static func isHot(_ queue: QueueReport, _ interval: Int) -> Bool {
+    guard queue.queue.kind == .serial || queue.queue.kind == .main, queue.busyShare >= 0.8,
+      queue.items * interval >= 100, let waited = QueueReport.percentile(queue.waits, 50),
+      let ran = QueueReport.percentile(queue.runs, 50)
+    else { return false }
+    // If one item takes most of the time, that item is to blame, not their number.
+    return waited >= 10 * max(1, ran) && (queue.runs.last ?? 0) <= queue.busyNanoseconds / 2
   }
 
   package func text() -> String {
     var lines: [String] = []
-    for hot in hotQueues {
-      let wait = Self.time(QueueReport.percentile(hot.waits, 50))
-      lines.append(
-        "Hot queue: '\(hot.queue.label)' runs items \(Self.percent(hot.busyShare)) of the time, "
-          + "and half of its items wait \(wait) or longer.")
-      lines.append("  Split its work over several queues, or submit less to it.")
+    for finding in findings {
+      lines.append(finding.headline)
+      lines += finding.details.map { "  \($0)" }
     }
-    if hotQueues.isEmpty { lines.append("No queue limits the program.") }
+    if findings.isEmpty { lines.append("Nothing in the recording limits the program.") }
     let seconds = Double(recording.end &- recording.start) / 1e9
     lines.append("")
     lines.append(
@@ -112,14 +114,24 @@ package struct Report: Sendable {
         + "\"items\":\(queue.items),\"busyNanoseconds\":\(queue.busyNanoseconds),"
         + times.joined(separator: ",") + "}"
     }
-    let hot = hotQueues.map { Self.quoted($0.queue.label) }.joined(separator: ",")
+    let hot = queues.filter(\.isHot).map { Self.quoted($0.queue.label) }.joined(separator: ",")
+    let found = findings.map { finding in
+      "{\"kind\":\"\(finding.kind.rawValue)\",\"queue\":\(Self.quoted(finding.queue)),"
+        + "\"headline\":\(Self.quoted(finding.headline)),\"details\":["
+        + finding.details.map(Self.quoted).joined(separator: ",") + "]}"
+    }.joined(separator: ",")
     return "{\"process\":\(recording.process),\"items\":\(recording.items.count),"
       + "\"unstarted\":\(recording.unstarted),\"lostBytes\":\(recording.lostWords &* 8),"
-      + "\"nanoseconds\":\(recording.end &- recording.start),\"hotQueues\":[\(hot)],"
+      + "\"nanoseconds\":\(recording.end &- recording.start),\"findings\":[\(found)],\"hotQueues\":[\(hot)],"
       + "\"queues\":[" + rows.joined(separator: ",") + "]}\n"
   }
 
   // MARK: Texts
+
+  /// "1 item waits", "2 items wait".
+  static func count(_ number: Int, _ noun: String, _ verb: String) -> String {
+    number == 1 ? "1 \(noun) \(verb)s" : "\(number) \(noun)s \(verb)"
+  }
 
   static func left(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(1, width - text.count)) + text

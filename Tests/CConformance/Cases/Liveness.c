@@ -128,7 +128,8 @@ static void work_in_stage(void *context) {
 }
 
 // The last stages begin first, and hold every thread until the first stage has one.
-BEYOND(stages_on_concurrent_queues_that_poll_pass_all_tokens, "the peer's pool keeps to its width") {
+BEYOND(stages_on_concurrent_queues_that_poll_pass_all_tokens,
+       "the peer's pool keeps to its width") {
   ran.left = stages * stage_workers;
   atomic_store(&passed[0], tokens);
   for (int stage = stages - 1; stage >= 0; stage--) {

@@ -1,6 +1,8 @@
 // Programs to record.
 //   count N   submits N items to each of three queues, waits for them, and prints "done"
 //   hot       floods the serial queue 'hot', and prints "ready"
+//   service   serves requests for some time, and prints "done"
+//   SCENE     does one of the scenes in Scenes.swift, and prints "done"
 // Both end when their standard input ends.
 import Glibc
 import GrandCentral
@@ -48,5 +50,18 @@ func waitForEndOfInput() -> Never {
 switch CommandLine.arguments.dropFirst().first {
 case "count": count(CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 0)
 case "hot": flood()
-default: exit(64)
+case "service":
+  Service().serve(bursts: 40)
+  _ = write(STDOUT_FILENO, "done\n", 5)
+  waitForEndOfInput()
+case let scene?:
+  let scenes = [
+    "long-item": longItem, "explosion": explosion, "inversion": inversion,
+    "late-timer": lateTimer, "starved-source": starvedSource, "lock-order": lockOrder,
+  ]
+  guard let run = scenes[scene] else { exit(64) }
+  run()
+  _ = write(STDOUT_FILENO, "done\n", 5)
+  waitForEndOfInput()
+case nil: exit(64)
 }

@@ -5,6 +5,7 @@
 // causes no wake-ups, learns how many intervals have passed, and never drifts.
 // The timers' lock guards the source's own timer state as well: a timeout per request then takes
 // one lock for everything.
+import CGrandCentralLinux
 
 private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Guarded by the timers' lock.
@@ -117,10 +118,17 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Returns the number of times that the timer has fired since the last event, and arms it for the
   /// next time.
   override func takeData() -> UInt64? {
-    Reactor.withTimerLock {
+    var due: UInt64?
+    let data: UInt64? = Reactor.withTimerLock {
       guard isMonitoring, let entry else { return nil }
+      if !isWall { due = entry.pointee.latest }
       return $0.withTimers(isWall: isWall) { $0.answer(entry, interval: interval) }
     }
+    if gc_event_control_now() != 0, data != nil, let due {
+      let now = Clock.monotonicNanoseconds()
+      BlackBox.recordTimer(lateBy: now > due ? now - due : 0, place: placeOfItems().place)
+    }
+    return data
   }
 }
 

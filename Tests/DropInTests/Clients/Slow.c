@@ -1,0 +1,94 @@
+// Is slow in the way that its argument names, prints "done", and ends with its standard input.
+#include <dispatch/dispatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static dispatch_queue_t queue, other;
+static dispatch_semaphore_t begun, entered, slots;
+static dispatch_group_t group;
+
+static void spin(long milliseconds) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
+           milliseconds);
+}
+
+static void nothing(void *context) { (void)context; }
+static void store_row(void *context) { (void)context; }
+static void rebuild_index(void *context) {
+  (void)context;
+  spin(500);
+}
+static void beat(void *context) { (void)context; }
+static void fetch_page(void *context) {
+  (void)context;
+  dispatch_semaphore_wait(slots, DISPATCH_TIME_FOREVER);
+}
+static void statement(void *context) {
+  (void)context;
+  dispatch_semaphore_signal(begun);
+  dispatch_semaphore_wait(entered, DISPATCH_TIME_FOREVER);
+  spin(20);
+}
+static void transfer(void *to) {
+  dispatch_semaphore_signal(entered);
+  dispatch_sync_f(to, NULL, nothing);
+}
+
+static void transfer_between(dispatch_queue_t from, dispatch_queue_t to) {
+  dispatch_group_async_f(group, to, NULL, statement);
+  dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
+  dispatch_group_async_f(group, from, to, transfer);
+  dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
+}
+
+int main(int count, char **arguments) {
+  const char *scene = count > 1 ? arguments[1] : "";
+  queue = dispatch_queue_create("rows", NULL);
+  other = dispatch_queue_create("index", NULL);
+  begun = dispatch_semaphore_create(0);
+  entered = dispatch_semaphore_create(0);
+  slots = dispatch_semaphore_create(0);
+  group = dispatch_group_create();
+  if (strcmp(scene, "long-item") == 0) {
+    for (int row = 0; row < 20; row++) dispatch_async_f(queue, NULL, store_row);
+    dispatch_async_f(queue, NULL, rebuild_index);
+    for (int row = 0; row < 20; row++) dispatch_async_f(queue, NULL, store_row);
+    dispatch_sync_f(queue, NULL, nothing);
+  } else if (strcmp(scene, "late-timer") == 0) {
+    dispatch_source_t timer = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, 0, queue);
+    dispatch_source_set_timer(timer, dispatch_time(DISPATCH_TIME_NOW, 20 * NSEC_PER_MSEC),
+                              20 * NSEC_PER_MSEC, 0);
+    dispatch_source_set_event_handler_f(timer, beat);
+    dispatch_resume(timer);
+    dispatch_async_f(queue, NULL, rebuild_index);
+    dispatch_sync_f(queue, NULL, nothing);
+    usleep(50000);
+    dispatch_source_cancel(timer);
+  } else if (strcmp(scene, "explosion") == 0) {
+    dispatch_queue_t pages = dispatch_queue_create("pages", DISPATCH_QUEUE_CONCURRENT);
+    for (int page = 0; page < 60; page++) dispatch_group_async_f(group, pages, NULL, fetch_page);
+    usleep(1500000);
+    for (int page = 0; page < 60; page++) dispatch_semaphore_signal(slots);
+    dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
+  } else if (strcmp(scene, "lock-order") == 0) {
+    for (int round = 0; round < 5; round++) {
+      transfer_between(queue, other);
+      transfer_between(other, queue);
+    }
+  } else if (strcmp(scene, "healthy") == 0) {
+    for (int row = 0; row < 2000; row++) dispatch_group_async_f(group, queue, NULL, store_row);
+    dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
+  } else {
+    return 64;
+  }
+  puts("done");
+  fflush(stdout);
+  getchar();
+  return 0;
+}

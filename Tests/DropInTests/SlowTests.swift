@@ -1,0 +1,65 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The command records C programs that were built for the toolchain's library, and names what slows
+/// them down.
+@Suite("grandcentral record on the drop-in library") struct SlowTests {
+  @Test(arguments: [
+    ("long-item", "Long item: queue 'rows' runs one item for ", "an item (rebuild_index"),
+    (
+      "late-timer", "Late timer: a timer of queue 'rows' runs its handler ",
+      "Before it ran: an item (rebuild_index"
+    ),
+    ("explosion", "Thread explosion: ", "× queue 'pages' (fetch_page"),
+    ("lock-order", "Possible deadlock: threads enter the queues '", "an item (transfer"),
+  ])
+  func `names the reason first, and the function`(
+    _ scene: String, _ line: String, _ item: String
+  ) throws {
+    let result = try report(on: scene)
+    #expect(result.output.hasPrefix(line) && result.output.contains(item), "\(result)")
+    #expect(result.status == 1)
+  }
+
+  @Test func `finds nothing in a healthy program`() throws {
+    // A machine with much other load may hold up a healthy program for long, now and then.
+    var result = try report(on: "healthy")
+    for _ in 0..<9 where result.status != 0 { result = try report(on: "healthy") }
+    #expect(result.output.hasPrefix("Nothing in the recording"), "\(result)")
+    #expect(result.status == 0)
+  }
+
+  /// Records the client, and returns what `report` prints.
+  private func report(on scene: String) throws -> ChildResult {
+    let client = try Client(c: "Slow.c", compiler: "gcc")
+    let path = "/tmp/grandcentral-test-\(getpid())-slow-\(scene).gcrecord"
+    defer { unlink(path) }
+    unlink(path)
+    var input: [Int32] = [0, 0]
+    var output: [Int32] = [0, 0]
+    _ = pipe(&input)
+    _ = pipe(&output)
+    for descriptor in [input[1], output[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let recorder = startChild(
+      [
+        "env", "LD_LIBRARY_PATH=\(try DropIn.folder())", "\(buildFolder)/grandcentral", "record",
+        "-o", path, "--", client.path, scene,
+      ], input: input[0], output: output[1])
+    close(input[0])
+    close(output[1])
+    defer { close(output[0]) }
+    var done: [UInt8] = [0, 0, 0, 0, 0]
+    #expect(read(output[0], &done, 5) == 5)
+    // The program must not end before its board is found, or nothing would be recorded.
+    for _ in 0..<patienceSeconds * 100 where !isBegun(path) { usleep(10_000) }
+    close(input[1])
+    _ = waitFor(recorder)
+    return runChild(["\(buildFolder)/grandcentral", "report", path])
+  }
+
+  private func isBegun(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_size > 8
+  }
+}

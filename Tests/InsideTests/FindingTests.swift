@@ -1,0 +1,142 @@
+// What `report` finds in recordings of programs that are slow for one reason each, and that it
+// finds nothing in those of healthy ones.
+import Glibc
+import GrandCentralCore
+import GrandCentralInside
+import TestSupport
+import Testing
+
+/// Records a scene of the probe, and returns what `report` prints.
+private func report(on scene: String, _ options: [String] = []) -> ChildResult {
+  let path = "/tmp/grandcentral-test-\(getpid())-\(scene).gcrecord"
+  defer { unlink(path) }
+  record([scene], to: path)
+  return runChild([command, "report", path] + options)
+}
+
+private struct Scene: CustomTestStringConvertible, Sendable {
+  let name: String
+  /// A pattern of the first line.
+  let first: String
+  /// What names the item.
+  let item: String
+  var testDescription: String { name }
+}
+
+private let scenes = [
+  Scene(
+    name: "long-item",
+    first:
+      #"Long item: queue 'thumbnails\.cache' runs one item for \S+ m?s while \d+ items wait\."#,
+    item: "(closure #1 in RecordProbe.ThumbnailCache.rebuildEverything()"),
+  Scene(
+    name: "explosion",
+    first:
+      #"Thread explosion: \d+ threads are inside of items at \S+ s; the pool's width is \d+\."#,
+    item: "× queue 'crawler.pages' (closure #1 in RecordProbe.explosion()"),
+  Scene(
+    name: "inversion",
+    first:
+      #"Inversion: thread \d+ '.*' of class user-initiated in sync\(\) waits \S+ m?s in queue "#
+      + "'database' behind an item of class background\\.",
+    item: "an item (closure #1 in RecordProbe.inversion()"),
+  Scene(
+    name: "late-timer",
+    first:
+      #"Late timer: a timer of queue 'exports' runs its handler \S+ m?s after its time\."#,
+    item: "Before it ran: an item (closure #2 in RecordProbe.lateTimer()"),
+  Scene(
+    name: "starved-source",
+    first:
+      #"Starved source: an event of a source of queue 'connection' waits \S+ m?s for its "#
+      + "handler\\.",
+    item: "Before it ran: an item (closure #2 in RecordProbe.starvedSource()"),
+  Scene(
+    name: "lock-order",
+    first:
+      #"Possible deadlock: threads enter the queues 'account\.[ab]', 'account\.[ab]' by "#
+      + #"sync\(\) in different orders\."#,
+    item: "an item (closure #2 in transfer"),
+]
+
+@Suite("Findings of grandcentral report") struct FindingTests {
+  @Test(arguments: scenes.indices) func `name the reason first, and the item`(_ index: Int) throws {
+    let scene = scenes[index]
+    let result = report(on: scene.name)
+    let lines = result.lines
+    #expect((lines.first ?? "").wholeMatch(of: try Regex(scene.first)) != nil, "\(result)")
+    #expect(result.output.contains(scene.item), "\(result)")
+    #expect(result.output.contains(/thread \d+/) || scene.name == "explosion", "\(result)")
+    #expect(result.status == 1)
+  }
+
+  @Test(arguments: ["service", "count"]) func `are none in a healthy program`(_ scene: String) {
+    let path = "/tmp/grandcentral-test-\(getpid())-healthy-\(scene).gcrecord"
+    defer { unlink(path) }
+    // A machine with much other load may hold up a healthy program for long, now and then.
+    func attempt() -> ChildResult {
+      record([scene, "2000"], to: path)
+      return runChild([command, "report", path])
+    }
+    var result = attempt()
+    for _ in 0..<9 where result.status != 0 { result = attempt() }
+    #expect(result.output.hasPrefix("Nothing in the recording limits the program."), "\(result)")
+    #expect(result.status == 0)
+  }
+
+  @Test func `come as JSON, too`() {
+    let result = report(on: "long-item", ["--json"])
+    #expect(
+      result.output.contains(
+        "\"findings\":[{\"kind\":\"long-item\",\"queue\":\"thumbnails.cache\",\"headline\":\"Long"),
+      "\(result)")
+    #expect(result.output.contains("rebuildEverything() (Scenes.swift:"), "\(result)")
+  }
+}
+
+@Suite("Names of code") struct CodeNameTests {
+  @Test(arguments: [
+    ("main", "main"),
+    ("$s4main5CacheC5storeyyFyycfU_", "closure #1 in main.Cache.store()"),
+    ("$s4main5CacheC5storeyyFyycfU_TA", "closure #1 in main.Cache.store()"),
+    ("__save_records_block_invoke_2", "block in save_records"),
+    ("$s\u{1b}[31m", "$s?[31m"),
+  ])
+  func `are those of the source`(_ symbol: String, _ name: String) {
+    #expect(CodeNames.readable(symbol) == name)
+  }
+
+  @Test func `come from the symbols of this program`() throws {
+    let address = UInt64(UInt(bitPattern: unsafeBitCast(probeFunction, to: UnsafeRawPointer.self)))
+    let maps = CodeMap.all(of: Int(getpid()))
+    let name = try #require(CodeNames.names(of: [address], in: maps)[address])
+    #expect(name.contains("closure #1 in"), "\(name)")
+    #expect(CodeNames.names(of: [16], in: maps).isEmpty)
+  }
+
+  @Test func `end on any damage of a file`() throws {
+    var random = SeededGenerator(for: "damaged symbol files")
+    let whole = try #require(readBytes("\(buildFolder)/HangProbe"))
+    for _ in 0..<40 {
+      var bytes = whole
+      for _ in 0..<Int.random(in: 1...30, using: &random) {
+        // The header and the tables at both ends.
+        let near = Int.random(in: 0..<64, using: &random)
+        let index = Bool.random(using: &random) ? near : bytes.count - 1 - near * 40
+        bytes[index] = UInt8.random(in: 0...255, using: &random)
+      }
+      if Bool.random(using: &random) {
+        bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
+      }
+      let file = SymbolFile(bytes)
+      for _ in 0..<20 {
+        let address = UInt64.random(in: 0...(1 << 24), using: &random)
+        _ = file.function(at: address)
+        _ = file.closure(behind: address)
+        _ = file.address(ofOffset: address)
+      }
+    }
+  }
+}
+
+private let probeFunction: @convention(c) () -> Void = {}

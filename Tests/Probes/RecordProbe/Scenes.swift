@@ -1,0 +1,125 @@
+// Programs that are slow for one reason each, as a user would have written them.
+import Glibc
+import GrandCentral
+
+/// A class of an app whose cache is guarded by a queue; one request rebuilds all of it.
+final class ThumbnailCache: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "thumbnails.cache")
+  private var images: [Int: Int] = [:]
+
+  func rebuildEverything() {
+    queue.async { [self] in
+      spin(microseconds: 500_000)
+      for key in images.keys { images[key] = 0 }
+    }
+  }
+
+  func store(_ image: Int, for key: Int) { queue.async { self.images[key] = image } }
+
+  func finish() { queue.sync {} }
+}
+
+func longItem() {
+  let cache = ThumbnailCache()
+  for key in 0..<50 { cache.store(key, for: key) }
+  cache.rebuildEverything()
+  for key in 0..<50 { cache.store(key, for: key) }
+  cache.finish()
+}
+
+/// A crawler that starts an item for each page; each waits for a slot of the network.
+func explosion() {
+  let pages = DispatchQueue(label: "crawler.pages", attributes: .concurrent)
+  let slots = DispatchSemaphore(value: 0)
+  let done = DispatchGroup()
+  for _ in 0..<60 {
+    pages.async(group: done) {
+      slots.wait()
+      spin(microseconds: 20)
+    }
+  }
+  // As long as it takes the pool to give each of them a thread.
+  usleep(1_500_000)
+  for _ in 0..<60 { slots.signal() }
+  done.wait()
+}
+
+/// A view asks the database for its rows while a clean-up of low class has it.
+func inversion() {
+  let database = DispatchQueue(label: "database")
+  let begun = DispatchSemaphore(value: 0)
+  database.async(qos: .background, flags: .enforceQoS) {
+    begun.signal()
+    spin(microseconds: 500_000)
+  }
+  begun.wait()
+  let shown = DispatchGroup()
+  DispatchQueue.global(qos: .userInitiated).async(group: shown) {
+    database.sync { spin(microseconds: 100) }
+  }
+  shown.wait()
+}
+
+/// A heartbeat whose timer shares a queue with exports.
+func lateTimer() {
+  let queue = DispatchQueue(label: "exports")
+  let timer = DispatchSource.makeTimerSource(queue: queue)
+  timer.schedule(deadline: .now() + .milliseconds(20), repeating: .milliseconds(20))
+  timer.setEventHandler {}
+  timer.resume()
+  queue.async { spin(microseconds: 500_000) }
+  queue.sync {}
+  usleep(50_000)
+  timer.cancel()
+}
+
+/// A server that reads its connection on the queue on which it also computes.
+func starvedSource() {
+  let queue = DispatchQueue(label: "connection")
+  var ends: [Int32] = [0, 0]
+  _ = pipe(&ends)
+  let handled = DispatchSemaphore(value: 0)
+  let begun = DispatchSemaphore(value: 0)
+  let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: queue)
+  let input = ends[0]
+  source.setEventHandler {
+    var byte: UInt8 = 0
+    _ = read(input, &byte, 1)
+    handled.signal()
+  }
+  source.resume()
+  queue.async {
+    begun.signal()
+    spin(microseconds: 500_000)
+  }
+  begun.wait()
+  _ = write(ends[1], "x", 1)
+  handled.wait()
+  source.cancel()
+}
+
+/// Transfers between two accounts, each guarded by a queue: the second goes the other way.
+func lockOrder() {
+  let accounts = [DispatchQueue(label: "account.a"), DispatchQueue(label: "account.b")]
+  // A statement keeps the other account for a while, so that the transfer has to wait.
+  func transfer(from: DispatchQueue, to: DispatchQueue) {
+    let begun = DispatchSemaphore(value: 0)
+    let entered = DispatchSemaphore(value: 0)
+    let done = DispatchGroup()
+    to.async(group: done) {
+      begun.signal()
+      entered.wait()
+      spin(microseconds: 20_000)
+    }
+    begun.wait()
+    from.async(group: done) {
+      entered.signal()
+      to.sync { spin(microseconds: 10) }
+    }
+    done.wait()
+  }
+  for _ in 0..<5 {
+    transfer(from: accounts[0], to: accounts[1])
+    transfer(from: accounts[1], to: accounts[0])
+  }
+}
