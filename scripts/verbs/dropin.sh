@@ -33,8 +33,8 @@ if [[ -n ${DROPIN_SANITIZER:-} ]]; then
 fi
 
 # Do nothing if the library is newer than all its inputs.
-inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
-  Sources/CLinux scripts/verbs/dropin.sh)
+inputs=(Sources/Primitives Sources/GrandCentralCore Sources/Board Sources/CDispatchExports
+  Sources/CDispatchStorage Sources/CLinux scripts/verbs/dropin.sh)
 mkdir -p "$out"
 exec 9>"$out/lock"
 flock 9
@@ -54,10 +54,11 @@ for source in Sources/CLinux/*.c Sources/CDispatchStorage/*.c; do
   objects+=("$object")
 done
 
-echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: *; };' \
+echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; local: *; };' \
   >"$scratch/exports.map"
 mapfile -t sources < <(
-  find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
+  find Sources/Primitives Sources/GrandCentralCore Sources/Board Sources/CDispatchExports \
+    -name '*.swift' | sort)
 # Under a temporary name until every step has succeeded.
 made=$scratch/libdispatch.so
 swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
