@@ -1,5 +1,4 @@
 // Where the bytes of a board come from, and what /proc says about the threads of its process.
-import Glibc
 
 /// A message for the person at the terminal: what failed, and what to do.
 package struct InsideError: Error, CustomStringConvertible {

@@ -1,5 +1,4 @@
 // What the command prints of one board: findings, threads, queues.
-import Glibc
 
 /// One look at a process or at a file.
 package struct Dump {

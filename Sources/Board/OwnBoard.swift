@@ -1,6 +1,5 @@
 // The board of this process, read where it lies. A page of the board that no queue has used is not
 // read, because reading it would give it memory.
-import Glibc
 
 /// This process's own board.
 package struct OwnBoard: BoardSource {

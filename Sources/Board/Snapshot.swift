@@ -1,6 +1,5 @@
 // A board as values: threads and queues. Every byte may be wrong, by accident or on purpose, so
 // each number is checked before it is used, and each text is made printable.
-import Glibc
 
 /// A thread as its record shows it.
 package struct ThreadRecord: Sendable {

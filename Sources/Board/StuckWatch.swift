@@ -5,7 +5,6 @@
 //   a wait becomes old enough                then
 //   a wait is old, and no finding            again and again, in pauses that double while the same
 //                                            threads wait: its holder may fall asleep without a change
-import Glibc
 
 /// Looks at this process's own board, and calls a handler with what is stuck.
 package final class StuckWatch: @unchecked Sendable {

@@ -41,6 +41,7 @@ indirect enum JSON {
   case text(String)
   case number(UInt64)
   case flag(Bool)
+  case null
   case list([JSON])
   case object([(String, JSON)])
 
@@ -49,6 +50,7 @@ indirect enum JSON {
     case .text(let text): Self.quoted(text)
     case .number(let number): String(number)
     case .flag(let flag): flag ? "true" : "false"
+    case .null: "null"
     case .list(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
     case .object(let fields):
       "{" + fields.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"

@@ -56,9 +56,12 @@ done
 
 echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; local: *; };' \
   >"$scratch/exports.map"
+# The order decides through which module the compiler finds the types of the C library, and with it
+# which imports must be public: the exports come first.
 mapfile -t sources < <(
-  find Sources/Primitives Sources/GrandCentralCore Sources/Board Sources/CDispatchExports \
-    -name '*.swift' | sort)
+  for folder in Sources/CDispatchExports Sources/GrandCentralCore Sources/Primitives Sources/Board; do
+    find "$folder" -name '*.swift' | sort
+  done)
 # Under a temporary name until every step has succeeded.
 made=$scratch/libdispatch.so
 swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \

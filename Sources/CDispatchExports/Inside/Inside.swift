@@ -38,9 +38,10 @@ private final class HeldSnapshot {
 }
 
 /// Returns the object behind a handle, which the program keeps until it frees it.
-private func held(_ handle: Handle?, _ function: StaticString = #function) -> HeldSnapshot {
+private func held(_ handle: Handle?) -> HeldSnapshot {
   guard let handle else {
-    clientFault("\(function): the snapshot is NULL. Pass one of grandcentral_snapshot_create().")
+    clientFault(
+      "grandcentral_snapshot_get_…() was called with NULL. Pass what grandcentral_snapshot_create() returned.")
   }
   // SAFETY: the header's contract.
   return Unmanaged<HeldSnapshot>.fromOpaque(handle).takeUnretainedValue()
@@ -48,11 +49,11 @@ private func held(_ handle: Handle?, _ function: StaticString = #function) -> He
 
 /// Returns the element at an index.
 private func at<Element>(
-  _ index: Int, in elements: [Element], _ noun: StaticString, _ function: StaticString = #function
+  _ index: Int, in elements: [Element], _ noun: StaticString
 ) -> Element {
   require(
     elements.indices.contains(index),
-    "\(function): index \(index) is not below the number of \(noun), \(elements.count).")
+    "grandcentral_snapshot_get_\(noun)_…(): index \(index) is not below the count, \(elements.count).")
   return elements[index]
 }
 
@@ -77,7 +78,7 @@ public func snapshotFindingCount(_ snapshot: Handle?) -> Int { held(snapshot).fi
 
 @c(grandcentral_snapshot_get_finding_kind)
 public func snapshotFindingKind(_ snapshot: Handle?, _ index: Int) -> Int32 {
-  switch at(index, in: held(snapshot).findings, "findings").kind {
+  switch at(index, in: held(snapshot).findings, "finding").kind {
   case .deadlock: 1
   case .explosion: 2
   case .forgottenResume: 3
@@ -89,15 +90,13 @@ public func snapshotFindingKind(_ snapshot: Handle?, _ index: Int) -> Int32 {
 
 @c(grandcentral_snapshot_get_finding_text)
 public func snapshotFindingText(_ snapshot: Handle?, _ index: Int) -> UnsafePointer<CChar> {
-  at(index, in: held(snapshot).findingTexts, "findings")
+  at(index, in: held(snapshot).findingTexts, "finding")
 }
 
 // MARK: Threads
 
-private func thread(
-  _ snapshot: Handle?, _ index: Int, _ function: StaticString = #function
-) -> ThreadRecord {
-  at(index, in: held(snapshot, function).threads, "threads", function)
+private func thread(_ snapshot: Handle?, _ index: Int) -> ThreadRecord {
+  at(index, in: held(snapshot).threads, "thread")
 }
 
 @c(grandcentral_snapshot_get_thread_count)
@@ -110,7 +109,7 @@ public func snapshotThreadID(_ snapshot: Handle?, _ index: Int) -> UInt32 {
 
 @c(grandcentral_snapshot_get_thread_name)
 public func snapshotThreadName(_ snapshot: Handle?, _ index: Int) -> UnsafePointer<CChar> {
-  at(index, in: held(snapshot).names, "threads")
+  at(index, in: held(snapshot).names, "thread")
 }
 
 @c(grandcentral_snapshot_get_thread_activity)
@@ -146,10 +145,8 @@ public func snapshotThreadHolder(_ snapshot: Handle?, _ index: Int) -> UInt32 {
 
 // MARK: Queues
 
-private func record(
-  _ snapshot: Handle?, _ index: Int, _ function: StaticString = #function
-) -> QueueRecord {
-  at(index, in: held(snapshot, function).queues, "queues", function)
+private func record(_ snapshot: Handle?, _ index: Int) -> QueueRecord {
+  at(index, in: held(snapshot).queues, "queue")
 }
 
 @c(grandcentral_snapshot_get_queue_count)
@@ -162,7 +159,7 @@ public func snapshotQueueID(_ snapshot: Handle?, _ index: Int) -> UInt32 {
 
 @c(grandcentral_snapshot_get_queue_label)
 public func snapshotQueueLabel(_ snapshot: Handle?, _ index: Int) -> UnsafePointer<CChar> {
-  at(index, in: held(snapshot).labels, "queues")
+  at(index, in: held(snapshot).labels, "queue")
 }
 
 @c(grandcentral_snapshot_get_queue_kind)
