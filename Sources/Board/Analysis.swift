@@ -20,6 +20,9 @@ package struct Finding: Sendable, Equatable {
   package var key: String { "\(kind.rawValue) \(subject)" }
   package let headline: String
   package let details: [String]
+  /// Whether a wait of it has not lasted long enough. A dump shows a deadlock at once, because it
+  /// does not end by itself unless a wait has a limit.
+  package var isYoung = false
 }
 
 package struct Analysis {
@@ -139,7 +142,8 @@ package struct Analysis {
       return Finding(
         kind: .deadlock, subject: "\(cycle.map { snapshot.threads[$0].id }.sorted())",
         headline: FindingWords.deadlock(threads: cycle.count),
-        details: links(cycle, isClosed: true) + [FindingWords.deadlockAdvice])
+        details: links(cycle, isClosed: true) + [FindingWords.deadlockAdvice],
+        isYoung: !cycle.allSatisfy { isOld(snapshot.threads[$0]) })
     }
   }
 
@@ -200,7 +204,9 @@ package struct Analysis {
         headline:
           "Queue '\(label(place))' is stuck behind one item: "
           + "\(Self.threads(threads.count, "wait")) for it.",
-        details: threads.map { "\(describe($0)) \(doing($0))" + FindingWords.held(by: "thread \(holder)") })
+        details: threads.map {
+          "\(describe($0)) \(doing($0))" + FindingWords.held(by: "thread \(holder)")
+        })
     }
   }
 

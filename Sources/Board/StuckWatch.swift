@@ -1,10 +1,12 @@
-// Reports what is stuck in this process, for handlers of the program and for GRANDCENTRAL_DUMP_AFTER.
+// Reports what is stuck in this process, for handlers of the program and for
+// GRANDCENTRAL_DUMP_AFTER.
 // BlackBox/BoardWatch has the thread and says when the board has changed. This decides when a look
 // is worth while:
 //   no thread waits, nothing is suspended    after the next change
 //   a wait becomes old enough                then
 //   a wait is old, and no finding            again and again, in pauses that double while the same
-//                                            threads wait: its holder may fall asleep without a change
+//                                            threads wait: its holder may fall asleep without a
+//                                            change
 
 /// Looks at this process's own board, and calls a handler with what is stuck.
 package final class StuckWatch: @unchecked Sendable {
@@ -46,8 +48,9 @@ package final class StuckWatch: @unchecked Sendable {
       return nil
     }
     guard let dump = Dump.ofThisProcess(stuckAfter: after) else { return nil }
-    let new = dump.findings.filter { !reported.contains($0.key) }
-    reported = Set(dump.findings.map(\.key))
+    let stuck = dump.findings.filter { !$0.isYoung }
+    let new = stuck.filter { !reported.contains($0.key) }
+    reported = Set(stuck.map(\.key))
     if !new.isEmpty { handler(dump, new) }
     return nextLook(dump.analysis)
   }
@@ -90,8 +93,8 @@ extension Snapshot {
 
 // MARK: The environment
 
-/// Adds what GRANDCENTRAL_DUMP_AFTER asks for, when the process has made its board. The engine calls
-/// it, where this module is linked.
+/// Adds what GRANDCENTRAL_DUMP_AFTER asks for, when the process has made its board. The engine
+/// calls it, where this module is linked.
 @c(gc_board_was_made)
 public func boardWasMade() {
   let watch = BlackBox.shared.watch
@@ -106,7 +109,8 @@ private func readEnvironment() {
   guard let seconds = Double(text), seconds > 0, seconds < 1e9 else {
     return report(
       .settingIgnored,
-      "GRAND CENTRAL: GRANDCENTRAL_DUMP_AFTER='\(text)' is no positive number of seconds and is ignored.")
+      "GRAND CENTRAL: GRANDCENTRAL_DUMP_AFTER='\(text)' is no positive number of seconds and is ignored."
+    )
   }
   let (_, error) = StuckWatch.begin(after: UInt64(seconds * 1e9)) { dump, _ in
     report(

@@ -18,7 +18,8 @@ private struct SignalState {
   var isChanged = false
   var settings = termios()
 }
-// SAFETY: written by the command's only thread, while the signals' handlers do not run or only read.
+// SAFETY: written by the command's only thread, while the signals' handlers do not run or only
+// read.
 private nonisolated(unsafe) let state = UnsafeMutablePointer<SignalState>.allocate(capacity: 1)
 
 private let endingSignals = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]

@@ -20,7 +20,8 @@ extension Activity {
     }
     lines.append(
       style.title(
-        "  ITEMS/S     WAIT p50  p99        RUN p50  p99        BUSY   QUEUED  QUEUE, AND WHAT RUNS"))
+        "  ITEMS/S     WAIT p50  p99        RUN p50  p99        BUSY   QUEUED  QUEUE, AND WHAT RUNS"
+      ))
     return lines + queues.map(line)
   }
 

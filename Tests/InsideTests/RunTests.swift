@@ -133,7 +133,8 @@ private final class Supervision {
     #expect(report.first?.hasSuffix("Deadlock: 2 threads wait for each other.") == true)
     #expect(
       report.dropFirst().prefix(2).allSatisfy {
-        $0.contains(/^  thread \d+ '\w+' waits for queue '\w+' for \d+\.\d s, held by thread \d+ '\w+'$/)
+        $0.contains(
+          /^  thread \d+ '\w+' waits for queue '\w+' for \d+\.\d s, held by thread \d+ '\w+'$/)
       }, "\(report)")
   }
 

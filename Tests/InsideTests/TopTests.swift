@@ -118,7 +118,10 @@ private final class TerminalTop {
 private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
 
 @Suite("grandcentral top in a terminal") struct TerminalTopTests {
-  enum End: Sendable { case key(UInt8), signal(Int32) }
+  enum End: Sendable {
+    case key(UInt8)
+    case signal(Int32)
+  }
 
   @Test(arguments: [
     End.key(UInt8(ascii: "q")), .key(3), .signal(SIGTERM), .signal(SIGHUP), .signal(SIGQUIT),

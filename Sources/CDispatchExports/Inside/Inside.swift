@@ -41,7 +41,8 @@ private final class HeldSnapshot {
 private func held(_ handle: Handle?) -> HeldSnapshot {
   guard let handle else {
     clientFault(
-      "grandcentral_snapshot_get_…() was called with NULL. Pass what grandcentral_snapshot_create() returned.")
+      "grandcentral_snapshot_get_…() was called with NULL. Pass what grandcentral_snapshot_create() returned."
+    )
   }
   // SAFETY: the header's contract.
   return Unmanaged<HeldSnapshot>.fromOpaque(handle).takeUnretainedValue()
@@ -53,7 +54,8 @@ private func at<Element>(
 ) -> Element {
   require(
     elements.indices.contains(index),
-    "grandcentral_snapshot_get_\(noun)_…(): index \(index) is not below the count, \(elements.count).")
+    "grandcentral_snapshot_get_\(noun)_…(): index \(index) is not below the count, \(elements.count)."
+  )
   return elements[index]
 }
 
@@ -210,7 +212,8 @@ public func whenStuckFunction(
 ) -> Handle {
   require(
     interval > 0,
-    "grandcentral_when_stuck_f(0): the interval must be positive, or every wait would be stuck at once.")
+    "grandcentral_when_stuck_f(0): the interval must be positive, or every wait would be stuck at once."
+  )
   guard interval < UInt64.max else { return Unmanaged.passRetained(StuckHandle(nil)).toOpaque() }
   let call = StuckFunction(context: context, function: function)
   let begun = StuckWatch.begin(after: interval) { dump, _ in

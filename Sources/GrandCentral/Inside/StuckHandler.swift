@@ -19,8 +19,8 @@ extension DispatchSnapshot {
   /// Call from any thread. A child of `fork()` keeps the handlers.
   ///
   /// - Parameters:
-  ///   - interval: how long a wait must last. With `.never` the handler is never called. An interval
-  ///     that is not positive stops the process.
+  ///   - interval: how long a wait must last. With `.never` the handler is never called. An
+  ///     interval that is not positive stops the process.
   ///   - handler: called with the snapshot.
   /// - Returns: the handler's registration. The program keeps it if it wants to cancel it; the
   ///   handler stays without it.

@@ -4,7 +4,8 @@
 // After a look, an observer says when it wants the next one. A change of the board brings that look
 // forward, but not closer to the last one than the observer's gap. Without a change and without a
 // time, the thread sleeps until one comes (WatchSignal), so an idle process is not woken.
-// In the gap the thread does not sleep on the signal: a busy process would wake it with each change.
+// In the gap the thread does not sleep on the signal: a busy process would wake it with each
+// change.
 import CGrandCentralLinux
 
 /// Looks at the board from time to time, on the watch's thread.

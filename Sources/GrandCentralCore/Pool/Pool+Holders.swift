@@ -15,7 +15,10 @@ extension Pool {
     let details =
       shownHolders()
       ?? FindingWords.counted(
-        FindingWords.holders, holders.map { (name: $0.label == Pool.unnamed ? $0.label : "'\($0.label)'", count: $0.count) })
+        FindingWords.holders,
+        holders.map {
+          (name: $0.label == Pool.unnamed ? $0.label : "'\($0.label)'", count: $0.count)
+        })
     report(
       .threadLimitReached,
       FindingWords.text(
@@ -23,8 +26,8 @@ extension Pool {
         details + FindingWords.counted("Tasks that sleep on them:", tasks) + [reason.advice]))
   }
 
-  /// The lines of the dump about the queues that hold the threads, if the reader of boards is linked
-  /// and all of them sleep.
+  /// The lines of the dump about the queues that hold the threads, if the reader of boards is
+  /// linked and workers sleep.
   private func shownHolders() -> [String]? {
     guard let text = gc_board_holders_of_process() else { return nil }
     defer { free(text) }
