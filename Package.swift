@@ -58,20 +58,30 @@ let package = Package(
     .target(
       name: "GrandCentralDropIn", dependencies: ["GrandCentralExports"], swiftSettings: language,
       linkerSettings: [.linkedLibrary("dispatch"), .linkedLibrary("BlocksRuntime")]),
+    // Reads a board and explains what hangs: that of another process for the command, and a
+    // program's own for the programs that ask.
+    .target(
+      name: "GrandCentralBoard", dependencies: ["CGrandCentralLinux", "GrandCentralCore"],
+      path: "Sources/Board", swiftSettings: language),
     // The functions of the C API, for the drop-in libdispatch.so (scripts/dev dropin). A program
     // that links this target exports the API itself.
     .target(
       name: "GrandCentralExports",
-      dependencies: ["CGrandCentralStorage", "CGrandCentralLinux", "GrandCentralCore"],
+      dependencies: [
+        "CGrandCentralStorage", "CGrandCentralLinux", "GrandCentralBoard", "GrandCentralCore",
+      ],
       path: "Sources/CDispatchExports", swiftSettings: language),
     // The module that users import.
     .target(
-      name: "GrandCentral", dependencies: ["GrandCentralCore"], swiftSettings: language),
+      name: "GrandCentral", dependencies: ["GrandCentralBoard", "GrandCentralCore"],
+      swiftSettings: language),
 
-    // Reads the board of another process, and explains what hangs there.
+    // Finds the board of another process, and records what it does.
     .target(
       name: "GrandCentralInside",
-      dependencies: ["CGrandCentralLinux", "GrandCentralCore", "GrandCentralPrimitives"],
+      dependencies: [
+        "CGrandCentralLinux", "GrandCentralBoard", "GrandCentralCore", "GrandCentralPrimitives",
+      ],
       path: "Sources/Inside",
       resources: ["page.html", "page.css"].map { .embedInCode("Timeline/Page/\($0)") }
         + timelineScripts.map { .embedInCode("Timeline/Page/\($0).js") },

@@ -109,6 +109,18 @@ void *gc_board_map(const char *folder, size_t bytes) {
   return memory;
 }
 
+// The reader of boards stands above the engine, and a program need not link it.
+extern void gc_board_was_made(void) __attribute__((weak));
+extern char *gc_board_holders(void) __attribute__((weak));
+
+void gc_board_made(void) {
+  if (gc_board_was_made != NULL) gc_board_was_made();
+}
+
+char *gc_board_holders_of_process(void) {
+  return gc_board_holders != NULL ? gc_board_holders() : NULL;
+}
+
 void gc_board_name(char *name, bool of_program) {
   memset(name, 0, 16);
   if (of_program) {

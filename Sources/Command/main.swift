@@ -6,6 +6,7 @@ let usage = """
   Usage: grandcentral ps
          grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
          grandcentral run [--dump-after SECONDS] [--stuck-after SECONDS] [--] PROGRAM [ARGUMENT…]
+         grandcentral top PID [--interval SECONDS] [--once] [--json] [--sampled]
          grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS] [--sampled]
          grandcentral report FILE [--json]
          grandcentral timeline FILE [-o PAGE] [--perfetto OUTPUT]
@@ -20,6 +21,10 @@ let usage = """
     --dump-after SECONDS     prints the dump of a program that still runs after this time
     --all                    shows idle threads and all queues
     --json                   prints one JSON object
+    top PID                  shows a table of queues each second, until q or ^C: items a second, how
+                             long they wait and run (median, 99th percentile), what runs
+    --interval SECONDS       the time between two tables
+    --once                   prints one table and ends
     record PID               records each item, until ^C or for --seconds, in FILE (by default
                              grandcentral.gcrecord)
     record [OPTIONS] -- PROGRAM…
@@ -114,6 +119,8 @@ case "dump":
   exit(dump(Array(arguments.dropFirst())))
 case "run":
   Run.perform(RunOptions(Array(arguments.dropFirst())))
+case "top":
+  exit(top(Array(arguments.dropFirst())))
 case "record":
   exit(record(Array(arguments.dropFirst())))
 case "report":
@@ -121,7 +128,7 @@ case "report":
 case "timeline":
   exit(timeline(Array(arguments.dropFirst())))
 case nil:
-  failUsage("Name a verb: ps, dump, run, record, report or timeline.")
+  failUsage("Name a verb: ps, dump, run, top, record, report or timeline.")
 case .some(let verb):
   failUsage("There is no verb '\(verb)'.")
 }

@@ -3,19 +3,8 @@
 // The bytes come by pread(2), not by mmap(2): a process that shrinks its file could otherwise end
 // its reader with SIGBUS.
 import Glibc
+import GrandCentralBoard
 import GrandCentralCore
-
-/// A message for the person at the terminal: what failed, and what to do.
-package struct InsideError: Error, CustomStringConvertible {
-  package let description: String
-  package init(_ description: String) { self.description = description }
-}
-
-/// The bytes of a board.
-package protocol BoardSource {
-  /// Reads bytes at an offset. Returns fewer than `count` at the end of the file.
-  func read(at offset: Int, count: Int) -> [UInt8]
-}
 
 /// An open file with a board.
 package final class BoardFile: BoardSource {
@@ -119,26 +108,6 @@ package enum Processes {
   static func name(of process: Int) -> String {
     readText("/proc/\(process)/comm").map { String($0.prefix { $0 != "\n" }) } ?? "?"
   }
-
-  /// What the kernel knows of a thread.
-  struct Scheduling: Equatable {
-    /// A letter as in proc(5), field 3 of `stat`.
-    let state: Character
-    let switches: String
-    var isAsleep: Bool { "SDTt".contains(state) }
-    var isStopped: Bool { "Tt".contains(state) }
-  }
-
-  static func scheduling(_ process: Int, _ thread: UInt32) -> Scheduling? {
-    guard let text = readText("/proc/\(process)/task/\(thread)/status") else { return nil }
-    func line(_ label: String) -> Substring? {
-      text.split(separator: "\n").first { $0.hasPrefix(label) }?.dropFirst(label.count)
-    }
-    guard let state = line("State:")?.first(where: { $0.isLetter }) else { return nil }
-    let switches =
-      (line("voluntary_ctxt_switches:") ?? "") + "/" + (line("nonvoluntary_ctxt_switches:") ?? "")
-    return Scheduling(state: state, switches: String(switches))
-  }
 }
 
 func namesInFolder(_ path: String) -> [String]? {
@@ -160,19 +129,4 @@ func linkTarget(_ path: String) -> String {
     readlink(path, $0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped, 512)
   }
   return String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
-}
-
-func readText(_ path: String) -> String? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 16384)
-  while true {
-    let count = read(descriptor, &buffer, buffer.count)
-    if count < 0 && errno == EINTR { continue }
-    if count <= 0 { break }
-    bytes += buffer.prefix(count)
-  }
-  return String(decoding: bytes, as: UTF8.self)
 }

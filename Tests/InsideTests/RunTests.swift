@@ -130,10 +130,11 @@ private final class Supervision {
     supervision.read(until: "in the same order.")
     #expect(supervision.end().signal == SIGILL)
     let report = supervision.text.split(separator: "\n").filter { $0 != "ready" }
-    #expect(report.first?.hasSuffix("Deadlock: 2 threads wait for each other in sync().") == true)
+    #expect(report.first?.hasSuffix("Deadlock: 2 threads wait for each other.") == true)
     #expect(
       report.dropFirst().prefix(2).allSatisfy {
-        $0.contains(/^  thread \d+ '\w+' waits for queue '\w+', held by thread \d+ '\w+'$/)
+        $0.contains(
+          /^  thread \d+ '\w+' waits for queue '\w+' for \d+\.\d s, held by thread \d+ '\w+'$/)
       }, "\(report)")
   }
 

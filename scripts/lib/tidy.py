@@ -19,7 +19,8 @@ IMPORTS = {
     # Only Platform/Imports.swift imports Primitives: the models compile the other files without it.
     CORE: {"CGrandCentralLinux"},
     "Verification/Sources/ModelChecker": {"CFibers", "Synchronization"},
-    "Sources/GrandCentral/": {"GrandCentralCore", "Glibc", "Musl"},
+    "Sources/Board": {"GrandCentralCore"},
+    "Sources/GrandCentral/": {"GrandCentralBoard", "GrandCentralCore", "Glibc", "Musl"},
 }
 
 problems = []

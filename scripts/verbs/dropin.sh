@@ -33,8 +33,8 @@ if [[ -n ${DROPIN_SANITIZER:-} ]]; then
 fi
 
 # Do nothing if the library is newer than all its inputs.
-inputs=(Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports Sources/CDispatchStorage
-  Sources/CLinux scripts/verbs/dropin.sh)
+inputs=(Sources/Primitives Sources/GrandCentralCore Sources/Board Sources/CDispatchExports
+  Sources/CDispatchStorage Sources/CLinux scripts/verbs/dropin.sh)
 mkdir -p "$out"
 exec 9>"$out/lock"
 flock 9
@@ -54,10 +54,14 @@ for source in Sources/CLinux/*.c Sources/CDispatchStorage/*.c; do
   objects+=("$object")
 done
 
-echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; local: *; };' \
+echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; local: *; };' \
   >"$scratch/exports.map"
+# The order decides through which module the compiler finds the types of the C library, and with it
+# which imports must be public: the exports come first.
 mapfile -t sources < <(
-  find Sources/Primitives Sources/GrandCentralCore Sources/CDispatchExports -name '*.swift' | sort)
+  for folder in Sources/CDispatchExports Sources/GrandCentralCore Sources/Primitives Sources/Board; do
+    find "$folder" -name '*.swift' | sort
+  done)
 # Under a temporary name until every step has succeeded. No incremental code generation: it leaves a
 # hash in the library that depends on the folder, so two builds would differ.
 made=$scratch/libdispatch.so

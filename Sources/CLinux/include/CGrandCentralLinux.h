@@ -394,6 +394,11 @@ void *_Nullable gc_board_map(const char *_Nullable folder, size_t bytes);
 void gc_board_name(char *_Nonnull name, bool of_program);
 // Closes the parent's descriptor in a forked child, if it is still that file.
 void gc_board_leave_to_parent(void);
+// Calls gc_board_was_made() of Sources/Board, if it is linked. Any thread that holds no lock.
+void gc_board_made(void);
+// Returns the text of gc_board_holders() of Sources/Board, which the caller frees; NULL: it is not
+// linked, or the board does not show the holders.
+char *_Nullable gc_board_holders_of_process(void);
 
 // The word that says what the engine records, which other processes set: see BlackBox/EventLayout.
 // Without a board, the address of a word that is always 0.

@@ -32,6 +32,10 @@ package final class BlackBox: @unchecked Sendable {
   /// without a lock.
   let queueTurns = Atomic<UInt64>(0)
   let eventChunks = EventChunkPool()
+  /// Wakes what watches this process from inside.
+  package let watch = BoardWatch()
+  /// The number of the first queue record that was never used. Grows, under the lock.
+  private let queuesUsed = Atomic<UInt32>(0)
   private let lock = Lock()
   private var freeWriters: [UnsafeMutablePointer<BoardWriter>] = []
   private var writersMade = 0
@@ -59,7 +63,10 @@ package final class BlackBox: @unchecked Sendable {
   static func open() {
     #if !GRANDCENTRAL_MODEL
       // relaxed: a guess that the lock confirms.
-      if shared.memory.load(ordering: .relaxed) == 0 { shared.make() }
+      if shared.memory.load(ordering: .relaxed) == 0 {
+        shared.make()
+        gc_board_made()
+      }
     #endif
   }
 
@@ -142,6 +149,36 @@ package final class BlackBox: @unchecked Sendable {
     return record(at: BoardLayout.queuesOffset + Int(place) * BoardLayout.recordBytes, in: start)
   }
 
+  /// Notes that a queue's record is in use, for readers that need not look further.
+  func noteUsed(_ place: UInt32) {
+    // relaxed: a guess that the lock confirms.
+    if place >= queuesUsed.load(ordering: .relaxed) { extendUse(to: place) }
+  }
+
+  @inline(never)
+  private func extendUse(to place: UInt32) {
+    guard let start = Self.start, place < BoardLayout.queueCapacity else { return }
+    lock.withLock {
+      guard place >= queuesUsed.load(ordering: .relaxed) else { return }
+      // In steps, so that few queues take the lock.
+      let used = (place / 64 + 1) * 64
+      queuesUsed.store(used, ordering: .relaxed)
+      Self.words(at: start)[BoardLayout.Header.queuesUsed]
+        .store(UInt64(used), ordering: .relaxed)
+    }
+  }
+
+  /// Reads words of this process's own board, one after the other; fewer than `count` at its end.
+  /// Any thread.
+  package static func readWords(at offset: Int, count: Int) -> [UInt64] {
+    guard let start, offset >= 0, offset < BoardLayout.bytes else { return [] }
+    let words = words(at: start + offset)
+    // acquiring: the order that the protocols of records and chunks ask of a reader.
+    return (0..<min(count, (BoardLayout.bytes - offset) / 8)).map {
+      words[$0].load(ordering: .acquiring)
+    }
+  }
+
   /// The calling thread's name, or the program's.
   static func nameWords(ofProgram: Bool = false) -> (UInt64, UInt64) {
     var words: (UInt64, UInt64) = (0, 0)
@@ -185,6 +222,8 @@ extension BlackBox: ForkParticipant {
     eventChunks.forget()
     freeWriters = []
     writersMade = 0
+    queuesUsed.store(0, ordering: .relaxed)
+    watch.afterFork()
     generationWord.wrappingAdd(1, ordering: .relaxed)
     memory.store(0, ordering: .relaxed)
     #if !GRANDCENTRAL_MODEL

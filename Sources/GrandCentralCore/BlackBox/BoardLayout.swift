@@ -23,7 +23,7 @@ package enum BoardLayout {
   package static var fileName: String { "grandcentral" }
 
   /// The words of the header. `magic` is written last; the rest never changes, except for
-  /// `threadsUsed`, which only grows.
+  /// `threadsUsed` and `queuesUsed`, which only grow.
   package enum Header {
     package static var magic: Int { 0 }
     package static var version: Int { 1 }
@@ -41,6 +41,8 @@ package enum BoardLayout {
     package static var maxThreads: Int { 10 }
     /// The name of the process: two words.
     package static var name: Int { 11 }
+    /// The number of the first queue record that was never used; 0: not known.
+    package static var queuesUsed: Int { 13 }
   }
 
   /// The words of a thread's record.
@@ -71,7 +73,7 @@ package enum BoardLayout {
   /// The words of a queue's record.
   package enum Queue {
     package static var address: Int { 1 }
-    /// Kind in the lowest byte, width in the next two.
+    /// Kind in the lowest byte, width in the next two, the band of the queue's own QoS above.
     package static var kind: Int { 2 }
     /// The record of the target queue. Words 3 to 5 are written one by one, outside any turn.
     package static var target: Int { 3 }

@@ -90,6 +90,7 @@ extension BlackBox {
       record.set(BoardLayout.Thread.held + 2, held.2)
       record.set(BoardLayout.Thread.held + 3, held.3)
     }
+    shared.watch.signal.noteChange()
   }
 
   /// Notes that the wait is over.
@@ -131,6 +132,7 @@ extension BlackBox {
   static func noteWorker(_ thread: ThreadContext) {
     guard let writer = writer(of: thread) else { return }
     noteActivity(.running, of: thread, writer)
+    shared.watch.signal.noteChange()
   }
 
   /// Notes that a worker sleeps without work.
@@ -138,6 +140,7 @@ extension BlackBox {
     guard let writer = writer(of: thread) else { return }
     writer.pointee.place = 0
     noteActivity(.idle, of: thread, writer)
+    shared.watch.signal.noteChange()
   }
 
   /// Notes that a worker was woken.

@@ -12,6 +12,8 @@
 package enum ReportKind: CaseIterable {
   // Work is late until the system gives what it refused.
   case threadRefused, threadLimitReached, eventsRefused
+  // What hangs, on request of the environment.
+  case stuck
   // A source receives none, or only some, of its events.
   case fileCannotBeWatched, memoryPressureUnknown, forksUnknown
   // The process is linked or configured in an unexpected way.
@@ -25,7 +27,7 @@ package enum ReportKind: CaseIterable {
   /// Whether the kind is printed without a request.
   package var isAlwaysPrinted: Bool {
     switch self {
-    case .threadRefused, .threadLimitReached, .eventsRefused: true
+    case .threadRefused, .threadLimitReached, .eventsRefused, .stuck: true
     case .fileCannotBeWatched, .memoryPressureUnknown, .forksUnknown: true
     case .duplicateEngine, .settingIgnored, .ringRefusedThoughAskedFor: true
     case .clientText: true

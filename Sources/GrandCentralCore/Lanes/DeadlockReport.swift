@@ -1,27 +1,23 @@
-// Room: Lanes/DeadlockReport. The messages with which a deadlock stops the process.
+// Room: Lanes/DeadlockReport. The messages with which a deadlock stops the process. That of a cycle
+// has the words of the dump (BlackBox/FindingWords).
 
 enum DeadlockReport {
   /// Stops the process: each of these threads waits for the next, and the last for the first.
   static func fail(_ cycle: [LongWait]) -> Never {
-    let waiters =
-      cycle.count == 1
-      ? "1 thread waits for itself" : "\(cycle.count) threads wait for each other"
-    var lines = ["Deadlock: \(waiters) in sync()."]
-    for (index, wait) in cycle.enumerated() {
-      let holder = cycle[(index + 1) % cycle.count]
-      lines.append(
-        "  thread \(describe(wait)) waits for queue '\(wait.lane.laneLabel)', "
-          + "held by thread \(describe(holder))")
+    let lines = cycle.enumerated().map { index, wait in
+      let awaited = FindingWords.queue(wait.lane.laneLabel)
+      return describe(wait) + " " + FindingWords.wait(for: awaited, wait.age)
+        + FindingWords.held(by: describe(cycle[(index + 1) % cycle.count]))
     }
-    lines.append(
-      "Use async() for one of these, or let all of them enter the queues in the same order.")
-    clientFault(lines.joined(separator: "\n"))
+    clientFault(
+      FindingWords.text(
+        FindingWords.deadlock(threads: cycle.count), lines + [FindingWords.deadlockAdvice]))
   }
 
   private static func describe(_ wait: LongWait) -> String {
     let number = wait.thread.shared.threadID.load(ordering: .relaxed)
     let task = wait.task.map { " (\($0))" } ?? ""
-    return "\(number) '\(Process.threadName(number))'\(task)"
+    return FindingWords.thread(number, Process.threadName(number)) + task
   }
 }
 

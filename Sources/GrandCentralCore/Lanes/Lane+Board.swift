@@ -27,6 +27,7 @@ extension Lane {
     let (won, _) = boardGeneration.compareExchange(
       expected: generation, desired: BlackBox.generation, ordering: .relaxed)
     if won {
+      BlackBox.shared.noteUsed(registeredPlace)
       write(record)
       if gc_event_control_now() != 0 {
         BlackBox.recordQueue(registeredSlot, kind: kind.rawValue, label: laneLabel)
@@ -37,7 +38,9 @@ extension Lane {
 
   private final func write(_ record: BoardRecord) {
     var label = laneLabel
-    let kind = UInt64(kind.rawValue) | UInt64(width.load(ordering: .relaxed)) << 8
+    let kind =
+      UInt64(kind.rawValue) | UInt64(width.load(ordering: .relaxed)) << 8
+      | UInt64(ownQoS.band.rawValue) << 24
     let isSuspended = state.load(ordering: .relaxed).isSuspended
     let since = isSuspended ? Clock.coarseNanoseconds() : 0
     var turn = nextTurn()
@@ -136,6 +139,7 @@ extension Lane {
     guard let record = BlackBox.queueRecord(shownPlace) else { return }
     // The count is shown and nothing depends on it.
     record.words[BoardLayout.Queue.queuedSuspended].wrappingAdd(1, ordering: .relaxed)
+    BlackBox.shared.watch.signal.noteChange()
   }
 
   /// A wait for this lane, as the board shows it.

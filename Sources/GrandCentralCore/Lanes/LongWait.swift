@@ -23,6 +23,12 @@ struct LongWait {
   let lane: Lane
   /// The thread's task of Swift Concurrency, in words, if it has a name or an actor.
   let task: String?
+  private let registered = Clock.monotonicNanoseconds()
+
+  /// For how long the thread has waited, in nanoseconds.
+  var age: UInt64 {
+    Clock.monotonicNanoseconds() &- registered &+ Tuning.deadlockSuspicionNanoseconds
+  }
 
   /// Registers the calling thread, searches, and sleeps until `sleep` returns true: the wait is
   /// over. `sleep` returns false at its deadline, at which the thread searches again. Stops the

@@ -1,4 +1,5 @@
 // Room: Pool/Pool+Holders. Reports which queues hold the threads when queued work does not start.
+import CGrandCentralLinux
 
 extension Pool {
   /// Reports the queues that hold the threads, once for each reason until the monitor sleeps again.
@@ -10,17 +11,27 @@ extension Pool {
     }
     let bit: UInt8 = 1 << reason.rawValue
     guard reported.bitwiseOr(bit, ordering: .relaxed).oldValue & bit == 0 else { return }
-    var lines = holders.prefix(16).map { "  \($0.count) × '\($0.label)'" }
-    let tasks = sleepingTasks()
-    if !tasks.isEmpty { lines.append("Tasks that sleep on them:") }
-    lines += tasks.prefix(16).map { "  \($0.count) × \($0.label)" }
+    let tasks = sleepingTasks().map { (name: $0.label, count: $0.count) }
+    let details =
+      shownHolders()
+      ?? FindingWords.counted(
+        FindingWords.holders,
+        holders.map {
+          (name: $0.label == Pool.unnamed ? $0.label : "'\($0.label)'", count: $0.count)
+        })
     report(
       .threadLimitReached,
-      """
-      GRAND CENTRAL: \(reason.words(threads: threads)) Queues that hold the threads:
-      \(lines.joined(separator: "\n"))
-      \(reason.advice)
-      """)
+      FindingWords.text(
+        "GRAND CENTRAL: \(reason.words(threads: threads))",
+        details + FindingWords.counted("Tasks that sleep on them:", tasks) + [reason.advice]))
+  }
+
+  /// The lines of the dump about the queues that hold the threads, if the reader of boards is
+  /// linked and workers sleep.
+  private func shownHolders() -> [String]? {
+    guard let text = gc_board_holders_of_process() else { return nil }
+    defer { free(text) }
+    return String(cString: text).split(separator: "\n").map(String.init)
   }
 
   /// Returns the queues whose items hold threads, those with the most threads first.
@@ -49,15 +60,18 @@ extension Pool {
       .sorted { ($1.count, $0.label) < ($0.count, $1.label) }
   }
 
+  /// The name of a global queue that has no label.
+  fileprivate static var unnamed: String { "a global queue" }
+
   private enum CurrentLabel {
     /// Returns the label of the worker's current queue, or of the global queue of its band.
     static func of(_ worker: Worker, on thread: ThreadContext, in pool: Pool) -> String {
       if let label = CurrentQueueLabels.label(of: thread) { return label }
       let root = pool.rootOfBand[Int(worker.visibleBand.load(ordering: .relaxed))]
-      guard let root else { return "a global queue" }
+      guard let root else { return Pool.unnamed }
       // SAFETY: root queues live as long as the pool that serves them.
       let object = Unmanaged<AnyObject>.fromOpaque(root).takeUnretainedValue()
-      return (object as? any CurrentQueueLabel)?.currentQueueLabel ?? "a global queue"
+      return (object as? any CurrentQueueLabel)?.currentQueueLabel ?? Pool.unnamed
     }
   }
 }
@@ -88,7 +102,7 @@ extension GrowthPolicy.Report {
   fileprivate var advice: String {
     switch self {
     case .limit, .held:
-      "Bound the number of items that wait at a time, or raise GRANDCENTRAL_THREADS."
+      FindingWords.explosionAdvice
     case .refused:
       "Bound the number of items that wait at a time, or raise the limit on threads."
     }

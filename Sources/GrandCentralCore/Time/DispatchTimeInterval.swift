@@ -58,7 +58,7 @@ extension DispatchTimeInterval {
   }
 
   /// The nanoseconds, clamped; the largest number for `.never`.
-  var saturatedNanoseconds: Int64 {
+  package var saturatedNanoseconds: Int64 {
     switch self {
     case .seconds(let count): Self.product(count, 1_000_000_000)
     case .milliseconds(let count): Self.product(count, 1_000_000)

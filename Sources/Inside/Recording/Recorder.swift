@@ -11,6 +11,7 @@ package final class Recorder {
   private let outputPath: String
   private var reader = EventReader()
   private let countsTicks = gc_counts_ticks()
+  private var lease: Lease
   private var leaseEnds: UInt64 = 0
   package private(set) var bytesWritten = 0
   private var process = 0
@@ -21,6 +22,7 @@ package final class Recorder {
   /// Opens the files; start() begins.
   package init(board: BoardFile, output path: String) throws {
     self.board = board
+    lease = Lease(board)
     outputPath = path
     output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard output >= 0 else { throw InsideError("\(path): \(systemMessage())") }
@@ -79,9 +81,9 @@ package final class Recorder {
   }
 
   private func renewLease() throws {
-    leaseEnds = gc_monotonic() + Self.leaseNanoseconds
-    // No processor counts faster than 8 GHz.
-    try set(EventLayout.lease, now + Self.leaseNanoseconds * (countsTicks ? 8 : 1))
+    // collect() renews it a second after this.
+    let pause = try lease.renew()
+    leaseEnds = gc_monotonic() + Self.leaseNanoseconds - 1_000_000_000 + pause
   }
 
   private func words(_ index: Int, _ count: Int) -> [UInt64] {

@@ -28,6 +28,38 @@ static void sleep_in_kernel(void *context) {
   for (;;) pause();
 }
 
+#ifdef __BLOCKS__
+// Two queues: an item of each waits for the other, by dispatch_sync() and for a work item. The
+// library stops a program at once whose threads wait for each other by dispatch_sync() alone.
+static void deadlock(void) {
+  dispatch_queue_t third = dispatch_queue_create("third", NULL);
+  dispatch_semaphore_t asked = dispatch_semaphore_create(0);
+  dispatch_block_t item = dispatch_block_create(0, ^{
+    dispatch_semaphore_signal(begun);
+    dispatch_semaphore_wait(asked, DISPATCH_TIME_FOREVER);
+    dispatch_sync_f(first, NULL, nothing);
+  });
+  dispatch_async(third, item);
+  dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
+  dispatch_async(first, ^{
+    dispatch_semaphore_signal(asked);
+    dispatch_block_wait(item, DISPATCH_TIME_FOREVER);
+  });
+}
+#else
+static void deadlock(void) { _exit(64); }
+#endif
+
+// Grand Central's own function, which no other library has.
+extern void *grandcentral_when_stuck_f(
+    uint64_t interval, void *context, void (*function)(void *context, void *snapshot))
+    __attribute__((weak));
+static void end(void *context, void *snapshot) {
+  (void)context;
+  (void)snapshot;
+  _exit(0);
+}
+
 int main(int count, char **arguments) {
   const char *scene = count > 1 ? arguments[1] : "";
   first = dispatch_queue_create("first", NULL);
@@ -36,7 +68,9 @@ int main(int count, char **arguments) {
   begun = dispatch_semaphore_create(0);
   never = dispatch_semaphore_create(0);
   dispatch_queue_t global = dispatch_get_global_queue(0, 0);
-  if (strcmp(scene, "group") == 0) {
+  if (strcmp(scene, "deadlock") == 0) {
+    deadlock();
+  } else if (strcmp(scene, "group") == 0) {
     dispatch_group_enter(group);
     dispatch_async_f(first, NULL, wait_for_group);
     dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
@@ -58,6 +92,11 @@ int main(int count, char **arguments) {
     dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
   } else {
     return 64;
+  }
+  if (count > 2) {
+    // Ends when it has been stuck for a second: by then it has printed its dump.
+    if (grandcentral_when_stuck_f(1000000000, NULL, end) == NULL) return 1;
+    for (;;) pause();
   }
   if (write(1, "ready\n", 6) != 6) return 1;
   char byte;

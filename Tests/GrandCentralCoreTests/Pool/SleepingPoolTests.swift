@@ -98,7 +98,7 @@ import Testing
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("GRAND CENTRAL: 2 threads are held by items that do not end"))
-    #expect(text.contains("  2 × 'a global queue'\n"))
+    #expect(text.contains("  2 × a global queue\n"))
     #expect(text.split(separator: "held by items", omittingEmptySubsequences: false).count == 2)
   }
 }

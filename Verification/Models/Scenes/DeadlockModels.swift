@@ -8,7 +8,7 @@ extension Catalogue {
       EngineModel("deadlock: two threads that wait for each other are reported") {
         $0.timePasses = true
         $0.findsLeaks = false
-        $0.tolerates = { $0.contains("Deadlock: 2 threads wait for each other in sync()") }
+        $0.tolerates = { $0.contains("Deadlock: 2 threads wait for each other.") }
       } _: { scene in
         let root = SpawningRoot()
         let first = DispatchQueue(label: "first", target: root)
@@ -19,7 +19,7 @@ extension Catalogue {
       EngineModel("deadlock: a reader and a writer that wait for each other are reported") {
         $0.timePasses = true
         $0.findsLeaks = false
-        $0.tolerates = { $0.contains("Deadlock: 2 threads wait for each other in sync()") }
+        $0.tolerates = { $0.contains("Deadlock: 2 threads wait for each other.") }
       } _: { scene in
         let root = SpawningRoot()
         let wide = DispatchQueue(label: "wide", attributes: .concurrent, target: root)
@@ -123,7 +123,7 @@ extension Catalogue {
   private static func closesLate(_ options: inout Options) {
     options.timePasses = true
     options.findsLeaks = false
-    options.tolerates = { $0.contains("Deadlock: 2 threads wait for each other in sync()") }
+    options.tolerates = { $0.contains("Deadlock: 2 threads wait for each other.") }
   }
 
   static var deadlockMutants: [Mutant] {

@@ -1,7 +1,5 @@
 // A board as values: threads and queues. Every byte may be wrong, by accident or on purpose, so
 // each number is checked before it is used, and each text is made printable.
-import Glibc
-import GrandCentralCore
 
 /// A thread as its record shows it.
 package struct ThreadRecord: Sendable {
@@ -34,6 +32,8 @@ package struct QueueRecord: Sendable {
   package var target: UInt32
   package var suspendedSince: UInt64
   package var queuedSuspended: UInt64
+  /// The band of the queue's own QoS; 0: unspecified.
+  package var band: UInt8
 }
 
 /// The contents of a board at about one moment.
@@ -80,7 +80,11 @@ package struct Snapshot: Sendable {
     name = Self.text(header, at: BoardLayout.Header.name, bytes: 15)
     let used = field(BoardLayout.Header.threadsUsed)
     readThreads(source, count: Int(min(used, UInt64(BoardLayout.threadCapacity))))
-    readQueues(source)
+    let queuesUsed = field(BoardLayout.Header.queuesUsed)
+    readQueues(
+      source,
+      count: queuesUsed == 0 || queuesUsed > UInt64(BoardLayout.queueCapacity)
+        ? BoardLayout.queueCapacity : Int(queuesUsed))
     latest =
       threads.flatMap { [$0.since, $0.queueSince] }.max() ?? field(BoardLayout.Header.made)
   }
@@ -118,11 +122,12 @@ package struct Snapshot: Sendable {
     threads = found
   }
 
-  private mutating func readQueues(_ source: some BoardSource) {
+  private mutating func readQueues(_ source: some BoardSource, count: Int) {
     // In pieces, so that one record that changes does not repeat the reading of all.
     var found: [UInt32: QueueRecord] = [:]
     let piece = 512
-    for first in stride(from: 0, to: BoardLayout.queueCapacity, by: piece) {
+    for first in stride(from: 0, to: count, by: piece) {
+      let piece = min(piece, count - first)
       let offset = BoardLayout.queuesOffset + first * BoardLayout.recordBytes
       let bytes = source.read(at: offset, count: piece * BoardLayout.recordBytes)
       if bytes.isEmpty { break }
@@ -144,19 +149,19 @@ package struct Snapshot: Sendable {
     }
   }
 
-  static func words(_ bytes: [UInt8]) -> [UInt64] {
+  package static func words(_ bytes: [UInt8]) -> [UInt64] {
     bytes.withUnsafeBytes { bytes in
       (0..<bytes.count / 8).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
     }
   }
 
   /// A text of the board, without characters that would steer a terminal.
-  static func text(_ words: [UInt64], at index: Int, bytes: Int) -> String {
+  package static func text(_ words: [UInt64], at index: Int, bytes: Int) -> String {
     let raw = words[index...].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
     return printable(String(decoding: raw.prefix(bytes).prefix { $0 != 0 }, as: UTF8.self))
   }
 
-  static func printable(_ text: String) -> String {
+  package static func printable(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
@@ -207,6 +212,7 @@ extension QueueRecord {
     let kind = Int(words[BoardLayout.Queue.kind] & 0xff)
     self.kind = kinds.indices.contains(kind) ? kinds[kind] : .unknown
     target = UInt32(truncatingIfNeeded: words[BoardLayout.Queue.target])
+    band = UInt8(truncatingIfNeeded: words[BoardLayout.Queue.kind] >> 24)
     suspendedSince = words[BoardLayout.Queue.suspendedSince]
     queuedSuspended = words[BoardLayout.Queue.queuedSuspended]
     let bytes = min(

@@ -2,7 +2,6 @@
 //   thread ─waits for→ queue ─held by→ thread ─waits for→ …
 // A thread holds the queues that its record names, and their targets. A queue without a holder may
 // have its activation in line at its target, so the walk continues there.
-import GrandCentralCore
 
 /// Something that hangs, in words.
 package struct Finding: Sendable, Equatable {
@@ -17,8 +16,13 @@ package struct Finding: Sendable, Equatable {
   package let kind: Kind
   /// The threads or the queue: what two findings of one hang have in common.
   package let subject: String
+  /// What two findings of one hang, and no others, have in common.
+  package var key: String { "\(kind.rawValue) \(subject)" }
   package let headline: String
   package let details: [String]
+  /// Whether a wait of it has not lasted long enough. A dump shows a deadlock at once, because it
+  /// does not end by itself unless a wait has a limit.
+  package var isYoung = false
 }
 
 package struct Analysis {
@@ -75,9 +79,9 @@ package struct Analysis {
     return path
   }
 
-  func age(_ since: UInt64) -> UInt64 { since == 0 || since > now ? 0 : now - since }
+  package func age(_ since: UInt64) -> UInt64 { since == 0 || since > now ? 0 : now - since }
 
-  func isOld(_ thread: ThreadRecord) -> Bool { age(thread.since) >= stuckAfter }
+  package func isOld(_ thread: ThreadRecord) -> Bool { age(thread.since) >= stuckAfter }
 
   /// The threads that must continue before the thread can, as far as known.
   func ahead(of index: Int) -> [Int] {
@@ -137,11 +141,9 @@ package struct Analysis {
       }
       return Finding(
         kind: .deadlock, subject: "\(cycle.map { snapshot.threads[$0].id }.sorted())",
-        headline: "Deadlock: \(Self.threads(cycle.count, "wait")) for "
-          + (cycle.count == 1 ? "itself." : "each other."),
-        details: links(cycle, isClosed: true) + [
-          "Use async() for one of these, or let all of them enter the queues in the same order."
-        ])
+        headline: FindingWords.deadlock(threads: cycle.count),
+        details: links(cycle, isClosed: true) + [FindingWords.deadlockAdvice],
+        isYoung: !cycle.allSatisfy { isOld(snapshot.threads[$0]) })
     }
   }
 
@@ -152,7 +154,7 @@ package struct Analysis {
       let isLast = step == path.count - 1
       let next = isLast && !isClosed ? nil : snapshot.threads[path[(step + 1) % path.count]]
       return "\(describe(thread)) \(doing(thread))"
-        + (next.map { ", held by \(describe($0))" } ?? "")
+        + (next.map { FindingWords.held(by: describe($0)) } ?? "")
     }
   }
 
@@ -202,38 +204,52 @@ package struct Analysis {
         headline:
           "Queue '\(label(place))' is stuck behind one item: "
           + "\(Self.threads(threads.count, "wait")) for it.",
-        details: threads.map { "\(describe($0)) \(doing($0)), held by thread \(holder)" })
+        details: threads.map {
+          "\(describe($0)) \(doing($0))" + FindingWords.held(by: "thread \(holder)")
+        })
     }
   }
 
+  /// As many threads that items hold are an explosion.
+  static func explosionThreads(_ maxThreads: Int) -> Int {
+    max(2, min(64, maxThreads == 0 ? 64 : maxThreads))
+  }
+
   private func explosion() -> [Finding] {
-    let limit = max(2, min(64, snapshot.maxThreads == 0 ? 64 : snapshot.maxThreads))
-    let blocked = snapshot.threads.filter { thread in
+    let blocked = blockedWorkers
+    guard blocked.count >= Self.explosionThreads(snapshot.maxThreads),
+      blocked.count > snapshot.width
+    else { return [] }
+    return [
+      Finding(
+        kind: .explosion, subject: "", headline: FindingWords.explosion(threads: blocked.count),
+        details: holders(blocked) + [FindingWords.explosionAdvice])
+    ]
+  }
+
+  /// The workers that sleep in their items.
+  private var blockedWorkers: [ThreadRecord] {
+    snapshot.threads.filter { thread in
       thread.isWorker
         && (thread.activity == .waiting
           || thread.activity == .running && isAsleep(thread.id) == true)
     }
-    guard blocked.count >= limit, blocked.count > snapshot.width else { return [] }
-    var counts: [String: Int] = [:]
-    for thread in blocked {
-      let own = thread.held.first { $0 != 0 } ?? thread.queue
-      counts[own == 0 ? "a global queue" : "'\(label(own))'", default: 0] += 1
+  }
+
+  /// The queues that hold workers in items that sleep, and what these wait for: one line each.
+  package func holders() -> [String] { holders(blockedWorkers) }
+
+  private func holders(_ blocked: [ThreadRecord]) -> [String] {
+    func counts(_ name: (ThreadRecord) -> String) -> [(name: String, count: Int)] {
+      Dictionary(grouping: blocked, by: name).map { (name: $0.key, count: $0.value.count) }
+        .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     }
-    var waits: [String: Int] = [:]
-    for thread in blocked { waits[waitWords(thread), default: 0] += 1 }
-    func lines(_ counts: [String: Int], _ prefix: String) -> [String] {
-      counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(16)
-        .map { "  \($0.value) × \(prefix)\($0.key)" }
-    }
-    return [
-      Finding(
-        kind: .explosion, subject: "",
-        headline: "Thread explosion: \(blocked.count) threads are held by items that wait.",
-        details: ["Queues that hold the threads:"] + lines(counts, "") + ["They wait for:"]
-          + lines(waits, "") + [
-            "Bound the number of items that wait at a time, or raise GRANDCENTRAL_THREADS."
-          ])
-    ]
+    return FindingWords.counted(
+      FindingWords.holders,
+      counts { thread in
+        let own = thread.held.first { $0 != 0 } ?? thread.queue
+        return own == 0 ? "a global queue" : "'\(label(own))'"
+      }) + FindingWords.counted(FindingWords.waits, counts(waitWords))
   }
 
   private func suspended() -> [Finding] {
@@ -283,12 +299,12 @@ extension Analysis {
 
 extension Analysis {
   /// A number of threads and what they do.
-  static func threads(_ number: Int, _ verb: String) -> String {
+  package static func threads(_ number: Int, _ verb: String) -> String {
     count(UInt64(number), "thread", verb)
   }
 
   fileprivate static func count(_ number: UInt64, _ noun: String, _ verb: String) -> String {
-    number == 1 ? "1 \(noun) \(verb)s" : "\(number) \(noun)s \(verb)"
+    FindingWords.count(number, noun, verb)
   }
 
   package func label(_ place: UInt32) -> String {
@@ -302,11 +318,13 @@ extension Analysis {
     return queue.label.isEmpty ? "queue \(place)" : queue.label
   }
 
-  package func describe(_ thread: ThreadRecord) -> String { "thread \(thread.id) '\(thread.name)'" }
+  package func describe(_ thread: ThreadRecord) -> String {
+    FindingWords.thread(thread.id, thread.name)
+  }
 
-  func waitWords(_ thread: ThreadRecord) -> String {
+  package func waitWords(_ thread: ThreadRecord) -> String {
     switch thread.activity == .waiting ? thread.wait : .none {
-    case .queue: "queue '\(label(thread.awaitedQueue))'"
+    case .queue: FindingWords.queue(label(thread.awaitedQueue))
     case .workItem where thread.awaitedQueue != 0:
       "a work item of queue '\(label(thread.awaitedQueue))'"
     case .workItem: "a work item"
@@ -323,7 +341,7 @@ extension Analysis {
     let since = duration(age(thread.since))
     switch thread.activity {
     case .none, .idle: return "has no work for \(since)"
-    case .waiting: return "waits for \(waitWords(thread)) for \(since)"
+    case .waiting: return FindingWords.wait(for: waitWords(thread), age(thread.since))
     case .running:
       let verb = isAsleep(thread.id) == true ? "sleeps in a system call" : "runs"
       guard thread.queue != 0 else { return "\(verb); it last woke \(since) ago" }
@@ -332,11 +350,5 @@ extension Analysis {
     }
   }
 
-  package func duration(_ nanoseconds: UInt64) -> String {
-    let tenths = nanoseconds / 100_000_000
-    if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
-    let seconds = tenths / 10
-    return seconds < 3600
-      ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds / 3600) h \(seconds / 60 % 60) min"
-  }
+  package func duration(_ nanoseconds: UInt64) -> String { FindingWords.duration(nanoseconds) }
 }

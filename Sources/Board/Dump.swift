@@ -1,7 +1,4 @@
 // What the command prints of one board: findings, threads, queues.
-import Glibc
-import GrandCentralCore
-import GrandCentralPrimitives
 
 /// One look at a process or at a file.
 package struct Dump {
@@ -14,22 +11,21 @@ package struct Dump {
   private static var secondLookNanoseconds: UInt64 { 20_000_000 }
 
   /// Looks at a live process. If something seems to hang, looks again a little later: what moved
-  /// meanwhile does not hang. `path`: the board's file, where it is known.
-  package init(process: Int, path: String? = nil, stuckAfter: UInt64) throws {
-    let source = try path.map(BoardFile.open(path:)) ?? BoardFile.open(process: process)
+  /// meanwhile does not hang.
+  package init(_ source: some BoardSource, process: Int, stuckAfter: UInt64) throws {
     let first = try Snapshot(source)
-    var before: [UInt32: Processes.Scheduling] = [:]
+    var before: [UInt32: KernelThread] = [:]
     for thread in first.threads where thread.activity == .running {
-      before[thread.id] = Processes.scheduling(process, thread.id)
+      before[thread.id] = KernelThread(thread.id, of: process)
     }
     func analysis(_ snapshot: Snapshot, _ asleep: [UInt32: Bool]) -> Analysis {
       Analysis(
         snapshot, now: Clock.monotonicNanoseconds(), stuckAfter: stuckAfter,
-        isAsleep: { asleep[$0] ?? Processes.scheduling(process, $0)?.isAsleep })
+        isAsleep: { asleep[$0] ?? KernelThread($0, of: process)?.isAsleep })
     }
     let guess = analysis(first, before.mapValues(\.isAsleep))
     isStopped =
-      Processes.scheduling(process, UInt32(truncatingIfNeeded: process))?.isStopped ?? false
+      KernelThread(UInt32(truncatingIfNeeded: process), of: process)?.isStopped ?? false
     liveProcess = process
     guard !guess.findings().isEmpty else {
       self.analysis = guess
@@ -44,7 +40,7 @@ package struct Dump {
     for index in second.threads.indices {
       let thread = second.threads[index]
       if thread.activity == .running {
-        let now = Processes.scheduling(process, thread.id)
+        let now = KernelThread(thread.id, of: process)
         asleep[thread.id] = now?.isAsleep ?? false && now == before[thread.id]
       } else if times[thread.id]?.since != thread.since
         || times[thread.id]?.object != thread.object
@@ -58,13 +54,8 @@ package struct Dump {
     findings = self.analysis.findings()
   }
 
-  /// Looks at a file that a process left behind. Where the time of its end is not known, no wait is
-  /// too short.
-  package init(path: String, endedAt: UInt64? = nil, stuckAfter: UInt64 = 0) throws {
-    try self.init(BoardFile.open(path: path), endedAt: endedAt, stuckAfter: stuckAfter)
-  }
-
-  /// As for a file, of any bytes.
+  /// Looks at the board of a process that may have ended. Where the time of its end is not known,
+  /// no wait is too short.
   package init(
     _ source: some BoardSource, endedAt: UInt64? = nil, stuckAfter: UInt64 = 0
   ) throws {
@@ -141,41 +132,6 @@ package struct Dump {
     }
     return lines
   }
-
-  // MARK: JSON
-
-  package func json() -> String {
-    let snapshot = analysis.snapshot
-    let findings = findings.map { finding in
-      JSON.object([
-        ("kind", .text(finding.kind.rawValue)), ("headline", .text(finding.headline)),
-        ("details", .list(finding.details.map { .text($0) })),
-      ])
-    }
-    let threads = snapshot.threads.map { thread in
-      JSON.object([
-        ("id", .number(UInt64(thread.id))), ("name", .text(thread.name)),
-        ("worker", .flag(thread.isWorker)), ("activity", .text("\(thread.activity)")),
-        ("waitsFor", .text("\(thread.wait)")), ("sinceNanoseconds", .number(thread.since)),
-        ("awaitedQueue", .number(UInt64(thread.awaitedQueue))),
-        ("queue", .number(UInt64(thread.queue))),
-        ("heldQueues", .list(thread.held.map { .number(UInt64($0)) })),
-      ])
-    }
-    let queues = snapshot.queues.values.sorted { $0.place < $1.place }.map { queue in
-      JSON.object([
-        ("id", .number(UInt64(queue.place))), ("label", .text(queue.label)),
-        ("kind", .text(queue.kind.rawValue)), ("target", .number(UInt64(queue.target))),
-        ("suspendedSinceNanoseconds", .number(queue.suspendedSince)),
-        ("queuedWhileSuspended", .number(queue.queuedSuspended)),
-      ])
-    }
-    return JSON.object([
-      ("process", .number(UInt64(snapshot.process))), ("name", .text(snapshot.name)),
-      ("live", .flag(liveProcess != nil)), ("nowNanoseconds", .number(analysis.now)),
-      ("findings", .list(findings)), ("threads", .list(threads)), ("queues", .list(queues)),
-    ]).text + "\n"
-  }
 }
 
 /// Colours, in a terminal only.
@@ -185,43 +141,7 @@ package struct Style {
   private func paint(_ code: String, _ text: String) -> String {
     isColoured ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
   }
-  func alarm(_ text: String) -> String { paint("1;31", text) }
-  func good(_ text: String) -> String { paint("32", text) }
-  func title(_ text: String) -> String { paint("1", text) }
-}
-
-/// A value in the form of RFC 8259.
-indirect enum JSON {
-  case text(String)
-  case number(UInt64)
-  case flag(Bool)
-  case list([JSON])
-  case object([(String, JSON)])
-
-  var text: String {
-    switch self {
-    case .text(let text): Self.quoted(text)
-    case .number(let number): String(number)
-    case .flag(let flag): flag ? "true" : "false"
-    case .list(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
-    case .object(let fields):
-      "{" + fields.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"
-    }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\n": quoted += "\\n"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
-  }
+  package func alarm(_ text: String) -> String { paint("1;31", text) }
+  package func good(_ text: String) -> String { paint("32", text) }
+  package func title(_ text: String) -> String { paint("1", text) }
 }

@@ -1,0 +1,50 @@
+// Where the bytes of a board come from, and what /proc says about the threads of its process.
+
+/// A message for the person at the terminal: what failed, and what to do.
+package struct InsideError: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
+/// The bytes of a board.
+package protocol BoardSource {
+  /// Reads bytes at an offset. Returns fewer than `count` at the end of the file.
+  func read(at offset: Int, count: Int) -> [UInt8]
+}
+
+/// What the kernel knows of a thread.
+package struct KernelThread: Equatable {
+  /// A letter as in proc(5), field 3 of `stat`.
+  let state: Character
+  let switches: String
+  package var isAsleep: Bool { "SDTt".contains(state) }
+  var isStopped: Bool { "Tt".contains(state) }
+
+  /// Reads the thread's entry in /proc; `nil`: it has ended, or /proc cannot be read.
+  package init?(_ thread: UInt32, of process: Int) {
+    guard let text = readText("/proc/\(process)/task/\(thread)/status") else { return nil }
+    func line(_ label: String) -> Substring? {
+      text.split(separator: "\n").first { $0.hasPrefix(label) }?.dropFirst(label.count)
+    }
+    guard let state = line("State:")?.first(where: { $0.isLetter }) else { return nil }
+    self.state = state
+    switches = String(
+      (line("voluntary_ctxt_switches:") ?? "") + "/" + (line("nonvoluntary_ctxt_switches:") ?? ""))
+  }
+}
+
+/// Reads a file of any length; `nil`: errno says why.
+package func readText(_ path: String) -> String? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 16384)
+  while true {
+    let count = read(descriptor, &buffer, buffer.count)
+    if count < 0 && errno == EINTR { continue }
+    if count <= 0 { break }
+    bytes += buffer.prefix(count)
+  }
+  return String(decoding: bytes, as: UTF8.self)
+}

@@ -1,0 +1,122 @@
+// Reports what is stuck in this process, for handlers of the program and for
+// GRANDCENTRAL_DUMP_AFTER.
+// BlackBox/BoardWatch has the thread and says when the board has changed. This decides when a look
+// is worth while:
+//   no thread waits, nothing is suspended    after the next change
+//   a wait becomes old enough                then
+//   a wait is old, and no finding            again and again, in pauses that double while the same
+//                                            threads wait: its holder may fall asleep without a
+//                                            change
+
+/// Looks at this process's own board, and calls a handler with what is stuck.
+package final class StuckWatch: @unchecked Sendable {
+  package typealias Handler = @Sendable (Dump, _ new: [Finding]) -> Void
+
+  private let after: UInt64
+  private let handler: Handler
+  // Used by the watch's thread alone.
+  private var reported: Set<String> = []
+  private var lastWaits: Set<String> = []
+  private var pause: UInt64 = 0
+
+  private init(after: UInt64, handler: @escaping Handler) {
+    self.after = after
+    self.handler = handler
+  }
+
+  /// Calls `handler` on a thread of its own, each time that something is stuck for `after`
+  /// nanoseconds: once for each hang. Ends with `BoardWatch.remove()`.
+  package static func begin(
+    after: UInt64, handler: @escaping Handler
+  ) -> (observer: BoardObserver, error: Int32) {
+    let watch = StuckWatch(after: after, handler: handler)
+    let observer = BoardObserver(gap: max(after / 8, 1_000_000)) { watch.look() }
+    return (observer, BlackBox.shared.watch.add(observer))
+  }
+
+  /// Reports that the watch has no thread.
+  package static func reportRefusal(_ error: Int32, of name: String) {
+    if error == 0 { return }
+    report(
+      .threadRefused,
+      "GRAND CENTRAL: \(name) has no effect: the system refuses a thread, errno \(error).")
+  }
+
+  private func look() -> UInt64? {
+    guard let snapshot = try? Snapshot(OwnBoard()), snapshot.mayHang else {
+      reported = []
+      return nil
+    }
+    guard let dump = Dump.ofThisProcess(stuckAfter: after) else { return nil }
+    let stuck = dump.findings.filter { !$0.isYoung }
+    let new = stuck.filter { !reported.contains($0.key) }
+    reported = Set(stuck.map(\.key))
+    if !new.isEmpty { handler(dump, new) }
+    return nextLook(dump.analysis)
+  }
+
+  /// After how many nanoseconds to look again.
+  private func nextLook(_ analysis: Analysis) -> UInt64? {
+    let snapshot = analysis.snapshot
+    let suspended = snapshot.queues.values.filter(\.hasQueuedSuspended)
+    let begins =
+      analysis.waiting.map { snapshot.threads[$0].since } + suspended.map(\.suspendedSince)
+    let ages = begins.map(analysis.age)
+    // The coarse clock is late by up to a tick.
+    let tick: UInt64 = 10_000_000
+    let young = ages.filter { $0 < after }.max().map { after - $0 + tick }
+    let waits = Set(
+      analysis.waiting.map { "\(snapshot.threads[$0].id) \(snapshot.threads[$0].since)" }
+        + suspended.map { "queue \($0.place) \($0.suspendedSince)" })
+    pause = waits == lastWaits && pause > 0 ? min(pause, .max / 2) * 2 : max(after / 2, tick)
+    lastWaits = waits
+    let old = ages.contains { $0 >= after } || snapshot.mayExplode ? pause : nil
+    return [young, old].compactMap(\.self).min()
+  }
+}
+
+extension QueueRecord {
+  fileprivate var hasQueuedSuspended: Bool { suspendedSince != 0 && queuedSuspended > 0 }
+}
+
+extension Snapshot {
+  /// Whether anything on the board could be a finding, now or later without another change.
+  fileprivate var mayHang: Bool {
+    threads.contains { $0.activity == .waiting } || mayExplode
+      || queues.values.contains(where: \.hasQueuedSuspended)
+  }
+
+  fileprivate var mayExplode: Bool {
+    threads.count { $0.isWorker && $0.activity != .idle } >= Analysis.explosionThreads(maxThreads)
+  }
+}
+
+// MARK: The environment
+
+/// Adds what GRANDCENTRAL_DUMP_AFTER asks for, when the process has made its board. The engine
+/// calls it, where this module is linked.
+@c(gc_board_was_made)
+public func boardWasMade() {
+  let watch = BlackBox.shared.watch
+  // relaxed: decides only which thread asks.
+  if !watch.isEnvironmentRead.exchange(true, ordering: .relaxed) { readEnvironment() }
+  watch.begin()
+}
+
+private func readEnvironment() {
+  guard let raw = getenv("GRANDCENTRAL_DUMP_AFTER") else { return }
+  let text = String(cString: raw)
+  guard let seconds = Double(text), seconds > 0, seconds < 1e9 else {
+    return report(
+      .settingIgnored,
+      "GRAND CENTRAL: GRANDCENTRAL_DUMP_AFTER='\(text)' is no positive number of seconds and is ignored."
+    )
+  }
+  let (_, error) = StuckWatch.begin(after: UInt64(seconds * 1e9)) { dump, _ in
+    report(
+      .stuck,
+      "GRAND CENTRAL: process \(dump.analysis.snapshot.process) is stuck.\n"
+        + dump.text(all: false, style: Style(isColoured: false)))
+  }
+  StuckWatch.reportRefusal(error, of: "GRANDCENTRAL_DUMP_AFTER")
+}

@@ -1,0 +1,142 @@
+// Room: BlackBox/BoardWatch. The thread that looks at this process's own board for observers, which
+// Sources/Board adds. It starts when there is both an observer and a board, and ends with the last
+// observer.
+// After a look, an observer says when it wants the next one. A change of the board brings that look
+// forward, but not closer to the last one than the observer's gap. Without a change and without a
+// time, the thread sleeps until one comes (WatchSignal), so an idle process is not woken.
+// In the gap the thread does not sleep on the signal: a busy process would wake it with each
+// change.
+import CGrandCentralLinux
+
+/// Looks at the board from time to time, on the watch's thread.
+package final class BoardObserver: @unchecked Sendable {
+  /// The shortest time between two looks, in nanoseconds.
+  let gap: UInt64
+  /// Looks. Returns after how many nanoseconds to look again; `nil`: after the next change.
+  let look: @Sendable () -> UInt64?
+  // Used by the watch's thread alone.
+  fileprivate var earliest: UInt64 = 0
+  fileprivate var due: UInt64 = 0
+
+  package init(gap: UInt64, look: @escaping @Sendable () -> UInt64?) {
+    self.gap = gap
+    self.look = look
+  }
+}
+
+// SAFETY: the lock guards all that is not atomic.
+package final class BoardWatch: @unchecked Sendable {
+  let signal = WatchSignal()
+  /// Counts the changes of the list, for a thread that sleeps in a gap.
+  private let revision = Atomic<UInt32>(0)
+  private let lock = Lock()
+  private var observers: [BoardObserver] = []
+  private var hasThread = false
+  /// Whether the environment was asked for an observer: see Sources/Board.
+  package let isEnvironmentRead = Atomic<Bool>(false)
+
+  /// Adds an observer, which first looks at once. Any thread that holds no lock.
+  ///
+  /// - Returns: 0, or the errno with which the system refuses a thread. The observer stays, and the
+  ///   next call tries again.
+  package func add(_ observer: BoardObserver) -> Int32 {
+    lock.withLock { observers.append(observer) }
+    return begin()
+  }
+
+  /// Removes an observer. It may be looking meanwhile, and does not look again.
+  package func remove(_ observer: BoardObserver) {
+    lock.withLock { observers.removeAll { $0 === observer } }
+    wake()
+  }
+
+  /// Starts the thread if it is needed. Call when the board has been made.
+  ///
+  /// - Returns: 0, or an errno.
+  @discardableResult
+  package func begin() -> Int32 {
+    // After the lock of add(): of that call and the one for a new board, the later sees both.
+    guard BlackBox.start != nil else { return 0 }
+    let isNeeded = lock.withLock {
+      if observers.isEmpty || hasThread { return false }
+      hasThread = true
+      return true
+    }
+    guard isNeeded else {
+      wake()
+      return 0
+    }
+    let error = startThread(
+      { argument in
+        // SAFETY: the watch belongs to BlackBox.shared, which never ends.
+        Unmanaged<BoardWatch>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue().run()
+        return nil
+      }, Unmanaged.passUnretained(self).toOpaque(), stackBytes: 0)
+    if error != 0 { lock.withLock { hasThread = false } }
+    return error
+  }
+
+  /// Makes the thread look at the list of observers.
+  private func wake() {
+    // relaxed: the list is under the lock.
+    revision.wrappingAdd(1, ordering: .relaxed)
+    futexWake(revision)
+    signal.noteChange()
+  }
+
+  /// In a forked child the thread is gone. Its observers continue with the child's own board.
+  func afterFork() {
+    hasThread = false
+    signal.remove()
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    let thread = currentThread()
+    let home = HomeProcess()
+    ForkGate.inside(thread) {
+      nameThread(ThreadName("gc-watch"))
+      // Signal handlers of the program must not run on this thread.
+      setBlockedSignals(.max)
+      ThreadEffects.adopt(thread, isReplaceable: false)
+    }
+    while true {
+      let seen = revision.load(ordering: .relaxed)
+      signal.beginLook()
+      guard let current = observersOrEnd() else { return }
+      var now = Clock.monotonicNanoseconds()
+      for observer in current where observer.due <= now {
+        let pause = observer.look()
+        // A handler of the program has forked: the child's board gets a thread of its own.
+        guard home.isCurrent else { return }
+        now = Clock.monotonicNanoseconds()
+        observer.earliest = now + observer.gap
+        observer.due = pause.map { now + max($0, observer.gap) } ?? .max
+      }
+      if signal.sleep(until: Self.deadline(current.map(\.due).min() ?? .max)) { continue }
+      // Something changed: look as soon as the gap allows.
+      for observer in current { observer.due = min(observer.due, observer.earliest) }
+      let next = Deadline.monotonic(nanoseconds: current.map(\.due).min() ?? 0)
+      while revision.load(ordering: .relaxed) == seen,
+        futexWait(revision, while: seen, until: next) != .timedOut
+      {}
+    }
+  }
+
+  private static func deadline(_ time: UInt64) -> Deadline? {
+    time == .max ? nil : .monotonic(nanoseconds: time)
+  }
+
+  /// The observers; `nil`: there are none, and the calling thread is the watch's no longer.
+  private func observersOrEnd() -> [BoardObserver]? {
+    lock.withLock {
+      if observers.isEmpty {
+        hasThread = false
+        signal.remove()
+        return nil
+      }
+      return observers
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// Programs that look at themselves: handlers for what is stuck, and GRANDCENTRAL_DUMP_AFTER.
+import Glibc
+import TestSupport
+import Testing
+
+/// A probe whose output is read line by line. It ends with this object.
+private final class WatchedProbe {
+  let process: pid_t
+  private let input: Int32
+  private let output: Int32
+  private(set) var text = ""
+
+  init(_ arguments: [String], environment: [String] = []) {
+    var down: [Int32] = [0, 0]
+    var up: [Int32] = [0, 0]
+    _ = pipe(&down)
+    _ = pipe(&up)
+    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    // The shell joins the streams.
+    process = startChild(
+      ["env"] + environment + ["sh", "-c", "exec \"$@\" 2>&1", "sh", "\(buildFolder)/HangProbe"]
+        + arguments, input: down[0], output: up[1])
+    close(down[0])
+    close(up[1])
+    input = down[1]
+    output = up[0]
+  }
+
+  deinit {
+    kill(process, SIGKILL)
+    _ = waitFor(process)
+    close(input)
+    close(output)
+  }
+
+  /// Reads the output until it contains `line`. Fails the test when it ends before.
+  func read(until line: String) {
+    while !text.contains(line) {
+      guard readMore() else {
+        Issue.record("no '\(line)' in: \(text)")
+        return
+      }
+    }
+  }
+
+  /// Ends the probe by its input, and reads the rest.
+  func end() -> Int32? {
+    close(input)
+    while readMore() {}
+    return waitFor(process).status
+  }
+
+  private func readMore() -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    guard poll(&ready, 1, Int32(clamping: patienceSeconds * 1000)) > 0 else { return false }
+    let count = Glibc.read(output, &buffer, buffer.count)
+    if count > 0 { text += String(decoding: buffer.prefix(count), as: UTF8.self) }
+    return count > 0
+  }
+
+  /// How often the thread with this name has slept; `nil`: there is none.
+  func sleeps(ofThread name: String) -> Int? {
+    for thread in entries(of: "/proc/\(process)/task") {
+      let path = "/proc/\(process)/task/\(thread)"
+      guard contents(of: "\(path)/comm") == "\(name)\n" else { continue }
+      return contents(of: "\(path)/status")?.split(separator: "\n")
+        .first { $0.hasPrefix("voluntary_ctxt_switches:") }
+        .flatMap { Int($0.split(separator: "\t").last ?? "") }
+    }
+    return nil
+  }
+}
+
+private func entries(of path: String) -> [String] {
+  guard let folder = opendir(path) else { return [] }
+  defer { closedir(folder) }
+  var names: [String] = []
+  while let entry = readdir(folder) {
+    names.append(
+      withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      })
+  }
+  return names
+}
+
+private func contents(of path: String) -> String? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var buffer = [UInt8](repeating: 0, count: 8192)
+  let count = read(descriptor, &buffer, buffer.count)
+  return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+}
+
+private let scenes = [
+  ("deadlock", "Deadlock: 2 threads wait for each other."),
+  (
+    "blocked-by-group",
+    "Suspected deadlock: 1 thread waits for queue 'stuck', whose item waits for a group"
+  ),
+  ("blocked", "Queue 'stuck' is stuck behind one item: 1 thread waits for it."),
+  ("explosion", "Thread explosion: 80 threads are held by items that wait."),
+  ("forgotten-resume", "Forgotten resume: queue 'asleep' is suspended since"),
+  ("forgotten-leave", "Suspected forgotten leave: 1 thread waits for a group, and no thread has"),
+]
+
+@Suite("A program that watches itself") struct OwnProcessTests {
+  @Test(arguments: scenes) func `hears of what is stuck`(_ scene: (name: String, line: String)) {
+    let probe = WatchedProbe([scene.name, "handler"])
+    probe.read(until: "stuck: \(scene.line)")
+  }
+
+  @Test(arguments: scenes + [("fork", "Queue 'stuck' is stuck behind one item: 1 thread waits")])
+  func `prints its dump on request of the environment`(_ scene: (name: String, line: String)) {
+    let probe = WatchedProbe([scene.name], environment: ["GRANDCENTRAL_DUMP_AFTER=0.2"])
+    probe.read(until: " is stuck.\n\(scene.line)")
+    probe.read(until: "\nThreads (")
+    probe.read(until: "\nQueues (")
+  }
+
+  @Test(arguments: ["soon", "0", "-1", "nan", "1e300"])
+  func `reports a time that is none`(_ time: String) {
+    let probe = WatchedProbe(["idle"], environment: ["GRANDCENTRAL_DUMP_AFTER=\(time)"])
+    probe.read(until: "GRANDCENTRAL_DUMP_AFTER='\(time)' is no positive number of seconds")
+    probe.read(until: "ready\n")
+    #expect(probe.end() == 0)
+  }
+
+  @Test(arguments: ["healthy", "idle", "nothing"])
+  func `hears of nothing while it is healthy`(_ scene: String) {
+    let probe = WatchedProbe([scene, "handler"])
+    probe.read(until: "ready\n")
+    // The time of several looks.
+    usleep(700_000)
+    #expect(probe.end() == 0)
+    #expect(probe.text == "ready\n")
+  }
+
+  @Test func `hears nothing after it has cancelled a handler`() {
+    let probe = WatchedProbe(["blocked", "cancelled"])
+    probe.read(until: "\nstuck\n")
+    #expect(!probe.text.contains("cancelled"), "\(probe.text)")
+  }
+
+  @Test func `may cancel a handler, and add one, in the handler`() {
+    let probe = WatchedProbe(["blocked", "in-handler"])
+    probe.read(until: "then forgotten-resume stuck-queue\n")
+    #expect(probe.text.ranges(of: "once").count == 1, "\(probe.text)")
+  }
+
+  @Test func `has no thread for it unless it asks`() {
+    let probe = WatchedProbe(["idle"])
+    probe.read(until: "ready\n")
+    #expect(probe.sleeps(ofThread: "gc-watch") == nil)
+  }
+
+  @Test func `is not woken while it is idle`() throws {
+    let probe = WatchedProbe(["idle", "handler"])
+    probe.read(until: "ready\n")
+    // The workers go to sleep soon after, which the watch looks at once more.
+    var seen = -1
+    var isQuiet = false
+    for _ in 0..<patienceSeconds where !isQuiet {
+      let now = try #require(probe.sleeps(ofThread: "gc-watch"))
+      isQuiet = now == seen
+      seen = now
+      // Five times the time after which a wait is stuck.
+      if !isQuiet { usleep(1_000_000) }
+    }
+    #expect(isQuiet)
+  }
+}

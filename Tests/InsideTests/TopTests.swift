@@ -1,0 +1,280 @@
+// grandcentral top: in a pseudo-terminal, and with its output in a pipe.
+import Glibc
+import TestSupport
+import Testing
+
+/// A program that floods a queue, until this object ends.
+private final class FloodedProbe {
+  let process: pid_t
+  init() {
+    var ends: [Int32] = [0, 0]
+    _ = pipe(&ends)
+    input = ends[1]
+    _ = fcntl(input, F_SETFD, FD_CLOEXEC)
+    process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: ends[0])
+    close(ends[0])
+    // Until it has a board.
+    for _ in 0..<patienceSeconds * 20 {
+      if isThere { break }
+      usleep(50_000)
+    }
+  }
+  private let input: Int32
+  private var isThere: Bool {
+    runChild(["\(buildFolder)/grandcentral", "dump", "\(process)"]).status == 0
+  }
+  deinit {
+    close(input)
+    kill(process, SIGKILL)
+    _ = waitFor(process)
+  }
+}
+
+/// `grandcentral top` in a terminal of its own.
+private final class TerminalTop {
+  let command: pid_t
+  private let main: Int32
+  /// Kept open, so that its settings can be read when the command has ended.
+  private let terminal: Int32
+  private(set) var text = ""
+  private var isOver = false
+
+  init(_ process: pid_t, columns: UInt16 = 100, environment: [String] = []) throws {
+    // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which Swift does not import.
+    main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var isLocked: Int32 = 0
+    var number: Int32 = 0
+    try #require(
+      main >= 0 && ioctl(main, 0x4004_5431, &isLocked) == 0
+        && ioctl(main, 0x8004_5430, &number) == 0)
+    terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    try #require(terminal >= 0)
+    var size = winsize(ws_row: 20, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(main, UInt(TIOCSWINSZ), &size)
+    command = startChild(
+      ["env", "-u", "NO_COLOR", "--default-signal"] + environment
+        + [
+          "setsid", "-c", "\(buildFolder)/grandcentral", "top", "\(process)", "--interval", "0.2",
+        ], input: terminal, output: terminal)
+  }
+
+  deinit {
+    if !isOver {
+      kill(command, SIGKILL)
+      _ = waitFor(command)
+    }
+    close(main)
+    close(terminal)
+  }
+
+  func read(until part: String, from start: String.Index? = nil) {
+    let start = start ?? text.startIndex
+    while !text[start...].contains(part) {
+      guard readMore(milliseconds: Int32(clamping: patienceSeconds * 1000)) else {
+        Issue.record("no '\(part)' in: \(text.suffix(2000).debugDescription)")
+        return
+      }
+    }
+  }
+
+  private func readMore(milliseconds: Int32) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    var ready = pollfd(fd: main, events: Int16(POLLIN), revents: 0)
+    guard poll(&ready, 1, milliseconds) > 0 else { return false }
+    let count = Glibc.read(main, &buffer, buffer.count)
+    if count > 0 {
+      // A character may be cut; the tests look for others.
+      text += String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+    return count > 0
+  }
+
+  func press(_ key: UInt8) {
+    var key = key
+    _ = write(main, &key, 1)
+  }
+
+  func resize(columns: UInt16, lines: UInt16) {
+    var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(main, UInt(TIOCSWINSZ), &size)
+  }
+
+  func end() -> (status: Int32?, signal: Int32?) {
+    isOver = true
+    let end = waitFor(command)
+    while readMore(milliseconds: 0) {}
+    return end
+  }
+
+  /// Whether the terminal reads lines and echoes keys.
+  var isUsual: Bool {
+    var settings = termios()
+    tcgetattr(terminal, &settings)
+    let usual = tcflag_t(ICANON | ECHO)
+    return settings.c_lflag & usual == usual
+  }
+}
+
+private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
+
+@Suite("grandcentral top in a terminal") struct TerminalTopTests {
+  enum End: Sendable {
+    case key(UInt8)
+    case signal(Int32)
+  }
+
+  @Test(arguments: [
+    End.key(UInt8(ascii: "q")), .key(3), .signal(SIGTERM), .signal(SIGHUP), .signal(SIGQUIT),
+  ])
+  func `gives the terminal back`(_ end: End) throws {
+    let probe = FloodedProbe()
+    let top = try TerminalTop(probe.process)
+    top.read(until: "hot")
+    #expect(top.text.contains("\u{1b}[?1049h"))
+    #expect(!top.isUsual)
+    switch end {
+    case .key(let key): top.press(key)
+    case .signal(let signal): kill(top.command, signal)
+    }
+    #expect(top.end().status == 0)
+    #expect(top.text.hasSuffix(leaving), "\(top.text.suffix(100).debugDescription)")
+    #expect(top.isUsual)
+    // The program does not record any more: another recorder is not refused.
+    let recorded = runChild([
+      "\(buildFolder)/grandcentral", "record", "\(probe.process)", "--seconds", "0.1", "-o",
+      "/dev/null",
+    ])
+    #expect(recorded.status == 0, "\(recorded)")
+  }
+
+  @Test(arguments: [SIGSEGV, SIGABRT]) func `gives the terminal back after a fault`(
+    _ signal: Int32
+  ) throws {
+    let probe = FloodedProbe()
+    let top = try TerminalTop(probe.process, environment: ["SWIFT_BACKTRACE=enable=no"])
+    top.read(until: "hot")
+    kill(top.command, signal)
+    #expect(top.end().signal == signal)
+    #expect(top.text.hasSuffix(leaving))
+    #expect(top.isUsual)
+  }
+
+  /// The command is alone in its session, where the kernel ignores the stop: setpgid(2), orphaned
+  /// process groups. So it continues at once.
+  @Test func `gives the terminal back for a stop, and takes it again`() throws {
+    let probe = FloodedProbe()
+    let top = try TerminalTop(probe.process)
+    top.read(until: "hot")
+    kill(top.command, SIGTSTP)
+    top.read(until: leaving)
+    let seen = try #require(top.text.ranges(of: leaving).first).upperBound
+    top.read(until: "\u{1b}[?1049h", from: seen)
+    top.read(until: "hot", from: seen)
+    #expect(!top.isUsual)
+    top.press(UInt8(ascii: "q"))
+    #expect(top.end().status == 0)
+    #expect(top.isUsual)
+  }
+
+  @Test func `follows the size of the terminal`() throws {
+    let probe = FloodedProbe()
+    let top = try TerminalTop(probe.process, columns: 120)
+    top.read(until: "QUEUE, AND WHAT RUNS")
+    top.resize(columns: 30, lines: 3)
+    // A frame of three lines, cut at 30 columns.
+    let seen = top.text.endIndex
+    top.read(until: "  ITEMS/S     WAIT p50  p99   \u{1b}[0m\u{1b}[K\u{1b}[J", from: seen)
+    top.press(UInt8(ascii: "q"))
+    #expect(top.end().status == 0)
+  }
+
+  @Test func `uses colours, and none with NO_COLOR`() throws {
+    let probe = FloodedProbe()
+    let top = try TerminalTop(probe.process)
+    top.read(until: "\u{1b}[32mNothing is stuck.\u{1b}[0m")
+    let plain = try TerminalTop(probe.process, environment: ["NO_COLOR=1"])
+    plain.read(until: "\u{1b}[HNothing is stuck.\u{1b}[K")
+    for end in [top, plain] {
+      end.press(UInt8(ascii: "q"))
+      #expect(end.end().status == 0)
+    }
+  }
+
+  @Test func `ends with the process`() throws {
+    var probe: FloodedProbe? = FloodedProbe()
+    let top = try TerminalTop(try #require(probe).process)
+    top.read(until: "hot")
+    probe = nil
+    #expect(top.end().status == 0)
+    #expect(top.isUsual)
+  }
+}
+
+@Suite("grandcentral top in a pipe") struct PipedTopTests {
+  private func top(_ process: pid_t, _ arguments: [String]) -> ChildResult {
+    runChild(["\(buildFolder)/grandcentral", "top", "\(process)"] + arguments)
+  }
+
+  @Test func `prints one plain table`() throws {
+    let probe = FloodedProbe()
+    let result = top(probe.process, ["--once", "--interval", "0.5"])
+    #expect(result.status == 0 && !result.output.contains("\u{1b}"), "\(result)")
+    #expect(result.lines.first == "Nothing is stuck.")
+    let row = try #require(result.lines.last { $0.contains(" hot") })
+    let fields = row.split(separator: " ")
+    // Items ran, and 199 or so wait: the probe keeps 200 in its queue.
+    #expect(try #require(Int(fields[0])) > 0)
+    #expect(row.contains(/\ (1\d\d|200)  hot/), "\(row)")
+  }
+
+  @Test func `prints one object for each interval`() throws {
+    let probe = FloodedProbe()
+    let result = top(probe.process, ["--once", "--json", "--interval", "0.5"])
+    #expect(result.lines.count == 1 && result.status == 0, "\(result)")
+    let line = try #require(result.lines.first)
+    #expect(line.contains(/"queue":"hot","kind":"serial","itemsPerSecond":[1-9]\d*,"waitP50Nanose/))
+    #expect(line.hasPrefix("{\"process\":\(probe.process),"))
+  }
+
+  @Test func `shows rates of all items where it samples`() throws {
+    let probe = FloodedProbe()
+    let line = try #require(
+      top(probe.process, ["--once", "--json", "--sampled", "--interval", "1"]).lines.first)
+    #expect(line.contains("\"interval\":64,"))
+    #expect(line.contains("\"queued\":null"))
+  }
+
+  @Test func `prints tables until its reader goes`() {
+    let probe = FloodedProbe()
+    let result = runChild([
+      "sh", "-c",
+      "\"$0\" top \(probe.process) --interval 0.2 2>&1 | grep -m 2 --line-buffered hot",
+      "\(buildFolder)/grandcentral",
+    ])
+    #expect(result.lines.count == 2, "\(result)")
+  }
+
+  @Test func `shares the recording of another recorder`() throws {
+    let probe = FloodedProbe()
+    let recorder = startChild([
+      "\(buildFolder)/grandcentral", "record", "\(probe.process)", "-o", "/dev/null",
+    ])
+    defer {
+      kill(recorder, SIGINT)
+      _ = waitFor(recorder)
+    }
+    for _ in 0..<patienceSeconds {
+      let line = top(probe.process, ["--once", "--json", "--interval", "0.3"]).lines.first ?? ""
+      if line.contains(/"queue":"hot","kind":"serial","itemsPerSecond":[1-9]/) { return }
+    }
+    Issue.record("no items were seen")
+  }
+
+  @Test func `says what is wrong with its arguments`() {
+    for arguments in [[], ["1", "2"], ["x"], ["1", "--interval", "0"], ["1", "--fast"]] {
+      let result = runChild(["\(buildFolder)/grandcentral", "top"] + arguments)
+      #expect(result.status == 64 && result.errors.contains("--help"), "\(result)")
+    }
+    #expect(top(getppid(), ["--once"]).status == 2)
+  }
+}
