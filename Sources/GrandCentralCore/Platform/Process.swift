@@ -30,19 +30,29 @@ enum Process {
     }
   }
 
+  /// How often a thread has given up its CPU to wait for something, proc(5),
+  /// `voluntary_ctxt_switches` of `status`; `nil` if it cannot be read.
+  static func sleeps(ofThread thread: UInt32) -> UInt64? {
+    withBytes(of: "/proc/self/task/\(thread)/status", atMost: 4096) {
+      number("voluntary_ctxt_switches:", radix: 10, in: $0)
+    }
+  }
+
   /// The signals that the main thread blocks, as a bit mask; `nil` if it cannot be read. That
   /// includes the moment in which that thread makes another one: the C library then blocks all
   /// signals in it, even those of its own faults, which no program blocks.
   static func mainThreadBlockedSignals() -> UInt64? {
-    let mask = withBytes(of: "/proc/self/status", atMost: 4096) { hexadecimal("SigBlk:", in: $0) }
+    let mask = withBytes(of: "/proc/self/status", atMost: 4096) {
+      number("SigBlk:", radix: 16, in: $0)
+    }
     let faults: UInt64 = 1 << (UInt64(SIGILL) - 1) | 1 << (UInt64(SIGSEGV) - 1)
     return mask.flatMap { $0 & faults == faults ? nil : $0 }
   }
 
-  /// The hexadecimal number in the line that begins with a label. It is read for each new thread,
-  /// so this makes no `String`.
-  private static func hexadecimal(
-    _ label: StaticString, in bytes: UnsafeRawBufferPointer
+  /// The number in the line that begins with a label. It is read for each new thread, so this makes
+  /// no `String` of the text.
+  private static func number(
+    _ label: StaticString, radix: Int, in bytes: UnsafeRawBufferPointer
   ) -> UInt64? {
     let label = UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount)
     var rest = bytes[...]
@@ -52,7 +62,7 @@ enum Process {
     }
     let digits = rest.dropFirst(label.count).prefix { $0 != UInt8(ascii: "\n") }
       .drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-    return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+    return UInt64(String(decoding: digits, as: UTF8.self), radix: radix)
   }
 
   /// Opens a file for reading. Returns a descriptor, or -1 with errno set.

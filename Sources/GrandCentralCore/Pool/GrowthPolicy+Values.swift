@@ -22,6 +22,13 @@ extension GrowthPolicy {
     var elapsed: UInt64
   }
 
+  /// What the kernel reports of a worker's thread.
+  enum ThreadState {
+    case asleep
+    /// It runs, or waits for a CPU. `sleeps`: how often it has slept so far.
+    case runnable(sleeps: UInt64)
+  }
+
   /// What waits, and how long.
   struct Waiting {
     var hasWork: Bool

@@ -8,7 +8,8 @@
 //
 // A worker with an item counts as active, with two exceptions:
 //   resting   It used little CPU since the last look, and the kernel reports that it sleeps: in
-//             read(2), on a lock, between two polls. It counts again when it uses much CPU.
+//             read(2), on a lock, between two polls. So does one that waits for a CPU between two
+//             naps, if it used little for each. It counts again when it uses much CPU.
 //   overdue   It has run the same item for long: it computes, yields or spins. It counts again when
 //             the item ends. An activation of a lane is overdue after milliseconds, an item of a
 //             concurrent or global queue after a second.
@@ -31,8 +32,10 @@
 struct GrowthPolicy {
   /// Every number of the policy. Times are in nanoseconds; a look is nominally one millisecond.
   struct Thresholds {
-    /// A worker rests below 1/restingShare of a CPU while the kernel reports that it sleeps …
+    /// A worker rests below 1/restingShare of a CPU while the kernel reports that it sleeps, or
+    /// that it has napped in the same item, and used less than `napWork` between two naps …
     var restingShare: UInt64 = 4
+    var napWork: UInt64 = 100_000
     /// … and until it uses more than 1/wakingShare of one, or is found running …
     var wakingShare: UInt64 = 2
     /// … when the resting workers together use more than 1/suspicionShare of the CPUs. A look then
@@ -112,6 +115,17 @@ struct GrowthPolicy {
     var busy: UInt64 = 0
     var isInLane = false
     var silentLooks = 0
+    /// How often the thread had slept when its naps in this item began to count, and the CPU time
+    /// that it has used since.
+    var sleeps: UInt64?
+    var usedInNaps: UInt64 = 0
+    /// Whether the thread was runnable when its state was last read, and has not run since.
+    var isRunnable = false
+
+    mutating func startNaps(at count: UInt64) {
+      sleeps = count
+      usedInNaps = 0
+    }
   }
 
   enum Verdict { case keep, stopCounting, count }

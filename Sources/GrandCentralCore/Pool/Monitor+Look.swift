@@ -98,7 +98,9 @@ extension Monitor {
         progress: picks &+ gc_items_of(thread), used: used, elapsed: since)
       let id = worker.lastLook.thread
       let verdict = policy.see(sight, &worker.record) {
-        Process.threadState(id).map { "SDtT".unicodeScalars.contains($0) }
+        guard let state = Process.threadState(id) else { return nil }
+        if "SDtT".unicodeScalars.contains(state) { return .asleep }
+        return Process.sleeps(ofThread: id).map { .runnable(sleeps: $0) }
       }
       switch verdict {
       case .keep: break

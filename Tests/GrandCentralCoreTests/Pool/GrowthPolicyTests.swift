@@ -11,7 +11,9 @@ private enum Promise: String, CaseIterable, Sendable {
   case itemBehindComputingLanes, itemBehindPollingItems, itemBehindComputingItems
   case itemBehindManyLanes, itemBehindManyEndlessItems
   case pollingMeetings, spinningMeetings, manyLanesMeet, announcedMeeting, nappersMeet
+  case napsOnALoadedMachineMeet
   case computingItemsKeepToTheWidth, alsoOnALoadedMachine, alsoBesideAnEndlessOne
+  case lockingItemsKeepToTheWidth
   case awakenedItemsCountAgain, shortLanesNeedFewThreads, laterLanesNeedFewThreads
   case sleepingItemsOverlap, sleepingLanesOverlap, briefNapsOverlap
   case limitsHold, heldThreadsAreReported, refusalsAreReported
@@ -49,14 +51,16 @@ private enum Promise: String, CaseIterable, Sendable {
       return meetings([128, 200], kinds: [.lanes], millisecondsEach: 1, rules) { .pollBegun($0) }
     case .announcedMeeting:
       return meetings([300], rules) { .awaitBegun($0) }
-    case .nappersMeet:
-      return nappers(rules)
-    case .computingItemsKeepToTheWidth: return explosion(rules, of: 60)
-    case .alsoOnALoadedMachine: return explosion(rules, of: 60, load: 40)
+    case .napsOnALoadedMachineMeet:
+      return meetings([2, 4, 16, 62], load: 36, rules) { .napBegun($0) }
+    case .nappersMeet: return nappers(rules)
+    case .computingItemsKeepToTheWidth: return explosion(rules, of: .compute(milliseconds: 60))
+    case .alsoOnALoadedMachine: return explosion(rules, of: .compute(milliseconds: 60), load: 40)
+    case .lockingItemsKeepToTheWidth:
+      return explosion(rules, of: .computeLocking(milliseconds: 60), load: 40)
     case .alsoBesideAnEndlessOne:
-      return explosion(rules, of: 200, endless: 1, early: 24)
-    case .awakenedItemsCountAgain:
-      return awakened(rules)
+      return explosion(rules, of: .compute(milliseconds: 200), endless: 1, early: 24)
+    case .awakenedItemsCountAgain: return awakened(rules)
     case .shortLanesNeedFewThreads:
       return shortLanes(rules, of: 0.2)
     case .laterLanesNeedFewThreads:
@@ -67,12 +71,9 @@ private enum Promise: String, CaseIterable, Sendable {
       return sleepers(.items, rules, naps: 4000, of: 0.5, within: 160, threads: 64)
     case .sleepingLanesOverlap:
       return sleepers(.lanes, rules, within: 130, threads: 256)
-    case .limitsHold:
-      return limits(rules)
-    case .heldThreadsAreReported:
-      return reports(.held, rules)
-    case .refusalsAreReported:
-      return reports(.refused, rules)
+    case .limitsHold: return limits(rules)
+    case .heldThreadsAreReported: return reports(.held, rules)
+    case .refusalsAreReported: return reports(.refused, rules)
     }
   }
 }
@@ -103,13 +104,14 @@ private func worst(
 
 /// `counts` items that all wait until all have begun.
 private func meetings(
-  _ counts: [Int], kinds: [WorkKind] = WorkKind.allCases, millisecondsEach: Int = 5,
+  _ counts: [Int], kinds: [WorkKind] = WorkKind.allCases, millisecondsEach: Int = 5, load: Int = 0,
   _ rules: GrowthPolicy.Thresholds,
   _ step: (Int) -> Step
 ) -> String? {
   for count in counts {
     for kind in kinds {
       var machine = GrowthSimulation(thresholds: rules)
+      machine.load = load
       machine.submit(count, Script(kind, step(count)))
       let limit = Double(millisecondsEach * count)
       let haveMet = machine.run(milliseconds: limit) { $0.begunCount == count }
@@ -128,7 +130,7 @@ private func nappers(_ rules: GrowthPolicy.Thresholds) -> String? {
 }
 
 private func explosion(
-  _ rules: GrowthPolicy.Thresholds, of milliseconds: Double, load: Int = 0, endless: Int = 0,
+  _ rules: GrowthPolicy.Thresholds, of step: Step, load: Int = 0, endless: Int = 0,
   early: Int = 0
 ) -> String? {
   for width in [1, 2, 4] {
@@ -136,7 +138,7 @@ private func explosion(
       width: width, softThreads: endless > 0 ? 64 : 24, thresholds: rules)
     machine.load = load
     machine.submit(endless, Script(.items, .compute(milliseconds: 1e9)))
-    machine.submit(200, Script(.items, .compute(milliseconds: milliseconds)))
+    machine.submit(200, Script(.items, step))
     if endless > 0 {
       // Until the first item ends, any item may be endless, so a few more have threads.
       machine.run(milliseconds: 15_000) { $0.ended == 40 }
@@ -232,6 +234,12 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
   static let all: [BrokenRule] = [
     BrokenRule("only a worker without CPU time rests", breaks: .itemBehindPollingItems) {
       $0.restingShare = 1_000_000
+    },
+    BrokenRule("naps between waits for a CPU are not seen", breaks: .napsOnALoadedMachineMeet) {
+      $0.napWork = 0
+    },
+    BrokenRule("any nap is a rest", breaks: .lockingItemsKeepToTheWidth) {
+      $0.napWork = 1_000_000
     },
     BrokenRule("a worker that rested never counts again", breaks: .awakenedItemsCountAgain) {
       $0.wakingShare = 0

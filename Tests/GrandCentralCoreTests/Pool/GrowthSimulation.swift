@@ -6,11 +6,16 @@
 /// One step of an item.
 enum Step {
   case compute(milliseconds: Double)
+  /// The same, but the thread waits for a lock for a moment after each 0.3 ms of CPU time.
+  case computeLocking(milliseconds: Double)
   case sleep(milliseconds: Double)
   /// Waits in the engine, announced by the worker, until that many items have begun.
   case awaitBegun(Int)
   /// Polls, sleeping a third of a millisecond each time, until that many items have begun.
   case pollBegun(Int)
+  /// Polls with naps so short that on a loaded machine the thread always waits for a CPU, until
+  /// that many items have begun.
+  case napBegun(Int)
   /// Spins until that many items have begun.
   case spinBegun(Int)
   static var forever: Int { .max }
@@ -213,7 +218,9 @@ struct GrowthSimulation {
     let sight = GrowthPolicy.Sight(
       isCounted: worker.status == .counted, isInLane: worker.isInLane, progress: worker.picks,
       used: worker.used - worker.lastUsed, elapsed: elapsed)
-    let verdict = policy.see(sight, &record) { !worker.wantsCPU }
+    let verdict = policy.see(sight, &record) {
+      worker.wantsCPU ? .runnable(sleeps: worker.sleeps) : .asleep
+    }
     workers[index].record = record
     workers[index].lastUsed = worker.used
     switch verdict {
@@ -243,12 +250,15 @@ private final class SimulatedWorker {
   var used: UInt64 = 0
   var lastUsed: UInt64 = 0
   var record = GrowthPolicy.Record()
-  private var steps: [Step] = []
-  private var place = 0
+  fileprivate var steps: [Step] = []
+  fileprivate var place = 0
   /// The CPU time that the step still needs; `wakesAt` is the time when its sleep ends.
-  private var left: UInt64 = 0
+  fileprivate var left: UInt64 = 0
   private var wakesAt: UInt64 = 0
   private(set) var wantsCPU = false
+  /// How often the thread has slept, and the items that it last saw begun.
+  fileprivate(set) var sleeps: UInt64 = 0
+  fileprivate var seenBegun = 0
 
   /// Whether the worker reached the end of its item while it did not run.
   var isAtEnd: Bool { status != .idle && place >= steps.count }
@@ -271,7 +281,7 @@ private final class SimulatedWorker {
     wantsCPU = false
     guard status != .idle, place < steps.count else { return }
     switch steps[place] {
-    case .compute(let milliseconds):
+    case .compute(let milliseconds), .computeLocking(let milliseconds):
       if left == 0 { left = max(1, UInt64(milliseconds * 1e6)) }
       wantsCPU = true
     case .sleep(let milliseconds):
@@ -287,12 +297,15 @@ private final class SimulatedWorker {
     case .pollBegun(let count):
       used += GrowthSimulation.tick / 20
       if begun >= count { next() }
+    case .napBegun:
+      seenBegun = begun
+      wantsCPU = true
     case .spinBegun(let count):
       if begun >= count { next() } else { wantsCPU = true }
     }
   }
 
-  private func next() {
+  fileprivate func next() {
     place += 1
     left = 0
     wakesAt = 0
@@ -301,10 +314,29 @@ private final class SimulatedWorker {
   /// Runs for a fraction of a tick. Returns whether the item has ended.
   func run(_ part: Double, tick: UInt64) -> Bool {
     let time = UInt64(part * Double(tick))
+    if case .napBegun(let count) = steps[place] { return nap(count, after: time, tick: tick) }
     used += time
-    guard case .compute = steps[place] else { return false }
+    switch steps[place] {
+    case .compute: break
+    case .computeLocking: sleeps += used / 300_000 - (used - time) / 300_000
+    default: return false
+    }
     left = left > time ? left - time : 0
     if left == 0 { next() }
+    return place >= steps.count
+  }
+}
+
+extension SimulatedWorker {
+  /// Waits for as long as the other threads take for a tick each, polls once, and naps for less
+  /// than a tick. Returns whether the item has ended.
+  fileprivate func nap(_ count: Int, after time: UInt64, tick: UInt64) -> Bool {
+    left += time
+    guard left >= tick else { return false }
+    left = 0
+    used += tick / 12
+    sleeps += 1
+    if seenBegun >= count { next() }
     return place >= steps.count
   }
 }
