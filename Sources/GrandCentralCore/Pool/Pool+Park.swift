@@ -263,13 +263,15 @@ extension Pool {
   /// Returns false if no work came within the keep-alive time; the thread then ends.
   @inline(never)
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    refreshWidth()
+    refreshWidth(maskNanoseconds: Self.idleMaskNanoseconds)
     monitor.prepare(self)
     BlackBox.noteIdle(thread)
     var begin = Clock.monotonicNanoseconds()
-    while !Parker.sleep(
-      thread, until: .monotonic(nanoseconds: begin + configuration.keepAliveNanoseconds))
-    {
+    while !Parker.sleep(thread, until: .monotonic(nanoseconds: begin + longestSleep(of: worker))) {
+      if worker.name.isKept {
+        worker.showPlainName()
+        continue
+      }
       monitor.prepare(self)
       switch retire(worker) {
       // From here on another thread may own the record.
@@ -287,6 +289,12 @@ extension Pool {
     worker.isSearching = true
     BlackBox.noteAwake(thread)
     return true
+  }
+
+  /// How long an idle worker sleeps before it must do something.
+  private func longestSleep(of worker: Worker) -> UInt64 {
+    let keepAlive = configuration.keepAliveNanoseconds
+    return worker.name.isKept ? min(WorkerName.stayNanoseconds, keepAlive) : keepAlive
   }
 
   /// Puts a searcher that found nothing on the idle stack. Returns false if work came meanwhile.
@@ -340,7 +348,7 @@ extension Pool {
     }
     if isIdle {
       enter(.unspecified, worker)
-      worker.showPlainName()
+      worker.restName()
     } else {
       worker.status.store(.running, ordering: .releasing)
     }

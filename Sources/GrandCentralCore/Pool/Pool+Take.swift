@@ -14,6 +14,9 @@ extension Pool {
   private static var turnPeriod: UInt32 { 61 }
   /// How often a thief checks a single node before it takes it; one check takes about 25 ns.
   private static var looksAtSingle: Int { scaled(60, inModels: 0) }
+  /// The number of workers that a searcher looks at before it sleeps, each several times if there
+  /// are few. Looks at many workers cost more than the sleep.
+  private static var looksInSearch: Int { 64 }
 
   /// Returns the worker's next node; `nil` if it finds none and should park.
   func take(for worker: Worker) -> WorkNode? {
@@ -163,7 +166,8 @@ extension Pool {
       if let found { return found }
     }
     // An external worker searches once: it would rather wait for the next event.
-    let rounds = worker.isExternal ? 1 : configuration.searchRounds
+    let most = Self.looksInSearch / max(1, workerCount.load(ordering: .relaxed))
+    let rounds = worker.isExternal ? 1 : max(1, min(most, configuration.searchRounds))
     for round in 1...rounds {
       // The hint may be late for a new node, so the last round ignores it.
       let waiting =

@@ -4,9 +4,12 @@
 //   a woken or new thread              takes the label of the first queue that it works for
 //   a thread that moves to another     takes that label, up to `changesInTick` times a tick of the
 //   queue without sleeping             coarse clock; then, for the rest, the plain name
-//   a thread that goes idle            takes its plain name back, if it carries another
-// Rejected: keeping the label through a sleep that is probably short, and removing it by a timer.
-// Setting a timer that is the machine's next costs several times as much as the two calls.
+//   a thread that goes idle            takes its plain name back, if it carries another: at once,
+//                                      or after `stayNanoseconds` if its last sleep was brief
+// So a thread that serves one queue every few milliseconds makes no call at all. Cold, the two took
+// 8 µs of each wake-up; README.md, limits, says why that counts beside busy threads.
+// An external worker takes its plain name back at once: a timeout of its wait costs more than the
+// two calls.
 // A source has no label of its own: its handlers run under the label of their queue
 // (Lanes/Lane+Label). The monitor, while awake, names threads that stay with a queue and carry no
 // label. It writes the name of another thread, so a protocol keeps stale names away:
@@ -62,12 +65,39 @@ struct WorkerName {
   /// The number of refusals for each read of the clock.
   private static var refusalsInTurn: Int { 16 }
 
+  /// When the thread last went idle, by the coarse clock, and whether the sleep before was brief.
+  private var idleSince: UInt64 = 0
+  private var wasBrief = false
+  /// Whether an idle thread still carries a label.
+  fileprivate(set) var isKept = false
+
+  /// How long an idle thread keeps a label, and the longest sleep after which it does.
+  static var stayNanoseconds: UInt64 { 1_000_000_000 }
+  private static var briefNanoseconds: UInt64 { UInt64(scaled(100_000_000, inModels: 0)) }
+
   /// Notes that a thread has just been made for the worker, or woken.
-  mutating func began() { isFresh = true }
+  mutating func began() {
+    isFresh = true
+    noteSleep()
+  }
 
   /// Notes that an external worker's thread received an event, after a sleep or not: the next
   /// change reads the clock.
-  mutating func received() { refusals = Self.refusalsInTurn - 1 }
+  mutating func received() {
+    refusals = Self.refusalsInTurn - 1
+    noteSleep()
+  }
+
+  private mutating func noteSleep() {
+    wasBrief = idleSince != 0 && Clock.coarseNanoseconds() - idleSince < Self.briefNanoseconds
+    isKept = false
+  }
+
+  /// Notes that the thread goes idle. Returns whether it expects to wake up soon.
+  fileprivate mutating func rests() -> Bool {
+    idleSince = Clock.coarseNanoseconds()
+    return wasBrief
+  }
 
   /// Whether the limit was exceeded when the clock was last read, a few changes ago.
   fileprivate mutating func isRefused() -> Bool {
@@ -117,8 +147,22 @@ extension Worker {
     name.shown != .none || isNamedByMonitor.load(ordering: .relaxed)
   }
 
+  /// Gives the calling thread, the worker's own, its plain name back before it sleeps; or keeps
+  /// its label, if it expects to wake up soon. The thread then calls `showPlainName()` when it has
+  /// slept for `WorkerName.stayNanoseconds`.
+  func restName() {
+    // sequentiallyConsistent: as in showPlainName(). A name of the monitor's does not stay.
+    if name.rests(), name.shown != .none, !isNamedByMonitor.load(ordering: .sequentiallyConsistent)
+    {
+      name.isKept = true
+    } else {
+      showPlainName()
+    }
+  }
+
   /// Gives the calling thread, the worker's own, its plain name back.
   func showPlainName() {
+    name.isKept = false
     let isOwn = name.shown != .none
     if isOwn {
       name.shown = .none

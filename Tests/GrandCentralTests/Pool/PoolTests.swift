@@ -108,7 +108,7 @@ import Testing
       #expect(result.value(kind) == name, "\(kind)")
     }
     #expect(result.value("global")?.hasPrefix("gc-worker") == true)
-    for kind in ["becamePlain", "process", "sync"] {
+    for kind in ["becamePlain", "kept", "becamePlainAgain", "process", "sync"] {
       #expect(result.value(kind) == "true", "\(kind)")
     }
   }

@@ -16,6 +16,18 @@ private func areAllPlain() -> Bool {
   processThreads().allSatisfy { $0.id == Int(getpid()) || $0.name.hasPrefix("gc-") }
 }
 
+/// Whether a thread keeps the queue's name for 10 ms after three items in quick succession.
+private func keepsName(after queue: DispatchQueue) -> Bool {
+  for _ in 0..<3 {
+    _ = nameSeen { work in queue.async { work() } }
+    sleepMilliseconds(1)
+  }
+  return (0..<5).allSatisfy { _ in
+    sleepMilliseconds(2)
+    return processThreads().contains { $0.name == "quiet.serial" }
+  }
+}
+
 /// Prints for each kind of work the thread's name when the work starts. No other work runs.
 func quietNames() {
   let process = threadName()
@@ -31,6 +43,8 @@ func quietNames() {
   say("long", nameSeen { work in long.async { work() } })
   say("after", nameSeen { work in serial.asyncAfter(deadline: .now()) { work() } })
   say("becamePlain", eventually(areAllPlain))
+  say("kept", eventually { keepsName(after: serial) })
+  say("becamePlainAgain", eventually(areAllPlain))
   say("process", process == threadName())
   serial.sync { say("sync", process == threadName()) }
 }
