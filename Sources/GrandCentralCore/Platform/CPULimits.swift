@@ -4,6 +4,9 @@
 // (cgroups(7), cpu.max) or version 1 (cpu.cfs_quota_us, cpu.cfs_period_us). A fractional quota is
 // rounded up: with 2.5 CPUs, two workers leave half a CPU unused, and three are throttled a sixth
 // of the time.
+// Finding the groups' folders takes 0.4 ms, and a worker that goes idle reads the quotas once a
+// second. Beside busy threads the kernel charges its next items for that time. So the folders are
+// found again only when the process has moved to another group.
 import CGrandCentralLinux
 
 struct CPULimits: Sendable {
@@ -11,6 +14,8 @@ struct CPULimits: Sendable {
   var read: @Sendable (String) -> String?
   /// The number of CPUs in the affinity mask; `nil` if unknown.
   var affinity: @Sendable () -> Int?
+  /// Remembers the groups' folders between readings.
+  var remembered: QuotaFolders?
 
   static let machine = CPULimits(
     read: { Process.readText($0, atMost: 65536) },
@@ -18,7 +23,7 @@ struct CPULimits: Sendable {
       // The main thread's mask: the calling thread may be pinned for its own reasons.
       let count = gc_affinity_count(gc_process_id())
       return count > 0 ? Int(count) : nil
-    })
+    }, remembered: QuotaFolders())
 
   /// The number of CPUs to use, at least 1.
   func width() -> Int {
@@ -29,17 +34,28 @@ struct CPULimits: Sendable {
 
   /// The CPUs that the control groups allow, as CPU seconds per second; `nil` without a limit.
   func quota() -> Double? {
-    guard let membership = read("/proc/self/cgroup"), let mounts = read("/proc/self/mountinfo")
-    else { return nil }
-    var smallest: Double?
-    for mount in Self.controlGroupMounts(mounts) {
-      guard let group = Self.group(in: membership, version2: mount.isVersion2) else { continue }
-      for folder in Self.folders(mount: mount, group: group) {
-        guard let quota = mount.isVersion2 ? quotaV2(folder) : quotaV1(folder) else { continue }
-        smallest = min(smallest ?? quota, quota)
-      }
+    guard let membership = read("/proc/self/cgroup") else { return nil }
+    let folders =
+      remembered?.folders(of: membership) { quotaFolders(of: membership) }
+      ?? quotaFolders(of: membership)
+    return folders.lazy.compactMap { $0.isVersion2 ? quotaV2($0.path) : quotaV1($0.path) }.min()
+  }
+
+  /// A folder that may have a quota.
+  struct Folder: Equatable {
+    var path: String
+    var isVersion2: Bool
+  }
+
+  /// The folders of the groups in `membership`, the text of /proc/self/cgroup. One without a quota
+  /// file may get one later.
+  private func quotaFolders(of membership: String) -> [Folder] {
+    guard let mounts = read("/proc/self/mountinfo") else { return [] }
+    return Self.controlGroupMounts(mounts).flatMap { mount -> [Folder] in
+      guard let group = Self.group(in: membership, version2: mount.isVersion2) else { return [] }
+      return Self.folders(mount: mount, group: group)
+        .map { Folder(path: $0, isVersion2: mount.isVersion2) }
     }
-    return smallest
   }
 
   // MARK: The files' contents
@@ -108,7 +124,7 @@ struct CPULimits: Sendable {
   }
 
   private func quotaV1(_ folder: String) -> Double? {
-    guard let quota = read(folder + "/cpu.cfs_quota_us"),
+    guard let quota = read(folder + "/cpu.cfs_quota_us"), !quota.hasPrefix("-"),
       let period = read(folder + "/cpu.cfs_period_us")
     else { return nil }
     return Self.ratio(quota, period)
@@ -120,5 +136,26 @@ struct CPULimits: Sendable {
       let period = Double(period.filter { !$0.isWhitespace }), quota > 0, period > 0
     else { return nil }
     return quota / period
+  }
+}
+
+/// The folders of the groups that the process was last found in.
+final class QuotaFolders: @unchecked Sendable {
+  // Not a lock: a child that is forked while a thread reads the folders finds them anew each time.
+  private let isInUse = Atomic<Bool>(false)
+  @Cell private var membership = ""
+  @Cell private var found: [CPULimits.Folder] = []
+
+  /// Returns the folders of the groups in `text`; `find` finds them if the text has changed.
+  func folders(of text: String, _ find: () -> [CPULimits.Folder]) -> [CPULimits.Folder] {
+    // acquiring: pairs with the store below.
+    guard !isInUse.exchange(true, ordering: .acquiring) else { return find() }
+    // releasing: the two properties, to the next thread.
+    defer { isInUse.store(false, ordering: .releasing) }
+    if membership != text {
+      found = find()
+      membership = text
+    }
+    return found
   }
 }

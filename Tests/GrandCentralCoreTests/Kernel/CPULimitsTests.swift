@@ -1,4 +1,5 @@
 // CPU limits of simulated machines, whose files are strings: proc(5), cgroups(7).
+import TestSupport
 import Testing
 
 @testable import GrandCentralCore
@@ -42,6 +43,29 @@ import Testing
   func `is that of the affinity mask without groups`(cpus: Int) {
     #expect(limits([:], cpus: cpus).width() == cpus)
     #expect(limits([:], cpus: cpus).quota() == nil)
+  }
+
+  @Test func `follows a quota that changes, and another group, without reading the mounts again`() {
+    let files = Box([
+      "/proc/self/cgroup": "0::/a\n", "/proc/self/mountinfo": Self.mountV2,
+      "/sys/fs/cgroup/b/cpu.max": "300000 100000",
+    ])
+    let mountsRead = Box(0)
+    let limits = CPULimits(
+      read: {
+        if $0 == "/proc/self/mountinfo" { mountsRead.value += 1 }
+        return files.value[$0]
+      }, affinity: { 64 }, remembered: QuotaFolders())
+    #expect(limits.width() == 64)
+    // The group has no quota file before the controller is enabled for it.
+    files.value["/sys/fs/cgroup/a/cpu.max"] = "200000 100000"
+    #expect(limits.width() == 2)
+    files.value["/sys/fs/cgroup/a/cpu.max"] = "max 100000"
+    #expect(limits.width() == 64)
+    #expect(mountsRead.value == 1)
+    files.value["/proc/self/cgroup"] = "0::/b\n"
+    #expect(limits.width() == 3)
+    #expect(mountsRead.value == 2)
   }
 
   @Test func `is one when nothing is known`() {
