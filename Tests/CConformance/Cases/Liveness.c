@@ -108,6 +108,76 @@ BEYOND(items_of_a_global_queue_that_poll_for_each_other_meet, "the peer's pool k
   expect_meeting(global_queue, 48);
 }
 
+// MARK: Programs whose items wait for each other
+
+enum { stages = 8, stage_workers = 6, tokens = 100, actors = 127 };
+static atomic_int passed[stages + 1];
+
+// Takes tokens that the stage before has passed, and passes them on, until all have come through.
+static void work_in_stage(void *context) {
+  atomic_int *mine = context;
+  while (atomic_load(&passed[stages]) < tokens) {
+    int seen = atomic_load(mine);
+    if (seen > 0 && atomic_compare_exchange_strong(mine, &seen, seen - 1))
+      atomic_fetch_add(mine + 1, 1);
+    else
+      usleep(100);
+  }
+  latch_down(&ran);
+}
+
+// The last stages begin first, and hold every thread until the first stage has one.
+BEYOND(stages_on_concurrent_queues_that_poll_pass_all_tokens, "the peer's pool keeps to its width") {
+  ran.left = stages * stage_workers;
+  atomic_store(&passed[0], tokens);
+  for (int stage = stages - 1; stage >= 0; stage--) {
+    dispatch_queue_t queue = concurrent_queue();
+    for (int n = 0; n < stage_workers; n++) dispatch_async_f(queue, &passed[stage], work_in_stage);
+  }
+  latch_wait(&ran);
+}
+
+static dispatch_queue_t actor_queues[actors];
+
+typedef struct {
+  int actor, sum;
+  atomic_int has_answer;
+  dispatch_semaphore_t answered;
+} question;
+
+// Asks the two actors below and keeps the thread until both have answered: every second actor
+// polls, the others sleep.
+static void answer(void *context) {
+  question *asked = context;
+  int below = 2 * asked->actor + 1;
+  asked->sum = 1;
+  if (below < actors) {
+    question questions[2];
+    for (int n = 0; n < 2; n++) {
+      questions[n].actor = below + n;
+      atomic_init(&questions[n].has_answer, 0);
+      questions[n].answered = dispatch_semaphore_create(0);
+      dispatch_async_f(actor_queues[below + n], &questions[n], answer);
+    }
+    for (int n = 0; n < 2; n++) {
+      while (asked->actor % 2 && !atomic_load(&questions[n].has_answer)) usleep(300);
+      dispatch_semaphore_wait(questions[n].answered, DISPATCH_TIME_FOREVER);
+      dispatch_release(questions[n].answered);
+      asked->sum += questions[n].sum;
+    }
+  }
+  atomic_store(&asked->has_answer, 1);
+  dispatch_semaphore_signal(asked->answered);
+}
+
+CASE(actors_that_hold_their_threads_until_others_answer_all_answer) {
+  for (int n = 0; n < actors; n++) actor_queues[n] = serial_queue();
+  question first = {.actor = 0, .answered = dispatch_semaphore_create(0)};
+  dispatch_async_f(actor_queues[0], &first, answer);
+  dispatch_semaphore_wait(first.answered, DISPATCH_TIME_FOREVER);
+  CHECK(first.sum == actors);
+}
+
 // MARK: The overcommitting global queues
 
 CASE(a_global_queue_that_overcommits_is_another_queue) {
