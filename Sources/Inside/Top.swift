@@ -141,7 +141,7 @@ package final class Top {
         found[Key(place: UInt32(stale.raw.place), band: stale.raw.detail)]?.queued -= 1
       }
       found[key, default: Counts()].queued += 1
-    case .start:
+    case .start, .sourceStart:
       found[key, default: Counts()].items += 1
       if let origin = submitted.removeValue(forKey: raw.address) {
         found[Key(place: UInt32(origin.raw.place), band: origin.raw.detail)]?.queued -= 1
@@ -154,7 +154,7 @@ package final class Top {
       guard let start = running[event.thread]?.popLast(), raw.ticks >= start.ticks else { return }
       found[start.key]?.runs.append(raw.ticks - start.ticks)
       found[start.key]?.busy += raw.ticks - start.ticks
-    case .wait, .waitEnd, .queue, .thread: break
+    default: break
     }
   }
 

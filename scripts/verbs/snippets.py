@@ -42,7 +42,7 @@ TREE = "Sources/GrandCentral"
 MODULES = ("GrandCentral", "GrandCentralCore", "GrandCentralPrimitives", "CGrandCentralLinux")
 STOPS = {-signal.SIGILL, -signal.SIGTRAP, -signal.SIGABRT}
 # Ends only a block that hangs.
-LIMIT_SECONDS = int(os.environ.get("GRANDCENTRAL_PATIENCE", "120"))
+LIMIT_SECONDS = int(os.environ.get("GRANDCENTRAL_DEADLINE", "120"))
 BLOCK = re.compile(r"((?:^<!-- .*? -->\n)*)^```(swift|c)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"^ */// ```swift\n((?: *///.*\n)*?) */// ```$", re.M)
 MARK = re.compile(r"<!-- (\w+)(?:: (.*?))? -->")

@@ -27,7 +27,7 @@ extension Lane {
     let (won, _) = boardGeneration.compareExchange(
       expected: generation, desired: BlackBox.generation, ordering: .relaxed)
     if won {
-      BlackBox.shared.noteUsed(registeredPlace)
+      BlackBox.shared.noteUsed(registeredSlot)
       write(record)
       if gc_event_control_now() != 0 {
         BlackBox.recordQueue(registeredSlot, kind: kind.rawValue, label: laneLabel)
