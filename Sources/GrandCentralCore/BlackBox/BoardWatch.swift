@@ -101,12 +101,14 @@ package final class BoardWatch: @unchecked Sendable {
       setBlockedSignals(.max)
       ThreadEffects.adopt(thread, isReplaceable: false)
     }
+    // At the first look, what changed before the thread began counts too: nothing noted it.
+    var isFirst = true
     while true {
       let seen = revision.load(ordering: .relaxed)
       signal.beginLook()
       guard let current = observersOrEnd() else { return }
       var now = Clock.monotonicNanoseconds()
-      for observer in current where observer.due <= now {
+      for observer in current where isFirst || observer.due <= now {
         let pause = observer.look()
         // A handler of the program has forked: the child's board gets a thread of its own.
         guard home.isCurrent else { return }
@@ -114,6 +116,7 @@ package final class BoardWatch: @unchecked Sendable {
         observer.earliest = now + observer.gap
         observer.due = pause.map { now + max($0, observer.gap) } ?? .max
       }
+      isFirst = false
       if signal.sleep(until: Self.deadline(current.map(\.due).min() ?? .max)) { continue }
       // Something changed: look as soon as the gap allows.
       for observer in current { observer.due = min(observer.due, observer.earliest) }

@@ -13,7 +13,6 @@
 // wakes the watch. So no change stays unseen while the watch sleeps.
 // A note exchanges the word also where it is 2 already: a plain load might show the 2 of before
 // beginLook().
-// Model: Verification/Models/Scenes/BoardModels.swift.
 import CGrandCentralLinux
 
 struct WatchSignal: ~Copyable, Sendable {

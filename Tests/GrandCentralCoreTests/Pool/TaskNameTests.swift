@@ -11,7 +11,8 @@ import Testing
     ) { reportTasks() }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("  4 × 'fetch.queue'\n"), "\(text)")
-    #expect(text.contains("Tasks that sleep on them:\n  3 × task 'fetch'\n"), "\(text)")
+    #expect(text.contains("  They wait for:\n    4 × a semaphore\n"), "\(text)")
+    #expect(text.contains("  Tasks that sleep on them:\n    3 × task 'fetch'\n"), "\(text)")
   }
 }
 
