@@ -5,6 +5,7 @@ extension Catalogue {
     [
       EngineModel("board: a record is read while it is written", Boards.readWhileWritten),
       EngineModel("board: a record changes hands while it is read", Boards.changesHands),
+      EngineModel("board: the watch sees each change before it sleeps", Boards.watch),
     ]
   }
 
@@ -30,6 +31,29 @@ extension Catalogue {
       Mutant(
         "a reader looks at the turn too early", in: file,
         at: "words[$0].load(ordering: .acquiring)", .dropsAcquire, foundBy: model, isWeak: true),
+    ] + watchMutants
+  }
+}
+
+extension Catalogue {
+  private static var watchMutants: [Mutant] {
+    let model = "board: the watch sees each change before it sleeps"
+    let file = "WatchSignal.swift"
+    return [
+      Mutant(
+        "a change does not wake the watch", in: file,
+        at: "if seen == Self.asleep { futexWake(word) }", .skips, foundBy: model),
+      Mutant(
+        "the watch keeps the change of an earlier look", in: file,
+        at: "_ = word.exchange(Self.looking, ordering: .acquiring)", .skips, foundBy: model),
+      Mutant(
+        "the record comes after the note of its change", in: file,
+        at: "expected: seen, desired: Self.changed, successOrdering: .releasing,", .dropsRelease,
+        foundBy: model, isWeak: true),
+      Mutant(
+        "a look does not see the record of a change", in: file,
+        at: "_ = word.exchange(Self.looking, ordering: .acquiring)", .dropsAcquire, foundBy: model,
+        isWeak: true),
     ]
   }
 }
@@ -88,5 +112,35 @@ private enum Boards {
       }
     }
     scene.thread("reader") { place.check() }
+  }
+
+  /// Two threads change the board, each once. The watch sleeps without a limit until it has seen
+  /// both changes: a change that it missed leaves it asleep.
+  static func watch(_ scene: Scene) {
+    final class Board: Sendable {
+      let signal = WatchSignal()
+      let first = Atomic<UInt32>(0)
+      let second = Atomic<UInt32>(0)
+    }
+    let board = Board()
+    // The watch is there before the changes, as an observer's thread is.
+    board.signal.beginLook()
+    scene.thread("first") {
+      // relaxed: the note orders it.
+      board.first.store(1, ordering: .relaxed)
+      board.signal.noteChange()
+    }
+    scene.thread("second") {
+      board.second.store(1, ordering: .relaxed)
+      board.signal.noteChange()
+    }
+    scene.thread("watch") {
+      while true {
+        board.signal.beginLook()
+        let seen = board.first.load(ordering: .relaxed) + board.second.load(ordering: .relaxed)
+        if seen == 2 { return }
+        _ = board.signal.sleep(until: nil)
+      }
+    }
   }
 }
