@@ -152,17 +152,16 @@ extension WorkNode {
   /// The address of the code that the node calls, for a recording; 0: unknown.
   var clientCode: UInt {
     let own = unsafeBitCast(entry, to: UInt.self)
-    func isOne(of entries: Entry...) -> Bool {
-      entries.contains { unsafeBitCast($0, to: UInt.self) == own }
-    }
-    if isOne(of: Self.itemEntry, Self.memberItemEntry), let context {
+    // No list of entries: it would be allocated.
+    func isOwn(_ entry: Entry) -> Bool { unsafeBitCast(entry, to: UInt.self) == own }
+    if isOwn(Self.itemEntry) || isOwn(Self.memberItemEntry), let context {
       // SAFETY: the node's reference.
       return Unmanaged<DispatchWorkItem>.fromOpaque(context)
         ._withUnsafeGuaranteedRef { $0.clientCode }
     }
     guard
-      isOne(
-        of: Self.closureEntry, Self.memberEntry, Self.functionEntry, Self.memberFunctionEntry)
+      isOwn(Self.closureEntry) || isOwn(Self.functionEntry) || isOwn(Self.memberEntry)
+        || isOwn(Self.memberFunctionEntry)
     else { return 0 }
     let code = load(16, as: UInt.self)
     return Self.code(behind: code, load(24, as: UnsafeMutableRawPointer?.self))
