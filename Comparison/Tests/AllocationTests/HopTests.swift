@@ -10,14 +10,21 @@ private actor OnSerialQueue {
   private let queue = DispatchSerialQueue(label: "allocations.serial")
   nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
   private var count = 0
-  func add() { count += 1 }
+  func add() {
+    // The hop has happened: the compiler removes one that nothing depends on.
+    dispatchPrecondition(condition: .onQueue(queue))
+    count += 1
+  }
 }
 
 private actor OnWorkloop {
   private nonisolated let loop = DispatchWorkloop(label: "allocations.loop")
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private var count = 0
-  func add() { count += 1 }
+  func add() {
+    dispatchPrecondition(condition: .onQueue(loop))
+    count += 1
+  }
 }
 
 /// Each call of an actor is two hops: onto its queue, and back onto the concurrent queue that its
