@@ -11,7 +11,7 @@ import GrandCentralCore
 /// queue of their priority's class. Jobs of the main actor run on `DispatchQueue.main`, in turn
 /// with its other items. A program that embeds the product `GrandCentralDropIn` does not need it.
 ///
-/// The runtime of Swift 6.3 calls no hook for the timer of `Task.sleep`: it remains the toolchain's,
+/// The runtime of Swift 6.3 calls no hook for the timer of `Task.sleep`: it stays the toolchain's,
 /// and the task then continues on a queue of this engine. With the package trait `ExecutorFactory`
 /// it is this engine's. Earlier entry points for delayed jobs use this engine's timers.
 ///

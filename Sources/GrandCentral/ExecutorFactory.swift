@@ -1,5 +1,5 @@
 // Purpose: queues as the executors of a whole program, through the runtime's executor factory.
-// Compiled with the package trait ExecutorFactory only. The factory is SPI of Swift 6.3, and SE-0505,
+// Compiled with the package trait ExecutorFactory only. The factory is SPI of Swift 6.3. SE-0505,
 // which would make it public, was returned for revision: a newer compiler may refuse this file.
 #if ExecutorFactory
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) public import _Concurrency

@@ -106,7 +106,7 @@ private func serving(_ command: String) -> (output: String, code: Int32) {
       curl -sN -w '%{exitcode}' ${URL}ticks >"$D/ticks" 2>/dev/null & CURL=$!
       until [ -s "$D/ticks" ]; do sleep 0.02; done
       kill -TERM $SERVER
-      # The answer goes on.
+      # The answer continues.
       BEFORE=$(wc -l <"$D/ticks")
       until [ "$(wc -l <"$D/ticks")" -gt $((BEFORE + 2)) ]; do sleep 0.02; done
       kill -TERM $SERVER; kill -TERM $SERVER; STOPPED=1
