@@ -34,6 +34,11 @@ let package = Package(
     .library(name: "GrandCentralDropIn", targets: ["GrandCentralDropIn"]),
     .executable(name: "grandcentral", targets: ["grandcentral"]),
   ],
+  traits: [
+    .trait(
+      name: "ExecutorFactory",
+      description: "Queues as the executors of programs with an async main function. Uses SPI.")
+  ],
   dependencies: [.package(path: "Tests/Support")],
   targets: [
     // The engine's only C: system calls that the Glibc overlay cannot express, and thread-locals.
@@ -173,7 +178,8 @@ let package = Package(
       ],
       swiftSettings: language),
     .testTarget(
-      name: "ParityTests", dependencies: ["GrandCentral", testSupport], exclude: ["Lists"],
+      name: "ParityTests", dependencies: ["GrandCentral", testSupport],
+      exclude: ["Lists", "Programs"],
       swiftSettings: language),
     // Tests programs on the drop-in library, which its script builds, in separate processes.
     .testTarget(

@@ -145,12 +145,12 @@ extension DispatchWorkloop: SerialExecutor {
 
 extension UnownedJob {
   /// The job as an address, for the engine.
-  fileprivate var address: UnsafeMutableRawPointer {
+  var address: UnsafeMutableRawPointer {
     // SAFETY: an unowned job is one reference to an object of the runtime.
     unsafeBitCast(self, to: UnsafeMutableRawPointer.self)
   }
 
-  fileprivate init(address: UnsafeMutableRawPointer) {
+  init(address: UnsafeMutableRawPointer) {
     // SAFETY: as above.
     self = unsafeBitCast(address, to: UnownedJob.self)
   }

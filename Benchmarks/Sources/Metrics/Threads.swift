@@ -44,9 +44,11 @@ public func together(_ threads: Int, _ body: @escaping @Sendable (_ thread: Int)
 
 /// A flag that ends the contention.
 public final class Stop: Sendable {
+  public init() {}
+
   @usableFromInline let flag = Atomic(false)
   @inlinable public var isSet: Bool { flag.load(ordering: .relaxed) }
-  func set() { flag.store(true, ordering: .relaxed) }
+  public func set() { flag.store(true, ordering: .relaxed) }
 }
 
 /// Lets `threads` threads contend for `microseconds`. Each body returns its number of operations.

@@ -8,6 +8,7 @@ public func allWorkloads() -> [Workload] {
     + workItemWorkloads + specificWorkloads + performWorkloads + queueWorkloads + memoryWorkloads
     + blockingWorkloads + sourceWorkloads + descriptorWorkloads + timerWorkloads
     + timerMemoryWorkloads + dataWorkloads + channelWorkloads + qosWorkloads
+    + taskWorkloads
 }
 
 /// A number that the workload protects by a serial queue or a barrier.

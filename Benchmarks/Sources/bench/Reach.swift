@@ -164,6 +164,18 @@ extension Reach {
     // These depend on the disk and its other users.
     "io/random-cold/4KiB/32": .reference,
     "io/random-cold/4KiB/32/cpu": .reference,
+
+    "tasks/hop": .reference,
+    // A hop costs no more than `async` of a closure.
+    "tasks/hop/of-async": .ceiling(1),
+    // On the toolchain these tasks wait until others give up.
+    "tasks/blocked": .ceiling(10_000_000),
+    "tasks/urgent/p50": .reference,
+    "tasks/urgent/p99": .ratio(0.3),
+    "tasks/pipe": .parity,
+    // At least 0.9 of the throughput of one read with a handler.
+    "tasks/pipe/of-handler": .ceiling(1.11),
+    "tasks/pipe/1GiB/peak": .ceiling(2),
   ]
 }
 
