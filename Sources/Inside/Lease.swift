@@ -1,8 +1,9 @@
 // The control word of a board, which says what the program records, and the lease that ends the
 // recording when its owner is killed.
 // The lease is a time of the clock that events use. How fast the processor's counter is, its owner
-// learns by and by: the first lease assumes the fastest counter there is, and is short; the next
-// ones are exact.
+// learns by and by: the first lease assumes the fastest counter there is, so it may last several
+// times as long; the next ones, from 50 ms on, are exact. The first is no shorter than the others,
+// because the start of a recorder takes seconds on a machine with much other load.
 import CGrandCentralLinux
 import GrandCentralCore
 
@@ -15,7 +16,6 @@ package struct Lease {
 
   /// How long the program records after its recorder was killed.
   private static var nanoseconds: UInt64 { 5_000_000_000 }
-  private static var firstNanoseconds: UInt64 { 500_000_000 }
   private static var renewalNanoseconds: UInt64 { 1_000_000_000 }
   /// The clock's error over this time is small.
   private static var measuringNanoseconds: UInt64 { 50_000_000 }
@@ -47,8 +47,7 @@ package struct Lease {
   @discardableResult
   package mutating func renew() throws -> UInt64 {
     let rate = ticksPerNanosecond
-    let length = rate == nil ? Self.firstNanoseconds : Self.nanoseconds
-    let ticks = UInt64(Double(length) * (rate ?? Self.maxTicksPerNanosecond))
+    let ticks = UInt64(Double(Self.nanoseconds) * (rate ?? Self.maxTicksPerNanosecond))
     try board.set(EventLayout.lease, now + ticks)
     // The first one as soon as the rate is known.
     let pause = rate == nil ? Self.measuringNanoseconds : Self.renewalNanoseconds

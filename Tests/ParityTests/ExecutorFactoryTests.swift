@@ -10,7 +10,8 @@ let modules = ["-I", buildFolder + "/Modules", "-I", packageFolder + "/Sources/C
 
 private func files(of folder: String, _ suffix: String) throws -> [String] {
   let all = try #require(FileManager.default.enumerator(atPath: folder))
-  return all.compactMap { $0 as? String }.filter { $0.hasSuffix(suffix) }.map { "\(folder)/\($0)" }
+  return all.compactMap { $0 as? String }
+    .filter { $0.hasSuffix(suffix) && !$0.contains(".docc/") }.map { "\(folder)/\($0)" }
 }
 
 /// The name under which the modules of this build share what is `package`.
@@ -34,7 +35,10 @@ struct ExecutorFactoryTests {
     command += ["-D", "ExecutorFactory"] + modules + flags
     command += try files(of: packageFolder + "/Sources/GrandCentral", ".swift")
     command += ["\(programs)/Checks.swift", "\(programs)/\(program)"]
-    for module in ["GrandCentralCore", "GrandCentralPrimitives", "CGrandCentralLinux"] {
+    let engine = [
+      "GrandCentralBoard", "GrandCentralCore", "GrandCentralPrimitives", "CGrandCentralLinux",
+    ]
+    for module in engine {
       command += try files(of: "\(buildFolder)/\(module).build", ".o")
     }
     let built = runChild(command + ["-o", scratch["program"]], seconds: max(900, patienceSeconds))

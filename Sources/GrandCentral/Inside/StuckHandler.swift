@@ -7,7 +7,7 @@ extension DispatchSnapshot {
   ///
   /// ```swift
   /// let watch = DispatchSnapshot.whenStuck(for: .seconds(30)) { snapshot in
-  ///   log.error("\(snapshot)")
+  ///   print(snapshot)
   /// }
   /// ```
   /// The handler gets the snapshot with everything that is stuck then. It is called once for each
