@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 /// The public interface is that of Lists/interface.tsv, which a change updates on purpose:
-/// GRANDCENTRAL_WRITE_INTERFACE=1 scripts/dev test ParityTests.InterfaceTests writes it anew. A line
-/// that the new list lacks breaks programs, so the next version's number must say so.
+/// GRANDCENTRAL_WRITE_INTERFACE=1 scripts/dev test ParityTests.InterfaceTests writes it anew. A
+/// line that the new list lacks breaks programs, so the next version's number must say so.
 @Suite("The public interface's baseline") struct InterfaceTests {
   private static let file = "\(packageFolder)/Tests/ParityTests/Lists/interface.tsv"
 

@@ -24,7 +24,7 @@ extension Pool {
     let allowed = allowance.load(ordering: .relaxed)
     guard changeIfApplicable({ $0.joined(allowance: allowed) }) else { return false }
     externalWorker.isSearching = true
-    externalWorker.name.received()
+    externalWorker.name.received(at: Clock.coarseNanoseconds())
     externalWorker.status.store(.running, ordering: .releasing)
     thread.pointee.worker = Unmanaged.passUnretained(externalWorker).toOpaque()
     deliver()

@@ -180,7 +180,7 @@ extension Pool {
     let thread = currentThread()
     takeFirstSteps(of: thread) {
       nameThread(worker.plainName)
-      worker.name.began()
+      worker.name.began(at: Clock.coarseNanoseconds())
       // Children of items inherit the worker's mask: it must be the program's, not the submitter's.
       if let blocked { setBlockedSignals(blocked) }
       if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
@@ -285,7 +285,7 @@ extension Pool {
       break
     }
     worker.adaptiveSearch.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
-    worker.name.began()
+    worker.name.began(at: Clock.coarseNanoseconds())
     worker.isSearching = true
     BlackBox.noteAwake(thread)
     return true

@@ -75,27 +75,30 @@ struct WorkerName {
   static var stayNanoseconds: UInt64 { 1_000_000_000 }
   private static var briefNanoseconds: UInt64 { UInt64(scaled(100_000_000, inModels: 0)) }
 
+  // The functions below are given the time: a call of the clock inside of an access to the worker's
+  // name would cost each later access a check at run time.
+
   /// Notes that a thread has just been made for the worker, or woken.
-  mutating func began() {
+  mutating func began(at now: UInt64) {
     isFresh = true
-    noteSleep()
+    noteSleep(until: now)
   }
 
   /// Notes that an external worker's thread received an event, after a sleep or not: the next
   /// change reads the clock.
-  mutating func received() {
+  mutating func received(at now: UInt64) {
     refusals = Self.refusalsInTurn - 1
-    noteSleep()
+    noteSleep(until: now)
   }
 
-  private mutating func noteSleep() {
-    wasBrief = idleSince != 0 && Clock.coarseNanoseconds() - idleSince < Self.briefNanoseconds
+  private mutating func noteSleep(until now: UInt64) {
+    wasBrief = idleSince != 0 && now - idleSince < Self.briefNanoseconds
     isKept = false
   }
 
   /// Notes that the thread goes idle. Returns whether it expects to wake up soon.
-  fileprivate mutating func rests() -> Bool {
-    idleSince = Clock.coarseNanoseconds()
+  fileprivate mutating func rests(from now: UInt64) -> Bool {
+    idleSince = now
     return wasBrief
   }
 
@@ -151,8 +154,10 @@ extension Worker {
   /// its label, if it expects to wake up soon. The thread then calls `showPlainName()` when it has
   /// slept for `WorkerName.stayNanoseconds`.
   func restName() {
+    let now = Clock.coarseNanoseconds()
     // sequentiallyConsistent: as in showPlainName(). A name of the monitor's does not stay.
-    if name.rests(), name.shown != .none, !isNamedByMonitor.load(ordering: .sequentiallyConsistent)
+    if name.rests(from: now), name.shown != .none,
+      !isNamedByMonitor.load(ordering: .sequentiallyConsistent)
     {
       name.isKept = true
     } else {
