@@ -81,7 +81,7 @@ class Snippet:
 
 def snippets():
     found = []
-    for path in sorted(glob.glob(f"{CATALOGUE}/**/*.md", recursive=True)):
+    for path in ["README.md", *sorted(glob.glob(f"{CATALOGUE}/**/*.md", recursive=True))]:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         fences = len(re.findall(r"^```(?:swift|c)$", text, re.M))

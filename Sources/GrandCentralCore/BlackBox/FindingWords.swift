@@ -45,6 +45,7 @@ package enum FindingWords {
   }
 
   package static func duration(_ nanoseconds: UInt64) -> String {
+    if nanoseconds < 1_000_000_000 { return "\(nanoseconds / 1_000_000) ms" }
     let tenths = nanoseconds / 100_000_000
     if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
     let seconds = tenths / 10
