@@ -51,8 +51,10 @@ package final class StuckWatch: @unchecked Sendable {
     let stuck = dump.findings.filter { !$0.isYoung }
     let new = stuck.filter { !reported.contains($0.key) }
     reported = Set(stuck.map(\.key))
+    let next = nextLook(dump.analysis)
+    // Last: if the handler forks, the child's own watch uses this object from here on.
     if !new.isEmpty { handler(dump, new) }
-    return nextLook(dump.analysis)
+    return next
   }
 
   /// After how many nanoseconds to look again.

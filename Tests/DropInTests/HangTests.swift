@@ -120,7 +120,8 @@ private func expect(_ line: String, _ scene: String, _ result: ChildResult) {
 
   @Test(arguments: [
     ("deadlock", "Deadlock: 2 threads wait for each other."),
-    ("explosion", "Thread explosion: 80 threads are held by items that wait."),
+    // Reported once, with as many threads as wait by then.
+    ("explosion", "Thread explosion: "),
     ("resume", "Forgotten resume: queue 'first' is suspended since"),
   ])
   func `lets a C program print its own dump`(_ scene: String, _ line: String) throws {

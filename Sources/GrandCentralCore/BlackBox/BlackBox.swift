@@ -40,6 +40,7 @@ package final class BlackBox: @unchecked Sendable {
   private var freeWriters: [UnsafeMutablePointer<BoardWriter>] = []
   private var writersMade = 0
   private var limits = (width: 0, maxThreads: 0)
+  private var isForkParticipant = false
   /// Returns the address of the client's code in a node; 0: unknown. Set with the engine's runtime,
   /// before there are items.
   private(set) var codeReader: (WorkNode) -> UInt = { _ in 0 }
@@ -81,10 +82,22 @@ package final class BlackBox: @unchecked Sendable {
   /// Sets the function that calls blocks. Call while the process has one thread.
   package static func setBlockCaller(_ function: UInt) { shared.blockCaller = function }
 
+  /// Registers the board for forks, once. A program that only waits for a semaphore has a board
+  /// and no engine otherwise, so the one that comes first registers it.
+  static func joinForksOnce() { shared.lock.withLock { shared.registerForForks() } }
+
+  private func registerForForks() {
+    if isForkParticipant { return }
+    isForkParticipant = true
+    joinForks()
+    ForkGate.install()
+  }
+
   @inline(never)
   private func make() {
     lock.withLock {
       guard memory.load(ordering: .relaxed) == 0 else { return }
+      registerForForks()
       let made = Self.map()
       if let made { writeHeader(made) }
       // releasing: publishes the header's end of the work to open() and start.

@@ -97,8 +97,8 @@ package final class BoardWatch: @unchecked Sendable {
     let home = HomeProcess()
     ForkGate.inside(thread) {
       nameThread(ThreadName("gc-watch"))
-      // Signal handlers of the program must not run on this thread.
-      setBlockedSignals(.max)
+      // As on a worker: a child that a handler starts inherits the mask.
+      if let blocked = Process.mainThreadBlockedSignals() { setBlockedSignals(blocked) }
       ThreadEffects.adopt(thread, isReplaceable: false)
     }
     // At the first look, what changed before the thread began counts too: nothing noted it.

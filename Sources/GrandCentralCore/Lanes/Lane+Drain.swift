@@ -5,8 +5,9 @@
 //   any other sync()   is handed the lane
 //   a shared item      is counted as running and sent to the target
 //   an exclusive item  runs here, if the owner is an activation; otherwise an activation is sent
-// There are two kinds of owner: an activation, run by a worker or by the target lane's drain, and a
-// thread that leaves the lane while work is queued. Only an activation may run client code.
+// Two kinds of owner serve the list: an activation, run by a worker, by the target lane's drain or
+// by the main thread, and a thread that came to own the lane when it left or resumed it. Only an
+// activation may run client code.
 // The lane's urgency changes between two items, and only if the most urgent node left differs from
 // before: see Lane+Override.
 // No thread sleeps here, and no wake-up is lost: the owner gives the lane up in the exchange that
@@ -17,6 +18,8 @@
 //   suspended               resume() or activate()
 //   full                    the next holder that leaves
 //   firstInLineIsExclusive  the last holder that leaves
+// The two other exits never unlock the lane: moveOn() passes the lock to a new activation,
+// handOver() to a waiter, whose own exit looks at the list.
 import CGrandCentralLinux
 
 extension Lane {
@@ -255,8 +258,8 @@ extension Lane {
 
   // MARK: The owner's exchanges
 
-  /// Gives the lane up, empty or suspended. Returns whether the lane stopped holding itself. `nil`:
-  /// work arrived, or the suspension ended, and the caller still owns the lane.
+  /// Gives the lane up for a reason. Returns whether the lane stopped holding itself. `nil`: the
+  /// reason no longer holds, and the caller still owns the lane.
   private final func giveUp(because reason: Leaving, on thread: ThreadContext) -> Bool? {
     let inside = owner.load(ordering: .relaxed)
     if kind != .bound { owner.store(0, ordering: .relaxed) }

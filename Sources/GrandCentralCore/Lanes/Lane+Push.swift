@@ -34,7 +34,8 @@ extension Lane {
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
     let qos = effectiveQoS(traits)
     // A loop of its own: it links the node to each word, and reads the width that belongs to it.
-    // A guess that the exchange re-checks. acquiring, here and in a lost race: that width.
+    // A guess that the exchange re-checks. acquiring, also when it fails: `widthNow` must be at
+    // least as new as the word.
     var seen = state.load(ordering: .acquiring)
     var isKept = false
     while true {
@@ -42,7 +43,8 @@ extension Lane {
         node.raw, exclusive: exclusive, urgency: qos.rank, width: widthNow)
       node.next = seen.pending.map(WorkNode.init)
       if action == .raised && !isKept {
-        // If this is the target of another lane, it may die with the node before it is raised.
+        // Once queued, the node may run and drop the last reference to this lane, for example as
+        // the activation of a lane that targets it.
         _ = Unmanaged.passRetained(self)
         isKept = true
       }

@@ -33,8 +33,8 @@ final class Injector: @unchecked Sendable {
   var isEmpty: Bool {
     // sequentiallyConsistent: the other half of that pair. Nodes that move from the inbox to
     // `front` are in neither for a moment, so `hasFront` is set before the inbox is emptied.
-    // relaxed for the second: a thread that reads the zero of an emptied inbox has acquired with it
-    // the earlier `true`; and nodes leave `front` because they are taken, or moved as
+    // `hasFront` may be read relaxed: a thread that reads the zero of an emptied inbox has acquired
+    // with it the earlier `true`; and nodes leave `front` because they are taken, or moved as
     // Pool+Park.swift allows.
     inbox.load(ordering: .sequentiallyConsistent) == 0 && !hasFront.load(ordering: .relaxed)
   }

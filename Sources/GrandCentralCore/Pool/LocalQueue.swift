@@ -64,7 +64,7 @@ struct LocalQueue: @unchecked Sendable {
 
   /// The number of nodes. The owner's, since the tail changes meanwhile otherwise.
   var count: UInt32 {
-    // relaxed: a thief may make the result too large at once.
+    // relaxed: a thief may take nodes right after, so the result may be too large.
     words.pointee.tail.load(ordering: .relaxed) &- words.pointee.head.load(ordering: .relaxed)
   }
 
@@ -150,7 +150,7 @@ struct LocalQueue: @unchecked Sendable {
       other.words.pointee.band.store(stolenBand, ordering: .relaxed)
       if count > 1 {
         // releasing: publishes slots and nodes. It need not be in the single order, as put() is: a
-        // thief is a searcher, and scans again when it stops, see Pool+Park.swift.
+        // thief is a searcher, and the last one that stops scans again, see Pool+Park.swift.
         other.words.pointee.tail.store(start &+ count &- 1, ordering: .releasing)
       }
       return node(oldest)

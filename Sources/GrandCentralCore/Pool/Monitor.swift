@@ -37,8 +37,8 @@ final class Monitor: @unchecked Sendable {
     switch mode.load(ordering: .sequentiallyConsistent) {
     case .watching, .starting: return
     case .asleep:
-      // relaxed: each look scans everything, and rest() argues the last scan before a sleep. This
-      // thread has seen the word asleep, so it sees no older one here.
+      // relaxed: each look scans everything, and the last scan before a sleep is argued in rest().
+      // The load above read `asleep`, so the guess of the transition is no older.
       if mode.transition(.relaxed, to: { $0.woken() }) { futexWake(mode) }
     default:
       if isUrgent || !pool.isRefused { start(pool) } else { pool.retryWithoutThread() }

@@ -14,10 +14,10 @@
 // A weaker order loses wake-ups: on each side the store and the load are to different words, and
 // the hardware may swap them.
 // The worker can still miss work that moves during its scan, out of a queue that it has not yet
-// read into one that it has read. Only searchers move more than they take, and a searcher scans
-// again when it stops (stopSearching). Either the scanning worker had left `searching` by then, and
-// the last searcher's scan wakes a worker; or its own exchange comes later in the state word, and
-// it sees everything that was moved before.
+// read into one that it has read. Only searchers move more than they take, and the last searcher
+// that stops scans again (stopSearching). Either the scanning worker had left `searching` by then,
+// and the last searcher's scan wakes a worker; or its own exchange comes later in the state word,
+// and it sees everything that was moved before.
 // Submitters have at most one wake-up in flight: a woken worker counts as searching from the moment
 // it is chosen, and submitters wake no worker while one searches. Two ignore this: the monitor
 // when it sends a worker (forceWoken), and handOffToIdle(). The last searcher to find work wakes

@@ -79,7 +79,7 @@ extension PoolState {
     PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching - Self.oneIdle)
   }
 
-  /// An active worker parks because more are active than allowed. `nil`: not so.
+  /// An active worker parks because more are active than allowed. `nil`: no more are.
   func steppedBack(allowance: Int) -> PoolState? {
     active > allowance ? PoolState(rawValue: rawValue - Self.oneActive + Self.oneIdle) : nil
   }

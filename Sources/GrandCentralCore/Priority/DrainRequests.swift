@@ -13,12 +13,14 @@
 // nodes. The node that claims the request takes over one reference as the lane's hold; a stale node
 // releases one.
 // A later request of the same band reuses a node that was left behind. So there are never more
-// nodes than bands, however often a lane is raised.
+// nodes of a generation than bands, however often a lane is raised.
+// A claim clears its node's bit and `requested` in the same exchange. So a requester that sees the
+// bit comes before that claim, and the claim finds its request.
 // Raise against request: a raiser first writes the urgency into the lane's word, then changes this
 // one. A requester first changes this word, then reads the lane's. Both changes of this word are
-// read-modify-writes, so one of the two sees the other's. So transitions exchange the word also
-// where they do not change it. Raise against claim: the same, with the owner's load of the pending
-// list.
+// read-modify-writes, so one of the two sees the other's. For this, a transition is exchanged even
+// if it leaves the word as it was. Raise against claim: the same, with the owner's exchange of the
+// pending list.
 // Model: Verification/Models/Scenes/OverrideModels.swift.
 
 struct DrainRequests: StateWord {

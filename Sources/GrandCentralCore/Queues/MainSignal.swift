@@ -1,9 +1,13 @@
 // Room: Queues/MainSignal. What the main thread has to do, and whether it sleeps.
+// `work` is set each time the main queue's lane is locked for its drain, so the thread that clears
+// it owns the lane.
 //   bit 0 work    the main queue has an activation
 //   bit 1 retry   a threadless retry has begun: the main thread makes one more pass
 //   bit 2 asleep  the main thread sleeps in dispatchMain() until bit 0 or 1 is set
-//   0 ─idle→ asleep ─work, retry→ asleep and that bit, wake        any ─taken→ 0
-// The futex call compares the word with `asleep` alone, so no sleep begins beside another bit.
+//   0 ─announced, called→ that bit: the main thread is awake     any ─taken→ 0
+//   0 ─fellAsleep→ asleep ─announced, called→ asleep and that bit; wake
+// The futex call compares the word with `asleep` alone, so no sleep begins while another bit is
+// set.
 // Model: Verification/Models/Scenes/MainQueueModels.swift.
 
 struct MainSignal: StateWord {
@@ -32,7 +36,6 @@ struct MainSignal: StateWord {
   /// The main thread has seen all that came. It is awake.
   func taken() -> (MainSignal, hadWork: Bool) { (.empty, hasWork) }
 
-  /// The main thread is about to sleep. `nil`: there is a reason to run, or the last sleep ended
-  /// spuriously.
+  /// The main thread is about to sleep. `nil`: there is a reason to run.
   func fellAsleep() -> MainSignal? { self == .empty ? .asleep : nil }
 }

@@ -37,7 +37,7 @@ extension Runtime: ForkParticipant {
     _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.hasRetriers, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
     // First: the other parts may write on the board.
-    BlackBox.shared.joinForks()
+    BlackBox.joinForksOnce()
     made.joinForks()
     ForkGate.install()
     DuplicateEngineCheck.reportOthers()

@@ -1,8 +1,8 @@
 // Room: Work/StateWord. The one exchange loop of the engine's state words.
-// A state word changes by named transitions, which are pure functions of the old word. Only
-// `transition`, and `change` for transitions that every word has, exchange one. They exchange also
-// where a transition changes nothing: a thread that finds its bit set already must still publish
-// what it wrote before, and order what it reads next.
+// A state word changes by named transitions, which are pure functions of the old word. It is
+// written only by `transition`, or by `change` if the transition applies to every word. Both write
+// even if the word stays the same: a thread that finds its bit set already must still publish what
+// it wrote before, and order what it reads next.
 // A transition that returns `nil` exchanges nothing and orders nothing. It may have seen an old
 // word: a caller for which that matters must have ordered the word before, or loads it afterwards.
 // Each call names its order and says why it suffices; a failed exchange is relaxed.

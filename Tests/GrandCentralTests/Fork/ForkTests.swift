@@ -19,6 +19,8 @@ struct ForkTests {
 
   @Test func `may be the first to use them`() { run("unused") }
 
+  @Test func `may be the first to use queues after a wait for a semaphore`() { run("waited") }
+
   @Test func `continues after the item that forked`() { run("worker") }
 
   @Test func `continues after the event handler that forked`() { run("handler") }

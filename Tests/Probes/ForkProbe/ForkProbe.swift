@@ -18,7 +18,7 @@ import TestSupport
     // thread holds such a lock during the fork, a child that then uses something for the first time
     // waits for ever. So everything is used once here, and no thread is still busy with its end.
     _ = (firstProcess, patienceSeconds)
-    if !["unused", "program-handler"].contains(name) { useEverything() }
+    if !["unused", "waited", "program-handler"].contains(name) { useEverything() }
     waitUntilOthersSleep()
     run(words.dropFirst().map(String.init))
     finish()
@@ -32,7 +32,7 @@ import TestSupport
     "channels": openChannels, "grandchildren": grandchildren, "main-queue": mainQueueOfChild,
     "run-loop": runLoopDescriptor, "numbers": reusedNumbers, "program-handler": programHandler,
     "caught": caughtAtTheGate, "notifications": notifications, "semaphore": sharedSemaphore,
-    "forks": forksOnly,
+    "forks": forksOnly, "waited": afterWaitAlone,
   ]
 }
 

@@ -15,6 +15,14 @@ func beforeFirstUse(_ words: [String]) {
   parentContinues()
 }
 
+/// The parent has a board, which its wait made, and has used no queue.
+func afterWaitAlone(_ words: [String]) {
+  let semaphore = DispatchSemaphore(value: 0)
+  check(semaphore.wait(timeout: .now() + .milliseconds(5)) == .timedOut, "the wait ends")
+  fork("after a wait for a semaphore", useEverything)
+  parentContinues()
+}
+
 /// The child starts inside an item, and returns from it.
 func fromWorker(_ words: [String]) {
   let queue = DispatchQueue(label: "forks")
