@@ -20,8 +20,8 @@ package struct Finding: Sendable, Equatable {
   package var key: String { "\(kind.rawValue) \(subject)" }
   package let headline: String
   package let details: [String]
-  /// Whether a wait of it has not lasted long enough. A dump shows a deadlock at once, because it
-  /// does not end by itself unless a wait has a limit.
+  /// Whether one of its waits is still shorter than `stuckAfter`. A dump shows a deadlock at once,
+  /// because it does not end by itself unless a wait has a limit.
   package var isYoung = false
 }
 

@@ -4,11 +4,13 @@
 //   inside  a thread that holds such a lock, waits for one, or is in such a section
 //   closer  the thread that has closed the gate because it is about to fork; 0: the gate is open
 //   turn    the number of times that the gate was opened; threads outside sleep on it
-//   depth   the number of calls of prepare() by the closer that no resume has answered
+//   depth   the number of calls of prepare() by the closer that are not yet matched by
+//           resumeParent() or resumeChild()
 // Invariant: at a fork no other thread is inside. In the child every lock is therefore free, and
 // the data that it guards is whole. The closer waits until no other thread is inside; a thread that
-// wants to enter meanwhile waits outside. Client code never runs under a lock. A few system calls
-// run under one and may sleep (inotify_add_watch, a report, io_uring_setup); a fork then waits for
+// wants to enter meanwhile waits outside, unless it is inside already: a nested entry always
+// passes. Client code never runs under a lock. A few system calls run under one and may sleep
+// (inotify_add_watch, a report, io_uring_setup, those that make the board); a fork then waits for
 // them.
 //   a thread    locks = 1, then reads the closer
 //   the forker  closer = itself, a barrier on every CPU, then reads all `locks`
@@ -83,6 +85,7 @@ public enum ForkGate {
       next = other.pointee.next_known
       if other != thread { waitUntilOutside(other) }
     }
+    // Held over the fork, because it bypasses the gate: no thread is added to the list meanwhile.
     ThreadRegistry.lock()
     gc_fork_hold(ThreadRegistry.lockWord)
   }

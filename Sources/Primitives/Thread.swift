@@ -11,7 +11,8 @@ public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 public final class ThreadShared: @unchecked Sendable {
   /// The word that the thread sleeps on while it waits for a hand-off addressed to it; see Parker.
   public let parker = Atomic<UInt32>(0)
-  /// Whether another thread has begun to run the work that this thread waits for.
+  /// Whether the wait no longer depends on the lane's readers: the thread was admitted, or its
+  /// closure has begun on another thread or needs only a CPU.
   public let isServed = Atomic<Bool>(false)
   /// The queue that the thread works on as a worker, as the address of its object.
   public let workingOn = Atomic<UInt>(0)

@@ -100,7 +100,7 @@ package final class BlackBox: @unchecked Sendable {
       registerForForks()
       let made = Self.map()
       if let made { writeHeader(made) }
-      // releasing: publishes the header's end of the work to open() and start.
+      // releasing: publishes the finished header to open() and start.
       memory.store(UInt(bitPattern: made) | (made == nil ? Self.refused : 0), ordering: .releasing)
     }
   }

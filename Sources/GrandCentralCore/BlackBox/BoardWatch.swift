@@ -55,7 +55,8 @@ package final class BoardWatch: @unchecked Sendable {
   /// - Returns: 0, or an errno.
   @discardableResult
   package func begin() -> Int32 {
-    // After the lock of add(): of that call and the one for a new board, the later sees both.
+    // Whichever comes second, add() or the making of the board, sees both the observer and the
+    // board.
     guard BlackBox.start != nil else { return 0 }
     let isNeeded = lock.withLock {
       if observers.isEmpty || hasThread { return false }
@@ -101,7 +102,7 @@ package final class BoardWatch: @unchecked Sendable {
       if let blocked = Process.mainThreadBlockedSignals() { setBlockedSignals(blocked) }
       ThreadEffects.adopt(thread, isReplaceable: false)
     }
-    // At the first look, what changed before the thread began counts too: nothing noted it.
+    // The first look is at everything: changes before this thread began were not noted.
     var isFirst = true
     while true {
       let seen = revision.load(ordering: .relaxed)

@@ -1,5 +1,5 @@
-// Room: BlackBox/FindingWords. The words for what hangs. The engine's own reports (Lanes,
-// DeadlockReport; Pool, Pool+Holders) and the reader of boards (Sources/Board) use the same.
+// Room: BlackBox/FindingWords. The words for what hangs. The engine's own reports
+// (Lanes/DeadlockReport, Pool/Pool+Holders) and the reader of boards (Sources/Board) use the same.
 // A finding is a headline and indented lines: each wait, then what to do.
 
 package enum FindingWords {

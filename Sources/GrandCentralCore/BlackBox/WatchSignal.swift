@@ -1,7 +1,7 @@
 // Room: BlackBox/WatchSignal. Wakes the thread that watches the process's own board, if the program
 // asked for one (Sources/Board/StuckWatch). Without one, a change costs a load and a branch where a
 // thread is about to sleep.
-//   0 none     ─install→ 1 looking
+//   0 none     ─beginLook→ 1 looking
 //   1 looking  ─noteChange→ 2 changed     the watch has begun a look that may have missed it
 //   1 looking  ─sleep→ 3 asleep           nothing has changed since the look began
 //   3 asleep   ─noteChange→ 2 changed     wakes the watch

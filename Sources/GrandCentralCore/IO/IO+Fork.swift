@@ -1,6 +1,6 @@
-// Room: IO/IO+Fork. Channels in a forked child: all operations end with ECANCELED.
-// The parent's channels use the parent's descriptors. A file is reset when the child first uses a
-// channel of it, because no list has the files that are opened by path.
+// Room: IO/IO+Fork. Channels in a forked child: inherited operations never end, and later ones end
+// with ECANCELED. The parent's channels use the parent's descriptors. A file is reset when the
+// child first uses a channel of it, because no list has the files that are opened by path.
 
 extension IOTable: ForkParticipant {
   func afterFork() {

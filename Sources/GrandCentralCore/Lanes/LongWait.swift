@@ -1,9 +1,10 @@
-// Room: Lanes/LongWait. A thread that has waited for a lane for long, and when it searches for a
-// deadlock cycle.
+// Room: Lanes/LongWait. A thread that has waited for a lane for a long time, and when it searches
+// for a deadlock cycle.
 //   waits 50 ms ─→ registers and searches ─→ waits 1 s ─→ searches ─→ 2 s ─→ searches ─→ 4 s …
 // The first 50 ms cost nothing: most waits end in them. Then the thread registers, so that others
 // find it, and searches (WaitGraph). Registration and search hold the hierarchy lock, so the last
-// thread of a cycle to register finds a cycle that exists by then.
+// thread of a cycle to register finds a cycle that exists by then, unless a lane is between two
+// exchanges at that moment: a later search finds it.
 // A cycle may also close after its last thread has registered. These events make a lane wait for
 // threads that it did not wait for before:
 //   a resume()            lets a barrier come first, which then waits for the readers inside
@@ -14,7 +15,7 @@
 // The pauses double without a limit. A process that otherwise idles is therefore not woken
 // periodically: a thread that waits for a day wakes 17 times. A thread whose cycle closes after it
 // has waited for `t` searches again before it has waited for `2 t + 1 s`. So the thread of the
-// cycle that registered last determines when the cycle is found.
+// cycle that registered last bounds when the cycle is found.
 // Rejected: searches by the monitor of the pool. It would need a timer for waits of threads that
 // belong to no pool.
 

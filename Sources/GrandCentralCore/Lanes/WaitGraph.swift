@@ -1,27 +1,37 @@
 // Room: Lanes/WaitGraph. Finds deadlock cycles: threads that wait for each other.
-// The nodes of the graph are the threads with a long wait (LongWait). Each waits for a lane, and a
-// lane waits for threads, its obstacle:
+// The nodes of the graph are the threads with a long wait (LongWait). Each waits for a lane. What
+// keeps the wait from ending is its obstacle, a set of threads:
 //
-//   the state of the lane             its obstacle
+//   the state of the lane             the obstacle
+//   the main queue                    the main thread
 //   a thread is inside alone          that thread
-//   its activation is in flight       the obstacle of its target
+//   its activation is in flight       the obstacle of its target; unknown if a barrier is first
+//                                     in line there
 //   a barrier is first in line        all threads that share the lane
-//   all permits are taken             any of the threads that share it, if all of them are known
-//   suspended, or in transition       unknown: the wait may end
+//   all permits are taken             any of the threads that share it, if all are registered. A
+//                                     permit is one unit of `running`: a shared holder has one
+//   suspended, or between exchanges   unknown: the wait may end
 //
 // The search has three steps.
 //   1. It collects the waits that can be reached: the searching thread's, those of the threads in
 //      its obstacle, and so on.
-//   2. It removes each wait that may end: its obstacle is unknown, or a thread of the obstacle that
-//      suffices is not in the collection. That may free others, so it repeats this until nothing
-//      changes. The remaining threads wait for each other.
+//   2. It removes each wait that may end: its obstacle is unknown; or one thread of the obstacle is
+//      enough, and one of them was not collected; or all must continue, and none of them was. That
+//      may free others, so it repeats this until nothing changes. The remaining threads are stuck.
 //   3. It follows the remaining waits until a thread comes twice: that part is the cycle.
-// Invariant: a cycle that is found is a deadlock. Every thread in it waits, for a thread in it.
+// Invariant: a reported cycle is a deadlock: none of its threads can continue before the next one
+// does, or, at a full lane, before one of several that are stuck too. For a wait for a lane has no
+// time limit; a registered thread takes the hierarchy lock before it continues, so its frames, its
+// permits and the lanes that it owns do not change during a search, and no target does; a wait that
+// has been granted or served is left out (Parker.isGranted, ThreadShared.isServed); and each doubt
+// counts as "may end". So the remaining threads are a set in which each needs another one to move
+// first.
 //
 // All functions here run under the hierarchy lock, which keeps lanes and frames valid.
-// Two kinds of cycle are uncertain and not reported: through the permit of a thread that still
-// waits to enter that lane's target, since it has no frame there yet; and through the end of a
-// concurrentPerform loop.
+// These cycles are uncertain and not reported: through the permit of a thread that still waits to
+// enter that lane's target, since it has no frame there yet; through a barrier that is first in a
+// target; through a suspended lane; through asyncAndWait() without a barrier on a concurrent queue;
+// and through the end of a concurrentPerform loop.
 
 enum WaitGraph {
   /// Stops the process if `wait` is part of a deadlock cycle or leads to one. Under the hierarchy
@@ -70,7 +80,8 @@ enum WaitGraph {
         path.append(next.wait)
         last = next
       } else {
-        // Every thread ahead is on the path already: otherwise this thread would not be stuck.
+        // All threads ahead are on the path. There is at least one, or this thread would not be
+        // stuck.
         let ends = ahead.map(\.wait.thread)
         return path.firstIndex { ends.contains($0.thread) }.map { Array(path[$0...]) }
       }
@@ -128,7 +139,7 @@ enum WaitGraph {
   }
 
   /// The registered threads that share the lane of `wait`, in which a barrier is first in line. The
-  /// wait is the barrier's own, or behind it.
+  /// wait is the barrier's own, or behind it, unless it was admitted before.
   private static func readers(stopping wait: LongWait) -> Obstacle {
     // If the thread, or its closure, has been let in before the barrier, it only needs a CPU.
     guard !wait.thread.shared.isServed.load(ordering: .relaxed), !Parker.isGranted(wait.thread)
