@@ -116,6 +116,9 @@ package final class BoardWatch: @unchecked Sendable {
         now = Clock.monotonicNanoseconds()
         observer.earliest = now + observer.gap
         observer.due = pause.map { now + max($0, observer.gap) } ?? .max
+        // Once more: a thread may have written its record and loaded the signal's `none` while its
+        // CPU still kept the record in its store buffer, which empties within microseconds.
+        if isFirst { observer.due = observer.earliest }
       }
       isFirst = false
       if signal.sleep(until: Self.deadline(current.map(\.due).min() ?? .max)) { continue }

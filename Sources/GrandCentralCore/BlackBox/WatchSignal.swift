@@ -26,8 +26,8 @@ struct WatchSignal: ~Copyable, Sendable {
   /// Notes that a record has changed. Any thread.
   @inline(__always)
   func noteChange() {
-    // relaxed: a thread that does not see the watch yet was running when the watch was made, whose
-    // first look comes later.
+    // relaxed: the state `none` ends while threads run, and nothing orders that against a record
+    // that a thread has just written. The watch looks twice at its start for such a record.
     if word.load(ordering: .relaxed) != Self.none { markChanged() }
   }
 
