@@ -8,7 +8,8 @@ import Testing
 
 /// Records a scene of the probe, and returns what `report` prints.
 private func report(on scene: String, _ options: [String] = []) -> ChildResult {
-  let path = "/tmp/grandcentral-test-\(getpid())-\(scene).gcrecord"
+  // Tests run at the same time, some of them on the same scene.
+  let path = "/tmp/grandcentral-test-\(getpid())-\(scene)\(options.joined()).gcrecord"
   defer { unlink(path) }
   record([scene], to: path)
   return runChild([command, "report", path] + options)

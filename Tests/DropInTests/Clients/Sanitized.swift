@@ -3,9 +3,11 @@
 // flag. With an argument, two items of a global queue race.
 import Dispatch
 import Glibc
+import Synchronization
 
 final class Box: @unchecked Sendable { var n = 0 }
 let box = Box()
+let begun = Atomic<Int>(0)
 let readers = DispatchQueue(label: "readers", attributes: .concurrent)
 for _ in 0..<100 {
   readers.async(flags: .barrier) { box.n += 1 }
@@ -32,14 +34,13 @@ fired.wait()
 if CommandLine.arguments.count > 1 {
   let shared = Box()
   let both = DispatchGroup()
-  // Each item waits for the other after its access, so they run on two threads and nothing orders
-  // the accesses.
-  let done = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
-  for number in 0..<2 {
+  // Each item spins until both have begun, so they run on two threads. Nothing orders the accesses:
+  // a wait of the library would, through what its threads share.
+  for _ in 0..<2 {
     DispatchQueue.global().async(group: both) {
+      begun.wrappingAdd(1, ordering: .relaxed)
+      while begun.load(ordering: .relaxed) < 2 {}
       shared.n += 1
-      done[number].signal()
-      done[1 - number].wait()
     }
   }
   both.wait()
