@@ -116,9 +116,9 @@ def architecture():
     return command_output("dpkg", "--print-architecture").strip()
 
 
-def sha256(path):
+def digest(path, algorithm="sha256"):
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def compressed(text):
@@ -219,7 +219,7 @@ def debian_package(component, scratch, output):
     control = "".join(f"{key}: {value}\n" for key, value in fields if value)
     write(os.path.join(root, "DEBIAN/control"), control)
     sums = "".join(
-        f"{md5(path)}  {os.path.relpath(path, root)}\n" for path in sorted(
+        f"{digest(path, 'md5')}  {os.path.relpath(path, root)}\n" for path in sorted(
             os.path.join(folder, file) for folder, _, files in os.walk(os.path.join(root, "usr"))
             for file in files))
     write(os.path.join(root, "DEBIAN/md5sums"), sums)
@@ -229,11 +229,6 @@ def debian_package(component, scratch, output):
         ["dpkg-deb", "--build", "--root-owner-group", "-Zxz", root, path], check=True,
         stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": str(commit_time())})
     return path
-
-
-def md5(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def tarball(scratch, output):
@@ -280,7 +275,7 @@ def bill_of_materials(root, output):
         is_swift = "/runtime/" in path
         files.append({
             "SPDXID": f"SPDXRef-File-{index}", "fileName": "./" + os.path.relpath(path, root),
-            "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(path)}],
+            "checksums": [{"algorithm": "SHA256", "checksumValue": digest(path)}],
             "licenseConcluded": packages[is_swift][3], "copyrightText": "NOASSERTION"})
         relations.append((packages[is_swift][0], "CONTAINS", f"SPDXRef-File-{index}"))
     relations.append(("SPDXRef-GrandCentral", "DEPENDS_ON", "SPDXRef-Swift"))
@@ -332,7 +327,7 @@ def main():
         packages = [debian_package(component, scratch, output) for component in PACKAGES]
         archive, root = tarball(scratch, output)
         made = packages + [archive, bill_of_materials(root, output)]
-    sums = "".join(f"{sha256(path)}  {os.path.basename(path)}\n" for path in sorted(made))
+    sums = "".join(f"{digest(path)}  {os.path.basename(path)}\n" for path in sorted(made))
     write(os.path.join(output, "SHA256SUMS"), sums)
     print(sums, end="")
     if arguments.check:
