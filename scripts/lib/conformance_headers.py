@@ -143,7 +143,7 @@ def swift_import(toolchain, scratch):
 
 
 def check(toolchain, scratch, pool):
-    """Prints a line for each check. Returns the number of failures."""
+    """Prints a line for each check. Returns a line for each failure."""
     checks = [
         (f"{compiler} {' '.join(flags + [standard])}".replace("  ", " "), usable,
          (compiler, flags, standard, source, toolchain, scratch))
@@ -155,13 +155,13 @@ def check(toolchain, scratch, pool):
         ("values of the peer's headers", constants, (toolchain, scratch)),
         ("imported by Swift", swift_import, (toolchain, scratch))]
     print("headers")
-    failures = 0
+    failures = []
     waiting = [(name, pool.submit(function, *arguments)) for name, function, arguments in checks]
     for name, future in waiting:
         try:
             detail = future.result()
             print(f"  ✓  {name}" + (f": {detail}" if detail else ""))
         except (Failure, subprocess.TimeoutExpired) as failure:
-            failures += 1
+            failures.append(f"header check {name}: {failure}")
             print(f"  ✗  {name}\n{failure}")
     return failures

@@ -118,6 +118,14 @@ def cases_of(variant, library):
 
 def verdict(variant, library, case, limit, wrapper=()):
     """'passed', or the reason of the failure. None for a case that this library need not pass."""
+    for _ in range(1 if library.is_ours else conformance_fuzz.ORACLE_TRIES):
+        result = verdict_of_one_run(variant, library, case, limit, wrapper)
+        if result in (None, "passed"):
+            break
+    return result
+
+
+def verdict_of_one_run(variant, library, case, limit, wrapper):
     if case.name in NOT_UNDER.get(variant.sanitizer, ()):
         return None
     # A process that a fault stops does not free its memory.
@@ -177,8 +185,8 @@ def run_all(variants, library, pattern, limit, jobs, wrapper):
 
 
 def print_table(library, variants, results, kinds):
-    """Prints a line for each notable case, and the sums. Returns the number of failures."""
-    failures = 0
+    """Prints a line for each case, and the sums. Returns a line for each failure."""
+    failures = []
     print(f"\n{library.name}")
     for name in sorted(results):
         marks = []
@@ -191,9 +199,10 @@ def print_table(library, variants, results, kinds):
             result = results[name].get(variant.name)
             if result not in (None, "passed"):
                 lacking = library.is_ours and LACKING.get(name)
-                failures += not lacking
                 known = f"LACKING, {lacking}; " if lacking else ""
                 print(f"      {variant.name}: {known}{result}")
+                if not lacking:
+                    failures.append(f"{name} on {library.name}, {variant.name}: {result}")
     for variant in variants:
         mine = [results[n][variant.name] for n in results if variant.name in results[n]]
         passed, skipped = mine.count("passed"), mine.count(None)
@@ -259,7 +268,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            failures = 0
+            failures = []
             if not options.no_headers:
                 failures += conformance_headers.check(toolchain, folder, pool)
             list(pool.map(lambda variant: variant.build(toolchain, folder), variants))
@@ -280,7 +289,8 @@ def main():
             if not results:
                 sys.exit("conformance: no case has such a name")
     if failures:
-        sys.exit(f"conformance: {failures} failed")
+        # Once more at the end, since the end is what a reader of a long log sees.
+        sys.exit("\n".join([f"\nconformance: {len(failures)} failed", *failures]))
     print("conformance: all passed")
 
 
