@@ -384,6 +384,16 @@ bool gc_concurrency_install(const gc_concurrency_doors *_Nonnull doors);
 void gc_concurrency_run(void *_Nonnull job, void *_Nonnull queue);
 void gc_concurrency_run_main(void *_Nonnull job, void *_Nonnull queue);
 
+// MainQueue.c. How a run loop serves the main queue of another Dispatch library.
+typedef struct gc_foreign_main_queue {
+  int descriptor;  // becomes readable when the queue gets work; the library's
+  void (*_Nullable drain)(void *_Nullable message);  // runs what is queued; the main thread only
+} gc_foreign_main_queue;
+// Finds it. False: the process has no such library, or its functions reach this engine, whose
+// global queue of the default class is `own_global`.
+bool gc_foreign_main_queue_find(
+    const void *_Nonnull own_global, gc_foreign_main_queue *_Nonnull queue);
+
 // BlackBox.c. Memory that other processes of the user can read. `folder` NULL: an anonymous file,
 // which exists as long as the process. Otherwise a file in that folder, which must be on tmpfs and
 // closed to other users; it remains when a signal ends the process. Not inherited by a forked

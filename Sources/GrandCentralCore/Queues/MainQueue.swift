@@ -94,7 +94,10 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
 
 /// Runs the main queue on the main thread and never returns.
 ///
-/// Call it as the last thing in a program without a run loop. End the process with `exit`.
+/// Call it as the last thing in a program without a run loop. End the process with `exit`. Jobs of
+/// the main actor run too, and operations of Foundation's `OperationQueue.main`. If another
+/// Dispatch library receives them, because the program only imports GrandCentral, its main queue is
+/// drained as part of this one.
 ///
 /// - Important: Called on another thread, or from an item of the main queue, it stops the process
 ///   with a message.
@@ -107,6 +110,7 @@ public func dispatchMain() -> Never {
   require(
     !Frames(thread: currentThread()).contains { $0 === Runtime.shared.main },
     "dispatchMain() was called from an item of the main queue, which it would never return to.")
+  ForeignMainQueue.join(Runtime.shared.main)
   Runtime.shared.main.drainForEver()
 }
 

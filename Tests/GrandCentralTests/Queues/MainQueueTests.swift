@@ -19,6 +19,12 @@ import Testing
     #expect(result.value("onMain") == "true")
   }
 
+  @Test func `runs the main actor's jobs of a program that only imports the product`() {
+    let result = run("main-actor")
+    #expect(result.number("count") == 2000)
+    #expect(result.value("onMain") == "true")
+  }
+
   @Test func `takes items from many threads, one at a time`() {
     let result = run("producers")
     #expect(result.number("count") == 10_000)

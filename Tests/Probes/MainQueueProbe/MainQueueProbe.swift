@@ -20,7 +20,7 @@ import TestSupport
     "order": order, "producers": producers, "sync": syncFromElsewhere, "target": targetsMain,
     "notify": notifications, "suspend": suspension, "specific": specifics, "before": before,
     "idle": idle, "self-sync": selfSync, "inside-sync": insideSync, "cycle": cycle,
-    "not-on-main": notOnMain,
+    "not-on-main": notOnMain, "main-actor": mainActor,
   ]
 }
 
@@ -41,6 +41,29 @@ private func order() {
   }
   DispatchQueue.main.async {
     finish(["inOrder": order.value == Array(0..<100), "onMain": onMain.value])
+  }
+}
+
+/// Nothing takes Concurrency over, so the main actor's jobs go to the toolchain's main queue.
+private func mainActor() {
+  let count = Unguarded(0)
+  let onMain = Unguarded(true)
+  @MainActor func hop() {
+    count.value += 1
+    dispatchPrecondition(condition: .onQueue(.main))
+    onMain.value = onMain.value && isMainThread()
+  }
+  Task {
+    for _ in 0..<1000 {
+      await hop()
+      await withCheckedContinuation { continuation in
+        DispatchQueue.main.async {
+          count.value += 1
+          continuation.resume()
+        }
+      }
+    }
+    DispatchQueue.main.async { finish(["count": count.value, "onMain": onMain.value]) }
   }
 }
 
