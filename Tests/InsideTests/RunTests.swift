@@ -67,6 +67,13 @@ private final class Supervision {
 }
 
 @Suite("grandcentral run") struct RunTests {
+  @Test func `its version is the package's`() throws {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    let version = runChild(["cat", "\(root)/VERSION"]).output
+    let result = runChild(["\(buildFolder)/grandcentral", "--version"])
+    #expect(result.status == 0 && result.output == "grandcentral \(version)", "\(result)")
+  }
+
   @Test(arguments: [0, 1, 42, 255]) func `ends with the status of the program`(_ status: Int32) {
     let result = run([], ["sh", "-c", "echo out; echo err >&2; exit \(status)"])
     #expect(result.status == status && result.output == "out\n" && result.errors == "err\n")
