@@ -141,7 +141,9 @@ def build():
          "--static-swift-stdlib", "--scratch-path", SCRATCH,
          "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{folder}=.",
          "-Xcc", f"-ffile-prefix-map={folder}=.",
-         "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen"],
+         "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen",
+         # Without debug information, which differs and of which the build id is a hash too.
+         "-Xlinker", "-s"],
         check=True, cwd=ROOT)
 
 
