@@ -10,6 +10,7 @@ private struct RecordOptions {
   var output = "grandcentral.gcrecord"
   var seconds: Double?
   var level = EventLevel.items
+  var dropIn = DropInChoice.installed
 
   init(_ arguments: [String]) {
     var rest = arguments[...]
@@ -27,6 +28,8 @@ private struct RecordOptions {
         }
         seconds = given
       case "--sampled": level = .sampled
+      case "--dropin": dropIn = .folder(folder(argument, rest.popFirst()))
+      case "--no-dropin": dropIn = .none
       case _ where argument.hasPrefix("-"): failUsage("There is no option \(argument).")
       case _ where process == nil:
         guard let given = Int(argument), given > 0, given < Int(Int32.max) else {
@@ -86,7 +89,10 @@ private struct RecordSession {
       ? nil
       : try StartedProgram(
         options.program,
-        variable: ("GRANDCENTRAL_RECORD", options.level == .items ? "items" : "sampled"),
+        environment: [
+          "GRANDCENTRAL_RECORD": options.level == .items ? "items" : "sampled",
+          "LD_LIBRARY_PATH": options.dropIn.searchPathOrFail(for: options.program[0]),
+        ],
         signalMask: blocked.usual)
   }
 

@@ -7,6 +7,7 @@ import GrandCentralPrimitives
 struct RunOptions {
   var dumpAfter: Double?
   var stuckAfter = 30.0
+  var dropIn = DropInChoice.installed
   var program: [String] = []
 
   init(_ arguments: [String]) {
@@ -20,6 +21,8 @@ struct RunOptions {
         return
       case "--dump-after": dumpAfter = seconds(argument, rest.popFirst())
       case "--stuck-after": stuckAfter = seconds(argument, rest.popFirst())
+      case "--dropin": dropIn = .folder(folder(argument, rest.popFirst()))
+      case "--no-dropin": dropIn = .none
       default: failUsage("There is no option \(argument).")
       }
     }
@@ -34,6 +37,21 @@ func seconds(_ option: String, _ text: String?) -> Double {
     failUsage("\(option) needs a number of seconds.")
   }
   return seconds
+}
+
+/// The folder of an option; ends the command if there is none.
+func folder(_ option: String, _ text: String?) -> String {
+  guard let text, !text.isEmpty, !text.hasPrefix("-") else {
+    failUsage("\(option) needs a folder.")
+  }
+  return text
+}
+
+extension DropInChoice {
+  /// The LD_LIBRARY_PATH for a program; ends the command if the library is missing.
+  func searchPathOrFail(for program: String) -> String? {
+    do { return try searchPath(for: program) } catch { failUsage("\(error)") }
+  }
 }
 
 /// Ends the command because the program could not be started, with a shell's status.
@@ -73,6 +91,7 @@ struct Run {
 
   /// Runs the program. Ends the command as the program ends.
   static func perform(_ options: RunOptions) -> Never {
+    let searchPath = options.dropIn.searchPathOrFail(for: options.program[0])
     // An inherited SIG_IGN would hide how the program ended: wait(2).
     signal(SIGCHLD, SIG_DFL)
     var signals = sigset_t()
@@ -82,7 +101,7 @@ struct Run {
     sigprocmask(SIG_BLOCK, &signals, &usual)
     let end: StartedProgram.End
     do {
-      let child = try Supervised(options.program, signalMask: usual)
+      let child = try Supervised(options.program, searchPath: searchPath, signalMask: usual)
       end = Run(options: options, child: child, signals: signals, usualMask: usual).supervise()
     } catch {
       failToStart(options.program[0], error)
@@ -114,7 +133,7 @@ struct Run {
             """
             '\(options.program[0])' still runs after \(options.dumpAfter ?? 0) s, and has no \
             board: it does not run on Grand \
-            Central, or has not used a queue yet.
+            Central, or has not used a queue yet. --dropin FOLDER names a drop-in library.
             """)
         }
       }

@@ -5,11 +5,12 @@ import GrandCentralInside
 let usage = """
   Usage: grandcentral ps
          grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
-         grandcentral run [--dump-after SECONDS] [--stuck-after SECONDS] [--] PROGRAM [ARGUMENT…]
+         grandcentral run [OPTION…] [--] PROGRAM [ARGUMENT…]
          grandcentral top PID [--interval SECONDS] [--once] [--json] [--sampled]
          grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS] [--sampled]
          grandcentral report FILE [--json]
          grandcentral timeline FILE [-o PAGE] [--perfetto OUTPUT]
+         grandcentral --version
 
   Shows what programs on Grand Central do. The program itself does nothing for it, so it may hang
   or be stopped.
@@ -18,6 +19,10 @@ let usage = """
     dump PID                 shows what hangs in a process, its threads and its queues
     dump FILE                the same for a file that GRANDCENTRAL_BLACKBOX=DIR left behind
     run PROGRAM              runs a program, and prints its dump to standard error when it is stuck
+    --dropin FOLDER          run, record: the program uses the libdispatch.so in this folder; by
+                             default the one that is installed with this command, if there is one
+                             and the program does not contain the engine
+    --no-dropin              run, record: the program uses the library that it finds by itself
     --dump-after SECONDS     prints the dump of a program that still runs after this time
     --all                    shows idle threads and all queues
     --json                   prints one JSON object
@@ -36,6 +41,7 @@ let usage = """
     timeline FILE --perfetto OUTPUT
                              writes the recording for ui.perfetto.dev
     --stuck-after SECONDS    reports waits that last longer than this (default: dump 5, run 30)
+    --version                prints the version
     --help                   prints this text
 
   Exit status: 0: nothing is stuck, no queue is hot. 1: something is. 2: the board cannot be read.
@@ -107,6 +113,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "--help", "-h", "help":
   printAll(usage)
+case "--version":
+  printAll("grandcentral \(version)\n")
 case "ps":
   if arguments.count > 1 { failUsage("ps takes no arguments.") }
   let processes = Processes.all()

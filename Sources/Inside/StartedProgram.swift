@@ -17,15 +17,16 @@ package struct StartedProgram {
   ///
   /// - Parameters:
   ///   - arguments: the program and its arguments.
-  ///   - variable: a variable of the environment to set or replace; `nil`: none.
+  ///   - environment: variables of the environment to set or replace; without a value: as they
+  ///     are.
   ///   - signalMask: the signals that the program blocks.
   package init(
-    _ arguments: [String], variable: (name: String, value: String)?, signalMask: sigset_t
+    _ arguments: [String], environment: [String: String?], signalMask: sigset_t
   ) throws(SpawnError) {
     var variables = (readText("/proc/self/environ") ?? "").split(separator: "\0").map(String.init)
-    if let variable {
-      variables.removeAll { $0.hasPrefix("\(variable.name)=") }
-      variables.append("\(variable.name)=\(variable.value)")
+    for case (let name, let value?) in environment {
+      variables.removeAll { $0.hasPrefix("\(name)=") }
+      variables.append("\(name)=\(value)")
     }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

@@ -12,8 +12,11 @@ package final class Supervised {
   private let ownsFolder: Bool
   private var reported: Set<String> = []
 
-  /// Starts a program, found by its path or on PATH, with the given signal mask.
-  package init(_ arguments: [String], signalMask: sigset_t) throws(StartedProgram.SpawnError) {
+  /// Starts a program, found by its path or on PATH, with the given LD_LIBRARY_PATH, `nil`: as it
+  /// is, and signal mask.
+  package init(
+    _ arguments: [String], searchPath: String?, signalMask: sigset_t
+  ) throws(StartedProgram.SpawnError) {
     let name = "GRANDCENTRAL_BLACKBOX"
     if let given = getenv(name), given.pointee != 0 {
       folder = String(cString: given)
@@ -23,7 +26,8 @@ package final class Supervised {
       ownsFolder = true
     }
     program = try StartedProgram(
-      arguments, variable: folder.map { (name, $0) }, signalMask: signalMask)
+      arguments, environment: [name: folder, "LD_LIBRARY_PATH": searchPath],
+      signalMask: signalMask)
   }
 
   deinit {

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from libraries import ROOT, command_output, toolchain
 
@@ -107,15 +108,42 @@ def version():
         return file.read().strip()
 
 
+# Two builds of one commit must give the same bytes, and the compiler leaves the length of a source
+# file's path in the code that checks withoutActuallyEscaping(_:do:), whatever -file-prefix-map
+# says. So the working tree is mounted here, for the compiler only.
+BUILD_FOLDER = "/mnt"
+
+
+def in_build_folder():
+    """The words before a command that runs in BUILD_FOLDER; empty if the system does not allow it."""
+    # Without privileges, a user namespace gives them for the mount.
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    words = ["unshare", "--mount", *user, "sh", "-c",
+             'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"', "sh", ROOT, BUILD_FOLDER]
+    try:
+        found = subprocess.run([*words, "swift", "--version"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        found = False
+    if not found:
+        print(f"install: cannot mount the working tree at {BUILD_FOLDER}; the command is built in place, "
+              "and its bytes depend on the length of the folder's path", file=sys.stderr)
+    return words if found else []
+
+
 def build():
     """Builds the drop-in and the command. The command contains Swift's runtime: it needs no toolchain."""
     subprocess.run(["scripts/dev", "dropin"], check=True, cwd=ROOT)
+    before = in_build_folder()
+    folder = BUILD_FOLDER if before else ROOT
     # Paths of the working tree, and a hash of them, would make two builds of one commit differ.
     subprocess.run(
-        ["swift", "build", "-c", "release", "--product", "grandcentral", "--static-swift-stdlib",
-         "--scratch-path", SCRATCH, "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{ROOT}=.",
-         "-Xcc", f"-ffile-prefix-map={ROOT}=.",
-         "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen"],
+        [*before, "swift", "build", "-c", "release", "--product", "grandcentral",
+         "--static-swift-stdlib", "--scratch-path", SCRATCH,
+         "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{folder}=.",
+         "-Xcc", f"-ffile-prefix-map={folder}=.",
+         "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen",
+         # Without debug information, which differs and of which the build id is a hash too.
+         "-Xlinker", "-s"],
         check=True, cwd=ROOT)
 
 

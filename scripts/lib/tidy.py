@@ -124,6 +124,27 @@ def check_words(path, text):
             report(path, number, "ends in white space")
 
 
+HEADERS = "Sources/CDispatch/include/"
+# In two parts, so that this line is not read as one.
+LICENCE = "SPDX-" + "License-Identifier: Apache-2.0"
+
+
+def check_licence(path, text):
+    """The public headers are installed without REUSE.toml, which states the licence of all other files."""
+    if path.startswith(HEADERS) and text.split("\n", 1)[0] != "// " + LICENCE:
+        report(path, 1, f"lacks the line '// {LICENCE}': a header is installed without REUSE.toml")
+    if path == "REUSE.toml" and not re.search(r'^path = "\*\*"$', text, re.M):
+        report(path, 1, "does not cover every file: path = \"**\"")
+
+
+def check_version(path, text):
+    """The command prints the version that the packages have."""
+    with open("VERSION", encoding="utf-8") as file:
+        version = file.read().strip()
+    if path == "Sources/Command/Version.swift" and f'let version = "{version}"' not in text:
+        report(path, 1, f"does not state {version}, the version in VERSION")
+
+
 # Words that no file uses (CONTRIBUTING.md), in comments, messages, names of tests or identifiers: each
 # stands for a thread, an object or a caller that has a name, or is a private term for a term of the field.
 BANNED = re.compile(
@@ -215,6 +236,11 @@ SEEDS = [
     (check_words, "seed.swift", 'open("/ho' + 'me/me/file")', 1),
     (check_words, "seed.swift", "let a = 1 ", 1),
     (check_words, "seed.swift", "let a = 1", 0),
+    (check_version, "Sources/Command/Version.swift", 'let version = "0.0.9"\n', 1),
+    (check_licence, HEADERS + "dispatch/seed.h", "// Seeds.\n", 1),
+    (check_licence, HEADERS + "dispatch/seed.h", "// " + LICENCE + "\n// Seeds.\n", 0),
+    (check_licence, "Sources/CLinux/seed.h", "// Seeds.\n", 0),
+    (check_licence, "REUSE.toml", 'path = "Sources/**"\n', 1),
 ]
 
 
@@ -268,6 +294,7 @@ def main():
         if ".docc/" not in path:
             check_imports(path, code)
         check_words(path, text)
+        check_version(path, text)
         if path.startswith((CORE, "Sources/Primitives")):
             check_room(path, text)
     others = files(
@@ -276,6 +303,9 @@ def main():
     for path in others:
         with open(path, encoding="utf-8") as file:
             check_words(path, file.read())
+    for path in files("REUSE.toml", HEADERS, suffixes=(".h",)):
+        with open(path, encoding="utf-8") as file:
+            check_licence(path, file.read())
     for path in prose_files():
         with open(path, encoding="utf-8") as file:
             text = file.read()

@@ -35,6 +35,16 @@ NOT_UNDER = {"thread": {
 MEMCHECK = ["valgrind", "-q", "--error-exitcode=99", "--fair-sched=yes"]
 # Under valgrind, the deadlines of these cases pass while the engine starts.
 NOT_UNDER_MEMCHECK = {"after_f_runs_in_the_order_of_time"}
+# Builds the cases for arm64, with what scripts/dev arm64 fetches, and runs each in the emulator.
+ARM64 = os.path.join(ROOT, ".build-arm64")
+ARM64_FLAGS = ["--target=aarch64-unknown-linux-gnu", f"--sysroot={ARM64}/sdk", "-fuse-ld=lld"]
+# The emulator refuses madvise(MADV_DONTFORK), without which there is no board to look at; and it is
+# slow, so that a deadline passes while the engine starts.
+NOT_UNDER_EMULATOR = {
+    "snapshot_names_a_forgotten_resume", "snapshot_names_a_queue_that_is_stuck",
+    "snapshot_shows_the_queue_of_the_item_that_takes_it", "when_stuck_f_calls_the_function_once",
+    "after_f_runs_in_the_order_of_time"}
+EMULATOR = [f"{ARM64}/qemu/usr/bin/qemu-aarch64", "-L", f"{ARM64}/sdk"]
 # Cases that our library is known to fail at times: run and reported, but never counted.
 LACKING = {}
 MESSAGE = "BUG IN CLIENT OF GRAND CENTRAL"
@@ -43,11 +53,12 @@ MESSAGE = "BUG IN CLIENT OF GRAND CENTRAL"
 class Toolchain:
     """The folders of Swift's clang with the peer's headers and library."""
 
-    def __init__(self):
+    def __init__(self, arm64=False):
+        self.flags = ARM64_FLAGS if arm64 else []
         text = subprocess.run(
             ["swiftc", "-print-target-info"], check=True, capture_output=True, text=True).stdout
         self.resources = json.loads(text)["paths"]["runtimeResourcePath"]
-        self.libraries = os.path.join(self.resources, "linux")
+        self.libraries = os.path.join(f"{ARM64}/sdk/usr/lib/swift" if arm64 else self.resources, "linux")
 
     def header_flags(self, headers, compiler):
         """Our headers must compile without warnings. The peer's are system headers, for clang only."""
@@ -78,7 +89,7 @@ class Variant:
             flags += [f"-fsanitize={self.sanitizer}", "-rdynamic"]
         # valgrind reads this version.
         flags.append("-gdwarf-4")
-        run([self.compiler, "-std=gnu11", "-g", "-O1", *flags, *WARNINGS,
+        run([self.compiler, "-std=gnu11", "-g", "-O1", *toolchain.flags, *flags, *WARNINGS,
              *toolchain.header_flags(self.headers, self.compiler), *sources, "-o", self.program,
              *toolchain.link_flags()])
 
@@ -109,9 +120,9 @@ def run(command):
     return done.stdout
 
 
-def cases_of(variant, library):
+def cases_of(variant, library, wrapper):
     text = subprocess.run(
-        [variant.program, "--list"], check=True, capture_output=True, text=True,
+        [*wrapper, variant.program, "--list"], check=True, capture_output=True, text=True,
         env=library.environment).stdout
     return [Case(line) for line in text.splitlines()]
 
@@ -129,7 +140,9 @@ def verdict_of_one_run(variant, library, case, limit, wrapper):
     if case.name in NOT_UNDER.get(variant.sanitizer, ()):
         return None
     # A process that a fault stops does not free its memory.
-    if wrapper and (case.name in NOT_UNDER_MEMCHECK or case.kind.startswith("stops")):
+    if wrapper is MEMCHECK and (case.name in NOT_UNDER_MEMCHECK or case.kind.startswith("stops")):
+        return None
+    if wrapper is EMULATOR and case.name in NOT_UNDER_EMULATOR:
         return None
     if "beyond" in case.kind and not library.is_ours:
         return None
@@ -174,7 +187,7 @@ def run_all(variants, library, pattern, limit, jobs, wrapper):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = {}
         for variant in variants:
-            for case in cases_of(variant, library):
+            for case in cases_of(variant, library, wrapper):
                 if re.search(pattern, case.name):
                     kinds[case.name] = case
                     waiting[pool.submit(verdict, variant, library, case, limit, wrapper)] = (case, variant)
@@ -207,7 +220,7 @@ def print_table(library, variants, results, kinds):
         mine = [results[n][variant.name] for n in results if variant.name in results[n]]
         passed, skipped = mine.count("passed"), mine.count(None)
         print(f"  {variant.name}: {passed} passed, {len(mine) - passed - skipped} failed, "
-              f"{skipped} beyond this library")
+              f"{skipped} beyond this library or emulator")
     return failures
 
 
@@ -240,12 +253,17 @@ def main():
                         help="the cases alone, built by clang with this sanitizer")
     parser.add_argument("--memcheck", action="store_true",
                         help="the cases alone, built by clang, under valgrind's memcheck")
+    parser.add_argument("--arm64", action="store_true",
+                        help="the cases alone, built by clang, in an emulator (scripts/dev arm64)")
     parser.add_argument("--limit", type=int, default=60, metavar="SECONDS", help="for each case")
     parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2))
     parser.add_argument("--variant", default="", metavar="REGEX", help="compilers and headers")
     options = parser.parse_args()
 
-    toolchain = Toolchain()
+    if options.arm64 and not os.path.exists(EMULATOR[0]):
+        sys.exit("conformance: there is no emulator: scripts/dev arm64 fetches it")
+    toolchain = Toolchain(options.arm64)
+    wrapper = MEMCHECK if options.memcheck else EMULATOR if options.arm64 else ()
     libraries = []
     if not options.only_ours:
         libraries.append(
@@ -258,8 +276,9 @@ def main():
     variants = [Variant(c, h) for c in ("clang", "gcc") for h in ("ours", "peer")]
     if options.sanitize:
         variants = [Variant("clang", "ours", options.sanitize)]
-    if options.memcheck:
+    if options.memcheck or options.arm64:
         variants = [Variant("clang", "ours")]
+    if options.memcheck:
         options.limit = max(options.limit, 300)
         for library in libraries:
             library.environment.setdefault("LIFETIME_ROUNDS", "9")
@@ -284,7 +303,7 @@ def main():
         for library in libraries:
             results, kinds = run_all(
                 variants, library, options.filter, options.limit, options.jobs,
-                MEMCHECK if options.memcheck else ())
+                wrapper)
             failures += print_table(library, variants, results, kinds)
             if not results:
                 sys.exit("conformance: no case has such a name")

@@ -3,6 +3,7 @@
 #
 #   scripts/dev dropin [release|debug] [FOLDER]     by default release, in .build-dropin/release
 #   DROPIN_SANITIZER=address scripts/dev dropin     or thread: for programs with the same sanitizer
+#   DROPIN_ARCHITECTURE=arm64 scripts/dev dropin    for another architecture (scripts/dev arm64)
 #
 # The library is one module. Its sources, the engine's and those of the layer below are compiled
 # together, without the modules that the compiler imports implicitly, because the Concurrency
@@ -12,6 +13,7 @@ source "$(dirname "$0")/../lib/common.sh"
 
 mode=${1:-release}
 out=${2:-.build-dropin/$mode${DROPIN_SANITIZER:+-$DROPIN_SANITIZER}}
+[[ -n ${2:-} ]] || out+=${DROPIN_ARCHITECTURE:+-$DROPIN_ARCHITECTURE}
 # The tools that come with the compiler, instead of the system's.
 swift=$(readlink -f "$(command -v swiftc)")
 clang=$(dirname "$swift")/clang
@@ -31,6 +33,16 @@ if [[ -n ${DROPIN_SANITIZER:-} ]]; then
   c_flags+=("-fsanitize=$DROPIN_SANITIZER" -g)
   definitions=()
 fi
+case ${DROPIN_ARCHITECTURE:-} in
+'') ;;
+arm64)
+  source scripts/lib/arm64.sh
+  arm64_prepare
+  swift_flags+=("${arm64_swiftc[@]}")
+  c_flags+=("${arm64_clang[@]}")
+  ;;
+*) echo "dropin: there is no architecture '$DROPIN_ARCHITECTURE'; arm64 is one" >&2 && exit 64 ;;
+esac
 
 # Do nothing if the library is newer than all its inputs.
 inputs=(Sources/Primitives Sources/GrandCentralCore Sources/Board Sources/CDispatchExports

@@ -54,6 +54,8 @@ step timeline scripts/dev timeline --items 1000000
 step embedding scripts/dev embedding
 step dropin-tour scripts/dev dropin-tour
 step packages scripts/dev package-test --reproducible
+step licences .build-reuse/bin/reuse lint --lines
+step arm64 scripts/dev arm64
 # Checks that every row ends on both libraries; the figures of such a run mean little.
 step bench-dropin scripts/dev bench-dropin --rounds 1
 step toolchain scripts/dev fuzz 1200 "$seed" --engine toolchain

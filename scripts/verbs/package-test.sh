@@ -54,5 +54,6 @@ left=$(comm -13 <(echo "$before") <(echo "$after") | grep grandcentral || true)
 [[ -z $left ]] || { echo "package-test: the removal left: $left" >&2 && exit 1; }
 in_root bash -euc '
   cd /programs && tar xzf grandcentral-*.tar.gz && cd grandcentral-*/ && bin/with-grandcentral ../sum
+  bin/grandcentral run -- ../plain
   PKG_CONFIG_PATH=$PWD/lib/pkgconfig pkg-config --libs grandcentral'
 echo "package-test: installed, used, removed; nothing is left"

@@ -5,7 +5,7 @@
 
 Without --tag it only checks. The working tree must be clean and on main; VERSION must be a
 semantic version without a tag; CHANGELOG.md must have a dated section for it, and nothing under
-Unreleased; the interface must be its baseline; .ci/run and scripts/dev package-test must pass.
+Unreleased; the interface must be its baseline; reuse lint, .ci/run and scripts/dev package-test must pass.
 With --tag it then makes the annotated tag, named as the version, with that section as its text.
 Pushing the tag is left to the maintainer. --skip-ci leaves out the two long checks.
 """
@@ -64,9 +64,13 @@ def main():
         print(f"release: {problem}", file=sys.stderr)
     if found:
         sys.exit(1)
-    commands = [["scripts/dev", "test", "ParityTests"]]
-    if not arguments.skip_ci:
-        commands = [[".ci/run"], ["scripts/dev", "package-test", "--reproducible"]]
+    commands = [[".build-reuse/bin/reuse", "lint", "--lines"]]
+    if arguments.skip_ci:
+        commands += [["scripts/dev", "test", "ParityTests"]]
+    else:
+        commands += [[".ci/run"], ["scripts/dev", "package-test", "--reproducible"]]
+    if not os.path.exists(os.path.join(ROOT, commands[0][0])):
+        sys.exit("release: there is no reuse: scripts/dev setup --packages")
     for command in commands:
         if subprocess.run(command, cwd=ROOT).returncode != 0:
             sys.exit(f"release: {' '.join(command)} failed")

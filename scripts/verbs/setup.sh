@@ -4,13 +4,16 @@
 #   scripts/dev setup [--benchmarks] [--packages]
 #
 #   --benchmarks     also libuv, which the benchmarks measure too
-#   --packages       also what makes and tests packages: lintian, mmdebstrap, patchelf, dpkg-dev
+#   --packages       also what makes and tests packages: lintian, mmdebstrap, patchelf, dpkg-dev,
+#                    and reuse, in .build-reuse
 #
 # Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout),
 # curl, gcc, g++ and valgrind. Needs root only to install.
 set -euo pipefail
 
 packages=()
+with_reuse=
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 command -v nm >/dev/null || packages+=(binutils)
 command -v taskset >/dev/null || packages+=(util-linux)
 command -v timeout >/dev/null || packages+=(coreutils)
@@ -30,6 +33,8 @@ for option in "$@"; do
     command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
     command -v patchelf >/dev/null || packages+=(patchelf)
     command -v dpkg-shlibdeps >/dev/null || packages+=(dpkg-dev)
+    python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+    with_reuse=1
     ;;
   *) echo "scripts/dev setup [--benchmarks] [--packages]" >&2 && exit 64 ;;
   esac
@@ -41,10 +46,15 @@ command -v swift >/dev/null || {
 
 if ((${#packages[@]} == 0)); then
   echo "setup: everything is there"
-  exit 0
+else
+  echo "setup: installing ${packages[*]}"
+  sudo=()
+  ((EUID == 0)) || sudo=(sudo)
+  "${sudo[@]}" apt-get update -qq
+  "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
 fi
-echo "setup: installing ${packages[*]}"
-sudo=()
-((EUID == 0)) || sudo=(sudo)
-"${sudo[@]}" apt-get update -qq
-"${sudo[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
+# Debian's package is too old for REUSE.toml.
+if [[ -n $with_reuse && ! -x .build-reuse/bin/reuse ]]; then
+  python3 -m venv .build-reuse
+  .build-reuse/bin/pip install --quiet 'reuse>=5'
+fi

@@ -10,7 +10,11 @@ clang -Wall -Werror blocks.c -o blocks $(pkg-config --cflags --libs grandcentral
 mkdir cmake && (cd cmake && cmake .. >/dev/null && make -s && ./sum-cmake)
 
 with-grandcentral ./sum
-grandcentral run -- ./sum
+# Nothing in this program leads to the library: it is the command that finds it.
+gcc sum.c -o plain $(pkg-config --cflags grandcentral) -L/usr/lib/grandcentral -ldispatch
+if ./plain 2>/dev/null; then exit 1; fi
+[[ $(grandcentral run -- ./plain) == 333833500 ]]
+if grandcentral run --no-dropin -- ./plain 2>/dev/null; then exit 1; fi
 status=0 && with-grandcentral 2>/dev/null || status=$?
 [[ $status -eq 64 ]]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Macros that every other header uses: attributes, enumerations, nullability. Programs use some of
 // these names in declarations of their own, so all the names that other implementations define are
 // here.

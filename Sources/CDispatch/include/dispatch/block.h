@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Block objects: blocks that can be waited for, observed, cancelled and given a quality-of-service
 // class.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Immutable bytes, contiguous or in several regions. Objects share the memory of the objects they
 // were made from.
 //

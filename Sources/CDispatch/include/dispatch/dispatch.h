@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grand Central Dispatch for C and C++: the one header to include.
 //
 //   #include <dispatch/dispatch.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dispatch_wait(), _notify(), _cancel() and _testcancel() for every type that supports them. The
 // argument's type selects the function: by _Generic in C11 and later, by overloads in C++.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the queues and threads of this process do, and what hangs. These functions are Grand
 // Central's own: no other libdispatch has them, and <dispatch/dispatch.h> does not include this
 // header. A program that may run on another libdispatch declares them weak (#pragma weak) and

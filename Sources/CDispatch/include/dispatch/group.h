@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups: waiting for several pieces of work, or submitting work when all of them have ended.
 //
 // A group is a counter. dispatch_group_enter() and submitting work add 1; dispatch_group_leave()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels: asynchronous reading and writing of descriptors and files.
 //
 // All handlers are blocks, so most of this header needs a compiler that supports blocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that all objects share: references, context, finalizer, suspension, target queue.
 //
 // Source: Apple, Dispatch, `dispatch_object(3)`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One-time initialisation.
 //
 // Source: Apple, Dispatch, `dispatch_once(3)`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues: their types, and functions that create, look up, retarget and query them.
 //
 // Source: Apple, Dispatch, `dispatch_queue_create(3)`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options for creating a queue. An attribute is a plain value that needs no release.
 //
 // Source: Apple, Dispatch, `dispatch_queue_attr_make_with_qos_class(3)`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queue-specific data, and assertions about the current queue.
 //
 // Source: Apple, Dispatch, `dispatch_queue_set_specific(3)`, `dispatch_assert_queue`.

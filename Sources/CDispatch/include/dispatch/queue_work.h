@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Submitting work: asynchronously, synchronously, as a barrier, after a delay, and in loops.
 //
 // A submitted block is copied, and released after it has run. The queue is retained until then.

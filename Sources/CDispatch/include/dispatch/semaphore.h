@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting semaphores. They enter the kernel only to sleep and to wake a thread.
 //
 // Source: Apple, Dispatch, `dispatch_semaphore_create(3)`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources: events of the system or of the program, delivered as items on a queue.
 //
 // A source is created inactive. dispatch_activate() starts it and dispatch_source_cancel() ends it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of sources. Each states its handle, its mask and the value of
 // dispatch_source_get_data().
 //

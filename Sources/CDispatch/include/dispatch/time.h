@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points in time, and units of time.
 //
 // A dispatch_time_t names its clock. dispatch_time() uses a monotonic clock, which stops while the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workloops. A workloop runs one item at a time, the most urgent class first, and items of one
 // class in the order of submission. After each item it compares what waits in it with what waits in
 // the queues that target it; each of those keeps its own order. dispatch_sync() may enter a

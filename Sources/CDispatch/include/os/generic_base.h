@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The difference between a C and a C++ declaration: extern "C".
 #ifndef __OS_GENERIC_BASE__
 #define __OS_GENERIC_BASE__

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Macros for declarations. They have the names of other implementations, because programs use them
 // in declarations of their own.
 //

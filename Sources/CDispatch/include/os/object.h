@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference-counted objects of system libraries, without Objective-C.
 #ifndef __OS_OBJECT__
 #define __OS_OBJECT__

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of the quality-of-service classes. dispatch/queue.h includes this header if <sys/qos.h> is
 // on the include path; other programs may include it themselves.
 #ifndef _SYS_QOS_H

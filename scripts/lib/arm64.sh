@@ -1,0 +1,70 @@
+# What builds and runs programs for arm64 on a machine of another kind. Read after common.sh.
+#
+# The compiler is this machine's. Debian's unstable suite has the C library, Swift's runtime and the
+# interfaces of its modules for arm64, from which the compiler makes modules of its own version. The
+# runtime may therefore be older than the compiler; the linker names what it lacks.
+
+arm64_target=aarch64-unknown-linux-gnu
+arm64_sdk=$PWD/.build-arm64/sdk
+arm64_resources=$arm64_sdk/usr/lib/swift
+arm64_clang=("--target=$arm64_target" "--sysroot=$arm64_sdk")
+arm64_swiftc=(
+  -target "$arm64_target" -sdk "$arm64_sdk" -resource-dir "$arm64_resources" -use-ld=lld
+  -module-cache-path "$PWD/.build-arm64/modules" -Xclang-linker "--sysroot=$arm64_sdk")
+# Runs a program; the emulator needs none of the machine's settings.
+arm64_run=("$PWD/.build-arm64/qemu/usr/bin/qemu-aarch64" -L "$arm64_sdk")
+
+# Fetches the parts, once: 600 MB. A mirror that is a few weeks old is good enough.
+arm64_prepare() {
+  [[ -e .build-arm64/ready ]] && return
+  local tool apt
+  for tool in mmdebstrap dpkg-deb; do
+    command -v "$tool" >/dev/null || {
+      echo "arm64: there is no $tool: scripts/dev setup --packages" >&2
+      exit 1
+    }
+  done
+  rm -rf .build-arm64
+  apt=$PWD/.build-arm64/apt
+  mkdir -p "$apt"/{state/lists/partial,cache/archives/partial}
+  echo "deb [arch=amd64,arm64] http://deb.debian.org/debian unstable main" >"$apt/sources.list"
+  cat >"$apt/apt.conf" <<CONF
+Dir::State "$apt/state";
+Dir::Cache "$apt/cache";
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+APT::Architectures {"amd64"; "arm64";};
+APT::Sandbox::User "root";
+Acquire::Check-Valid-Until "false";
+CONF
+  mmdebstrap --quiet --variant=extract --skip=check/qemu --architectures=arm64 \
+    --aptopt='Acquire::Check-Valid-Until "false"' \
+    --include=libswiftlang,libc6-dev,libstdc++-14-dev,libgcc-14-dev,linux-libc-dev \
+    unstable .build-arm64/debian
+  (cd "$apt" && export APT_CONFIG=$apt/apt.conf && apt-get update -qq &&
+    apt-get download -qq swiftlang:arm64 qemu-user)
+  dpkg-deb --extract "$apt"/qemu-user_*.deb .build-arm64/qemu
+  arm64_assemble "$apt"/swiftlang_*.deb
+  rm -rf "$apt" .build-arm64/debian
+  touch .build-arm64/ready
+}
+
+# Makes the folder that the compiler gets as its SDK, with its resources where it looks for them.
+arm64_assemble() {
+  local host folder=usr/libexec/swift/lib/swift module
+  host=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift
+  mkdir "$arm64_sdk"
+  cp -a .build-arm64/debian/usr "$arm64_sdk"
+  ln -s usr/lib "$arm64_sdk/lib"
+  mv "$arm64_sdk/$folder" "$arm64_resources"
+  dpkg-deb --fsys-tarfile "$1" |
+    tar --extract --directory "$arm64_resources" --strip-components=6 "./$folder/linux"
+  # The modules of another compiler's version cannot be read; their interfaces can.
+  find "$arm64_resources/linux" -name '*.swiftmodule' -type f | while read -r module; do
+    [[ ! -e ${module%.swiftmodule}.swiftinterface ]] || rm "$module"
+  done
+  for folder in shims clang apinotes; do
+    rm -rf "${arm64_resources:?}/$folder"
+    ln -s "$host/$folder" "$arm64_resources/$folder"
+  done
+}
