@@ -9,7 +9,7 @@ export SWIFT_BACKTRACE=${SWIFT_BACKTRACE:-enable=no}
 # The packages that have tests; . is the root.
 packages=(. Verification Comparison Examples)
 # Where Swift sources are.
-sources=(Package.swift Sources Tests Verification Comparison Benchmarks Examples)
+sources=(Package.swift Sources Tests Verification Comparison Benchmarks Examples KnownIssues)
 
 # Sets `build` to the options of a package's build, of which there is one only, so that no verb
 # compiles again what another has compiled. The programs of Verification and Comparison compute

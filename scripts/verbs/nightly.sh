@@ -45,6 +45,7 @@ step address-sanitizer-faults scripts/dev asan '^FaultTests\.'
 # Random lifetimes, 20 minutes in each C mode and then in Swift; each C case under valgrind.
 step lifetimes scripts/dev lifetimes 1200 "$seed"
 step conformance scripts/dev conformance --ours .build-dropin/release --fuzz 1200 --seed "$seed"
+step known-issues scripts/dev known-issues --print
 step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
 step docs scripts/dev docs
 step snippets scripts/dev snippets --ours .build-dropin/release

@@ -175,6 +175,7 @@ public func dispatchBlockWait(_ block: UnsafeMutableRawPointer, _ timeout: UInt6
 public func dispatchBlockNotify(
   _ block: UnsafeMutableRawPointer, _ target: Handle?, _ notification: UnsafeMutableRawPointer
 ) {
+  let handle = target
   let target = queue(target).takeUnretainedValue()
   WorkBlock.item(of: block)._withUnsafeGuaranteedRef {
     if let item = Block(notification).item, !gc_is_watched_for_races() {
@@ -188,7 +189,7 @@ public func dispatchBlockNotify(
     $0.notify(queue: target) {
       Races.acquire(held.block.literal)
       Races.acquire(WorkBlock.inner(of: observed.block.literal))
-      held.call()
+      Races.inOrder(of: handle) { held.call() }
     }
   }
 }

@@ -48,7 +48,9 @@ public func dispatchAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
   queue(target)._withUnsafeGuaranteedRef { queue in
-    Races.ordered(work, context) { queue.asyncAndWaitCall($0, $1, isBarrier: false) }
+    Races.ordered(on: target, isBarrier: false, work, context) {
+      queue.asyncAndWaitCall($0, $1, isBarrier: false)
+    }
   }
 }
 
@@ -64,7 +66,9 @@ public func dispatchBarrierAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
   queue(target)._withUnsafeGuaranteedRef { queue in
-    Races.ordered(work, context) { queue.asyncAndWaitCall($0, $1, isBarrier: true) }
+    Races.ordered(on: target, isBarrier: true, work, context) {
+      queue.asyncAndWaitCall($0, $1, isBarrier: true)
+    }
   }
 }
 

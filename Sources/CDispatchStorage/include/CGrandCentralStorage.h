@@ -153,6 +153,7 @@ static inline void gc_set_block_special_invoke(const void *_Nonnull invoke) {
 static inline void gc_set_queue_offsets(gc_queue_offsets offsets) {
   dispatch_queue_offsets = offsets;
 }
+static inline gc_queue_offsets gc_published_queue_offsets(void) { return dispatch_queue_offsets; }
 
 // MARK: Blocks, by the runtime that clang's and Swift's blocks share
 // <https://clang.llvm.org/docs/Block-ABI-Apple.html>
