@@ -52,6 +52,7 @@ step coverage scripts/dev coverage
 # In Chromium and in Perfetto's processor, if they are installed.
 step timeline scripts/dev timeline --items 1000000
 step embedding scripts/dev embedding
+step traits scripts/dev traits
 step dropin-tour scripts/dev dropin-tour
 step packages scripts/dev package-test --reproducible
 # Checks that every row ends on both libraries; the figures of such a run mean little.
