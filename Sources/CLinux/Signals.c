@@ -281,6 +281,16 @@ int gc_signal_install(int number) {
   }
 }
 
+static const struct action ignoring = {.handler = (uintptr_t)SIG_IGN};
+
+// Whether deliveries that no handler has received yet must be discarded before the action becomes
+// `old`. A signal that was sent before may still be on its way to a thread, and the default action
+// would stop the process for it. SIG_IGN discards what is pending: sigaction(2). Not for SIGCHLD,
+// whose default does so too: children that ended meanwhile would leave no zombies.
+static bool discards_pending(int number, const struct action *old) {
+  return old->handler == (uintptr_t)SIG_DFL && number != SIGCHLD;
+}
+
 void gc_signal_uninstall(int number) {
   int layer = atomic_load_explicit(&slots[number].active, memory_order_relaxed) - 1;
   if (layer < 0) return;
@@ -290,9 +300,13 @@ void gc_signal_uninstall(int number) {
   if (is_above) {
     struct action old, was;
     read_action(&own->old, &old);
-    is_above = exchange_action(number, &old, &was) == 0 && layer_of(&was) == layer;
+    const bool discards = discards_pending(number, &old);
+    is_above = exchange_action(number, discards ? &ignoring : &old, &was) == 0
+               && layer_of(&was) == layer;
     // The program has installed another action meanwhile.
     if (!is_above) set_action(number, &was);
+    else if (discards && exchange_action(number, &old, &was) == 0
+             && was.handler != (uintptr_t)SIG_IGN) set_action(number, &was);
   }
   own->is_buried = !is_above;
   atomic_store_explicit(&slots[number].active, 0, memory_order_relaxed);

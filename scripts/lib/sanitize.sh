@@ -17,7 +17,9 @@ skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 
 
 # Sanitized code is about ten times slower, and a deadline only ends a test that hangs.
 export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-300}
-export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
+# Reports that are not ours, each with its reason.
+suppressed="suppressions=$PWD/scripts/lib/thread.supp"
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 $suppressed ${TSAN_OPTIONS:-}"
 export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
 
 build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")

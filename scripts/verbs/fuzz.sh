@@ -19,7 +19,7 @@ if [[ -n ${SANITIZER:-} ]]; then
     --sanitize="$SANITIZER" --product fuzz)
   swift build "${build[@]}" >&2
   program=$(swift build "${build[@]}" --show-bin-path)/fuzz
-  export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}"
+  export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/scripts/lib/thread.supp ${TSAN_OPTIONS:-}"
 else
   build_program Comparison fuzz
 fi

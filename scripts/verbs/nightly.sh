@@ -53,6 +53,7 @@ step coverage scripts/dev coverage
 # In Chromium and in Perfetto's processor, if they are installed.
 step timeline scripts/dev timeline --items 1000000
 step embedding scripts/dev embedding
+step traits scripts/dev traits
 step dropin-tour scripts/dev dropin-tour
 step packages scripts/dev package-test --reproducible
 step licences .build-reuse/bin/reuse lint --lines

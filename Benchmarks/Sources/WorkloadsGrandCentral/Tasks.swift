@@ -12,7 +12,10 @@ import Synchronization
   import Dispatch
 #endif
 
-let taskWorkloads: [Workload] = [hop, blockedTasks, urgentCall, asyncPipe, peakOfAsyncPipe]
+let taskWorkloads: [Workload] = [
+  hop, blockedTasks, urgentCall("tasks/urgent") { Shared() },
+  urgentCall("tasks/urgent/loop") { SharedLoop() }, asyncPipe, peakOfAsyncPipe,
+]
 
 private let mebibyte = 1 << 20
 
@@ -112,31 +115,48 @@ private let blockedTasks = Workload("tasks/blocked", .fixed(1)) { _ in
 
 // MARK: An urgent call
 
-#if GRAND_CENTRAL
-  private actor Shared {
+/// An actor that is called: on a serial queue, or on a workloop, where urgent calls come first. On
+/// the toolchain both are default actors.
+private protocol Called: Actor {
+  func work()
+  func touch()
+}
+
+extension Called {
+  func work() { burn(rounds: 50 * roundsPerMicrosecond) }
+}
+
+private actor Shared: Called {
+  #if GRAND_CENTRAL
     private let queue = DispatchSerialQueue(label: "bench.actor")
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
-    func work() { burn(rounds: 50 * roundsPerMicrosecond) }
-    /// Not empty: the compiler removes the hop to an actor that does nothing.
-    func touch() { count += 1 }
-    private(set) var count = 0
-  }
-#else
-  private actor Shared {
-    func work() { burn(rounds: 50 * roundsPerMicrosecond) }
-    /// Not empty: the compiler removes the hop to an actor that does nothing.
-    func touch() { count += 1 }
-    private(set) var count = 0
-  }
-#endif
+  #endif
+  /// Not empty: the compiler removes the hop to an actor that does nothing.
+  func touch() { count += 1 }
+  private(set) var count = 0
+}
+
+private actor SharedLoop: Called {
+  #if GRAND_CENTRAL
+    private nonisolated let loop = DispatchWorkloop(label: "bench.loop")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  #endif
+  func touch() { count += 1 }
+  private var count = 0
+}
 
 /// Calls of an actor that background tasks keep busy, beside other background tasks that compute on
 /// every CPU. From the start of an urgent task to the end of its call.
-private let urgentCall = Workload(
-  "tasks/urgent", rows: [Workload.Row("tasks/urgent/p50"), Workload.Row("tasks/urgent/p99")],
-  .fixed(300), .shared
-) { count in
-  let (shared, stop) = (Shared(), Stop())
+private func urgentCall(
+  _ name: String, of make: @escaping @Sendable () -> any Called
+) -> Workload {
+  Workload(
+    name, rows: [Workload.Row("\(name)/p50"), Workload.Row("\(name)/p99")], .fixed(300), .shared
+  ) { urgentCalls($0, of: make()) }
+}
+
+private func urgentCalls(_ count: Int, of shared: any Called) -> Sample {
+  let stop = Stop()
   let background = DispatchQueue.global(qos: .background)
   let computing = 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))
   let callers = 8

@@ -172,6 +172,8 @@ extension Reach {
     "tasks/blocked": .ceiling(10_000_000),
     "tasks/urgent/p50": .reference,
     "tasks/urgent/p99": .ratio(0.3),
+    "tasks/urgent/loop/p50": .reference,
+    "tasks/urgent/loop/p99": .ratio(0.3),
     "tasks/pipe": .parity,
     // At least 0.9 of the throughput of one read with a handler.
     "tasks/pipe/of-handler": .ceiling(1.11),

@@ -130,6 +130,11 @@ nonisolated(nonsending)
     _ body: nonisolated(nonsending) (DispatchEvents<Int>) async throws(Failure) -> Result
   ) async throws(Failure) -> Result
 {
+  // A second source keeps the action for the whole scope: a cancellation ends the first one while
+  // the body still runs, and the next delivery could stop the process.
+  let held = DispatchSource.makeSignalSource(signal: signal)
+  held.activate()
+  defer { held.cancel() }
   let source = DispatchSource.makeSignalSource(signal: signal)
   return try await withEvents(
     of: source, read: { .event(Int(clamping: source.data)) }, body)

@@ -104,6 +104,24 @@ private struct Failure: Error, Equatable {}
 }
 
 @Suite("A signal scope", .timeLimit(.minutes(30))) struct SignalScopeTests {
+  @Test func `keeps the signal without effect to its end, also after a cancellation`() async {
+    _ = await #expect(processExitsWith: .success) {
+      let task = Task.detached {
+        await withSignal(SIGUSR1) { signals in
+          for await _ in signals {}
+          // Cancelled: the sequence has ended, the scope has not.
+          unblockSignals()
+          raise(SIGUSR1)
+        }
+      }
+      task.cancel()
+      await task.value
+      var action = sigaction()
+      sigaction(SIGUSR1, nil, &action)
+      exit(action.__sigaction_handler.sa_handler == nil ? 0 : 1)
+    }
+  }
+
   @Test func `counts deliveries from its start on, also before its loop`() async {
     // A process of its own, whose signals no other test uses.
     _ = await #expect(processExitsWith: .success) {

@@ -297,6 +297,10 @@ import Testing
     await #expect(processExitsWith: .success) { waitWithoutDescriptors() }
   }
 
+  @Test func `discards a signal that is still on its way when it ends`() async {
+    await #expect(processExitsWith: .success) { endBeforeDelivery() }
+  }
+
   @Test func `lets a thread's own fault end the process`() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       signal(SIGSEGV, SIG_DFL)
@@ -336,4 +340,26 @@ private func waitWithoutDescriptors() {
   }
   signalProcess(SIGUSR2)
   guard heard.waitForValue(2) else { exit(3) }
+}
+
+/// Ends a source while a signal that came before is pending, because its thread blocks it. Then the
+/// thread takes signals again, whose default action stops the process.
+private func endBeforeDelivery() {
+  let (isRegistered, isCancelled) = (Latch(), Latch())
+  signal(SIGUSR2, SIG_DFL)
+  let source = DispatchSource.makeSignalSource(signal: SIGUSR2, queue: DispatchQueue(label: "x"))
+  source.setRegistrationHandler { isRegistered.open() }
+  source.setCancelHandler { isCancelled.open() }
+  source.activate()
+  guard isRegistered.wait() else { exit(1) }
+  var blocked = sigset_t()
+  sigemptyset(&blocked)
+  sigaddset(&blocked, SIGUSR2)
+  pthread_sigmask(SIG_BLOCK, &blocked, nil)
+  pthread_kill(pthread_self(), SIGUSR2)
+  source.cancel()
+  guard isCancelled.wait() else { exit(2) }
+  pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+  // The earlier action is back.
+  if faults_action_of(SIGUSR2) != FAULTS_DEFAULT { exit(3) }
 }

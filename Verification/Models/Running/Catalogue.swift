@@ -29,6 +29,7 @@ enum Catalogue {
     + Self.deadlocks
     + Self.overrides
     + Self.workloops
+    + Self.jobs
     + Self.sources
     + Self.demands
     + Self.oneShots
@@ -66,6 +67,7 @@ enum Catalogue {
     + Self.deadlockMutants
     + Self.overrideMutants
     + Self.workloopMutants
+    + Self.jobMutants
     + Self.sourceMutants
     + Self.demandMutants
     + Self.oneShotMutants

@@ -71,9 +71,9 @@ extension Catalogue {
   }
 }
 
-private enum Mains {
+enum Mains {
   /// Adds the main thread, which never ends: it must be asleep when all items have run.
-  private static func addMainThread(_ scene: Scene, number: Int, _ main: MainQueue) {
+  static func addMainThread(_ scene: Scene, number: Int, _ main: MainQueue) {
     ThreadRegistry.mainThread = ModelThreads.context(number)
     scene.keep(main)
     // The thread never ends, so a counted reference on its stack would leak.
