@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,6 +91,17 @@ static int make_anonymous_file(size_t bytes) {
   return errno = error, -1;
 }
 
+struct gc_board_page gc_board_page;
+
+// Maps the first page of a board over gc_board_page; -1: a page of zeros. Not by mmap(), in which
+// the thread sanitizer sees a write that races with each thread that reads the page. If the system
+// refuses, the page stays as it is: nothing is recorded, or, in a forked child, the parent's word
+// is read and there is no board to record on.
+static void map_page(int descriptor) {
+  int flags = MAP_FIXED | (descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+  syscall(SYS_mmap, &gc_board_page, sizeof gc_board_page, PROT_READ, flags, descriptor, 0L);
+}
+
 void *gc_board_map(const char *folder, size_t bytes) {
   int descriptor = folder != NULL ? make_file(folder, bytes) : make_anonymous_file(bytes);
   if (descriptor < 0) return NULL;
@@ -103,6 +115,7 @@ void *gc_board_map(const char *folder, size_t bytes) {
     close(descriptor);
     return errno = error, NULL;
   }
+  map_page(descriptor);
   board_file.descriptor = descriptor;
   board_file.device = status.st_dev;
   board_file.inode = status.st_ino;
@@ -130,19 +143,14 @@ void gc_board_name(char *name, bool of_program) {
   }
 }
 
-const uint64_t gc_no_event_control = 0;
-const uint64_t *gc_event_control = &gc_no_event_control;
-
-void gc_event_control_set(const uint64_t *word) {
-  // Release: a thread that reads the word sees the header around it.
-  __atomic_store_n(&gc_event_control, word != NULL ? word : &gc_no_event_control, __ATOMIC_RELEASE);
-}
-
-uint64_t gc_monotonic(void) {
+static inline uint64_t nanoseconds(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
+
+uint64_t gc_monotonic(void) { return nanoseconds(CLOCK_MONOTONIC); }
+uint64_t gc_monotonic_coarse(void) { return nanoseconds(CLOCK_MONOTONIC_COARSE); }
 
 bool gc_counts_ticks(void) {
 #if defined(__x86_64__)
@@ -159,6 +167,7 @@ bool gc_counts_ticks(void) {
 }
 
 void gc_board_leave_to_parent(void) {
+  map_page(-1);
   struct stat status;
   int descriptor = board_file.descriptor;
   board_file.descriptor = -1;

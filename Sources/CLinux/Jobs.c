@@ -31,7 +31,7 @@ static void *found(void *linked, const char *name) {
 
 // MARK: Recognising
 
-uintptr_t gc_job_function;
+struct gc_job_functions gc_job_functions;
 static uintptr_t learned;
 static bool counted;
 
@@ -43,7 +43,9 @@ bool gc_is_job(uintptr_t function) {
 void gc_set_job_function(uintptr_t function) {
   // relaxed: a thread that does not see the address yet submits a job as a function.
   if (function != GC_EXAMINE_ALL) __atomic_store_n(&learned, function, __ATOMIC_RELAXED);
-  __atomic_store_n(&gc_job_function, counted ? GC_EXAMINE_ALL : function, __ATOMIC_RELAXED);
+  bool all = counted || function == GC_EXAMINE_ALL;
+  __atomic_store_n(&gc_job_functions.first, all ? 0 : function, __ATOMIC_RELAXED);
+  __atomic_store_n(&gc_job_functions.beyond, all ? UINTPTR_MAX : 0, __ATOMIC_RELAXED);
 }
 
 bool gc_learn_delayed_job(uintptr_t function) {

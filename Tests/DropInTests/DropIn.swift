@@ -10,7 +10,7 @@ struct BuildFailure: Error, CustomStringConvertible {
 
 enum DropIn {
   /// The limit on a build, in seconds. Beside other builds one takes a minute or more.
-  static let seconds = max(900, patienceSeconds)
+  static let seconds = max(900, deadlineSeconds)
 
   static let packageFolder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path

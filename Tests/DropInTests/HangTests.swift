@@ -50,7 +50,7 @@ private final class HangingClient {
   /// after it is ready.
   func dump(until line: String) -> ChildResult {
     var result = dumped("\(process)")
-    for _ in 0..<patienceSeconds * 20 where !result.output.hasPrefix(line) {
+    for _ in 0..<deadlineSeconds * 20 where !result.output.hasPrefix(line) {
       usleep(50_000)
       result = dumped("\(process)")
     }

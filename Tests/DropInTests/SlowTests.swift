@@ -52,7 +52,7 @@ import Testing
     var done: [UInt8] = [0, 0, 0, 0, 0]
     #expect(read(output[0], &done, 5) == 5)
     // The program must not end before its board is found, or nothing would be recorded.
-    for _ in 0..<patienceSeconds * 100 where !isBegun(path) { usleep(10_000) }
+    for _ in 0..<deadlineSeconds * 100 where !isBegun(path) { usleep(10_000) }
     close(input[1])
     _ = waitFor(recorder)
     return runChild(["\(buildFolder)/grandcentral", "report", path])

@@ -11,7 +11,7 @@ func run(
   environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
 ) -> ChildResult {
   let result = runProbe(
-    probe, scenario, environment: environment, launcher: launcher, seconds: 2 * patienceSeconds)
+    probe, scenario, environment: environment, launcher: launcher, seconds: 2 * deadlineSeconds)
   #expect(
     result.status == 0 && result.lines.contains { $0.hasPrefix("ok ") || isSkip($0) },
     "\(scenario): signal \(result.signal ?? 0): \(result.output)\(result.errors)",
@@ -247,7 +247,7 @@ private let userNamespaces =
   // A probe, because a thread reads its pipe at once. The test library reads an exit test's as late
   // as its tasks run.
   @Test func `is printed whole`() {
-    let result = runProbe("FaultProbe", "long-report", seconds: 2 * patienceSeconds)
+    let result = runProbe("FaultProbe", "long-report", seconds: 2 * deadlineSeconds)
     let text = "BUG IN CLIENT OF GRAND CENTRAL: " + String(repeating: "x", count: 300_000) + ".\n"
     #expect(result.signal != nil)
     #expect(result.errors.contains(text), "\(result.errors.utf8.count) bytes")

@@ -41,7 +41,7 @@ private func dump(_ target: String, _ arguments: [String] = ["--stuck-after", "0
 /// Dumps until the first line begins with `prefix`: the probe's threads get to their waits soon
 /// after it is ready. A hang that is never found fails the test.
 private func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
-  for _ in 0..<patienceSeconds * 20 {
+  for _ in 0..<deadlineSeconds * 20 {
     let result = dump(String(probe.process))
     if result.output.hasPrefix(prefix) { return result }
     usleep(50_000)

@@ -53,7 +53,7 @@ private final class WatchedProbe {
   private func readMore() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    guard poll(&ready, 1, Int32(clamping: patienceSeconds * 1000)) > 0 else { return false }
+    guard poll(&ready, 1, Int32(clamping: deadlineSeconds * 1000)) > 0 else { return false }
     let count = Glibc.read(output, &buffer, buffer.count)
     if count > 0 { text += String(decoding: buffer.prefix(count), as: UTF8.self) }
     return count > 0
@@ -163,7 +163,7 @@ private let scenes = [
     // The workers go to sleep soon after, which the watch looks at once more.
     var seen = -1
     var isQuiet = false
-    for _ in 0..<patienceSeconds where !isQuiet {
+    for _ in 0..<deadlineSeconds where !isQuiet {
       let now = try #require(probe.sleeps(ofThread: "gc-watch"))
       isQuiet = now == seen
       seen = now

@@ -46,7 +46,7 @@ func record(_ arguments: [String], to path: String) {
   let recorder = PipedChild([command, "record", "-o", path, "--", probe] + arguments)
   // The probe must not end before its board is found, or nothing would be recorded.
   recorder.waitForLine()
-  for _ in 0..<patienceSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
+  for _ in 0..<deadlineSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
   recorder.endInput()
   let end = waitFor(recorder.process)
   #expect(end.status == 0)
@@ -121,7 +121,7 @@ func contents(_ path: String) -> [UInt8] {
     let program = PipedChild([probe, "hot"])
     program.waitForLine()
     var text = ""
-    for _ in 0..<patienceSeconds where !text.hasPrefix("Hot queue: 'hot' runs items") {
+    for _ in 0..<deadlineSeconds where !text.hasPrefix("Hot queue: 'hot' runs items") {
       let result = runChild(
         [command, "record", "\(program.process)", "--seconds", "1", "-o", path] + options)
       #expect(result.status == 0, "\(result.errors)")

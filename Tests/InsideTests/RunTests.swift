@@ -46,7 +46,7 @@ private final class Supervision {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while !lines.contains(where: { text.contains($0) }) {
       var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-      let limit = Int32(clamping: patienceSeconds * 1000)
+      let limit = Int32(clamping: deadlineSeconds * 1000)
       let count = poll(&ready, 1, limit) > 0 ? Glibc.read(output, &buffer, buffer.count) : 0
       if count <= 0 {
         Issue.record("none of \(lines) in: \(text)")

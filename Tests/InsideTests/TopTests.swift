@@ -14,7 +14,7 @@ private final class FloodedProbe {
     process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: ends[0])
     close(ends[0])
     // Until it has a board.
-    for _ in 0..<patienceSeconds * 20 {
+    for _ in 0..<deadlineSeconds * 20 {
       if isThere { break }
       usleep(50_000)
     }
@@ -70,7 +70,7 @@ private final class TerminalTop {
   func read(until part: String, from start: String.Index? = nil) {
     let start = start ?? text.startIndex
     while !text[start...].contains(part) {
-      guard readMore(milliseconds: Int32(clamping: patienceSeconds * 1000)) else {
+      guard readMore(milliseconds: Int32(clamping: deadlineSeconds * 1000)) else {
         Issue.record("no '\(part)' in: \(text.suffix(2000).debugDescription)")
         return
       }
@@ -263,7 +263,7 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
       kill(recorder, SIGINT)
       _ = waitFor(recorder)
     }
-    for _ in 0..<patienceSeconds {
+    for _ in 0..<deadlineSeconds {
       let line = top(probe.process, ["--once", "--json", "--interval", "0.3"]).lines.first ?? ""
       if line.contains(/"queue":"hot","kind":"serial","itemsPerSecond":[1-9]/) { return }
     }

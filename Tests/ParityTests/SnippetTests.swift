@@ -45,7 +45,7 @@ private let surroundings = """
     try source.write(toFile: scratch[name], atomically: true, encoding: .utf8)
     let result = runChild(
       ["swiftc", "-typecheck", "-swift-version", "6"] + modules + [scratch[name]],
-      seconds: max(600, patienceSeconds))
+      seconds: max(600, deadlineSeconds))
     #expect(result.status == 0, "\(result.errors)\n\(source)")
   }
 

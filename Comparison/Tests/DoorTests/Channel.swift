@@ -77,7 +77,7 @@ final class IOResult: @unchecked Sendable {
 
   /// Waits for `done`. Returns false if it does not come, or comes twice.
   func wait() -> Bool {
-    monitor.wait(seconds: patienceSeconds) { doneCount > 0 }
+    monitor.wait(seconds: deadlineSeconds) { doneCount > 0 }
       && monitor.withLock { doneCount == 1 }
   }
 

@@ -6,7 +6,7 @@ import Testing
   @Test(arguments: EngineName.allCases)
   func `find nothing`(_ engine: EngineName) {
     let seed = SeededGenerator(for: "random programs").seed
-    let result = engine.fuzz("--programs", "\(stressed(2000))", "\(patienceSeconds)", "\(seed)")
+    let result = engine.fuzz("--programs", "\(stressed(2000))", "\(deadlineSeconds)", "\(seed)")
     #expect(result.status == 0, "\(result.output)")
   }
 }

@@ -402,7 +402,8 @@ bool gc_foreign_main_queue_find(
 void *_Nullable gc_board_map(const char *_Nullable folder, size_t bytes);
 // Copies the name of the calling thread, or of the program, into 16 bytes, padded with zeros.
 void gc_board_name(char *_Nonnull name, bool of_program);
-// Closes the parent's descriptor in a forked child, if it is still that file.
+// In a forked child: leaves the parent's page, and closes the parent's descriptor if it is still
+// that file.
 void gc_board_leave_to_parent(void);
 // Calls gc_board_was_made() of Sources/Board, if it is linked. Any thread that holds no lock.
 void gc_board_made(void);
@@ -410,23 +411,39 @@ void gc_board_made(void);
 // linked, or the board does not show the holders.
 char *_Nullable gc_board_holders_of_process(void);
 
+// The first page of the board at an address that the linker knows, so that an item that is not
+// recorded costs a comparison and no load of an address. Zeros, until gc_board_map() maps the board
+// over it.
+#if defined(__x86_64__)
+#define GC_BOARD_PAGE_BYTES 4096
+#else
+// The largest page that a kernel for this processor uses.
+#define GC_BOARD_PAGE_BYTES 65536
+#endif
+struct gc_board_page {
+  _Alignas(GC_BOARD_PAGE_BYTES) uint64_t words[GC_BOARD_PAGE_BYTES / 8];
+};
+__attribute__((visibility("hidden"))) extern struct gc_board_page gc_board_page;
 // The word that says what the engine records, which other processes set: see BlackBox/EventLayout.
-// Without a board, the address of a word that is always 0.
-__attribute__((visibility("hidden"))) extern const uint64_t *_Nonnull gc_event_control;
-__attribute__((visibility("hidden"))) extern const uint64_t gc_no_event_control;
-// Whether there is a board: cheaper than to ask for its address. Relaxed: a guess; a thread that
-// sees a board sooner or later than another notes less or more.
-static inline bool gc_may_have_board(void) {
-  return __atomic_load_n(&gc_event_control, __ATOMIC_RELAXED) != &gc_no_event_control;
-}
+#define GC_EVENT_CONTROL 64
 // Relaxed: the word alone matters, and a stale value delays a recording by nanoseconds.
 static inline uint64_t gc_event_control_now(void) {
-  return __atomic_load_n(__atomic_load_n(&gc_event_control, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  return __atomic_load_n(&gc_board_page.words[GC_EVENT_CONTROL], __ATOMIC_RELAXED);
 }
-// Sets the address of the word; NULL: there is no board.
-void gc_event_control_set(const uint64_t *_Nullable word);
-// CLOCK_MONOTONIC in nanoseconds.
+// Whether the word is not 0. Every item asks twice.
+static inline bool gc_records_events(void) {
+#if defined(__x86_64__)
+  // The compiler does not compare memory that it loads as an atomic. The processor loads it alike.
+  bool records;
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(records) : "m"(gc_board_page.words[GC_EVENT_CONTROL]));
+  return __builtin_expect(records, 0);
+#else
+  return __builtin_expect(gc_event_control_now() != 0, 0);
+#endif
+}
+// CLOCK_MONOTONIC in nanoseconds, and as of the kernel's last tick.
 uint64_t gc_monotonic(void);
+uint64_t gc_monotonic_coarse(void);
 // Whether the kernel itself reads the time from the processor's counter, so that all processors
 // count alike.
 bool gc_counts_ticks(void);

@@ -12,12 +12,27 @@
 // or not used. GC_EXAMINE_ALL: every function is examined, while jobs are counted or the address is
 // being learned. Relaxed: the value is only compared, and nothing is read through it.
 #define GC_EXAMINE_ALL ((uintptr_t)1)
-__attribute__((visibility("hidden"))) extern uintptr_t gc_job_function;
+// One comparison for both: the functions to examine are those from `first` up to `beyond` bytes
+// behind it. A thread may see one word before the other, and then examines one function, or all.
+__attribute__((visibility("hidden"))) extern struct gc_job_functions {
+  uintptr_t first;
+  uintptr_t beyond;
+} gc_job_functions;
 
 // Whether a submitted function may be the runtime's.
 static inline bool gc_may_be_job(uintptr_t function) {
-  uintptr_t known = __atomic_load_n(&gc_job_function, __ATOMIC_RELAXED);
-  return __builtin_expect(known == function, 0) || __builtin_expect(known == GC_EXAMINE_ALL, 0);
+#if defined(__x86_64__)
+  // As the lines below, without loads of their own, which the compiler makes for atomics.
+  bool may;
+  __asm__ volatile("subq %2, %1\n\tcmpq %3, %1"
+                   : "=@ccbe"(may), "+r"(function)
+                   : "m"(gc_job_functions.first), "m"(gc_job_functions.beyond));
+  return __builtin_expect(may, 0);
+#else
+  uintptr_t first = __atomic_load_n(&gc_job_functions.first, __ATOMIC_RELAXED);
+  uintptr_t beyond = __atomic_load_n(&gc_job_functions.beyond, __ATOMIC_RELAXED);
+  return __builtin_expect(function - first <= beyond, 0);
+#endif
 }
 // Whether a submitted function is the runtime's.
 bool gc_is_job(uintptr_t function);

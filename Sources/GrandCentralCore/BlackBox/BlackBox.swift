@@ -25,9 +25,10 @@ package final class BlackBox: @unchecked Sendable {
   package static let shared = BlackBox()
 
   private static var refused: UInt { 1 }
+  // Not in `shared`: its address costs a call of swift_once(), and paths of an item read these.
   /// 0: closed. 1: refused. Otherwise the address of the board.
-  private let memory = Atomic<UInt>(0)
-  private let generationWord = Atomic<UInt32>(1)
+  private static let memory = Atomic<UInt>(0)
+  private static let generationWord = Atomic<UInt32>(1)
   /// The last turn of a queue's record. One count for all of them, because the records change hands
   /// without a lock.
   let queueTurns = Atomic<UInt64>(0)
@@ -49,22 +50,27 @@ package final class BlackBox: @unchecked Sendable {
 
   /// The number of this process's current board.
   @inline(__always)
-  static var generation: UInt32 { shared.generationWord.load(ordering: .relaxed) }
+  static var generation: UInt32 { generationWord.load(ordering: .relaxed) }
 
   /// The start of the board; `nil` if there is none.
   @inline(__always)
   static var start: UnsafeMutableRawPointer? {
     // acquiring: pairs with the releasing store in open().
-    let address = shared.memory.load(ordering: .acquiring)
+    let address = memory.load(ordering: .acquiring)
     return address > refused ? UnsafeMutableRawPointer(bitPattern: address) : nil
   }
+
+  /// Whether there is a board. relaxed: a guess; a thread that sees a board sooner or later than
+  /// another notes less or more.
+  @inline(__always)
+  static var mayHaveBoard: Bool { memory.load(ordering: .relaxed) > refused }
 
   /// Makes the board, unless it was made or refused before. Any thread that holds no lock.
   @inline(__always)
   static func open() {
     #if !GRANDCENTRAL_MODEL
       // relaxed: a guess that the lock confirms.
-      if shared.memory.load(ordering: .relaxed) == 0 {
+      if memory.load(ordering: .relaxed) == 0 {
         shared.make()
         gc_board_made()
       }
@@ -96,12 +102,13 @@ package final class BlackBox: @unchecked Sendable {
   @inline(never)
   private func make() {
     lock.withLock {
-      guard memory.load(ordering: .relaxed) == 0 else { return }
+      guard Self.memory.load(ordering: .relaxed) == 0 else { return }
       registerForForks()
       let made = Self.map()
       if let made { writeHeader(made) }
       // releasing: publishes the finished header to open() and start.
-      memory.store(UInt(bitPattern: made) | (made == nil ? Self.refused : 0), ordering: .releasing)
+      Self.memory.store(
+        UInt(bitPattern: made) | (made == nil ? Self.refused : 0), ordering: .releasing)
     }
   }
 
@@ -142,7 +149,6 @@ package final class BlackBox: @unchecked Sendable {
     set(EventLayout.control, Self.controlFromEnvironment())
     // releasing: a reader that sees the mark sees the header.
     words[BoardLayout.Header.magic].store(BoardLayout.magic, ordering: .releasing)
-    gc_event_control_set((start + EventLayout.control * 8).assumingMemoryBound(to: UInt64.self))
   }
 
   // SAFETY: the board has BoardLayout.bytes bytes, aligned to a page, and is never unmapped in the
@@ -231,21 +237,20 @@ extension BlackBox: ForkParticipant {
   package func afterFork() {
     currentThread().pointee.board = nil
     currentThread().pointee.events = nil
-    gc_event_control_set(nil)
     eventChunks.forget()
     freeWriters = []
     writersMade = 0
     queuesUsed.store(0, ordering: .relaxed)
     watch.afterFork()
-    generationWord.wrappingAdd(1, ordering: .relaxed)
-    memory.store(0, ordering: .relaxed)
+    Self.generationWord.wrappingAdd(1, ordering: .relaxed)
+    Self.memory.store(0, ordering: .relaxed)
     #if !GRANDCENTRAL_MODEL
       gc_board_leave_to_parent()
     #endif
   }
 
   package func rehearseFork() {
-    generationWord.wrappingAdd(0, ordering: .relaxed)
+    Self.generationWord.wrappingAdd(0, ordering: .relaxed)
     freeWriters = []
     _ = currentThread()
   }

@@ -16,11 +16,12 @@
 //   item   63…48 place of the queue │ 47…0 address of the node or object
 // The address of the node joins the submission of an item and its start: from one to the other, no
 // other item has the node.
+import CGrandCentralLinux
 
 package enum EventLayout {
   /// The word of the board's header that says what is recorded: the level in the lowest byte, and
   /// `countsTicks`.
-  package static var control: Int { 64 }
+  package static var control: Int { Int(GC_EVENT_CONTROL) }
   /// The time in ticks from which on nothing is recorded. A recorder that is killed cannot clear
   /// the control word.
   package static var lease: Int { 65 }

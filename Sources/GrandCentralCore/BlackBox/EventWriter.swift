@@ -22,10 +22,10 @@ extension WorkNode {
   /// Runs a node that a queue has reached, and records it if it is an item.
   @inline(__always)
   func runItem(of queue: UnsafeMutableRawPointer?, on thread: ThreadContext) {
-    if gc_event_control_now() == 0 {
-      run(on: thread)
-    } else {
+    if gc_records_events() {
       BlackBox.runRecorded(self, of: queue, on: thread)
+    } else {
+      run(on: thread)
     }
   }
 }

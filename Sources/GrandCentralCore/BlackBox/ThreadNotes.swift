@@ -74,7 +74,7 @@ extension BlackBox {
   /// Notes that the calling thread is about to sleep.
   static func noteWait(of thread: ThreadContext, _ wait: BoardWait) {
     open()
-    if gc_event_control_now() != 0 { recordWait(wait, of: thread) }
+    if gc_records_events() { recordWait(wait, of: thread) }
     guard let writer = writer(of: thread) else { return }
     var held: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     let count = withUnsafeMutableBytes(of: &held) { collectHeld(by: thread, into: $0) }
@@ -95,7 +95,7 @@ extension BlackBox {
 
   /// Notes that the wait is over.
   static func noteEndOfWait(of thread: ThreadContext) {
-    if gc_event_control_now() != 0 { recordEndOfWait(of: thread) }
+    if gc_records_events() { recordEndOfWait(of: thread) }
     guard let writer = writer(of: thread) else { return }
     writer.pointee.record.write(&writer.pointee.turn) { record in
       record.set(BoardLayout.Thread.activity, activity(.running, of: thread))
@@ -210,7 +210,7 @@ extension BlackBox {
     if writer.pointee.place != 0 { show(0, since: Clock.coarseNanoseconds(), writer) }
   }
 
-  @inline(never)
+  @inline(__always)
   private static func show(_ place: UInt32, since: UInt64, _ writer: Writer) {
     writer.pointee.place = place
     writer.pointee.record.write(&writer.pointee.turn) { record in

@@ -29,7 +29,7 @@ extension Lane {
     if won {
       BlackBox.shared.noteUsed(registeredSlot)
       write(record)
-      if gc_event_control_now() != 0 {
+      if gc_records_events() {
         BlackBox.recordQueue(registeredSlot, kind: kind.rawValue, label: laneLabel)
       }
     }
@@ -79,10 +79,14 @@ extension Lane {
       ? BlackBox.queueRecord(registeredSlot) : nil
   }
 
+  /// Whether the lane has had a record.
+  @inline(__always)
+  final var isOnBoard: Bool { boardGeneration.load(ordering: .relaxed) != 0 }
+
   /// Empties the record of a lane that ends.
   @inline(__always)
   final func leaveBoard() {
-    if boardGeneration.load(ordering: .relaxed) != 0 { emptyRecord() }
+    if isOnBoard { emptyRecord() }
   }
 
   @inline(never)
@@ -106,7 +110,7 @@ extension Lane {
   /// Notes that the lane is about to be suspended.
   @inline(__always)
   final func noteSuspended() {
-    if gc_may_have_board() { showSuspended() }
+    if BlackBox.mayHaveBoard { showSuspended() }
   }
 
   @inline(never)
@@ -122,8 +126,7 @@ extension Lane {
   /// Notes that the lane is about to be resumed.
   @inline(__always)
   final func noteResumed() {
-    // 0: the lane never had a record.
-    if boardGeneration.load(ordering: .relaxed) != 0 { showResumed() }
+    if isOnBoard { showResumed() }
   }
 
   @inline(never)

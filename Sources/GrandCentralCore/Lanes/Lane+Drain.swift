@@ -176,11 +176,14 @@ extension Lane {
     // After readers are admitted the lane is not alone, so this call ends only with `.gone`. From
     // then on only the readers may keep the lane alive.
     defer { readers.grantAll(on: thread) }
-    if looksAtSuspension && state.load(ordering: .acquiring).isSuspended {
-      if let releases = giveUp(because: .suspended, on: thread) { return .gone(releases: releases) }
+    if looksAtSuspension {
+      let isSuspended = state.load(ordering: .acquiring).isSuspended
+      if isSuspended || ordersByBand, let releases = look(isSuspended, on: thread) {
+        return .gone(releases: releases)
+      }
     }
     while true {
-      if (batch == nil || ordersByBand) && takePending() {
+      if batch == nil && takePending() {
         if let releases = giveUp(because: .suspended, on: thread) {
           return .gone(releases: releases)
         }
@@ -219,6 +222,15 @@ extension Lane {
     }
   }
 
+  /// What the owner of a suspended lane does before it serves a node, and the owner of a workloop
+  /// before each item. Returns what giveUp() returns.
+  @inline(never)
+  private final func look(_ isSuspended: Bool, on thread: ThreadContext) -> Bool? {
+    // An empty private list is filled where it is served.
+    let isSuspended = isSuspended || ordersByBand && batch != nil && takePendingByBand()
+    return isSuspended ? giveUp(because: .suspended, on: thread) : nil
+  }
+
   // MARK: The private list
 
   private final func nextNode() -> WorkNode? {
@@ -233,19 +245,26 @@ extension Lane {
   /// check of `changeEpoch` per item is enough for them.
   @inline(__always)
   private final func takePending() -> Bool {
-    if ordersByBand && pendingRecheck == .notes { orderAgain() }
+    if ordersByBand { return takePendingByBand() }
+    // The pending list is newest first; the private list is oldest first.
+    return takePending { batch = noteUrgencies(from: $0).oldest }
+  }
+
+  @inline(never)
+  private final func takePendingByBand() -> Bool {
+    if pendingRecheck == .notes { orderAgain() }
+    return takePending { insertByBand($0.turnedRound()) }
+  }
+
+  @inline(__always)
+  private final func takePending(_ insert: (WorkNode) -> Void) -> Bool {
     // relaxed: a guess that saves an exchange on an empty list; the exchange that gives up
     // re-checks.
     guard state.load(ordering: .relaxed).pending != nil else { return false }
     // acquiring: pairs with the releasing exchange in push().
     let seen = state.clear(LaneState.pendingMask)
     guard let newest = seen.pending.map(WorkNode.init) else { return false }
-    // The pending list is newest first; the private list is oldest first.
-    if ordersByBand {
-      insertByBand(newest.turnedRound())
-    } else {
-      batch = noteUrgencies(from: newest).oldest
-    }
+    insert(newest)
     // The lane was raised since the last check.
     if pendingRecheck == .nothing && seen.urgency != level { pendingRecheck = .level }
     return seen.isSuspended

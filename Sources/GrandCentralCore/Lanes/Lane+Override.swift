@@ -107,7 +107,8 @@ extension Lane {
   }
 
   /// Updates `pendingRecheck` from `seen`, a value that the owner loaded from `changeEpoch`.
-  /// Returns the number that the next change will differ from.
+  /// Returns the number that the next change will differ from; on a workloop one that differs from
+  /// any, so that its owner looks before each item.
   final func consumeChanges(of seen: UInt32) -> UInt32 {
     if seen & Self.askedChange != 0 {
       // acquiring: pairs with the reports that came after `seen` was read. The walk sees those
@@ -118,7 +119,7 @@ extension Lane {
       // relaxed: a raiser changes the word before `changeEpoch`, which was read with acquiring.
       pendingRecheck = .level
     }
-    return seen & ~Self.askedChange
+    return ordersByBand ? ~seen : seen & ~Self.askedChange
   }
 
   /// The urgency of the private list, for an owner that leaves it behind.

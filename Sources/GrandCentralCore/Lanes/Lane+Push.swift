@@ -5,8 +5,14 @@ extension Lane {
   /// Submits `node` to the lane or root, and consumes it. Any thread.
   @usableFromInline
   final func submit(_ node: WorkNode, from thread: ThreadContext) {
+    submitInline(node, from: thread)
+  }
+
+  /// submit(), where a call more is felt.
+  @inline(__always)
+  final func submitInline(_ node: WorkNode, from thread: ThreadContext) {
     // The rare case is a call of its own, so that the common one saves no registers.
-    if gc_event_control_now() != 0 { return submitRecorded(node, from: thread) }
+    if gc_records_events() { return submitRecorded(node, from: thread) }
     pass(node, from: thread)
   }
 
@@ -26,9 +32,6 @@ extension Lane {
   }
 
   private final func push(_ node: WorkNode, from thread: ThreadContext) {
-    // First, where few values are live. relaxed: the count is only shown, and the caller keeps the
-    // lane alive until the exchange.
-    if state.load(ordering: .relaxed).isSuspended { noteQueuedWhileSuspended() }
     let traits = node.traits
     let exclusive = kind != .concurrent || traits.contains(.barrier)
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
@@ -37,6 +40,8 @@ extension Lane {
     // A guess that the exchange re-checks. acquiring, also when it fails: `widthNow` must be at
     // least as new as the word.
     var seen = state.load(ordering: .acquiring)
+    // The caller keeps the lane alive until the exchange.
+    if seen.isSuspended { noteQueuedWhileSuspended() }
     var isKept = false
     while true {
       let (next, action) = seen.pushed(

@@ -108,7 +108,22 @@ extension Lane {
   /// `whenActivated` is called, with the lane held.
   final func resumeLane(activates: Bool, whenActivated: () -> Void) {
     // First, as in suspendLane().
-    if !resumePartly() { resumeSlowly(activates: activates, whenActivated) }
+    if !resumePartly() && !resumeIdle() { resumeSlowly(activates: activates, whenActivated) }
+  }
+
+  /// Ends the only suspend() in effect, if nothing is queued and the board does not show the lane.
+  /// Returns false otherwise, or if another thread has changed the word. An exchange that is tried
+  /// once: the slow path finds everything else.
+  @inline(__always)
+  private final func resumeIdle() -> Bool {
+    // relaxed: a guess that the exchange re-checks.
+    let seen = state.load(ordering: .relaxed)
+    guard let next = seen.resumedIdle(), !isOnBoard else { return false }
+    // releasing: what this thread did before, for what may run now.
+    let (won, _) = state.weakCompareExchange(
+      expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
+    if won { next.check(after: seen) }
+    return won
   }
 
   @inline(never)

@@ -314,6 +314,13 @@ extension LaneState {
     isSuspended && !isCounted ? unsuspended() : nil
   }
 
+  /// The same for a lane without work, which no thread comes to own. `nil`: work is queued, too.
+  @inline(__always)
+  func resumedIdle() -> LaneState? {
+    isSuspended && !isCounted && !hasWork
+      ? LaneState(rawValue: rawValue & ~Self.suspended) : nil
+  }
+
   /// Suspension ends. `owns`: work is queued and the caller has come to own the lane.
   @inline(__always)
   func unsuspended() -> (state: LaneState, owns: Bool) {

@@ -17,7 +17,7 @@
 // allowance by one: where items nap, the number of workers follows the demand for CPUs.
 //
 // Beyond the allowance there are
-//   workers for lanes   while the oldest lane has waited for `lanePatience`: one, and more as lanes
+//   workers for lanes   while the oldest lane has waited for `maxLaneWait`: one, and more as lanes
 //                       are overdue; idle workers at once if a lane was overdue lately
 //   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
 //   workers for items   while as many items as the width are overdue and none was taken. The policy
@@ -79,7 +79,7 @@ struct GrowthPolicy {
     /// 1/scarceShare of the width.
     var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
-    var lanePatience: UInt64 = 2_000_000
+    var maxLaneWait: UInt64 = 2_000_000
     /// How long idle workers are woken for lanes at once after a lane was overdue.
     var overcommitting: UInt64 = 1_000_000_000
     /// How long no item is taken, with fewer items than the width at work, before a worker comes
@@ -210,7 +210,7 @@ struct GrowthPolicy {
       look.busy >= books.width
       && look.used * thresholds.scarceShare >= UInt64(books.width) * elapsed
     followLight(waiting, books, isScarce: isScarce)
-    let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.lanePatience
+    let laneWaits = (waiting.oldestLane ?? 0) >= thresholds.maxLaneWait
     beyond = laneWaits ? 1 + look.overdueLanes / thresholds.overdueGrowth : 0
     if laneWaits && !isScarce { beyond += look.resting + look.light }
     // Items at work beyond the width must not delay lanes.

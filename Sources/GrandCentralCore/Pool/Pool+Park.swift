@@ -46,7 +46,7 @@ extension Pool {
   /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
   /// worker need not search for the node, which saves about six cold cache lines. Only for threads
   /// outside the pool: a worker finds its own work soonest in its local queue.
-  func handToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
+  func submitToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
     var allowed = allowance.load(ordering: .relaxed)
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)

@@ -132,7 +132,7 @@ final class Pool: @unchecked Sendable {
   /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
     let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
-    if thread.pointee.worker == nil && handToIdle(node, source) { return }
+    if thread.pointee.worker == nil && submitToIdle(node, source) { return }
     if !putLocally(node, source, on: thread) {
       withInjector(source) { $0.push(node) }
       markWaiting(source)

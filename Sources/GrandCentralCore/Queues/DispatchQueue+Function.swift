@@ -9,7 +9,7 @@ extension DispatchQueue {
     let thread = currentThread()
     let node = WorkNode.function(function, context, on: thread)
     if isBarrier { node.traits.formUnion(.barrier) }
-    submit(node, from: thread)
+    submitInline(node, from: thread)
   }
 
   /// Submits a call of `function`, as `async` submits a closure with its own QoS and flags.

@@ -234,6 +234,17 @@ import Testing
     }
   }
 
+  @Test func `resumes at once without work as it does in full`() {
+    expectNoFaults(in: LaneWords.valid.filter { !$0.isBound }) { word in
+      let full = word.resumedOnce()
+      guard let next = word.resumedIdle() else {
+        return full == nil || word.hasWork ? [] : ["\(LaneWords.describe(word)) was not resumed"]
+      }
+      guard let full else { return ["was resumed without a suspension of its own"] }
+      return next == full.state && !full.owns ? [] : ["\(LaneWords.describe(word)) differs"]
+    }
+  }
+
   @Test func `is suspended once, and resumed from that`() {
     expectNoFaults(in: LaneWords.valid.filter { !$0.isBound }) { word in
       guard let next = word.suspendedOnce() else {

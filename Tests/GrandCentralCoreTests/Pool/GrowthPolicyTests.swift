@@ -276,7 +276,7 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     BrokenRule("items that ended teach nothing", breaks: .alsoBesideAnEndlessOne) {
       $0.endedFactor = 0
     },
-    BrokenRule("lanes wait for the width", breaks: .manyLanesMeet) { $0.lanePatience = .max },
+    BrokenRule("lanes wait for the width", breaks: .manyLanesMeet) { $0.maxLaneWait = .max },
     BrokenRule("items wait for lanes", breaks: .itemBehindManyLanes) { $0.itemPatience = .max },
     BrokenRule("light workers count for the width", breaks: .briefNapsOverlap) {
       $0.lightShare = 0

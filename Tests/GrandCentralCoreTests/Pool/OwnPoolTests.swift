@@ -138,7 +138,7 @@ import Testing
         }
       }
       // This worker is busy until another has taken a node from its local queue.
-      let deadline = monotonicSeconds() + Double(patienceSeconds)
+      let deadline = monotonicSeconds() + Double(deadlineSeconds)
       spin { stolen.now > 0 || monotonicSeconds() > deadline }
       done.open()
     }
@@ -216,12 +216,12 @@ import Testing
           ran.open()
         }
       }
-      guard ran.wait(seconds: min(10, patienceSeconds)) else {
+      guard ran.wait(seconds: min(10, deadlineSeconds)) else {
         Issue.record("round \(round): work is left without a worker")
         break
       }
     }
-    #expect(pool.faultsAtRest(seconds: min(10, patienceSeconds)) == [])
+    #expect(pool.faultsAtRest(seconds: min(10, deadlineSeconds)) == [])
   }
 }
 

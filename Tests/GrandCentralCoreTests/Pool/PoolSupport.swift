@@ -37,7 +37,7 @@ extension Pool {
 
   /// Waits until every worker is idle. Returns false on timeout. A worker that the monitor does not
   /// count for a moment is neither active nor idle.
-  func comesToRest(seconds: Int = patienceSeconds) -> Bool {
+  func comesToRest(seconds: Int = deadlineSeconds) -> Bool {
     eventually(seconds: seconds) {
       let seen = state.load(ordering: .sequentiallyConsistent)
       return seen.active == 0 && seen.searching == 0 && seen.idle == seen.threads && !hasWork()
@@ -45,7 +45,7 @@ extension Pool {
   }
 
   /// Lists the faults in the counts of a pool that should be at rest.
-  func faultsAtRest(seconds: Int = patienceSeconds) -> [String] {
+  func faultsAtRest(seconds: Int = deadlineSeconds) -> [String] {
     guard comesToRest(seconds: seconds) else { return ["never at rest: \(describeBooks())"] }
     // A worker counts itself idle shortly before it leaves its band.
     _ = eventually { bandUse.load(ordering: .relaxed) == 0 }

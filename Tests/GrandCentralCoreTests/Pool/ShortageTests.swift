@@ -225,5 +225,5 @@ private final class Gate: Sendable {
 
 private func inPatience() -> DispatchTime {
   let now = DispatchTime.now().uptimeNanoseconds
-  return DispatchTime(uptimeNanoseconds: now + UInt64(patienceSeconds) * 1_000_000_000)
+  return DispatchTime(uptimeNanoseconds: now + UInt64(deadlineSeconds) * 1_000_000_000)
 }

@@ -110,7 +110,7 @@ import Testing
     for round in 0..<stressed(4000) {
       let ran = Latch()
       pool.submit { ran.open() }
-      guard ran.wait(seconds: min(10, patienceSeconds)) else {
+      guard ran.wait(seconds: min(10, deadlineSeconds)) else {
         Issue.record("round \(round): work is left without a worker")
         return
       }

@@ -36,7 +36,7 @@ import Testing
     let ran = Latch(2)
     pool.submit(low, band: .background) { ran.open() }
     pool.submit(low, band: .utility) { ran.open() }
-    #expect(ran.wait(seconds: min(10, patienceSeconds)))
+    #expect(ran.wait(seconds: min(10, deadlineSeconds)))
     #expect(chain.stop())
   }
 
@@ -62,7 +62,7 @@ import Testing
     }
     gate.open()
     #expect(
-      ran.waitForValue(5, seconds: min(10, patienceSeconds)),
+      ran.waitForValue(5, seconds: min(10, deadlineSeconds)),
       "\(ran.value) of 5 ran, beside \(chain.length.now) of the higher band")
     #expect(chain.stop())
   }

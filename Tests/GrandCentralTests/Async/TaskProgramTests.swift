@@ -10,7 +10,7 @@ import Testing
   ) {
     let result = runProbe(
       "TaskProbe", scenario, sizes.map(String.init), launcher: launcher,
-      seconds: 10 * patienceSeconds)
+      seconds: 10 * deadlineSeconds)
     #expect(
       result.status == 0 && result.errors.isEmpty, "\(result)", sourceLocation: sourceLocation)
     for (name, value) in expected {
@@ -76,7 +76,7 @@ import Testing
   func `has its memory back after sleeps that were cancelled`() throws {
     let result = runProbe(
       "TaskProbe", "sleeps", ["\(max(100_000, stressed(100_000)))"],
-      seconds: 20 * patienceSeconds)
+      seconds: 20 * deadlineSeconds)
     #expect(result.status == 0, "\(result)")
     // A sleep that stayed would keep 255 bytes and more: 25 MB of them, beside 16 to 20 MB. Other
     // load brings more threads than before, with stacks and caches: 4 MB.

@@ -42,7 +42,7 @@ import Testing
     #expect(item.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
     #expect(item.wait(wallTimeout: .now() + .milliseconds(20)) == .timedOut)
     queue.async(execute: item)
-    #expect(item.wait(timeout: .now() + .seconds(patienceSeconds)) == .success)
+    #expect(item.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success)
   }
 
   @Test func `notifies on the queue when it has run`() {
@@ -101,7 +101,7 @@ import Testing
     item.cancel()
     item.notify(queue: .global()) { done.open() }
     queue.async(execute: item)
-    #expect(item.wait(timeout: .now() + .seconds(patienceSeconds)) == .success)
+    #expect(item.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success)
     #expect(done.wait())
   }
 

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 /// Keeps the process alive until another thread reports the mistake.
-func waitForReport() { _ = Latch().wait(seconds: patienceSeconds) }
+func waitForReport() { _ = Latch().wait(seconds: deadlineSeconds) }
 
 /// Runs a mistake that hangs if it is not detected. The process then exits after the time limit,
 /// which fails the test.
 func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
-  _ = TestThread("mistake", body).join(seconds: patienceSeconds)
+  _ = TestThread("mistake", body).join(seconds: deadlineSeconds)
 }
 
 @Suite("A deadlock is reported") struct DeadlockTests {

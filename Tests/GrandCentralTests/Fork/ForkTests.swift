@@ -80,7 +80,7 @@ struct ForkTests {
 }
 
 private func runForks(_ scenario: String, sourceLocation: SourceLocation = #_sourceLocation) {
-  let result = runProbe("ForkProbe", scenario, seconds: 3 * patienceSeconds)
+  let result = runProbe("ForkProbe", scenario, seconds: 3 * deadlineSeconds)
   let failed = result.lines.filter { $0.hasPrefix("FAILED") }
   #expect(
     result.status == 0 && failed.isEmpty && result.errors.isEmpty,

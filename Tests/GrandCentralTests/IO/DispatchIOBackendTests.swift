@@ -15,7 +15,7 @@ import Testing
       ],
       // The child runs fewer repetitions than this process.
       environment: ["GRANDCENTRAL_IO": backend, "GRANDCENTRAL_STRESS": "0.2"],
-      seconds: 4 * patienceSeconds)
+      seconds: 4 * deadlineSeconds)
     let said = child.output + child.errors
     let issues = said.split(separator: "\n").filter { $0.contains("✘") }.joined(separator: "\n")
     #expect(child.status == 0, "\(backend): \(child.signal ?? 0): \(issues)\n\(said.suffix(2000))")

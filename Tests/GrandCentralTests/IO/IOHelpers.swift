@@ -39,12 +39,12 @@ final class IOResult: @unchecked Sendable {
 
   /// Waits for `done`. Returns false on timeout, if calls overlapped, or if a call followed `done`.
   func wait() -> Bool {
-    monitor.wait(seconds: patienceSeconds) { doneCount > 0 }
+    monitor.wait(seconds: deadlineSeconds) { doneCount > 0 }
       && monitor.withLock { doneCount == 1 && !hadCallAfterDone && !overlapped }
   }
 
   func waitForPieces(_ count: Int) -> Bool {
-    monitor.wait(seconds: patienceSeconds) { pieceSizes.count >= count }
+    monitor.wait(seconds: deadlineSeconds) { pieceSizes.count >= count }
   }
 
   var isDone: Bool { monitor.withLock { doneCount > 0 } }

@@ -6,7 +6,7 @@ import Testing
 @Suite("The last reference to an object") struct LifetimeTests {
   @Test func `may be released by the effect of any call`() {
     let result = runProbe(
-      "LifetimeProbe", "60", environment: ["MALLOC_PERTURB_": "85"], seconds: patienceSeconds * 2)
+      "LifetimeProbe", "60", environment: ["MALLOC_PERTURB_": "85"], seconds: deadlineSeconds * 2)
     #expect(result.number("ended") ?? 0 > 0)
     #expect(result.status == 0, "\(result.errors)")
   }

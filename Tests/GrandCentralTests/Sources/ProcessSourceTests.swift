@@ -291,11 +291,11 @@ import Testing
       _ = TestThread {
         thread.value = pid_t(threadID())
         isThere.open()
-        sleepMilliseconds(1000 * patienceSeconds)
+        sleepMilliseconds(1000 * deadlineSeconds)
       }
       guard isThere.wait() else { return }
       DispatchSource.makeProcessSource(identifier: thread.value, eventMask: .exit).activate()
-      sleepMilliseconds(1000 * patienceSeconds)
+      sleepMilliseconds(1000 * deadlineSeconds)
     }
     expectReport(result, says: ["thread", "process's number"])
   }

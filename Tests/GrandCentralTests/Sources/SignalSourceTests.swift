@@ -233,7 +233,7 @@ import Testing
     let thread = TestThread("forks") {
       unblockSignals()
       for number: Int32 in [54, 55] {
-        statuses.append(faults_fork_and_raise(number, Int32(patienceSeconds / 4)))
+        statuses.append(faults_fork_and_raise(number, Int32(deadlineSeconds / 4)))
       }
     }
     #expect(thread.join())

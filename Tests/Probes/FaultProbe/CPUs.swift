@@ -57,7 +57,7 @@ private func hasHelper(
   let threads = Log<Int>()
   loop { _ in
     threads.append(threadID())
-    let end = monotonicSeconds() + (isExpected ? Double(patienceSeconds) / 8 : 0.01)
+    let end = monotonicSeconds() + (isExpected ? Double(deadlineSeconds) / 8 : 0.01)
     spin { Set(threads.all).count > 1 || monotonicSeconds() >= end }
   }
   return Set(threads.all).count > 1

@@ -256,7 +256,7 @@ private final class Moved: @unchecked Sendable {
   }
 
   func wait() -> Bool {
-    monitor.wait(seconds: patienceSeconds) { doneCount > 0 } && monitor.withLock { doneCount == 1 }
+    monitor.wait(seconds: deadlineSeconds) { doneCount > 0 } && monitor.withLock { doneCount == 1 }
   }
 
   var isDone: Bool { monitor.withLock { doneCount > 0 } }

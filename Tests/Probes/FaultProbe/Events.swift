@@ -86,7 +86,7 @@ func eventsWithoutThreads(_ words: [String]) {
   check(later.wait(timeout: .now() + .milliseconds(50)) == .timedOut, "nothing runs")
   check(faults_limit(FAULTS_PROCESSES, -1) == 0, "the limit is lifted")
   check(
-    later.wait(timeout: .now() + .seconds(patienceSeconds)) == .success,
+    later.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success,
     "a waiting thread gets a thread for it")
   check(watched.hears(), "the source gets events")
   check(watched.end(), "the source ends")

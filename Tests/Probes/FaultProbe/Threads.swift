@@ -64,7 +64,7 @@ func refusedFromTheStart(_ words: [String]) {
     work.serial.sync {}
     work.group.wait()
   case "deadline":
-    let end = DispatchTime.now() + .seconds(patienceSeconds)
+    let end = DispatchTime.now() + .seconds(deadlineSeconds)
     check(work.group.wait(timeout: end) == .success, "the wait ended in time")
   case "main":
     work.group.notify(queue: .main) {

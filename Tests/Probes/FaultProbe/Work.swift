@@ -60,7 +60,7 @@ final class Work: Sendable {
   static func isDone() -> Bool {
     let work = Work()
     work.submit()
-    let end = DispatchTime.now() + .seconds(patienceSeconds)
+    let end = DispatchTime.now() + .seconds(deadlineSeconds)
     return work.last.wait(timeout: end) == .success && work.count.value == total
       && work.outOfOrder.value == 0 && work.torn.value == 0
   }

@@ -117,7 +117,7 @@ func sharedSemaphore(_ words: [String]) {
   fork("beside a waiting thread") {
     for _ in 0..<3 {
       semaphore.signal()
-      check(semaphore.wait(timeout: .now() + .seconds(patienceSeconds)) == .success, "a permit")
+      check(semaphore.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success, "a permit")
     }
   }
   semaphore.signal()

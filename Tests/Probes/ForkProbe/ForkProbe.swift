@@ -17,7 +17,7 @@ import TestSupport
     // The Swift runtime initialises globals and types at their first use, under locks. If another
     // thread holds such a lock during the fork, a child that then uses something for the first time
     // waits for ever. So everything is used once here, and no thread is still busy with its end.
-    _ = (firstProcess, patienceSeconds)
+    _ = (firstProcess, deadlineSeconds)
     if !["unused", "waited", "program-handler"].contains(name) { useEverything() }
     waitUntilOthersSleep()
     run(words.dropFirst().map(String.init))
@@ -72,13 +72,13 @@ func fork(_ what: String, _ body: () -> Void) {
 
 /// Waits for the child's exit and checks its status.
 func expectEnd(of child: pid_t, _ what: String) {
-  let end = child > 0 ? faults_end_of(child, Int32(2 * patienceSeconds)) : -1
+  let end = child > 0 ? faults_end_of(child, Int32(2 * deadlineSeconds)) : -1
   check(end == 0, "\(what): the child ended well (\(end))")
 }
 
 func beginChild() {
   // Kills a child that hangs, because the parent waits for it.
-  alarm(UInt32(patienceSeconds))
+  alarm(UInt32(deadlineSeconds))
   failures = 0
 }
 

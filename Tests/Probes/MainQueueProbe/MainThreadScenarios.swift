@@ -32,7 +32,7 @@ private func runLoop() {
     DispatchQueue.main.sync { order.value.append("sync") }
   }
   while order.value.last != "sync" {
-    guard isReadable(descriptor, milliseconds: Int32(patienceSeconds * 1000)) else { break }
+    guard isReadable(descriptor, milliseconds: Int32(deadlineSeconds * 1000)) else { break }
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     MainQueueRunLoop.drain()

@@ -271,6 +271,8 @@ extension Catalogue {
   static var suspensionMutants: [Mutant] {
     let exchange = "let (won, now) = state.weakCompareExchange"
     let resumeFirst = "func resumeFirst()"
+    let exchangeOnce = "let (won, _) = state.weakCompareExchange"
+    let resumeIdle = "func resumeIdle()"
     let changeSuspension = "func changeSuspension("
     let exchangeCount = "let (won, now) = suspension.weakCompareExchange"
     let counted = "suspend: two threads suspend and resume a counted queue"
@@ -342,6 +344,14 @@ extension Catalogue {
         "a resume overwrites a push", in: "Lane+Suspend.swift",
         at: exchange, after: resumeFirst, .isBlind,
         foundBy: "suspend: no later item starts before resume"),
+      Mutant(
+        "a resume of an idle queue overwrites a push", in: "Lane+Suspend.swift",
+        at: exchangeOnce, after: resumeIdle, .isBlind,
+        foundBy: "suspend: suspend and resume race with a push"),
+      Mutant(
+        "the flag remains set after the resume of an idle queue", in: "Lane+Suspend.swift",
+        at: exchangeOnce, after: resumeIdle, .sets(bits: LaneState.suspended),
+        foundBy: "suspend: suspend and resume race with a push"),
       Mutant(
         "a suspension overwrites a push", in: "Lane+Suspend.swift",
         at: "state.transition(.releasing", after: "func suspendFirst()", .isBlind,

@@ -124,7 +124,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
       if !isWall { due = entry.pointee.latest }
       return $0.withTimers(isWall: isWall) { $0.answer(entry, interval: interval) }
     }
-    if gc_event_control_now() != 0, data != nil, let due {
+    if gc_records_events(), data != nil, let due {
       let now = Clock.monotonicNanoseconds()
       BlackBox.recordTimer(lateBy: now > due ? now - due : 0, place: placeOfItems().place)
     }

@@ -37,7 +37,7 @@ public var buildFolder: String {
 /// Runs one scenario of a probe of this package.
 public func runProbe(
   _ name: String, _ scenario: String, _ arguments: [String] = [],
-  environment: [String: String] = [:], launcher: [String] = [], seconds: Int = patienceSeconds
+  environment: [String: String] = [:], launcher: [String] = [], seconds: Int = deadlineSeconds
 ) -> ChildResult {
   runChild(
     launcher + ["\(buildFolder)/\(name)", scenario] + arguments, environment: environment,
@@ -48,7 +48,7 @@ public func runProbe(
 /// with no signal blocked, unless it `inheritsSignalMask` from the calling thread.
 public func runChild(
   _ arguments: [String], environment: [String: String] = [:], inheritsSignalMask: Bool = false,
-  seconds: Int = patienceSeconds
+  seconds: Int = deadlineSeconds
 ) -> ChildResult {
   let output = makePipe()
   let errors = makePipe()

@@ -5,7 +5,7 @@ import Glibc
 
 /// The limit of any wait in a test, in seconds. It is generous: a correct test never reaches it.
 /// GRANDCENTRAL_DEADLINE sets it for slower machines.
-public let patienceSeconds = variable("GRANDCENTRAL_DEADLINE").flatMap { Int($0) } ?? 60
+public let deadlineSeconds = variable("GRANDCENTRAL_DEADLINE").flatMap { Int($0) } ?? 60
 
 /// A lock and condition in stable memory.
 public final class Monitor: @unchecked Sendable {
@@ -55,7 +55,7 @@ public final class Monitor: @unchecked Sendable {
       }
       return true
     }
-    if !hasCome && seconds >= patienceSeconds { describeStandstill() }
+    if !hasCome && seconds >= deadlineSeconds { describeStandstill() }
     return hasCome
   }
 }
@@ -70,7 +70,7 @@ public final class Latch: @unchecked Sendable {
   public func open() { monitor.change { remaining -= 1 } }
 
   /// Waits for the last event. Returns false on timeout.
-  public func wait(seconds: Int = patienceSeconds) -> Bool {
+  public func wait(seconds: Int = deadlineSeconds) -> Bool {
     monitor.wait(seconds: seconds) { remaining <= 0 }
   }
 
@@ -89,7 +89,7 @@ public final class Log<Element: Sendable>: @unchecked Sendable {
   public var count: Int { monitor.withLock { elements.count } }
 
   /// Waits until the list has `count` elements. Returns false on timeout.
-  public func waitForCount(_ count: Int, seconds: Int = patienceSeconds) -> Bool {
+  public func waitForCount(_ count: Int, seconds: Int = deadlineSeconds) -> Bool {
     monitor.wait(seconds: seconds) { elements.count >= count }
   }
 }
@@ -118,7 +118,7 @@ public final class Counter: @unchecked Sendable {
   public var floor: Int { monitor.withLock { lowest } }
 
   /// Waits until the number is at least `value`. Returns false on timeout.
-  public func waitForValue(_ value: Int, seconds: Int = patienceSeconds) -> Bool {
+  public func waitForValue(_ value: Int, seconds: Int = deadlineSeconds) -> Bool {
     monitor.wait(seconds: seconds) { current >= value }
   }
 }

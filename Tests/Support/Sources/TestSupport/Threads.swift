@@ -23,7 +23,7 @@ public final class TestThread: @unchecked Sendable {
   }
 
   /// Waits until the body has returned. Returns false on timeout.
-  public func join(seconds: Int = patienceSeconds) -> Bool { finished.wait(seconds: seconds) }
+  public func join(seconds: Int = deadlineSeconds) -> Bool { finished.wait(seconds: seconds) }
 }
 
 private final class Start: Sendable {
@@ -138,7 +138,7 @@ private func threadEntry(id: Int, status: String) -> ThreadEntry {
 
 /// Waits until all other threads of this process sleep, at most as long as a test is patient.
 public func waitUntilOthersSleep() {
-  let deadline = monotonicSeconds() + Double(patienceSeconds)
+  let deadline = monotonicSeconds() + Double(deadlineSeconds)
   while monotonicSeconds() < deadline {
     let others = processThreads().filter { $0.id != threadID() }
     if others.allSatisfy(\.isAsleep) { return }
@@ -168,11 +168,11 @@ func allBytes(from descriptor: Int32) -> [UInt8] {
 
 /// Polls until `isTrue` returns true, for state that sends no event, such as another thread's
 /// sleep. Returns false on timeout.
-public func eventually(seconds: Int = patienceSeconds, _ isTrue: () -> Bool) -> Bool {
+public func eventually(seconds: Int = deadlineSeconds, _ isTrue: () -> Bool) -> Bool {
   let deadline = monotonicSeconds() + Double(seconds)
   while !isTrue() {
     if monotonicSeconds() > deadline {
-      if seconds >= patienceSeconds { describeStandstill() }
+      if seconds >= deadlineSeconds { describeStandstill() }
       return false
     }
     sleepMilliseconds(1)
