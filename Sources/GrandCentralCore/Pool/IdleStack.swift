@@ -27,6 +27,7 @@ struct IdleStack {
 
   /// Removes and returns the worker to wake. The stack must not be empty.
   mutating func pop() -> Worker {
+    invariant(count > 0, "A worker was chosen, and the idle stack is empty.")
     count -= 1
     // SAFETY: workers live as long as their pool.
     return slots[count]._withUnsafeGuaranteedRef { $0 }

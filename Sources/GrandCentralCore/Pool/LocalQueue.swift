@@ -216,6 +216,8 @@ struct LocalQueueWords {
   private static var offset: Int { scaled(32, inModels: 64) }
 
   init(capacity: Int) {
+    invariant(
+      MemoryLayout<LocalQueue.Words>.size <= Self.offset, "The words of two local queues overlap.")
     start = .allocate(byteCount: capacity * Self.stride, alignment: Self.stride)
   }
 
