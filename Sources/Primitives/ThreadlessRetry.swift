@@ -37,6 +37,8 @@ public enum ThreadlessRetry {
     retriers.count.load(ordering: .relaxed) != 0
   }
 
+  // Not inlined: the check of the access to the list would come before each sleep.
+  @inline(never)
   static func retry() {
     for retrier in retriers.current { retrier.retry() }
   }

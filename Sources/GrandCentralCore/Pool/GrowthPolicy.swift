@@ -57,7 +57,7 @@ struct GrowthPolicy {
     /// While as many items as the width are overdue: how long no item is taken before workers come
     /// for 1/fewGrowth or 1/manyGrowth as many as are held. With many held, the time is CPU time of
     /// each: items that end do so before, however many share the CPUs.
-    var fewUntaken: UInt64 = 25_000_000
+    var fewUntaken: UInt64 = 12_000_000
     var fewGrowth = 2
     var manyUntaken: UInt64 = 1_000_000_000
     var manyGrowth = 4

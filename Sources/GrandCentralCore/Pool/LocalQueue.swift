@@ -11,7 +11,9 @@
 // head proves that the queue was not emptied since.
 // After the run queues of Go's scheduler (runtime/proc.go: runqput, runqgrab).
 
-// A value of two pointers, so that passing a queue counts no references. Its worker frees it.
+// A value of two pointers, so that passing a queue counts no references. Its worker frees it. The
+// words of a worker's two queues are in a `LocalQueueWords` of the pool, so that a scan of the pool
+// reads one cache line for each worker.
 struct LocalQueue: @unchecked Sendable {
   static var capacity: Int { scaled(256, inModels: 4) }
 
@@ -27,18 +29,17 @@ struct LocalQueue: @unchecked Sendable {
   let words: UnsafeMutablePointer<Words>
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
 
-  /// `first`: the initial head and tail. A test starts them near the point where they wrap around.
-  init(startingAt first: UInt32 = 0) {
-    words = .allocate(capacity: 1)
+  /// Makes an empty queue whose words are at `words`, which is not initialized. `first`: the
+  /// initial head and tail. A test starts them near the point where they wrap around.
+  init(at words: UnsafeMutablePointer<Words>, startingAt first: UInt32 = 0) {
+    self.words = words
     words.initialize(to: Words(first: first))
     slots = .allocate(capacity: Self.capacity)
     for index in 0..<Self.capacity { (slots + index).initialize(to: Atomic(0)) }
   }
 
-  /// Frees the memory. No thread may use the queue any more.
+  /// Frees the slots. No thread may use the queue any more. The owner of the words ends them.
   func dismantle() {
-    words.deinitialize(count: 1)
-    words.deallocate()
     slots.deinitialize(count: Self.capacity)
     slots.deallocate()
   }
@@ -47,13 +48,7 @@ struct LocalQueue: @unchecked Sendable {
     slots + Int(index % UInt32(Self.capacity))
   }
 
-  /// Whether the queue is empty. Any thread. Exact in the order that Pool+Park.swift needs;
-  /// elsewhere a hint.
-  var isEmpty: Bool {
-    // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
-    words.pointee.head.load(ordering: .sequentiallyConsistent)
-      == words.pointee.tail.load(ordering: .sequentiallyConsistent)
-  }
+  var isEmpty: Bool { words.pointee.isEmpty }
 
   /// Counts the nodes that entered and left, for a WaitClock. Any thread; a hint.
   var counts: (came: UInt32, went: UInt32) {
@@ -68,7 +63,7 @@ struct LocalQueue: @unchecked Sendable {
     words.pointee.tail.load(ordering: .relaxed) &- words.pointee.head.load(ordering: .relaxed)
   }
 
-  var band: Band { Band(rawValue: words.pointee.band.load(ordering: .relaxed)) ?? .default }
+  var band: Band { words.pointee.itsBand }
 
   // MARK: The owner's
 
@@ -195,5 +190,49 @@ struct LocalQueue: @unchecked Sendable {
   private func node(_ value: UInt) -> WorkNode {
     // SAFETY: only put() and steal() fill slots, with nodes.
     WorkNode(UnsafeMutableRawPointer(bitPattern: value).unsafelyUnwrapped)
+  }
+}
+
+extension LocalQueue.Words {
+  /// Whether the queue is empty. Any thread. Exact in the order that Pool+Park.swift needs;
+  /// elsewhere a hint.
+  var isEmpty: Bool {
+    // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
+    head.load(ordering: .sequentiallyConsistent) == tail.load(ordering: .sequentiallyConsistent)
+  }
+
+  fileprivate var itsBand: Band { Band(rawValue: band.load(ordering: .relaxed)) ?? .default }
+
+  /// The band of the nodes; unspecified if the queue is empty. A hint.
+  var bandOfNodes: Band { isEmpty ? .unspecified : itsBand }
+}
+
+/// The words of both queues of each worker, by the worker's index.
+struct LocalQueueWords {
+  private let start: UnsafeMutableRawPointer
+  /// Two cache lines: processors fetch lines in pairs, and other workers' words change often.
+  private static var stride: Int { 128 }
+  /// Half of the first line, or a line in the models, whose words are larger.
+  private static var offset: Int { scaled(32, inModels: 64) }
+
+  init(capacity: Int) {
+    invariant(
+      MemoryLayout<LocalQueue.Words>.size <= Self.offset, "The words of two local queues overlap.")
+    start = .allocate(byteCount: capacity * Self.stride, alignment: Self.stride)
+  }
+
+  /// Ends the words of the first `count` workers, and frees the memory.
+  func deallocate(count: Int) {
+    for index in 0..<count {
+      for kind in WorkKind.allCases { words(index, kind).deinitialize(count: 1) }
+    }
+    start.deallocate()
+  }
+
+  /// The words of the worker's queue for nodes of that kind.
+  @inline(__always)
+  func words(_ index: Int, _ kind: WorkKind) -> UnsafeMutablePointer<LocalQueue.Words> {
+    let place = index * Self.stride + (kind == .items ? 0 : Self.offset)
+    return (start + place).assumingMemoryBound(to: LocalQueue.Words.self)
   }
 }

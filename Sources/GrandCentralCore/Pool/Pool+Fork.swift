@@ -9,7 +9,7 @@ extension Pool: ForkParticipant {
       withInjector(at: index) { $0.clear() }
     }
     sourcesWaiting.store(0, ordering: .relaxed)
-    idleStack.removeAll(keepingCapacity: true)
+    idleStack.removeAll()
     freeWorkers.removeAll(keepingCapacity: true)
     workersToStart.removeAll(keepingCapacity: true)
     // SAFETY: as in Blocking.announced().

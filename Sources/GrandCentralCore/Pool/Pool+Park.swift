@@ -70,7 +70,7 @@ extension Pool {
       idleLock.unlock()
       return false
     }
-    let chosen = idleStack.removeLast()
+    let chosen = idleStack.pop()
     chosen.isOnIdleStack = false
     idleLock.unlock()
     chosen.hand(node, band: source.band)
@@ -104,7 +104,7 @@ extension Pool {
       }
       guard isChosen else { return (action, nil) }
       if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }
-      let chosen = idleStack.removeLast()
+      let chosen = idleStack.pop()
       chosen.isOnIdleStack = false
       return (action, (chosen, false))
     }
@@ -263,10 +263,10 @@ extension Pool {
   /// Returns false if no work came within the keep-alive time; the thread then ends.
   @inline(never)
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    refreshWidth(maskNanoseconds: Self.idleMaskNanoseconds)
+    var begin = Clock.monotonicNanoseconds()
+    refreshWidth(at: begin, maskNanoseconds: Self.idleMaskNanoseconds)
     monitor.prepare(self)
     BlackBox.noteIdle(thread)
-    var begin = Clock.monotonicNanoseconds()
     while !Parker.sleep(thread, until: .monotonic(nanoseconds: begin + longestSleep(of: worker))) {
       if worker.name.isKept {
         worker.showPlainName()
@@ -284,8 +284,8 @@ extension Pool {
       }
       break
     }
-    worker.adaptiveSearch.slept(nanoseconds: Clock.monotonicNanoseconds() - begin)
-    worker.name.began(at: Clock.coarseNanoseconds())
+    worker.slept(
+      nanoseconds: Clock.monotonicNanoseconds() - begin, until: Clock.coarseNanoseconds())
     worker.isSearching = true
     BlackBox.noteAwake(thread)
     return true
@@ -311,6 +311,7 @@ extension Pool {
     }
     // Otherwise a submitter has chosen this worker, and its grant ends the sleep at once.
     guard isBack else { return true }
+    worker.ignoresHints = true
     worker.isSearching = true
     worker.status.store(.running, ordering: .releasing)
     return false
@@ -342,7 +343,7 @@ extension Pool {
       guard changeIfApplicable(transition) else { return false }
       Parker.prepare(thread)
       // The kernel may still charge it for CPU time used in a low class, so it is woken last.
-      wasLow ? idleStack.insert(worker, at: 0) : idleStack.append(worker)
+      if wasLow { idleStack.insertLast(worker) } else { idleStack.push(worker) }
       worker.isOnIdleStack = true
       return true
     }
@@ -363,7 +364,7 @@ extension Pool {
 
   private func removeFromIdleStack(_ worker: Worker) {
     worker.isOnIdleStack = false
-    if let place = idleStack.lastIndex(where: { $0 === worker }) { idleStack.remove(at: place) }
+    idleStack.remove(worker)
   }
 
   private enum Retirement {

@@ -52,7 +52,7 @@ extension Pool {
     worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
     // One lane, and no move of others: only a searcher may move work, see Pool+Park.swift.
-    let victim = mostUrgentLocalQueue(first: .lanes, for: worker)
+    let victim = mostUrgentLocalQueues(for: worker).lanes.worker(of: self)
     // SAFETY: workers live as long as their pool.
     let oldest = victim?._withUnsafeGuaranteedRef { $0.localQueue(.lanes).takeOldest() }
     guard let (node, band) = oldest else { return nil }
@@ -159,20 +159,28 @@ extension Pool {
 
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
     beginSearch(worker)
-    if worker.adaptiveSearch.isWorthwhile {
-      let found = worker.adaptiveSearch.search {
+    // A copy: an access that lasts as long as the search would be checked at run time.
+    var adaptiveSearch = worker.adaptiveSearch
+    if adaptiveSearch.isWorthwhile {
+      let found = adaptiveSearch.search {
         searchOnce(sourcesWaiting.load(ordering: .relaxed), first: first, for: worker)
       }
+      worker.adaptiveSearch = adaptiveSearch
       if let found { return found }
     }
-    // An external worker searches once: it would rather wait for the next event.
-    let most = Self.looksInSearch / max(1, workerCount.load(ordering: .relaxed))
-    let rounds = worker.isExternal ? 1 : max(1, min(most, configuration.searchRounds))
-    for round in 1...rounds {
-      // The hint may be late for a new node, so the last round ignores it.
+    var rounds = 1
+    // An external worker searches once: it would rather wait for the next event. So does a worker
+    // that was woken after a long sleep for a single node: no other is likely to follow now.
+    if !worker.isExternal && !worker.isWokenForOne {
+      let most = Self.looksInSearch / max(1, workerCount.load(ordering: .relaxed))
+      rounds = max(1, min(most, configuration.searchRounds))
+    }
+    for _ in 0..<rounds {
+      // The hint may be late for a new node. The scan before the sleep sees such a node, and the
+      // next search ignores the hint.
       let waiting =
-        round < rounds
-        ? sourcesWaiting.load(ordering: .relaxed) : UInt32.max
+        worker.ignoresHints ? UInt32.max : sourcesWaiting.load(ordering: .relaxed)
+      worker.ignoresHints = false
       if let node = searchOnce(waiting, first: first, for: worker) { return node }
       spinHint()
     }
@@ -180,17 +188,19 @@ extension Pool {
   }
 
   private func searchOnce(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
-    let victim = mostUrgentLocalQueue(first: first, for: worker)
-    let band = victim?._withUnsafeGuaranteedRef { $0.localQueue(first).band } ?? .unspecified
+    let victims = mostUrgentLocalQueues(for: worker)
+    let (victim, other) =
+      first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
     if let node = takeInjected(
-      waiting, above: band, atMost: refill(of: worker), first: first, for: worker)
+      waiting, above: victim.band, atMost: refill(of: worker), first: first, for: worker)
     {
       worker.grewRefill()
       return node
     }
-    if let node = victim.flatMap({ steal(first, from: $0, for: worker) }) { return node }
-    let other = mostUrgentLocalQueue(first: first.other, for: worker)
-    return other.flatMap { steal(first.other, from: $0, for: worker) }
+    if let node = victim.worker(of: self).flatMap({ steal(first, from: $0, for: worker) }) {
+      return node
+    }
+    return other.worker(of: self).flatMap { steal(first.other, from: $0, for: worker) }
   }
 
   /// The number of nodes that a worker takes from an injector at once. One while items sleep: nodes
@@ -214,22 +224,31 @@ extension Pool {
     return node
   }
 
-  /// Chooses a victim: the local queue of the highest band. Thieves break ties by their own index.
-  private func mostUrgentLocalQueue(first kind: WorkKind, for worker: Worker) -> Unmanaged<Worker>?
-  {
-    let count = workerCount.load(ordering: .acquiring)
-    var best: Unmanaged<Worker>?
-    var bestBand = Band.unspecified
-    for step in 1..<max(1, count) {
-      guard let victim = workers[(worker.index + step) % count] else { continue }
-      // SAFETY: workers live as long as their pool.
-      let band = victim._withUnsafeGuaranteedRef { $0.bandInLocalQueue(kind) }
-      if band > bestBand {
-        best = victim
-        bestBand = band
-      }
+  /// A worker with a local queue of some kind that is not empty, and that queue's band.
+  private struct Victim {
+    var index = 0
+    var band = Band.unspecified
+
+    func worker(of pool: Pool) -> Unmanaged<Worker>? {
+      band == .unspecified ? nil : pool.workers[index]
     }
-    return best
+  }
+
+  /// Chooses a victim of each kind: the local queue of the highest band. Thieves break ties by
+  /// their own index. Reads the queues' words only, a cache line for each worker.
+  private func mostUrgentLocalQueues(for worker: Worker) -> (items: Victim, lanes: Victim) {
+    let count = workerCount.load(ordering: .acquiring)
+    var (items, lanes) = (Victim(), Victim())
+    var index = worker.index
+    for _ in 1..<max(1, count) {
+      index = index + 1 == count ? 0 : index + 1
+      // SAFETY: as in hasWork().
+      let itemsBand = localQueueWords.words(index, .items).pointee.bandOfNodes
+      if itemsBand > items.band { items = Victim(index: index, band: itemsBand) }
+      let lanesBand = localQueueWords.words(index, .lanes).pointee.bandOfNodes
+      if lanesBand > lanes.band { lanes = Victim(index: index, band: lanesBand) }
+    }
+    return (items, lanes)
   }
 
   // MARK: Injectors
@@ -292,8 +311,5 @@ extension Pool {
 extension Worker {
   /// The band of the nodes in a local queue; unspecified if it is empty.
   @inline(__always)
-  func bandInLocalQueue(_ kind: WorkKind) -> Band {
-    let localQueue = localQueue(kind)
-    return localQueue.isEmpty ? .unspecified : localQueue.band
-  }
+  func bandInLocalQueue(_ kind: WorkKind) -> Band { localQueue(kind).words.pointee.bandOfNodes }
 }

@@ -17,10 +17,12 @@ extension Pool {
 
   /// Reads the mask, unless it was read in the last `period` nanoseconds, and once a second the
   /// quotas too.
-  func refreshWidth(maskNanoseconds period: UInt64 = maskNanoseconds) {
+  func refreshWidth(
+    at now: UInt64 = Clock.monotonicNanoseconds(), maskNanoseconds period: UInt64 = maskNanoseconds
+  ) {
     guard let read = configuration.readWidth else { return }
-    guard isDue(lastWidthRead, after: Self.quotaNanoseconds) else {
-      return followMask(after: period)
+    guard isDue(lastWidthRead, at: now, after: Self.quotaNanoseconds) else {
+      return followMask(at: now, after: period)
     }
     let next = read()
     if let cpus = configuration.readMask?() {
@@ -32,8 +34,10 @@ extension Pool {
   }
 
   /// Reads the mask, unless it was read in the last `period` nanoseconds.
-  func followMask(after period: UInt64 = maskNanoseconds) {
-    guard let read = configuration.readMask, isDue(lastMaskRead, after: period),
+  func followMask(
+    at now: UInt64 = Clock.monotonicNanoseconds(), after period: UInt64 = maskNanoseconds
+  ) {
+    guard let read = configuration.readMask, isDue(lastMaskRead, at: now, after: period),
       let cpus = read()
     else { return }
     Spin.isAlone = cpus == 1
@@ -56,8 +60,8 @@ extension Pool {
 
   /// Whether `period` nanoseconds have passed since the last turn; then the caller takes a turn.
   // relaxed: if two threads find it due, the exchange admits one; it guards no data.
-  private func isDue(_ last: borrowing Atomic<UInt64>, after period: UInt64) -> Bool {
-    let now = Clock.monotonicNanoseconds()
+  private func isDue(_ last: borrowing Atomic<UInt64>, at now: UInt64, after period: UInt64) -> Bool
+  {
     let seen = last.load(ordering: .relaxed)
     // Signed: another thread may have read the clock later than this one.
     guard seen == 0 || Int64(bitPattern: now &- seen) > Int64(period) else { return false }

@@ -69,9 +69,8 @@ final class Pool: @unchecked Sendable {
   let monitor: Monitor
 
   let idleLock = Lock()
-  /// Idle workers, the most recently parked last, and records without a thread. Guarded by
-  /// idleLock.
-  @Cell var idleStack: [Worker] = []
+  /// The idle workers, and the records without a thread. Guarded by idleLock.
+  @Cell var idleStack: IdleStack
   @Cell var freeWorkers: [Worker] = []
   /// Chosen workers that wait for the monitor to start their threads: see makesPlainThreads.
   @Cell var workersToStart: [Worker] = []
@@ -79,6 +78,8 @@ final class Pool: @unchecked Sendable {
   /// Every worker ever made, by index; the first `workerCount` slots are filled.
   let workers: UnsafeMutablePointer<Unmanaged<Worker>?>
   let workerCount = Atomic<Int>(0)
+  /// Room for the words of every worker's local queues.
+  let localQueueWords: LocalQueueWords
   // See Pool+Width.
   let firstThreads: Atomic<Int>
   let lastWidthRead = Atomic<UInt64>(0)
@@ -114,7 +115,8 @@ final class Pool: @unchecked Sendable {
     let maxWorkers = configuration.maxThreads + Self.maxExternalWorkers
     workers = .allocate(capacity: maxWorkers)
     workers.initialize(repeating: nil, count: maxWorkers)
-    idleStack.reserveCapacity(configuration.maxThreads)
+    localQueueWords = LocalQueueWords(capacity: maxWorkers)
+    idleStack = IdleStack(capacity: maxWorkers)
     beginWidth()
   }
 
@@ -127,6 +129,8 @@ final class Pool: @unchecked Sendable {
     rootOfBand.deallocate()
     for index in 0..<workerCount.load(ordering: .relaxed) { workers[index]?.release() }
     workers.deallocate()
+    localQueueWords.deallocate(count: workerCount.load(ordering: .relaxed))
+    $idleStack.deallocate()
   }
 
   /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
@@ -217,8 +221,12 @@ final class Pool: @unchecked Sendable {
       if !injectors[index]._withUnsafeGuaranteedRef({ $0.isEmpty }) { return true }
     }
     for index in 0..<workerCount.load(ordering: .sequentiallyConsistent) {
-      // SAFETY: as in worker(at:).
-      if workers[index]?._withUnsafeGuaranteedRef({ $0.hasLocalWork }) ?? false { return true }
+      // SAFETY: the words below workerCount are initialized, and live as long as the pool.
+      if !localQueueWords.words(index, .items).pointee.isEmpty
+        || !localQueueWords.words(index, .lanes).pointee.isEmpty
+      {
+        return true
+      }
     }
     return false
   }

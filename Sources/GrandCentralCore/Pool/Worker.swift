@@ -4,8 +4,8 @@
 
 final class Worker: @unchecked Sendable {
   let index: Int
-  let items = LocalQueue()
-  let lanes = LocalQueue()
+  let items: LocalQueue
+  let lanes: LocalQueue
 
   func localQueue(_ kind: WorkKind) -> LocalQueue { kind == .items ? items : lanes }
   var hasLocalWork: Bool { !items.isEmpty || !lanes.isEmpty }
@@ -58,6 +58,11 @@ final class Worker: @unchecked Sendable {
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
   var adaptiveSearch = AdaptiveSearch()
+  /// Whether its last scan saw work, so that the next search must not trust `sourcesWaiting`.
+  var ignoresHints = true
+  /// The count of picks when it was last woken after a long sleep; `nil`: the sleep was short.
+  private var picksWhenWoken: UInt32?
+  private static var longSleep: UInt64 { 1_000_000 }
   @Cell var name = WorkerName()
   /// The number of nodes to take next from an injector: 1, 2, 4 … while its items do not sleep.
   /// Nodes in the local queue of a sleeping worker begin later than nodes that came after them.
@@ -67,6 +72,26 @@ final class Worker: @unchecked Sendable {
 
   /// When it may take from an overdue injector again.
   var overdueTurn = OverdueTurn()
+
+  /// Notes that the worker was woken after a sleep of that length, now by the coarse clock.
+  // Not inlined: merged with other accesses, those below would be checked at run time.
+  @inline(never)
+  func slept(nanoseconds: UInt64, until now: UInt64) {
+    name.began(at: now)
+    // A copy, as in Pool.search().
+    var search = adaptiveSearch
+    search.slept(nanoseconds: nanoseconds)
+    adaptiveSearch = search
+    let isLong = nanoseconds >= Self.longSleep
+    picksWhenWoken = isLong ? picks.load(ordering: .relaxed) : nil
+  }
+
+  /// Whether it was woken after a long sleep and has run at most one node since: it has picked once
+  /// for each node that was not handed to it, and once more for this search.
+  var isWokenForOne: Bool {
+    guard let picksWhenWoken else { return false }
+    return picks.load(ordering: .relaxed) &- picksWhenWoken <= 2
+  }
 
   func grewRefill() { refill = min(Self.maxRefill, 2 * refill) }
   func shrankRefill() { refill = Self.minRefill }
@@ -101,6 +126,8 @@ final class Worker: @unchecked Sendable {
   init(index: Int, pool: Pool, externalWorker: String? = nil) {
     self.index = index
     self.pool = pool
+    items = LocalQueue(at: pool.localQueueWords.words(index, .items))
+    lanes = LocalQueue(at: pool.localQueueWords.words(index, .lanes))
     isExternal = externalWorker != nil
     plainName = ThreadName(externalWorker ?? "gc-worker-\(index)")
   }

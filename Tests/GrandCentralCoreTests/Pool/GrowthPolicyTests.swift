@@ -34,7 +34,7 @@ private enum Promise: String, CaseIterable, Sendable {
       return worst([1, 2, 4, 16, 48], within: { 5 + $0 }, rules, .items, behind: .items, .polling)
     case .itemBehindComputingItems:
       return worst(
-        [2, 4, 16], widths: [1, 2, 4], within: { _ in 1200 }, rules, .items, behind: .items,
+        [2, 4, 16], widths: [1, 2, 4], within: { _ in 1100 }, rules, .items, behind: .items,
         .computing)
     case .itemBehindManyLanes:
       return worst(

@@ -16,3 +16,11 @@ func kept<Value>(_ value: Value) -> Value {
   KeptValues.shared.keep(value)
   return value
 }
+
+extension LocalQueue {
+  /// A queue whose words no pool owns. They are never freed.
+  init() {
+    let words = UnsafeMutablePointer<Words>.allocate(capacity: 1)
+    self.init(at: kept(words))
+  }
+}

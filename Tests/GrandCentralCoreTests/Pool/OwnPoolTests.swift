@@ -46,7 +46,7 @@ import Testing
     }
     #expect(pool.workerCount.load(ordering: .relaxed) <= 2, "records are used again")
     pool.idleLock.withLock {
-      #expect(pool.idleStack.isEmpty)
+      #expect(pool.idleStack.count == 0)
       #expect(pool.freeWorkers.count == pool.workerCount.load(ordering: .relaxed))
     }
   }

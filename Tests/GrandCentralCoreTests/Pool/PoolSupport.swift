@@ -54,8 +54,12 @@ extension Pool {
       let seen = state.load(ordering: .sequentiallyConsistent)
       if seen.idle != idleStack.count { faults.append("\(idleStack.count) on the idle stack") }
       if seen.threads != seen.idle { faults.append("threads that are neither idle nor active") }
-      if Set(idleStack.map(\.index)).count != idleStack.count { faults.append("idle twice") }
-      if !idleStack.allSatisfy(\.isOnIdleStack) { faults.append("idle and not known to be") }
+      if Set(idleStack.workers.map(\.index)).count != idleStack.count {
+        faults.append("idle twice")
+      }
+      if !idleStack.workers.allSatisfy(\.isOnIdleStack) {
+        faults.append("idle and not known to be")
+      }
     }
     if bandUse.load(ordering: .relaxed) != 0 { faults.append("bands in use") }
     return faults.isEmpty ? [] : faults + [describeBooks()]

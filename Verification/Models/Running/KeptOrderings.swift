@@ -207,10 +207,10 @@ extension KeptOrdering {
       + "which the checker does not model"
     return [
       KeptOrdering(
-        in: "LocalQueue.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        in: "LocalQueue.swift", at: "head.load(ordering: .sequentiallyConsistent)",
         .dropsSequential, why: "tail decides the pair; both ends are read in one order"),
       KeptOrdering(
-        in: "LocalQueue.swift", at: "words.pointee.head.load(ordering: .sequentiallyConsistent)",
+        in: "LocalQueue.swift", at: "head.load(ordering: .sequentiallyConsistent)",
         .dropsAcquire, why: "comes with the single order"),
       KeptOrdering(
         in: "LocalQueue.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",

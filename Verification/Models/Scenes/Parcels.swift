@@ -43,8 +43,15 @@ final class Parcels {
 
 /// A local queue that is freed at the end of its execution.
 final class OwnedLocalQueue {
+  private let words = UnsafeMutablePointer<LocalQueue.Words>.allocate(capacity: 1)
   let localQueue: LocalQueue
   /// Head and tail wrap around after two nodes by default.
-  init(startingAt first: UInt32 = .max - 1) { localQueue = LocalQueue(startingAt: first) }
-  deinit { localQueue.dismantle() }
+  init(startingAt first: UInt32 = .max - 1) {
+    localQueue = LocalQueue(at: words, startingAt: first)
+  }
+  deinit {
+    localQueue.dismantle()
+    words.deinitialize(count: 1)
+    words.deallocate()
+  }
 }

@@ -210,7 +210,7 @@ extension Catalogue {
         .dropsSequential, foundBy: own, isWeak: true),
       Mutant(
         "a last check of a local queue may read stale values", in: "LocalQueue.swift",
-        at: "== words.pointee.tail.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        at: "== tail.load(ordering: .sequentiallyConsistent)", .dropsSequential,
         foundBy: own, isWeak: true),
       Mutant(
         "a worker parks without sequential consistency", in: "Pool+Park.swift",
