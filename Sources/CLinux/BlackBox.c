@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,23 @@ uint64_t gc_monotonic(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+gc_stack_bounds gc_stack_bounds_of_thread(void) {
+  gc_stack_bounds bounds = {0, 0};
+  pthread_attr_t attributes;
+  void *low = NULL;
+  size_t bytes = 0;
+  int saved = errno;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+      bounds.low = (uintptr_t)low;
+      bounds.high = bounds.low + bytes;
+    }
+    pthread_attr_destroy(&attributes);
+  }
+  errno = saved;
+  return bounds;
 }
 
 bool gc_counts_ticks(void) {

@@ -27,6 +27,7 @@ private struct RecordOptions {
         }
         seconds = given
       case "--sampled": level = .sampled
+      case "--origins": level = .origins
       case _ where argument.hasPrefix("-"): failUsage("There is no option \(argument).")
       case _ where process == nil:
         guard let given = Int(argument), given > 0, given < Int(Int32.max) else {
@@ -86,7 +87,7 @@ private struct RecordSession {
       ? nil
       : try StartedProgram(
         options.program,
-        variable: ("GRANDCENTRAL_RECORD", options.level == .items ? "items" : "sampled"),
+        variable: ("GRANDCENTRAL_RECORD", "\(options.level)"),
         signalMask: blocked.usual)
   }
 

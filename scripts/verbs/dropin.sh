@@ -18,7 +18,13 @@ clang=$(dirname "$swift")/clang
 case $mode in
 # Do not merge similar functions: a merged function calls its differing parts through a pointer, on
 # fast paths too.
-release) swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-threshold=0) c_flags=(-O2) ;;
+release)
+  # With frame pointers, as the package's own builds have them: profilers need them, and so do the
+  # origins of a recording.
+  swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-threshold=0)
+  swift_flags+=(-Xcc -fno-omit-frame-pointer)
+  c_flags=(-O2 -fno-omit-frame-pointer)
+  ;;
 debug) swift_flags=(-Onone -g) c_flags=(-O0 -g) ;;
 *) echo "scripts/dev dropin [release|debug] [FOLDER]" >&2 && exit 64 ;;
 esac
