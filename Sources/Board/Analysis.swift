@@ -152,11 +152,13 @@ package struct Analysis {
 
   // MARK: Findings
 
-  /// Whether each thread of a cycle waits for all that are ahead of it, or all of these are stuck,
-  /// too. Of several threads in a queue that they share, one may leave and make room.
+  /// Whether no thread of a cycle waits for a queue that a thread outside of the cycle shares and
+  /// may leave, which makes room. In another queue, one thread alone can be inside.
   private func isCertain(_ cycle: [Int]) -> Bool {
     cycle.allSatisfy { index in
-      ahead(of: index).allSatisfy { cycle.contains($0) || chain(from: $0).cycle != nil }
+      let obstacle = obstacle(to: index)
+      guard snapshot.queues[obstacle.place]?.kind == .concurrent else { return true }
+      return obstacle.threads.allSatisfy { cycle.contains($0) || chain(from: $0).cycle != nil }
     }
   }
 

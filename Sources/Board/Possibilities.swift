@@ -41,8 +41,8 @@ extension Analysis {
     let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .semaphore && isOld($0) }
     return Dictionary(grouping: waiters, by: \.object)
       .sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.prefix(4).map { _, all in
-        let inside = Set(all.flatMap { $0.held.isEmpty ? [$0.queue] : $0.held }).filter { $0 != 0 }
-        let place = inside.min().map { " in queue '\(label($0))'" } ?? ""
+        let own = all.lazy.compactMap { ($0.held + [$0.queue]).first { $0 != 0 } }.first
+        let place = own.map { " in queue '\(label($0))'" } ?? ""
         return Possibility(
           headline: "Possibly stuck: \(Self.threads(all.count, "wait")) for one semaphore\(place), "
             + "and no thread has work that could signal it.",

@@ -169,7 +169,8 @@ func lockedItem() {
   }
 }
 
-/// A queue whose item waits for the main thread, which waits for another queue on the same target.
+/// Two items wait for each other's queues. One of these queues has an item that waits for its
+/// target, in which the other item is.
 func deadlockBehindTarget() {
   let base = DispatchQueue(label: "base")
   let upper = DispatchQueue(label: "upper", target: base)
@@ -184,6 +185,7 @@ func deadlockBehindTarget() {
   }
   begun.wait()
   other.async {
+    upper.async {}
     entered.signal()
     upper.sync {}
   }
