@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Measures what `grandcentral` and the board cost, and prints one line a figure.
 
-    scripts/dev inside [--runs N] [--items N]
+    scripts/dev inside [--runs N] [--items N] [--configuration release|debug]
 
-Builds the command and the probes in release. Measures how soon `dump` prints its first line, also
-with 10,000 queues and 1,000 threads; counts, with strace(1), the system calls that the program
-makes meanwhile; and how many pages the board of an idle process has, how many bytes an item takes
-in each format, and what recording adds to an item. Times are medians of N runs, and are printed,
-not checked. The exit status is 1 if the program makes a system call.
+Builds the command and the probes, in release by default. Measures how soon `dump` prints its first
+line, also with 10,000 queues and 1,000 threads, and its CPU time; counts, with strace(1), the
+system calls that the program makes meanwhile; and how many pages the board of an idle process has,
+how many bytes an item takes in each format, and what recording adds to an item. Times are medians
+of N runs, and are printed, not checked. The exit status is 1 if the program makes a system call.
 """
 import argparse
 import os
@@ -24,12 +24,18 @@ from libraries import ROOT
 PRODUCTS = ("grandcentral", "HangProbe", "RecordProbe")
 
 
-def build():
+def build(configuration):
     """Builds the programs, and returns their folder."""
     for product in PRODUCTS:
-        subprocess.run(["swift", "build", "-c", "release", "--product", product], cwd=ROOT,
+        subprocess.run(["swift", "build", "-c", configuration, "--product", product], cwd=ROOT,
                        check=True, stdout=subprocess.DEVNULL)
-    return os.path.join(ROOT, ".build", "release")
+    return os.path.join(ROOT, ".build", configuration)
+
+
+def processor_seconds():
+    """The CPU time of the children that have ended: of user and system, only the sum is exact."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Probe:
@@ -50,13 +56,15 @@ class Probe:
 
 
 def first_line(command, *arguments):
-    """Runs `dump`; returns the seconds until its first line, those until its end, and the line."""
+    """Runs `dump`; returns the seconds to its first line and its end, the line, and CPU seconds."""
+    used = processor_seconds()
     begin = time.perf_counter()
     with subprocess.Popen([command, "dump", *arguments], stdout=subprocess.PIPE) as child:
         line = child.stdout.readline()
         first = time.perf_counter() - begin
         child.stdout.read()
-    return first, time.perf_counter() - begin, line.decode().strip()
+    end = time.perf_counter() - begin
+    return first, end, line.decode().strip(), processor_seconds() - used
 
 
 def wait_for(command, process, prefix):
@@ -88,6 +96,7 @@ def dumps(folder, runs):
             samples = [first_line(command, str(child.pid), "--stuck-after", "0")
                        for _ in range(runs)]
             show(f"dump, first line: {text}", milliseconds([s[0] for s in samples]))
+            show("    CPU time of the command", milliseconds([s[3] for s in samples]))
             if scene == "crowd":
                 samples = [first_line(command, str(child.pid), "--all") for _ in range(runs)]
                 show("dump --all, to its end: the same", milliseconds([s[1] for s in samples]))
@@ -159,7 +168,7 @@ def sizes(folder, items, scratch):
 
 def item_nanoseconds(folder, level, items):
     """CPU time of an item that is submitted and run, at a level of recording."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = processor_seconds()
     environment = {"GRANDCENTRAL_RECORD": level, "GRANDCENTRAL_WIDTH": "1"}
     child = subprocess.Popen(
         [f"{folder}/RecordProbe", "count", str(items)], stdin=subprocess.PIPE,
@@ -167,8 +176,7 @@ def item_nanoseconds(folder, level, items):
     child.stdout.readline()
     child.stdin.close()
     child.wait()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime - before.ru_utime) / (3 * items) * 1e9
+    return (processor_seconds() - before) / (3 * items) * 1e9
 
 
 def costs(folder, runs):
@@ -192,8 +200,9 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--items", type=int, default=20_000)
+    parser.add_argument("--configuration", choices=("release", "debug"), default="release")
     options = parser.parse_args()
-    folder = build()
+    folder = build(options.configuration)
     dumps(folder, options.runs)
     calls = system_calls(folder)
     pages(folder)
