@@ -153,7 +153,7 @@ func contents(_ path: String) -> [UInt8] {
     #expect(whole.count > 1000)
     var random = SeededGenerator(for: "damaged recordings")
     // Each round names the code anew.
-    for _ in 0..<(options.isEmpty ? 300 : 60) {
+    for _ in 0..<(options.isEmpty ? 300 : 30) {
       var bytes = whole
       for _ in 0..<Int.random(in: 1...20, using: &random) {
         let index = Int.random(in: 8..<bytes.count, using: &random)
