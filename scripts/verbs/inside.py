@@ -121,7 +121,9 @@ def system_calls(folder):
         calls = open(log.name, encoding="utf-8").read()[before:].splitlines()
         tracer.terminate()
         tracer.wait()
-    calls = [call for call in calls if "resumed" not in call and "futex" not in call]
+    # The first line may be the rest of one from before.
+    calls = [call for call in calls
+             if call[:1].isdigit() and "resumed" not in call and "futex" not in call]
     show("system calls of the program during five dumps", len(calls))
     for call in calls[:5]:
         print(f"  {call}")
