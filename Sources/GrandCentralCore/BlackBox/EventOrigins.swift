@@ -46,15 +46,18 @@ extension BlackBox {
     let slot = words + Int(id % UInt64(OriginNotes.slots))
     let isKnown = slot.pointee == id
     slot.pointee = id
-    append(
-      EventLayout.head(isKnown ? .origin : .stack, ticks: now),
-      EventLayout.item(id, place: isKnown ? 0 : UInt32(count)), to: writer, thread, now)
-    if isKnown { return }
     let chunk = writer.pointee.chunk
-    let first = writer.pointee.used
-    for index in 0..<count { chunk.put(frames[index], at: first + index) }
-    writer.pointee.used = first + count
-    chunk.publish(first + count)
+    var used = writer.pointee.used
+    chunk.put(EventLayout.head(isKnown ? .origin : .stack, ticks: now), at: used)
+    chunk.put(EventLayout.item(id, place: isKnown ? 0 : UInt32(count)), at: used + 1)
+    used += 2
+    for index in 0..<(isKnown ? 0 : count) {
+      chunk.put(frames[index], at: used)
+      used += 1
+    }
+    // At once: a reader takes whole events.
+    writer.pointee.used = used
+    chunk.publish(used)
   }
 
   /// The id of a stack: not 0.

@@ -292,7 +292,7 @@ extension BlackBox {
   }
 
   @inline(__always)
-  static func append(
+  private static func append(
     _ head: UInt64, _ item: UInt64, to writer: UnsafeMutablePointer<EventWriter>,
     _ thread: ThreadContext, _ now: UInt64
   ) {
