@@ -67,7 +67,7 @@ let package = Package(
     // program's own for the programs that ask.
     .target(
       name: "GrandCentralBoard", dependencies: ["CGrandCentralLinux", "GrandCentralCore"],
-      path: "Sources/Board", swiftSettings: language),
+      path: "Sources/Board", exclude: ["README.md"], swiftSettings: language),
     // The functions of the C API, for the drop-in libdispatch.so (scripts/dev dropin). A program
     // that links this target exports the API itself.
     .target(
@@ -173,8 +173,8 @@ let package = Package(
     .testTarget(
       name: "InsideTests",
       dependencies: [
-        "GrandCentralInside", "GrandCentralCore", "grandcentral", "HangProbe", "RecordProbe",
-        testSupport,
+        "CGrandCentralLinux", "GrandCentralInside", "GrandCentralCore", "grandcentral", "HangProbe",
+        "RecordProbe", testSupport,
       ],
       swiftSettings: language),
     .testTarget(

@@ -33,24 +33,36 @@ package struct Analysis {
   package let stuckAfter: UInt64
   /// Whether a running thread sleeps in the kernel; `nil`: not known.
   package let isAsleep: (UInt32) -> Bool?
+  /// Whether a running thread sleeps on a lock or a condition: asked for threads that sleep.
+  let isInLock: (UInt32) -> Bool
+  /// Whether a timer or a descriptor may bring work to the process.
+  let mayGetEvents: () -> Bool
   private let holdersOf: [UInt32: [Int]]
   private let indexOf: [UInt32: Int]
 
   package init(
-    _ snapshot: Snapshot, now: UInt64, stuckAfter: UInt64, isAsleep: @escaping (UInt32) -> Bool?
+    _ snapshot: Snapshot, now: UInt64, stuckAfter: UInt64, isAsleep: @escaping (UInt32) -> Bool?,
+    isInLock: @escaping (UInt32) -> Bool = { _ in false },
+    mayGetEvents: @escaping () -> Bool = { false }
   ) {
     self.snapshot = snapshot
     self.now = now
     self.stuckAfter = stuckAfter
     self.isAsleep = isAsleep
+    self.isInLock = isInLock
+    self.mayGetEvents = mayGetEvents
     var holders: [UInt32: [Int]] = [:]
     var indices: [UInt32: Int] = [:]
     for (index, thread) in snapshot.threads.enumerated() {
       indices[thread.id] = index
       guard thread.activity != .idle else { continue }
       let inside = thread.held + [thread.queue]
+      // A waiting thread is certainly in its queues. A running one may have left the last that it
+      // noted.
+      let isCertain = thread.activity == .waiting
       for place in Set(inside.flatMap { Self.hierarchy(of: $0, in: snapshot) }) {
-        holders[place, default: []].append(index)
+        let at = isCertain ? 0 : holders[place]?.count ?? 0
+        holders[place, default: []].insert(index, at: at)
       }
       if thread.isMain {
         for queue in snapshot.queues.values
@@ -83,21 +95,44 @@ package struct Analysis {
 
   package func isOld(_ thread: ThreadRecord) -> Bool { age(thread.since) >= stuckAfter }
 
+  /// What must continue before a thread can, as far as known.
+  struct Obstacle {
+    var threads: [Int] = []
+    /// The queue in which they are: the awaited one, or one of its targets; 0: not known.
+    var place: UInt32 = 0
+  }
+
   /// The threads that must continue before the thread can, as far as known.
-  func ahead(of index: Int) -> [Int] {
+  func ahead(of index: Int) -> [Int] { obstacle(to: index).threads }
+
+  func obstacle(to index: Int) -> Obstacle {
     let thread = snapshot.threads[index]
     guard thread.activity == .waiting, thread.wait == .queue || thread.wait == .workItem else {
-      return []
+      return Obstacle()
     }
-    if thread.wait == .workItem, let runner = indexOf[thread.holder], runner != index {
-      return [runner]
-    }
+    let recorded = indexOf[thread.holder].flatMap { $0 == index ? nil : $0 }
+    if thread.wait == .workItem, let recorded { return Obstacle(threads: [recorded]) }
     for place in Self.hierarchy(of: thread.awaitedQueue, in: snapshot) {
-      if snapshot.queues[place]?.suspendedSince ?? 0 != 0 { return [] }
+      guard let queue = snapshot.queues[place], queue.suspendedSince == 0 else { return Obstacle() }
+      // An item of a concurrent queue starts beside the others: they need not end first.
+      if thread.wait == .workItem && queue.kind == .concurrent { continue }
       let found = (holdersOf[place] ?? []).filter { $0 != index }
-      if !found.isEmpty { return found }
+      if !found.isEmpty { return Obstacle(threads: found, place: place) }
+      // The owner that the thread saw when its wait began. It comes before the owners of targets:
+      // it is inside the awaited queue itself.
+      if place == thread.awaitedQueue, let recorded, mayHold(place, recorded) {
+        return Obstacle(threads: [recorded], place: place)
+      }
     }
-    return indexOf[thread.holder].map { [$0] } ?? []
+    return Obstacle()
+  }
+
+  /// Whether a thread without a record of the queue may be inside, by a sync() that did not wait. A
+  /// thread that waits has a record of all queues that it is in, and an idle one is in none.
+  private func mayHold(_ place: UInt32, _ index: Int) -> Bool {
+    let thread = snapshot.threads[index]
+    return thread.activity == .running
+      || thread.activity == .waiting && thread.held.count == BoardLayout.Thread.maxHeld
   }
 
   /// The threads from `index` to the one that does not wait for a known thread, or to the first
@@ -116,6 +151,16 @@ package struct Analysis {
   }
 
   // MARK: Findings
+
+  /// Whether no thread of a cycle waits for a queue that a thread outside of the cycle shares and
+  /// may leave, which makes room. In another queue, one thread alone can be inside.
+  private func isCertain(_ cycle: [Int]) -> Bool {
+    cycle.allSatisfy { index in
+      let obstacle = obstacle(to: index)
+      guard snapshot.queues[obstacle.place]?.kind == .concurrent else { return true }
+      return obstacle.threads.allSatisfy { cycle.contains($0) || chain(from: $0).cycle != nil }
+    }
+  }
 
   /// What hangs, the most certain first.
   package func findings() -> [Finding] {
@@ -136,9 +181,9 @@ package struct Analysis {
   private func deadlocks() -> [Finding] {
     var seen: Set<[Int]> = []
     return waiting.compactMap { index in
-      guard let cycle = chain(from: index).cycle, seen.insert(cycle.sorted()).inserted else {
-        return nil
-      }
+      guard let cycle = chain(from: index).cycle, seen.insert(cycle.sorted()).inserted,
+        isCertain(cycle)
+      else { return nil }
       return Finding(
         kind: .deadlock, subject: "\(cycle.map { snapshot.threads[$0].id }.sorted())",
         headline: FindingWords.deadlock(threads: cycle.count),
@@ -153,8 +198,10 @@ package struct Analysis {
       let thread = snapshot.threads[path[step]]
       let isLast = step == path.count - 1
       let next = isLast && !isClosed ? nil : snapshot.threads[path[(step + 1) % path.count]]
+      let place = obstacle(to: path[step]).place
+      let target = place == 0 || place == thread.awaitedQueue ? nil : label(place)
       return "\(describe(thread)) \(doing(thread))"
-        + (next.map { FindingWords.held(by: describe($0)) } ?? "")
+        + (next.map { FindingWords.held(by: describe($0), target: target) } ?? "")
     }
   }
 
@@ -192,6 +239,7 @@ package struct Analysis {
     for index in waiting {
       let thread = snapshot.threads[index]
       guard thread.wait == .queue, isOld(thread), ahead(of: index).isEmpty, thread.holder != 0,
+        indexOf[thread.holder] == nil,
         snapshot.queues[thread.awaitedQueue]?.suspendedSince ?? 0 == 0
       else { continue }
       waiters[thread.awaitedQueue, default: []].append(thread)
@@ -266,30 +314,6 @@ package struct Analysis {
           + "\(Self.count(queue.queuedSuspended, "item", "wait")) in it.",
         details: waiters.map { "\(describe($0)) \(doing($0))" } + [
           "Call resume() once per suspend(), or activate() on a queue made inactive."
-        ])
-    }
-  }
-}
-
-extension Analysis {
-  /// Groups for which a thread waits, while no thread of the process has work that could leave one.
-  fileprivate func forgottenLeave() -> [Finding] {
-    let hasWork = snapshot.threads.contains { thread in
-      switch thread.activity {
-      case .none, .idle: false
-      case .running: isAsleep(thread.id) != true
-      case .waiting: thread.wait != .group
-      }
-    }
-    let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .group && isOld($0) }
-    if hasWork || waiters.isEmpty { return [] }
-    return Dictionary(grouping: waiters, by: \.object).sorted { $0.key < $1.key }.map {
-      Finding(
-        kind: .forgottenLeave, subject: "\($0)",
-        headline: "Suspected forgotten leave: \(Self.threads($1.count, "wait")) for a group, "
-          + "and no thread has work that could leave it.",
-        details: $1.map { "\(describe($0)) \(doing($0))" } + [
-          "Call leave() once per enter(), on every path."
         ])
     }
   }

@@ -33,6 +33,56 @@ package struct KernelThread: Equatable {
   }
 }
 
+extension KernelThread {
+  /// Whether the thread sleeps in futex(2), as locks and conditions do. False where the system does
+  /// not say it.
+  static func isInLock(_ thread: UInt32, of process: Int) -> Bool {
+    readText("/proc/\(process)/task/\(thread)/wchan")?.hasPrefix("futex") ?? false
+  }
+}
+
+/// The events that may bring work to a process.
+enum ProcessEvents {
+  /// Whether a timer is armed, or a descriptor other than the engine's own is watched.
+  static func mayCome(to process: Int) -> Bool {
+    descriptors(of: process).contains { number, target in
+      guard target.hasPrefix("anon_inode:[timerfd]") || target.hasPrefix("anon_inode:[eventpoll]"),
+        let text = readText("/proc/\(process)/fdinfo/\(number)")
+      else { return false }
+      return text.split(separator: "\n").contains { line in
+        if line.hasPrefix("it_value:") { return line.contains { "123456789".contains($0) } }
+        guard line.hasPrefix("tfd:"),
+          let watched = line.split(separator: " ", omittingEmptySubsequences: true).dropFirst()
+            .first
+        else { return false }
+        // Event descriptors and timers are the engine's, and those are looked at themselves.
+        return !link("/proc/\(process)/fd/\(watched)").hasPrefix("anon_inode:")
+      }
+    }
+  }
+
+  private static func descriptors(of process: Int) -> [(number: String, target: String)] {
+    guard let folder = opendir("/proc/\(process)/fd") else { return [] }
+    defer { closedir(folder) }
+    var found: [(number: String, target: String)] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.first != "." { found.append((name, link("/proc/\(process)/fd/\(name)"))) }
+    }
+    return found
+  }
+
+  private static func link(_ path: String) -> String {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let length = buffer.withUnsafeMutableBytes {
+      readlink(path, $0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped, 256)
+    }
+    return String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
+  }
+}
+
 /// Reads a file of any length; `nil`: errno says why.
 package func readText(_ path: String) -> String? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -4,6 +4,8 @@
 package struct Dump {
   package let analysis: Analysis
   package let findings: [Finding]
+  /// What may hang, if there are no findings.
+  package let possibilities: [Possibility]
   /// `nil`: a file, whose process need not exist any more.
   package let liveProcess: Int?
   private let isStopped: Bool
@@ -21,15 +23,18 @@ package struct Dump {
     func analysis(_ snapshot: Snapshot, _ asleep: [UInt32: Bool]) -> Analysis {
       Analysis(
         snapshot, now: Clock.monotonicNanoseconds(), stuckAfter: stuckAfter,
-        isAsleep: { asleep[$0] ?? KernelThread($0, of: process)?.isAsleep })
+        isAsleep: { asleep[$0] ?? KernelThread($0, of: process)?.isAsleep },
+        isInLock: { KernelThread.isInLock($0, of: process) },
+        mayGetEvents: { ProcessEvents.mayCome(to: process) })
     }
     let guess = analysis(first, before.mapValues(\.isAsleep))
     isStopped =
       KernelThread(UInt32(truncatingIfNeeded: process), of: process)?.isStopped ?? false
     liveProcess = process
-    guard !guess.findings().isEmpty else {
+    guard !guess.findings().isEmpty || !guess.possibilities().isEmpty else {
       self.analysis = guess
       findings = []
+      possibilities = []
       return
     }
     var pause = timespec(tv_sec: 0, tv_nsec: Int(Self.secondLookNanoseconds))
@@ -52,6 +57,7 @@ package struct Dump {
     }
     self.analysis = analysis(second, asleep)
     findings = self.analysis.findings()
+    possibilities = self.analysis.possibilities()
   }
 
   /// Looks at the board of a process that may have ended. Where the time of its end is not known,
@@ -64,6 +70,7 @@ package struct Dump {
       snapshot, now: endedAt ?? snapshot.latest, stuckAfter: endedAt == nil ? 0 : stuckAfter,
       isAsleep: { _ in nil })
     findings = analysis.findings()
+    possibilities = []
     liveProcess = nil
     isStopped = false
   }
@@ -77,7 +84,11 @@ package struct Dump {
       lines.append(style.alarm(finding.headline))
       lines += finding.details.map { "  " + $0 }
     }
-    if findings.isEmpty { lines.append(style.good("Nothing is stuck.")) }
+    for possibility in possibilities {
+      lines.append(style.doubt(possibility.headline))
+      lines += possibility.details.map { "  " + $0 }
+    }
+    if findings.isEmpty && possibilities.isEmpty { lines.append(style.good("Nothing is stuck.")) }
     lines.append("")
     let place = liveProcess == nil ? "at its end" : isStopped ? "stopped; times run on" : "running"
     lines.append(
@@ -142,6 +153,7 @@ package struct Style {
     isColoured ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
   }
   package func alarm(_ text: String) -> String { paint("1;31", text) }
+  package func doubt(_ text: String) -> String { paint("33", text) }
   package func good(_ text: String) -> String { paint("32", text) }
   package func title(_ text: String) -> String { paint("1", text) }
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,23 @@ static inline uint64_t nanoseconds(clockid_t clock) {
 
 uint64_t gc_monotonic(void) { return nanoseconds(CLOCK_MONOTONIC); }
 uint64_t gc_monotonic_coarse(void) { return nanoseconds(CLOCK_MONOTONIC_COARSE); }
+
+gc_stack_bounds gc_stack_bounds_of_thread(void) {
+  gc_stack_bounds bounds = {0, 0};
+  pthread_attr_t attributes;
+  void *low = NULL;
+  size_t bytes = 0;
+  int saved = errno;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+      bounds.low = (uintptr_t)low;
+      bounds.high = bounds.low + bytes;
+    }
+    pthread_attr_destroy(&attributes);
+  }
+  errno = saved;
+  return bounds;
+}
 
 bool gc_counts_ticks(void) {
 #if defined(__x86_64__)

@@ -30,6 +30,7 @@ private struct RecordOptions {
       case "--sampled": level = .sampled
       case "--dropin": dropIn = .folder(folder(argument, rest.popFirst()))
       case "--no-dropin": dropIn = .none
+      case "--origins": level = .origins
       case _ where argument.hasPrefix("-"): failUsage("There is no option \(argument).")
       case _ where process == nil:
         guard let given = Int(argument), given > 0, given < Int(Int32.max) else {
@@ -90,7 +91,7 @@ private struct RecordSession {
       : try StartedProgram(
         options.program,
         environment: [
-          "GRANDCENTRAL_RECORD": options.level == .items ? "items" : "sampled",
+          "GRANDCENTRAL_RECORD": "\(options.level)",
           "LD_LIBRARY_PATH": options.dropIn.searchPathOrFail(for: options.program[0]),
         ],
         signalMask: blocked.usual)

@@ -7,7 +7,8 @@ let usage = """
          grandcentral dump PID|FILE [--all] [--json] [--stuck-after SECONDS]
          grandcentral run [OPTION…] [--] PROGRAM [ARGUMENT…]
          grandcentral top PID [--interval SECONDS] [--once] [--json] [--sampled]
-         grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS] [--sampled]
+         grandcentral record PID|-- PROGRAM… [-o FILE] [--seconds SECONDS]
+                                   [--sampled|--origins]
          grandcentral report FILE [--json]
          grandcentral timeline FILE [-o PAGE] [--perfetto OUTPUT]
          grandcentral --version
@@ -35,6 +36,7 @@ let usage = """
     record [OPTIONS] -- PROGRAM…
                              starts a program on Grand Central and records it from its beginning
     --sampled                records one item in 64
+    --origins                records also from where each item is submitted: the functions
     report FILE              shows waits and run times for each queue, and which queue limits the
                              program
     timeline FILE -o PAGE    writes the recording as one page of HTML, for any browser

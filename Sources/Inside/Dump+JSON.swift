@@ -10,6 +10,12 @@ extension Dump {
         ("details", .list(finding.details.map { .text($0) })),
       ])
     }
+    let possibilities = possibilities.map { possibility in
+      JSON.object([
+        ("headline", .text(possibility.headline)),
+        ("details", .list(possibility.details.map { .text($0) })),
+      ])
+    }
     let threads = snapshot.threads.map { thread in
       JSON.object([
         ("id", .number(UInt64(thread.id))), ("name", .text(thread.name)),
@@ -31,7 +37,8 @@ extension Dump {
     return JSON.object([
       ("process", .number(UInt64(snapshot.process))), ("name", .text(snapshot.name)),
       ("live", .flag(liveProcess != nil)), ("nowNanoseconds", .number(analysis.now)),
-      ("findings", .list(findings)), ("threads", .list(threads)), ("queues", .list(queues)),
+      ("findings", .list(findings)), ("possibilities", .list(possibilities)),
+      ("threads", .list(threads)), ("queues", .list(queues)),
     ]).text + "\n"
   }
 }

@@ -70,8 +70,8 @@ package struct Lease {
   /// Makes the program record.
   package mutating func begin(_ level: EventLevel) throws {
     try renew()
-    let flags = countsTicks ? EventLayout.countsTicks : 0
-    try board.set(EventLayout.control, UInt64(level.rawValue) | flags)
+    try board.set(
+      EventLayout.control, board.controlOfNewRecording(level, countsTicks: countsTicks))
   }
 
   /// Ends it.

@@ -22,6 +22,24 @@ import Testing
     #expect(result.status == 1)
   }
 
+  @Test func `names the reason in a recording with origins, too`() throws {
+    // Which functions are known depends on the frame pointers of the library and of the program.
+    let result = try report(on: "long-item", options: ["--origins"])
+    #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
+  }
+
+  @Test func `walks the frames of code that keeps no frame pointers`() throws {
+    for flags in [["-O2", "-fomit-frame-pointer"], ["-O0", "-fno-omit-frame-pointer"]] {
+      let client = try Client(c: "Frames.c", compiler: "gcc", flags: flags)
+      let path = "/tmp/grandcentral-test-\(getpid())-frames.gcrecord"
+      defer { unlink(path) }
+      let text = try recorded(client, [], to: path, options: ["--origins"])
+      #expect(text == "done\n")
+      let result = runChild(["\(buildFolder)/grandcentral", "report", path])
+      #expect(result.output.contains("'client' (process "), "\(result)")
+    }
+  }
+
   @Test func `finds nothing in a healthy program`() throws {
     // A machine with much other load may hold up a healthy program for long, now and then.
     var result = try report(on: "healthy")
@@ -31,10 +49,18 @@ import Testing
   }
 
   /// Records the client, and returns what `report` prints.
-  private func report(on scene: String) throws -> ChildResult {
+  private func report(on scene: String, options: [String] = []) throws -> ChildResult {
     let client = try Client(c: "Slow.c", compiler: "gcc")
     let path = "/tmp/grandcentral-test-\(getpid())-slow-\(scene).gcrecord"
     defer { unlink(path) }
+    #expect(try recorded(client, [scene], to: path, options: options) == "done\n")
+    return runChild(["\(buildFolder)/grandcentral", "report", path])
+  }
+
+  /// Records a program on the drop-in library, and returns the first five bytes that it prints.
+  private func recorded(
+    _ client: Client, _ arguments: [String], to path: String, options: [String]
+  ) throws -> String {
     unlink(path)
     var input: [Int32] = [0, 0]
     var output: [Int32] = [0, 0]
@@ -44,18 +70,18 @@ import Testing
     let recorder = startChild(
       [
         "env", "LD_LIBRARY_PATH=\(try DropIn.folder())", "\(buildFolder)/grandcentral", "record",
-        "-o", path, "--", client.path, scene,
-      ], input: input[0], output: output[1])
+        "-o", path,
+      ] + options + ["--", client.path] + arguments, input: input[0], output: output[1])
     close(input[0])
     close(output[1])
     defer { close(output[0]) }
     var done: [UInt8] = [0, 0, 0, 0, 0]
-    #expect(read(output[0], &done, 5) == 5)
+    let count = read(output[0], &done, 5)
     // The program must not end before its board is found, or nothing would be recorded.
     for _ in 0..<deadlineSeconds * 100 where !isBegun(path) { usleep(10_000) }
     close(input[1])
-    _ = waitFor(recorder)
-    return runChild(["\(buildFolder)/grandcentral", "report", path])
+    #expect(waitFor(recorder).status == 0)
+    return String(decoding: done.prefix(max(0, count)), as: UTF8.self)
   }
 
   private func isBegun(_ path: String) -> Bool {

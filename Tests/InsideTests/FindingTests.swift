@@ -110,7 +110,7 @@ private let scenes = [
   @Test func `come from the symbols of this program`() throws {
     let address = UInt64(UInt(bitPattern: unsafeBitCast(probeFunction, to: UnsafeRawPointer.self)))
     let maps = CodeMap.all(of: Int(getpid()))
-    let name = try #require(CodeNames.names(of: [address], in: maps)[address])
+    let name = try #require(CodeNames.names(of: [address], in: maps)[address]?.text)
     #expect(name.contains("closure #1 in"), "\(name)")
     #expect(CodeNames.names(of: [16], in: maps).isEmpty)
   }

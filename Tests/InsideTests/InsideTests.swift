@@ -90,6 +90,63 @@ private let scenes = [
     #expect(result.status == 1)
   }
 
+  @Test(arguments: [
+    (
+      "exhausted-pool",
+      "Possibly stuck: 10 threads wait for one semaphore in queue 'requests', and no thread has "
+    ),
+    ("kept-alive", "Possibly stuck: the main thread waits for a group, and no thread has work "),
+    ("locked-item", "Possibly stuck: an item of queue 'imports' sleeps on a lock or a condition, "),
+  ])
+  func `names what may be a wait for events, and reports no hang`(_ scene: String, _ line: String) {
+    let probe = HangingProbe(scene)
+    // Some systems do not say in which call a thread sleeps.
+    let places = runChild(["sh", "-c", "cat /proc/\(probe.process)/task/*/wchan"]).output
+    if scene == "locked-item" && !places.contains("futex") { return }
+    let result = dump(probe, until: line)
+    #expect(result.output.hasPrefix(line), "\(result.output)\(result.errors)")
+    #expect(result.status == 0)
+    // Not if a thread has had work during the last hour.
+    let recent = dump(String(probe.process), ["--stuck-after", "3600"])
+    #expect(recent.output.hasPrefix("Nothing is stuck."), "\(recent.output)")
+  }
+
+  @Test func `finds the forgotten leave of a main thread that no event can wake`() {
+    let probe = HangingProbe("wait-on-main-thread")
+    let line = "Suspected forgotten leave: 1 thread waits for a group, and no thread has"
+    let result = dump(probe, until: line)
+    #expect(result.output.hasPrefix(line), "\(result.output)\(result.errors)")
+    #expect(result.status == 1)
+  }
+
+  @Test func `lets no thread of the program run`() throws {
+    let probe = HangingProbe("blocked-by-semaphore")
+    _ = dump(probe, until: "Suspected deadlock")
+    // A thread that makes a system call has run: the kernel counts each time that it sleeps again.
+    func switches() -> [String] {
+      let tasks = runChild(["sh", "-c", "cat /proc/\(probe.process)/task/*/status"]).lines
+      return tasks.filter { $0.contains("ctxt_switches") }
+    }
+    // The waiting thread looks for deadlocks by itself, in pauses that double.
+    var wasQuiet = false
+    for _ in 0..<50 where !wasQuiet {
+      let before = switches()
+      let result = dump(String(probe.process), ["--all", "--stuck-after", "0"])
+      #expect(result.status == 1)
+      wasQuiet = !before.isEmpty && switches() == before
+    }
+    #expect(wasQuiet)
+  }
+
+  @Test func `shows 10,000 queues and 1,000 threads`() {
+    let probe = HangingProbe("crowd")
+    let line = "Queue 'stuck' is stuck behind one item: 1000 threads wait for it."
+    #expect(dump(probe, until: line).output.hasPrefix(line))
+    let all = dump(String(probe.process), ["--all"])
+    #expect(all.output.contains("\nQueues (1000"), "\(all.output.suffix(200))")
+    #expect(all.output.contains("\n  'crowd.9999' serial"))
+  }
+
   @Test func `finds nothing in a healthy process`() {
     let probe = HangingProbe("healthy")
     for _ in 0..<10 {

@@ -41,9 +41,9 @@ private let probe = "\(buildFolder)/RecordProbe"
 func recordCount(_ items: Int, to path: String) { record(["count", "\(items)"], to: path) }
 
 /// Records the probe with arguments.
-func record(_ arguments: [String], to path: String) {
+func record(_ arguments: [String], to path: String, _ options: [String] = []) {
   unlink(path)
-  let recorder = PipedChild([command, "record", "-o", path, "--", probe] + arguments)
+  let recorder = PipedChild([command, "record", "-o", path] + options + ["--", probe] + arguments)
   // The probe must not end before its board is found, or nothing would be recorded.
   recorder.waitForLine()
   for _ in 0..<deadlineSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
@@ -144,13 +144,16 @@ func contents(_ path: String) -> [UInt8] {
     #expect(record("/dev/null").status == 126)
   }
 
-  @Test func `survives damaged recordings`() throws {
-    let path = recordCount(200)
+  @Test(arguments: [[], ["--origins"]])
+  func `survives damaged recordings`(_ options: [String]) throws {
+    let path = "/tmp/grandcentral-test-\(getpid())-damaged\(options.count).gcrecord"
+    record(["count", "200"], to: path, options)
     defer { unlink(path) }
     let whole = contents(path)
     #expect(whole.count > 1000)
     var random = SeededGenerator(for: "damaged recordings")
-    for _ in 0..<300 {
+    // Each round names the code anew.
+    for _ in 0..<(options.isEmpty ? 300 : 30) {
       var bytes = whole
       for _ in 0..<Int.random(in: 1...20, using: &random) {
         let index = Int.random(in: 8..<bytes.count, using: &random)

@@ -154,6 +154,16 @@ private final class Supervision {
     #expect(report.dropFirst().prefix(2).allSatisfy { $0.contains(wait) }, "\(report)")
   }
 
+  @Test func `names the target that a thread of a deadlock holds`() throws {
+    let supervision = Supervision("deadlock-behind-target", [])
+    supervision.read(until: "in the same order.")
+    #expect(supervision.end().signal == SIGILL)
+    let wait = try Regex(
+      #"thread \d+ '\w+' waits for queue 'upper' for \S+ m?s, whose target 'base' is held by "#
+        + #"thread \d+ '\w+'\n"#)
+    #expect(supervision.text.contains(wait), "\(supervision.text)")
+  }
+
   @Test func `leaves nothing behind`() {
     let script = "echo $GRANDCENTRAL_BLACKBOX; touch $GRANDCENTRAL_BLACKBOX/x"
     let result = run([], ["sh", "-c", script])

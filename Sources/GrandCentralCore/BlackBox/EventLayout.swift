@@ -1,6 +1,7 @@
 // Room: BlackBox/EventLayout. Where the events of a recording lie on the board, and how an event is
 // packed. The reader in GrandCentralInside compiles against these numbers.
-//   header     words 64 and 65: what is recorded, and until when; other processes write these two
+//   header     words 64 to 66: what is recorded, until when, and the number of recordings; other
+//              processes write these
 //   directory  behind the records of queues: a header of 8 words for each chunk
 //   chunks     2,048 words each. A chunk has the events of one thread at a time
 // An event is one or more words:
@@ -12,6 +13,9 @@
 //   code            head, code: of the thread's starts from here on
 //   held            head, place alone: a queue that the thread is in when it waits; before wait
 //   timer           head, item: the nanoseconds by which it is late, in place of the address
+//   stack           head, item (number of frames as the place, id as the address), and the frames'
+//                   return addresses, innermost first: the thread submits from here, from now on
+//   origin          head, item (id as the address): the same for a stack that the chunk has already
 //   head   63…8 ticks │ 6…4 band, or the kind of wait │ 3…0 kind
 //   item   63…48 place of the queue │ 47…0 address of the node or object
 // The address of the node joins the submission of an item and its start: from one to the other, no
@@ -25,9 +29,14 @@ package enum EventLayout {
   /// The time in ticks from which on nothing is recorded. A recorder that is killed cannot clear
   /// the control word.
   package static var lease: Int { 65 }
+  /// The number of recordings that there have been.
+  package static var recordings: Int { 66 }
   package static var levelMask: UInt64 { 0xff }
   /// Ticks are those of the processor's counter; otherwise nanoseconds.
   package static var countsTicks: UInt64 { 0x100 }
+  /// The number of the recording, from this bit on. Each recorder counts it up, so that threads
+  /// name code and stacks again, which a new recorder has not read.
+  package static var recordingShift: UInt64 { 16 }
 
   package static var chunkCapacity: Int { 512 }
   package static var chunkWords: Int { scaled(2048, inModels: 2) }
@@ -55,6 +64,8 @@ package enum EventLayout {
 
   package static var tickBits: UInt64 { 56 }
   package static var addressMask: UInt64 { (1 << 48) - 1 }
+  /// The most frames of a stack.
+  package static var maxFrames: Int { 16 }
   /// One item in this number is recorded at the level `sampled`.
   package static var sampleInterval: UInt32 { 64 }
 
@@ -78,6 +89,10 @@ package enum EventKind: UInt8, Sendable {
   case queue = 6
   /// The thread that writes the chunk.
   case thread = 7
+  /// The stack from which the thread submits its next items.
+  case stack = 8
+  /// The same, for a stack that the chunk has already.
+  case origin = 9
   /// An event of a source starts: its handler.
   case sourceStart = 12
   /// A queue that a thread is in when it begins to wait.
@@ -87,11 +102,11 @@ package enum EventKind: UInt8, Sendable {
   /// The code that the next items of the thread run.
   case code = 15
 
-  /// The number of words, without those of a label.
+  /// The number of words, without those of a label or of frames.
   package var words: Int {
     switch self {
     case .end, .waitEnd: 1
-    case .submit, .start, .sourceStart, .wait, .queue, .held, .timer, .code: 2
+    case .submit, .start, .sourceStart, .wait, .queue, .held, .timer, .code, .stack, .origin: 2
     case .thread: 3
     }
   }
@@ -105,4 +120,6 @@ package enum EventLevel: UInt8, Sendable {
   case sampled = 2
   /// Every item and every wait.
   case items = 3
+  /// The same, and the stack from which each item is submitted.
+  case origins = 4
 }

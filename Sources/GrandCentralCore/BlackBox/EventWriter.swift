@@ -16,6 +16,10 @@ struct EventWriter {
   var seen: UInt32 = 0
   /// The code that the chunk names for the items that start, or 0.
   var code: UInt = 0
+  /// The control word for which the chunk names code and stacks.
+  var control: UInt64 = 0
+  /// What the thread notes about the stacks of its items: see EventOrigins.
+  var origins = OriginNotes()
 }
 
 extension WorkNode {
@@ -37,6 +41,7 @@ extension BlackBox {
     switch Process.environment("GRANDCENTRAL_RECORD") {
     case "items": level = .items
     case "sampled": level = .sampled
+    case "origins": level = .origins
     default: return 0
     }
     return UInt64(level.rawValue) | (gc_counts_ticks() ? EventLayout.countsTicks : 0)
@@ -74,6 +79,7 @@ extension BlackBox {
       node.traits = traits.union(.sampled)
     }
     guard let now = ticks(control, start) else { return }
+    if level(control) > everything { recordOrigin(control, writer, thread, now) }
     append(
       EventLayout.head(.submit, detail: traits.qos.rank.rawValue, ticks: now),
       EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place(of: queue)),
@@ -96,6 +102,7 @@ extension BlackBox {
     let code = isSource ? 0 : shared.codeReader(node)
     // Both events go into one chunk: a chunk says for itself what its items run.
     if room(for: 4, in: writer, thread, now) == nil { return node.run(on: thread) }
+    noteRecording(control, writer)
     if code != writer.pointee.code {
       writer.pointee.code = code
       append(
@@ -252,13 +259,13 @@ extension BlackBox {
     chunk.put(name.0, at: 1)
     chunk.put(name.1, at: 2)
     writer.pointee.used = 3
-    writer.pointee.code = 0
+    forgetNames(writer)
     chunk.publish(3)
   }
 
   /// The index of the next `count` words, in another chunk if this one is full.
   @inline(__always)
-  private static func room(
+  static func room(
     for count: Int, in writer: UnsafeMutablePointer<EventWriter>, _ thread: ThreadContext,
     _ now: UInt64
   ) -> Int? {
@@ -275,7 +282,7 @@ extension BlackBox {
     shared.eventChunks.give(writer.pointee.index, used: writer.pointee.used)
     guard let (chunk, taken) = takeChunk() else {
       thread.pointee.events = nil
-      writer.deallocate()
+      free(writer)
       return false
     }
     writer.pointee.chunk = chunk
@@ -303,6 +310,11 @@ extension BlackBox {
     thread.pointee.events = nil
     let writer = raw.assumingMemoryBound(to: EventWriter.self)
     shared.eventChunks.give(writer.pointee.index, used: writer.pointee.used)
+    free(writer)
+  }
+
+  private static func free(_ writer: UnsafeMutablePointer<EventWriter>) {
+    writer.pointee.origins.words?.deallocate()
     writer.deallocate()
   }
 }

@@ -37,7 +37,10 @@ package enum FindingWords {
     "waits for \(awaited) for \(duration(nanoseconds))"
   }
 
-  package static func held(by thread: String) -> String { ", held by \(thread)" }
+  /// `target`: the label of the queue that is held, if it is a target of the awaited one.
+  package static func held(by thread: String, target: String? = nil) -> String {
+    ", " + (target.map { "whose target '\($0)' is " } ?? "") + "held by \(thread)"
+  }
 
   /// A number of things and what they do.
   package static func count(_ number: UInt64, _ noun: String, _ verb: String) -> String {

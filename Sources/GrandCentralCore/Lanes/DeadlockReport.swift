@@ -6,12 +6,28 @@ enum DeadlockReport {
   static func fail(_ cycle: [LongWait]) -> Never {
     let lines = cycle.enumerated().map { index, wait in
       let awaited = FindingWords.queue(wait.lane.laneLabel)
+      let next = cycle[(index + 1) % cycle.count]
+      let target = target(of: wait.lane, heldBy: next.thread)?.laneLabel
       return describe(wait) + " " + FindingWords.wait(for: awaited, wait.age)
-        + FindingWords.held(by: describe(cycle[(index + 1) % cycle.count]))
+        + FindingWords.held(by: describe(next), target: target)
     }
     clientFault(
       FindingWords.text(
         FindingWords.deadlock(threads: cycle.count), lines + [FindingWords.deadlockAdvice]))
+  }
+
+  /// The target of a lane that a thread is inside; `nil`: it is inside the lane itself, or shares
+  /// it with others. Under the hierarchy lock.
+  private static func target(of lane: Lane, heldBy thread: ThreadContext) -> Lane? {
+    var next: Lane? = lane
+    while let one = next, one.kind != .root {
+      // relaxed: the thread is stuck, and the lock orders what it stored before.
+      if one.owner.load(ordering: .relaxed) == thread.ownerWord {
+        return one === lane ? nil : one
+      }
+      next = one.target
+    }
+    return nil
   }
 
   private static func describe(_ wait: LongWait) -> String {

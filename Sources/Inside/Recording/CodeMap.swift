@@ -37,11 +37,21 @@ extension CodeMap {
   }
 }
 
+/// A function, as a person knows it.
+package struct CodeName: Sendable {
+  /// With its place in the source where that is known.
+  package var text: String
+  /// Whether it is the engine's own, or the system's that starts threads and programs.
+  package var isOfEngine: Bool
+}
+
 /// Names addresses of one process.
 package enum CodeNames {
   /// The functions at the addresses, with their places in the source where those are known. An
   /// address that no file explains has no name.
-  package static func names(of addresses: [UInt64], in maps: [CodeMap]) -> [UInt64: String] {
+  package static func names(of addresses: [UInt64], in maps: [CodeMap])
+    -> [UInt64: CodeName]
+  {
     var inFile: [String: [(address: UInt64, offset: UInt64)]] = [:]
     for address in addresses {
       guard let map = maps.last(where: { $0.first <= address && address < $0.last }) else {
@@ -49,7 +59,7 @@ package enum CodeNames {
       }
       inFile[map.path, default: []].append((address, address - map.first &+ map.offset))
     }
-    var names: [UInt64: String] = [:]
+    var names: [UInt64: CodeName] = [:]
     for (path, places) in inFile {
       let file = SymbolFile(path: path)
       let found = places.compactMap { place in
@@ -59,11 +69,33 @@ package enum CodeNames {
       let lines = SourceLines.lines(in: path, at: found.map { file.closure(behind: $0.1) })
       let base = path.split(separator: "/").last.map(String.init) ?? path
       for (index, (address, position)) in found.enumerated() {
-        let function = file.function(at: position).map(readable) ?? "code of \(base)"
-        names[address] = function + (lines[index].map { " (\($0))" } ?? "")
+        let symbol = file.function(at: position)
+        let function = symbol.map(readable) ?? "code of \(base)"
+        names[address] = CodeName(
+          text: function + (lines[index].map { " (\($0))" } ?? ""),
+          isOfEngine: isOfEngine(symbol ?? "", in: base))
       }
     }
     return names
+  }
+
+  private static let engineModules = [
+    "$s16GrandCentralCore", "$s12GrandCentral", "$s17GrandCentralBoard",
+    "$s19GrandCentralExports", "$s22GrandCentralPrimitives",
+  ]
+
+  private static func isOfEngine(_ symbol: String, in file: String) -> Bool {
+    if ["libdispatch.so", "libc.so", "ld-linux"].contains(where: file.hasPrefix) { return true }
+    if ["dispatch_", "_dispatch_", "gc_", "_start", "__libc_"].contains(where: symbol.hasPrefix) {
+      return true
+    }
+    guard symbol.hasPrefix("$s") else { return false }
+    // A thunk that the compiler made between two kinds of closures.
+    if symbol.hasSuffix("TR") { return true }
+    guard engineModules.contains(where: symbol.hasPrefix) else { return false }
+    // The program's own members of the engine's types carry the name of the type.
+    let text = demangle(symbol) ?? ""
+    return !text.contains("(extension in ") || text.contains("(extension in GrandCentral")
   }
 
   /// A symbol as the source has it, without what says nothing to a reader.
@@ -74,6 +106,7 @@ package enum CodeNames {
       text.removeFirst(prefix.count)
     }
     if text.hasPrefix("closure #") { text = withoutTypes(text) }
+    if text.hasSuffix(" -> ()") { text.removeLast(" -> ()".count) }
     // "(parse in _171AC017307793BA002BB4244E2A49E2)": a private function.
     text = text.replacing(/\((\w+) in _[0-9A-F]{32}\)/) { String($0.1) }
     // Clang names the code of a block after its function.

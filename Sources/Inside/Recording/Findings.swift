@@ -70,7 +70,8 @@ struct RecordedAnalysis {
         kind: .hotQueue, queue: hot.queue.label,
         headline: "Hot queue: '\(hot.queue.label)' runs items \(Report.percent(hot.busyShare)) of "
           + "the time, and half of its items wait \(wait) or longer.",
-        details: costly(list) + ["Split its work over several queues, or submit less to it."],
+        details: costly(list) + commonOrigins(list)
+          + ["Split its work over several queues, or submit less to it."],
         item: longest)
     }
   }
@@ -106,7 +107,7 @@ struct RecordedAnalysis {
         kind: .longItem, queue: label(queue),
         headline: "Long item: queue '\(label(queue))' runs one item for "
           + "\(Report.time(ran(worst.item))) while \(Report.count(worst.behind, "item", "wait")).",
-        details: [describe(worst.item)] + waits(in: worst.item)
+        details: [describe(worst.item)] + origin(worst.item) + waits(in: worst.item)
           + ["Split the item, or run it on a queue of its own."],
         item: worst.item)
     }.sorted { ran($0.item ?? 0) > ran($1.item ?? 0) }
@@ -172,9 +173,8 @@ struct RecordedAnalysis {
         kind: .inversion, queue: label(queue),
         headline: "Inversion: \(found.waiter) waits \(Report.time(found.time)) in queue "
           + "'\(label(queue))' behind an item of class \(Self.name(holder.band)).",
-        details: [
-          describe(found.holder),
-          "Submit the work that others wait for at their class, or give it a queue of its own.",
+        details: [describe(found.holder)] + origin(found.holder) + [
+          "Submit the work that others wait for at their class, or give it a queue of its own."
         ],
         item: found.holder)
     }
@@ -199,9 +199,8 @@ struct RecordedAnalysis {
         kind: .lateTimer, queue: label(queue),
         headline: "Late timer: a timer of queue '\(label(queue))' runs its handler "
           + "\(Report.time(late)) after its time.",
-        details: [
-          describe(index), ahead,
-          "Give the timer a queue of its own, or one on which short items run.",
+        details: [describe(index)] + ahead + [
+          "Give the timer a queue of its own, or one on which short items run."
         ],
         item: index)
     }
@@ -218,9 +217,8 @@ struct RecordedAnalysis {
         kind: .starvedSource, queue: label(queue),
         headline: "Starved source: an event of a source of queue '\(label(queue))' waits "
           + "\(Report.time(waited)) for its handler.",
-        details: [
-          describe(index), ahead,
-          "Give the source a queue of its own, or one on which short items run.",
+        details: [describe(index)] + ahead + [
+          "Give the source a queue of its own, or one on which short items run."
         ],
         item: index)
     }
@@ -238,15 +236,17 @@ struct RecordedAnalysis {
 
   /// The item of the same queue that ran longest before an item, within a time. `nil`: none did,
   /// and a second or less was lost to something else, such as other processes.
-  private func ahead(of index: Int, for time: UInt64) -> String? {
+  private func ahead(of index: Int, for time: UInt64) -> [String]? {
     let start = recording.items[index].start
     let from = start > time ? start - time : 0
     let found = itemsOf[recording.items[index].queue]
       .filter { $0 != index && end($0) > from && recording.items[$0].start < start }
       .max { ran($0) < ran($1) }
-    if let found, ran(found) >= time / 4 { return "Before it ran: \(describe(found))" }
+    if let found, ran(found) >= time / 4 {
+      return ["Before it ran: \(describe(found))"] + origin(found)
+    }
     return time > 1_000_000_000
-      ? "No item of the queue ran before it for long: no thread was free." : nil
+      ? ["No item of the queue ran before it for long: no thread was free."] : nil
   }
 
   // MARK: Threads
@@ -285,7 +285,9 @@ struct RecordedAnalysis {
         headline: "Thread explosion: \(threads) threads are inside of items at "
           + "\(at(moment)); the pool's width is \(width).",
         details: sorted.prefix(8).map { "\($0.value.count) × queue \($0.key)" }
-          + ["Bound the number of items that wait at a time, or let them not wait."],
+          + commonOrigins(inside) + [
+            "Bound the number of items that wait at a time, or let them not wait."
+          ],
         item: sorted.first?.value.first)
     ]
   }
@@ -333,14 +335,18 @@ struct RecordedAnalysis {
         kind: .lockOrder, queue: label(edge.from),
         headline: "Possible deadlock: threads enter the queues \(names) by sync() in different "
           + "orders.",
-        details: cycle.compactMap { step in
-          seen[step].map { wait in
-            "\(thread(wait.thread)) in '\(label(step.from))' waits for '\(label(step.to))' at "
-              + "\(at(wait.start))" + (wait.item.map { ", in \(describe($0))" } ?? "")
-          }
+        details: cycle.flatMap { step in
+          seen[step].map { lines($0, from: step.from, to: step.to) } ?? []
         } + ["Let all threads enter them in the same order, or use async() for one."],
         item: seen[edge]?.item)
     }
+  }
+
+  /// A wait inside of a queue, and from where the waiting item was submitted.
+  private func lines(_ wait: RecordedWait, from: Int, to: Int) -> [String] {
+    let place = "\(thread(wait.thread)) in '\(label(from))' waits for '\(label(to))'"
+    guard let item = wait.item else { return ["\(place) at \(at(wait.start))"] }
+    return ["\(place) at \(at(wait.start)), in \(describe(item))"] + origin(item)
   }
 
   // MARK: Words

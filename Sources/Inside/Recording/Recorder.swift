@@ -55,8 +55,7 @@ package final class Recorder {
     try writeNames(snapshot)
     if !isFresh { reader.skip(board) }
     try renewLease()
-    let flags = countsTicks ? EventLayout.countsTicks : 0
-    try set(EventLayout.control, UInt64(level.rawValue) | flags)
+    try set(EventLayout.control, board.controlOfNewRecording(level, countsTicks: countsTicks))
   }
 
   /// Writes what has come since the last call.
@@ -149,6 +148,15 @@ package final class Recorder {
 }
 
 extension BoardFile {
+  /// Counts another recording, and returns its control word.
+  func controlOfNewRecording(_ level: EventLevel, countsTicks: Bool) -> UInt64 {
+    let counted = Snapshot.words(read(at: EventLayout.recordings * 8, count: 8)).first ?? 0
+    // A recording without a number of its own shows less of an earlier one's names.
+    _ = write(counted &+ 1, at: EventLayout.recordings * 8)
+    return UInt64(level.rawValue) | (countsTicks ? EventLayout.countsTicks : 0)
+      | (counted &+ 1) << EventLayout.recordingShift
+  }
+
   /// Writes a word of the header. False: errno says why.
   func write(_ word: UInt64, at offset: Int) -> Bool {
     var word = word

@@ -11,6 +11,8 @@ package struct RecordedItem: Sendable {
   package var thread: UInt32
   /// An index into `Recording.functions`: the code that the item runs, if it is known.
   package var function: Int?
+  /// An index into `Recording.origins`: from where it was submitted, if that was recorded.
+  package var origin: Int?
   /// The class at which the item runs, as a band: 1 background … 5 user-interactive.
   package var band: UInt8 = 0
   /// Whether it is an event of a source, and by how many nanoseconds its timer was late.
@@ -78,6 +80,17 @@ package struct RecordedFunction: Sendable {
   }
 }
 
+/// From where items were submitted.
+package struct RecordedOrigin: Sendable {
+  /// Return addresses, innermost first.
+  package var addresses: [UInt64]
+  /// The program's functions among them, without the engine's own, with their places in the source
+  /// where those are known.
+  package var frames: [String] = []
+
+  package init(addresses: [UInt64]) { self.addresses = addresses }
+}
+
 /// A recording that was read from a file. Times are nanoseconds of CLOCK_MONOTONIC.
 package struct Recording: Sendable {
   package var process = 0
@@ -89,6 +102,7 @@ package struct Recording: Sendable {
   package var threads: [UInt32: String] = [:]
   package var queues: [RecordedQueue] = []
   package var functions: [RecordedFunction] = []
+  package var origins: [RecordedOrigin] = []
   package var items: [RecordedItem] = []
   package var waits: [RecordedWait] = []
   /// Items that were submitted and did not start.
@@ -106,6 +120,8 @@ package struct Recording: Sendable {
     var address: UInt64
     /// Of a queue: an index into `queues`.
     var queue: Int
+    /// Of a submission: an index into `origins`.
+    var origin: Int?
   }
 
   /// Reads a file.
@@ -117,7 +133,8 @@ package struct Recording: Sendable {
   }
 
   package init(_ bytes: [UInt8], path: String) throws {
-    guard bytes.starts(with: RecordingFile.mark) else {
+    guard bytes.starts(with: RecordingFile.mark) || bytes.starts(with: RecordingFile.firstMark)
+    else {
       throw InsideError(
         "\(path) is no recording: its first bytes are wrong. 'grandcentral record' makes one.")
     }
@@ -133,9 +150,16 @@ package struct Recording: Sendable {
     var joiner = RecordingJoiner(self)
     joiner.join(&blocks)
     self = joiner.recording
-    let names = CodeNames.names(of: functions.map(\.address), in: blocks.maps)
+    // A return address may be that of the function behind: the call ends before it.
+    let calls = Set(origins.flatMap { $0.addresses.map { $0 &- 1 } })
+    let names = CodeNames.names(of: functions.map(\.address) + calls, in: blocks.maps)
     for index in functions.indices {
-      functions[index].text = names[functions[index].address] ?? ""
+      functions[index].text = names[functions[index].address]?.text ?? ""
+    }
+    for index in origins.indices {
+      origins[index].frames = origins[index].addresses.compactMap { address in
+        names[address &- 1].flatMap { $0.isOfEngine ? nil : $0.text }
+      }
     }
   }
 }

@@ -15,6 +15,8 @@ struct RecordingBlocks {
   /// The queues that had a place when the recording began or ended.
   var places: [UInt32: Int] = [:]
   var events: [Recording.Event] = []
+  /// The frames of stacks, by the stacks' ids.
+  var stacks: [UInt64: [UInt64]] = [:]
   var lostWords: UInt64 = 0
   private var clocks: [(ticks: UInt64, nanoseconds: UInt64)] = []
 
@@ -83,6 +85,7 @@ struct RecordingBlocks {
     else { return }
     var last = (place: UInt64(0), address: UInt64(0))
     var lastCode: UInt64 = 0
+    var stacks: [UInt64] = []
     while let first = block.byte() {
       guard let kind = EventKind(rawValue: first & 15), let passed = block.signed() else { return }
       ticks &+= UInt64(bitPattern: passed)
@@ -94,7 +97,11 @@ struct RecordingBlocks {
         if !name.isEmpty { threads[thread] = name }
         continue
       }
-      if kind.words == 2 {
+      if kind == .stack || kind == .origin {
+        guard let id = readStack(kind, &block, &stacks) else { return }
+        event.address = id
+      }
+      if kind.hasPlace {
         if first & RecordingFile.samePlace == 0 {
           guard let place = block.number() else { return }
           last.place = place
@@ -122,6 +129,31 @@ struct RecordingBlocks {
       }
       events.append(event)
     }
+  }
+}
+
+extension RecordingBlocks {
+  /// Reads a stack, or the number of one; returns its id.
+  fileprivate mutating func readStack(
+    _ kind: EventKind, _ block: inout ByteReader, _ stacks: inout [UInt64]
+  ) -> UInt64? {
+    if kind == .origin {
+      guard let number = block.number() else { return nil }
+      if number != 0 { return number <= UInt64(stacks.count) ? stacks[Int(number) - 1] : nil }
+    }
+    guard let id = block.number() else { return nil }
+    stacks.append(id)
+    if kind == .origin { return id }
+    guard let count = block.number(), count <= UInt64(EventLayout.maxFrames) else { return nil }
+    var frames: [UInt64] = []
+    var last: UInt64 = 0
+    for _ in 0..<count {
+      guard let difference = block.signed() else { return nil }
+      last &+= UInt64(bitPattern: difference)
+      frames.append(last)
+    }
+    self.stacks[id] = frames
+    return id
   }
 }
 

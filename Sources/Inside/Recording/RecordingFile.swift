@@ -5,13 +5,17 @@
 //   queue    place, kind, label; as on the board when the recording began or ended
 //   thread   id, name
 //   events   thread, first ticks; then for each event a byte (kind, detail, whether the queue is
-//            that of the event before), the ticks since the event before, and what the kind has
+//            that of the event before), the ticks since the event before, and what the kind has.
+//            A stack has its id, and the frames' addresses as differences; an origin has the number
+//            of a stack of the block, or 0 and the id
 //   lost     words
 //   map      first and last address, offset in the file, path: code of the process
 import GrandCentralCore
 
 package enum RecordingFile {
-  package static let mark = Array("GCRECRD1".utf8)
+  package static let mark = Array("GCRECRD2".utf8)
+  /// The mark of files without stacks, which are read too.
+  static let firstMark = Array("GCRECRD1".utf8)
 
   enum Block: UInt8 {
     case clock = 1
@@ -41,14 +45,16 @@ package enum RecordingFile {
       out.put(batch.base)
       var last = (ticks: batch.base, place: UInt64(0), address: UInt64(0))
       var lastCode: UInt64 = 0
+      var stacks: [UInt64: UInt64] = [:]
       for event in RawEvent.all(in: batch) {
-        let hasPlace = event.kind.words == 2
+        let hasPlace = event.kind.hasPlace
         let isSame = hasPlace && event.place == last.place
         out.bytes.append(
           event.kind.rawValue | event.detail << 4 | (isSame ? samePlace : 0))
         out.put(signed: Int64(bitPattern: event.ticks &- last.ticks))
         last.ticks = event.ticks
         if event.kind == .thread { out.put(event.text) }
+        putStack(event, &stacks, &out)
         guard hasPlace else { continue }
         if !isSame { out.put(event.place) }
         last.place = event.place
@@ -73,6 +79,33 @@ package enum RecordingFile {
   }
 }
 
+extension RecordingFile {
+  /// The stacks of a block are numbered from 1 on.
+  private static func putStack(
+    _ event: RawEvent, _ stacks: inout [UInt64: UInt64], _ out: inout ByteWriter
+  ) {
+    guard event.kind == .stack || event.kind == .origin else { return }
+    if event.kind == .origin {
+      out.put(stacks[event.address] ?? 0)
+      if stacks[event.address] != nil { return }
+    }
+    stacks[event.address] = UInt64(stacks.count + 1)
+    out.put(event.address)
+    if event.kind == .origin { return }
+    out.put(UInt64(event.frames.count))
+    var last: UInt64 = 0
+    for frame in event.frames {
+      out.put(signed: Int64(bitPattern: frame &- last))
+      last = frame
+    }
+  }
+}
+
+extension EventKind {
+  /// Whether the event names a queue.
+  var hasPlace: Bool { words == 2 && self != .stack && self != .origin }
+}
+
 /// An event as the board has it.
 struct RawEvent {
   var kind: EventKind
@@ -81,6 +114,7 @@ struct RawEvent {
   var place: UInt64 = 0
   var address: UInt64 = 0
   var text = ""
+  var frames: [UInt64] = []
 
   /// The events of a batch; ends at the first that makes no sense.
   static func all(in batch: EventBatch) -> [RawEvent] {
@@ -109,6 +143,12 @@ struct RawEvent {
         let label = Array(words[index..<index + (bytes + 7) / 8])
         event.text = label.isEmpty ? "" : Snapshot.text(label, at: 0, bytes: bytes)
         index += (bytes + 7) / 8
+      }
+      if kind == .stack {
+        let count = min(Int(event.place), EventLayout.maxFrames)
+        guard index + count <= words.count else { break }
+        event.frames = Array(words[index..<index + count])
+        index += count
       }
       events.append(event)
     }

@@ -11,9 +11,12 @@ struct RecordingJoiner {
     var waiting: Int?
     var held: [Int] = []
     var function: Int?
+    /// The stack from which the thread submits, as an index into `Recording.origins`.
+    var origin: Int?
   }
   private var threads: [UInt32: Thread] = [:]
   private var functionOf: [UInt64: Int] = [:]
+  private var originOf: [UInt64: Int] = [:]
 
   init(_ recording: Recording) { self.recording = recording }
 
@@ -43,6 +46,8 @@ struct RecordingJoiner {
     let time = blocks.time(event.ticks)
     switch event.kind {
     case .submit:
+      var event = event
+      event.origin = threads[event.thread]?.origin
       if submitted.updateValue(event, forKey: event.address) != nil { recording.unstarted += 1 }
     case .start, .sourceStart:
       let origin = submitted.removeValue(forKey: event.address)
@@ -52,6 +57,7 @@ struct RecordingJoiner {
         submitted: origin.map { (blocks.time($0.ticks), $0.thread) }, start: time,
         thread: event.thread, function: threads[event.thread]?.function)
       item.band = event.detail
+      item.origin = origin?.origin
       item.isSourceEvent = event.kind == .sourceStart
       if item.isSourceEvent { item.function = nil }
       recording.items.append(item)
@@ -73,8 +79,19 @@ struct RecordingJoiner {
       }
     case .code: threads[event.thread, default: Thread()].function = function(event.address)
     case .queue: names.name(event.place, event.queue)
+    case .stack, .origin:
+      threads[event.thread, default: Thread()].origin = origin(event.address, blocks)
     case .thread: break
     }
+  }
+
+  /// The index of a stack; `nil`: its frames are not known.
+  private mutating func origin(_ id: UInt64, _ blocks: RecordingBlocks) -> Int? {
+    if let known = originOf[id] { return known }
+    guard let frames = blocks.stacks[id], !frames.isEmpty else { return nil }
+    recording.origins.append(RecordedOrigin(addresses: frames))
+    originOf[id] = recording.origins.count - 1
+    return recording.origins.count - 1
   }
 
   private mutating func addWait(

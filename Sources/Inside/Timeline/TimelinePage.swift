@@ -9,7 +9,8 @@
 //   length     + 1; 0: the item has not ended
 //   submission signed, since that of the queue's item before; not if it was not recorded
 // Behind them are the waits: thread, kind, queue + 1, start, length. Times are nanoseconds since
-// the recording's start. data.js reads this.
+// the recording's start. If the recording has origins, one number for each item follows: the
+// origin's index + 1, or 0. data.js reads this.
 import GrandCentralCore
 
 package struct TimelinePage {
@@ -114,6 +115,9 @@ package struct TimelinePage {
       out.put(UInt64(start))
       out.put(UInt64(max(start, passed(wait.end ?? recording.end)) - start))
     }
+    if !recording.origins.isEmpty {
+      for item in recording.items { out.put(item.origin.map { UInt64($0) + 1 } ?? 0) }
+    }
     return out.bytes
   }
 
@@ -150,6 +154,9 @@ package struct TimelinePage {
         + finding.details.map(Self.quoted).joined(separator: ",") + "]"
         + (finding.item.map { ",\"item\":\($0)" } ?? "") + "}"
     }
+    let origins = recording.origins.map { origin in
+      "[\(origin.frames.map(Self.quoted).joined(separator: ","))]"
+    }
     return "{\"name\":\(Self.quoted(recording.name)),\"process\":\(recording.process),"
       + "\"length\":\(max(1, recording.end &- recording.start)),"
       + "\"interval\":\(recording.interval),\"lostBytes\":\(recording.lostWords &* 8),"
@@ -157,6 +164,7 @@ package struct TimelinePage {
       + "\"queues\":[\(queues.joined(separator: ","))],"
       + "\"threads\":[\(names.joined(separator: ","))],"
       + "\"codes\":[\(recording.functions.map { Self.quoted($0.text) }.joined(separator: ","))],"
+      + "\"origins\":[\(origins.joined(separator: ","))],"
       + "\"waitKinds\":[\(kinds.map(Self.quoted).joined(separator: ","))],"
       + "\"findings\":[\(findings.joined(separator: ","))]}"
   }

@@ -121,6 +121,76 @@ func thousandThreads() {
   for _ in 0..<1000 { startThread { queue.sync {} } }
 }
 
+/// 10,000 queues that have run an item each, and a thousand threads that wait for another one.
+let crowdedQueues = (0..<10_000).map { DispatchQueue(label: "crowd.\($0)") }
+
+func crowd() {
+  let done = DispatchGroup()
+  for queue in crowdedQueues { queue.async(group: done) {} }
+  done.wait()
+  thousandThreads()
+}
+
+/// Twelve requests that share two connections, which an error path does not give back.
+func exhaustedPool() {
+  let connections = DispatchSemaphore(value: 2)
+  let requests = DispatchQueue(label: "requests", attributes: .concurrent)
+  for _ in 0..<12 { requests.async { connections.wait() } }
+}
+
+/// The main thread stays alive in a group, and a timer brings work from time to time.
+let heartbeat = DispatchSource.makeTimerSource(queue: .global())
+
+func keptAlive() -> Never {
+  heartbeat.schedule(deadline: .now() + 3600, repeating: 3600)
+  heartbeat.setEventHandler {}
+  heartbeat.resume()
+  waitOnMainThread()
+}
+
+/// The main thread waits for a group that an item has not left.
+func waitOnMainThread() -> Never {
+  let group = DispatchGroup()
+  DispatchQueue.global().async(group: group) { group.enter() }
+  _ = write(STDOUT_FILENO, "ready\n", 6)
+  group.wait()
+  exit(70)
+}
+
+/// An item of a queue waits for a condition that no thread signals.
+func lockedItem() {
+  DispatchQueue(label: "imports").async {
+    let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    pthread_mutex_init(lock, nil)
+    pthread_cond_init(condition, nil)
+    pthread_mutex_lock(lock)
+    while true { pthread_cond_wait(condition, lock) }
+  }
+}
+
+/// Two items wait for each other's queues. One of these queues has an item that waits for its
+/// target, in which the other item is.
+func deadlockBehindTarget() {
+  let base = DispatchQueue(label: "base")
+  let upper = DispatchQueue(label: "upper", target: base)
+  let lower = DispatchQueue(label: "lower", target: base)
+  let other = DispatchQueue(label: "other")
+  let begun = DispatchSemaphore(value: 0)
+  let entered = DispatchSemaphore(value: 0)
+  lower.async {
+    begun.signal()
+    entered.wait()
+    other.sync {}
+  }
+  begun.wait()
+  other.async {
+    upper.async {}
+    entered.signal()
+    upper.sync {}
+  }
+}
+
 /// Closes each descriptor beyond the first three, as a daemon does, with that of the board.
 func closeDescriptors() {
   for descriptor in Int32(3)..<1024 { close(descriptor) }
@@ -240,6 +310,12 @@ func printLine(_ text: String) {
     case "deadlock-of-sync": deadlockOfSync()
     case "forgotten-leave": forgottenLeave()
     case "thousand-threads": thousandThreads()
+    case "crowd": crowd()
+    case "exhausted-pool": exhaustedPool()
+    case "kept-alive": keptAlive()
+    case "wait-on-main-thread": waitOnMainThread()
+    case "locked-item": lockedItem()
+    case "deadlock-behind-target": deadlockBehindTarget()
     case "closed-descriptors":
       blocked()
       closeDescriptors()

@@ -54,6 +54,8 @@ function decode() {
     queue: new Uint32Array(count),
     submitter: new Uint32Array(count),
     code: new Uint32Array(count),
+    // The origin's number + 1; empty: origins were not recorded.
+    origin: new Uint32Array(about.origins.length > 0 ? count : 0),
     unfinished: new Set(),
     waits: [],
   };
@@ -96,6 +98,7 @@ function decode() {
     const start = numbers.next();
     data.waits.push({ thread, kind, queue: queue - 1, start, end: start + numbers.next() });
   }
+  for (let item = 0; item < data.origin.length; item++) data.origin[item] = numbers.next();
   return data;
 }
 
@@ -135,6 +138,11 @@ function threadName(thread) {
 
 function codeName(item) {
   return data.code[item] === 0 ? "" : about.codes[data.code[item] - 1];
+}
+
+// The functions from which the item was submitted, innermost first.
+function originNames(item) {
+  return data.origin[item] > 0 ? about.origins[data.origin[item] - 1] : [];
 }
 
 function waitName(wait) {

@@ -50,6 +50,8 @@ function showPanel() {
     row("submitted by", inside < 0 ? thread
       : linkTo(inside, `an item of ${queueName(data.queue[inside])}, on ${thread}`));
   }
+  const frames = originNames(item);
+  for (const [depth, frame] of frames.entries()) row(depth === 0 ? "from" : "called by", frame);
   row("started at", moment(data.start[item]));
   if (selectedChildren.length > 0) {
     const count = plural(selectedChildren.length, "item");
@@ -124,8 +126,9 @@ function matcherOf(text) {
   const isQueue = about.queues.map((_, queue) => has(queueName(queue)));
   const isThread = about.threads.map((_, thread) => has(threadName(thread)));
   const isCode = [false, ...about.codes.map(has)];
+  const isOrigin = [false, ...about.origins.map((frames) => frames.some(has))];
   return (item) => isQueue[data.queue[item]] || isThread[data.thread[item]]
-    || isCode[data.code[item]];
+    || isCode[data.code[item]] || isOrigin[data.origin[item] ?? 0];
 }
 
 function searchFor(text) {

@@ -1,0 +1,109 @@
+// What looks like a hang and may be a program that waits for events. A program whose last thread
+// waits for a semaphore hangs, or is a consumer without work; nothing on the board tells these
+// apart. So it is a possibility, or, for a group that no thread can leave, a suspicion.
+
+/// What may hang, in words.
+package struct Possibility: Sendable, Equatable {
+  package let headline: String
+  package let details: [String]
+}
+
+extension Analysis {
+  /// Whether no thread can continue by itself: all are idle, asleep in the system, or wait for a
+  /// group or a semaphore; and none has worked for as long as a wait must last to be reported.
+  private var isQuiet: Bool {
+    snapshot.threads.allSatisfy { thread in
+      switch thread.activity {
+      case .none: true
+      case .idle: age(thread.since) >= stuckAfter
+      case .running: isAsleep(thread.id) == true
+      case .waiting: thread.wait == .group || thread.wait == .semaphore
+      }
+    }
+  }
+
+  /// Whether the main thread may wait for a group to keep the program alive: events come, or did
+  /// until a moment ago.
+  func isKeptAlive(_ main: ThreadRecord) -> Bool { !isQuiet || mayGetEvents() }
+
+  /// What may hang. Empty if there are findings, which say more.
+  package func possibilities() -> [Possibility] {
+    guard isQuiet, findings().isEmpty else { return [] }
+    return semaphores() + keptAlive() + locks()
+  }
+
+  private static var advice: String {
+    "A program that waits for events looks the same. If this one does, nothing is wrong."
+  }
+
+  /// Semaphores for which threads wait.
+  private func semaphores() -> [Possibility] {
+    let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .semaphore && isOld($0) }
+    return Dictionary(grouping: waiters, by: \.object)
+      .sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.prefix(4).map { _, all in
+        let own = all.lazy.compactMap { ($0.held + [$0.queue]).first { $0 != 0 } }.first
+        let place = own.map { " in queue '\(label($0))'" } ?? ""
+        return Possibility(
+          headline: "Possibly stuck: \(Self.threads(all.count, "wait")) for one semaphore\(place), "
+            + "and no thread has work that could signal it.",
+          details: all.prefix(8).map { "\(describe($0)) \(doing($0))" } + [
+            "Call signal() once per wait(), on every path, and not on a thread or queue that waits.",
+            Self.advice,
+          ])
+      }
+  }
+
+  /// A main thread that waits for a group while events may come.
+  private func keptAlive() -> [Possibility] {
+    waiting.map { snapshot.threads[$0] }.filter { $0.isMain && $0.wait == .group && isOld($0) }.map
+    {
+      Possibility(
+        headline: "Possibly stuck: the main thread waits for a group, and no thread has work that "
+          + "could leave it. A timer or a descriptor may.",
+        details: [
+          "\(describe($0)) \(doing($0))", "Call leave() once per enter(), on every path.",
+          Self.advice,
+        ])
+    }
+  }
+
+  /// Items that sleep on a lock or a condition of the system's library.
+  private func locks() -> [Possibility] {
+    let sleepers = snapshot.threads.filter {
+      $0.activity == .running && $0.queue != 0 && age($0.queueSince) >= stuckAfter
+        && isInLock($0.id)
+    }
+    guard let first = sleepers.first else { return [] }
+    return [
+      Possibility(
+        headline: "Possibly stuck: an item of queue '\(label(first.queue))' sleeps on a lock or a "
+          + "condition, and no thread has work that could end that.",
+        details: sleepers.prefix(8).map { "\(describe($0)) \(doing($0))" } + [Self.advice])
+    ]
+  }
+}
+
+extension Analysis {
+  /// Groups for which a thread waits, while no thread of the process has work that could leave one.
+  func forgottenLeave() -> [Finding] {
+    let hasWork = snapshot.threads.contains { thread in
+      switch thread.activity {
+      case .none, .idle: false
+      case .running: isAsleep(thread.id) != true
+      case .waiting: thread.wait != .group
+      }
+    }
+    let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .group && isOld($0) }
+    if hasWork || waiters.isEmpty { return [] }
+    if waiters.allSatisfy({ $0.isMain && isKeptAlive($0) }) { return [] }
+    return Dictionary(grouping: waiters, by: \.object).sorted { $0.key < $1.key }.map {
+      Finding(
+        kind: .forgottenLeave, subject: "\($0)",
+        headline: "Suspected forgotten leave: \(Self.threads($1.count, "wait")) for a group, "
+          + "and no thread has work that could leave it.",
+        details: $1.map { "\(describe($0)) \(doing($0))" } + [
+          "Call leave() once per enter(), on every path."
+        ])
+    }
+  }
+}
