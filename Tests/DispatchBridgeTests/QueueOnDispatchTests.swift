@@ -119,7 +119,8 @@ struct QueueOnDispatchTests {
     }
     let errors = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(errors.contains("BUG IN CLIENT OF GRAND CENTRAL: "), "\(errors)")
-    #expect(errors.contains("theirs.self.ours"), "\(errors)")
+    // In one engine the report names the queue that is held, between two the new one.
+    #expect(errors.contains("'theirs.self"), "\(errors)")
   }
 
   @Test func `leaves nothing behind when it is released at once or with work`() {
