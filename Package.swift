@@ -32,6 +32,7 @@ let package = Package(
   products: [
     .library(name: "GrandCentral", targets: ["GrandCentral"]),
     .library(name: "GrandCentralDropIn", targets: ["GrandCentralDropIn"]),
+    .library(name: "GrandCentralDispatchBridge", targets: ["GrandCentralDispatchBridge"]),
     .executable(name: "grandcentral", targets: ["grandcentral"]),
   ],
   traits: [
@@ -80,6 +81,12 @@ let package = Package(
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralBoard", "GrandCentralCore"],
       swiftSettings: language),
+    // Queues and data of Dispatch on queues and data of this engine, and the other way. A product
+    // of its own, because it links the toolchain's Dispatch.
+    .target(
+      name: "GrandCentralDispatchBridge",
+      dependencies: ["CGrandCentralLinux", "GrandCentral", "GrandCentralCore"],
+      path: "Sources/DispatchBridge", swiftSettings: language),
 
     // Finds the board of another process, and records what it does.
     .target(
@@ -180,6 +187,10 @@ let package = Package(
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", testSupport],
       exclude: ["Lists", "Programs"],
+      swiftSettings: language),
+    .testTarget(
+      name: "DispatchBridgeTests",
+      dependencies: ["GrandCentral", "GrandCentralDispatchBridge", testSupport],
       swiftSettings: language),
     // Tests programs on the drop-in library, which its script builds, in separate processes.
     .testTarget(

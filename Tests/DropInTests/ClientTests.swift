@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -26,6 +27,28 @@ import Testing
 
   @Test func `a C program without blocks runs`() throws {
     try expectSame(Client(c: "Functions.c", compiler: "gcc"), says: functionLines)
+  }
+
+  @Test(arguments: ["gcc", "clang"]) func `the example in C counts words`(
+    _ compiler: String
+  ) throws {
+    let client = try Client(
+      c: "../../../Examples/C/words.c", compiler: compiler, flags: ["-Wall", "-Werror"])
+    let scratch = ScratchFolder()
+    let files = (1...40).map { scratch["\($0)"] }
+    for (index, file) in files.enumerated() {
+      try String(repeating: "a word\n", count: index).write(
+        toFile: file, atomically: true, encoding: .utf8)
+    }
+    let end = try client.runOnOurs(files)
+    #expect(end.status == 0, "\(end)")
+    #expect(end.errors.isEmpty, "\(end)")
+    #expect(
+      Set(end.lines.dropLast()) == Set(files.enumerated().map { "\(2 * $0) \($1)" }))
+    #expect(end.lines.last == "1560 in all")
+    let missing = try client.runOnOurs([scratch["missing"]])
+    #expect(missing.status == 1)
+    #expect(missing.errors == "words: cannot read '\(scratch["missing"])'\n")
   }
 
   private let functionLines = [

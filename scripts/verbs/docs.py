@@ -156,7 +156,7 @@ def main():
     if os.path.exists(output) and not os.path.isdir(os.path.join(output, "data", "documentation")):
         if not os.path.isdir(output) or os.listdir(output):
             sys.exit(f"docs: {options.output} holds something other than a site; name a new or empty folder")
-    folder = modulebuild.build()
+    folder = modulebuild.build("GrandCentral")
     with tempfile.TemporaryDirectory() as graphs:
         graph = symbolgraph.make(folder, os.path.join(graphs, f"{symbolgraph.MODULE}.symbols.json"))
         shutil.rmtree(output, ignore_errors=True)

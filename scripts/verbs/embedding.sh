@@ -33,7 +33,8 @@ operations: 100
 tasks: 100
 a sleep's end: true
 an item: true
-main actor: true"
+main actor: true
+bridges: true"
 libraries=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib
 
 # The names that only the toolchain's archive defines. A program that links any part of it has some

@@ -36,7 +36,7 @@ mmdebstrap --quiet --variant=minbase --include=gcc,libc6-dev,pkgconf,cmake,make,
 mkdir "$root/packages" "$root/programs"
 cp "$made"/*.deb "$root/packages"
 cp "$made"/*.tar.gz "$root/programs"
-cp scripts/lib/package-test/* "$root/programs"
+cp scripts/lib/package-test/* Examples/C/words.c "$root/programs"
 
 # /proc is what the command reads, /dev/shm holds boards.
 in_root() {

@@ -39,8 +39,8 @@ SEEDS = "a block that must fail"
 # that every checkout has.
 SAME = ("hash_2_1", "hash_3_1", "hash_4_1", "hash_5_1")
 TREE = "Sources/GrandCentral"
-MODULES = ("GrandCentral", "GrandCentralBoard", "GrandCentralCore", "GrandCentralPrimitives",
-           "CGrandCentralLinux")
+MODULES = ("GrandCentral", "GrandCentralDispatchBridge", "GrandCentralBoard", "GrandCentralCore",
+           "GrandCentralPrimitives", "CGrandCentralLinux")
 # Compiled with a trait only; its example is a whole program, which ExecutorFactoryTests runs.
 NOT_IN_THIS_BUILD = "Sources/GrandCentral/ExecutorFactory.swift"
 STOPS = {-signal.SIGILL, -signal.SIGTRAP, -signal.SIGABRT}
@@ -153,7 +153,7 @@ class Swift:
     """Compiles against the module of this build, in the folder where scripts/dev build puts it."""
 
     def __init__(self):
-        self.build = modulebuild.build()
+        self.build = modulebuild.build("GrandCentral", "GrandCentralDispatchBridge")
         self.objects = [
             path for module in MODULES
             for path in glob.glob(f"{self.build}/{module}.build/**/*.o", recursive=True)]

@@ -371,9 +371,9 @@ private enum Leaving {
 
 extension Lane {
   /// How many nodes wait, as far as the owner can see without blocking submitters. Used by
-  /// MainQueue.
+  /// MainQueue and HostedQueue.
   final func queuedForOwner() -> Int {
-    // Only the main lane is counted, and it is never suspended.
+    // Only bound lanes are counted, and they are never suspended.
     if batch == nil { _ = takePending() }
     var count = 0
     var node = batch

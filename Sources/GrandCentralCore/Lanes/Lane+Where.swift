@@ -67,8 +67,13 @@ extension Lane {
     isCurrent(on: thread) && !isHeldAlone(by: thread)
   }
 
-  /// Whether this bound lane belongs to `thread`.
-  final func isBoundTo(_ thread: ThreadContext) -> Bool { thread == ThreadRegistry.mainThread }
+  /// The bound lane at the end of this lane's targets. Only for a holder of the lane whose
+  /// hierarchy enterSlowly() found to end there.
+  final var boundEnd: Lane {
+    var lane = self
+    while lane.kind != .bound { lane = lane.withTarget { $0 } }
+    return lane
+  }
 
   /// This lane, its target, and so on up to the root. Only for a holder of the lane.
   final var hierarchy: some Sequence<Lane> { sequence(first: self) { $0.target } }

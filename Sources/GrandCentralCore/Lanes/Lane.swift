@@ -170,10 +170,17 @@ public class _Lane: DispatchObject {
   /// How many items an activation runs before it moves behind other work of the target.
   var drainQuota: Int { 1024 }
 
-  /// Wakes the thread of a bound lane: there is work. Overridden by Queues/MainQueue.
+  /// Wakes the thread of a bound lane: there is work. Overridden by Queues/MainQueue
+  /// and HostedQueue.
   func wakeBoundThread() {
     engineFault("Queue '\(laneLabel)' is bound to no thread.")
   }
+
+  /// The thread that drains a bound lane; `nil`: none does now. Overridden by Queues/HostedQueue.
+  var boundThread: ThreadContext? { ThreadRegistry.mainThread }
+
+  /// Whether this bound lane belongs to `thread`, which calls.
+  func isBoundTo(_ thread: ThreadContext) -> Bool { thread == boundThread }
 
   override final func runCarried(_ node: WorkNode, on thread: ThreadContext) {
     runAdmitted(node, on: thread)

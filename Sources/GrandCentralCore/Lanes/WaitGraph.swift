@@ -114,7 +114,7 @@ enum WaitGraph {
     var next: Lane? = wait.lane
     while let lane = next, lane.kind != .root {
       if lane.kind == .bound {
-        return Obstacle(threads: ThreadRegistry.mainThread.map { [$0] } ?? [])
+        return Obstacle(threads: lane.boundThread.map { [$0] } ?? [])
       }
       // relaxed: only a registered thread counts, and the lock orders what it stored before.
       if let inside = ThreadContext(bitPattern: lane.owner.load(ordering: .relaxed)) {

@@ -80,7 +80,7 @@ enum QoSPropagation {
 
   /// The class or floor that a queue hands down to the queues that target it.
   static func handedDown(queue: PackedQoS, inherited: PackedQoS, isMain: Bool) -> PackedQoS {
-    if isMain { return queue.enforced }
+    if isMain && queue.rawValue != 0 { return queue.enforced }
     if queue.rawValue == 0 { return inherited }
     if inherited.isEnforced { return mostUrgent(queue.own, inherited).enforced }
     if !queue.isFloor { return queue.own }

@@ -120,15 +120,15 @@ extension DispatchQueue {
 
   // MARK: On another thread
 
-  /// Runs `work` on the main thread. enterSlowly() returned false: the caller holds every lane up
-  /// to the main queue.
+  /// Runs `work` on the main thread, or where a hosted queue runs its items. enterSlowly() returned
+  /// false: the caller holds every lane up to that bound one.
   @usableFromInline @inline(never)
   final func runOnMain<T>(
     _ thread: ThreadContext, barrier: Bool, _ work: () throws -> T,
     rescue: (any Error) throws -> T
   ) rethrows -> T {
     defer { leaveSlowly(thread, barrier: barrier) }
-    return try runRemotely(thread, on: Runtime.shared.main, barrier: true, work, rescue: rescue)
+    return try runRemotely(thread, on: boundEnd, barrier: true, work, rescue: rescue)
   }
 
   /// Sends `work` to `lane` as an item and waits until it has run there.
@@ -148,6 +148,20 @@ extension DispatchQueue {
     case .success(let value): return value
     case .failure(let error): return try rescue(error)
     }
+  }
+}
+
+extension DispatchQueue {
+  /// Runs a closure on this queue, as the generic `sync(execute:)` does.
+  ///
+  /// Calls prefer the generic method. This one makes `queue.sync(execute:)` a value of type
+  /// `(() -> Void) -> Void`, which a function that rethrows cannot be.
+  ///
+  /// - Parameter work: the closure to run.
+  /// - Source: Apple, Dispatch, `DispatchQueue.sync(execute:)`.
+  @inlinable @inline(__always) @_disfavoredOverload
+  public final func sync(execute work: () -> Void) {
+    syncAs(syncToken, execute: work)
   }
 }
 
@@ -178,7 +192,7 @@ extension DispatchQueue {
     if enterSlowly(thread, barrier: barrier) {
       withFrame(thread) { function(context) }
     } else {
-      callRemotely(thread, on: Runtime.shared.main, barrier: true, function, context)
+      callRemotely(thread, on: boundEnd, barrier: true, function, context)
     }
     leaveSlowly(thread, barrier: barrier)
   }

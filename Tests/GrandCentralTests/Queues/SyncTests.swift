@@ -5,6 +5,17 @@ import Testing
 @Suite("sync") struct SyncTests {
   private struct Refusal: Error, Equatable { let reason: String }
 
+  @Test func `is a value without errors, as Dispatch's is`() {
+    let queue = DispatchQueue(label: "sync.value")
+    let run: (() -> Void) -> Void = queue.sync(execute:)
+    var count = 0
+    run {
+      dispatchPrecondition(condition: .onQueue(queue))
+      count += 1
+    }
+    #expect(count == 1)
+  }
+
   @Test func `returns the closure's value`() {
     let queue = DispatchQueue(label: "sync.value")
     #expect(queue.sync { 42 } == 42)

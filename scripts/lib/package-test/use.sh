@@ -7,6 +7,8 @@ gcc -Wall -Werror sum.c -o sum $(pkg-config --cflags --libs grandcentral)
 ./sum
 clang -Wall -Werror blocks.c -o blocks $(pkg-config --cflags --libs grandcentral-blocks)
 ./blocks
+gcc -Wall -Werror words.c -o words $(pkg-config --cflags --libs grandcentral)
+./words sum.c blocks.c
 mkdir cmake && (cd cmake && cmake .. >/dev/null && make -s && ./sum-cmake)
 
 with-grandcentral ./sum

@@ -47,5 +47,6 @@ func tasks(_ count: Int) async -> Int {
     print("an item: \(item)")
     await MainActor.run { dispatchPrecondition(condition: .onQueue(.main)) }
     print("main actor: true")
+    print("bridges: \(bridgesAreTargets() && bridgesKeepBytes())")
   }
 }

@@ -1,0 +1,49 @@
+// Room: Queues/HostedQueue. A serial queue whose items another scheduler runs: the host.
+// It is bound as the main queue is, but not to one thread: the lane announces itself to the host,
+// and the host calls perform() once for each announcement, on any thread. Closures of sync() are
+// sent there too, so whatever the host excludes stays excluded.
+//   idle ─push→ announced ─perform()→ draining ─→ idle, or announced again (the rest of the list)
+// Invariant: perform() runs as often as `announce` is called, and never drains twice at once. An
+// announced lane is locked until the call drains it, so no other announcement is made meanwhile.
+import CGrandCentralLinux
+
+package final class HostedQueue: DispatchQueue, @unchecked Sendable {
+  private let announce: @Sendable (HostedQueue) -> Void
+  private let isOnHost: @Sendable () -> Bool
+  /// The thread inside perform(), for the search for deadlocks; 0: none.
+  private let performer = Atomic<UInt>(0)
+
+  /// `announce` makes the host call perform() once. `isOnHost`: whether the calling thread already
+  /// runs work of the host, which perform() therefore waits for.
+  package init(
+    label: String, announce: @escaping @Sendable (HostedQueue) -> Void,
+    isOnHost: @escaping @Sendable () -> Bool
+  ) {
+    self.announce = announce
+    self.isOnHost = isOnHost
+    super.init(root: label, kind: .bound, qos: .unspecified)
+  }
+
+  override func wakeBoundThread() { announce(self) }
+
+  override var boundThread: ThreadContext? {
+    // relaxed: an identity that is compared only; a stale one makes no cycle, because the thread
+    // must also wait, registered, inside perform().
+    ThreadContext(bitPattern: performer.load(ordering: .relaxed))
+  }
+
+  override func isBoundTo(_ thread: ThreadContext) -> Bool { isOnHost() }
+
+  /// Runs what is queued now, on the calling thread. Only for the host, once for each announcement.
+  /// The caller keeps the queue alive.
+  package func perform() {
+    let thread = currentThread()
+    let word = UInt(bitPattern: thread)
+    performer.store(word, ordering: .relaxed)
+    if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
+    // The drain may have announced the lane again, and another thread may be in the next call. It
+    // keeps its value, because only this thread's own is cleared.
+    _ = performer.compareExchange(
+      expected: word, desired: 0, successOrdering: .relaxed, failureOrdering: .relaxed)
+  }
+}
