@@ -66,7 +66,7 @@ import Testing
       defer { unlink(path) }
       // On a busy machine the program may not run at all for a second.
       var items: [RecordedItem] = []
-      for _ in 0..<patienceSeconds where items.isEmpty {
+      for _ in 0..<deadlineSeconds where items.isEmpty {
         let result = runChild(
           [command, "record", "\(program.process)", "--seconds", "1", "--origins", "-o", path])
         #expect(result.status == 0, "\(result)")

@@ -4,7 +4,7 @@
 #   scripts/dev dropin [release|debug] [FOLDER]     by default release, in .build-dropin/release
 #   DROPIN_SANITIZER=address scripts/dev dropin     or thread: for programs with the same sanitizer
 #   DROPIN_ARCHITECTURE=arm64 scripts/dev dropin    for another architecture (scripts/dev arm64)
-#   DROPIN_FRAMES=1 scripts/dev dropin              with frame pointers, in .build-dropin/release-frames
+#   DROPIN_FRAMES=1 scripts/dev dropin              with frame pointers, in release-frames
 #
 # The library is one module. Its sources, the engine's and those of the layer below are compiled
 # together, without the modules that the compiler imports implicitly, because the Concurrency
