@@ -226,9 +226,11 @@ extension Lane {
   /// before each item. Returns what giveUp() returns.
   @inline(never)
   private final func look(_ isSuspended: Bool, on thread: ThreadContext) -> Bool? {
+    if isSuspended, let releases = giveUp(because: .suspended, on: thread) { return releases }
+    // Also where a suspension has just ended: what was pushed meanwhile counts for the next choice.
     // An empty private list is filled where it is served.
-    let isSuspended = isSuspended || ordersByBand && batch != nil && takePendingByBand()
-    return isSuspended ? giveUp(because: .suspended, on: thread) : nil
+    guard ordersByBand && batch != nil && takePendingByBand() else { return nil }
+    return giveUp(because: .suspended, on: thread)
   }
 
   // MARK: The private list

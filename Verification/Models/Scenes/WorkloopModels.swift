@@ -92,6 +92,25 @@ extension Catalogue {
         }
         scene.finally { loop.expect(12) }
       },
+      EngineModel("workloop: urgent work comes during a suspension") { scene in
+        let loop = WorkloopScene(isInactive: true)
+        let isPushed = DispatchSemaphore(value: 0, spinLimit: 0)
+        scene.thread("activates") {
+          loop.async(1, .utility) {
+            loop.workloop.suspend()
+            loop.async(3, .userInitiated)
+            isPushed.signal()
+          }
+          loop.async(2, .utility)
+          loop.workloop.activate()
+        }
+        // The owner may look while the suspension holds, and give up when it has ended.
+        scene.thread("resumes") {
+          isPushed.wait()
+          loop.workloop.resume()
+        }
+        scene.finally { loop.expect(132) }
+      },
       EngineModel("workloop: a queue that targets it", reach: .bounded(preemptions: 2)) { scene in
         let loop = WorkloopScene()
         let queue = DispatchQueue(label: "above", target: loop.workloop)
