@@ -76,7 +76,7 @@ private struct RunLoopEnd: @unchecked Sendable {
   let descriptor: Int32
 
   init(label: String) {
-    guard let made = RunLoopThread.shared.make(label: label) else {
+    guard let made = RunLoopThread.shared.make() else {
       clientFault("libdispatch refuses queue '\(label)', a queue for run loops.")
     }
     object = made
@@ -132,7 +132,6 @@ private final class RunLoopThread: @unchecked Sendable {
   private let calls = GrandCentral.DispatchQueue(label: "grandcentral.bridge")
   private let asked = GrandCentral.DispatchSemaphore(value: 0)
   private let answered = GrandCentral.DispatchSemaphore(value: 0)
-  private var label = ""
   private var made: UnsafeMutableRawPointer?
 
   private init() {
@@ -151,9 +150,8 @@ private final class RunLoopThread: @unchecked Sendable {
     pthread_detach(thread)
   }
 
-  func make(label: String) -> UnsafeMutableRawPointer? {
+  func make() -> UnsafeMutableRawPointer? {
     calls.sync {
-      self.label = label
       asked.signal()
       answered.wait()
       return made
@@ -162,7 +160,13 @@ private final class RunLoopThread: @unchecked Sendable {
 
   private func answer() {
     asked.wait()
-    made = gc_bridge_make_run_loop_queue(label, 0)
+    // The library keeps the pointer. Users see the label of the queue that targets this one.
+    let label: StaticString = "grandcentral.bridge"
+    made = label.withUTF8Buffer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        gc_bridge_make_run_loop_queue($0.baseAddress.unsafelyUnwrapped, 0)
+      }
+    }
     answered.signal()
   }
 }

@@ -1,6 +1,7 @@
 // A queue of Grand Central whose items run on a queue of Dispatch.
 public import Dispatch
 public import GrandCentral
+import CGrandCentralLinux
 import GrandCentralCore
 
 extension Dispatch.DispatchQueue {
@@ -11,8 +12,8 @@ extension Dispatch.DispatchQueue {
   /// closure runs on the thread that runs this queue's items while the caller waits. Suspending
   /// either queue holds the items back. Call from any thread.
   ///
-  /// A `sync` onto the new queue from an item of this queue would wait for itself, and stops the
-  /// process. If both libraries are one engine, as in a program that embeds `GrandCentralDropIn`,
+  /// A `sync` onto the new queue from an item of this queue, if it is serial, would wait for itself,
+  /// and stops the process. If both libraries are one engine, as in a program that embeds `GrandCentralDropIn`,
   /// the new queue is an ordinary queue whose target is this one.
   ///
   /// - Parameter label: the new queue's name.
@@ -26,7 +27,7 @@ extension Dispatch.DispatchQueue {
     let hosted = HostedQueue(
       label: label,
       announce: { hosted in place.queue.async { hosted.perform() } },
-      isOnHost: { place.isCurrent })
+      excludes: { place.isSerial && place.isCurrent })
     return GrandCentral.DispatchSerialQueue(label: label, target: hosted)
   }
 }
@@ -34,10 +35,13 @@ extension Dispatch.DispatchQueue {
 /// A queue of Dispatch, and how to recognise a thread that runs its items.
 private final class PlaceOnDispatch: Sendable {
   let queue: Dispatch.DispatchQueue
+  /// Whether the queue runs one item at a time.
+  let isSerial: Bool
   private let key = Dispatch.DispatchSpecificKey<Bool>()
 
   init(_ queue: Dispatch.DispatchQueue) {
     self.queue = queue
+    isSerial = gc_bridge_width(Engine.object(of: queue)) == 1
     queue.setSpecific(key: key, value: true)
   }
 

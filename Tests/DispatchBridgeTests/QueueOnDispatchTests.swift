@@ -23,6 +23,23 @@ struct QueueOnDispatchTests {
     #expect(log.all == Array(0..<1000))
   }
 
+  @Test func `is entered by sync from an item of a concurrent host, which it does not wait for`() {
+    for theirs in [
+      Dispatch.DispatchQueue(label: "theirs.wide", attributes: .concurrent),
+      Dispatch.DispatchQueue.global(),
+    ] {
+      let ours = theirs.makeGrandCentralQueue(label: "theirs.wide.ours")
+      let isInside = theirs.sync { ours.sync { 42 } == 42 }
+      #expect(isInside)
+      let done = Latch()
+      theirs.async {
+        ours.asyncAndWait {}
+        done.open()
+      }
+      #expect(done.wait())
+    }
+  }
+
   @Test func `excludes the queue's own items, for sync too`() {
     let theirs = Dispatch.DispatchQueue(label: "theirs.exclusion")
     let first = theirs.makeGrandCentralQueue(label: "theirs.exclusion.first")

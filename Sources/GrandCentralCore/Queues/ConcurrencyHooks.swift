@@ -42,7 +42,7 @@ package enum ConcurrencyHooks {
             ? ConcurrencyHooks.duration(toleranceSeconds, toleranceNanoseconds) : nil)
       },
       drain_main: mainExecutor == nil
-        ? { Runtime.shared.main.drainForEver() } : { ConcurrencyHooks.failInAsyncMain() },
+        ? { Runtime.shared.main.serveForEver() } : { ConcurrencyHooks.failInAsyncMain() },
       main_identity: mainExecutor?.identity, main_implementation: mainExecutor?.implementation)
     return gc_concurrency_install(&doors)
   }

@@ -9,18 +9,18 @@ import CGrandCentralLinux
 
 package final class HostedQueue: DispatchQueue, @unchecked Sendable {
   private let announce: @Sendable (HostedQueue) -> Void
-  private let isOnHost: @Sendable () -> Bool
+  private let excludes: @Sendable () -> Bool
   /// The thread inside perform(), for the search for deadlocks; 0: none.
   private let performer = Atomic<UInt>(0)
 
-  /// `announce` makes the host call perform() once. `isOnHost`: whether the calling thread already
-  /// runs work of the host, which perform() therefore waits for.
+  /// `announce` makes the host call perform() once. `excludes`: whether the calling thread runs work of
+  /// the host that perform() waits for, because the host runs one item at a time.
   package init(
     label: String, announce: @escaping @Sendable (HostedQueue) -> Void,
-    isOnHost: @escaping @Sendable () -> Bool
+    excludes: @escaping @Sendable () -> Bool
   ) {
     self.announce = announce
-    self.isOnHost = isOnHost
+    self.excludes = excludes
     super.init(root: label, kind: .bound, qos: .unspecified)
   }
 
@@ -32,7 +32,10 @@ package final class HostedQueue: DispatchQueue, @unchecked Sendable {
     ThreadContext(bitPattern: performer.load(ordering: .relaxed))
   }
 
-  override func isBoundTo(_ thread: ThreadContext) -> Bool { isOnHost() }
+  override func isBoundTo(_ thread: ThreadContext) -> Bool {
+    // relaxed: only the calling thread writes its own value.
+    performer.load(ordering: .relaxed) == UInt(bitPattern: thread) || excludes()
+  }
 
   /// Runs what is queued now, on the calling thread. Only for the host, once for each announcement.
   /// The caller keeps the queue alive.

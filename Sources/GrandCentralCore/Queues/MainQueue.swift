@@ -37,6 +37,13 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     return true
   }
 
+  /// Makes the calling thread, the main one, the run loop of this queue and of the main queue of
+  /// another Dispatch library, for the rest of the process.
+  func serveForEver() -> Never {
+    ForeignMainQueue.join(self)
+    drainForEver()
+  }
+
   func drainForEver() -> Never {
     var adaptiveSearch = AdaptiveSearch()
     while true {
@@ -110,8 +117,7 @@ public func dispatchMain() -> Never {
   require(
     !Frames(thread: currentThread()).contains { $0 === Runtime.shared.main },
     "dispatchMain() was called from an item of the main queue, which it would never return to.")
-  ForeignMainQueue.join(Runtime.shared.main)
-  Runtime.shared.main.drainForEver()
+  Runtime.shared.main.serveForEver()
 }
 
 /// The interface for run loops, not for programs.
