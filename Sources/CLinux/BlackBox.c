@@ -95,12 +95,13 @@ static int make_anonymous_file(size_t bytes) {
 struct gc_board_page gc_board_page;
 
 // Maps the first page of a board over gc_board_page; -1: a page of zeros. Not by mmap(), in which
-// the thread sanitizer sees a write that races with each thread that reads the page. If the system
-// refuses, the page stays as it is: nothing is recorded, or, in a forked child, the parent's word
-// is read and there is no board to record on.
-static void map_page(int descriptor) {
+// the thread sanitizer sees a write that races with each thread that reads the page. Returns whether
+// it is mapped. If the system refuses it to a forked child, the child reads the parent's word and
+// has no board to record on.
+static bool map_page(int descriptor) {
   int flags = MAP_FIXED | (descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
-  syscall(SYS_mmap, &gc_board_page, sizeof gc_board_page, PROT_READ, flags, descriptor, 0L);
+  return syscall(SYS_mmap, &gc_board_page, sizeof gc_board_page, PROT_READ, flags, descriptor, 0L)
+         != -1;
 }
 
 void *gc_board_map(const char *folder, size_t bytes) {
@@ -109,14 +110,13 @@ void *gc_board_map(const char *folder, size_t bytes) {
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   struct stat status;
   if (memory == MAP_FAILED || fstat(descriptor, &status) != 0
-      || madvise(memory, bytes, MADV_DONTFORK) != 0) {
+      || madvise(memory, bytes, MADV_DONTFORK) != 0 || !map_page(descriptor)) {
     int error = errno;
     if (memory != MAP_FAILED) munmap(memory, bytes);
     remove_file();
     close(descriptor);
     return errno = error, NULL;
   }
-  map_page(descriptor);
   board_file.descriptor = descriptor;
   board_file.device = status.st_dev;
   board_file.inode = status.st_ino;

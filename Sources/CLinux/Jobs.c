@@ -44,8 +44,12 @@ void gc_set_job_function(uintptr_t function) {
   // relaxed: a thread that does not see the address yet submits a job as a function.
   if (function != GC_EXAMINE_ALL) __atomic_store_n(&learned, function, __ATOMIC_RELAXED);
   bool all = counted || function == GC_EXAMINE_ALL;
-  __atomic_store_n(&gc_job_functions.first, all ? 0 : function, __ATOMIC_RELAXED);
-  __atomic_store_n(&gc_job_functions.beyond, all ? UINTPTR_MAX : 0, __ATOMIC_RELAXED);
+  // From one function to all, the range widens first, so that no moment leaves the one out.
+  // release: in that order for threads on x86-64, whose loads are ordered; on arm64 one job may be
+  // counted as a function.
+  if (all) __atomic_store_n(&gc_job_functions.beyond, UINTPTR_MAX, __ATOMIC_RELAXED);
+  __atomic_store_n(&gc_job_functions.first, all ? 0 : function, __ATOMIC_RELEASE);
+  if (!all) __atomic_store_n(&gc_job_functions.beyond, 0, __ATOMIC_RELAXED);
 }
 
 bool gc_learn_delayed_job(uintptr_t function) {

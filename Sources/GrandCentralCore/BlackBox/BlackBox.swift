@@ -251,6 +251,7 @@ extension BlackBox: ForkParticipant {
 
   package func rehearseFork() {
     Self.generationWord.wrappingAdd(0, ordering: .relaxed)
+    _ = Self.memory.load(ordering: .relaxed)
     freeWriters = []
     _ = currentThread()
   }

@@ -6,20 +6,26 @@
 struct IdleStack {
   /// The first `count` slots are filled; the last one is woken next.
   private let slots: UnsafeMutablePointer<Unmanaged<Worker>>
+  private let capacity: Int
   private(set) var count = 0
 
-  init(capacity: Int) { slots = .allocate(capacity: capacity) }
+  init(capacity: Int) {
+    self.capacity = capacity
+    slots = .allocate(capacity: capacity)
+  }
 
   func deallocate() { slots.deallocate() }
 
   /// Adds the worker that is woken next.
   mutating func push(_ worker: Worker) {
+    invariant(count < capacity, "More workers are parked than the pool may have.")
     slots[count] = Unmanaged.passUnretained(worker)
     count += 1
   }
 
   /// Adds the worker that is woken last.
   mutating func insertLast(_ worker: Worker) {
+    invariant(count < capacity, "More workers are parked than the pool may have.")
     (slots + 1).update(from: slots, count: count)
     slots[0] = Unmanaged.passUnretained(worker)
     count += 1

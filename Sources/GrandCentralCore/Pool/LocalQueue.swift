@@ -197,8 +197,10 @@ extension LocalQueue.Words {
   /// Whether the queue is empty. Any thread. Exact in the order that Pool+Park.swift needs;
   /// elsewhere a hint.
   var isEmpty: Bool {
-    // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift.
-    head.load(ordering: .sequentiallyConsistent) == tail.load(ordering: .sequentiallyConsistent)
+    // sequentiallyConsistent: one half of the sleep/wake pair argued in Pool+Park.swift. On lines
+    // of their own, so that a model weakens one at a time.
+    let first = head.load(ordering: .sequentiallyConsistent)
+    return first == tail.load(ordering: .sequentiallyConsistent)
   }
 
   fileprivate var itsBand: Band { Band(rawValue: band.load(ordering: .relaxed)) ?? .default }
