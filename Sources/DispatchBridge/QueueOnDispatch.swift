@@ -1,7 +1,7 @@
+import CGrandCentralLinux
 // A queue of Grand Central whose items run on a queue of Dispatch.
 public import Dispatch
 public import GrandCentral
-import CGrandCentralLinux
 import GrandCentralCore
 
 extension Dispatch.DispatchQueue {
@@ -12,9 +12,9 @@ extension Dispatch.DispatchQueue {
   /// closure runs on the thread that runs this queue's items while the caller waits. Suspending
   /// either queue holds the items back. Call from any thread.
   ///
-  /// A `sync` onto the new queue from an item of this queue, if it is serial, would wait for itself,
-  /// and stops the process. If both libraries are one engine, as in a program that embeds `GrandCentralDropIn`,
-  /// the new queue is an ordinary queue whose target is this one.
+  /// A `sync` onto the new queue from an item of this queue, if it is serial, would wait for
+  /// itself, and stops the process. If both libraries are one engine, as in a program that embeds
+  /// `GrandCentralDropIn`, the new queue is an ordinary queue whose target is this one.
   ///
   /// - Parameter label: the new queue's name.
   /// - Returns: a serial queue. It keeps this one.

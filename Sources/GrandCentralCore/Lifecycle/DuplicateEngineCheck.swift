@@ -1,8 +1,8 @@
 // Room: Lifecycle/DuplicateEngineCheck. Detects other copies of the engine in the process and
 // reports them once. Two copies do not damage each other: each has its own queues, threads and
 // timers. But one copy does not know the other's queues, two pools make twice as many threads as
-// there are CPUs, and a call to one, such as concurrentPerform(), does not reach the other. The first
-// copy that is used and finds another prints the report.
+// there are CPUs, and a call to one, such as concurrentPerform(), does not reach the other. The
+// first copy that is used and finds another prints the report.
 import CGrandCentralLinux
 
 enum DuplicateEngineCheck {
