@@ -95,9 +95,9 @@ static int make_anonymous_file(size_t bytes) {
 struct gc_board_page gc_board_page;
 
 // Maps the first page of a board over gc_board_page; -1: a page of zeros. Not by mmap(), in which
-// the thread sanitizer sees a write that races with each thread that reads the page. Returns whether
-// it is mapped. If the system refuses it to a forked child, the child reads the parent's word and
-// has no board to record on.
+// the thread sanitizer sees a write that races with each thread that reads the page. Returns
+// whether it is mapped. If the system refuses it to a forked child, the child reads the parent's
+// word and has no board to record on.
 static bool map_page(int descriptor) {
   int flags = MAP_FIXED | (descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
   return syscall(SYS_mmap, &gc_board_page, sizeof gc_board_page, PROT_READ, flags, descriptor, 0L)

@@ -1,5 +1,5 @@
-import CGrandCentralLinux
 // A queue of Grand Central whose items run on a queue of Dispatch.
+import CGrandCentralLinux
 public import Dispatch
 public import GrandCentral
 import GrandCentralCore

@@ -13,8 +13,8 @@ package final class HostedQueue: DispatchQueue, @unchecked Sendable {
   /// The thread inside perform(), for the search for deadlocks; 0: none.
   private let performer = Atomic<UInt>(0)
 
-  /// `announce` makes the host call perform() once. `excludes`: whether the calling thread runs work of
-  /// the host that perform() waits for, because the host runs one item at a time.
+  /// `announce` makes the host call perform() once. `excludes`: whether the calling thread runs
+  /// work of the host that perform() waits for, because the host runs one item at a time.
   package init(
     label: String, announce: @escaping @Sendable (HostedQueue) -> Void,
     excludes: @escaping @Sendable () -> Bool
