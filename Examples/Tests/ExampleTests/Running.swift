@@ -48,6 +48,12 @@ final class Running {
     process.arguments = arguments
     process.standardOutput = output
     process.standardError = errors
+    // The toolchain's workers, on which tests run, block most signals, and a child inherits that.
+    var none = sigset_t()
+    var blocked = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &blocked)
+    defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
     try process.run()
   }
 
