@@ -143,7 +143,8 @@ def runner(group):
     for snippet in group:
         if snippet.is_task:
             lines += [f'case "{snippet.name}":', "  takeOverConcurrency()",
-                      f"  Task {{ try await {snippet.name}(); exit(0) }}", "  dispatchMain()"]
+                      f"  Task {{ do {{ try await {snippet.name}() }} catch {{ fatalError("
+                      '"\\(error)") }', "    exit(0)", "  }", "  dispatchMain()"]
         else:
             lines.append(f'case "{snippet.name}": try {snippet.name}()')
     return "\n".join(lines + ["default: exit(64)", "}"]) + "\n"
