@@ -20,9 +20,11 @@ extension GrandCentral.DispatchQueue {
   /// libraries see both queues. Call from any thread.
   ///
   /// A `sync` onto the new queue from an item of this queue waits for itself for ever: the two
-  /// libraries do not see each other's waits. Items run at the class of this queue. If both
-  /// libraries are one engine, as in a program that embeds `GrandCentralDropIn`, neither holds: the
-  /// new queue is an ordinary queue whose target is this one.
+  /// libraries do not see each other's waits. Items that submit the next one to the new queue keep
+  /// this queue, as on a target in Dispatch: a queue is left when it is empty. Items run at the
+  /// class of this queue. If both libraries are one engine, as in a program that embeds
+  /// `GrandCentralDropIn`, none of this holds: the new queue is an ordinary queue whose target is
+  /// this one.
   ///
   /// - Parameter label: the new queue's name.
   /// - Returns: a serial queue. It keeps this one.
@@ -48,7 +50,8 @@ extension GrandCentral.DispatchQueue {
 /// of Dispatch that has it as a value is destroyed.
 private final class Performance: Sendable {
   static let key = Dispatch.DispatchSpecificKey<Performance>()
-  /// After so many items the queue's other items have a turn.
+  /// After so many calls the queue's other items have a turn. A call runs a queue of the other
+  /// library until it is empty: that is its way.
   private static let quota = 64
   private let source: any DispatchSourceRead
 

@@ -116,20 +116,6 @@ struct QueueForDispatchTests {
     #expect(notified.wait())
   }
 
-  @Test func `lets the queue's other items in between its own`() {
-    let queue = DispatchQueue(label: "bridge.fairness")
-    let theirs = queue.makeDispatchQueue(label: "bridge.fairness.theirs")
-    let hasRun = Box(false)
-    let isOver = Latch()
-    @Sendable func again() {
-      if hasRun.value { return isOver.open() }
-      theirs.async { again() }
-    }
-    theirs.async { again() }
-    queue.async { hasRun.value = true }
-    #expect(isOver.wait())
-  }
-
   @Test func `leaves nothing behind when it is released at once, with work, or suspended`() {
     let ended = Counter()
     let ran = Counter()
