@@ -1,6 +1,7 @@
 // The memory of the board, which other processes of the user read: see BlackBox, in the core.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "GrandCentralFrames.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

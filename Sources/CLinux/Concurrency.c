@@ -3,9 +3,8 @@
 // Nothing here links the runtime: a program may not have it, and the drop-in library must not need
 // it, since the runtime itself loads a Dispatch library.
 // Layout of the hooks: swift/Runtime/Concurrency.h; the last argument of each is the original.
-#include <dlfcn.h>
-
 #include "CGrandCentralLinux.h"
+#include "Symbols.h"
 
 #define SWIFT __attribute__((swiftcall))
 
@@ -69,14 +68,6 @@ static SWIFT void drain_main(void *original, void *compatibility) { doors.drain_
 void gc_concurrency_run(void *job, void *queue) { run(job, (executor_ref){0, 0}); }
 
 void gc_concurrency_run_main(void *job, void *queue) { run(job, main_executor()); }
-
-// The address of a symbol of the runtime: as linked, otherwise among the libraries that the program
-// has loaded since.
-static void *found(void *linked, const char *name) {
-  return linked ? linked : dlsym(RTLD_DEFAULT, name);
-}
-
-#define FIND(name) found((void *)&name, #name)
 
 bool gc_concurrency_install(const gc_concurrency_doors *given) {
   struct {

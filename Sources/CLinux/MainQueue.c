@@ -1,8 +1,7 @@
 // Finds the main queue of another Dispatch library in the process. A library offers it to run loops
 // by two functions, which CoreFoundation calls; see Queues/ForeignMainQueue.
-#include <dlfcn.h>
-
 #include "CGrandCentralLinux.h"
+#include "Symbols.h"
 
 // Weak: the linker finds them in a program that contains such a library statically, and the loader
 // where it is a library of the program. This engine's own C door has the same names.
@@ -10,13 +9,6 @@
 WEAK(void *dispatch_get_global_queue(intptr_t identifier, uintptr_t flags));
 WEAK(int _dispatch_get_main_queue_handle_4CF(void));
 WEAK(void _dispatch_main_queue_callback_4CF(void *message));
-
-// The address of a symbol: as linked, otherwise among the libraries that were loaded since.
-static void *found(void *linked, const char *name) {
-  return linked ? linked : dlsym(RTLD_DEFAULT, name);
-}
-
-#define FIND(name) found((void *)&name, #name)
 
 bool gc_foreign_main_queue_find(const void *own_global, gc_foreign_main_queue *queue) {
   void *(*global)(intptr_t, uintptr_t) = FIND(dispatch_get_global_queue);
