@@ -51,7 +51,9 @@ import Testing
   /// Records the client, and returns what `report` prints.
   private func report(on scene: String, options: [String] = []) throws -> ChildResult {
     let client = try Client(c: "Slow.c", compiler: "gcc")
-    let path = "/tmp/grandcentral-test-\(getpid())-slow-\(scene).gcrecord"
+    // A name of its own: tests of one scene run at the same time.
+    let name = ([scene] + options).joined()
+    let path = "/tmp/grandcentral-test-\(getpid())-slow-\(name).gcrecord"
     defer { unlink(path) }
     #expect(try recorded(client, [scene], to: path, options: options) == "done\n")
     return runChild(["\(buildFolder)/grandcentral", "report", path])

@@ -14,7 +14,8 @@ private struct WordSource: BoardSource {
     }
   }
 
-  /// A board of 24 threads and 48 queues: threads wait for queues at random.
+  /// A board of 24 threads and 48 queues: two threads wait for each other's queue, and the others
+  /// for queues at random.
   init(using random: inout SeededGenerator) {
     let queues = 48
     let start = BoardLayout.queuesOffset / 8
@@ -50,6 +51,16 @@ private struct WordSource: BoardSource {
       words[first + BoardLayout.Queue.suspendedSince] = number % 9 == 0 ? 1 : 0
       words[first + BoardLayout.Queue.labelBytes] = 8
       words[first + BoardLayout.Queue.label] = 0x6162_6364_6566_6768
+    }
+    for slot: UInt64 in 0...1 {
+      let first = BoardLayout.threadsOffset / 8 + Int(slot) * BoardLayout.recordWords
+      let (own, awaited, holder) = (1 + slot, 2 - slot, 101 - slot)
+      words[first + BoardLayout.Thread.activity] = 3 | 1 << 16 | 1 << 24 | holder << 32
+      words[first + BoardLayout.Thread.queues] = awaited | own << 32
+      words[first + BoardLayout.Thread.held] = own
+      let queue = start + Int(own) * BoardLayout.recordWords
+      words[queue + BoardLayout.Queue.kind] = 0
+      words[queue + BoardLayout.Queue.target] = 0
     }
   }
 
