@@ -4,6 +4,7 @@ Prints one line for each breach: path:line: the breach and its remedy.
 """
 import os
 import re
+import subprocess
 import sys
 
 import reflow
@@ -125,6 +126,15 @@ def check_words(path, text):
             report(path, number, "ends in white space")
 
 
+# A tracked file beyond this is a core dump, a recording or a build's product.
+LARGEST_FILE_BYTES = 256 << 10
+
+
+def check_size(path, count):
+    if count > LARGEST_FILE_BYTES:
+        report(path, 1, f"{count} bytes; keep what a program can make out of the repository")
+
+
 HEADERS = "Sources/CDispatch/include/"
 # In two parts, so that this line is not read as one.
 LICENCE = "SPDX-" + "License-Identifier: Apache-2.0"
@@ -242,6 +252,8 @@ SEEDS = [
     (check_licence, HEADERS + "dispatch/seed.h", "// " + LICENCE + "\n// Seeds.\n", 0),
     (check_licence, "Sources/CLinux/seed.h", "// Seeds.\n", 0),
     (check_licence, "REUSE.toml", 'path = "Sources/**"\n', 1),
+    (check_size, "core.4711", LARGEST_FILE_BYTES + 1, 1),
+    (check_size, "Docs/images/seed.png", LARGEST_FILE_BYTES, 0),
 ]
 
 
@@ -284,6 +296,12 @@ def prose_files():
     return [path for path in found if path != "scripts/lib/tidy.py"]
 
 
+def tracked_files():
+    """Every file under version control; none in a copy of the sources without the repository."""
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=False)
+    return [path for path in listed.stdout.split("\0") if path]
+
+
 def main():
     self_test()
     for path in files(*ROOTS):
@@ -313,6 +331,9 @@ def main():
         check_prose(path, text)
         if not path.endswith(".tsv"):
             check_columns(path, text)
+    for path in tracked_files():
+        if os.path.exists(path):
+            check_size(path, os.path.getsize(path))
     print("\n".join(problems), file=sys.stderr)
     sys.exit(1 if problems else 0)
 
