@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 CORE = "Sources/GrandCentralCore"
 
@@ -46,24 +47,25 @@ def main():
         "swiftc", "-typecheck", "-wmo", "-continue-building-after-errors", "-swift-version", "6",
         "-package-name", "grandcentral", "-module-name", "GrandCentralCore",
         "-I", modules, "-I", "Sources/CLinux/include"]
-    with tempfile.TemporaryDirectory() as folder:
+    # Each check is one process of one thread.
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         seed = os.path.join(folder, "Seed.swift")
         with open(seed, "w", encoding="utf-8") as file:
             file.write("func seed(_ worker: Worker) { _ = worker.band }\n")
-        if check(command, sources(order[0]) + [seed]).returncode == 0:
+        seeded = pool.submit(check, command, sources(order[0]) + [seed])
+        files, checks = [], []
+        for room in order:
+            files = files + sources(room)
+            checks.append(pool.submit(check, command, files))
+        if seeded.result().returncode == 0:
             sys.exit("rooms: a breach made on purpose was not found")
-    files, failed = [], False
-    for room in order:
-        files += sources(room)
-        done = check(command, files)
-        if done.returncode == 0:
-            continue
-        errors = [line for line in done.stderr.split("\n") if re.match(r"\S.*: error: ", line)]
-        print(f"{room} needs more than the rooms before it:", file=sys.stderr)
-        print("\n".join(sorted(set(errors))[:20]) or done.stderr, file=sys.stderr)
-        failed = True
-        break
-    sys.exit(1 if failed else 0)
+        for room, done in zip(order, (each.result() for each in checks)):
+            if done.returncode == 0:
+                continue
+            errors = [line for line in done.stderr.split("\n") if re.match(r"\S.*: error: ", line)]
+            print(f"{room} needs more than the rooms before it:", file=sys.stderr)
+            print("\n".join(sorted(set(errors))[:20]) or done.stderr, file=sys.stderr)
+            sys.exit(1)
 
 
 main()

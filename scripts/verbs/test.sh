@@ -26,6 +26,8 @@ export GRANDCENTRAL_FAILURES
 trap 'rm -f "$GRANDCENTRAL_FAILURES"' EXIT
 failed=()
 for package in "${packages[@]}"; do
+  # Before the tests, most of which would stand still while one of them builds it.
+  if [[ $package == . ]] && (($# == 0)); then scripts/dev dropin; fi
   scripts/dev build "$package"
   set_build "$package"
   scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" "${filter[@]}" ||
