@@ -3,6 +3,9 @@
 #
 #   scripts/dev nightly [HOURS] [SEED]     by default eight hours
 #
+# Each search without an end of its own takes a 24th of HOURS, and what is left of HOURS goes to the
+# fuzzer and the stress tests. The other steps take what they take.
+#
 # The default seed is the date; all random steps use it and print it. A failure does not stop the
 # other steps, and is reported at the end. Each step's output is in .build/nightly.
 source "$(dirname "$0")/../lib/common.sh"
@@ -29,6 +32,7 @@ step() {
 
 # The rest of the time goes to the fuzzer and the stress tests alternately, half an hour each.
 finish=$((SECONDS + hours * 3600))
+search=$((hours * 3600 / 24))
 
 # Steps below use this library, whichever of them fail.
 step drop-in scripts/dev dropin
@@ -42,9 +46,9 @@ step thread-sanitizer env GRANDCENTRAL_STRESS=10 scripts/dev tsan
 step thread-sanitizer-faults scripts/dev tsan '^FaultTests\.'
 step address-sanitizer env GRANDCENTRAL_STRESS=10 scripts/dev asan
 step address-sanitizer-faults scripts/dev asan '^FaultTests\.'
-# Random lifetimes, 20 minutes in each C mode and then in Swift; each C case under valgrind.
-step lifetimes scripts/dev lifetimes 1200 "$seed"
-step conformance scripts/dev conformance --ours .build-dropin/release --fuzz 1200 --seed "$seed"
+# Random lifetimes, in each C mode and then in Swift; each C case under valgrind.
+step lifetimes scripts/dev lifetimes "$search" "$seed"
+step conformance scripts/dev conformance --ours .build-dropin/release --fuzz "$search" --seed "$seed"
 step known-issues scripts/dev known-issues --print
 step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
 step docs scripts/dev docs
@@ -60,10 +64,10 @@ step licences .build-reuse/bin/reuse lint --lines
 step arm64 scripts/dev arm64
 # Checks that every row ends on both libraries; the figures of such a run mean little.
 step bench-dropin scripts/dev bench-dropin --rounds 1
-step toolchain scripts/dev fuzz 1200 "$seed" --engine toolchain
+step toolchain scripts/dev fuzz "$search" "$seed" --engine toolchain
 # Every program contains items that wait for each other without a call into the engine.
-step fuzz-busy scripts/dev fuzz 1200 "$seed" --busy 100
-step fuzz-thread-sanitizer env SANITIZER=thread scripts/dev fuzz 1200 "$seed"
+step fuzz-busy scripts/dev fuzz "$search" "$seed" --busy 100
+step fuzz-thread-sanitizer env SANITIZER=thread scripts/dev fuzz "$search" "$seed"
 round=0
 while ((SECONDS < finish)); do
   round=$((round + 1))
