@@ -155,9 +155,12 @@ class Swift:
 
     def __init__(self):
         self.build = modulebuild.build("GrandCentral", "GrandCentralDispatchBridge")
+        # The build keeps the objects of sources that have been removed or renamed.
+        sources = {os.path.basename(path) for path in glob.glob("Sources/**/*.*", recursive=True)}
         self.objects = [
             path for module in MODULES
-            for path in glob.glob(f"{self.build}/{module}.build/**/*.o", recursive=True)]
+            for path in glob.glob(f"{self.build}/{module}.build/**/*.o", recursive=True)
+            if os.path.basename(path).removesuffix(".o") in sources]
 
     def compile(self, files, program):
         """Returns what the compiler reports, or nothing."""
