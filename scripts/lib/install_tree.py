@@ -130,9 +130,13 @@ def in_build_folder():
     return words if found else []
 
 
-def build():
-    """Builds the drop-in and the command. The command contains Swift's runtime: it needs no toolchain."""
-    subprocess.run(["scripts/dev", "dropin"], check=True, cwd=ROOT)
+def build(components=COMPONENTS):
+    """Builds what the components contain: the drop-in, and the command with Swift's runtime, which
+    needs no toolchain."""
+    if "libdispatch" in components:
+        subprocess.run(["scripts/dev", "dropin"], check=True, cwd=ROOT)
+    if "command" not in components:
+        return
     before = in_build_folder()
     folder = BUILD_FOLDER if before else ROOT
     # Paths of the working tree, and a hash of them, would make two builds of one commit differ.

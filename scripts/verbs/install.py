@@ -8,10 +8,11 @@ COMPONENT is `libdispatch`, `dev` or `command`; by default all three. PREFIX is 
 default. Below it, bin/with-grandcentral starts a program on the installed library, and
 bin/grandcentral shows what hangs in it. The list of installed files is kept in
 PREFIX/share/grandcentral/installed, from which --uninstall removes them. With --destdir, the files
-go below FOLDER but are made for PREFIX. Needs patchelf and strip (scripts/dev setup --packages).
+go below FOLDER but are made for PREFIX. Needs patchelf and strip (scripts/dev setup --install).
 """
 import argparse
 import os
+import shutil
 import sys
 
 import install_tree
@@ -43,9 +44,13 @@ def uninstall(arguments):
 
 
 def install(arguments):
-    install_tree.build()
+    components = arguments.components or install_tree.COMPONENTS
+    for tool in ("patchelf", "strip"):
+        if shutil.which(tool) is None:
+            sys.exit(f"install: there is no {tool}: scripts/dev setup --install")
+    install_tree.build(components)
     tree = install_tree.Tree(arguments.destdir, arguments.prefix)
-    for component in arguments.components or install_tree.COMPONENTS:
+    for component in components:
         tree.add(component)
     root = os.path.join(arguments.destdir, arguments.prefix.lstrip("/"))
     names = {os.path.relpath(path, root) for path in tree.files}

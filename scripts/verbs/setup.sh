@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the programs that the tests and the tour use, if they are missing.
 #
-#   scripts/dev setup [--benchmarks] [--packages]
+#   scripts/dev setup [--benchmarks] [--install] [--packages]
 #
 #   --benchmarks     also libuv, which the benchmarks measure too
+#   --install        also patchelf, which scripts/dev install needs
 #   --packages       also what makes and tests packages: lintian, mmdebstrap, patchelf, dpkg-dev,
 #                    and reuse, in .build-reuse
 #
@@ -28,6 +29,9 @@ for option in "$@"; do
   --benchmarks)
     echo '#include <uv.h>' | clang -E - >/dev/null 2>&1 || packages+=(libuv1-dev)
     ;;
+  --install)
+    command -v patchelf >/dev/null || packages+=(patchelf)
+    ;;
   --packages)
     command -v lintian >/dev/null || packages+=(lintian)
     command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
@@ -36,7 +40,7 @@ for option in "$@"; do
     python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
     with_reuse=1
     ;;
-  *) echo "scripts/dev setup [--benchmarks] [--packages]" >&2 && exit 64 ;;
+  *) echo "scripts/dev setup [--benchmarks] [--install] [--packages]" >&2 && exit 64 ;;
   esac
 done
 command -v swift >/dev/null || {
