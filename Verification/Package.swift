@@ -12,10 +12,14 @@ let readmes = [
   "Priority",
   "QoS", "Queues", "Reactor", "Sources", "ThreadPolicy", "Time", "Work",
 ].map { "Core/\($0)/README.md" }
+let simulated = language + [.define("GRANDCENTRAL_MODEL")]
 
 let package = Package(
   name: "Verification",
-  products: [.executable(name: "model", targets: ["model"])],
+  products: [
+    .executable(name: "model", targets: ["model"]),
+    .executable(name: "scaling", targets: ["scaling"]),
+  ],
   targets: [
     // Runs small programs in every possible schedule. Independent of the engine.
     .target(name: "CFibers"),
@@ -32,6 +36,14 @@ let package = Package(
     .target(name: "CGrandCentralLinux", path: "Sources/CLinux"),
     .executableTarget(
       name: "model", dependencies: ["CGrandCentralLinux", "ModelChecker", "ModelSelfTest"],
-      path: "Models", exclude: readmes, swiftSettings: language + [.define("GRANDCENTRAL_MODEL")]),
+      path: "Models", exclude: readmes, swiftSettings: simulated),
+    // A machine of up to 64 cores, on which the engine's own sources run in simulated time
+    // (Docs/Scaling.md). Core, CLinux and some files in Primitives are symbolic links again.
+    .target(name: "CoreSimulator", dependencies: ["CFibers"], swiftSettings: language),
+    .testTarget(
+      name: "CoreSimulatorTests", dependencies: ["CoreSimulator"], swiftSettings: language),
+    .executableTarget(
+      name: "scaling", dependencies: ["CGrandCentralLinux", "CoreSimulator"],
+      path: "Scaling", exclude: readmes, swiftSettings: simulated),
   ]
 )

@@ -1,0 +1,1 @@
+../../Models/Primitives/ModelKernel.swift
