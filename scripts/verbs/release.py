@@ -5,7 +5,8 @@
 
 Without --tag it only checks. The working tree must be clean and on main; VERSION must be a
 semantic version without a tag; CHANGELOG.md must have a dated section for it, and nothing under
-Unreleased; the interface must be its baseline; reuse lint, .ci/run and scripts/dev package-test must pass.
+Unreleased; a package must be able to depend on the version; the interface must be its baseline; reuse
+lint, .ci/run and scripts/dev package-test must pass.
 With --tag it then makes the annotated tag, named as the version, with that section as its text.
 Pushing the tag is left to the maintainer. --skip-ci leaves out the two long checks.
 """
@@ -14,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import install_tree
 from libraries import ROOT, command_output
@@ -52,6 +54,35 @@ def problems():
     return found
 
 
+MANIFEST = """\
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+  name: "dependant",
+  dependencies: [.package(url: "file://%s", .upToNextMinor(from: "%s"))],
+  targets: [
+    .executableTarget(
+      name: "dependant", dependencies: [.product(name: "GrandCentral", package: "grandcentral")])
+  ])
+"""
+
+
+def resolve(version):
+    """Whether SwiftPM takes the version, tagged in a clone, for a package that depends on it by number."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone, dependant = f"{folder}/grandcentral", f"{folder}/dependant"
+        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+        subprocess.run(["git", "-C", clone, "tag", "--force", version], check=True)
+        os.makedirs(f"{dependant}/Sources/dependant")
+        with open(f"{dependant}/Package.swift", "w", encoding="utf-8") as file:
+            file.write(MANIFEST % (clone, version))
+        with open(f"{dependant}/Sources/dependant/main.swift", "w", encoding="utf-8") as file:
+            file.write("import GrandCentral\n")
+        command = ["swift", "package", "--package-path", dependant, "resolve"]
+        return subprocess.run(command).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(
         prog="scripts/dev release", description=__doc__,
@@ -64,6 +95,8 @@ def main():
         print(f"release: {problem}", file=sys.stderr)
     if found:
         sys.exit(1)
+    if not resolve(install_tree.version()):
+        sys.exit("release: a package cannot depend on this version")
     commands = [[".build-reuse/bin/reuse", "lint", "--lines"]]
     if arguments.skip_ci:
         commands += [["scripts/dev", "test", "ParityTests"]]
