@@ -221,7 +221,7 @@ function drawItem(paint, y, item) {
   paint.fillStyle = `rgb(${red},${green},${blue})`;
   paint.fillRect(left, y, width > 3 ? width - 0.75 : width, size.row - 3);
   if (width > 34) {
-    const text = codeName(item) || (view.byThread ? queueName(data.queue[item])
+    const text = shortName(codeName(item)) || (view.byThread ? queueName(data.queue[item])
       : about.threads[data.thread[item]].name || threadName(data.thread[item]));
     const shown = Math.max(left, size.gutter);
     paint.fillStyle = "#fff";
@@ -237,6 +237,14 @@ function drawWait(paint, y, wait) {
   const width = Math.max(1.5, Math.min(size.width, xOf(wait.end)) - left);
   paint.fillStyle = colors.wait;
   paint.fillRect(left, y, width, 6);
+}
+
+// A function's name without what a narrow bar has no room for: "closure #2 in
+// Service.serve(bursts: Int) (Service.swift:20)" is "serve #2".
+function shortName(name) {
+  const [, number, path] = /^closure (#\d+)(?: .*)? in (.*)$/.exec(name) || [];
+  const short = path && path.replace(/[(<].*$/, "");
+  return short ? `${short.slice(short.lastIndexOf(".") + 1)} ${number}` : name;
 }
 
 // The text, cut to a width in the current font.
