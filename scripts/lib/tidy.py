@@ -166,6 +166,32 @@ WIDEST = 100
 WIDEST_SCRIPT = 120
 
 
+CONTRACT = "Docs/Contract.md"
+
+
+def contract_rows():
+    with open(CONTRACT, encoding="utf-8") as file:
+        return set(re.findall(r"^\| ([A-Z]\d+) \|", file.read(), re.M))
+
+
+def check_contract(path, text):
+    """The table of promises names files that exist, and a test's header names rows of the table."""
+    if path == CONTRACT:
+        for number, line in enumerate(text.split("\n"), 1):
+            shown = line.split("|")[3] if re.match(r"\| [A-Z]\d+ \|", line) else ""
+            for name in re.findall(r"`([^`]+)`", shown):
+                places = [f"Tests/{root}{name}{end}" for root in ("GrandCentralTests/", "")
+                          for end in (".swift", ".c", "")]
+                if not any(os.path.exists(place) for place in places):
+                    report(path, number, f"names '{name}', which is no test")
+    elif path.startswith("Tests/") and path.endswith(".swift"):
+        header = re.match(r"(?://[^\n]*\n)*", text).group()
+        known = contract_rows() if "contract row" in header else set()
+        for row in re.findall(r"\b[A-Z]\d+\b", header.partition("contract row")[2]):
+            if row not in known:
+                report(path, 1, f"names the row {row}, which {CONTRACT} does not have")
+
+
 def words(line):
     """The line with its identifiers as words: `isToldOf` is "is Told Of". The names of the system's
     headers that begin with two underscores are left out."""
@@ -252,6 +278,9 @@ SEEDS = [
     (check_licence, HEADERS + "dispatch/seed.h", "// " + LICENCE + "\n// Seeds.\n", 0),
     (check_licence, "Sources/CLinux/seed.h", "// Seeds.\n", 0),
     (check_licence, "REUSE.toml", 'path = "Sources/**"\n', 1),
+    (check_contract, CONTRACT, "| Q1 | It is light. | `Queues/SeedTests`, `Queues/SyncTests` |", 1),
+    (check_contract, "Tests/Seed.swift", "// Seeds: contract rows Q1 and Z9.\nimport Testing", 1),
+    (check_contract, "Tests/Seed.swift", "// Seeds: contract row Q1.\nimport Testing", 0),
     (check_size, "core.4711", LARGEST_FILE_BYTES + 1, 1),
     (check_size, "Docs/images/seed.png", LARGEST_FILE_BYTES, 0),
 ]
@@ -314,6 +343,7 @@ def main():
             check_imports(path, code)
         check_words(path, text)
         check_version(path, text)
+        check_contract(path, text)
         if path.startswith((CORE, "Sources/Primitives")):
             check_room(path, text)
     others = files(
@@ -329,6 +359,8 @@ def main():
         with open(path, encoding="utf-8") as file:
             text = file.read()
         check_prose(path, text)
+        if path == CONTRACT:
+            check_contract(path, text)
         if not path.endswith(".tsv"):
             check_columns(path, text)
     for path in tracked_files():

@@ -1,3 +1,4 @@
+// Groups: contract row G1.
 import GrandCentral
 import TestSupport
 import Testing

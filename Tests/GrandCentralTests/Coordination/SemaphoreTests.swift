@@ -1,3 +1,4 @@
+// Semaphores: contract row G2.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Work items: contract row G4.
 import GrandCentral
 import TestSupport
 import Testing

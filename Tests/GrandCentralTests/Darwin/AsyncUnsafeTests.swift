@@ -1,3 +1,4 @@
+// Closures that are not Sendable: contract row Q24.
 import GrandCentral
 import Testing
 

@@ -1,3 +1,4 @@
+// What macOS has and the toolchain lacks on Linux: contract row Q24.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Times and Swift's Duration: contract row M1.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Queues as executors of tasks and actors: contract row X3.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Serial queues as executors of actors: contract row X3.
 import GrandCentral
 import Testing
 

@@ -1,3 +1,4 @@
+// Mistakes with groups, semaphores and work items: contract rows G1 and G2.
 import GrandCentral
 import TestSupport
 import Testing

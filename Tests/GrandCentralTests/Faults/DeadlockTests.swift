@@ -1,3 +1,4 @@
+// Deadlocks that are reported: contract rows Q6 and X1.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Mistakes with queues: contract rows Q12, Q13, Q16.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Reports that name tasks and actors: contract row X1.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Queues in a forked child: contract row T6.
 import CFaults
 import GrandCentral
 import TestSupport

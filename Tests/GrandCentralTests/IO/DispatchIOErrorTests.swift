@@ -1,3 +1,4 @@
+// Channels that cannot do what they are asked: contract row I1.
 import Glibc
 import GrandCentral
 import TestSupport

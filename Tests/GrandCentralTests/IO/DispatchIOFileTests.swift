@@ -1,3 +1,4 @@
+// Channels of files, and the convenience functions: contract rows I1, I4, I6.
 import Glibc
 import GrandCentral
 import TestSupport

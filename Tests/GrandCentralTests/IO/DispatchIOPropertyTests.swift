@@ -1,3 +1,4 @@
+// Random operations on channels: contract row I2.
 import Glibc
 import GrandCentral
 import TestSupport

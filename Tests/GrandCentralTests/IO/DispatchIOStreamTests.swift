@@ -1,3 +1,4 @@
+// Channels of pipes and sockets: contract rows I1, I3, I4, I5.
 import CFaults
 import Glibc
 import GrandCentral

@@ -1,3 +1,4 @@
+// Last references: contract row Q26.
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+// Threads: how many, how they are named, when they end: contract rows Q1, Q17, Q22, T1, T3, T5, P7.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// The class that a target hands down: contract row P3.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Barriers, readers and writers: contract rows Q10 and Q11.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Loops on all CPUs: contract row Q22.
 import GrandCentral
 import TestSupport
 import Testing

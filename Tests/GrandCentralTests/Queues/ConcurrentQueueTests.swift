@@ -1,3 +1,4 @@
+// Concurrent queues: contract rows Q8 and Q9.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// The main queue: contract row Q7.
 import TestSupport
 import Testing
 

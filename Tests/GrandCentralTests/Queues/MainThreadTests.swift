@@ -1,3 +1,4 @@
+// The main thread as a run loop: contract row Q7.
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+// Preconditions: contract row Q20.
 import GrandCentral
 import TestSupport
 import Testing

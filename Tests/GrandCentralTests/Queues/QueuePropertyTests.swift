@@ -1,3 +1,4 @@
+// Labels, classes, attributes and lives of queues: contract rows Q1, Q17, Q23, Q26.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Serial queues: contract rows Q2 and Q3.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Values of queues: contract row Q18.
 import GrandCentral
 import TestSupport
 import Testing

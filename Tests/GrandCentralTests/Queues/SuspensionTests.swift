@@ -1,3 +1,4 @@
+// Suspension and activation: contract rows Q12 and Q13.
 import GrandCentral
 import TestSupport
 import Testing

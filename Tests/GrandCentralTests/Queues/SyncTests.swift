@@ -1,3 +1,4 @@
+// Synchronous calls: contract rows Q4 and Q5.
 import GrandCentral
 import TestSupport
 import Testing

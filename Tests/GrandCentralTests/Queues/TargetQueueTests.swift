@@ -1,3 +1,4 @@
+// Hierarchies of targets: contract row Q14.
 import GrandCentral
 import TestSupport
 import Testing

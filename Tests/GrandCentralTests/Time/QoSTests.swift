@@ -1,3 +1,4 @@
+// Classes of the public interface: contract rows P1 and P8.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Times and intervals: contract row M1.
 import GrandCentral
 import TestSupport
 import Testing
