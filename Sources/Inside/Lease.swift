@@ -1,9 +1,9 @@
 // The control word of a board, which says what the program records, and the lease that ends the
 // recording when its owner is killed.
-// The lease is a time of the clock that events use. How fast the processor's counter is, its owner
-// learns by and by: the first lease assumes the fastest counter there is, so it may last several
-// times as long; the next ones, from 50 ms on, are exact. The first is no shorter than the others,
-// because the start of a recorder takes seconds on a machine with much other load.
+// The lease is a time of the clock that events use. The owner measures the speed of the processor's
+// counter while it records. The first lease assumes the fastest counter that exists, so it may last
+// several times as long; the next ones, from 50 ms on, are exact. The first is no shorter than the
+// others, because the start of a recorder takes seconds on a machine with much other load.
 import CGrandCentralLinux
 import GrandCentralCore
 

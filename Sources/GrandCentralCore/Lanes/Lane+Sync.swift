@@ -1,9 +1,11 @@
 // Room: Lanes/Lane+Sync. A thread enters a lane, runs its closure itself, and leaves.
 // Uncontended: one exchange in and one out, inlined into the caller. Contended, in this order:
 //   spin    for up to a microsecond: most holders leave by then
-//   sleep   on the word, if a sync() holds the lane and nothing is queued. As with a mutex, the
-//           first thread to arrive takes the lane. A thread that lost three times gets in line.
+//   sleep   on the word, if a sync() holds the lane and nothing is queued. As with a mutex, a
+//           thread that arrives may take the free lane before a woken sleeper does (barging). A
+//           thread that lost three times gets in line
 //   line    a node on the lane's list, in order; the owner hands the lane to this thread
+// The barging saves a wake-up for each hand-off; the line bounds how often a thread can lose.
 // If the target is a lane, the thread enters every lane of the hierarchy up to the root, innermost
 // first, and leaves in the opposite order. A hierarchy that ends in the main queue is different:
 // the closure is sent to the main thread.
@@ -110,6 +112,12 @@ extension Lane {
 
   // MARK: One lane in
 
+  /// Enters the lane, however long that takes. On return the thread is a holder: alone, and named
+  /// by `owner`, or one of `running`. Each pass of the loop takes the first of these steps that the
+  /// word admits: enter, spin, get in line, sleep on the word.
+  /// `losses` counts the wake-ups after which another thread had the lane. From the first on, the
+  /// thread may have been woken on behalf of all sleepers. So it keeps their mark when it enters,
+  /// and wakes them all when it gets in line.
   private final func enter(_ thread: ThreadContext, exclusive: Bool) {
     if isClosed(by: thread, exclusive: exclusive) { failSelfSync(on: thread) }
     // A loop of its own: it spins, sleeps, and reads the width that belongs to each word.

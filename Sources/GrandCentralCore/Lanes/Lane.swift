@@ -10,7 +10,7 @@
 //                   checks and boosts (Lane+Override). The entering thread stores it with
 //                   releasing, for the acquiring load of a raiser, which reads the context; relaxed
 //                   elsewhere
-//   level           the draining owner only: the urgency of the word as the owner knows it
+//   level           the drainer only: the urgency of the word as the drainer knows it
 //   isImmortal      written before another thread can reach the lane
 //   pendingRecheck  the owner only: what to find out before the next item, see Lane+Override
 //   inherited       written with the target, and by readInherited(); any thread may read it, and a
@@ -36,7 +36,8 @@ public class _Lane: DispatchObject {
     /// Keeps no list: passes its nodes to the pool or to a run loop. Every hierarchy ends in a
     /// root, except the main queue's.
     case root
-    /// Serial, and drained by one fixed thread: the main queue.
+    /// Serial, and drained by one thread alone: the main queue, by the main thread; a hosted queue,
+    /// by its host.
     case bound
   }
 

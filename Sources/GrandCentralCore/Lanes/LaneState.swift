@@ -6,17 +6,19 @@
 //   49 barrier     the first queued node needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
 //   47…6 pending   the newest node pushed, linked to older ones; node addresses are multiples of 64
-//    5 bound       the lane belongs to one thread for ever: the main queue, which cannot be
-//                  suspended.
-//      counted     With bit 3 the same bit means: `Suspension` counts the suspend() in effect, of
-//                  which there were more than one, or the lane is inactive
+//    5 bound       without bit 3: one thread alone drains the lane, the main thread or a hosted
+//                  queue's host. Such a lane cannot be suspended
+//      counted     with bit 3: `Suspension` counts the suspend() in effect, of which there were
+//                  more than one, or the lane is inactive
 //    4 targeted    the target is another lane, not a root: the inlined sync() must not enter
 //    3 suspended   nothing may start; resume and activate clear it
 //    2 batch       the private list is not empty and has no owner, or the owner is inspecting it:
 //                  arrivals queue
 //    1 sleepers    threads sleep on the low half, waiting for a sync() that holds the lane
-//    0 locked      one thread, or one activation in flight, owns the private list and may take
-//                  pending
+//    0 locked      the lane has an owner: one thread, or one activation in flight, has the private
+//                  list and may take pending
+// A holder is the owner, or one of those that `running` counts. An owner hands the lane over to a
+// waiter, or gives it up; any other holder leaves it.
 // A serial lane: idle ─push→ locked+held (an activation is in flight or drains) ─empty→ idle
 //                idle ─sync→ locked ─done→ idle, or with work queued → locked+held
 // A concurrent lane: idle ─push→ running 1, held ─push→ running 2 … ─done→ … idle

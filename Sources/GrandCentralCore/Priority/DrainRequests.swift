@@ -16,11 +16,8 @@
 // nodes of a generation than bands, however often a lane is raised.
 // A claim clears its node's bit and `requested` in the same exchange. So a requester that sees the
 // bit comes before that claim, and the claim finds its request.
-// Raise against request: a raiser first writes the urgency into the lane's word, then changes this
-// one. A requester first changes this word, then reads the lane's. Both changes of this word are
-// read-modify-writes, so one of the two sees the other's. For this, a transition is exchanged even
-// if it leaves the word as it was. Raise against claim: the same, with the owner's exchange of the
-// pending list.
+// A transition is exchanged even if it leaves the word as it was: README.md, "No raise is lost on
+// the way", relies on it.
 // Model: Verification/Models/Scenes/OverrideModels.swift.
 
 struct DrainRequests: StateWord {

@@ -1,25 +1,20 @@
 // Room: Priority/EffectivePriority. The class at which a thread works, including what other threads
 // ask of it. Its items see and pass on another one: gc_thread.qos.
-//   priority  the effective priority, readable by any thread; 0 if the thread was never raised or
-//             lowered
-//   waitsFor  what the thread sleeps for
+//   effectivePriority  readable by any thread; 0 if the thread was never raised or lowered. Here
+//                      "priority" for short
+//   waitsFor           what the thread sleeps for
 // Both change under the thread's lock. Two fields belong to the thread alone: `applied`, the
 // priority that it set last, and `boosted`, whether other threads may have raised it since.
 //   owner   apply: lock; priority = maximum of its own class and what its lanes ask; effects;
 //           unlock
 //   raiser  lock; check that the reason still holds; priority = the higher one; help; unlock; then
 //           raise what the thread waits for, if it sleeps
-// Each boost ends exactly once, and none is applied too late. The thread first ends what it may
-// have been raised for: it leaves the lane, or lowers the lane's urgency. Then it applies its
-// priority again. A raiser either had the lock before, and its boost is undone, or finds that its
-// reason no longer holds. The owner learns from the word that it leaves whether there may have been
-// a boost: LaneState.urgency is at least what any raiser raises it to.
-// A raiser takes no lock if the thread already works at that class, so equal classes cost one load.
-// Each side does a store and then a load, all sequentially consistent: the raiser writes the
-// urgency into the word, then loads the priority; the owner stores its priority, then loads its
-// words again. So one of the two sees the other's store.
-// No thread holds two of these locks. A chain of waits is followed link by link. It ends at a
-// thread that already works at that class, so it also ends in a deadlock cycle.
+// The thread first ends what it may have been raised for, and then applies its priority again. So
+// each boost ends exactly once, and none is applied too late. A raiser takes no lock if the thread
+// already works at that class: the raiser writes the urgency into the lane's word, then loads the
+// priority; the owner stores its priority, then loads its words again; all four are sequentially
+// consistent. README.md has the proofs, and follows the chains of waits.
+// No thread holds two of these locks.
 import CGrandCentralLinux
 
 /// An object that threads wait for, and whose owner they raise.

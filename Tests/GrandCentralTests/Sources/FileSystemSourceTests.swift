@@ -237,7 +237,7 @@ private let pathOnly: Int32 = 0o10_000_000
     let place = folder["mount"]
     mkdir(place, 0o755)
     guard mount("none", place, "tmpfs", 0, nil) == 0 else {
-      print("skipped: mount(2) is not to be had, errno \(errno)")
+      print("skipped: mount(2) is refused, errno \(errno)")
       return
     }
     let file = FileWatcher(folder.file("mount/file"))
