@@ -1,3 +1,4 @@
+// Programs that were never recompiled, on the drop-in: contract row X5.
 import Foundation
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// The symbols of the drop-in: contract row X5.
 import Foundation
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // The effects of classes on threads as the kernel reports them, in a separate process, with and
 // without privilege: see Tests/Probes/FaultProbe/Effects.swift.
+// Shows contract row P6.
 import TestSupport
 import Testing
 

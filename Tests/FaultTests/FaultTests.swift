@@ -1,6 +1,7 @@
 // Faults of the machine, each in its own process: see Tests/Probes/FaultProbe, which checks the
 // work. No crash and no lost work; async() never waits; a report with the fix if the engine can do
 // less; full recovery when the fault is gone.
+// Shows contract row T2.
 import TestSupport
 import Testing
 

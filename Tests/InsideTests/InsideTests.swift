@@ -1,4 +1,5 @@
 // The command on programs that hang, in child processes.
+// Shows contract row X2.
 import Glibc
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 // The verbs record, report and timeline on real programs, and on damaged files.
+// Shows contract row X2.
 import Glibc
 import GrandCentralInside
 import TestSupport

@@ -1,5 +1,6 @@
 // Items of different classes on queues that wait for each other: every boost ends, no item is lost,
 // and no item runs twice.
+// Shows contract row G5.
 import GrandCentral
 import GrandCentralPrimitives
 import TestSupport

@@ -1,3 +1,4 @@
+// Queues under load: contract rows Q2, Q3 and Q11.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+// Targets that change under load: contract row Q15.
 import GrandCentral
 import TestSupport
 import Testing

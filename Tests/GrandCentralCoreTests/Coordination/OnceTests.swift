@@ -1,3 +1,4 @@
+// `once`: contract row G3.
 import Testing
 
 @testable import GrandCentralCore

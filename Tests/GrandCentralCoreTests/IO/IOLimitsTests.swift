@@ -1,3 +1,4 @@
+// Water marks and intervals of a channel: contract row I3.
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 // CPU limits of simulated machines, whose files are strings: proc(5), cgroups(7).
+// Shows contract row T2.
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // Deadlock cycles that close after every thread of them has registered its wait and searched: only
 // a later search finds them. Each test runs in a process of its own, because a report ends the
 // process.
+// Shows contract row Q6.
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Which threads and lanes are boosted when more urgent work waits behind less urgent work, how far,
 // and that each boost ends.
+// Shows contract rows G5, P4 and P5.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Deadlock cycles through a reader: a thread that waits behind a barrier waits for the readers
 // before it. Each test runs in a process of its own, because a report ends the process.
+// Shows contract row Q6.
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // The promises of GrowthPolicy in virtual time. Each policy with one rule broken breaks one of the
 // promises.
+// Shows contract row T4.
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+// Items that sleep: contract row T3.
 import Glibc
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 // One worker, one band that always has more work, and one band that waits.
+// Shows contract row P7.
 import TestSupport
 import Testing
 

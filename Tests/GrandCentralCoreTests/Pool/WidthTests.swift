@@ -1,3 +1,4 @@
+// How many CPUs the pool uses: contract row T2.
 import GrandCentralPrimitives
 import TestSupport
 import Testing

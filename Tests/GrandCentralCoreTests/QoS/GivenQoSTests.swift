@@ -1,4 +1,5 @@
 // A QoS that is set on a queue after its creation and before its activation.
+// Shows contract row P3.
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+// Which QoS applies where: contract row P2.
 import Testing
 
 @testable import GrandCentralCore

@@ -1,3 +1,4 @@
+// How a loop hands out its iterations: contract row Q22.
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 // Channels read and written by tasks.
+// Shows contract row X4.
 import CFaults
 import Glibc
 import GrandCentral

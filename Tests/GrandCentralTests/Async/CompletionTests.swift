@@ -1,4 +1,5 @@
 // Tasks that wait for groups, work items, closures on queues, and clocks.
+// Shows contract row X4.
 import CFaults
 import Glibc
 import GrandCentral

@@ -1,4 +1,5 @@
 // The sources as scopes: what they deliver, and that nothing is left of them.
+// Shows contract row X4.
 import CFaults
 import Glibc
 import GrandCentral

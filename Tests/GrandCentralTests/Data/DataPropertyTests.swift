@@ -1,4 +1,5 @@
 // Random operations on data, compared with the same operations on arrays.
+// Shows contract row D2.
 import GrandCentral
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Channels compared with models that know each byte. Peers transfer pieces of odd sizes through
 // small buffers and hang up; reads and writes of a file share its position.
+// Shows contract row I2.
 import Glibc
 import GrandCentral
 import TestSupport

@@ -1,5 +1,6 @@
 // Runnable work starts, whatever else runs. The tests run Tests/Probes/PoolProbe in child
 // processes; if a probe's work never starts, its child never ends.
+// Shows contract rows T3 and T4.
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 // Effects of classes beyond the threads that run client code. Each test runs in a process of its
 // own, without other timers or other work of these classes.
+// Shows contract row P6.
 import CFaults
 import Glibc
 import GrandCentral

@@ -1,4 +1,5 @@
 // The caller receives an error that a closure throws, even if another thread runs the closure.
+// Shows contract row Q4.
 import GrandCentral
 import TestSupport
 import Testing
