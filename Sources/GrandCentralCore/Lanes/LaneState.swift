@@ -6,8 +6,8 @@
 //   49 barrier     the first queued node needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
 //   47…6 pending   the newest node pushed, linked to older ones; node addresses are multiples of 64
-//    5 bound       without bit 3: one thread alone drains the lane, the main thread or a hosted
-//                  queue's host. Such a lane cannot be suspended
+//    5 bound       without bit 3: no worker drains the lane, but the main thread, or the host of a
+//                  hosted queue. Such a lane cannot be suspended
 //      counted     with bit 3: `Suspension` counts the suspend() in effect, of which there were
 //                  more than one, or the lane is inactive
 //    4 targeted    the target is another lane, not a root: the inlined sync() must not enter
