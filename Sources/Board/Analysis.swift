@@ -301,7 +301,7 @@ package struct Analysis {
   }
 
   private func suspended() -> [Finding] {
-    snapshot.queues.values.sorted { $0.place < $1.place }.compactMap { queue in
+    snapshot.queues.values.compactMap { queue in
       guard queue.suspendedSince != 0, age(queue.suspendedSince) >= stuckAfter else { return nil }
       let waiters = snapshot.threads.filter {
         $0.activity == .waiting && $0.awaitedQueue == queue.place

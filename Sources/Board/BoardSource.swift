@@ -6,10 +6,20 @@ package struct InsideError: Error, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 }
 
-/// The bytes of a board.
+/// The words of a board.
 package protocol BoardSource {
-  /// Reads bytes at an offset. Returns fewer than `count` at the end of the file.
-  func read(at offset: Int, count: Int) -> [UInt8]
+  /// Reads words at an offset in bytes. Returns how many: fewer than there is room for at the end
+  /// of the file.
+  func read(at offset: Int, into words: UnsafeMutableBufferPointer<UInt64>) -> Int
+}
+
+extension BoardSource {
+  /// Returns up to `count` words at an offset in bytes.
+  package func words(at offset: Int, count: Int) -> [UInt64] {
+    [UInt64](unsafeUninitializedCapacity: count) { words, filled in
+      filled = read(at: offset, into: UnsafeMutableBufferPointer(rebasing: words[..<count]))
+    }
+  }
 }
 
 /// What the kernel knows of a thread.
@@ -23,13 +33,16 @@ package struct KernelThread: Equatable {
   /// Reads the thread's entry in /proc; `nil`: it has ended, or /proc cannot be read.
   package init?(_ thread: UInt32, of process: Int) {
     guard let text = readText("/proc/\(process)/task/\(thread)/status") else { return nil }
-    func line(_ label: String) -> Substring? {
-      text.split(separator: "\n").first { $0.hasPrefix(label) }?.dropFirst(label.count)
+    var state: Character?
+    var switches = ""
+    for line in text.utf8.split(separator: UInt8(ascii: "\n")).map(Substring.init) {
+      if line.hasPrefix("State:") { state = line.dropFirst(6).first { $0.isLetter } }
+      // voluntary_ctxt_switches, nonvoluntary_ctxt_switches
+      if line.utf8.first == UInt8(ascii: "v") || line.hasPrefix("nonvoluntary") { switches += line }
     }
-    guard let state = line("State:")?.first(where: { $0.isLetter }) else { return nil }
+    guard let state else { return nil }
     self.state = state
-    switches = String(
-      (line("voluntary_ctxt_switches:") ?? "") + "/" + (line("nonvoluntary_ctxt_switches:") ?? ""))
+    self.switches = switches
   }
 }
 

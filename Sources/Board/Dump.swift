@@ -78,7 +78,11 @@ package struct Dump {
   // MARK: Text
 
   package func text(all: Bool, style: Style) -> String {
-    let snapshot = analysis.snapshot
+    summary(style) + details(all: all, style: style)
+  }
+
+  /// The first lines: what hangs, or that nothing does.
+  package func summary(_ style: Style) -> String {
     var lines: [String] = []
     for finding in findings {
       lines.append(style.alarm(finding.headline))
@@ -89,7 +93,13 @@ package struct Dump {
       lines += possibility.details.map { "  " + $0 }
     }
     if findings.isEmpty && possibilities.isEmpty { lines.append(style.good("Nothing is stuck.")) }
-    lines.append("")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The other lines: the process, threads, queues.
+  package func details(all: Bool, style: Style) -> String {
+    let snapshot = analysis.snapshot
+    var lines = [""]
     let place = liveProcess == nil ? "at its end" : isStopped ? "stopped; times run on" : "running"
     lines.append(
       "Process \(snapshot.process) '\(snapshot.name)' (\(place)), width \(snapshot.width), at most "
@@ -120,15 +130,19 @@ package struct Dump {
   }
 
   private func queueLines(all: Bool, _ style: Style) -> [String] {
-    let threads = analysis.snapshot.threads
-    let used = Set(threads.flatMap { $0.held + [$0.queue, $0.awaitedQueue] })
+    var used: Set<UInt32> = []
+    var waiters: [UInt32: Int] = [:]
+    for thread in analysis.snapshot.threads {
+      used.formUnion(thread.held)
+      used.formUnion([thread.queue, thread.awaitedQueue])
+      if thread.activity == .waiting { waiters[thread.awaitedQueue, default: 0] += 1 }
+    }
     let queues = analysis.snapshot.queues.values
       .filter { all || used.contains($0.place) || $0.suspendedSince != 0 }
-      .sorted { $0.place < $1.place }
     let shown = all ? queues[...] : queues.prefix(20)
     var lines = [style.title("Queues (\(queues.count))")]
     lines += shown.map { queue in
-      let waiters = threads.count { $0.activity == .waiting && $0.awaitedQueue == queue.place }
+      let waiters = waiters[queue.place] ?? 0
       var words = "  '\(analysis.label(queue.place))' \(queue.kind.rawValue)"
       if queue.target != 0, analysis.snapshot.queues[queue.target]?.kind != .global {
         words += ", targets '\(analysis.label(queue.target))'"

@@ -5,8 +5,8 @@
 package struct OwnBoard: BoardSource {
   package init() {}
 
-  package func read(at offset: Int, count: Int) -> [UInt8] {
-    BlackBox.readWords(at: offset, count: count / 8).withUnsafeBytes { Array($0) }
+  package func read(at offset: Int, into words: UnsafeMutableBufferPointer<UInt64>) -> Int {
+    BlackBox.readWords(at: offset, into: words)
   }
 }
 

@@ -44,19 +44,19 @@ package struct Snapshot: Sendable {
   package var maxThreads: Int
   package var madeWall: UInt64
   package var threads: [ThreadRecord] = []
-  package var queues: [UInt32: QueueRecord] = [:]
+  package var queues = QueueTable()
   /// Records that changed during each attempt to read them.
   package var torn = 0
   /// The latest time on the board.
   package var latest: UInt64 = 0
 
-  private static let attempts = 8
-
   /// Reads a board.
   package init(_ source: some BoardSource) throws {
-    let header = Self.words(source.read(at: 0, count: BoardLayout.headerBytes))
+    let header = source.words(at: 0, count: BoardLayout.headerBytes / 8)
     func field(_ index: Int) -> UInt64 { header.indices.contains(index) ? header[index] : 0 }
-    guard field(BoardLayout.Header.magic) == BoardLayout.magic else {
+    guard field(BoardLayout.Header.magic) == BoardLayout.magic,
+      header.count == BoardLayout.headerBytes / 8
+    else {
       throw InsideError(
         "This is no board of Grand Central, or it was damaged, or is being made: its first bytes are wrong."
       )
@@ -77,92 +77,39 @@ package struct Snapshot: Sendable {
     width = Int(field(BoardLayout.Header.width) & 0xffff)
     maxThreads = Int(field(BoardLayout.Header.maxThreads) & 0xffff)
     madeWall = field(BoardLayout.Header.madeWall)
-    name = Self.text(header, at: BoardLayout.Header.name, bytes: 15)
-    let used = field(BoardLayout.Header.threadsUsed)
-    readThreads(source, count: Int(min(used, UInt64(BoardLayout.threadCapacity))))
-    let queuesUsed = field(BoardLayout.Header.queuesUsed)
-    readQueues(
-      source,
-      count: queuesUsed == 0 || queuesUsed > UInt64(BoardLayout.queueCapacity)
-        ? BoardLayout.queueCapacity : Int(queuesUsed))
+    name = Self.text(header.span, at: BoardLayout.Header.name, bytes: 15)
+    let threadsUsed = min(
+      field(BoardLayout.Header.threadsUsed), UInt64(BoardLayout.threadCapacity))
+    var queuesUsed = field(BoardLayout.Header.queuesUsed)
+    if queuesUsed == 0 || queuesUsed > UInt64(BoardLayout.queueCapacity) {
+      queuesUsed = UInt64(BoardLayout.queueCapacity)
+    }
+    var reader = RecordReader(source)
+    reader.read(at: BoardLayout.threadsOffset, count: Int(threadsUsed)) { _, words in
+      if let thread = ThreadRecord(words) { threads.append(thread) }
+    }
+    reader.read(at: BoardLayout.queuesOffset, count: Int(queuesUsed)) { place, words in
+      if let queue = QueueRecord(words, place: UInt32(place)) { queues.insert(queue) }
+    }
+    torn = reader.torn
     latest =
-      threads.flatMap { [$0.since, $0.queueSince] }.max() ?? field(BoardLayout.Header.made)
-  }
-
-  /// Reads records until each is whole: turn, data, turn. Each pass is a call of its own, which
-  /// orders it after the one before.
-  private mutating func records(
-    _ source: some BoardSource, at offset: Int, count: Int,
-    _ body: (Int, ArraySlice<UInt64>) -> Void
-  ) {
-    let size = BoardLayout.recordWords
-    var missing = Array(0..<count)
-    for _ in 0..<Self.attempts where !missing.isEmpty {
-      let passes = (0..<3).map { _ in
-        Self.words(source.read(at: offset, count: count * BoardLayout.recordBytes))
-      }
-      let whole = passes.map(\.count).min().unsafelyUnwrapped / size
-      missing.removeAll { index in
-        // Cut off: the file is too short.
-        guard index < whole else { return true }
-        let turn = passes[0][index * size]
-        guard turn & 1 == 0, passes[2][index * size] == turn else { return false }
-        body(index, passes[1][index * size..<(index + 1) * size])
-        return true
-      }
-    }
-    torn += missing.count
-  }
-
-  private mutating func readThreads(_ source: some BoardSource, count: Int) {
-    var found: [ThreadRecord] = []
-    records(source, at: BoardLayout.threadsOffset, count: count) { _, words in
-      if let thread = ThreadRecord(Array(words)) { found.append(thread) }
-    }
-    threads = found
-  }
-
-  private mutating func readQueues(_ source: some BoardSource, count: Int) {
-    // In pieces, so that one record that changes does not repeat the reading of all.
-    var found: [UInt32: QueueRecord] = [:]
-    let piece = 512
-    for first in stride(from: 0, to: count, by: piece) {
-      let piece = min(piece, count - first)
-      let offset = BoardLayout.queuesOffset + first * BoardLayout.recordBytes
-      let bytes = source.read(at: offset, count: piece * BoardLayout.recordBytes)
-      if bytes.isEmpty { break }
-      // Most pieces are holes.
-      if Self.areZero(bytes) { continue }
-      records(source, at: offset, count: piece) { index, words in
-        let place = UInt32(first + index)
-        if let queue = QueueRecord(Array(words), place: place) { found[place] = queue }
-      }
-    }
-    queues = found
-  }
-
-  /// Whether all bytes are 0: the first is, and each equals the next.
-  private static func areZero(_ bytes: [UInt8]) -> Bool {
-    bytes.withUnsafeBytes { bytes in
-      guard let first = bytes.baseAddress, bytes[0] == 0 else { return bytes.isEmpty }
-      return memcmp(first, first + 1, bytes.count - 1) == 0
-    }
-  }
-
-  package static func words(_ bytes: [UInt8]) -> [UInt64] {
-    bytes.withUnsafeBytes { bytes in
-      (0..<bytes.count / 8).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-    }
+      threads.map { max($0.since, $0.queueSince) }.max() ?? field(BoardLayout.Header.made)
   }
 
   /// A text of the board, without characters that would steer a terminal.
-  package static func text(_ words: [UInt64], at index: Int, bytes: Int) -> String {
-    let raw = words[index...].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
-    return printable(String(decoding: raw.prefix(bytes).prefix { $0 != 0 }, as: UTF8.self))
+  package static func text(_ words: Span<UInt64>, at index: Int, bytes: Int) -> String {
+    let raw = words.extracting(droppingFirst: index).bytes.extracting(first: bytes)
+    return raw.withUnsafeBytes { raw in
+      let end = raw.firstIndex(of: 0) ?? raw.endIndex
+      let text = UnsafeRawBufferPointer(rebasing: raw[..<end])
+      return printable(String(decoding: text, as: UTF8.self))
+    }
   }
 
   package static func printable(_ text: String) -> String {
-    String(
+    // Nearly all texts are: to look up the category of each character takes most of the time.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
+    return String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
           switch scalar.properties.generalCategory {
@@ -174,7 +121,7 @@ package struct Snapshot: Sendable {
 }
 
 extension ThreadRecord {
-  init?(_ words: [UInt64]) {
+  init?(_ words: Span<UInt64>) {
     let identity = words[BoardLayout.Thread.identity]
     let activity = words[BoardLayout.Thread.activity]
     id = UInt32(truncatingIfNeeded: identity)
@@ -194,23 +141,28 @@ extension ThreadRecord {
     awaitedQueue = what == .waiting ? UInt32(truncatingIfNeeded: queues) : 0
     queue = UInt32(truncatingIfNeeded: queues >> 32)
     queueSince = words[BoardLayout.Thread.queueSince]
-    let count = min(Int(activity >> 24 & 0xff), BoardLayout.Thread.maxHeld)
-    held = (0..<count).map { index in
+    held = []
+    let count = what == .waiting ? Int(activity >> 24 & 0xff) : 0
+    for index in 0..<min(count, BoardLayout.Thread.maxHeld) {
       let word = words[BoardLayout.Thread.held + index / 2]
-      return UInt32(truncatingIfNeeded: index % 2 == 0 ? word : word >> 32)
+      held.append(UInt32(truncatingIfNeeded: index % 2 == 0 ? word : word >> 32))
     }
-    if what != .waiting { held = [] }
     name = Snapshot.text(words, at: BoardLayout.Thread.name, bytes: 15)
   }
 }
 
 extension QueueRecord {
-  init?(_ words: [UInt64], place: UInt32) {
+  init?(_ words: Span<UInt64>, place: UInt32) {
     guard place != 0, words[BoardLayout.Queue.address] != 0 else { return nil }
     self.place = place
-    let kinds: [Kind] = [.serial, .concurrent, .global, .main]
-    let kind = Int(words[BoardLayout.Queue.kind] & 0xff)
-    self.kind = kinds.indices.contains(kind) ? kinds[kind] : .unknown
+    kind =
+      switch words[BoardLayout.Queue.kind] & 0xff {
+      case 0: .serial
+      case 1: .concurrent
+      case 2: .global
+      case 3: .main
+      default: .unknown
+      }
     target = UInt32(truncatingIfNeeded: words[BoardLayout.Queue.target])
     band = UInt8(truncatingIfNeeded: words[BoardLayout.Queue.kind] >> 24)
     suspendedSince = words[BoardLayout.Queue.suspendedSince]

@@ -102,8 +102,13 @@ func dump(_ arguments: [String]) -> Int32 {
       } else {
         try Dump(path: target)
       }
-    let style = Style(isColoured: isColoured(STDOUT_FILENO))
-    printAll(json ? dump.json() : dump.text(all: all, style: style))
+    if json {
+      printAll(dump.json())
+    } else {
+      let style = Style(isColoured: isColoured(STDOUT_FILENO))
+      printAll(dump.summary(style))
+      printAll(dump.details(all: all, style: style))
+    }
     return dump.findings.isEmpty ? 0 : 1
   } catch {
     printError("\(error)")

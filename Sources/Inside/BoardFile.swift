@@ -14,17 +14,29 @@ package final class BoardFile: BoardSource {
 
   deinit { close(descriptor) }
 
-  package func read(at offset: Int, count: Int) -> [UInt8] {
+  package func read(at offset: Int, into words: UnsafeMutableBufferPointer<UInt64>) -> Int {
+    read(at: offset, into: UnsafeMutableRawBufferPointer(words)) / 8
+  }
+
+  /// Returns bytes at an offset; fewer than `count` at the end of the file.
+  func bytes(at offset: Int, count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let result = pread(
-          descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, count - filled,
-          off_t(offset + filled))
-        if result < 0 && errno == EINTR { continue }
-        if result <= 0 { break }
-        filled += result
-      }
+      let room = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      filled = read(at: offset, into: room)
     }
+  }
+
+  private func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var filled = 0
+    while filled < buffer.count {
+      let result = pread(
+        descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, buffer.count - filled,
+        off_t(offset + filled))
+      if result < 0 && errno == EINTR { continue }
+      if result <= 0 { break }
+      filled += result
+    }
+    return filled
   }
 
   /// Opens a file that a process has left behind.

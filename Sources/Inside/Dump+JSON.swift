@@ -26,7 +26,7 @@ extension Dump {
         ("heldQueues", .list(thread.held.map { .number(UInt64($0)) })),
       ])
     }
-    let queues = snapshot.queues.values.sorted { $0.place < $1.place }.map { queue in
+    let queues = snapshot.queues.values.map { queue in
       JSON.object([
         ("id", .number(UInt64(queue.place))), ("label", .text(queue.label)),
         ("kind", .text(queue.kind.rawValue)), ("target", .number(UInt64(queue.target))),

@@ -59,7 +59,7 @@ package struct Lease {
 
   /// The level at which another recorder records now; `nil`: none does.
   package var otherLevel: EventLevel? {
-    let words = Snapshot.words(board.read(at: EventLayout.control * 8, count: 16))
+    let words = board.words(at: EventLayout.control * 8, count: 2)
     guard words.count == 2,
       let level = EventLevel(rawValue: UInt8(words[0] & EventLayout.levelMask)),
       level != .board, words[1] > now

@@ -8,10 +8,8 @@ import Testing
 private struct WordSource: BoardSource {
   var words: [UInt64]
 
-  func read(at offset: Int, count: Int) -> [UInt8] {
-    words.withUnsafeBytes { bytes in
-      Array(bytes.dropFirst(offset).prefix(count))
-    }
+  func read(at offset: Int, into buffer: UnsafeMutableBufferPointer<UInt64>) -> Int {
+    buffer.update(fromContentsOf: words.dropFirst(offset / 8).prefix(buffer.count))
   }
 
   /// A board of 24 threads and 48 queues: two threads wait for each other's queue, and the others
@@ -87,6 +85,26 @@ private struct WordSource: BoardSource {
   }
 }
 
+/// A board whose queue 7 changes during each of the first reads of its record.
+private final class ChangingSource: BoardSource {
+  private var source: WordSource
+  private var changes: Int
+
+  init(_ source: WordSource, changes: Int) {
+    self.source = source
+    self.changes = changes
+  }
+
+  func read(at offset: Int, into buffer: UnsafeMutableBufferPointer<UInt64>) -> Int {
+    let read = source.read(at: offset, into: buffer)
+    if offset == BoardLayout.queuesOffset, changes > 0 {
+      changes -= 1
+      source.words[BoardLayout.queuesOffset / 8 + 7 * BoardLayout.recordWords] += 2
+    }
+    return read
+  }
+}
+
 /// Whether a terminal would only print the text.
 private func isHarmless(_ text: String) -> Bool {
   text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }
@@ -112,6 +130,20 @@ private func isHarmless(_ text: String) -> Bool {
     }
     // The damage leaves most boards readable, so that the analysis sees it.
     #expect(read > 100 && found.contains(.deadlock), "\(read) \(found)")
+  }
+
+  @Test func `reads a record again that has changed meanwhile`() throws {
+    var random = SeededGenerator(for: "changing boards")
+    let source = WordSource(using: &random)
+    let all = try Snapshot(source)
+    #expect(all.queues.values.map(\.place) == Array(1...48) && all.torn == 0)
+    let changed = try Snapshot(ChangingSource(source, changes: 5))
+    #expect(changed.queues.values.map(\.place) == Array(1...48) && changed.torn == 0)
+    #expect(changed.queues[7]?.label == all.queues[7]?.label)
+    // A record that changes each time is left out, and no other.
+    let torn = try Snapshot(ChangingSource(source, changes: .max))
+    #expect(torn.queues.values.map(\.place) == (1...48).filter { $0 != 7 } && torn.torn == 1)
+    #expect(torn.queues[7] == nil && torn.queues[8]?.place == 8 && torn.queues[49] == nil)
   }
 
   @Test func `refuses what is no board`() {

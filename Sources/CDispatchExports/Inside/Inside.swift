@@ -18,7 +18,7 @@ private final class HeldSnapshot {
 
   init(_ dump: Dump?) {
     threads = dump?.analysis.snapshot.threads ?? []
-    queues = dump?.analysis.snapshot.queues.values.sorted { $0.place < $1.place } ?? []
+    queues = dump?.analysis.snapshot.queues.values ?? []
     findings = dump?.findings ?? []
     text = keep(
       dump?.text(all: false, style: Style(isColoured: false))

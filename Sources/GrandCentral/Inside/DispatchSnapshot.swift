@@ -45,7 +45,7 @@ public struct DispatchSnapshot: Sendable, CustomStringConvertible {
     let snapshot = dump?.analysis.snapshot
     findings = (dump?.findings ?? []).map(Finding.init)
     threads = (snapshot?.threads ?? []).map(Thread.init)
-    queues = (snapshot?.queues.values.sorted { $0.place < $1.place } ?? []).map(Queue.init)
+    queues = (snapshot?.queues.values ?? []).map(Queue.init)
     time = dump.map { DispatchTime(uptimeNanoseconds: $0.analysis.now) } ?? .now()
     description =
       dump?.text(all: false, style: Style(isColoured: false))

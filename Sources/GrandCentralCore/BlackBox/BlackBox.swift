@@ -187,15 +187,19 @@ package final class BlackBox: @unchecked Sendable {
     }
   }
 
-  /// Reads words of this process's own board, one after the other; fewer than `count` at its end.
-  /// Any thread.
-  package static func readWords(at offset: Int, count: Int) -> [UInt64] {
-    guard let start, offset >= 0, offset < BoardLayout.bytes else { return [] }
+  /// Reads words of this process's own board, one after the other. Returns how many: fewer than
+  /// there is room for at its end. Any thread.
+  package static func readWords(
+    at offset: Int, into buffer: UnsafeMutableBufferPointer<UInt64>
+  ) -> Int {
+    guard let start, offset >= 0, offset < BoardLayout.bytes else { return 0 }
     let words = words(at: start + offset)
-    // acquiring: the order that the protocols of records and chunks ask of a reader.
-    return (0..<min(count, (BoardLayout.bytes - offset) / 8)).map {
-      words[$0].load(ordering: .acquiring)
+    let count = min(buffer.count, (BoardLayout.bytes - offset) / 8)
+    for index in 0..<count {
+      // acquiring: the order that the protocols of records and chunks ask of a reader.
+      buffer.initializeElement(at: index, to: words[index].load(ordering: .acquiring))
     }
+    return count
   }
 
   /// The calling thread's name, or the program's.

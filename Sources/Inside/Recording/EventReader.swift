@@ -44,10 +44,8 @@ package struct EventReader {
 
   private static func headers(_ source: some BoardSource) -> [Header] {
     let count = EventLayout.headerBytes / 8
-    let words = Snapshot.words(
-      source.read(
-        at: EventLayout.directoryOffset,
-        count: EventLayout.chunkCapacity * EventLayout.headerBytes))
+    let words = source.words(
+      at: EventLayout.directoryOffset, count: EventLayout.chunkCapacity * count)
     return (0..<words.count / count).map { Header(words[$0 * count..<($0 + 1) * count]) }
   }
 
@@ -70,7 +68,7 @@ package struct EventReader {
       let from = seen[index].used
       guard from < header.used else { continue }
       let offset = EventLayout.chunksOffset + index * EventLayout.chunkBytes + from * 8
-      let words = Snapshot.words(source.read(at: offset, count: (header.used - from) * 8))
+      let words = source.words(at: offset, count: header.used - from)
       let batch = EventBatch(thread: header.owner, base: header.base, words: words)
       found.append((index, from, batch))
     }

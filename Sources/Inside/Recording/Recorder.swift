@@ -86,7 +86,7 @@ package final class Recorder {
   }
 
   private func words(_ index: Int, _ count: Int) -> [UInt64] {
-    let words = Snapshot.words(board.read(at: index * 8, count: count * 8))
+    let words = board.words(at: index * 8, count: count)
     return words.count == count ? words : Array(repeating: 0, count: count)
   }
 
@@ -121,22 +121,22 @@ package final class Recorder {
   }
 
   private func writeNames(_ snapshot: Snapshot) throws {
+    var names: [UInt8] = []
     for thread in snapshot.threads {
-      try write(
-        RecordingFile.block(.thread) {
-          $0.put(UInt64(thread.id))
-          $0.put(thread.name)
-        })
+      names += RecordingFile.block(.thread) {
+        $0.put(UInt64(thread.id))
+        $0.put(thread.name)
+      }
     }
     let kinds: [QueueRecord.Kind] = [.serial, .concurrent, .global, .main]
     for queue in snapshot.queues.values {
-      try write(
-        RecordingFile.block(.queue) {
-          $0.put(UInt64(queue.place))
-          $0.put(UInt64(kinds.firstIndex(of: queue.kind) ?? kinds.count))
-          $0.put(queue.label)
-        })
+      names += RecordingFile.block(.queue) {
+        $0.put(UInt64(queue.place))
+        $0.put(UInt64(kinds.firstIndex(of: queue.kind) ?? kinds.count))
+        $0.put(queue.label)
+      }
     }
+    try write(names)
   }
 
   private func write(_ bytes: [UInt8]) throws {
@@ -150,7 +150,7 @@ package final class Recorder {
 extension BoardFile {
   /// Counts another recording, and returns its control word.
   func controlOfNewRecording(_ level: EventLevel, countsTicks: Bool) -> UInt64 {
-    let counted = Snapshot.words(read(at: EventLayout.recordings * 8, count: 8)).first ?? 0
+    let counted = words(at: EventLayout.recordings * 8, count: 1).first ?? 0
     // A recording without a number of its own shows less of an earlier one's names.
     _ = write(counted &+ 1, at: EventLayout.recordings * 8)
     return UInt64(level.rawValue) | (countsTicks ? EventLayout.countsTicks : 0)

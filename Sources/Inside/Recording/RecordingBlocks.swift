@@ -171,5 +171,5 @@ package func readBytes(_ path: String) -> [UInt8]? {
     return nil
   }
   let file = BoardFile(descriptor: dup(descriptor))
-  return file.read(at: 0, count: max(0, Int(status.st_size)))
+  return file.bytes(at: 0, count: max(0, Int(status.st_size)))
 }

@@ -135,13 +135,12 @@ struct RawEvent {
         event.place = words[index + 1] >> 48
         event.address = words[index + 1] & EventLayout.addressMask
       }
-      if kind == .thread { event.text = Snapshot.text(words, at: index + 1, bytes: 15) }
+      if kind == .thread { event.text = Snapshot.text(words.span, at: index + 1, bytes: 15) }
       index += kind.words
       if kind == .queue {
         let bytes = min(Int(event.address & 0xff), BoardLayout.Queue.maxLabelBytes)
         guard index + (bytes + 7) / 8 <= words.count else { break }
-        let label = Array(words[index..<index + (bytes + 7) / 8])
-        event.text = label.isEmpty ? "" : Snapshot.text(label, at: 0, bytes: bytes)
+        event.text = Snapshot.text(words.span, at: index, bytes: bytes)
         index += (bytes + 7) / 8
       }
       if kind == .stack {
