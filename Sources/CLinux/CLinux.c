@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "Masks.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -58,26 +59,6 @@ int gc_thread_at_exit(void *value, void (*destructor)(void *)) {
   int error = pthread_setspecific(exit_key, entry);
   if (error) free(entry);
   return error;
-}
-
-int gc_thread_spawn(void *(*body)(void *), void *argument, size_t stack_bytes) {
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error) return error;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  if (stack_bytes) pthread_attr_setstacksize(&attributes, stack_bytes);
-  pthread_t thread;
-  error = pthread_create(&thread, &attributes, body, argument);
-  pthread_attr_destroy(&attributes);
-  return error;
-}
-
-void gc_thread_set_signal_mask(uint64_t blocked) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int number = 1; number <= 64; number++)
-    if (blocked >> (number - 1) & 1) sigaddset(&set, number);
-  pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
 uint32_t gc_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
@@ -177,7 +158,10 @@ static void prepare_order(void) {
 
 int gc_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
   prepare_order();
-  return pthread_atfork(prepare, parent, child);
+  int error = pthread_atfork(prepare, parent, child);
+  // Handlers of children run in the order of registration: the engine is whole before a signal can
+  // come.
+  return error ? error : pthread_atfork(NULL, NULL, gc_mask_after_fork);
 }
 
 int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

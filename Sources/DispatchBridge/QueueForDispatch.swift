@@ -138,19 +138,16 @@ private final class RunLoopThread: @unchecked Sendable {
   private var made: UnsafeMutableRawPointer?
 
   private init() {
-    var thread = pthread_t()
-    let failure = pthread_create(
-      &thread, nil,
+    let failure = gc_thread_spawn(
       { argument in
         let owner = Unmanaged<RunLoopThread>.fromOpaque(argument!).takeUnretainedValue()
         while true { owner.answer() }
-      }, Unmanaged.passRetained(self).toOpaque())
+      }, Unmanaged.passRetained(self).toOpaque(), 0)
     if failure != 0 {
       clientFault(
         "No thread for makeDispatchQueue(label:): "
           + "\(String(cString: strerror(failure))). Raise the limit of threads.")
     }
-    pthread_detach(thread)
   }
 
   func make() -> UnsafeMutableRawPointer? {

@@ -73,8 +73,12 @@ for source in Sources/CLinux/*.c Sources/CDispatchStorage/*.c; do
   objects+=("$object")
 done
 
-echo '{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; local: *; };' \
-  >"$scratch/exports.map"
+# The functions of Sources/CLinux/Children.c, which a sanitized library lacks.
+children=
+[[ -n ${DROPIN_SANITIZER:-} ]] ||
+  children=$(sed -n 's/^WEAK .*[ *]\([a-z_]*\)(.*/\1;/p' Sources/CLinux/Children.c | tr '\n' ' ')
+echo "{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; $children" \
+  "local: *; };" >"$scratch/exports.map"
 # The order decides through which module the compiler finds the types of the C library, and with it
 # which imports must be public: the exports come first.
 mapfile -t sources < <(

@@ -109,7 +109,8 @@ void gc_fork_hold(uint32_t *_Nonnull lock);
 // children. Without effect unless `self` has closed the gate.
 void gc_fork_give_up(gc_thread *_Nonnull self);
 bool gc_fork_is_given_up(void);
-// Registers handlers for each fork(2): pthread_atfork(3). Returns 0 or ENOMEM.
+// Registers handlers for each fork(2): pthread_atfork(3). In the child, the thread also gets the
+// program's signal mask. Returns 0 or ENOMEM.
 int gc_at_fork(
     void (*_Nonnull prepare)(void), void (*_Nonnull parent)(void), void (*_Nonnull child)(void));
 
@@ -141,14 +142,16 @@ bool gc_task_current(gc_task *_Nonnull task);
 // Registers `destructor(value)` for the end of the calling thread. Returns 0 or an errno.
 int gc_thread_at_exit(void *_Nonnull value, void (*_Nonnull destructor)(void *_Nonnull));
 
-// Starts a detached thread with `stack_bytes` of stack (0: default), which inherits the caller's
-// signal mask. Returns 0 or an errno (EAGAIN: no memory or a limit on threads).
+// Masks.c. Starts a detached thread with `stack_bytes` of stack (0: default), which blocks the
+// signals that the program blocks, and all that come from outside. Returns 0 or an errno (EAGAIN:
+// no memory or a limit on threads).
 int gc_thread_spawn(
     void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
     size_t stack_bytes);
-
-// Sets the signal mask of the calling thread: bit (number - 1) blocks a signal.
-void gc_thread_set_signal_mask(uint64_t blocked);
+// Sets what counts as the program's signal mask: bit (number - 1) blocks a signal. Threads of the
+// engine give it to the processes that they start. Until the first call it is the mask of the
+// thread that starts the engine's first one.
+void gc_set_program_mask(uint64_t blocked);
 
 uint32_t gc_thread_id(void);
 uint32_t gc_process_id(void);

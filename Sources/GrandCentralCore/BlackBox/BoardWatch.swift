@@ -67,6 +67,8 @@ package final class BoardWatch: @unchecked Sendable {
       wake()
       return 0
     }
+    // As for a worker: a handler may start a child.
+    if let mask = Process.mainThreadBlockedSignals() { setProgramMask(mask) }
     let error = startThread(
       { argument in
         // SAFETY: the watch belongs to BlackBox.shared, which never ends.
@@ -98,8 +100,6 @@ package final class BoardWatch: @unchecked Sendable {
     let home = HomeProcess()
     ForkGate.inside(thread) {
       nameThread(ThreadName("gc-watch"))
-      // As on a worker: a child that a handler starts inherits the mask.
-      if let blocked = Process.mainThreadBlockedSignals() { setBlockedSignals(blocked) }
       ThreadEffects.adopt(thread, isReplaceable: false)
     }
     // The first look is at everything: changes before this thread began were not noted.

@@ -171,8 +171,6 @@ final class FileRing: @unchecked Sendable {
   private func run() -> Never {
     let own = currentThread()
     nameThread(ThreadName("gc-files"))
-    // Signal handlers of the program must not run on this thread.
-    setBlockedSignals(.max)
     lock.withLock { thread = own }
     while true {
       Parker.prepare(own)

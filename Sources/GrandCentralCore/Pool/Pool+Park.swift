@@ -153,15 +153,13 @@ extension Pool {
 
   private func makeThread(for worker: Worker) {
     BlackBox.open()
-    // Read here, not by the new thread: while a thread is made, its maker blocks every signal.
-    let start = Unmanaged.passRetained(
-      WorkerStart(pool: self, worker: worker, blocked: configuration.readBlockedSignals()))
+    let start = Unmanaged.passRetained(WorkerStart(pool: self, worker: worker))
     let error = spawn(
       { argument in
         // SAFETY: the pair passed below, owned by this thread.
         let start = Unmanaged<WorkerStart>.fromOpaque(argument.unsafelyUnwrapped)
           .takeRetainedValue()
-        start.pool.runWorker(start.worker, blocked: start.blocked)
+        start.pool.runWorker(start.worker)
         return nil
       }, start.toOpaque(), stackBytes: 0)
     if error == 0 { return }
@@ -176,13 +174,11 @@ extension Pool {
 
   // MARK: A worker's life
 
-  func runWorker(_ worker: Worker, blocked: UInt64?) {
+  func runWorker(_ worker: Worker) {
     let thread = currentThread()
     takeFirstSteps(of: thread) {
       nameThread(worker.plainName)
       worker.name.began(at: Clock.coarseNanoseconds())
-      // Children of items inherit the worker's mask: it must be the program's, not the submitter's.
-      if let blocked { setBlockedSignals(blocked) }
       if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
       worker.thread = thread
       worker.threadID.store(thread.pointee.tid, ordering: .relaxed)

@@ -22,6 +22,7 @@ extension Pool: ThreadlessRetrying {
 
   /// Starts a thread with a stack of `stackBytes` (0: the default). Returns 0 or an errno.
   func spawn(_ body: ThreadBody, _ argument: UnsafeMutableRawPointer, stackBytes: Int) -> Int32 {
+    if let mask = configuration.readProgramMask() { setProgramMask(mask) }
     let error = ThreadEffects.withoutEffect(on: currentThread()) {
       configuration.spawn(body, argument, stackBytes)
     }

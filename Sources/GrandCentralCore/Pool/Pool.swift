@@ -31,8 +31,8 @@ final class Pool: @unchecked Sendable {
     /// Starts a detached thread with that stack size in bytes (0: the default) and returns 0 or an
     /// errno. A parameter, so that a test or a model can refuse a thread.
     var spawn: Spawn = { startThread($0, $1, stackBytes: $2) }
-    /// Reads the main thread's blocked signals, which new workers block too; `nil` if unknown.
-    var readBlockedSignals: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
+    /// Reads the main thread's blocked signals, which children of items get; `nil` if unknown.
+    var readProgramMask: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
     /// Whether classes change thread priorities: see ThreadPolicy/ThreadEffects.
     var hasEffects = false
     /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.

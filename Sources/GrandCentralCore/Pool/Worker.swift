@@ -142,10 +142,8 @@ final class Worker: @unchecked Sendable {
 final class WorkerStart {
   let pool: Pool
   let worker: Worker
-  let blocked: UInt64?
-  init(pool: Pool, worker: Worker, blocked: UInt64?) {
+  init(pool: Pool, worker: Worker) {
     self.pool = pool
     self.worker = worker
-    self.blocked = blocked
   }
 }

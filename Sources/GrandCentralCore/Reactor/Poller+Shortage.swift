@@ -104,9 +104,7 @@ extension Poller {
     guard let number = state.transition({ $0.starting() }) else { return }
     let own = number == 0 ? first : second
     let start = Unmanaged.passRetained(
-      PollerStart(
-        poller: self, own: own, externalWorker: externalWorker(of: own, number),
-        blocked: pool.configuration.readBlockedSignals()))
+      PollerStart(poller: self, own: own, externalWorker: externalWorker(of: own, number)))
     let error = pool.spawn(
       { argument in
         // SAFETY: the reference passed below, owned by this thread.
@@ -138,21 +136,17 @@ private final class PollerStart {
   let poller: Poller
   let own: PollerThread
   let externalWorker: Worker
-  let blocked: UInt64?
 
-  init(poller: Poller, own: PollerThread, externalWorker: Worker, blocked: UInt64?) {
+  init(poller: Poller, own: PollerThread, externalWorker: Worker) {
     self.poller = poller
     self.own = own
     self.externalWorker = externalWorker
-    self.blocked = blocked
   }
 
   func run() {
     let thread = currentThread()
     own.beginFirstSteps(of: thread)
     nameThread(externalWorker.plainName)
-    // Children that handlers start inherit the signal mask, so it must be the program's.
-    if let blocked { setBlockedSignals(blocked) }
     if poller.pool.configuration.hasEffects {
       ThreadEffects.adopt(thread, isReplaceable: false)
     }

@@ -45,7 +45,10 @@ import Testing
     let before = try #require(Process.mainThreadBlockedSignals())
     #expect(before == entry.blockedSignals)
     let ended = onThreads(1) { _ in
-      gc_thread_set_signal_mask(1 << UInt64(SIGUSR2 - 1))
+      var own = sigset_t()
+      sigemptyset(&own)
+      sigaddset(&own, SIGUSR2)
+      pthread_sigmask(SIG_SETMASK, &own, nil)
       #expect(Process.mainThreadBlockedSignals() == before)
     }
     #expect(ended)

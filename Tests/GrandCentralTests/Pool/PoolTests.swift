@@ -1,4 +1,6 @@
 // Threads: how many, how they are named, when they end: contract rows Q1, Q17, Q22, T1, T3, T5, P7.
+import CFaults
+import Glibc
 import GrandCentral
 import TestSupport
 import Testing
@@ -134,7 +136,19 @@ import Testing
     #expect(run("outer-names").value("names") == "names.inner|names.outer")
   }
 
-  @Test func `leaves the signal mask of children empty`() {
+  @Test func `blocks on its threads the signals from outside, and no others`() throws {
+    let result = run("masks")
+    #expect(try #require(result.number("threads")) >= 10)
+    for number in [SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD, SIGALRM, 34, 64] {
+      #expect(result.number("open\(number)") == 0, "signal \(number)")
+    }
+    for number in [SIGSEGV, SIGBUS, SIGABRT, SIGPIPE, SIGPROF, SIGTTIN] {
+      #expect(result.number("blocked\(number)") == 0, "signal \(number)")
+    }
+  }
+
+  @Test(.disabled(if: faults_is_sanitized(), "sanitizers have their own functions for children"))
+  func `leaves the signal mask of children empty`() {
     #expect(run("signals").value("blocked").flatMap { UInt64($0, radix: 16) } == 0)
   }
 

@@ -19,7 +19,8 @@ import TestSupport
     "queues": queues, "reuse": reuse, "idle": idle, "leave": leave, "width": width,
     "perform-width": performWidth, "compensation": compensation, "sleepers": sleepers,
     "blocked": blockedQueues, "chain": chain, "limit": limit, "names": names,
-    "signals": signals, "signal-source": signalSource, "crash": crash, "priority": priority,
+    "masks": masks, "signals": signals, "signal-source": signalSource, "crash": crash,
+    "priority": priority,
     "background": background, "quiet-names": quietNames,
     "quiet-handler-names": quietHandlerNames, "passing-names": passingNames,
     "outer-names": outerNames, "liveness": liveness, "explosion": explosion,
@@ -258,32 +259,6 @@ private func names() {
   _ = names.waitForCount(2)
   say("process", threadName())
   say("workers", names.all.joined(separator: "|"))
-}
-
-/// Prints the signals that are blocked in a program that an item starts.
-private func signals() {
-  let blocked = Log<String>()
-  DispatchQueue.global().async {
-    let child = runChild(["grep", "SigBlk", "/proc/self/status"], inheritsSignalMask: true)
-    blocked.append(child.output.split(separator: "\t").last.map(String.init) ?? "none")
-  }
-  _ = blocked.waitForCount(1)
-  say("blocked", blocked.all[0].filter { $0 != "\n" })
-}
-
-/// The same for a program that the handler of a signal source starts.
-private func signalSource() {
-  signal(SIGTERM, SIG_IGN)
-  let blocked = Log<String>()
-  let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
-  source.setRegistrationHandler { kill(getpid(), SIGTERM) }
-  source.setEventHandler {
-    let child = runChild(["grep", "SigBlk", "/proc/self/status"], inheritsSignalMask: true)
-    blocked.append(child.output.split(separator: "\t").last.map(String.init) ?? "none")
-  }
-  source.activate()
-  _ = blocked.waitForCount(1)
-  say("blocked", blocked.all[0].filter { $0 != "\n" })
 }
 
 @inline(never) private func clientFunction() { fatalError("on purpose") }

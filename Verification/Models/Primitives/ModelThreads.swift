@@ -100,4 +100,4 @@ public func startThread(
 }
 
 public func nameThread(_ name: ThreadName) {}
-public func setBlockedSignals(_ mask: UInt64) {}
+public func setProgramMask(_ mask: UInt64) {}

@@ -54,7 +54,7 @@ extension Pool {
     ThreadlessRetry.retriers.change { $0.removeAll() }
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, maxThreads: threads)
-    configuration.readBlockedSignals = { nil }
+    configuration.readProgramMask = { nil }
     configuration.sources = sources.reduce(0) { $0 | $1.bit }
     configuration.spawn = { body, argument, stackBytes in
       if refusesAll { return EAGAIN }

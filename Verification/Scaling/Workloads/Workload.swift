@@ -46,7 +46,7 @@ final class Bench: @unchecked Sendable {
     self.work = work
     var configuration = Pool.Configuration(
       width: width, readWidth: nil, softThreads: max(64, 4 * width), maxThreads: 1000)
-    configuration.readBlockedSignals = { nil }
+    configuration.readProgramMask = { nil }
     runtime = Runtime(pool: Pool(configuration))
     ModelEvents.runtime = runtime
     ModelKernel.reset()

@@ -1,0 +1,118 @@
+// The signal masks of the engine's threads.
+//
+// The kernel delivers a signal of the process to any thread that does not block it. A program that
+// blocks SIGTERM and receives it by sigwait(3) or signalfd(2) cannot know the engine's threads,
+// which may be older than that block: the kernel would choose one of them, and the default action
+// would end the process. So these threads block all signals that other processes and timers send,
+// from their first instruction on. A handler of the program never runs on them for such a signal,
+// and system calls of items are not interrupted.
+//
+// They do not block, unless the program does, what the kernel raises for an action of the thread
+// itself: faults, a write to a broken pipe or beyond a limit, the use of the terminal from the
+// background. The action must take effect there. Nor SIGPROF: profilers and the backtracer of the
+// Swift runtime send it to each thread in turn, and wait until its handler has run.
+//
+// A child process inherits the mask of the thread that starts it: Children.c gives it the program's
+// instead.
+#define _GNU_SOURCE
+#include "Masks.h"
+#include "CGrandCentralLinux.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(number) ((uint64_t)1 << ((number) - 1))
+
+// Signals that no thread raises by what it does. The kernel does not let SIGKILL and SIGSTOP be
+// blocked, and the C library keeps 32 and 33 for itself.
+static const uint64_t from_outside =
+    ~(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV)
+      | BIT(SIGSYS) | BIT(SIGPIPE) | BIT(SIGXFSZ) | BIT(SIGTTIN) | BIT(SIGTTOU) | BIT(SIGPROF)
+      | BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33));
+
+// Signals that a mask contains together only if the program blocks all signals.
+static const uint64_t faults = BIT(SIGILL) | BIT(SIGSEGV);
+
+// The program's mask; 0: unknown. SIGKILL, which no mask contains, marks a known one.
+static _Atomic uint64_t program_mask;
+
+// Whether the engine has started the calling thread.
+static __thread bool is_of_engine __attribute__((tls_model("initial-exec")));
+
+// sigset_t has room for 1024 signals, of which the kernel defines the first 64.
+static uint64_t from_set(const sigset_t *set) {
+  uint64_t mask;
+  memcpy(&mask, set, sizeof mask);
+  return mask;
+}
+
+static sigset_t to_set(uint64_t mask) {
+  sigset_t set;
+  sigemptyset(&set);
+  memcpy(&set, &mask, sizeof mask);
+  return set;
+}
+
+static uint64_t own_mask(void) {
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, NULL, &now);
+  return from_set(&now);
+}
+
+void gc_set_program_mask(uint64_t blocked) {
+  // relaxed: the word alone matters, and an older value is that of a moment ago.
+  atomic_store_explicit(&program_mask, blocked | BIT(SIGKILL), memory_order_relaxed);
+}
+
+struct start {
+  void *(*body)(void *);
+  void *argument;
+};
+
+static void *begin(void *argument) {
+  struct start start = *(struct start *)argument;
+  free(argument);
+  is_of_engine = true;
+  return start.body(start.argument);
+}
+
+int gc_thread_spawn(void *(*body)(void *), void *argument, size_t stack_bytes) {
+  struct start *start = malloc(sizeof *start);
+  if (!start) return EAGAIN;
+  *start = (struct start){.body = body, .argument = argument};
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error == 0) {
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (stack_bytes) pthread_attr_setstacksize(&attributes, stack_bytes);
+    // Nothing could be read: this is the first thread, and its maker is one of the program.
+    if (atomic_load_explicit(&program_mask, memory_order_relaxed) == 0)
+      gc_set_program_mask(own_mask());
+    // The thread inherits the mask of its maker, so it never runs with another one.
+    sigset_t before, blocking =
+        to_set(atomic_load_explicit(&program_mask, memory_order_relaxed) | from_outside);
+    pthread_sigmask(SIG_SETMASK, &blocking, &before);
+    pthread_t thread;
+    error = pthread_create(&thread, &attributes, begin, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+  }
+  if (error) free(start);
+  return error;
+}
+
+bool gc_mask_for_children(sigset_t *mask) {
+  if (!is_of_engine) return false;
+  uint64_t now = own_mask();
+  if ((now & from_outside) != from_outside || (now & faults) == faults) return false;
+  *mask = to_set(
+      (now & ~from_outside)
+      | (atomic_load_explicit(&program_mask, memory_order_relaxed) & from_outside));
+  return true;
+}
+
+void gc_mask_after_fork(void) {
+  sigset_t mask;
+  if (gc_mask_for_children(&mask)) pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}

@@ -1,0 +1,341 @@
+// A program that receives signals on its own threads beside busy queues, and starts children from
+// items. Its first argument chooses what it does; the second is a library that prints the mask of a
+// shell, which sets one of its own. SIGUSR2 is blocked before the engine starts: it stands for the
+// program's own mask.
+#define _GNU_SOURCE
+#include <dispatch/dispatch.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { WORKERS = 8, ROUNDS = 200 };
+
+static atomic_int busy;
+static atomic_bool is_over;
+
+static void fail(const char *what) {
+  printf("failed: %s\n", what);
+  exit(1);
+}
+
+static void work(void *context) {
+  (void)context;
+  atomic_fetch_add(&busy, 1);
+  while (!atomic_load(&is_over)) {}
+}
+
+// Keeps workers busy that are older than what the program blocks later.
+static void occupy_workers(void) {
+  dispatch_queue_t queue = dispatch_queue_create("busy", DISPATCH_QUEUE_CONCURRENT);
+  for (int index = 0; index < WORKERS; index++) dispatch_async_f(queue, NULL, work);
+  while (atomic_load(&busy) < WORKERS) sched_yield();
+}
+
+static sigset_t block(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  return set;
+}
+
+static void receive_by_sigwait(void) {
+  occupy_workers();
+  sigset_t set = block(SIGTERM);
+  int received = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    int number = 0;
+    kill(getpid(), SIGTERM);
+    if (sigwait(&set, &number) == 0 && number == SIGTERM) received++;
+  }
+  printf("received=%d\n", received);
+}
+
+static void *wait_for_signals(void *context) {
+  sigset_t *set = context;
+  int *received = calloc(1, sizeof *received);
+  while (*received < ROUNDS) {
+    siginfo_t info;
+    if (sigwaitinfo(set, &info) == SIGRTMIN) ++*received;
+  }
+  return received;
+}
+
+// The ordinary form of a server: one thread waits for the signals, all others block them.
+static void receive_on_a_thread(void) {
+  occupy_workers();
+  sigset_t set = block(SIGRTMIN);
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_for_signals, &set);
+  for (int round = 0; round < ROUNDS; round++)
+    if (sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = round}) != 0) round--;
+  int *received;
+  pthread_join(thread, (void **)&received);
+  printf("received=%d\n", *received);
+}
+
+static void receive_by_signalfd(void) {
+  occupy_workers();
+  sigset_t set = block(SIGHUP);
+  int descriptor = signalfd(-1, &set, SFD_CLOEXEC);
+  int received = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    struct signalfd_siginfo info;
+    kill(getpid(), SIGHUP);
+    if (read(descriptor, &info, sizeof info) == sizeof info && info.ssi_signo == SIGHUP)
+      received++;
+  }
+  printf("received=%d\n", received);
+}
+
+static atomic_int handled, handled_elsewhere;
+static pid_t handling_thread;
+
+static void note(int number) {
+  (void)number;
+  if (gettid() == handling_thread) atomic_fetch_add(&handled, 1);
+  else atomic_fetch_add(&handled_elsewhere, 1);
+}
+
+static void *handle_signals(void *context) {
+  (void)context;
+  handling_thread = gettid();
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  while (!atomic_load(&is_over)) pause();
+  return NULL;
+}
+
+// The only thread that does not block a signal runs its handler. Items sleep uninterrupted.
+static void handle_on_a_thread(void) {
+  struct sigaction action = {.sa_handler = note};
+  sigaction(SIGALRM, &action, NULL);
+  occupy_workers();
+  block(SIGALRM);
+  pthread_t thread;
+  pthread_create(&thread, NULL, handle_signals, NULL);
+  for (int round = 0; round < ROUNDS; round++) {
+    int before = atomic_load(&handled) + atomic_load(&handled_elsewhere);
+    kill(getpid(), SIGALRM);
+    while (atomic_load(&handled) + atomic_load(&handled_elsewhere) == before) sched_yield();
+  }
+  printf("received=%d elsewhere=%d\n", atomic_load(&handled), atomic_load(&handled_elsewhere));
+}
+
+// The commands print the mask that they start with.
+static char *report[] = {"grep", "SigBlk", "/proc/self/status", NULL};
+static const char *shell_report;
+
+static void label(const char *name) {
+  printf("%s ", name);
+  fflush(stdout);
+}
+
+static void await(pid_t child) {
+  int status;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (status != 0) fail("a child");
+}
+
+// What a child made by fork(2) that starts no other program blocks.
+static void print_own_mask(void) {
+  char line[256];
+  FILE *status = fopen("/proc/thread-self/status", "r");
+  while (fgets(line, sizeof line, status))
+    if (strncmp(line, "SigBlk", 6) == 0) fputs(line, stdout);
+  fflush(stdout);
+}
+
+static void start_children(void *context) {
+  (void)context;
+  pid_t child;
+  label("posix_spawn");
+  if (posix_spawn(&child, "/bin/grep", NULL, NULL, report, environ) != 0) fail("posix_spawn");
+  await(child);
+  label("posix_spawnp");
+  if (posix_spawnp(&child, "grep", NULL, NULL, report, environ) != 0) fail("posix_spawnp");
+  await(child);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  label("attributes");
+  if (posix_spawn(&child, "/bin/grep", NULL, &attributes, report, environ) != 0) fail("spawn");
+  await(child);
+  short flags;
+  posix_spawnattr_getflags(&attributes, &flags);
+  if (flags != POSIX_SPAWN_SETPGROUP) fail("the caller's attributes have changed");
+
+  sigset_t chosen;
+  sigemptyset(&chosen);
+  sigaddset(&chosen, SIGINT);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &chosen);
+  label("chosen");
+  if (posix_spawn(&child, "/bin/grep", NULL, &attributes, report, environ) != 0) fail("spawn");
+  await(child);
+  posix_spawnattr_destroy(&attributes);
+
+  setenv("LD_PRELOAD", shell_report, 1);
+  label("system");
+  if (system("true") != 0) fail("system");
+  label("popen");
+  FILE *stream = popen("true", "r");
+  char line[256];
+  if (!fgets(line, sizeof line, stream) || pclose(stream) != 0) fail("popen");
+  fputs(line, stdout);
+  unsetenv("LD_PRELOAD");
+
+  label("fork");
+  if ((child = fork()) == 0) {
+    print_own_mask();
+    _exit(0);
+  }
+  await(child);
+  label("grandchild");
+  if ((child = fork()) == 0) {
+    if (posix_spawnp(&child, "grep", NULL, NULL, report, environ) != 0) _exit(127);
+    await(child);
+    _exit(0);
+  }
+  await(child);
+  label("fork+execv");
+  if ((child = fork()) == 0) {
+    execv("/bin/grep", report);
+    _exit(127);
+  }
+  await(child);
+  label("fork+execl");
+  if ((child = fork()) == 0) {
+    execl("/bin/grep", "grep", "SigBlk", "/proc/self/status", NULL);
+    _exit(127);
+  }
+  await(child);
+  // A program that blocks all signals around a fork, and restores what it had.
+  label("restored");
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if ((child = fork()) == 0) {
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    execvp("grep", report);
+    _exit(127);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  await(child);
+  label("vfork+execlp");
+  if ((child = vfork()) == 0) {
+    execlp("grep", "grep", "SigBlk", "/proc/self/status", NULL);
+    _exit(127);
+  }
+  await(child);
+  label("vfork+execle");
+  if ((child = vfork()) == 0) {
+    execle("/bin/grep", "grep", "SigBlk", "/proc/self/status", NULL, environ);
+    _exit(127);
+  }
+  await(child);
+  label("vfork+execve");
+  if ((child = vfork()) == 0) {
+    execve("/bin/no-such-program", report, environ);
+    execve("/bin/grep", report, environ);
+    _exit(127);
+  }
+  await(child);
+  label("vfork+fexecve");
+  int file = open("/bin/grep", O_RDONLY | O_CLOEXEC);
+  if ((child = vfork()) == 0) {
+    fexecve(file, report, environ);
+    _exit(127);
+  }
+  await(child);
+  close(file);
+  // The item's own mask wins.
+  label("all blocked");
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (posix_spawnp(&child, "grep", NULL, NULL, report, environ) != 0) fail("posix_spawnp");
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  await(child);
+
+  label("thread");
+  print_own_mask();
+  exit(0);
+}
+
+static void start_on(dispatch_queue_t queue) { dispatch_async_f(queue, NULL, start_children); }
+
+static void start_in_a_timer(void) {
+  dispatch_source_t timer = dispatch_source_create(
+      DISPATCH_SOURCE_TYPE_TIMER, 0, 0, dispatch_queue_create("timer", NULL));
+  dispatch_source_set_timer(timer, DISPATCH_TIME_NOW, NSEC_PER_SEC, 0);
+  dispatch_source_set_event_handler_f(timer, start_children);
+  dispatch_activate(timer);
+}
+
+// Replaces this program, as a server does that reads its settings anew.
+static void replace(void *context) {
+  (void)context;
+  label("exec");
+  execvp("grep", report);
+  fail("execvp");
+}
+
+static void raise_signals(void *context) {
+  (void)context;
+  struct sigaction action = {.sa_handler = note};
+  sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGUSR2, &action, NULL);
+  handling_thread = gettid();
+  for (int round = 1; round <= ROUNDS; round++) {
+    raise(SIGUSR1);
+    if (atomic_load(&handled) != round) fail("raise() returned before the handler had run");
+  }
+  // The program blocks this one.
+  raise(SIGUSR2);
+  sigset_t pending;
+  sigpending(&pending);
+  printf(
+      "received=%d elsewhere=%d pending=%d\n", atomic_load(&handled),
+      atomic_load(&handled_elsewhere), sigismember(&pending, SIGUSR2));
+  fflush(stdout);
+  raise(SIGTERM);
+}
+
+int main(int count, char **arguments) {
+  const char *what = count > 1 ? arguments[1] : "";
+  shell_report = count > 2 ? arguments[2] : "";
+  block(SIGUSR2);
+  if (strcmp(what, "sigwait") == 0) receive_by_sigwait();
+  else if (strcmp(what, "thread") == 0) receive_on_a_thread();
+  else if (strcmp(what, "signalfd") == 0) receive_by_signalfd();
+  else if (strcmp(what, "handler") == 0) handle_on_a_thread();
+  else {
+    if (strcmp(what, "global") == 0) start_on(dispatch_get_global_queue(0, 0));
+    else if (strcmp(what, "serial") == 0) start_on(dispatch_queue_create("serial", NULL));
+    else if (strcmp(what, "timer") == 0) start_in_a_timer();
+    else if (strcmp(what, "main") == 0) start_on(dispatch_get_main_queue());
+    else if (strcmp(what, "exec") == 0)
+      dispatch_async_f(dispatch_get_global_queue(0, 0), NULL, replace);
+    else if (strcmp(what, "raise") == 0)
+      dispatch_async_f(dispatch_get_global_queue(0, 0), NULL, raise_signals);
+    else return 64;
+    dispatch_main();
+  }
+  atomic_store(&is_over, true);
+  return 0;
+}

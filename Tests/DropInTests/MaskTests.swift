@@ -1,0 +1,72 @@
+// The signal masks of the engine's threads and of children on the drop-in: contract row T5.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("On the drop-in library, signals", .serialized) struct MaskTests {
+  /// The mask of a program that blocks SIGUSR2, as /proc shows it.
+  private let programs = "0000000000000800"
+
+  private func client() throws -> Client {
+    try Client(c: "Masks.c", compiler: "clang", flags: ["-Wall", "-Wextra", "-Werror"])
+  }
+
+  /// Before, the kernel chose a worker that was older than the program's block.
+  @Test func `reach the program's own threads beside busy workers`() throws {
+    let client = try client()
+    for way in ["sigwait", "thread", "signalfd"] {
+      let ours = try client.runOnOurs([way])
+      #expect(ours.lines == ["received=200"], "\(way): \(ours)")
+    }
+    let handler = try client.runOnOurs(["handler"])
+    #expect(handler.lines == ["received=200 elsewhere=0"], "\(handler)")
+  }
+
+  @Test(arguments: ["LD_LIBRARY_PATH", "LD_PRELOAD"])
+  func `that the program blocks are those that children of items block`(
+    _ variable: String
+  ) throws {
+    let client = try client()
+    let scratch = ScratchFolder()
+    let report = scratch["report.so"]
+    try DropIn.run(["clang", "-shared", "-fPIC", Client.source("MaskReport.c"), "-o", report])
+    let folder = try DropIn.folder()
+    let value = variable == "LD_PRELOAD" ? "\(folder)/libdispatch.so" : folder
+    for place in ["global", "serial", "timer", "main"] {
+      let ours = runChild(
+        [client.path, place, report], environment: [variable: value], seconds: DropIn.seconds)
+      #expect(ours.status == 0, "\(place): \(ours)")
+      var masks: [String: String] = [:]
+      for line in ours.lines {
+        let parts = line.components(separatedBy: " SigBlk:\t")
+        if parts.count == 2 { masks[parts[0]] = parts[1] }
+      }
+      #expect(masks.count == 17, "\(place): \(ours)")
+      #expect(masks.removeValue(forKey: "chosen") == "0000000000000002", "\(place)")
+      let all = masks.removeValue(forKey: "all blocked")
+      #expect(all.flatMap { UInt64($0, radix: 16) }.map { $0 > 1 << 63 } == true, "\(place)")
+      let own = masks.removeValue(forKey: "thread").flatMap { UInt64($0, radix: 16) }
+      #expect(own.map { $0 >> 14 & 1 == (place == "main" ? 0 : 1) } == true, "SIGTERM at \(place)")
+      #expect(masks.allSatisfy { $0.value == programs }, "\(place): \(masks)")
+    }
+  }
+
+  @Test func `that the program blocks are those that a program blocks which an item executes`()
+    throws
+  {
+    let ours = try client().runOnOurs(["exec"])
+    #expect(ours.lines == ["exec SigBlk:\t\(programs)"], "\(ours)")
+  }
+
+  @Test func `that an item raises have their effect before raise() returns`() throws {
+    let ours = try client().runOnOurs(["raise"])
+    #expect(ours.lines == ["received=200 elsewhere=0 pending=1"], "\(ours)")
+    #expect(ours.signal == SIGTERM, "\(ours)")
+  }
+
+  @Test func `that the program blocks are those that children of Foundation block`() throws {
+    let client = try Client(swift: "Children.swift", flags: ["-parse-as-library"])
+    let ours = try client.runOnOurs()
+    #expect(ours.lines == ["item=\(programs)", "task=\(programs)"], "\(ours)")
+  }
+}
