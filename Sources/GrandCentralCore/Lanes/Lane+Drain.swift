@@ -341,8 +341,10 @@ extension Lane {
   private final func handOver(to node: WorkNode, on thread: ThreadContext) -> Bool {
     owner.store(0, ordering: .relaxed)
     let left = urgencyLeft()
-    // relaxed: the grant below hands over.
-    let before = state.change(.relaxed) {
+    // releasing: a raiser that reads the new word sees that this thread is no longer the owner.
+    // Without that it may find the old name, and then raises this thread, which has seen no reason
+    // to take the boost back. The grant below hands over the list.
+    let before = state.change(.releasing) {
       ($0.handedOver(hasBatch: batch != nil, urgency: left), $0)
     }
     EffectivePriority.noteEnd(of: before.urgency, on: thread)

@@ -190,6 +190,30 @@ extension Catalogue {
         }
         scene.finally { lane.expect(12, 21) }
       },
+      EngineModel("override: a push after a hand-over") { scene in
+        let root = KeepingRoot()
+        let queue = DispatchQueue(label: "serial", target: root)
+        // In line before the scene begins; owner of the lane until the verdict.
+        let waiter = ModelThreads.context(ModelThreads.count - 1)
+        let node = NodeCache.take(currentThread())
+        node.context = UnsafeMutableRawPointer(waiter)
+        node.traits = WorkTraits(qos: PackedQoS(band: .default), barrier: true).union(.waiter)
+        Parker.prepare(waiter)
+        queue.submit(node, from: currentThread())
+        scene.thread("hands over") {
+          // Its class is the same before, during and after the drain. So it applies no priority at
+          // the end, and only the owner's name keeps a late raiser away from it.
+          become(.default)
+          root.runAll()
+        }
+        scene.thread("pushes") { queue.async(qos: .userInitiated) {} }
+        scene.finally {
+          ModelThreads.expectNoThreadRaised()
+          queue.leaveSlowly(waiter)
+          root.runAll()
+          ModelThreads.expectAllNodesBack()
+        }
+      },
       EngineModel("override: a chain of owners", reach: .bounded(preemptions: 3)) { scene in
         let root = SpawningRoot()
         let near = DispatchQueue(label: "near", target: root)
@@ -261,6 +285,14 @@ extension Catalogue {
         "a released lane stays urgent", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
         .sets(bits: 1 << 50), foundBy: "override: a raise races with the end of its item"),
+      Mutant(
+        "a hand-over does not release the owner's name", in: "Lane+Drain.swift",
+        at: "state.change(.releasing", after: "func handOver", .dropsRelease,
+        foundBy: "override: a push after a hand-over", isWeak: true),
+      Mutant(
+        "a thread that hands its lane over stays its owner", in: "Lane+Drain.swift",
+        at: "owner.store(0", after: "func handOver", .skips,
+        foundBy: "override: a push after a hand-over"),
     ]
   }
 }
