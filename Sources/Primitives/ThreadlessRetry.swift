@@ -21,9 +21,15 @@ public enum ThreadlessRetry {
   static var periodNanoseconds: UInt64 { 10_000_000 }
   static let retriers = ThreadlessRetriers()
 
-  /// Registers `retrier`, unless it is registered already.
-  public static func begin(_ retrier: any ThreadlessRetrying) {
-    retriers.change { if !$0.contains(where: { $0 === retrier }) { $0.append(retrier) } }
+  /// Registers `retrier`. Returns false if it is registered already.
+  @discardableResult
+  public static func begin(_ retrier: any ThreadlessRetrying) -> Bool {
+    var isNew = false
+    retriers.change {
+      isNew = !$0.contains(where: { $0 === retrier })
+      if isNew { $0.append(retrier) }
+    }
+    return isNew
   }
 
   /// Removes `retrier`.

@@ -367,14 +367,17 @@ extension Pool {
     case done
     /// A submitter took the worker off the stack first.
     case chosen
-    /// The last idle worker stays while there is no monitor: see Pool+Shortage.swift.
+    /// The last idle worker stays while there is no monitor, or no poller: see
+    /// Pool+Shortage.swift.
     case needed
   }
 
   private func retire(_ worker: Worker) -> Retirement {
     idleLock.withLock {
       guard worker.isOnIdleStack else { return .chosen }
-      if idleStack.count == 1 && !monitor.isThere { return .needed }
+      if idleStack.count == 1 && (!monitor.isThere || ThreadlessRetry.hasRetriers) {
+        return .needed
+      }
       removeFromIdleStack(worker)
       change { $0.retired() }
       worker.threadID.store(0, ordering: .relaxed)

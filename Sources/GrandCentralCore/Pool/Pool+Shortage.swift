@@ -4,8 +4,8 @@
 //   a worker        takes queued work when its item ends: with one worker, no work is lost
 //   the monitor     at each look while work waits, ever less often, at last every 64 ms. It is made
 //                   before it is needed, when a worker first goes idle: later it may be refused
-//   an idle worker  stays if it is the last and there is no monitor; it tries to make one before
-//                   each further keep-alive period
+//   an idle worker  stays if it is the last and there is no monitor, or a retry without a thread;
+//                   it tries to make the monitor before each further keep-alive period
 //   a sleeper       in any wait of the engine, dispatchMain() included, while work waits and there
 //                   is no monitor (ThreadlessRetry)
 //   a submitter     next to an idle queue, if a millisecond has passed: a refusal costs tens of µs
@@ -48,10 +48,30 @@ extension Pool: ThreadlessRetrying {
   /// Starts a `ThreadlessRetry` for the pool: work waits, and there is no monitor.
   func retryWithoutThread() { retryWithoutThread(for: self) }
 
-  /// Makes sleeping threads, the main thread too, retry for `retrier`, which got no thread.
-  func retryWithoutThread(for retrier: any ThreadlessRetrying) {
-    ThreadlessRetry.begin(retrier)
+  /// Makes sleeping threads, the main thread too, retry for `retrier`, which got no thread. Returns
+  /// false if they do so already.
+  @discardableResult
+  func retryWithoutThread(for retrier: any ThreadlessRetrying) -> Bool {
+    let isNew = ThreadlessRetry.begin(retrier)
     whenRetriesBegin?()
+    return isNew
+  }
+
+  /// Ends the sleep of an idle worker, unless a worker is about to sleep. Its next sleep takes part
+  /// in a retry that has just begun.
+  func wakeIdleWorker() {
+    // The idle lock orders the two: the worker is on the stack already, or sees the retry when it
+    // falls asleep.
+    if let chosen = choose({ $0.woken(allowance: .max, maxThreads: 0) }).1 { rouse(chosen) }
+  }
+
+  /// Whether `thread`, the calling one, is a worker of this pool that sleeps without work.
+  func isIdleWorker(_ thread: ThreadContext) -> Bool {
+    guard let raw = thread.pointee.worker else { return false }
+    // SAFETY: as in Blocking.announced().
+    return Unmanaged<Worker>.fromOpaque(raw)._withUnsafeGuaranteedRef {
+      $0.pool === self && $0.status.load(ordering: .relaxed) == .away
+    }
   }
 
   func retry() {

@@ -3,7 +3,10 @@
 // A poller thread retries every 10 ms until nothing is missing. While the set itself is missing,
 // the thread sleeps by the clock instead of waiting in the set. Timers continue then, since they
 // need no descriptor to know what is due. If there is no thread at all, threads that sleep in a
-// wait of the engine try to make one (ThreadlessRetry).
+// wait of the engine try to make one (ThreadlessRetry). An idle worker also looks at the set each
+// time, in place of a poller thread, so events come late but come. Other sleeping threads do not:
+// they may hold locks of the program, and the last reference that a delivery releases may run the
+// program's code.
 // The set contains a wake-up descriptor, so that a thread in the wait notices a new shortage.
 
 /// An object that needs a resource which the system has refused.
@@ -23,7 +26,7 @@ extension Poller {
     if seen >= 0 && state.load(ordering: .relaxed).threads > 0 { return seen }
     let made = seen >= 0 ? seen : makeSet()
     if state.load(ordering: .acquiring).threads == 0 {
-      if pool.isRefused { pool.retryWithoutThread(for: self) } else { startThread() }
+      if pool.isRefused { beginRetry() } else { startThread() }
     }
     return made
   }
@@ -115,10 +118,14 @@ extension Poller {
       }, start.toOpaque(), stackBytes: 0)
     if error == 0 { return ThreadlessRetry.end(self) }
     start.release()
-    state.transition(to: { $0.refused(number) })
-    // The second thread only adds speed; the next event tries again.
-    if number == 0 { pool.retryWithoutThread(for: self) }
+    // A second thread only adds speed; the next event tries again.
+    if state.transition({ $0.refused(number) }) == true { beginRetry() }
     pool.reportRefusal(error)
+  }
+
+  /// Begins to retry without a thread, unless that has begun.
+  private func beginRetry() {
+    if pool.retryWithoutThread(for: self) { pool.wakeIdleWorker() }
   }
 
   /// Returns the pool's record of that thread, the same one at each attempt.
@@ -157,8 +164,40 @@ private final class PollerStart {
 }
 
 extension Poller: ThreadlessRetrying {
+  private var hasThread: Bool { state.load(ordering: .acquiring).threads > 0 }
+
   func retry() {
-    guard state.load(ordering: .acquiring).threads == 0 else { return ThreadlessRetry.end(self) }
+    if hasThread {
+      ThreadlessRetry.end(self)
+      // That thread was perhaps in the making. If it was refused before the retry ended here, the
+      // refused one's begin() had no effect. The lock of the retriers orders its state before ours.
+      if !hasThread { beginRetry() }
+      return
+    }
     if !pool.isRefused { startThread() }
+    let thread = currentThread()
+    if !hasThread && pool.isIdleWorker(thread) { lookOnce(on: thread) }
+  }
+
+  /// Delivers what has come, without waiting, on a worker that sleeps without work.
+  private func lookOnce(on thread: ThreadContext) {
+    // What is ready goes to the pool as from a thread outside it, and the pool may choose this
+    // worker, which sleeps, for it.
+    let worker = thread.pointee.worker
+    thread.pointee.worker = nil
+    defer { thread.pointee.worker = worker }
+    if isShort.load(ordering: .acquiring) { tryAgain(on: thread) }
+    let set = set.load(ordering: .acquiring)
+    if set < 0 { return }
+    withUnsafeTemporaryAllocation(
+      of: ReadinessSet.Event.self, capacity: ReadinessSet.batch
+    ) { events in
+      // SAFETY: the buffer is not empty.
+      let start = events.baseAddress.unsafelyUnwrapped
+      let count = ReadinessSet.wait(set, into: start, milliseconds: 0)
+      for (receiver, readiness) in receivers(of: start, count: count, on: thread) {
+        receiver.becameReady(readiness, on: thread)
+      }
+    }
   }
 }

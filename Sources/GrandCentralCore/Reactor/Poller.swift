@@ -103,12 +103,8 @@ final class Poller: @unchecked Sendable {
     while true {
       let count = wait(own, into: events, on: thread)
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
-      // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
-      ForkGate.enter(thread)
-      let notified = receivers(of: UnsafeBufferPointer(start: events, count: count))
-      let isEmpty = notified.isEmpty
-      ForkGate.leave(thread)
-      if isEmpty { continue }
+      let notified = receivers(of: events, count: count, on: thread)
+      if notified.isEmpty { continue }
       let deliver = {
         for (receiver, readiness) in notified { receiver.becameReady(readiness, on: thread) }
       }
@@ -142,12 +138,15 @@ final class Poller: @unchecked Sendable {
   }
 
   /// Looks up a batch's receivers under one lock. Events of ended registrations are dropped.
-  private func receivers(
-    of events: UnsafeBufferPointer<ReadinessSet.Event>
+  func receivers(
+    of events: UnsafeMutablePointer<ReadinessSet.Event>, count: Int, on thread: ThreadContext
   ) -> [(any ReadinessReceiver, Readiness)] {
-    if events.isEmpty { return [] }
+    // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
+    ForkGate.enter(thread)
+    defer { ForkGate.leave(thread) }
+    if count == 0 { return [] }
     return lock.withLock {
-      events.compactMap { event in
+      UnsafeBufferPointer(start: events, count: count).compactMap { event in
         table[Registration(key: event.key)].map { ($0, Readiness(rawValue: event.events)) }
       }
     }

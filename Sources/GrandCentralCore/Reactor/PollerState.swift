@@ -2,7 +2,8 @@
 //   31…16 present  threads in the wait, or back in it within a bounded time: on their way, or
 //                  standing by
 //    1, 0 threads  which of the two threads exist or are being made
-//   start   the lowest free number        refuse  frees it, when the system makes no thread
+//   start   the lowest free number        refuse  frees it, when the system makes no thread, and
+//                                                 says whether there is none now
 //   enter   present + 1                   leave   present - 1, and says whether it was the last
 // Invariant: present ≤ threads ≤ 2.
 
@@ -27,9 +28,11 @@ struct PollerState: StateWord {
     return (PollerState(rawValue: rawValue | 1 << number), number)
   }
 
-  /// The thread of that number could not be made. Another thread may exist, with its own number.
-  func refused(_ number: UInt32) -> PollerState? {
-    PollerState(rawValue: rawValue & ~(1 << number))
+  /// The thread of that number could not be made. Returns whether there is no thread: another one
+  /// may exist, or be in the making, with its own number.
+  func refused(_ number: UInt32) -> (next: PollerState, outcome: Bool)? {
+    let next = PollerState(rawValue: rawValue & ~(1 << number))
+    return (next, next.threads == 0)
   }
 
   /// A thread is about to wait.

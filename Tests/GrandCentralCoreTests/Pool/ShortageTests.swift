@@ -149,6 +149,32 @@ private final class Gate: Sendable {
     #expect(pool.monitor.isThere)
   }
 
+  @Test func `receives events on its idle worker`() {
+    let gate = Gate(.allow)
+    let pool = Pool.own(width: 1, threads: 4, spawn: gate.spawn)
+    let runtime = kept(Runtime(pool: pool))
+    let hasRun = Latch()
+    pool.submit { hasRun.open() }
+    #expect(hasRun.wait())
+    #expect(eventually { pool.state.load(ordering: .relaxed).idle == 1 && pool.monitor.isThere })
+    // The worker sleeps already, and no thread submits from now on.
+    gate.set(.refuse)
+    let reactor = kept(Reactor(pool: pool))
+    let queue = DispatchQueue(label: "test.shortage", target: runtime.root(.default))
+    for delay in [0, 5, 50] as [UInt64] {
+      let hasCome = Latch()
+      let node = WorkNode.closure(
+        { hasCome.open() }, qos: .unspecified, flags: [], on: currentThread())
+      let target = Clock.monotonicNanoseconds() + delay * 1_000_000
+      reactor.monotonic.submit(node, to: queue, at: target, leeway: 0)
+      #expect(hasCome.wait(), "after \(delay) ms")
+    }
+    #expect(gate.refusals > 0 && reactor.poller.state.load(ordering: .relaxed) == .empty)
+    gate.set(.allow)
+    #expect(eventually { reactor.poller.state.load(ordering: .relaxed).threads == 1 })
+    #expect(pool.faultsAtRest() == [])
+  }
+
   @Test func `gets one at the next submission`() {
     let gate = Gate(.refuse)
     let pool = Pool.own(width: 1, threads: 1, spawn: gate.spawn)

@@ -117,6 +117,19 @@ extension Catalogue {
           stage.end()
         }
       },
+      EngineModel(
+        "poller: its retry does not end while threads are refused",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let poller = Poller(pool: Pool.small(refusesAll: true))
+        // Each needs a thread, and one of them asks for the second one.
+        for _ in 0..<2 { scene.thread("needs a thread") { poller.startThread() } }
+        scene.thread("sleeper") { poller.retry() }
+        scene.finally {
+          Checker.expect(ThreadlessRetry.hasRetriers, "there is no thread, and no retry")
+          ThreadlessRetry.end(poller)
+        }
+      },
       EngineModel("poller: an ended registration receives no event") { scene in
         let stage = EventScene(scene)
         let receivers = [Receiver {}, Receiver {}]
