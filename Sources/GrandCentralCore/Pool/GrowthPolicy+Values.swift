@@ -49,8 +49,8 @@ extension GrowthPolicy {
   }
 
   struct Decision: Equatable {
-    /// The maximum number of active workers.
-    var allowance: Int
+    /// Active workers beyond the width.
+    var beyondWidth: Int
     /// Further active workers while they take lanes.
     var lanesBeyond: Int
     /// Whether a new lane wakes an idle worker at once, however many are active.

@@ -218,7 +218,7 @@ struct GrowthPolicy {
     let allowance = books.width + extra
     if waiting.hasWork { growThreads(books, allowance: allowance) }
     var decision = Decision(
-      allowance: allowance, lanesBeyond: beyond, threads: threads,
+      beyondWidth: extra, lanesBeyond: beyond, threads: threads,
       threadsForLanes: max(threads, threadsForLanes))
     overdueLanesAgo = look.overdueLanes > 0 ? 0 : overdueLanesAgo.map { $0 + elapsed }
     decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting

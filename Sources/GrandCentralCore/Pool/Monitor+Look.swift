@@ -46,8 +46,7 @@ extension Monitor {
       ?? GrowthPolicy(
         limits: GrowthPolicy.Limits(
           softThreads: limits.softThreads, softThreadsForLanes: limits.softThreadsForLanes,
-          maxThreads: limits.maxThreads), firstThreads: pool.firstThreads.load(ordering: .relaxed)
-      )
+          maxThreads: limits.maxThreads), firstThreads: pool.firstThreads)
     var found = Found()
     policy.begin()
     for index in 0..<pool.workerCount.load(ordering: .acquiring) {
@@ -162,10 +161,10 @@ extension Monitor {
   }
 
   private func carryOut(_ decision: GrowthPolicy.Decision, in pool: Pool) {
-    pool.allowance.store(decision.allowance, ordering: .relaxed)
+    pool.beyondWidth.store(decision.beyondWidth, ordering: .relaxed)
     pool.lanesBeyond.store(decision.lanesBeyond, ordering: .relaxed)
     pool.lanesOvercommit.store(decision.lanesOvercommit, ordering: .relaxed)
-    pool.threadAllowance.store(decision.threads, ordering: .relaxed)
+    pool.raisedThreads.store(decision.threads, ordering: .relaxed)
     for _ in 0..<decision.lanesToSend {
       guard pool.sendOne(for: .lanes, maxThreads: decision.threadsForLanes) else { break }
     }

@@ -109,8 +109,8 @@ final class Monitor: @unchecked Sendable {
   func rest(_ pool: Pool) {
     quietRounds = 0
     looks = Looks()
-    pool.threadAllowance.store(pool.firstThreads.load(ordering: .relaxed), ordering: .relaxed)
-    pool.allowance.store(pool.width.load(ordering: .relaxed), ordering: .relaxed)
+    pool.raisedThreads.store(0, ordering: .relaxed)
+    pool.beyondWidth.store(0, ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
     // `lanesOvercommit` stays: the lanes that were overdue probably still run, and the next lane

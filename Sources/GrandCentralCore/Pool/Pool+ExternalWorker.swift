@@ -21,7 +21,7 @@ extension Pool {
   /// Runs the closure, and then nodes until there are none, on the calling thread. The closure may
   /// submit, and must not sleep. Returns false, without calling it, if no CPU is free.
   func runInline(as externalWorker: Worker, on thread: ThreadContext, deliver: () -> Void) -> Bool {
-    let allowed = allowance.load(ordering: .relaxed)
+    let allowed = allowance
     guard changeIfApplicable({ $0.joined(allowance: allowed) }) else { return false }
     externalWorker.isSearching = true
     externalWorker.name.received(at: Clock.coarseNanoseconds())
@@ -33,7 +33,7 @@ extension Pool {
       ThreadEffects.apply(externalWorker.band, on: thread)
       grandCentralWorkerActive(node, externalWorker, thread)
       if externalWorker.status.load(ordering: .relaxed) != .running { comeBack(externalWorker) }
-      if state.load(ordering: .relaxed).active > allowance.load(ordering: .relaxed),
+      if state.load(ordering: .relaxed).active > allowance,
         stepOut(externalWorker, thread)
       {
         thread.pointee.worker = nil
@@ -48,7 +48,7 @@ extension Pool {
 
   /// Leaves the pool if too many workers are active, as stepBack() does.
   private func stepOut(_ externalWorker: Worker, _ thread: ThreadContext) -> Bool {
-    let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: externalWorker)
+    let allowed = allowance + extraForNext(of: externalWorker)
     guard state.load(ordering: .relaxed).active > allowed else { return false }
     return leave(externalWorker, thread) { $0.steppedOut(allowance: allowed) }
   }

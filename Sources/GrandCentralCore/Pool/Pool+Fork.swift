@@ -31,10 +31,10 @@ extension Pool: ForkParticipant {
       own.band = .unspecified
       enter(band, own)
     }
-    allowance.store(width.load(ordering: .relaxed), ordering: .relaxed)
+    beyondWidth.store(0, ordering: .relaxed)
     lanesBeyond.store(0, ordering: .relaxed)
     lanesOvercommit.store(false, ordering: .relaxed)
-    threadAllowance.store(firstThreads.load(ordering: .relaxed), ordering: .relaxed)
+    raisedThreads.store(0, ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()
   }

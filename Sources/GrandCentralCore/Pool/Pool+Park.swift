@@ -31,11 +31,11 @@ extension Pool {
     // sequentiallyConsistent: the submitter's half of the pair above.
     let seen = state.load(ordering: .sequentiallyConsistent)
     if seen.searching > 0 { return }
-    var allowed = allowance.load(ordering: .relaxed)
+    var allowed = allowance
     if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
       // A thread will be made: read the affinity mask first.
       followMask()
-      allowed = allowance.load(ordering: .relaxed)
+      allowed = allowance
     }
     if seen.active < allowed { return wake(allowance: allowed, extra: 0) }
     let extra = extraForUrgent()
@@ -47,7 +47,7 @@ extension Pool {
   /// worker need not search for the node, which saves about six cold cache lines. Only for threads
   /// outside the pool: a worker finds its own work soonest in its local queue.
   func submitToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
-    var allowed = allowance.load(ordering: .relaxed)
+    var allowed = allowance
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
     guard seen.searching == 0, seen.idle > 0 else { return false }
@@ -81,8 +81,7 @@ extension Pool {
 
   /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
   private func wake(allowance allowed: Int, extra: Int) {
-    let maxThreads = min(
-      configuration.maxThreads, threadAllowance.load(ordering: .relaxed) + extra)
+    let maxThreads = min(configuration.maxThreads, threadAllowance + extra)
     let (action, chosen) = choose {
       $0.woken(allowance: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
     }
@@ -209,7 +208,7 @@ extension Pool {
         if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
         takesLanesOnly = false
         let active = state.load(ordering: .relaxed).active
-        let allowed = allowance.load(ordering: .relaxed)
+        let allowed = allowance
         if active > allowed {
           takesLanesOnly = active <= allowed + lanesBeyond.load(ordering: .relaxed)
           if !takesLanesOnly && stepBack(worker, thread) { return true }
@@ -316,7 +315,7 @@ extension Pool {
   /// Puts a worker on the idle stack if more workers are active than allowed; false if not. Other
   /// workers steal the nodes in its local queues.
   private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    let allowed = allowance.load(ordering: .relaxed) + extraForNext(of: worker)
+    let allowed = allowance + extraForNext(of: worker)
     guard state.load(ordering: .relaxed).active > allowed,
       goIdle(worker, thread, { $0.steppedBack(allowance: allowed) })
     else { return false }

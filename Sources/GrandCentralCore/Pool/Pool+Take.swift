@@ -206,7 +206,7 @@ extension Pool {
   /// The number of nodes that a worker takes from an injector at once. One while items sleep: nodes
   /// queued behind a sleeping item would begin after nodes that came later.
   private func refill(of worker: Worker) -> Int {
-    let isGrown = allowance.load(ordering: .relaxed) > width.load(ordering: .relaxed)
+    let isGrown = beyondWidth.load(ordering: .relaxed) > 0
     if isGrown || isStressed { worker.shrankRefill() }
     return worker.refill
   }

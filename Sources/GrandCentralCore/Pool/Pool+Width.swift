@@ -8,9 +8,29 @@
 // is 50 ms old: the call is cold then and takes 6 µs, a seventh of all that a single item costs.
 // The mask also decides whether waiting threads spin (Platform/Spin), and how many threads may
 // exist before any item sleeps.
+// Each limit that depends on the width is computed where it is used, from the width and a word that
+// only the monitor writes. A sum in one word would have two writers: a change of the width between
+// the monitor's computation and its store would be lost, or counted twice, until the next look, and
+// a resting monitor does not look.
 import CGrandCentralLinux
 
 extension Pool {
+  // relaxed, all three: limits are hints. A stale one makes one worker or thread too many or too
+  // few for a moment.
+
+  /// The maximum number of active workers now.
+  @inline(__always)
+  var allowance: Int {
+    width.load(ordering: .relaxed) + beyondWidth.load(ordering: .relaxed)
+  }
+
+  /// The maximum number of threads before any item sleeps.
+  @inline(__always)
+  var firstThreads: Int { configuration.firstThreads(width: width.load(ordering: .relaxed)) }
+
+  /// The maximum number of threads now.
+  var threadAllowance: Int { max(firstThreads, raisedThreads.load(ordering: .relaxed)) }
+
   static var maskNanoseconds: UInt64 { 1_000_000 }
   static var idleMaskNanoseconds: UInt64 { 50_000_000 }
   private static var quotaNanoseconds: UInt64 { 1_000_000_000 }
@@ -68,22 +88,9 @@ extension Pool {
     return last.compareExchange(expected: seen, desired: now, ordering: .relaxed).exchanged
   }
 
-  // relaxed: a stale width or allowance causes one thread too many or too few for a moment.
   private func setWidth(_ next: Int) {
     let next = max(1, min(next, configuration.maxThreads))
     // acquiringAndReleasing: for followMask(); see there.
-    let previous = width.exchange(next, ordering: .acquiringAndReleasing)
-    if next == previous { return }
-    allowance.wrappingAdd(next - previous, ordering: .relaxed)
-    let first = configuration.firstThreads(width: next)
-    firstThreads.store(first, ordering: .relaxed)
-    // The monitor corrects an allowance that is too high.
-    var seen = threadAllowance.load(ordering: .relaxed)
-    while seen < first {
-      let (won, now) = threadAllowance.weakCompareExchange(
-        expected: seen, desired: first, ordering: .relaxed)
-      if won { break }
-      seen = now
-    }
+    _ = width.exchange(next, ordering: .acquiringAndReleasing)
   }
 }

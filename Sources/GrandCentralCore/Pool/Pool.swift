@@ -16,7 +16,7 @@ final class Pool: @unchecked Sendable {
     var readWidth: (@Sendable () -> Int)?
     /// Reads the number of CPUs in the affinity mask, an upper bound; `nil` if the width is fixed.
     var readMask: (@Sendable () -> Int?)?
-    /// The thread limit until the monitor raises it.
+    /// The thread limit where the monitor does not raise it.
     func firstThreads(width: Int) -> Int { min(maxThreads, 2 * width + 2) }
     /// Threads for items while other items make progress: see GrowthPolicy.
     var softThreads: Int
@@ -43,15 +43,15 @@ final class Pool: @unchecked Sendable {
 
   let configuration: Configuration
   let state = Atomic<PoolState>(PoolState(rawValue: 0))
-  /// The maximum number of active workers now: the width, plus what the monitor adds for a while.
-  let allowance: Atomic<Int>
+  /// Active workers beyond the width. The monitor adds them for a while.
+  let beyondWidth = Atomic<Int>(0)
   /// Further active workers for lanes only. The monitor sets it while lanes have waited for long.
   let lanesBeyond = Atomic<Int>(0)
   /// Whether a new lane wakes an idle worker at once, however many are active.
   let lanesOvercommit = Atomic<Bool>(false)
   let width: Atomic<Int>
-  /// The maximum number of threads now; the monitor raises it while items sleep.
-  let threadAllowance: Atomic<Int>
+  /// The maximum number of threads, where the monitor has raised it; 0: not now.
+  let raisedThreads = Atomic<Int>(0)
   /// Indexed by `InjectorKey.index`.
   private let injectors: UnsafeMutablePointer<Unmanaged<Injector>>
   /// Bit n: the injector with index n may hold work. Bit 16 + n: its oldest node is overdue, see
@@ -81,7 +81,6 @@ final class Pool: @unchecked Sendable {
   /// Room for the words of every worker's local queues.
   let localQueueWords: LocalQueueWords
   // See Pool+Width.
-  let firstThreads: Atomic<Int>
   let lastWidthRead = Atomic<UInt64>(0)
   let lastMaskRead = Atomic<UInt64>(0)
   /// The control groups' quota if it is below the mask, else `.max`.
@@ -101,11 +100,7 @@ final class Pool: @unchecked Sendable {
   init(_ configuration: Configuration, monitor: Monitor = Monitor()) {
     self.configuration = configuration
     self.monitor = monitor
-    allowance = Atomic(configuration.width)
     width = Atomic(configuration.width)
-    let first = configuration.firstThreads(width: configuration.width)
-    firstThreads = Atomic(first)
-    threadAllowance = Atomic(first)
     rootOfBand = .allocate(capacity: 2 * Self.overcommitRoots)
     rootOfBand.initialize(repeating: nil, count: 2 * Self.overcommitRoots)
     injectors = .allocate(capacity: InjectorKey.count)
@@ -148,7 +143,7 @@ final class Pool: @unchecked Sendable {
   @inline(__always)
   var isStressed: Bool {
     let seen = state.load(ordering: .relaxed)
-    return seen.threads - seen.idle > firstThreads.load(ordering: .relaxed)
+    return seen.threads - seen.idle > firstThreads
   }
 
   /// Puts the node in the calling worker's local queue, unless a worker in a lower band must see

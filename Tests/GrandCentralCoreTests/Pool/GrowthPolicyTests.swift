@@ -331,7 +331,7 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     #expect(first.lanesToSend == 3 && first.lanesBeyond == 1)
     policy.begin()
     let last = policy.decide(quiet, books, elapsed: 1_000_000)
-    #expect(last.lanesToSend == 0 && last.lanesBeyond == 0 && last.allowance == 2)
+    #expect(last.lanesToSend == 0 && last.lanesBeyond == 0 && last.beyondWidth == 0)
   }
 }
 

@@ -197,7 +197,7 @@ struct GrowthSimulation {
       GrowthPolicy.Books(
         width: width, threads: workers.count, idle: idle, active: active,
         isRefused: workers.count >= maxThreads), elapsed: period)
-    allowance = decision.allowance
+    allowance = width + decision.beyondWidth
     lanesBeyond = decision.lanesBeyond
     threadAllowance = decision.threads
     for _ in 0..<decision.lanesToSend {

@@ -47,7 +47,7 @@ import Testing
     #expect(Spin.limit == 0 && Tuning.grantSpins == 0)
     #expect(follow(6) == 6)
     #expect(Spin.limit > 0 && Tuning.grantSpins > 0)
-    #expect(pool.allowance.load(ordering: .relaxed) == 6)
+    #expect(pool.allowance == 6)
     // A full look also reads the quota.
     cpus.value = 8
     pool.refreshWidth()
@@ -56,7 +56,7 @@ import Testing
     #expect(follow(2) == 2)
     // An unreadable mask changes nothing.
     #expect(follow(nil) == 2)
-    #expect(pool.allowance.load(ordering: .relaxed) == 2)
+    #expect(pool.allowance == 2)
   }
 
   @Test func `allows as many threads as it needs when the mask grows`() {
@@ -65,13 +65,13 @@ import Testing
       Pool(
         Pool.Configuration(
           width: 1, readWidth: { 1 }, readMask: { 5 }, softThreads: 64, maxThreads: 100)))
-    #expect(pool.threadAllowance.load(ordering: .relaxed) == 4)
+    #expect(pool.threadAllowance == 4)
     // The mask always had five CPUs, so the width of one is the quota, which is then lifted.
     #expect(pool.quotaWidth.load(ordering: .relaxed) == 1)
     pool.quotaWidth.store(.max, ordering: .relaxed)
     pool.followMask()
     #expect(pool.width.load(ordering: .relaxed) == 5)
-    #expect(pool.threadAllowance.load(ordering: .relaxed) == 12)
+    #expect(pool.threadAllowance == 12)
   }
 
   @Test func `is what the environment fixes`() {
@@ -80,6 +80,6 @@ import Testing
         Pool.Configuration(width: 2, readWidth: nil, softThreads: 8, maxThreads: 8)))
     pool.refreshWidth()
     #expect(pool.width.load(ordering: .relaxed) == 2)
-    #expect(pool.allowance.load(ordering: .relaxed) == 2)
+    #expect(pool.allowance == 2)
   }
 }

@@ -22,7 +22,7 @@ final class EventScene: @unchecked Sendable {
   /// no CPU is free for them, so they notify the listeners without joining the pool.
   init(_ scene: Scene, pollers: Int = 1, pool given: Pool? = nil) {
     pool = given ?? Pool.small()
-    if given == nil { pool.allowance.store(0, ordering: .relaxed) }
+    if given == nil { pool.width.store(0, ordering: .relaxed) }
     reactor = Reactor(pool: pool)
     ModelEvents.known = reactor
     _ = poller.prepareForModel()

@@ -67,8 +67,8 @@ extension Catalogue {
         let jobs = [Job(), Job()]
         let externalWorker = pool.makeExternalWorker(named: "")
         let worker = pool.makeWorkers(1, searching: 1)[0]
-        // The first item sets the allowance to one, and the other worker uses that up.
-        let first = Job { pool.allowance.store(1, ordering: .relaxed) }
+        // The first item sets the width to one, and the other worker uses that up.
+        let first = Job { pool.width.store(1, ordering: .relaxed) }
         scene.thread("external worker") {
           ExternalWorkers.run(pool, externalWorker, [first] + jobs)
         }

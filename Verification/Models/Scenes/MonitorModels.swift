@@ -7,7 +7,6 @@ extension Catalogue {
         let pool = Pool.small(monitorMode: .watching)
         let job = Job()
         // No worker may become active, so the submitter relies on the monitor.
-        pool.allowance.store(0, ordering: .relaxed)
         pool.width.store(0, ordering: .relaxed)
         scene.thread("submitter") {
           pool.publish(job)
@@ -16,6 +15,22 @@ extension Catalogue {
         scene.thread("monitor") { pool.monitor.rest(pool) }
         scene.finally {
           Checker.expect(pool.monitor.mode.load(ordering: .relaxed) == .watching, "it rests")
+        }
+      },
+      EngineModel("monitor: the width changes while it goes to rest") { scene in
+        let pool = Pool.small(threads: 8, mask: 2, monitorMode: .watching)
+        let job = Job()
+        // The last look has added some.
+        pool.beyondWidth.store(3, ordering: .relaxed)
+        pool.raisedThreads.store(8, ordering: .relaxed)
+        // The monitor stays awake.
+        pool.publish(job)
+        scene.thread("follows the mask") { pool.followMask() }
+        scene.thread("monitor") { pool.monitor.rest(pool) }
+        scene.keep(job)
+        scene.finally {
+          Checker.expect(pool.allowance == 2, "\(pool.allowance) workers may use two CPUs")
+          Checker.expect(pool.threadAllowance == 6, "\(pool.threadAllowance) threads may be made")
         }
       },
       EngineModel(
@@ -47,6 +62,10 @@ extension Catalogue {
         at: "mode.transition(.sequentiallyConsistent, to: { $0.resting() }", .dropsSequential,
         foundBy: rest,
         isWeak: true),
+      Mutant(
+        "the monitor rests and keeps workers beyond the width", in: "Monitor.swift",
+        at: "pool.beyondWidth.store(0", .skips,
+        foundBy: "monitor: the width changes while it goes to rest"),
       Mutant(
         "the monitor is not woken", in: "Monitor.swift", at: "futexWake(mode)", .skips,
         foundBy: rest),

@@ -46,7 +46,7 @@ extension Pool {
   /// Makes a pool. By default it has one injector, and its monitor is asleep without a thread, so
   /// watch() only changes the monitor's mode.
   static func small(
-    width: Int = 1, threads: Int = 1, sources: [InjectorKey] = [.items],
+    width: Int = 1, threads: Int = 1, mask: Int? = nil, sources: [InjectorKey] = [.items],
     monitorMode: MonitorMode = .asleep,
     refusesAll: Bool = false
   ) -> Pool {
@@ -55,6 +55,7 @@ extension Pool {
     var configuration = Configuration(
       width: width, readWidth: nil, softThreads: threads, maxThreads: threads)
     configuration.readProgramMask = { nil }
+    if let mask { configuration.readMask = { mask } }
     configuration.sources = sources.reduce(0) { $0 | $1.bit }
     configuration.spawn = { body, argument, stackBytes in
       if refusesAll { return EAGAIN }
@@ -67,6 +68,8 @@ extension Pool {
       return startThread(body, argument, stackBytes: stackBytes)
     }
     let pool = Pool(configuration, monitor: Monitor(mode: monitorMode))
+    // A mask beyond the width was followed by no thread yet; no quota stands in its way.
+    pool.quotaWidth.store(.max, ordering: .relaxed)
     pool.reportedRefusal.store(true, ordering: .relaxed)
     return pool
   }
