@@ -20,9 +20,9 @@ extension Monitor {
 
   /// What this look found besides the policy's own counts.
   private struct Found {
-    /// The bands in which workers run, and the bands of the nodes in local queues.
+    /// The bands in which workers run, and the bands of the nodes that wait.
     var bandsAtWork: UInt8 = 0
-    var bandsInLocalQueues: UInt8 = 0
+    var bandsWaiting: UInt8 = 0
     var oldestLane: UInt64?
     var items = (came: UInt32(0), went: UInt32(0))
 
@@ -74,7 +74,7 @@ extension Monitor {
     _ found: inout Found, elapsed: UInt64
   ) {
     for kind in WorkKind.allCases {
-      found.bandsInLocalQueues |= 1 << worker.bandInLocalQueue(kind).rawValue
+      found.bandsWaiting |= 1 << worker.bandInLocalQueue(kind).rawValue
     }
     let lanes = worker.localQueue(.lanes).counts
     found.note(worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed))
@@ -129,9 +129,12 @@ extension Monitor {
     return (UInt64(max(0, used - last.cpuNanoseconds)), now - last.nanoseconds)
   }
 
+  /// Measures how long the injectors' oldest nodes have waited, and ends stale hints: no worker
+  /// finds an injector empty while all have nodes of higher bands.
   private func lookAtInjectors(of pool: Pool, _ found: inout Found, elapsed: UInt64) {
     var overdue: UInt32 = 0
     for band in Band.allCases where band != .unspecified {
+      let bandBit: UInt8 = 1 << band.rawValue
       let itemsKey = InjectorKey(kind: .items, band: band)
       let items = pool.counts(of: itemsKey)
       found.items.came &+= items.came
@@ -139,12 +142,14 @@ extension Monitor {
       let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
         came: items.came, went: items.went, elapsed: elapsed)
       if oldestItem ?? 0 >= OverdueTurn.waitNanoseconds { overdue |= itemsKey.bit }
+      if oldestItem == nil { pool.unmarkIfEmpty(itemsKey) } else { found.bandsWaiting |= bandBit }
       let lanesKey = InjectorKey(kind: .lanes, band: band)
       let lanes = pool.counts(of: lanesKey)
       let oldestLane = looks.laneWaits[Int(band.rawValue)].look(
         came: lanes.came, went: lanes.went, elapsed: elapsed)
       found.note(oldestLane)
       if oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { overdue |= lanesKey.bit }
+      if oldestLane == nil { pool.unmarkIfEmpty(lanesKey) } else { found.bandsWaiting |= bandBit }
     }
     pool.setOverdue(overdue)
   }
@@ -177,12 +182,10 @@ extension Monitor {
 
   /// Sends a worker to each class that has long had work and no worker while higher classes run.
   private func boostStarved(_ pool: Pool, _ found: Found) {
-    let waiting = pool.sourcesWaiting.load(ordering: .relaxed)
-    let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8) | found.bandsInLocalQueues
     for band in Band.allCases where band != .unspecified {
       let bit: UInt8 = 1 << band.rawValue
       let isStarved =
-        bands & bit != 0 && found.bandsAtWork & bit == 0
+        found.bandsWaiting & bit != 0 && found.bandsAtWork & bit == 0
         && found.bandsAtWork >> (band.rawValue + 1) != 0
       let rounds = isStarved ? looks.starved[Int(band.rawValue)] + 1 : 0
       looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds

@@ -193,8 +193,9 @@ final class Pool: @unchecked Sendable {
   /// Clears the hints of an injector that was found empty.
   func unmarkIfEmpty(_ source: InjectorKey) {
     let bit = source.bit
-    guard sourcesWaiting.load(ordering: .relaxed) & bit != 0 else { return }
     let hints = bit | bit << OverdueTurn.shift
+    // The monitor may have called it overdue after its last node was taken.
+    guard sourcesWaiting.load(ordering: .relaxed) & hints != 0 else { return }
     sourcesWaiting.bitwiseAnd(~hints, ordering: .sequentiallyConsistent)
     if !withInjector(source, { $0.isEmpty }) {
       sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)

@@ -125,11 +125,12 @@ import Testing
     #expect(wereQuick)
   }
 
-  @Test func `that is found empty is no longer overdue`() {
+  @Test(arguments: [true, false])
+  func `that is found empty is no longer overdue`(isMarked: Bool) {
     let stage = Stage()
     let source = InjectorKey(kind: .items, band: .default)
     stage.pool.setOverdue(source.bit)
-    stage.pool.markWaiting(source)
+    if isMarked { stage.pool.markWaiting(source) }
     stage.pool.unmarkIfEmpty(source)
     #expect(stage.pool.sourcesWaiting.load(ordering: .relaxed) == 0)
   }

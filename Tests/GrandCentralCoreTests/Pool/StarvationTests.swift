@@ -1,5 +1,6 @@
 // One worker, one band that always has more work, and one band that waits.
 // Shows contract row P7.
+import Glibc
 import TestSupport
 import Testing
 
@@ -66,6 +67,31 @@ import Testing
       ran.waitForValue(5, seconds: min(10, deadlineSeconds)),
       "\(ran.value) of 5 ran, beside \(chain.length.now) of the higher band")
     #expect(chain.stop())
+  }
+
+  @Test(arguments: WorkKind.allCases)
+  func `that is gone gets no worker, however long a higher band runs`(kind: WorkKind) {
+    let requests = Number()
+    let spawn: Pool.Spawn = { _, _, _ in
+      requests.add()
+      return EAGAIN
+    }
+    let pool = Pool.own(width: 1, threads: 4, spawn: spawn, isWatched: false)
+    let worker = pool.makeWorker()
+    worker.status.store(.running, ordering: .relaxed)
+    worker.thread = currentThread()
+    worker.threadID.store(currentThread().pointee.tid, ordering: .relaxed)
+    pool.state.store(PoolState(rawValue: 1 << 48 | 1), ordering: .relaxed)
+    pool.enter(.default, worker)
+    // A worker that takes the last node leaves the mark, and takes nodes of its own band from then
+    // on.
+    pool.markWaiting(InjectorKey(kind: kind, band: .utility))
+    for _ in 0..<2 * Pool.starvedRounds {
+      worker.picks.wrappingAdd(1, ordering: .relaxed)
+      pool.monitor.look(at: pool, hasWork: true)
+    }
+    #expect(requests.now == 0)
+    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == 0)
   }
 
   @Test func `of one kind runs though the other kind never ends`() {
