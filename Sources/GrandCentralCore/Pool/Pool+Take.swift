@@ -7,6 +7,9 @@
 //   5. as a searcher, the older half of another worker's queue, or an injector, higher bands first
 // Local queues come before injectors of the same band: a worker that sleeps may be waiting for work
 // that it submitted earlier.
+// A thread in a lowered class does not search. It may wait long for a CPU, and while it counted as
+// a searcher, submitters of urgent work would wake no other worker. It takes one node where a
+// searcher would move many. If it finds none, it leaves the class, searches, and then sleeps.
 
 extension Pool {
   /// Picks between two turns of `takeInTurn()`. A prime, so that it does not beat with the powers
@@ -51,13 +54,7 @@ extension Pool {
   func takeLane(for worker: Worker) -> WorkNode? {
     worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
-    // One lane, and no move of others: only a searcher may move work, see Pool+Park.swift.
-    let victim = mostUrgentLocalQueues(for: worker).lanes.worker(of: self)
-    // SAFETY: workers live as long as their pool.
-    let oldest = victim?._withUnsafeGuaranteedRef { $0.localQueue(.lanes).takeOldest() }
-    guard let (node, band) = oldest else { return nil }
-    enter(band, worker)
-    return node
+    return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
   }
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
@@ -111,13 +108,19 @@ extension Pool {
     let look = overdueLook.load(ordering: .relaxed)
     guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }
     // Only a searcher may move nodes, see Pool+Park.swift.
-    beginSearch(worker)
+    let isLow = runsLow(worker)
+    if !isLow { beginSearch(worker) }
     let node = takeInjected(
-      overdue, above: below, atMost: refill(of: worker), first: first, for: worker)
+      overdue, above: below, atMost: isLow ? 1 : refill(of: worker), first: first, for: worker)
     if node != nil { worker.grewRefill() }
     let queued = worker.items.count + worker.lanes.count
     worker.overdueTurn = OverdueTurn(pick: pick, look: look, queued: queued)
     return node
+  }
+
+  /// Whether the worker's thread is in a class below default.
+  private func runsLow(_ worker: Worker) -> Bool {
+    worker.thread.map(ThreadEffects.isLow) ?? false
   }
 
   private func beginSearch(_ worker: Worker) {
@@ -158,6 +161,10 @@ extension Pool {
   }
 
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
+    if let thread = worker.thread, ThreadEffects.isLow(thread) {
+      if let node = takeOne(first: first, for: worker) { return node }
+      ThreadEffects.rest(thread)
+    }
     beginSearch(worker)
     // A copy: an access that lasts as long as the search would be checked at run time.
     var adaptiveSearch = worker.adaptiveSearch
@@ -201,6 +208,30 @@ extension Pool {
       return node
     }
     return other.worker(of: self).flatMap { steal(first.other, from: $0, for: worker) }
+  }
+
+  /// Takes the node that a search would return, and moves none, so that the worker need not count
+  /// as a searcher.
+  @inline(never)
+  private func takeOne(first: WorkKind, for worker: Worker) -> WorkNode? {
+    let victims = mostUrgentLocalQueues(for: worker)
+    let (victim, other) =
+      first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    return takeInjected(waiting, above: victim.band, atMost: 1, first: first, for: worker)
+      ?? takeOldest(first, of: victim, for: worker)
+      ?? takeOldest(first.other, of: other, for: worker)
+  }
+
+  /// Takes the oldest node of another worker's queue.
+  private func takeOldest(_ kind: WorkKind, of victim: Victim, for worker: Worker) -> WorkNode? {
+    // SAFETY: workers live as long as their pool.
+    let oldest = victim.worker(of: self)?._withUnsafeGuaranteedRef {
+      $0.localQueue(kind).takeOldest()
+    }
+    guard let (node, band) = oldest else { return nil }
+    enter(band, worker)
+    return node
   }
 
   /// The number of nodes that a worker takes from an injector at once. One while items sleep: nodes
