@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import docpaths
 import reflow
 
 LONGEST_FILE = 400
@@ -192,6 +193,13 @@ def check_contract(path, text):
                 report(path, 1, f"names the row {row}, which {CONTRACT} does not have")
 
 
+def check_paths(path, text):
+    """What a page names exists: files, the verbs of scripts/dev and their options, headings."""
+    if path.endswith(".md"):
+        for line, what in docpaths.missing(path, text):
+            report(path, line, f"{what}, which is not there")
+
+
 def words(line):
     """The line with its identifiers as words: `isToldOf` is "is Told Of". The names of the system's
     headers that begin with two underscores are left out."""
@@ -281,6 +289,10 @@ SEEDS = [
     (check_contract, CONTRACT, "| Q1 | It is light. | `Queues/SeedTests`, `Queues/SyncTests` |", 1),
     (check_contract, "Tests/Seed.swift", "// Seeds: contract rows Q1 and Z9.\nimport Testing", 1),
     (check_contract, "Tests/Seed.swift", "// Seeds: contract row Q1.\nimport Testing", 0),
+    (check_paths, "seed.md", "`Pool/Seed`, `scripts/dev seed`, `scripts/dev test --seed`, [a](Seed.md)", 4),
+    (check_paths, "seed.md", "[a](README.md#seed), `Tests/Seed*`, `Sources/Seed/`", 3),
+    (check_paths, "seed.md", "`Pool/Pool+Park`, `scripts/dev VERB`, [a](README.md#try-it), `a/b`, ``Pool/Seed``", 0),
+    (check_paths, "seed.swift", "// `Pool/Seed`", 0),
     (check_size, "core.4711", LARGEST_FILE_BYTES + 1, 1),
     (check_size, "Docs/images/seed.png", LARGEST_FILE_BYTES, 0),
 ]
@@ -359,6 +371,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             text = file.read()
         check_prose(path, text)
+        check_paths(path, text)
         if path == CONTRACT:
             check_contract(path, text)
         if not path.endswith(".tsv"):

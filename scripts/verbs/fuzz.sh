@@ -7,6 +7,7 @@
 #   scripts/dev fuzz                        a minute on our engine, with a new seed
 #   scripts/dev fuzz --programs 15000 --engine both
 #   scripts/dev fuzz --replay SEED:PROGRAM  repeats a finding
+#   scripts/dev fuzz --fault NAME           with a promise broken on purpose; --list-faults
 #   scripts/dev fuzz 600 --busy 100         all programs contain items that poll and spin for others
 #   SANITIZER=thread scripts/dev fuzz 600   under a sanitizer; its first report is a finding
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks format, warnings, the order of the rooms, lengths, columns, imports and words.
+# Checks format, warnings, the order of the rooms, lengths, columns, imports, words and paths.
 #
 #   scripts/dev tidy [--no-build]     --no-build: all but the compiler's warnings
 #
@@ -14,7 +14,7 @@ step() {
 }
 
 step "format" swift format lint --strict --parallel --recursive "${sources[@]}"
-step "imports, lengths, columns and words" python3 scripts/lib/tidy.py
+step "imports, lengths, columns, words and paths" python3 scripts/lib/tidy.py
 if [[ ${1:-} != --no-build ]]; then
   step "no warnings" scripts/dev build
   step "order of the rooms" python3 scripts/lib/rooms.py
