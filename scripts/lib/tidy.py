@@ -198,6 +198,15 @@ def check_paths(path, text):
     if path.endswith(".md"):
         for line, what in docpaths.missing(path, text):
             report(path, line, f"{what}, which is not there")
+    for row in contributing_rows() if path == "CONTRIBUTING.md" else []:
+        if not re.search(rf"`{row}\b", text):
+            report(path, 1, f"has no row for {row}")
+
+
+def contributing_rows():
+    """What the tables of CONTRIBUTING.md list: every verb, and every folder of tests."""
+    verbs = [f"scripts/dev {os.path.splitext(name)[0]}" for name in os.listdir("scripts/verbs")]
+    return sorted(verbs + [f"Tests/{name}" for name in os.listdir("Tests") if name.endswith("Tests")])
 
 
 def words(line):
@@ -293,6 +302,7 @@ SEEDS = [
     (check_paths, "seed.md", "[a](README.md#seed), `Tests/Seed*`, `Sources/Seed/`", 3),
     (check_paths, "seed.md", "`Pool/Pool+Park`, `scripts/dev VERB`, [a](README.md#try-it), `a/b`, ``Pool/Seed``", 0),
     (check_paths, "seed.swift", "// `Pool/Seed`", 0),
+    (check_paths, "CONTRIBUTING.md", "| `scripts/dev test` | tests |", len(contributing_rows()) - 1),
     (check_size, "core.4711", LARGEST_FILE_BYTES + 1, 1),
     (check_size, "Docs/images/seed.png", LARGEST_FILE_BYTES, 0),
 ]
