@@ -47,10 +47,12 @@ def verb_text(verb):
     return None
 
 
+@functools.cache
 def exists(path, folder):
     path = path.rstrip("/")
+    find = glob.glob if "*" in path else os.path.exists
     places = [os.path.join(folder, path)] + [beginning + path for beginning in BEGINNINGS]
-    return any(glob.glob(place + end) for place in places for end in ENDS)
+    return any(find(place + end) for place in places for end in ENDS)
 
 
 def missing(page, text):
