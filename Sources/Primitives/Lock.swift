@@ -70,4 +70,20 @@ public struct Lock: ~Copyable, Sendable {
       _ = futexWaitPlainly(word, while: 2)
     }
   }
+
+  /// Takes the lock if it is free and no thread forks. Returns whether it did.
+  @inlinable
+  public borrowing func tryLock() -> Bool {
+    // relaxed: a guess that the exchange re-checks.
+    guard word.load(ordering: .relaxed) == 0 else { return false }
+    let thread = currentThread()
+    if gc_lock_enter(thread) {
+      // acquiring: as in lockPlainly().
+      let (won, _) = word.compareExchange(
+        expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+      if won { return true }
+    }
+    gc_lock_leave(thread)
+    return false
+  }
 }

@@ -1,91 +1,300 @@
 // Room: Pool/Injector. Work of one kind and band that is in no worker's local queue.
-// Any thread pushes on the inbox with one exchange, newest first. A taker holds the lock: it takes
-// from `front`, and when `front` is empty moves the whole inbox there, oldest first.
+// Any thread pushes on an inbox with one exchange, newest first. The lock guards what follows the
+// inbox, and no thread holds it for longer than a walk through a chunk takes.
+//   inbox ─a push fills it→ chunks ─a taker has room→ its local queue
+//     └─a taker finds no chunk──┘ └─it has less→ front, turned round ─→ its local queue
+// The thread whose push makes the inbox a full chunk moves it, as it is, behind the other chunks. A
+// taker turns a chunk round while it fills its local queue, after it has released the lock if
+// others wait.
+// If another thread holds the lock, the pusher leaves the inbox to the next one: no push waits. The
+// inbox of a holder that loses its CPU thus grows, and only then is a chunk longer.
+// Where there are many CPUs, an injector has further inboxes. It begins to use them, for good, when
+// a push has met several others: each thread then pushes on one of them, so its own nodes keep
+// their order. A taker also moves inboxes that are not full behind the chunks, one after another,
+// so no node waits for the others of its chunk.
+// Invariant: of one inbox, the oldest node is in the front, else in a chunk, else in the inbox.
+// `places` has `.front` while the front or a chunk exists; it is set before an inbox is emptied.
 
 final class Injector: @unchecked Sendable {
-  /// Newest first.
-  let inbox = Atomic<UInt>(0)
-  /// Whether `front` is not empty; written under the lock, read as a hint.
-  let hasFront = Atomic<Bool>(false)
+  /// The number of nodes that fill the inbox. Less than the count of a list can say: pushes of
+  /// other threads that come before the move still have exact counts.
+  static var chunkLength: Int { scaled(48, inModels: 3) }
+  /// A push that fails more often has met too many others.
+  private static var maxFailures: Int { scaled(2, inModels: 0) }
+  /// How many chunks takers take before they move one inbox that is not full.
+  private static var chunksPerInbox: Int { scaled(4, inModels: 1) }
+
+  /// Where nodes may wait besides the first inbox.
+  struct Places: OptionSet, AtomicRepresentable {
+    let rawValue: UInt8
+    static let front = Places(rawValue: 1)
+    /// The further inboxes are in use.
+    static let inboxes = Places(rawValue: 2)
+  }
+
+  let inbox = Atomic<CountedList>(.empty)
+  /// Written under the lock, read as a hint.
+  let places = Atomic<Places>([])
   private let lock = Lock()
-  /// Oldest first; guarded by `lock`, as is `back`.
+  let further: Inboxes
+  /// Oldest first. The lock guards this and all below.
   @Cell var front: WorkNode? = nil
-  @Cell var back: WorkNode? = nil
-  /// Nodes moved to `front`, and nodes taken from it, modulo 2³²; guarded by `lock`.
+  /// A node for each chunk, oldest first. Its context is the chunk: a `CountedList`.
+  @Cell var chunks: WorkNode? = nil
+  @Cell var lastChunk: WorkNode? = nil
+  /// Nodes that left an inbox, and nodes that left the injector, modulo 2³².
   @Cell var came: UInt32 = 0
   @Cell var went: UInt32 = 0
+  @Cell private var usesFurther = false
+  /// Counts the chunks that were taken while the further inboxes are in use, and the inboxes that
+  /// were looked at without.
+  @Cell private var turn = 0
+
+  /// `inboxes`: the number of further inboxes.
+  init(inboxes: Int = 0) { further = Inboxes(count: inboxes) }
+
+  deinit { further.deallocate() }
 
   /// Appends a node. Any thread.
   func push(_ node: WorkNode) {
-    var seen = inbox.load(ordering: .relaxed)
-    while true {
-      node.next = UnsafeMutableRawPointer(bitPattern: seen).map(WorkNode.init)
-      // sequentiallyConsistent: the push half of the sleep/wake pair argued in Pool+Park.swift.
-      // It is releasing too: it publishes the node.
-      let (won, now) = inbox.weakCompareExchange(
-        expected: seen, desired: UInt(bitPattern: node.raw),
-        successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
-      if won { return }
-      seen = now
+    // acquiring: see isEmpty.
+    if places.load(ordering: .acquiring).contains(.inboxes) { return pushFurther(node) }
+    let (count, failures) = Self.add(node, to: inbox)
+    if count >= Self.chunkLength { moveFullInbox(0) }
+    if failures > Self.maxFailures && further.count > 0 { useFurther() }
+  }
+
+  @inline(never)
+  private func pushFurther(_ node: WorkNode) {
+    let number = 1 + Int(currentThread().pointee.tid) % further.count
+    if Self.add(node, to: further[number - 1].pointee).count >= Self.chunkLength {
+      moveFullInbox(number)
     }
   }
 
+  /// Adds a node to an inbox. Returns the number of nodes there, and of attempts that failed.
+  @inline(__always)
+  private static func add(
+    _ node: WorkNode, to inbox: borrowing Atomic<CountedList>
+  ) -> (count: Int, failures: Int) {
+    var attempts = 0
+    // sequentiallyConsistent: the push half of the sleep/wake pair argued in Pool+Park.swift. It is
+    // releasing too: it publishes the node.
+    let count = inbox.change(.sequentiallyConsistent) { list in
+      attempts += 1
+      node.next = list.newest
+      let longer = list.adding(node)
+      return (longer, longer.count)
+    }
+    return (count, attempts - 1)
+  }
+
   var isEmpty: Bool {
-    // sequentiallyConsistent: the other half of that pair. Nodes that move from the inbox to
-    // `front` are in neither for a moment, so `hasFront` is set before the inbox is emptied.
-    // `hasFront` may be read relaxed: a thread that reads the zero of an emptied inbox has acquired
-    // with it the earlier `true`; and nodes leave `front` because they are taken, or moved as
-    // Pool+Park.swift allows.
-    inbox.load(ordering: .sequentiallyConsistent) == 0 && !hasFront.load(ordering: .relaxed)
+    // sequentiallyConsistent: the other half of that pair. Nodes that move from an inbox are in
+    // neither place for a moment, so `places` is written before the inbox is emptied: a thread that
+    // reads the emptied inbox has acquired with it the earlier `.front`. And nodes leave because
+    // they are taken, or moved as Pool+Park.swift allows.
+    guard inbox.load(ordering: .sequentiallyConsistent) == .empty else { return false }
+    // sequentiallyConsistent: a thread that pushed on a further inbox had acquired `.inboxes` from
+    // the store in useFurther(). So that store is before its push in the single order, and this
+    // load is after it if the push must be seen.
+    let places = places.load(ordering: .sequentiallyConsistent)
+    return places.isEmpty || places == .inboxes && areFurtherEmpty
+  }
+
+  @inline(never)
+  private var areFurtherEmpty: Bool {
+    for number in 0..<further.count
+    where further[number].pointee.load(ordering: .sequentiallyConsistent) != .empty {
+      return false
+    }
+    // relaxed: as above, after the inboxes.
+    return !places.load(ordering: .relaxed).contains(.front)
   }
 
   /// Takes the oldest node, and moves up to `most` - 1 more to the caller's local queue.
   func take(atMost most: Int, localQueue: LocalQueue, band: Band) -> WorkNode? {
     if isEmpty { return nil }
-    return lock.withLock {
-      if front == nil { collectInbox() }
-      guard let first = front else {
-        hasFront.store(false, ordering: .relaxed)
-        return nil
-      }
-      front = first.next
-      var taken: UInt32 = 1
-      for _ in 1..<most {
-        guard let next = front, localQueue.accepts(band) else { break }
-        front = next.next
-        localQueue.put(next, band: band)
-        taken += 1
-      }
-      went &+= taken
+    let most = most == 1 ? 1 : min(most, 1 + localQueue.room(for: band))
+    var header: WorkNode?
+    let (chunk, first) = lock.withLock { () -> (CountedList, WorkNode?) in
       if front == nil {
-        back = nil
-        // A node that arrived meanwhile is in the inbox, which isEmpty reads too.
-        hasFront.store(false, ordering: .relaxed)
+        let chunk = takeChunk(&header)
+        if chunk.count <= most && chunk.isExact {
+          countTaken(chunk.count)
+          // Without chunks, takers outrun the pushes. If each came at once it would take a node or
+          // two, and move the inbox's line from the pushing thread each time.
+          guard header == nil, let newest = chunk.newest else { return (chunk, nil) }
+          return (.empty, localQueue.put(newest, count: chunk.count, band: band))
+        }
+        open(chunk)
       }
-      return first
+      return (.empty, takeFromFront(atMost: most, localQueue, band))
     }
+    if let header { NodeCache.put(header, currentThread()) }
+    guard let newest = chunk.newest else { return first }
+    return localQueue.put(newest, count: chunk.count, band: band)
   }
 
-  /// Counts the nodes that entered and left, for a WaitClock. Nodes in the inbox count only once
-  /// `front` is empty.
+  /// Counts the nodes that entered and left, for a WaitClock.
   func counts() -> (came: UInt32, went: UInt32) {
+    // relaxed: a node more or less. The lock keeps the inboxes from moving meanwhile.
     lock.withLock {
-      if front == nil { collectInbox() }
-      return (came, went)
+      var waiting = inbox.load(ordering: .relaxed).count
+      if usesFurther {
+        for number in 0..<further.count {
+          waiting += further[number].pointee.load(ordering: .relaxed).count
+        }
+      }
+      return (came &+ UInt32(waiting), went)
     }
   }
 
-  private func collectInbox() {
-    if inbox.load(ordering: .relaxed) == 0 { return }
-    // Before the inbox is emptied: isEmpty() must not miss the nodes between the two.
-    hasFront.store(true, ordering: .relaxed)
-    // acquiring: the nodes, from push(). Releasing: `hasFront`, for isEmpty().
-    let taken = inbox.exchange(0, ordering: .acquiringAndReleasing)
-    guard let newest = UnsafeMutableRawPointer(bitPattern: taken).map(WorkNode.init) else { return }
-    back = newest
+  /// Moves an inbox behind the chunks, if it is still full and no thread holds the lock.
+  @inline(never)
+  private func moveFullInbox(_ number: Int) {
+    let thread = currentThread()
+    // Before the lock, since it may take the depot's.
+    let header = NodeCache.take(thread)
+    guard lock.tryLock() else { return NodeCache.put(header, thread) }
+    // relaxed: only the holder of the lock empties it.
+    let isFull = withInbox(number) { $0.load(ordering: .relaxed).count >= Self.chunkLength }
+    if isFull { append(emptyInbox(number), header) }
+    lock.unlock()
+    if !isFull { NodeCache.put(header, thread) }
+  }
+
+  /// Makes the threads push on the further inboxes from now on, if no thread holds the lock.
+  @inline(never)
+  func useFurther() {
+    guard lock.tryLock() else { return }
+    usesFurther = true
+    // sequentiallyConsistent: see isEmpty.
+    places.store(currentPlaces, ordering: .sequentiallyConsistent)
+    lock.unlock()
+  }
+
+  // MARK: With the lock held
+
+  var currentPlaces: Places {
+    let inboxes: Places = usesFurther ? .inboxes : []
+    return front == nil && chunks == nil ? inboxes : inboxes.union(.front)
+  }
+
+  private func append(_ chunk: CountedList, _ header: WorkNode) {
+    header.context = UnsafeMutableRawPointer(bitPattern: UInt(chunk.rawValue))
+    header.next = nil
+    if let lastChunk { lastChunk.next = header } else { chunks = header }
+    lastChunk = header
+  }
+
+  /// Removes the first chunk, or an inbox if there is none. `header` becomes the chunk's node,
+  /// unless that serves another chunk.
+  private func takeChunk(_ header: inout WorkNode?) -> CountedList {
+    guard let first = chunks else { return usesFurther ? emptyNextInbox() : emptyInbox(0) }
+    chunks = first.next
+    if chunks == nil { lastChunk = nil }
+    let chunk = CountedList(rawValue: UInt64(UInt(bitPattern: first.context)))
+    header = first
+    if usesFurther {
+      turn &+= 1
+      if turn % Self.chunksPerInbox == 0 {
+        let next = emptyInbox(turn / Self.chunksPerInbox % (further.count + 1))
+        if next != .empty {
+          append(next, first)
+          header = nil
+        }
+      }
+    }
+    return chunk
+  }
+
+  private func emptyNextInbox() -> CountedList {
+    for _ in 0...further.count {
+      turn &+= 1
+      let list = emptyInbox(turn % (further.count + 1))
+      if list != .empty { return list }
+    }
+    return .empty
+  }
+
+  private func emptyInbox(_ number: Int) -> CountedList {
+    withInbox(number) { inbox in
+      if inbox.load(ordering: .relaxed) == .empty { return .empty }
+      // Before the inbox is emptied: isEmpty must not miss the nodes between the two. releasing:
+      // passes `.inboxes` on.
+      places.store(usesFurther ? [.front, .inboxes] : .front, ordering: .releasing)
+      // acquiring: the nodes, from push(). Releasing: `places`, for isEmpty.
+      let list = inbox.exchange(.empty, ordering: .acquiringAndReleasing)
+      came &+= UInt32(list.count)
+      return list
+    }
+  }
+
+  /// 0: the first inbox.
+  @inline(__always)
+  func withInbox<Result>(
+    _ number: Int, _ body: (borrowing Atomic<CountedList>) -> Result
+  ) -> Result {
+    number == 0 ? body(inbox) : body(further[number - 1].pointee)
+  }
+
+  /// Makes a chunk the front, which is empty.
+  private func open(_ chunk: CountedList) {
+    guard let newest = chunk.newest else { return }
     let (oldest, count) = newest.turnedRoundAndCounted()
     front = oldest
-    came &+= count
+    came &+= count &- UInt32(chunk.count)
+  }
+
+  private func takeFromFront(
+    atMost most: Int, _ localQueue: LocalQueue, _ band: Band
+  ) -> WorkNode? {
+    guard let first = front else { return nil }
+    front = first.next
+    var taken = 1
+    while taken < most, let next = front {
+      front = next.next
+      localQueue.put(next, band: band)
+      taken += 1
+    }
+    countTaken(taken)
+    return first
+  }
+
+  private func countTaken(_ count: Int) {
+    went &+= UInt32(count)
+    // A node that arrived meanwhile is in an inbox, which isEmpty reads too. releasing: as above.
+    if front == nil && chunks == nil { places.store(currentPlaces, ordering: .releasing) }
+  }
+}
+
+/// The further inboxes of an injector, each on cache lines of its own.
+struct Inboxes {
+  let count: Int
+  private let start: UnsafeMutableRawPointer?
+  /// Two cache lines: processors fetch lines in pairs.
+  private static var stride: Int { 128 }
+
+  init(count: Int) {
+    self.count = count
+    guard count > 0 else {
+      start = nil
+      return
+    }
+    start = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
+    for number in 0..<count { self[number].initialize(to: Atomic(.empty)) }
+  }
+
+  func deallocate() {
+    for number in 0..<count { self[number].deinitialize(count: 1) }
+    start?.deallocate()
+  }
+
+  subscript(number: Int) -> UnsafeMutablePointer<Atomic<CountedList>> {
+    // SAFETY: there is memory if `count` is not 0.
+    (start.unsafelyUnwrapped + number * Self.stride)
+      .assumingMemoryBound(to: Atomic<CountedList>.self)
   }
 }
 

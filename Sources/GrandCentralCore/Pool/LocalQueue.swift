@@ -68,13 +68,17 @@ struct LocalQueue: @unchecked Sendable {
   // MARK: The owner's
 
   /// Whether a node of `band` may be put here now.
-  func accepts(_ band: Band) -> Bool {
+  func accepts(_ band: Band) -> Bool { room(for: band) > 0 }
+
+  /// The number of nodes of `band` that may be put here now.
+  @inline(__always)
+  func room(for band: Band) -> Int {
     let last = words.pointee.tail.load(ordering: .relaxed)
     // acquiring: pairs with the exchange of the thread that emptied a slot which we will write.
     let first = words.pointee.head.load(ordering: .acquiring)
-    if last == first { return true }
-    return words.pointee.band.load(ordering: .relaxed) == band.rawValue
-      && last &- first < UInt32(Self.capacity)
+    if last == first { return Self.capacity }
+    if words.pointee.band.load(ordering: .relaxed) != band.rawValue { return 0 }
+    return Self.capacity &- Int(last &- first)
   }
 
   /// Appends a node. Requires accepts(band).
@@ -86,6 +90,23 @@ struct LocalQueue: @unchecked Sendable {
     // worker searches; argued in Pool+Park.swift. It is releasing too: it publishes the slot and
     // the node.
     words.pointee.tail.store(last &+ 1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Appends a list of `count` nodes, from the newest to the oldest, except the oldest one, which
+  /// it returns. Requires room for the others.
+  func put(_ newest: WorkNode, count: Int, band: Band) -> WorkNode {
+    if count == 1 { return newest }
+    let last = words.pointee.tail.load(ordering: .relaxed)
+    words.pointee.band.store(band.rawValue, ordering: .relaxed)
+    var node = newest
+    for index in (0..<UInt32(count - 1)).reversed() {
+      slot(last &+ index).pointee.store(UInt(bitPattern: node.raw), ordering: .relaxed)
+      guard let older = node.next else { engineFault("A list of nodes is shorter than its count.") }
+      node = older
+    }
+    // releasing: as in steal(into:). Only a searcher puts more than one node.
+    words.pointee.tail.store(last &+ UInt32(count - 1), ordering: .releasing)
+    return node
   }
 
   /// Takes the oldest node.

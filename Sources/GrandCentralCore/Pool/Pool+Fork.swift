@@ -93,10 +93,9 @@ extension LocalQueue {
 extension Injector {
   /// Drops all nodes.
   func clear() {
-    inbox.store(0, ordering: .relaxed)
-    hasFront.store(false, ordering: .relaxed)
-    front = nil
-    back = nil
+    for number in 0...further.count { withInbox(number) { $0.store(.empty, ordering: .relaxed) } }
+    (front, chunks, lastChunk) = (nil, nil, nil)
+    places.store(currentPlaces, ordering: .relaxed)
     went = came
   }
 }

@@ -35,6 +35,8 @@ final class Pool: @unchecked Sendable {
     var readProgramMask: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
     /// Whether classes change thread priorities: see ThreadPolicy/ThreadEffects.
     var hasEffects = false
+    /// The further inboxes of each injector: one for four CPUs, none where few threads can meet.
+    var furtherInboxes: Int { width > 4 ? min(16, width / 4) : 0 }
     /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.
     var sources = InjectorKey.all
   }
@@ -105,7 +107,8 @@ final class Pool: @unchecked Sendable {
     rootOfBand.initialize(repeating: nil, count: 2 * Self.overcommitRoots)
     injectors = .allocate(capacity: InjectorKey.count)
     for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
-      (injectors + index).initialize(to: Unmanaged.passRetained(Injector()))
+      (injectors + index).initialize(
+        to: Unmanaged.passRetained(Injector(inboxes: configuration.furtherInboxes)))
     }
     let maxWorkers = configuration.maxThreads + Self.maxExternalWorkers
     workers = .allocate(capacity: maxWorkers)

@@ -36,27 +36,143 @@ import Testing
     #expect(injector.isEmpty)
   }
 
-  @Test(arguments: [(1, 0), (2, 1), (10, 9), (64, 63), (1000, 99)])
-  func `fills the taker's local queue with what follows`(most: Int, inLocalQueue: Int) {
+  @Test(arguments: [1, 2, 10, Injector.chunkLength - 1, Injector.chunkLength, 1000])
+  func `fills the taker's local queue with what follows, up to a chunk`(most: Int) {
     let injector = Injector()
     let localQueue = kept(LocalQueue())
+    let inLocalQueue = min(most, Injector.chunkLength) - 1
     for node in NodeBlock(100).nodes { injector.push(node) }
     #expect(injector.take(atMost: most, localQueue: localQueue, band: .utility)?.number == 0)
     var numbers: [Int] = []
     if inLocalQueue > 0 { #expect(localQueue.band == .utility) }
     while let node = localQueue.take() { numbers.append(node.number) }
     #expect(numbers == Array(1..<inLocalQueue + 1))
-    #expect(injector.isEmpty == (inLocalQueue == 99))
-    if inLocalQueue < 99 { #expect(takeOne(injector) == inLocalQueue + 1) }
+    #expect(!injector.isEmpty)
+    #expect(takeOne(injector) == inLocalQueue + 1)
   }
 
   @Test func `puts no more into the local queue than it holds`() {
     let injector = Injector()
     let localQueue = kept(LocalQueue())
+    for node in NodeBlock(LocalQueue.capacity - 10).nodes { localQueue.put(node, band: .default) }
     for node in NodeBlock(400).nodes { injector.push(node) }
     #expect(injector.take(atMost: 400, localQueue: localQueue, band: .default)?.number == 0)
     #expect(!localQueue.accepts(.default))
-    #expect(takeOne(injector) == LocalQueue.capacity + 1)
+    #expect(takeOne(injector) == 11)
+  }
+
+  @Test(arguments: [1, 7, 64, 300])
+  func `keeps the order over many chunks, whatever a taker takes`(most: Int) {
+    let injector = Injector()
+    let localQueue = kept(LocalQueue())
+    let block = NodeBlock(1000)
+    var taken: [Int] = []
+    for (number, node) in block.nodes.enumerated() {
+      injector.push(node)
+      guard number % 331 == 330 else { continue }
+      if let first = injector.take(atMost: most, localQueue: localQueue, band: .default) {
+        taken.append(first.number)
+      }
+      while let next = localQueue.take() { taken.append(next.number) }
+    }
+    while let first = injector.take(atMost: most, localQueue: localQueue, band: .default) {
+      taken.append(first.number)
+      while let next = localQueue.take() { taken.append(next.number) }
+    }
+    #expect(taken == Array(0..<1000))
+    #expect(injector.isEmpty && injector.chunks == nil && injector.lastChunk == nil)
+  }
+
+  @Test func `counts what came and went, wherever it waits`() {
+    let injector = Injector()
+    for node in NodeBlock(130).nodes { injector.push(node) }
+    #expect(injector.counts() == (130, 0))
+    #expect(takeOne(injector) == 0)
+    #expect(injector.counts() == (130, 1))
+    while takeOne(injector) != nil {}
+    #expect(injector.counts() == (130, 130))
+  }
+
+  /// As when the lock was held by another thread all the time.
+  @Test(arguments: [62, 63, 64, 500])
+  func `takes an inbox that no thread could move`(count: Int) {
+    let injector = Injector()
+    let localQueue = kept(LocalQueue())
+    for node in NodeBlock(count).nodes {
+      injector.inbox.change(.relaxed) { list in
+        node.next = list.newest
+        return (list.adding(node), ())
+      }
+    }
+    #expect(injector.inbox.load(ordering: .relaxed).isExact == (count < 63))
+    var taken: [Int] = []
+    while let first = injector.take(atMost: 64, localQueue: localQueue, band: .default) {
+      taken.append(first.number)
+      while let next = localQueue.take() { taken.append(next.number) }
+    }
+    #expect(taken == Array(0..<count))
+    #expect(injector.counts() == (UInt32(count), UInt32(count)))
+  }
+
+  @Test func `returns the nodes of its chunks to the cache`() {
+    let thread = currentThread()
+    let before = Int(thread.pointee.node_count)
+    let injector = Injector()
+    for node in NodeBlock(3 * Injector.chunkLength).nodes { injector.push(node) }
+    while takeOne(injector) != nil {}
+    let slack = Int(thread.pointee.node_count) - before
+    #expect(slack % NodeCache.chainLength == 0, "\(slack) nodes more than before")
+  }
+
+  @Test(arguments: [1, 2, 5])
+  func `keeps the order of a thread's nodes in further inboxes`(inboxes: Int) {
+    let injector = Injector(inboxes: inboxes)
+    let (threads, each) = (4, 400)
+    let block = NodeBlock(threads * each)
+    injector.useFurther()
+    let ended = onThreads(threads) { thread in
+      for number in thread * each..<(thread + 1) * each { injector.push(block.nodes[number]) }
+    }
+    #expect(ended)
+    let localQueue = kept(LocalQueue())
+    var numbers = Array(repeating: [Int](), count: threads)
+    while let first = injector.take(atMost: 64, localQueue: localQueue, band: .default) {
+      numbers[first.number / each].append(first.number % each)
+      while let next = localQueue.take() { numbers[next.number / each].append(next.number % each) }
+    }
+    for own in numbers { #expect(own == Array(0..<each)) }
+    #expect(injector.isEmpty && injector.chunks == nil)
+    #expect(injector.counts() == (UInt32(threads * each), UInt32(threads * each)))
+  }
+
+  @Test func `takes a single node from a further inbox while another one is always full`() {
+    let injector = Injector(inboxes: 2)
+    let length = Injector.chunkLength
+    let block = NodeBlock(100 * length + 1)
+    let single = block.nodes.count - 1
+    injector.useFurther()
+    for node in block.nodes[0..<2 * length] { injector.push(node) }
+    // The kernel numbers new threads in turn, so one of the next uses the other inbox.
+    let own = currentThread().pointee.tid % 2
+    let pushed = Number()
+    while pushed.now == 0 {
+      let ended = onThreads(1) { _ in
+        guard currentThread().pointee.tid % 2 != own else { return }
+        injector.push(block.nodes[single])
+        pushed.add()
+      }
+      #expect(ended)
+    }
+    var rounds = 2
+    var isTaken = false
+    while rounds < 100 && !isTaken {
+      for node in block.nodes[rounds * length..<(rounds + 1) * length] {
+        injector.push(node)
+        if takeOne(injector) == single { isTaken = true }
+      }
+      rounds += 1
+    }
+    #expect(isTaken)
   }
 
   @Test func `puts nothing into a local queue of another band`() {

@@ -205,7 +205,18 @@ extension KeptOrdering {
     let reuse =
       "keeps a slot from being filled again before it was read: a load that comes after a later store, "
       + "which the checker does not model"
+    let passesOn =
+      "orders the store of `.inboxes` before a push in the single order, which the checker takes from the "
+      + "execution"
     return [
+      KeptOrdering(
+        in: "Injector.swift", at: "if places.load(ordering: .acquiring)", .dropsAcquire,
+        why: passesOn),
+      KeptOrdering(
+        in: "Injector.swift", at: "places.store(usesFurther ?", .dropsRelease, why: passesOn),
+      KeptOrdering(
+        in: "Injector.swift", at: "places.store(currentPlaces, ordering: .releasing)",
+        .dropsRelease, why: passesOn),
       KeptOrdering(
         in: "LocalQueue.swift", at: "head.load(ordering: .sequentiallyConsistent)",
         .dropsSequential, why: "tail decides the pair; both ends are read in one order"),
@@ -214,7 +225,7 @@ extension KeptOrdering {
         .dropsAcquire, why: "comes with the single order"),
       KeptOrdering(
         in: "LocalQueue.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",
-        after: "func accepts", .dropsAcquire, why: reuse),
+        after: "func room", .dropsAcquire, why: reuse),
       KeptOrdering(
         in: "LocalQueue.swift", at: "other.words.pointee.head.load(ordering: .acquiring)",
         .dropsAcquire,

@@ -162,11 +162,12 @@ extension Catalogue {
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "an external worker's last check may read stale values", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .dropsSequential,
+        foundBy: look,
         isWeak: true),
       Mutant(
         "an external worker's last check sees nothing", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(1), foundBy: look),
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(1), foundBy: look),
       Mutant(
         "an external worker's last check skips the local queues", in: "Pool.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0),

@@ -1,5 +1,6 @@
-// Room: Models/Injectors. Injector: any thread pushes; takers move the inbox to the front under a
-// lock.
+// Room: Models/Injectors. Injector: any thread pushes, and moves an inbox that it has filled behind
+// the chunks; takers take chunks, or the front, under a lock. Three nodes fill an inbox. A push
+// that meets another makes the threads use further inboxes, if the injector has any.
 
 extension Injector {
   /// Takes the oldest node only.
@@ -53,11 +54,129 @@ extension Catalogue {
           Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
         }
       },
-      EngineModel("injector: it never looks empty while a node is queued") { scene in
-        // One of the two nodes always waits: in the inbox, in the front, or between them.
+      EngineModel("injector: a full inbox moves while another thread takes") { scene in
         let (injector, localQueue) = (Injector(), OwnedLocalQueue())
-        let parcels = Parcels(2)
+        let parcels = Parcels(6)
         for number in 0..<2 { injector.push(parcels.send(number)) }
+        scene.thread("pusher") {
+          for number in 2..<5 { injector.push(parcels.send(number)) }
+        }
+        scene.thread("taker") {
+          var last = -1
+          for _ in 0..<2 {
+            guard let node = injector.takeOne(localQueue) else { continue }
+            let number = parcels.receive(node)
+            Checker.expect(number == last + 1, "node \(number) follows node \(last)")
+            last = number
+          }
+        }
+        scene.finally {
+          injector.push(parcels.send(5))
+          var last = -1
+          parcels.receiveAll {
+            guard let node = injector.takeOne(localQueue) else { return nil }
+            let number = Int(bitPattern: node.context) - 1
+            Checker.expect(number > last, "node \(number) came after node \(last)")
+            last = number
+            return node
+          }
+          parcels.expectAllArrived()
+          Checker.expect(
+            injector.isEmpty && injector.chunks == nil && injector.lastChunk == nil,
+            "an injector with nothing in it has a chunk")
+        }
+      },
+      EngineModel("injector: two threads fill the inbox", reach: .bounded(preemptions: 3)) {
+        scene in
+        let (injector, localQueue) = (Injector(), OwnedLocalQueue())
+        let parcels = Parcels(6)
+        for number in 0..<2 {
+          scene.thread("pusher \(number)") {
+            for step in 0..<3 { injector.push(parcels.send(3 * number + step)) }
+          }
+        }
+        scene.finally {
+          Checker.expect(injector.chunks != nil, "no thread has moved the full inbox")
+          var last = [-1, -1]
+          parcels.receiveAll {
+            guard let node = injector.takeOne(localQueue) else { return nil }
+            let number = Int(bitPattern: node.context) - 1
+            Checker.expect(number % 3 > last[number / 3], "a thread's nodes changed their order")
+            last[number / 3] = number % 3
+            return node
+          }
+          parcels.expectAllArrived()
+          Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
+        }
+      },
+      EngineModel(
+        "injector: pushes that meet use further inboxes", reach: .bounded(preemptions: 3)
+      ) { scene in
+        let (injector, localQueue) = (Injector(inboxes: 2), OwnedLocalQueue())
+        let parcels = Parcels(4)
+        for number in 0..<2 {
+          scene.thread("pusher \(number)") {
+            for step in 0..<2 { injector.push(parcels.send(2 * number + step)) }
+          }
+        }
+        scene.thread("taker") { injector.takeOne(localQueue).map { _ = parcels.receive($0) } }
+        scene.finally {
+          parcels.receiveAll { injector.takeOne(localQueue) }
+          parcels.expectAllArrived()
+          Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
+        }
+      },
+      EngineModel("injector: a check and a push on a further inbox see each other") { scene in
+        let injector = Injector(inboxes: 1)
+        let parcels = Parcels(1)
+        let parked = Number()
+        let hasSeenNothing = [Number(), Number()]
+        scene.thread("first to meet others") { injector.useFurther() }
+        scene.thread("pusher") {
+          injector.push(parcels.send(0))
+          if parked.word.load(ordering: .sequentiallyConsistent) == 0 {
+            hasSeenNothing[0].word.store(1, ordering: .relaxed)
+          }
+        }
+        scene.thread("worker") {
+          parked.word.store(1, ordering: .sequentiallyConsistent)
+          if injector.isEmpty { hasSeenNothing[1].word.store(1, ordering: .relaxed) }
+        }
+        scene.finally {
+          Checker.expect(
+            hasSeenNothing.contains { $0.word.load(ordering: .relaxed) == 0 },
+            "neither the pusher nor the worker sees the other")
+        }
+      },
+      EngineModel("injector: a taker empties a further inbox") { scene in
+        let (injector, localQueue) = (Injector(inboxes: 1), OwnedLocalQueue())
+        let parcels = Parcels(3)
+        injector.useFurther()
+        for number in 0..<2 { injector.push(parcels.send(number)) }
+        scene.thread("pusher") { injector.push(parcels.send(2)) }
+        scene.thread("taker") { injector.takeOne(localQueue).map { _ = parcels.receive($0) } }
+        scene.thread("observer") {
+          Checker.expect(!injector.isEmpty, "what waits is in neither of its places")
+        }
+        scene.finally {
+          var last = -1
+          parcels.receiveAll {
+            guard let node = injector.takeOne(localQueue) else { return nil }
+            let number = Int(bitPattern: node.context) - 1
+            Checker.expect(number > last || number == 0, "node \(number) came after node \(last)")
+            last = number
+            return node
+          }
+          parcels.expectAllArrived()
+          Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
+        }
+      },
+      EngineModel("injector: it never looks empty while a node is queued") { scene in
+        // One of the nodes always waits: in the inbox, in a chunk, in the front, or between them.
+        let (injector, localQueue) = (Injector(), OwnedLocalQueue())
+        let parcels = Parcels(3)
+        for number in 0..<2 { injector.push(parcels.send(number)) }
+        scene.thread("pusher") { injector.push(parcels.send(2)) }
         scene.thread("taker") { injector.takeOne(localQueue).map { _ = parcels.receive($0) } }
         scene.thread("observer") {
           Checker.expect(!injector.isEmpty, "what waits is in neither of its places")
@@ -104,35 +223,69 @@ extension Catalogue {
   static var injectorMutants: [Mutant] {
     let waits = "injector: it never looks empty while a node is queued"
     let twoPush = "injector: two threads push, one takes"
+    let moves = "injector: a full inbox moves while another thread takes"
+    let further = "injector: a taker empties a further inbox"
+    let seeEachOther = "injector: a check and a push on a further inbox see each other"
     return [
       Mutant(
-        "a push does not release", in: "Injector.swift", at: "inbox.weakCompareExchange",
+        "a push does not release", in: "Injector.swift", at: "inbox.change(",
         .dropsRelease, foundBy: twoPush),
       Mutant(
-        "a push does not compare", in: "Injector.swift", at: "inbox.weakCompareExchange", .isBlind,
+        "a push does not compare", in: "Injector.swift", at: "inbox.change(", .isBlind,
         foundBy: twoPush),
       Mutant(
         "the inbox is emptied with a load and a store", in: "Injector.swift",
-        at: "inbox.exchange(0",
-        .splits, foundBy: twoPush),
+        at: "inbox.exchange(.empty", .splits, foundBy: twoPush),
       Mutant(
-        "the inbox is emptied without acquiring", in: "Injector.swift", at: "inbox.exchange(0",
+        "the inbox is emptied without acquiring", in: "Injector.swift", at: "inbox.exchange(.empty",
         .dropsAcquire, foundBy: twoPush),
       Mutant(
-        "the front is not published", in: "Injector.swift", at: "hasFront.store(true", .skips,
+        "the front is not published", in: "Injector.swift", at: "places.store(usesFurther ?",
+        .skips,
         foundBy: waits),
       Mutant(
         "the front is published without sequential consistency", in: "Injector.swift",
-        at: "inbox.exchange(0",
+        at: "inbox.exchange(.empty",
         .dropsRelease, foundBy: waits, isWeak: true),
       Mutant(
-        "an empty front is not published", in: "Injector.swift", at: "hasFront.store(false",
-        after: "back = nil", .skips,
+        "an empty front is not published", in: "Injector.swift",
+        at: "places.store(currentPlaces, ordering: .releasing)",
+        .skips,
         foundBy: "injector: a pusher finds it empty only after another thread took the node"),
       Mutant(
         "two threads hold the injector's lock", in: "Lock.swift", at: "let (won, _)",
         after: "func lock()", .isBlind,
         foundBy: "injector: two threads take what one pushes"),
+      Mutant(
+        "a full inbox moves although another thread holds the lock", in: "Lock.swift",
+        at: "let (won, _)", after: "func tryLock()", .isBlind, foundBy: moves),
+      Mutant(
+        "an inbox moves without seeing the last holder of the lock", in: "Lock.swift",
+        at: "let (won, _)", after: "func tryLock()", .dropsAcquire, foundBy: moves),
+      Mutant(
+        "an inbox moves that was emptied meanwhile", in: "Injector.swift",
+        at: "let isFull = withInbox", .returns(63), foundBy: moves),
+      Mutant(
+        "a full inbox does not move", in: "Injector.swift", at: "let isFull = withInbox",
+        .returns(0), foundBy: "injector: two threads fill the inbox"),
+      Mutant(
+        "a check does not look at the further inboxes", in: "Injector.swift",
+        at: "where further[number].pointee.load", .returns(0), foundBy: further),
+      Mutant(
+        "a check of a further inbox may read stale values", in: "Injector.swift",
+        at: "where further[number].pointee.load", .dropsSequential, foundBy: seeEachOther,
+        isWeak: true),
+      Mutant(
+        "a check may miss that further inboxes are in use", in: "Injector.swift",
+        at: "let places = places.load(ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: seeEachOther, isWeak: true),
+      Mutant(
+        "the use of further inboxes is not in the single order", in: "Injector.swift",
+        at: "places.store(currentPlaces, ordering: .sequentiallyConsistent)", .dropsSequential,
+        foundBy: seeEachOther, isWeak: true),
+      Mutant(
+        "a check misses what has left a further inbox", in: "Injector.swift",
+        at: "return !places.load(ordering: .relaxed)", .returns(0), foundBy: further),
     ]
   }
 }

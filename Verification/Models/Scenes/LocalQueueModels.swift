@@ -21,6 +21,31 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
+      EngineModel("local queue: a list is put while a thief steals") { scene in
+        let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
+        let parcels = Parcels(4)
+        scene.thread("owner") {
+          own.localQueue.put(parcels.send(0), band: .default)
+          // From the newest to the oldest.
+          for number in 1..<3 { parcels.send(number + 1).next = parcels.send(number) }
+          let oldest = own.localQueue.put(parcels.send(3), count: 3, band: .default)
+          Checker.expect(parcels.receive(oldest) == 1, "the list's oldest node was put")
+        }
+        scene.thread("thief") {
+          var last = -1
+          while let node = own.localQueue.takeOldest()?.node {
+            let number = parcels.receive(node)
+            Checker.expect(number > last, "node \(number) came after node \(last)")
+            last = number
+          }
+          if let node = own.localQueue.steal(into: other.localQueue) { parcels.receive(node) }
+        }
+        scene.finally {
+          parcels.receiveAll { own.localQueue.take() }
+          parcels.receiveAll { other.localQueue.take() }
+          parcels.expectAllArrived()
+        }
+      },
       EngineModel("local queue: a full one is refilled while a thief copies") { scene in
         let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
         let parcels = Parcels(6)
@@ -165,6 +190,10 @@ extension Catalogue {
         .dropsRelease,
         foundBy: basic),
       Mutant(
+        "the put of a list does not release", in: "LocalQueue.swift",
+        at: "tail.store(last &+ UInt32(count - 1)", .dropsRelease,
+        foundBy: "local queue: a list is put while a thief steals"),
+      Mutant(
         "the owner takes without comparing", in: "LocalQueue.swift",
         at: "words.pointee.head.weakCompare",
         after: "func take()", .isBlind, foundBy: basic),
@@ -200,7 +229,7 @@ extension Catalogue {
         foundBy: "local queue: a thief takes the band over with the nodes"),
       Mutant(
         "the owner refills without seeing that a slot was read", in: "LocalQueue.swift",
-        at: "let first = words.pointee.head.load(ordering: .acquiring)", after: "func accepts",
+        at: "let first = words.pointee.head.load(ordering: .acquiring)", after: "func room",
         .returns(0xffff_ffff), foundBy: "local queue: a full one is refilled while a thief copies"),
     ]
   }

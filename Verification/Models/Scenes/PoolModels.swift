@@ -199,10 +199,11 @@ extension Catalogue {
         foundBy: look, isWeak: true),
       Mutant(
         "a submission is not sequentially consistent", in: "Injector.swift",
-        at: "inbox.weakCompareExchange", .dropsSequential, foundBy: look, isWeak: true),
+        at: "inbox.change(", .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "a worker's last check may read stale values", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .dropsSequential, foundBy: look,
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .dropsSequential,
+        foundBy: look,
         isWeak: true),
       Mutant(
         "a worker's own submission is not sequentially consistent", in: "LocalQueue.swift",
@@ -222,7 +223,7 @@ extension Catalogue {
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0), foundBy: own),
       Mutant(
         "a worker's last check sees nothing", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: idle),
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(0), foundBy: idle),
       Mutant(
         "a submitter always sees a searcher", in: "Pool+Park.swift",
         at: "let seen = state.load(ordering: .sequentiallyConsistent)", .returns(1 << 16),

@@ -162,7 +162,7 @@ extension Catalogue {
         foundBy: retry),
       Mutant(
         "a retry ends without a second check", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == 0", .returns(0), foundBy: retry),
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(0), foundBy: retry),
     ]
   }
 }
