@@ -6,15 +6,19 @@
 extension Reactor: ForkParticipant {
   func afterFork() {
     for receiver in poller.afterFork(on: currentThread()) { receiver.afterFork() }
-    monotonic.disarmAll()
-    wall.disarmAll()
+    for shard in timerShards {
+      shard.monotonic.disarmAll()
+      shard.wall.disarmAll()
+    }
     descriptors.afterFork()
   }
 
   /// Calls `body` for each lane that has a timer entry.
   func visitTimers(_ body: LaneRegistry.Visitor) {
-    monotonic.store.visitLanes(body)
-    wall.store.visitLanes(body)
+    for shard in timerShards {
+      shard.monotonic.store.visitLanes(body)
+      shard.wall.store.visitLanes(body)
+    }
   }
 }
 

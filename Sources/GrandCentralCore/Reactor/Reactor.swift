@@ -3,30 +3,36 @@
 
 final class Reactor: @unchecked Sendable {
   let poller: Poller
+  /// One for four CPUs.
+  let timerShards: [TimerShard]
+  /// The first shard: the timers that wait for each other, and delayed work. Unmanaged, as is what
+  /// nextTimerShard() returns: making a timer counts no references of the shards.
+  let sharedTimers: Unmanaged<TimerShard>
   let monotonic: Timers
   let wall: Timers
+  /// The number of timer sources made so far, if there are several shards.
+  private let timerSources = Atomic<UInt32>(0)
   let descriptors: DescriptorTable
-  // Unmanaged copies of both timers, for programs that arm one per request: using them counts no
-  // references.
-  private let monotonicReference: Unmanaged<Timers>
-  private let wallReference: Unmanaged<Timers>
-  /// The lock of all timers.
-  let timerLock: UnsafeMutablePointer<Lock>
 
-  init(pool: Pool) {
-    poller = Poller(pool: pool)
-    monotonic = Timers(clock: .monotonic, poller: poller)
-    wall = Timers(clock: .wall, poller: poller, sharing: monotonic)
-    timerLock = monotonic.lock
+  /// `shards`: the number of timer shards; a parameter for the models.
+  init(pool: Pool, shards: Int? = nil) {
+    let poller = Poller(pool: pool)
+    let first = TimerShard(poller: poller)
+    let count = shards ?? min(16, pool.configuration.width / 4)
+    timerShards = [first] + (1..<max(1, count)).map { _ in TimerShard(poller: poller) }
+    self.poller = poller
+    sharedTimers = Unmanaged.passUnretained(first)
+    monotonic = first.monotonic
+    wall = first.wall
     descriptors = DescriptorTable(poller: poller)
-    monotonicReference = Unmanaged.passUnretained(monotonic)
-    wallReference = Unmanaged.passUnretained(wall)
   }
 
-  /// Calls `body` with the timers of a clock, without reference counting.
-  @inline(__always)
-  func withTimers<Result>(isWall: Bool, _ body: (Timers) -> Result) -> Result {
-    // SAFETY: this owns both.
-    (isWall ? wallReference : monotonicReference)._withUnsafeGuaranteedRef(body)
+  /// Chooses the home of a new timer source.
+  func nextTimerShard() -> Unmanaged<TimerShard> {
+    let count = timerShards.count
+    if count == 1 { return sharedTimers }
+    // relaxed: any shard will do.
+    let number = timerSources.wrappingAdd(1, ordering: .relaxed).newValue
+    return Unmanaged.passUnretained(timerShards[Int(number % UInt32(count))])
   }
 }

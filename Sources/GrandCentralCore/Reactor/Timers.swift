@@ -8,8 +8,7 @@
 // that is alone in its window fires at its target, and timers whose windows overlap share one
 // wake-up. If the window holds more targets than are worth searching, all fire at its end.
 // There are two heaps, by latest time and by target; a timer without leeway is only in the first.
-// One lock serves both clocks, because a source can change clocks: Sources/Timer/TimerSource keeps
-// its own state under that lock too.
+// One lock serves both clocks, because a source can change clocks: see TimerShard.
 // Invariant: the descriptor fires no later than the earliest latest time, unless a thread is firing
 // timers, which sets the descriptor when it has finished. It may fire earlier: disarming the first
 // timer, or arming one whose target is in the window, leaves the descriptor as it is, and the

@@ -29,6 +29,25 @@ extension Catalogue {
         stage.finally(scene) { stage.expectEvents(1...2) }
       },
       EngineModel(
+        "timer source: a timer changes shards while it fires", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        // The first source's home is the second shard.
+        let stage = EventSourceScene(scene, timerShards: 3)
+        let timer = stage.timer()
+        timer.schedule(deadline: .now())
+        timer.activate()
+        stage.events.addClock(scene)
+        scene.thread("schedules") {
+          timer.schedule(
+            deadline: DispatchTime(uptimeNanoseconds: stage.events.begin + 5000),
+            leeway: .nanoseconds(100))
+          timer.schedule(
+            deadline: DispatchTime(uptimeNanoseconds: stage.events.begin + 6000))
+        }
+        stage.finally(scene) { stage.expectEvents(1...2) }
+      },
+      EngineModel(
         "timer source: cancellation races with firing", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
@@ -162,9 +181,11 @@ private final class EventSourceScene: @unchecked Sendable {
   private let cancelled = Plain()
   private var source: (any DispatchSourceProtocol)?
 
-  init(_ scene: Scene) {
-    events = EventScene(scene)
-    _ = events.timers.tryAgain(on: currentThread())
+  init(_ scene: Scene, timerShards: Int = 1) {
+    events = EventScene(scene, timerShards: timerShards)
+    for shard in events.reactor.timerShards {
+      _ = shard.monotonic.tryAgain(on: currentThread())
+    }
     ModelKernel.open(ModelKernel.first)
   }
 

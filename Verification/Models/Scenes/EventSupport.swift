@@ -20,10 +20,10 @@ final class EventScene: @unchecked Sendable {
 
   /// Makes `pollers` threads of the poller, which wait in the set and never end. Without a `pool`
   /// no CPU is free for them, so they notify the listeners without joining the pool.
-  init(_ scene: Scene, pollers: Int = 1, pool given: Pool? = nil) {
+  init(_ scene: Scene, pollers: Int = 1, pool given: Pool? = nil, timerShards: Int = 1) {
     pool = given ?? Pool.small()
     if given == nil { pool.width.store(0, ordering: .relaxed) }
-    reactor = Reactor(pool: pool)
+    reactor = Reactor(pool: pool, shards: timerShards)
     ModelEvents.known = reactor
     _ = poller.prepareForModel()
     for number in 0..<pollers {

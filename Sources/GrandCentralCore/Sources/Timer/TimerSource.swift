@@ -3,26 +3,34 @@
 // the time has come, the entry stays fired until the handler is about to run. Only then is it armed
 // again, by the clock at that moment. So a source that is suspended, or whose handler is slow,
 // causes no wake-ups, learns how many intervals have passed, and never drifts.
-// The timers' lock guards the source's own timer state as well: a timeout per request then takes
-// one lock for everything.
+// The lock of the source's home guards its own timer state as well: a timeout per request then
+// takes one lock for everything, unless it has leeway and its home is not the first shard.
 import CGrandCentralLinux
 
 private final class TimerSource: DispatchSource, @unchecked Sendable {
-  /// Guarded by the timers' lock.
-  @Cell private var isWall = false
+  /// The shard whose lock guards what follows, and the first one, which may be the same.
+  private let home: Unmanaged<TimerShard>
+  private let shared: Unmanaged<TimerShard>
+  /// The timers that the entry belongs to.
+  @Cell private var timers: Unmanaged<Timers>
   @Cell private var isMonitoring = false
   /// Cancelled: the source must not have an entry any more.
   @Cell private var isStopped = false
   /// Whether the leeway stays as asked for, whatever the class of the work.
   private let isStrict: Bool
-  /// The entry, on the source's clock. It exists from before anything can run on the lane until
-  /// cancellation: a forked child finds the lane by it.
+  /// The entry. It exists from before anything can run on the lane until cancellation: a forked
+  /// child finds the lane by it.
   @Cell private var entry: TimerHandle?
   /// The interval in nanoseconds; 0: fire once.
   @Cell private var interval: UInt64 = 0
 
   init(queue: DispatchQueue?, isStrict: Bool) {
     self.isStrict = isStrict
+    // SAFETY: the shared reactor lives as long as the process, and so do its shards and timers.
+    (home, shared) = Reactor.reference._withUnsafeGuaranteedRef {
+      ($0.nextTimerShard(), $0.sharedTimers)
+    }
+    timers = home._withUnsafeGuaranteedRef { $0.timers(isWall: false) }
     super.init(queue: queue, isRegistered: false)
   }
 
@@ -30,74 +38,104 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
 
   deinit {
     // No reference is left; but a thread that fires timers looks the source up under the lock.
-    if $entry != nil { Reactor.withTimerLock { putBackEntry($0) } }
+    if $entry != nil { withLock { putBackEntry() } }
   }
 
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
-  override func willRegister() {
-    Reactor.withTimerLock { if !isStopped { _ = ensureEntry($0) } }
-  }
+  override func willRegister() { withLock { if !isStopped { _ = ensureEntry() } } }
 
   override func startMonitoring() {
-    Reactor.armTimers {
-      if isStopped { return nil }
+    arm {
+      if isStopped { return false }
       isMonitoring = true
-      let entry = ensureEntry($0)
-      return $0.withTimers(isWall: isWall) {
+      let entry = ensureEntry()
+      return withTimers {
         $0.arm(entry)
-        return $0.lacksTimerFD ? $0 : nil
+        return $0.lacksTimerFD
       }
     }
   }
 
   override func stopMonitoring() {
-    Reactor.withTimerLock {
+    withLock {
       isMonitoring = false
       isStopped = true
-      putBackEntry($0)
+      putBackEntry()
     }
   }
 
   override func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
     let target: UInt64
-    var isOnWall = false
+    var isWall = false
     switch limit {
     case .forever: target = .max
     case .now: target = Clock.monotonicNanoseconds()
     case .at(.monotonic(let nanoseconds)): target = nanoseconds
-    case .at(.wall(let nanoseconds)): (target, isOnWall) = (nanoseconds, true)
+    case .at(.wall(let nanoseconds)): (target, isWall) = (nanoseconds, true)
     }
     let leeway = max(
-      leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isOnWall))
-    Reactor.armTimers {
-      if isStopped { return nil }
+      leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isWall))
+    // SAFETY: as in init().
+    let wanted = (leeway > 0 ? shared : home)._withUnsafeGuaranteedRef {
+      $0.timers(isWall: isWall)
+    }
+    arm {
+      if isStopped { return false }
       self.interval = interval
-      if isOnWall != isWall { putBackEntry($0) }
-      isWall = isOnWall
-      return $0.withTimers(isWall: isOnWall) {
+      if wanted.toOpaque() != timers.toOpaque() { putBackEntry() }
+      timers = wanted
+      return withTimers {
         if let entry {
           $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring)
         } else {
           entry = $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
         }
-        return $0.lacksTimerFD ? $0 : nil
+        return $0.lacksTimerFD
       }
     }
   }
 
-  // MARK: With the timers' lock held
+  // MARK: The locks
 
-  private func ensureEntry(_ reactor: Reactor) -> TimerHandle {
+  /// Calls `body` with the lock of the source's home held.
+  @inline(__always)
+  private func withLock<Result>(_ body: () -> Result) -> Result {
+    // SAFETY: as in init().
+    home._withUnsafeGuaranteedRef { $0.lock.pointee.withLock { body() } }
+  }
+
+  /// Calls `body` as `withLock` does. `body` returns whether the timers lack their descriptor; it
+  /// is then made.
+  @inline(__always)
+  private func arm(_ body: () -> Bool) {
+    let lacking: Unmanaged<Timers>? = withLock { body() ? timers : nil }
+    lacking?._withUnsafeGuaranteedRef { $0.makeTimerFD() }
+  }
+
+  /// Calls `body` with the entry's timers and their lock held. Requires the lock of the home.
+  @inline(__always)
+  private func withTimers<Result>(_ body: (Timers) -> Result) -> Result {
+    // SAFETY: as in init().
+    timers._withUnsafeGuaranteedRef { timers in
+      home._withUnsafeGuaranteedRef { home in
+        timers.lock == home.lock ? body(timers) : timers.lock.pointee.withLock { body(timers) }
+      }
+    }
+  }
+
+  // MARK: With the lock of the home held
+
+  private func ensureEntry() -> TimerHandle {
     if let entry { return entry }
-    let made = reactor.withTimers(isWall: isWall) { $0.makeEntry(for: self) }
+    let made = withTimers { $0.makeEntry(for: self) }
     entry = made
     return made
   }
 
-  private func putBackEntry(_ reactor: Reactor) {
+  private func putBackEntry() {
     guard let entry else { return }
-    reactor.withTimers(isWall: isWall) { $0.putBack(entry) }
+    withTimers { $0.putBack(entry) }
     self.entry = nil
   }
 
@@ -119,34 +157,18 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// next time.
   override func takeData() -> UInt64? {
     var due: UInt64?
-    let data: UInt64? = Reactor.withTimerLock {
+    let data: UInt64? = withLock {
       guard isMonitoring, let entry else { return nil }
-      if !isWall { due = entry.pointee.latest }
-      return $0.withTimers(isWall: isWall) { $0.answer(entry, interval: interval) }
+      return withTimers {
+        if $0.clock == .monotonic { due = entry.pointee.latest }
+        return $0.answer(entry, interval: interval)
+      }
     }
     if gc_records_events(), data != nil, let due {
       let now = Clock.monotonicNanoseconds()
       BlackBox.recordTimer(lateBy: now > due ? now - due : 0, place: placeOfItems().place)
     }
     return data
-  }
-}
-
-extension Reactor {
-  /// Calls `body` with the shared reactor, while the lock of all its timers is held.
-  @inline(__always)
-  fileprivate static func withTimerLock<Result>(_ body: (Reactor) -> Result) -> Result {
-    // SAFETY: the shared reactor lives as long as the process.
-    reference._withUnsafeGuaranteedRef { reactor in
-      reactor.timerLock.pointee.withLock { body(reactor) }
-    }
-  }
-
-  /// Calls `body` as `withTimerLock` does. `body` returns the timers that lack their descriptor, or
-  /// `nil`; the descriptor is then made.
-  @inline(__always)
-  fileprivate static func armTimers(_ body: (Reactor) -> Timers?) {
-    withTimerLock(body)?.makeTimerFD()
   }
 }
 
