@@ -102,7 +102,7 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   @inline(__always)
   private func withLock<Result>(_ body: () -> Result) -> Result {
     // SAFETY: as in init().
-    home._withUnsafeGuaranteedRef { $0.lock.pointee.withLock { body() } }
+    home._withUnsafeGuaranteedRef { home in home.lock.pointee.withLock { body() } }
   }
 
   /// Calls `body` as `withLock` does. `body` returns whether the timers lack their descriptor; it
