@@ -91,11 +91,11 @@ void *gc_job_probe_queue(void) {
   return &address;
 }
 
-bool gc_probe_jobs(void) {
+bool gc_probe_jobs(bool searches) {
   // The runtime reads the priority of a job that it submits, and notes the queue in it.
   static job none = {.priority = 0x15};
-  SWIFT void (*submit)(void *, void *) =
-      found((void *)&swift_task_enqueueOnDispatchQueue, "swift_task_enqueueOnDispatchQueue");
+  SWIFT void (*submit)(void *, void *) = &swift_task_enqueueOnDispatchQueue;
+  if (searches) submit = found((void *)submit, "swift_task_enqueueOnDispatchQueue");
   if (submit) submit(&none, gc_job_probe_queue());
   return submit != NULL;
 }

@@ -3,23 +3,10 @@
 // that run one after the other. The main queue's storage is not an engine object, so its two fields
 // are set here: width 1, no target.
 import CGrandCentralStorage
-@_spi(Reflection) import Swift
 
 enum QueueOffsets {
   static func publish() {
-    var width = 0
-    var target = 0
-    // 1: the type is a class.
-    let options = _EachFieldOptions(rawValue: 1)
-    _ = _forEachField(of: _Lane.self, options: options) { name, offset, _, _ in
-      switch String(cString: name) {
-      case "width": width = offset
-      // The property wrapper's storage, which consists of the reference only.
-      case "_targetReference": target = offset
-      default: break
-      }
-      return true
-    }
+    let (width, target) = _Lane.fieldOffsets
     guard 0 < width, width + 2 <= 128, 0 < target, target + 8 <= 128 else {
       engineFault("A queue's width and target are not where dispatch_queue_offsets can say.")
     }

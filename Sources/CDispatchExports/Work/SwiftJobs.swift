@@ -25,24 +25,25 @@ enum SwiftJobs {
   /// Learns how jobs arrive, if the runtime is there. Called once, when the library is loaded.
   static func start() {
     gc_count_jobs_if_asked()
-    learn()
+    // A runtime that was loaded before this library, or with it, is linked.
+    learn(searches: false)
   }
 
   /// Called when a queue gets a width that leaves it to the library, as the runtime's queues do.
   static func runtimeStarts() {
     // acquiring and releasing: of two threads one does this, and no thread relies on it being done.
     if hasStarted.exchange(true, ordering: .acquiringAndReleasing) { return }
-    if !isLearned.load(ordering: .relaxed) { learn() }
+    if !isLearned.load(ordering: .relaxed) { learn(searches: true) }
     if isGlobalExecutorOwn { _ = gc_hook_global_jobs { SwiftJobs.enqueue($0, $1) } }
   }
 
   private static let hasStarted = Atomic<Bool>(false)
   private static let isLearned = Atomic<Bool>(false)
 
-  private static func learn() {
+  private static func learn(searches: Bool) {
     gc_set_job_function(GC_EXAMINE_ALL)
     // The call that arrives sets the address.
-    let isThere = gc_probe_jobs()
+    let isThere = gc_probe_jobs(searches)
     if isThere { isLearned.store(true, ordering: .relaxed) } else { gc_set_job_function(0) }
   }
 

@@ -46,7 +46,8 @@ uint8_t gc_job_priority(const void *_Nonnull job);
 
 // Lets the runtime submit a job that does not exist to gc_job_probe_queue(), which is no queue. It
 // calls dispatch_async_f() or dispatch_async_swift_job() at once. False: there is no runtime.
-bool gc_probe_jobs(void);
+// `searches`: also looks for a runtime that dlopen(3) has loaded, in the folders of libraries.
+bool gc_probe_jobs(bool searches);
 void *_Nonnull gc_job_probe_queue(void);
 
 // Installs `enqueue` as the runtime's global executor, in front of the present one. It returns

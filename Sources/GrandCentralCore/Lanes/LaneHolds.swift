@@ -7,10 +7,12 @@
 //   counted   an item that was admitted beside others: one of the lane's `running`
 //   visiting  on behalf of a waiting thread, which holds the lane itself: this thread holds nothing
 
-/// The lanes that a thread holds.
+/// The lanes that a thread holds. A thread holds few, so these are lists: the first hash table of a
+/// type takes the runtime a search through all conformances.
 struct LaneHolds {
-  private var shared: [UnsafeMutableRawPointer: Int] = [:]
-  private var bound: Set<UnsafeMutableRawPointer> = []
+  /// The permits that the thread holds, a lane each.
+  private var shared: [UnsafeMutableRawPointer] = []
+  private var bound: [UnsafeMutableRawPointer] = []
   private let thread: ThreadContext
 
   init(of thread: ThreadContext) {
@@ -28,13 +30,13 @@ struct LaneHolds {
     }
   }
 
-  mutating func addShared(_ lane: Lane) { shared[lane.address, default: 0] += 1 }
+  mutating func addShared(_ lane: Lane) { shared.append(lane.address) }
 
   private mutating func addEntered(_ lane: Lane) {
     switch lane.kind {
     case .root: return
     case .bound:
-      bound.insert(lane.address)
+      bound.append(lane.address)
       return
     case .serial, .concurrent: break
     }
@@ -58,5 +60,7 @@ struct LaneHolds {
     lane.kind == .bound ? bound.contains(lane.address) : lane.isOwned(by: thread)
   }
 
-  func count(on lane: Lane) -> Int { shared[lane.address] ?? 0 }
+  func count(on lane: Lane) -> Int {
+    shared.reduce(0) { $1 == lane.address ? $0 + 1 : $0 }
+  }
 }

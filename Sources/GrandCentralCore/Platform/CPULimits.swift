@@ -59,6 +59,8 @@ struct CPULimits: Sendable {
   }
 
   // MARK: The files' contents
+  // Read as bytes. Every process reads them at its first queue, and finding the characters of a
+  // text takes a hundred times as long.
 
   struct Mount: Equatable {
     /// The directory where the hierarchy is mounted.
@@ -70,33 +72,55 @@ struct CPULimits: Sendable {
 
   /// Parses /proc/pid/mountinfo, proc(5): "… root point options… - type source superoptions".
   static func controlGroupMounts(_ mountinfo: String, controller: String = "cpu") -> [Mount] {
-    mountinfo.split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: " ")
-      guard let dash = fields.firstIndex(of: "-"), dash >= 5, fields.count > dash + 3 else {
+    mountinfo.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      guard isOfControlGroups(line) else { return nil }
+      let fields = line.split(separator: UInt8(ascii: " "))
+      guard let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash >= 5,
+        fields.count > dash + 3
+      else { return nil }
+      let isVersion2 = fields[dash + 1].elementsEqual("cgroup2".utf8)
+      let isVersion1 = fields[dash + 1].elementsEqual("cgroup".utf8)
+      guard isVersion2 || isVersion1 && contains(controller, in: fields[dash + 3]) else {
         return nil
       }
-      let type = fields[dash + 1]
-      let isWanted = fields[dash + 3].split(separator: ",").contains(Substring(controller))
-      guard type == "cgroup2" || type == "cgroup" && isWanted else { return nil }
       return Mount(
-        point: String(fields[4]), root: String(fields[3]), isVersion2: type == "cgroup2")
+        point: String(Substring(fields[4])), root: String(Substring(fields[3])),
+        isVersion2: isVersion2)
     }
+  }
+
+  /// Whether a line of mountinfo may be a mount of control groups. Most lines are others, and need
+  /// no list of their fields.
+  private static func isOfControlGroups(_ line: Substring.UTF8View) -> Bool {
+    var rest = line
+    while let dash = rest.firstIndex(of: UInt8(ascii: "-")) {
+      rest = rest[dash...]
+      if rest.starts(with: "- cgroup".utf8) { return true }
+      rest = rest.dropFirst()
+    }
+    return false
   }
 
   /// Parses /proc/pid/cgroup, cgroups(7): "number:controllers:path"; version 2 has "0::path".
   static func group(
     in membership: String, version2: Bool, controller: String = "cpu"
   ) -> String? {
-    for line in membership.split(separator: "\n") {
-      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    for line in membership.utf8.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(
+        separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
       guard fields.count == 3 else { continue }
       let isWanted =
         version2
-        ? fields[1].isEmpty && fields[0] == "0"
-        : fields[1].split(separator: ",").contains(Substring(controller))
-      if isWanted { return String(fields[2]) }
+        ? fields[1].isEmpty && fields[0].elementsEqual("0".utf8)
+        : contains(controller, in: fields[1])
+      if isWanted { return String(Substring(fields[2])) }
     }
     return nil
+  }
+
+  /// Whether a list with commas contains `name`.
+  private static func contains(_ name: String, in list: Substring.UTF8View) -> Bool {
+    list.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(name.utf8) }
   }
 
   /// The directories of a group and of all groups above it that the mount shows.
