@@ -138,6 +138,19 @@ static void async_block(size_t count) {
   drain(queue);
 }
 
+// A group that lives for one notification.
+static void group_notified(size_t count) {
+  dispatch_queue_t queue = held(serial());
+  for (size_t i = 0; i < count; i++) {
+    dispatch_group_t group = dispatch_group_create();
+    dispatch_group_enter(group);
+    dispatch_group_notify_f(group, queue, &ran, add_one);
+    dispatch_group_leave(group);
+    dispatch_release(group);
+  }
+  drain(queue);
+}
+
 static void async_group(size_t count) {
   dispatch_queue_t queue = held(serial());
   dispatch_group_t group = dispatch_group_create();
@@ -238,6 +251,19 @@ static void semaphore_poll(size_t count) {
     ran += dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW) != 0;
   }
   dispatch_release(semaphore);
+}
+
+static void semaphore_life(size_t count) {
+  for (size_t i = 0; i < count; i++) dispatch_release(dispatch_semaphore_create(1));
+}
+
+// The function, not what the headers put in front of it.
+#undef dispatch_once_f
+static void (*volatile once)(dispatch_once_t *, void *, dispatch_function_t) = dispatch_once_f;
+
+static void once_done(size_t count) {
+  static dispatch_once_t done;
+  for (size_t i = 0; i < count; i++) once(&done, &ran, add_one);
 }
 
 static void suspend_resume(size_t count) {
@@ -349,13 +375,17 @@ static void queue_life(size_t count) {
   for (size_t i = 0; i < count; i++) dispatch_release(serial());
 }
 
-static void references(size_t count) {
-  dispatch_queue_t queue = serial();
+static void references_to(dispatch_queue_t queue, size_t count) {
   for (size_t i = 0; i < count; i++) {
     dispatch_retain(queue);
     dispatch_release(queue);
   }
   dispatch_release(queue);
+}
+
+static void references(size_t count) { references_to(serial(), count); }
+static void references_global(size_t count) {
+  references_to(dispatch_get_global_queue(0, 0), count);
 }
 
 static char key;
@@ -398,6 +428,15 @@ static void block_life(size_t count) {
   }
 }
 
+static void block_waited(size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    dispatch_block_t block = dispatch_block_create(0, ^{ ran += i; });
+    block();
+    ran += dispatch_block_wait(block, DISPATCH_TIME_FOREVER) == 0;
+    Block_release(block);
+  }
+}
+
 static void data_life(size_t count) {
   static char bytes[64];
   for (size_t i = 0; i < count; i++) {
@@ -431,8 +470,11 @@ static const row rows[] = {
   {"apply, an iteration, global queue", apply_global, ALONE},
   {"group, enter and leave, empty", group_enter_leave, ALONE},
   {"group, enter and leave, not empty", group_within, ALONE},
+  {"group, made, notified and released", group_notified, DRAINED},
   {"semaphore, signal and wait", semaphore_permit, ALONE},
   {"semaphore, no permit, no timeout", semaphore_poll, ALONE},
+  {"semaphore, made and released", semaphore_life, ALONE},
+  {"once, done", once_done, ALONE},
   {"suspend and resume", suspend_resume, ALONE},
   {"suspend and resume, suspended", suspend_again, ALONE},
   {"timer, armed again", timer_again, DRAINED},
@@ -442,11 +484,13 @@ static const row rows[] = {
   {"read source, event", read_event, WAKING},
   {"queue, made and released", queue_life, ALONE},
   {"retain and release", references, ALONE},
+  {"retain and release, global queue", references_global, ALONE},
   {"get_specific", specific, ALONE},
   {"get_global_queue", global_queue, ALONE},
   {"time, later", time_later, ALONE},
   {"walltime, a date", time_date, ALONE},
   {"block_create, called, released", block_life, ALONE},
+  {"block_create, called, waited for", block_waited, ALONE},
   {"data, made, joined, released", data_life, ALONE},
 };
 

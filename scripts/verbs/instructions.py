@@ -21,6 +21,8 @@ TABLE = os.path.join(ROOT, "Benchmarks", "Instructions", "counts.tsv")
 PROGRAM = os.path.join(ROOT, ".build-dropin", "bench", "instructions")
 # For --functions.
 OPERATIONS = (2000, 12000)
+# The tolerance of the rows that run on one thread.
+ALONE = 2.0
 
 
 def build():
@@ -170,6 +172,15 @@ def print_table(counts, table):
     return wrong
 
 
+def print_beside_toolchain(counts, table):
+    """Prints the rows of one thread beside the toolchain's library, where they are counted as exactly."""
+    print(f"{'on one thread':<38}{'ours':>9}{'peer':>9}{'ratio':>7}")
+    for row, count in counts.items():
+        if table.get(row, (0, 0))[1] == ALONE:
+            other = measure(None, row)[row]
+            print(f"{row:<38}{count:>9.1f}{other:>9.1f}{count / other:>7.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(
         prog="scripts/dev instructions", description=__doc__,
@@ -178,6 +189,7 @@ def main():
     parser.add_argument("--update", action="store_true", help="writes the counts into the table")
     parser.add_argument("--functions", action="store_true", help="lists the functions of each row")
     parser.add_argument("--ours", help="a folder with libdispatch.so; default: built here")
+    parser.add_argument("--beside-toolchain", action="store_true", help="counts the toolchain's library too")
     options = parser.parse_args()
 
     self_test()
@@ -197,6 +209,8 @@ def main():
     if options.functions:
         for row in counts:
             print_functions(ours, row)
+    if options.beside_toolchain:
+        print_beside_toolchain(counts, table)
     if platform.machine() != "x86_64":
         print("The table is that of x86-64: the counts were not compared.", file=sys.stderr)
         return 0

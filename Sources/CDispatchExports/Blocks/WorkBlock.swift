@@ -45,14 +45,17 @@ enum WorkBlock {
   /// BLOCK_HAS_COPY_DISPOSE.
   private static let hasHelpers: UInt64 = 1 << 25
 
-  /// Creates a block around `item`. `inner` is the block that the item calls and retains.
-  static func make(_ item: DispatchWorkItem, around inner: Block) -> UnsafeMutableRawPointer {
+  /// Creates a block around `item`, with the caller's reference to it. `inner` is the block that
+  /// the item calls and retains.
+  static func make(
+    _ item: Unmanaged<DispatchWorkItem>, around inner: Block
+  ) -> UnsafeMutableRawPointer {
     withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 6) { words in
       words[0] = UInt64(UInt(bitPattern: gc_stack_block_class()))
       words[1] = hasHelpers
       words[2] = UInt64(mark)
       words[3] = UInt64(UInt(bitPattern: descriptor))
-      words[4] = UInt64(UInt(bitPattern: Unmanaged.passRetained(item).toOpaque()))
+      words[4] = UInt64(UInt(bitPattern: item.toOpaque()))
       words[5] = UInt64(UInt(bitPattern: inner.literal))
       return Block(UnsafeMutableRawPointer(words.baseAddress.unsafelyUnwrapped)).copied()
     }
@@ -94,7 +97,7 @@ private func workBlock(
       block.call()
       Races.release(block.literal)
     }, with: inner.literal, release: { _Block_release($0.unsafelyUnwrapped) })
-  return WorkBlock.make(item, around: inner)
+  return WorkBlock.make(.passRetained(item), around: inner)
 }
 
 /// Creates a block object that runs `block`, with flags; NULL for unknown flags.

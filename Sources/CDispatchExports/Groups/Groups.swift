@@ -108,14 +108,16 @@ public func dispatchSemaphoreSignal(_ handle: Handle?) -> Int {
 /// Takes a permit. Returns 0, or nonzero after the timeout.
 @c(dispatch_semaphore_wait)
 public func dispatchSemaphoreWait(_ handle: Handle?, _ timeout: UInt64) -> Int {
-  semaphore(handle)._withUnsafeGuaranteedRef {
-    // The common case, by far: it need not check a deadline, nor the permits before it takes one.
-    if timeout == .max {
-      $0.wait()
-      return 0
-    }
-    return $0.wait(word: timeout).word
-  }
+  let semaphore = semaphore(handle)
+  // The common case, by far: it need not check a deadline, nor the permits before it takes one.
+  if timeout != .max { return wait(for: semaphore, until: timeout) }
+  return semaphore._withUnsafeGuaranteedRef { $0.waitForPermit() }
+}
+
+// A function of its own, so that the common case needs no stack frame.
+@inline(never)
+private func wait(for semaphore: Unmanaged<DispatchSemaphore>, until timeout: UInt64) -> Int {
+  semaphore._withUnsafeGuaranteedRef { $0.wait(word: timeout) }.word
 }
 
 // MARK: Once

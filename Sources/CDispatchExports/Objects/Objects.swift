@@ -4,20 +4,35 @@ import CGrandCentralStorage
 /// Adds a reference. Any thread.
 @c(dispatch_retain)
 public func dispatchRetain(_ handle: Handle?) {
-  if isNoObject(handle) { return }
   let object: Unmanaged<DispatchObject> = object(handle)
+  // SAFETY: the storage of what is no object holds zeros where an object has its count.
+  guard object._withUnsafeGuaranteedRef({ $0.isHeldByClient }) else { return retainRarely(object) }
   object._withUnsafeGuaranteedRef { $0.addClientReference(first: { holdFirst(object) }) }
 }
 
 /// Drops a reference; the last one ends the object. Any thread.
 @c(dispatch_release)
 public func dispatchRelease(_ handle: Handle?) {
-  if isNoObject(handle) { return }
   let object: Unmanaged<DispatchObject> = object(handle)
+  // SAFETY: as in dispatchRetain().
+  guard object._withUnsafeGuaranteedRef({ $0.isHeldByClient }) else { return releaseRarely(object) }
   object._withUnsafeGuaranteedRef { $0.dropClientReference(last: { dropLast(object, of: $0) }) }
 }
 
-// Separate functions, so that the path that only counts needs no stack frame.
+// Separate functions, so that the path that only counts needs no stack frame. The first two are for
+// what is no object, for immortal objects, and for objects to which the program holds no reference.
+
+@inline(never)
+private func retainRarely(_ object: Unmanaged<DispatchObject>) {
+  if isNoObject(object.toOpaque()) || object._withUnsafeGuaranteedRef({ $0.isUncounted }) { return }
+  object._withUnsafeGuaranteedRef { $0.addClientReference(first: { holdFirst(object) }) }
+}
+
+@inline(never)
+private func releaseRarely(_ object: Unmanaged<DispatchObject>) {
+  if isNoObject(object.toOpaque()) || object._withUnsafeGuaranteedRef({ $0.isUncounted }) { return }
+  object._withUnsafeGuaranteedRef { $0.dropClientReference(last: { dropLast(object, of: $0) }) }
+}
 
 @inline(never)
 private func holdFirst(_ object: Unmanaged<DispatchObject>) {

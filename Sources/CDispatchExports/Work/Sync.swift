@@ -47,10 +47,9 @@ public func dispatchAsyncAndWait(_ target: Handle?, _ block: UnsafeMutableRawPoi
 public func dispatchAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
-  queue(target)._withUnsafeGuaranteedRef { queue in
-    Races.ordered(on: target, isBarrier: false, work, context) {
-      queue.asyncAndWaitCall($0, $1, isBarrier: false)
-    }
+  let queue = queue(target)
+  Races.ordered(on: target, isBarrier: false, work, context) { work, context in
+    queue._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(work, context, isBarrier: false) }
   }
 }
 
@@ -65,10 +64,9 @@ public func dispatchBarrierAsyncAndWait(_ target: Handle?, _ block: UnsafeMutabl
 public func dispatchBarrierAsyncAndWaitFunction(
   _ target: Handle?, _ context: UnsafeMutableRawPointer?, _ work: @escaping ClientFunction
 ) {
-  queue(target)._withUnsafeGuaranteedRef { queue in
-    Races.ordered(on: target, isBarrier: true, work, context) {
-      queue.asyncAndWaitCall($0, $1, isBarrier: true)
-    }
+  let queue = queue(target)
+  Races.ordered(on: target, isBarrier: true, work, context) { work, context in
+    queue._withUnsafeGuaranteedRef { $0.asyncAndWaitCall(work, context, isBarrier: true) }
   }
 }
 

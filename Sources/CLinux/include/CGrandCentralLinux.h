@@ -464,6 +464,13 @@ __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }
 // Prefetches the cache line of an address, which may be invalid.
 static inline void gc_will_read(const void *_Nullable address) { __builtin_prefetch(address); }
 
+// Returns a number that the compiler must not know. A caller that knows what a function returns
+// puts it into a register of its own and keeps it across the call, instead of ending with a jump.
+static inline long gc_unknown(long number) {
+  __asm__("" : "+r"(number));
+  return number;
+}
+
 static inline void gc_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -64,8 +64,8 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     // releasing: publishes what this thread did to the thread that takes the permit in wait().
     // Every change of the value is a read-modify-write, so later changes continue the release
     // sequence.
-    let was = SemaphoreValue(rawValue: value.wrappingAdd(1, ordering: .releasing).oldValue)
-    return was.needsNoGrant ? 0 : grantSlowly(self, was)
+    let now = SemaphoreValue(rawValue: value.wrappingAdd(1, ordering: .releasing).newValue)
+    return now.needsNoGrant ? 0 : grantSlowly(self)
   }
 
   /// Takes a permit; sleeps until there is one.
@@ -75,11 +75,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Source: `dispatch_semaphore_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
   @inlinable
-  public func wait() {
-    // acquiring: pairs with the releasing add in signal().
-    let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
-    if !was.hadPermit { awaitGrantSlowly(self) }
-  }
+  public func wait() { _ = waitForPermit() }
 
   /// Takes a permit; sleeps until there is one, or until a deadline.
   ///
@@ -109,14 +105,24 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
 }
 
 extension DispatchSemaphore {
+  /// Takes a permit, and returns C's word for that, 0: a C function ends with the call.
+  @inlinable @inline(__always)
+  package func waitForPermit() -> Int {
+    // acquiring: pairs with the releasing add in signal().
+    let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
+    return was.hadPermit ? 0 : awaitGrantSlowly(self)
+  }
+
   /// Waits as `wait(timeout:)` does; the deadline is a C time value of any clock.
   @inlinable @inline(__always)
   package func wait(word: dispatch_time_t) -> DispatchTimeoutResult {
     // relaxed: a guess, so that polling an empty semaphore writes nothing.
     if value.load(ordering: .relaxed) <= 0 {
+      // The deadline of every poll: it needs no decoding.
+      if word == 0 { return .timedOut }
       return awaitPermitSlowly(self, word, isRegistered: false)
     }
-    // acquiring: as in wait().
+    // acquiring: as in waitForPermit().
     let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
     return was.hadPermit ? .success : awaitPermitSlowly(self, word, isRegistered: true)
   }
@@ -126,20 +132,23 @@ extension DispatchSemaphore {
     if !isRegistered {
       // Before registering, so that a deadline in the past leaves nothing to undo.
       if limit.hasPassed { return .timedOut }
-      // acquiring: as in wait().
+      // acquiring: as in waitForPermit().
       let was = SemaphoreValue(rawValue: value.wrappingSubtract(1, ordering: .acquiring).oldValue)
       if was.hadPermit { return .success }
     }
     return awaitGrant(until: limit)
   }
 
-  func grant(_ was: SemaphoreValue) -> Int {
-    require(!was.isFull, "signal() on a DispatchSemaphore that has Int.max permits. Wait first.")
+  func grant() -> Int {
+    // relaxed: if another thread has taken a permit meanwhile, this one fits.
+    require(
+      !SemaphoreValue(rawValue: value.load(ordering: .relaxed)).hasOverflowed,
+      "signal() on a DispatchSemaphore that has Int.max permits. Wait first.")
     // releasing: pairs with the acquiring exchange in take().
     let before = SemaphoreHandOff(
       rawValue: handOff.wrappingAdd(SemaphoreHandOff.oneGrant, ordering: .releasing).oldValue)
     if before.sleepers > 0 { futexWake(lowHalfOf: handOff) }
-    return 1
+    return gc_unknown(1)
   }
 
   /// Spins, then sleeps, until the calling thread, a registered waiter, has a grant.
@@ -225,12 +234,13 @@ extension DispatchSemaphore {
 // have to save first.
 
 @usableFromInline @inline(never)
-func grantSlowly(_ semaphore: DispatchSemaphore, _ was: SemaphoreValue) -> Int {
-  semaphore.grant(was)
-}
+func grantSlowly(_ semaphore: DispatchSemaphore) -> Int { semaphore.grant() }
 
 @usableFromInline @inline(never)
-func awaitGrantSlowly(_ semaphore: DispatchSemaphore) { _ = semaphore.awaitGrant(until: .forever) }
+func awaitGrantSlowly(_ semaphore: DispatchSemaphore) -> Int {
+  _ = semaphore.awaitGrant(until: .forever)
+  return gc_unknown(0)
+}
 
 @usableFromInline @inline(never)
 func awaitPermitSlowly(

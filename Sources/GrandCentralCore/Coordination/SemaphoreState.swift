@@ -19,7 +19,7 @@
 // grant while they outnumber the signals, and any waiter of the child takes it, so no permit is
 // lost. Only a wait whose deadline has passed does not see such a grant, since it reads the value.
 
-/// The value of a semaphore before a change by one.
+/// The value of a semaphore: before a wait, after a signal.
 @usableFromInline
 struct SemaphoreValue: Hashable, Sendable {
   @usableFromInline let rawValue: Int
@@ -28,12 +28,12 @@ struct SemaphoreValue: Hashable, Sendable {
   /// wait(): a permit was left and is now taken.
   @inlinable var hadPermit: Bool { rawValue > 0 }
 
-  /// signal(): no thread waits, and one more permit fits. One comparison: negative values are large
-  /// when unsigned.
-  @inlinable var needsNoGrant: Bool { UInt(bitPattern: rawValue) < UInt(Int.max) }
+  /// After a signal(): no thread waits, and the permit fitted. One comparison with zero, which the
+  /// addition itself has made: a permit too many makes the value negative.
+  @inlinable var needsNoGrant: Bool { rawValue > 0 }
 
-  /// signal(): one more permit does not fit.
-  var isFull: Bool { rawValue == .max }
+  /// After a signal(): the permit did not fit. No process has as many waiters.
+  var hasOverflowed: Bool { rawValue < .min / 2 }
 }
 
 extension SemaphoreValue {

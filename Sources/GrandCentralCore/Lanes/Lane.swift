@@ -108,13 +108,13 @@ public class _Lane: DispatchObject {
     inherited = Atomic(target?._withUnsafeGuaranteedRef { $0.handedDown.halfWord } ?? 0)
     targetReference = target?.keptAsTarget()
     super.init()
-    if isRegistered { LaneRegistry.add(Unmanaged.passUnretained(self)) }
+    if isRegistered { LaneRegistry.add(address) { registeredSlot = $0 } }
   }
 
   deinit {
     leaveBoard()
     if registeredSlot != LaneRegistry.nowhere {
-      LaneRegistry.remove(Unmanaged.passUnretained(self))
+      LaneRegistry.remove(from: registeredSlot)
     }
     CurrentQueueLabels.willDie()
     requireNotSuspended()

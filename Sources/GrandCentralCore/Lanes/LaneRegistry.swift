@@ -44,23 +44,26 @@ enum LaneRegistry {
 
   private static func give(_ slot: UInt32) { table(of: slot).pointee.give(slot >> tableBits) }
 
-  // SAFETY: the lane itself calls both, in its initialiser and its deinitialiser.
+  // The lane itself calls both, in its initialiser and its deinitialiser, which pass what they know
+  // of it: a reference to the lane would be counted here.
 
-  static func add(_ lane: Unmanaged<Lane>) {
+  /// Adds the lane at `address`, and reports its slot before it is filled.
+  @inline(__always)
+  static func add(_ address: UnsafeMutableRawPointer, at report: (UInt32) -> Void) {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
-      let address = UInt64(UInt(bitPattern: lane.toOpaque()))
+      let address = UInt64(UInt(bitPattern: address))
       if thread.pointee.lane_slot_kept == 0 { remember(take(for: address), on: thread) }
       thread.pointee.lane_slot_kept = 0
-      lane._withUnsafeGuaranteedRef { $0.registeredSlot = thread.pointee.lane_slot }
+      report(thread.pointee.lane_slot)
       put(address, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
     #endif
   }
 
-  static func remove(_ lane: Unmanaged<Lane>) {
+  @inline(__always)
+  static func remove(from slot: UInt32) {
     #if !GRANDCENTRAL_MODEL
       let thread = currentThread()
-      let slot = lane._withUnsafeGuaranteedRef { $0.registeredSlot }
       if slot != thread.pointee.lane_slot { return remove(from: slot, on: thread) }
       put(LaneSlots.unused, into: thread.pointee.lane_word.unsafelyUnwrapped, on: thread)
       thread.pointee.lane_slot_kept = 1

@@ -16,8 +16,15 @@ extension DispatchObject {
 
   // relaxed, here and below: a thread that knows the object by a handle already sees this value.
   @inline(__always)
-  private final var isUncounted: Bool {
+  package final var isUncounted: Bool {
     clientReferences.load(ordering: .relaxed) >= Self.uncounted
+  }
+
+  /// Whether a program holds a counted reference: one comparison. An uncounted object is negative
+  /// here.
+  @inline(__always)
+  package final var isHeldByClient: Bool {
+    Int32(bitPattern: clientReferences.load(ordering: .relaxed)) > 0
   }
 
   /// Makes an object immortal, before any program knows it. May be called again.
@@ -34,21 +41,19 @@ extension DispatchObject {
     return .passRetained(object)
   }
 
-  /// Adds a program's reference. `first` must call holdFirst(). Any thread.
+  /// Adds a program's reference to a counted object. `first` must call holdFirst(). Any thread.
   @inline(__always)
   package final func addClientReference(first: () -> Void) {
-    if isUncounted { return }
     // relaxed: the count tells only that the object lives, which the caller knows.
     if clientReferences.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { first() }
   }
 
   package final func holdFirst() { _ = Unmanaged.passRetained(self) }
 
-  /// Drops a program's reference. `last` receives the count before, 1 or 0, and must call
+  /// Drops a program's reference to a counted object. `last` receives the count before, 1 or 0, and must call
   /// dropLast(). Any thread.
   @inline(__always)
   package final func dropClientReference(last: (UInt32) -> Void) {
-    if isUncounted { return }
     // releasing: what this thread did with the object. acquiring: what others did, before its end.
     let old = clientReferences.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue
     if old <= 1 { last(old) }

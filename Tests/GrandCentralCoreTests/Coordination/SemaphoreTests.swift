@@ -8,11 +8,14 @@ import Testing
     #expect(SemaphoreValue(rawValue: 1).hadPermit)
     #expect(!SemaphoreValue(rawValue: 0).hadPermit)
     #expect(!SemaphoreValue(rawValue: -1).hadPermit)
-    #expect(SemaphoreValue(rawValue: 0).needsNoGrant)
-    #expect(SemaphoreValue(rawValue: .max - 1).needsNoGrant)
-    #expect(!SemaphoreValue(rawValue: .max).needsNoGrant)
+    #expect(SemaphoreValue(rawValue: 1).needsNoGrant)
+    #expect(SemaphoreValue(rawValue: .max).needsNoGrant)
+    #expect(!SemaphoreValue(rawValue: 0).needsNoGrant)
     #expect(!SemaphoreValue(rawValue: -1).needsNoGrant)
-    #expect(SemaphoreValue(rawValue: .max).isFull)
+    #expect(!SemaphoreValue(rawValue: .max &+ 1).needsNoGrant)
+    #expect(SemaphoreValue(rawValue: .max &+ 1).hasOverflowed)
+    #expect(!SemaphoreValue(rawValue: 0).hasOverflowed)
+    #expect(!SemaphoreValue(rawValue: -1_000_000).hasOverflowed)
   }
 
   @Test func `give up a registration only if there is one`() {

@@ -203,13 +203,14 @@ extension Catalogue {
         foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
         "a permit does not acquire", in: file, at: "value.wrappingSubtract(1",
-        after: "public func wait() {", .dropsAcquire, foundBy: "semaphore: a permit as a lock"),
+        after: "func waitForPermit() -> Int {", .dropsAcquire,
+        foundBy: "semaphore: a permit as a lock"),
       Mutant(
         "a signal is a load and a store", in: file, at: "value.wrappingAdd(1", .splits,
         foundBy: "semaphore: one thread signals, one waits"),
       Mutant(
         "a wait is a load and a store", in: file, at: "value.wrappingSubtract(1",
-        after: "public func wait() {", .splits, foundBy: "semaphore: a permit as a lock"),
+        after: "func waitForPermit() -> Int {", .splits, foundBy: "semaphore: a permit as a lock"),
       Mutant(
         "a grant wakes no thread", in: file, at: "futexWake(lowHalfOf: handOff", .skips,
         foundBy: "semaphore: one thread signals, one waits"),
