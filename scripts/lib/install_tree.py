@@ -19,7 +19,8 @@ COMPONENTS = ("libdispatch", "dev", "command")
 LIBRARY = "lib/grandcentral"
 RUNTIME = LIBRARY + "/runtime"
 HEADERS = "include/grandcentral"
-# libdispatch.so's own dependencies, and theirs, that only a Swift toolchain has.
+# libdispatch.so's own dependencies, and theirs, that only a Swift toolchain has. Some toolchains
+# have two of them as archives, which libdispatch.so then contains.
 RUNTIME_LIBRARIES = (
     "libswiftCore.so", "libswiftSynchronization.so", "libswiftGlibc.so", "libBlocksRuntime.so")
 SCRATCH = ".build-package"
@@ -194,7 +195,10 @@ class Tree:
             LIBRARY + "/libdispatch.so")
         subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/runtime", library], check=True)
         subprocess.run(["strip", "--strip-unneeded", library], check=True)
+        needed = command_output("readelf", "-d", library)
         for name in RUNTIME_LIBRARIES:
+            if name not in needed:
+                continue
             copied = self.copy(
                 os.path.join(toolchain(), "lib/swift/linux", name), f"{RUNTIME}/{name}")
             subprocess.run(["strip", "--strip-unneeded", copied], check=True)

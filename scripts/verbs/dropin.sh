@@ -20,8 +20,13 @@ swift=$(readlink -f "$(command -v swiftc)")
 clang=$(dirname "$swift")/clang
 case $mode in
 # Do not merge similar functions: a merged function calls its differing parts through a pointer, on
-# fast paths too.
-release) swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-threshold=0) c_flags=(-O2) ;;
+# fast paths too. Exclusive access is checked in all builds of the package, so in its tests, and not
+# here: each check costs 40 instructions.
+release)
+  swift_flags=(-O -whole-module-optimization -Xllvm -swiftmergefunc-threshold=0
+    -enforce-exclusivity=unchecked)
+  c_flags=(-O2)
+  ;;
 debug) swift_flags=(-Onone -g) c_flags=(-O0 -g) ;;
 *) echo "scripts/dev dropin [release|debug] [FOLDER]" >&2 && exit 64 ;;
 esac
@@ -79,6 +84,15 @@ children=
   children=$(sed -n 's/^WEAK .*[ *]\([a-z_]*\)(.*/\1;/p' Sources/CLinux/Children.c | tr '\n' ' ')
 echo "{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; $children" \
   "local: *; };" >"$scratch/exports.map"
+# The small libraries of Swift's are linked into this one where the toolchain has them as archives:
+# loading one more takes a program 0.1 ms and 100 KB. Not the standard library: a Swift program would
+# have two, which do not know each other's types. Neither the frontend nor the archives may name
+# the libraries themselves: they pass the driver, which reads such names, as options of the linker.
+libraries=(-lswiftSynchronization -lswiftGlibc)
+archives=$(dirname "$swift")/../lib/swift_static/linux
+if [[ -z ${DROPIN_ARCHITECTURE:-} && -e $archives/libswiftSynchronization.a ]]; then
+  libraries=(-Xlinker "$archives/libswiftSynchronization.a" -Xlinker "$archives/libswiftGlibc.a")
+fi
 # The order decides through which module the compiler finds the types of the C library, and with it
 # which imports must be public: the exports come first.
 mapfile -t sources < <(
@@ -93,8 +107,8 @@ swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
   -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN \
   -Xfrontend -disable-implicit-concurrency-module-import \
   -Xfrontend -disable-implicit-string-processing-module-import \
-  -Xfrontend -disable-incremental-llvm-codegen \
-  "${modules[@]}" "${sources[@]}" "${objects[@]}" -lBlocksRuntime \
+  -Xfrontend -disable-incremental-llvm-codegen -Xfrontend -disable-all-autolinking \
+  "${modules[@]}" "${sources[@]}" "${objects[@]}" "${libraries[@]}" -lBlocksRuntime -lm -lpthread -ldl \
   -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
   "${definitions[@]}"
 
