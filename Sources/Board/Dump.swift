@@ -13,8 +13,11 @@ package struct Dump {
   private static var secondLookNanoseconds: UInt64 { 20_000_000 }
 
   /// Looks at a live process. If something seems to hang, looks again a little later: what moved
-  /// meanwhile does not hang.
-  package init(_ source: some BoardSource, process: Int, stuckAfter: UInt64) throws {
+  /// meanwhile does not hang. `pausing` calls its argument, which sleeps between the two looks.
+  package init(
+    _ source: some BoardSource, process: Int, stuckAfter: UInt64,
+    pausing: (() -> Void) -> Void = { $0() }
+  ) throws {
     let first = try Snapshot(source)
     var before: [UInt32: KernelThread] = [:]
     for thread in first.threads where thread.activity == .running {
@@ -37,8 +40,10 @@ package struct Dump {
       possibilities = []
       return
     }
-    var pause = timespec(tv_sec: 0, tv_nsec: Int(Self.secondLookNanoseconds))
-    nanosleep(&pause, nil)
+    pausing {
+      var pause = timespec(tv_sec: 0, tv_nsec: Int(Self.secondLookNanoseconds))
+      nanosleep(&pause, nil)
+    }
     var second = try Snapshot(source)
     let times = Dictionary(first.threads.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     var asleep: [UInt32: Bool] = [:]

@@ -13,8 +13,10 @@ package struct OwnBoard: BoardSource {
 extension Dump {
   /// Looks at this process, as at another one. `nil`: it has no board, because it has not used a
   /// queue yet or the system refused memory.
-  package static func ofThisProcess(stuckAfter: UInt64) -> Dump? {
-    try? Dump(OwnBoard(), process: Int(getpid()), stuckAfter: stuckAfter)
+  package static func ofThisProcess(
+    stuckAfter: UInt64, pausing: (() -> Void) -> Void = { $0() }
+  ) -> Dump? {
+    try? Dump(OwnBoard(), process: Int(getpid()), stuckAfter: stuckAfter, pausing: pausing)
   }
 }
 

@@ -7,10 +7,13 @@
 //   a wait is old, and no finding            again and again, in pauses that double while the same
 //                                            threads wait: its holder may fall asleep without a
 //                                            change
+// A look runs inside the fork gate, as BlackBox/BoardWatch says; its pause and the program's
+// handler run outside.
 
 /// Looks at this process's own board, and calls a handler with what is stuck.
 package final class StuckWatch: @unchecked Sendable {
-  package typealias Handler = @Sendable (Dump, _ new: [Finding]) -> Void
+  /// Gets what is stuck, inside the fork gate. Returns the call of the program, if there is one.
+  package typealias Handler = @Sendable (Dump, _ new: [Finding]) -> (() -> Void)?
 
   private let after: UInt64
   private let handler: Handler
@@ -47,13 +50,15 @@ package final class StuckWatch: @unchecked Sendable {
       reported = []
       return nil
     }
-    guard let dump = Dump.ofThisProcess(stuckAfter: after) else { return nil }
+    let thread = currentThread()
+    let looked = Dump.ofThisProcess(stuckAfter: after) { ForkGate.outside(thread, $0) }
+    guard let dump = looked else { return nil }
     let stuck = dump.findings.filter { !$0.isYoung }
     let new = stuck.filter { !reported.contains($0.key) }
     reported = Set(stuck.map(\.key))
     let next = nextLook(dump.analysis)
     // Last: if the handler forks, the child's own watch uses this object from here on.
-    if !new.isEmpty { handler(dump, new) }
+    if !new.isEmpty, let call = handler(dump, new) { ForkGate.outside(thread, call) }
     return next
   }
 
@@ -119,6 +124,7 @@ private func readEnvironment() {
       .stuck,
       "GRAND CENTRAL: process \(dump.analysis.snapshot.process) is stuck.\n"
         + dump.text(all: false, style: Style(isColoured: false)))
+    return nil
   }
   StuckWatch.reportRefusal(error, of: "GRANDCENTRAL_DUMP_AFTER")
 }

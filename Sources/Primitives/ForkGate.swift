@@ -157,6 +157,16 @@ public enum ForkGate {
     leave(thread)
   }
 
+  /// Runs `body`, which may sleep and run client code, while forks can happen, in a section in
+  /// which none can. `thread` must be the calling thread, once inside.
+  @inline(__always)
+  public static func outside<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
+    leave(thread)
+    // In a child that `body` forked, the gate is open too.
+    defer { enter(thread) }
+    return body()
+  }
+
   /// Begins a section in which no fork can happen; leave() ends it.
   @inlinable @inline(__always)
   public static func enter(_ thread: ThreadContext) {

@@ -218,8 +218,10 @@ public func whenStuckFunction(
   let call = StuckFunction(context: context, function: function)
   let begun = StuckWatch.begin(after: interval) { dump, _ in
     let snapshot = HeldSnapshot(dump)
-    withExtendedLifetime(snapshot) {
-      call.function(call.context, Unmanaged.passUnretained(snapshot).toOpaque())
+    return {
+      withExtendedLifetime(snapshot) {
+        call.function(call.context, Unmanaged.passUnretained(snapshot).toOpaque())
+      }
     }
   }
   StuckWatch.reportRefusal(begun.error, of: "grandcentral_when_stuck_f()")

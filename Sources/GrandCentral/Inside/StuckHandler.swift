@@ -35,7 +35,8 @@ extension DispatchSnapshot {
       "whenStuck(for: \(interval)) needs a positive interval: every wait would be stuck at once.")
     if interval == .never { return StuckHandler(nil) }
     let begun = StuckWatch.begin(after: UInt64(nanoseconds)) { dump, _ in
-      handler(DispatchSnapshot(dump))
+      let snapshot = DispatchSnapshot(dump)
+      return { handler(snapshot) }
     }
     StuckWatch.reportRefusal(begun.error, of: "A handler for what is stuck")
     return StuckHandler(begun.observer)

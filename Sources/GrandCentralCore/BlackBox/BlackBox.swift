@@ -70,10 +70,7 @@ package final class BlackBox: @unchecked Sendable {
   static func open() {
     #if !GRANDCENTRAL_MODEL
       // relaxed: a guess that the lock confirms.
-      if memory.load(ordering: .relaxed) == 0 {
-        shared.make()
-        gc_board_made()
-      }
+      if memory.load(ordering: .relaxed) == 0 { shared.make() }
     #endif
   }
 
@@ -99,8 +96,18 @@ package final class BlackBox: @unchecked Sendable {
     ForkGate.install()
   }
 
+  /// Makes the board, and what watches it: see BoardWatch for why no fork may happen meanwhile.
   @inline(never)
   private func make() {
+    ForkGate.inside(currentThread()) {
+      makeMemory()
+      #if !GRANDCENTRAL_MODEL
+        gc_board_made()
+      #endif
+    }
+  }
+
+  private func makeMemory() {
     lock.withLock {
       guard Self.memory.load(ordering: .relaxed) == 0 else { return }
       registerForForks()

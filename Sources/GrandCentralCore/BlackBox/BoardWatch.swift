@@ -6,13 +6,17 @@
 // time, the thread sleeps until one comes (WatchSignal), so an idle process is not woken.
 // In the gap the thread does not sleep on the signal: a busy process would wake it with each
 // change.
+// The thread is inside the fork gate but while it sleeps or calls the program. A look uses types
+// for the first time at any moment, under locks of the Swift runtime. A child that was forked
+// meanwhile would find them held for ever.
 import CGrandCentralLinux
 
 /// Looks at the board from time to time, on the watch's thread.
 package final class BoardObserver: @unchecked Sendable {
   /// The shortest time between two looks, in nanoseconds.
   let gap: UInt64
-  /// Looks. Returns after how many nanoseconds to look again; `nil`: after the next change.
+  /// Looks, inside the fork gate: it leaves the gate while it sleeps or calls the program. Returns
+  /// after how many nanoseconds to look again; `nil`: after the next change.
   let look: @Sendable () -> UInt64?
   // Used by the watch's thread alone.
   fileprivate var earliest: UInt64 = 0
@@ -97,11 +101,16 @@ package final class BoardWatch: @unchecked Sendable {
 
   private func run() {
     let thread = currentThread()
-    let home = HomeProcess()
     ForkGate.inside(thread) {
       nameThread(ThreadName("gc-watch"))
       ThreadEffects.adopt(thread, isReplaceable: false)
+      watch(on: thread)
     }
+  }
+
+  /// Looks until there are no observers. Inside the fork gate.
+  private func watch(on thread: ThreadContext) {
+    let home = HomeProcess()
     // The first look is at everything: changes before this thread began were not noted.
     var isFirst = true
     while true {
@@ -121,13 +130,16 @@ package final class BoardWatch: @unchecked Sendable {
         if isFirst { observer.due = observer.earliest }
       }
       isFirst = false
-      if signal.sleep(until: Self.deadline(current.map(\.due).min() ?? .max)) { continue }
+      let due = Self.deadline(current.map(\.due).min() ?? .max)
+      if ForkGate.outside(thread, { signal.sleep(until: due) }) { continue }
       // Something changed: look as soon as the gap allows.
       for observer in current { observer.due = min(observer.due, observer.earliest) }
       let next = Deadline.monotonic(nanoseconds: current.map(\.due).min() ?? 0)
-      while revision.load(ordering: .relaxed) == seen,
-        futexWait(revision, while: seen, until: next) != .timedOut
-      {}
+      ForkGate.outside(thread) {
+        while revision.load(ordering: .relaxed) == seen,
+          futexWait(revision, while: seen, until: next) != .timedOut
+        {}
+      }
     }
   }
 

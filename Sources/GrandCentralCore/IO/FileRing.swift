@@ -170,6 +170,8 @@ final class FileRing: @unchecked Sendable {
 
   private func run() -> Never {
     let own = currentThread()
+    // No fork happens but in sleep(): see ForkGate.inside().
+    ForkGate.enter(own)
     nameThread(ThreadName("gc-files"))
     lock.withLock { thread = own }
     while true {
@@ -203,9 +205,8 @@ final class FileRing: @unchecked Sendable {
 
   private func sleep(_ own: ThreadContext) {
     let isComplete = lock.withLock { lateCancels.isEmpty }
-    if isComplete {
-      _ = Parker.sleep(own)
-    } else if !Parker.sleep(own, until: .monotonic(nanoseconds: Self.secondTry)) {
+    let deadline = isComplete ? nil : Deadline.monotonic(nanoseconds: Self.secondTry)
+    if !ForkGate.outside(own, { Parker.sleep(own, until: deadline) }) {
       lock.withLock {
         isAsleep = false
         (cancels, lateCancels) = (cancels + lateCancels, [])

@@ -13,6 +13,9 @@ public enum ForkGate {
   public static func enter(_ thread: ThreadContext) {}
   public static func leave(_ thread: ThreadContext) {}
   public static func inside(_ thread: ThreadContext, _ body: () -> Void) { body() }
+  public static func outside<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
+    body()
+  }
   @usableFromInline static func waitToEnter(_ thread: ThreadContext) {}
 }
 
