@@ -84,6 +84,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func startMonitoring() {}
   /// Stops all later signals. Any thread; may be called more than once, and before the start.
   func stopMonitoring() {}
+  /// Called before the cancellation is queued, after the monitoring has stopped.
+  func willQueueCancellation() {}
   /// Takes the event's data, on the lane. `nil`: nothing has happened; no handler is called.
   func takeData() -> UInt64? { nil }
   /// Stands in for data that `askForData` fetches when the handler reads it. A source that does not
@@ -252,6 +254,7 @@ extension DispatchSource: DispatchSourceProtocol {
     guard let wasStarted = sourceState.transition({ $0.cancelling() }) else { return }
     stopMonitoring()
     if wasStarted && endsInPlace() { return }
+    willQueueCancellation()
     submitRetained(from: currentThread()) { raw, thread in
       let source = DispatchSource.taken(from: raw, thread)
       // SAFETY: the node's reference, which this takes.

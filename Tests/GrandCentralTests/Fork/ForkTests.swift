@@ -36,6 +36,10 @@ struct ForkTests {
 
   @Test func `finds timers disarmed, and may reschedule them`() { run("timers") }
 
+  @Test func `runs no cancel handler of a timer that the parent has cancelled`() {
+    run("cancelled-timers")
+  }
+
   @Test func `gets no events from the parent's descriptor sources, and all from its own`() {
     run("descriptors")
   }

@@ -32,7 +32,7 @@ import TestSupport
     "channels": openChannels, "grandchildren": grandchildren, "main-queue": mainQueueOfChild,
     "run-loop": runLoopDescriptor, "numbers": reusedNumbers, "program-handler": programHandler,
     "caught": caughtAtTheGate, "notifications": notifications, "semaphore": sharedSemaphore,
-    "forks": forksOnly, "waited": afterWaitAlone,
+    "forks": forksOnly, "waited": afterWaitAlone, "cancelled-timers": cancelledTimers,
   ]
 }
 

@@ -162,6 +162,46 @@ func armedTimers(_ words: [String]) {
   forkBesideHandler()
 }
 
+/// A cancel handler that is queued at the fork runs in the parent alone.
+func cancelledTimers(_ words: [String]) {
+  let queue = DispatchQueue(label: "cancels")
+  let ended = Latch(3)
+  let timers = (0..<3).map { _ in DispatchSource.makeTimerSource(queue: queue) }
+  for timer in timers {
+    timer.setCancelHandler {
+      failInChild()
+      ended.open()
+    }
+    timer.schedule(deadline: .now())
+  }
+  // One is suspended, and one was never active.
+  timers[0].activate()
+  timers[0].suspend()
+  for timer in timers.prefix(2) { timer.cancel() }
+  fork("with two timers cancelled") {
+    timers[0].resume()
+    timers[1].activate()
+    // What a timer's lane sends to its queue runs before the second closure at the latest.
+    for _ in 0..<2 { queue.sync {} }
+    check(true, "their handlers did not run")
+  }
+  timers[0].resume()
+  timers[1].activate()
+  // One cancels itself, and forks.
+  timers[2].setEventHandler {
+    timers[2].cancel()
+    let child = faults_fork()
+    if child == 0 {
+      beginChild()
+      // The first item of the child is ahead of what the timer sends next, the second behind it.
+      return queue.async { queue.async { finish() } }
+    }
+    expectEnd(of: child, "a child of a timer's last event")
+  }
+  timers[2].activate()
+  check(ended.wait(), "the parent ran each handler")
+}
+
 /// Forks while another thread runs a timer's handler. The child can use the timer all the same.
 private func forkBesideHandler() {
   let (inside, go) = (Latch(), Latch())

@@ -18,8 +18,8 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   @Cell private var isStopped = false
   /// Whether the leeway stays as asked for, whatever the class of the work.
   private let isStrict: Bool
-  /// The entry. It exists from before anything can run on the lane until cancellation: a forked
-  /// child finds the lane by it.
+  /// The entry: a forked child finds the lane by it. It exists from before anything can run on the
+  /// lane until cancellation, and while a cancellation is on the lane.
   @Cell private var entry: TimerHandle?
   /// The interval in nanoseconds; 0: fire once.
   @Cell private var interval: UInt64 = 0
@@ -64,6 +64,11 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
       putBackEntry()
     }
   }
+
+  /// Otherwise a forked child would not find the lane, and would run the parent's cancel handler
+  /// when it resumes the source, or leaves the event handler in which it was forked. A fork between
+  /// stopMonitoring() and here finds no node on the lane that calls a handler.
+  override func willQueueCancellation() { withLock { _ = ensureEntry() } }
 
   override func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
     let target: UInt64
