@@ -23,7 +23,7 @@ public enum ThreadRegistry {
     state.withLock { state.exitHandler = handler }
   }
 
-  /// The main thread's context, or `nil` before its first call into the engine.
+  /// The main thread's context, or `nil` before its first call into the engine and after its end.
   public static var mainThread: ThreadContext? {
     ThreadContext(bitPattern: state.mainThread.load(ordering: .relaxed))
   }
@@ -56,6 +56,9 @@ public enum ThreadRegistry {
     let handler = state.withLock { state.exitHandler }
     handler?(thread)
     thread.shared.threadID.store(0, ordering: .relaxed)
+    // The main thread may end before the process does. The context's next thread is another one.
+    // relaxed, here and in the load: the address is compared only.
+    if thread.pointee.is_main { state.mainThread.store(0, ordering: .relaxed) }
     // Later destructors that call the engine register the thread again.
     gc_thread_set_current(nil)
     state.withLock { state.put(thread) }

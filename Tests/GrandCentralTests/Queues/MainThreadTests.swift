@@ -59,6 +59,12 @@ import Testing
       "nested-main", says: "dispatchMain() was called from an item of the main queue")
   }
 
+  @Test func `is no later thread when it has ended before the process`() {
+    let result = runProbe("MainQueueProbe", "ended")
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.value("specific") == "none")
+  }
+
   @Test func `is named when a precondition fails on it`() {
     let outside = "on the main thread, outside every other queue."
     let result = runProbe("MainQueueProbe", "outside")

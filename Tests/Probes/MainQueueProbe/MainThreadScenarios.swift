@@ -8,7 +8,7 @@ import TestSupport
 nonisolated(unsafe) let mainThreadScenarios: [String: () -> Void] = [
   "run-loop": runLoop, "no-descriptor": noDescriptor, "drain-elsewhere": drainElsewhere,
   "throws": throwingSync, "between": betweenItems, "nested-main": nestedMain,
-  "outside": outsideEveryQueue,
+  "outside": outsideEveryQueue, "ended": endedMainThread,
 ]
 
 private func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -80,6 +80,22 @@ private func betweenItems() {
 }
 
 private func nestedMain() { DispatchQueue.main.async { dispatchMain() } }
+
+/// The main thread ends before the process. A later thread, which gets its context, is not on the
+/// main queue.
+private func endedMainThread() {
+  dispatchPrecondition(condition: .onQueue(.main))
+  _ = TestThread("later") {
+    let own = "/proc/self/task/\(getpid())/stat"
+    while contents(of: own)?.contains(") Z ") == false { usleep(1000) }
+    // The thread's first use of the engine.
+    dispatchPrecondition(condition: .notOnQueue(.main))
+    let key = DispatchSpecificKey<String>()
+    DispatchQueue.main.setSpecific(key: key, value: "main")
+    finish(["specific": DispatchQueue.getSpecific(key: key) ?? "none"])
+  }
+  pthread_exit(nil)
+}
 
 private func outsideEveryQueue() {
   dispatchPrecondition(condition: .onQueue(DispatchQueue(label: "expected.queue")))
