@@ -94,6 +94,18 @@ func contents(_ path: String) -> [UInt8] {
     #expect(fileSize(path) <= 20 * recording.items.count)
   }
 
+  @Test(arguments: ["items", "origins"])
+  func `survives that its threads run out of chunks`(_ level: String) {
+    // A byte that marks freed memory.
+    let result = runProbe(
+      "RecordProbe", "crowd",
+      environment: ["GRANDCENTRAL_RECORD": level, "MALLOC_PERTURB_": "165"],
+      seconds: 2 * deadlineSeconds)
+    #expect(
+      result.status == 0 && result.output == "done\n",
+      "signal \(result.signal ?? 0): \(result.output)\(result.errors)")
+  }
+
   @Test func `a trace for Perfetto has a flow for each item`() throws {
     let path = recordCount(1000)
     defer { unlink(path) }

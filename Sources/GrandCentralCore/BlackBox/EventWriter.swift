@@ -4,13 +4,15 @@
 // functions only if it is not 0. Each decides by the level, and stops when the lease has ended. No
 // system call is made beyond the clock, and no memory is allocated but the thread's writer.
 // An event is lost if threads have all chunks, or if a chunk is recycled before it is read.
+// A thread keeps its writer until it ends, also while it has no chunk: a function that records an
+// event may record another one on the way, such as that of a queue that gets its place.
 import CGrandCentralLinux
 
 /// A thread's chunk, and how far it is filled. Only its thread uses it.
 struct EventWriter {
   var chunk: EventChunk
-  /// The chunk's number.
-  var index: Int
+  /// The chunk's number; `nil`: the thread has none, and `used` leaves no room in it.
+  var index: Int?
   var used: Int
   /// Items that were submitted while samples are taken.
   var seen: UInt32 = 0
@@ -79,11 +81,12 @@ extension BlackBox {
       node.traits = traits.union(.sampled)
     }
     guard let now = ticks(control, start) else { return }
+    // First: the queue may get its place now, and record that.
+    let place = place(of: queue)
     if level(control) > everything { recordOrigin(control, writer, thread, now) }
     append(
       EventLayout.head(.submit, detail: traits.qos.rank.rawValue, ticks: now),
-      EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place(of: queue)),
-      to: writer, thread, now)
+      EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place), to: writer, thread, now)
   }
 
   /// Runs a node, and records it if it is an item that the recording shows.
@@ -279,16 +282,20 @@ extension BlackBox {
     of writer: UnsafeMutablePointer<EventWriter>, _ thread: ThreadContext, _ now: UInt64
   ) -> Bool {
     // Given first: if no other chunk waits, the thread takes its own again.
-    shared.eventChunks.give(writer.pointee.index, used: writer.pointee.used)
-    guard let (chunk, taken) = takeChunk() else {
-      thread.pointee.events = nil
-      free(writer)
-      return false
-    }
+    giveChunk(of: writer)
+    guard let (chunk, taken) = takeChunk() else { return false }
     writer.pointee.chunk = chunk
     writer.pointee.index = taken.index
     begin(taken, writer, thread, now)
     return true
+  }
+
+  /// Gives the writer's chunk back, if it has one.
+  private static func giveChunk(of writer: UnsafeMutablePointer<EventWriter>) {
+    guard let index = writer.pointee.index else { return }
+    shared.eventChunks.give(index, used: writer.pointee.used)
+    writer.pointee.index = nil
+    writer.pointee.used = EventLayout.chunkWords
   }
 
   @inline(__always)
@@ -309,11 +316,7 @@ extension BlackBox {
     guard let raw = thread.pointee.events else { return }
     thread.pointee.events = nil
     let writer = raw.assumingMemoryBound(to: EventWriter.self)
-    shared.eventChunks.give(writer.pointee.index, used: writer.pointee.used)
-    free(writer)
-  }
-
-  private static func free(_ writer: UnsafeMutablePointer<EventWriter>) {
+    giveChunk(of: writer)
     writer.pointee.origins.words?.deallocate()
     writer.deallocate()
   }

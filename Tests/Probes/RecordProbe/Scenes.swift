@@ -123,3 +123,22 @@ func lockOrder() {
     transfer(from: accounts[1], to: accounts[0])
   }
 }
+
+/// More threads than there are chunks of events submit items, so that threads run out of chunks.
+func crowd() {
+  var threads = [pthread_t](repeating: pthread_t(), count: 560)
+  for index in threads.indices {
+    let error = pthread_create(
+      &threads[index], nil,
+      { _ in
+        let group = DispatchGroup()
+        for _ in 0..<20 {
+          for _ in 0..<100 { DispatchQueue.global().async(group: group) {} }
+          group.wait()
+        }
+        return nil
+      }, nil)
+    if error != 0 { exit(71) }
+  }
+  for thread in threads { pthread_join(thread, nil) }
+}

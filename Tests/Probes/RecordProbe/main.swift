@@ -58,6 +58,7 @@ case let scene?:
   let scenes = [
     "long-item": longItem, "explosion": explosion, "inversion": inversion,
     "late-timer": lateTimer, "starved-source": starvedSource, "lock-order": lockOrder,
+    "crowd": crowd,
   ]
   guard let run = scenes[scene] else { exit(64) }
   run()
