@@ -2,8 +2,9 @@
 // has the words of the dump (BlackBox/FindingWords).
 
 enum DeadlockReport {
-  /// Stops the process: each of these threads waits for the next, and the last for the first.
-  static func fail(_ cycle: [LongWait]) -> Never {
+  /// The text for a cycle: each of these threads waits for the next, and the last for the first.
+  /// Under the hierarchy lock.
+  static func text(_ cycle: [LongWait]) -> String {
     let lines = cycle.enumerated().map { index, wait in
       let awaited = FindingWords.queue(wait.lane.laneLabel)
       let next = cycle[(index + 1) % cycle.count]
@@ -11,9 +12,8 @@ enum DeadlockReport {
       return describe(wait) + " " + FindingWords.wait(for: awaited, wait.age)
         + FindingWords.held(by: describe(next), target: target)
     }
-    clientFault(
-      FindingWords.text(
-        FindingWords.deadlock(threads: cycle.count), lines + [FindingWords.deadlockAdvice]))
+    return FindingWords.text(
+      FindingWords.deadlock(threads: cycle.count), lines + [FindingWords.deadlockAdvice])
   }
 
   /// The target of a lane that a thread is inside; `nil`: it is inside the lane itself, or shares

@@ -15,6 +15,9 @@ final class HierarchyLock: @unchecked Sendable {
   let lock = Lock()
   /// Guarded by the lock: the threads that have waited for long, and their lanes. See LongWait.
   @Cell var waiters: [LongWait] = []
+  /// Guarded by the lock: a thread has found a deadlock cycle and stops the process. It has given
+  /// the lock up, so that what runs at the end (a handler of the signal) may use queues.
+  @Cell var isReported = false
 }
 
 extension Lane {

@@ -15,7 +15,7 @@ extension Lane {
       "setTarget(queue:) on the global queue '\(laneLabel)'. Use a queue of your own.")
     require(
       kind != .bound, "setTarget(queue:) on the main queue. It always runs on the main thread.")
-    Self.hierarchyLock.lock.withLock { failOnLoop(through: target) }
+    if let loop = Self.hierarchyLock.lock.withLock({ loop(through: target) }) { clientFault(loop) }
     let thread = currentThread()
     if let old = changeAtOnce(to: target, on: thread) { return old.releaseAsTarget() }
     let node = NodeCache.take(thread)
@@ -26,17 +26,31 @@ extension Lane {
     submit(node, from: thread)
   }
 
+  /// How a change of the target ended.
+  private enum Change {
+    /// The caller releases the old target without a lock.
+    case made(old: Unmanaged<Lane>?)
+    /// It would close a loop. The message says which.
+    case loops(String)
+
+    /// The old target. Stops the process if there is a loop: call it without a lock.
+    var old: Unmanaged<Lane>? {
+      switch self {
+      case .made(let old): return old
+      case .loops(let message): clientFault(message)
+      }
+    }
+  }
+
   /// Changes the target of an inactive or idle lane. Returns the old target, which the caller
   /// releases without a lock; `nil`: the lane is busy.
   private final func changeAtOnce(to target: Lane, on thread: ThreadContext) -> Unmanaged<Lane>? {
-    let old = control.withLock {
+    var change: Change? = control.withLock {
       // Work for an inactive lane is only queued, and its sync() callers wait in line.
       isInactive ? adopt(target) : nil
     }
-    if let old { return old }
-    var replaced: Unmanaged<Lane>?
-    _ = holdIfIdle(on: thread) { replaced = adopt(target) }
-    return replaced
+    if change == nil { _ = holdIfIdle(on: thread) { change = adopt(target) } }
+    return change?.old
   }
 
   private static let retargetEntry: WorkNode.Entry = { raw, thread in
@@ -45,20 +59,20 @@ extension Lane {
     let target = Unmanaged<Lane>.fromOpaque(node.companion.unsafelyUnwrapped)
     NodeCache.put(node, thread)
     // If this runs inside the old target's drain, that target holds itself until the drain ends.
-    lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue())?.releaseAsTarget() }
+    lane._withUnsafeGuaranteedRef { $0.adopt(target.takeRetainedValue()).old?.releaseAsTarget() }
   }
 
-  /// Changes the target of a lane that is inactive or held alone. Returns the old target, which the
-  /// caller releases.
-  private final func adopt(_ target: Lane) -> Unmanaged<Lane>? {
+  /// Changes the target of a lane that is inactive or held alone, unless that closes a loop.
+  private final func adopt(_ target: Lane) -> Change {
     let handedBefore = inheritedQoS
-    let old = Self.hierarchyLock.lock.withLock {
-      failOnLoop(through: target)
+    let change = Self.hierarchyLock.lock.withLock {
+      if let loop = loop(through: target) { return Change.loops(loop) }
       let old = targetReference
       targetReference = Unmanaged.passUnretained(target).keptAsTarget()
       inherited.store(target.handedDown.halfWord, ordering: .relaxed)
-      return old
+      return .made(old: old)
     }
+    if case .loops = change { return change }
     noteTarget(target)
     // A node sent to the old target would drain the lane where it no longer belongs.
     drainRequests.transition(to: { $0.withdrawn() })
@@ -70,25 +84,27 @@ extension Lane {
     // The records on the private list were made under the old target.
     if inheritedQoS != handedBefore && batch != nil { pendingRecheck = .notes }
     noteChange()
-    return old
+    return change
   }
 
-  /// Stops the process if `target` leads back to this lane. Under the hierarchy lock.
-  private final func failOnLoop(through target: Lane) {
+  /// The message for a client whose `target` leads back to this lane; `nil`: it does not. Under the
+  /// hierarchy lock, without which the caller stops the process: a handler of the signal may use
+  /// queues.
+  private final func loop(through target: Lane) -> String? {
     var path = [self]
     var next: Lane? = target
     while let lane = next {
       path.append(lane)
       if lane === self {
         let names = path.map { "'\($0.laneLabel)'" }.joined(separator: " → ")
-        clientFault(
-          """
+        return """
           setTarget(queue:) makes a loop of target queues: \(names). Work on them could never run. \
           Target a queue that does not lead back to '\(laneLabel)'.
-          """)
+          """
       }
       next = lane.target
     }
+    return nil
   }
 }
 

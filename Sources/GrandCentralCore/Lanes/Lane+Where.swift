@@ -63,6 +63,13 @@ extension Lane {
       .first { $0.kind != .root && $0.isClosed(by: thread) }
   }
 
+  /// Whether this lane may get another target without being drained, before work on it reaches
+  /// `above`, one of its targets: an inactive lane on the way can.
+  final func mayLeave(_ above: Lane) -> Bool {
+    sequence(first: self, next: { $0.targetNow }).prefix { $0 !== above }
+      .contains(where: \.isInactive)
+  }
+
   final func isHeldShared(by thread: ThreadContext) -> Bool {
     isCurrent(on: thread) && !isHeldAlone(by: thread)
   }

@@ -37,13 +37,15 @@ struct LongWait {
   static func run(_ thread: ThreadContext, for lane: Lane, _ sleep: (Deadline) -> Bool) {
     let hierarchy = Lane.hierarchyLock
     let wait = LongWait(thread: thread, lane: lane, task: TaskNames.current())
-    hierarchy.lock.withLock {
+    let deadlock = hierarchy.lock.withLock {
       hierarchy.waiters.append(wait)
-      WaitGraph.search(from: wait)
+      return WaitGraph.search(from: wait)
     }
+    if let deadlock { clientFault(deadlock) }
     var pause = Tuning.firstSearchPauseNanoseconds
     while !sleep(.after(nanoseconds: pause)) {
-      hierarchy.lock.withLock { WaitGraph.search(from: wait) }
+      let deadlock = hierarchy.lock.withLock { WaitGraph.search(from: wait) }
+      if let deadlock { clientFault(deadlock) }
       // Never overflows: the sum of all pauses has passed.
       pause *= Tuning.searchPauseGrowth
     }

@@ -34,10 +34,13 @@
 // and through the end of a concurrentPerform loop.
 
 enum WaitGraph {
-  /// Stops the process if `wait` is part of a deadlock cycle or leads to one. Under the hierarchy
-  /// lock, with `wait` registered.
-  static func search(from wait: LongWait) {
-    if let cycle = cycle(from: wait) { DeadlockReport.fail(cycle) }
+  /// Searches for a deadlock cycle that `wait` is part of or leads to. Returns the report with
+  /// which the caller stops the process, without the lock; `nil`: there is none, or another thread
+  /// has its report. Under the hierarchy lock, with `wait` registered.
+  static func search(from wait: LongWait) -> String? {
+    guard !Lane.hierarchyLock.isReported, let cycle = cycle(from: wait) else { return nil }
+    Lane.hierarchyLock.isReported = true
+    return DeadlockReport.text(cycle)
   }
 
   /// The threads that keep a wait from ending.

@@ -5,8 +5,9 @@ extension DispatchWorkItem {
   ///
   /// Blocks the calling thread; the pool replaces a blocked worker. Either wait for an item once
   /// and execute it once, or execute it any number of times; anything else stops the process. So
-  /// does a wait that cannot end: a call from the item itself, or a call from an item that holds
-  /// the item's queue alone.
+  /// does a wait that cannot end: a call from the item itself; a call from an item that holds the
+  /// item's queue, or one of its targets, alone; a call from an item of a concurrent queue on which
+  /// the awaited item is a barrier.
   ///
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
@@ -117,13 +118,21 @@ extension DispatchWorkItem {
       Deadlock: a DispatchWorkItem waits for itself: wait() was called from inside its own block. \
       Wait elsewhere, or use notify(queue:execute:).
       """)
-    guard let queue else { return }
-    // A thread that holds the queue alone keeps the item from starting for as long as it waits.
-    require(
-      !queue.isClosed(by: thread),
+    // An item that another thread performs itself ends there.
+    guard let queue, runner.load(ordering: .relaxed) == 0 else { return }
+    // A thread that holds the queue, or one of its targets, alone keeps the item from starting for
+    // as long as it waits. So does one that shares a queue on which the item is a barrier.
+    let isBarrier = flags.contains(.barrier)
+    guard
+      let closed = queue.isClosed(by: thread, exclusive: isBarrier)
+        ? queue : queue.firstClosed(by: thread), closed === queue || !queue.mayLeave(closed)
+    else { return }
+    let place = closed === queue ? "this queue" : "its target '\(closed.laneLabel)'"
+    let holding = closed.isClosed(by: thread) ? "has \(place) to itself" : "is in \(place)"
+    clientFault(
       """
       Deadlock: wait() on a DispatchWorkItem that was submitted to queue '\(queue.label)', from an \
-      item that has this queue to itself. Wait elsewhere, or use notify(queue:execute:).
+      item that \(holding). Wait elsewhere, or use notify(queue:execute:).
       """)
   }
 

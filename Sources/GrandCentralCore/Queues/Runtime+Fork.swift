@@ -47,6 +47,7 @@ extension Runtime: ForkParticipant {
   func afterFork() {
     ThreadlessRetry.endAll()
     Lane.hierarchyLock.waiters = []
+    Lane.hierarchyLock.isReported = false
     // Before the lanes change: this reads their words.
     let holds = LaneHolds(of: currentThread())
     pool.afterFork()

@@ -1,4 +1,5 @@
 // Deadlocks that are reported: contract rows Q6 and X1.
+import Glibc
 import GrandCentral
 import TestSupport
 import Testing
@@ -113,6 +114,82 @@ func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
     ) { itemWaitsForTheNext() }
     expectReport(result, names: ["deadlock.next"], says: ["wait"])
   }
+
+  @Test func `when a work item waits for one of a queue that targets its own`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { itemWaitsForTheUpperQueue() }
+    expectReport(result, names: ["deadlock.upper", "deadlock.lower"], says: ["wait"])
+  }
+
+  @Test func `when a work item waits for a barrier of the queue that it shares`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { itemWaitsForItsBarrier() }
+    expectReport(result, names: ["deadlock.shared.item"], says: ["wait"])
+  }
+
+  @Test func `and not where another target may let a work item run`() async {
+    await #expect(processExitsWith: .success) { itemWaitsForAnInactiveQueue() }
+  }
+
+  @Test func `and a handler of the signal that stops the process may use queues`() async {
+    await #expect(processExitsWith: .exitCode(23)) {
+      useQueuesWhenStopped()
+      cycleOfThreads(2)
+    }
+  }
+}
+
+/// Makes the signals of a fault change a target, which takes the lock of all hierarchies, and end
+/// the process with a code of its own.
+func useQueuesWhenStopped() {
+  for number in [SIGILL, SIGTRAP] {
+    signal(number) { _ in
+      alarm(UInt32(deadlineSeconds))
+      DispatchQueue(label: "stopped").setTarget(queue: DispatchQueue(label: "stopped.target"))
+      _exit(23)
+    }
+  }
+}
+
+private func itemWaitsForTheUpperQueue() {
+  let lower = DispatchQueue(label: "deadlock.lower")
+  let upper = DispatchQueue(label: "deadlock.upper", target: lower)
+  let item = Box(DispatchWorkItem {})
+  lower.async {
+    upper.async(execute: item.value)
+    item.value.wait()
+  }
+  waitForReport()
+}
+
+private func itemWaitsForItsBarrier() {
+  let queue = DispatchQueue(label: "deadlock.shared.item", attributes: .concurrent)
+  let item = Box(DispatchWorkItem(flags: .barrier) {})
+  queue.async {
+    queue.async(execute: item.value)
+    item.value.wait()
+  }
+  waitForReport()
+}
+
+/// The wait ends: another thread gives the inactive queue another target.
+private func itemWaitsForAnInactiveQueue() {
+  let lower = DispatchQueue(label: "lower")
+  let upper = DispatchQueue(label: "upper", attributes: .initiallyInactive, target: lower)
+  let item = Box(DispatchWorkItem {})
+  let (begun, done) = (Latch(), Latch())
+  upper.async(execute: item.value)
+  lower.async {
+    begun.open()
+    item.value.wait()
+    done.open()
+  }
+  guard begun.wait() else { exit(1) }
+  upper.setTarget(queue: DispatchQueue(label: "free"))
+  upper.activate()
+  exit(done.wait() ? 0 : 1)
 }
 
 private func selfSync() {

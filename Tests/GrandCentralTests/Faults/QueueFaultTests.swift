@@ -112,6 +112,13 @@ import Testing
     ) { loopFromBothSides() }
     expectReport(result, names: ["loop.left", "loop.right"], says: ["target"])
   }
+
+  @Test func `and a handler of the signal that stops the process may use queues`() async {
+    await #expect(processExitsWith: .exitCode(23)) {
+      useQueuesWhenStopped()
+      targetLoop(2)
+    }
+  }
 }
 
 @Suite("A failed precondition is reported") struct PreconditionFaultTests {
