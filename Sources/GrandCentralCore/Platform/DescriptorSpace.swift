@@ -31,6 +31,11 @@ enum DescriptorSpace {
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  static func isSocket(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+  }
+
   /// Whether the descriptor is a directory, which cannot be read as a file.
   static func isDirectory(_ descriptor: Int32) -> Bool {
     var status = stat()

@@ -44,17 +44,20 @@ extension DescriptorInterest {
   func joined() -> DescriptorInterest? { DescriptorInterest(.waiting) }
 
   /// Notifies the listener. `nil`: there is nothing new for an entry with this interest.
+  /// `hasBytes`: bytes can be read, whatever else has happened.
   func notified(
-    of readiness: Readiness, interest: Readiness, isSure: Bool, isAlwaysReady: Bool
+    of readiness: Readiness, interest: Readiness, isSure: Bool, isAlwaysReady: Bool,
+    hasBytes: Bool = false
   ) -> DescriptorInterest? {
     let unasked: Readiness = [.error, .hangUp]
     let isNew =
       switch stage {
       case .waiting: !readiness.isDisjoint(with: interest.union(unasked))
-      // The source knows of the hang-up. It does not know that a new peer has connected.
+      // The source knows of the hang-up. It does not know that a new peer has connected, which may
+      // have gone by now and left bytes.
       case .ended:
         !isAlwaysReady && !readiness.isDisjoint(with: interest.subtracting(.readHangUp))
-          && readiness.isDisjoint(with: unasked.union(.readHangUp))
+          && (hasBytes || readiness.isDisjoint(with: unasked.union(.readHangUp)))
       case .notified, .lost, .left: false
       }
     return isNew ? DescriptorInterest(notifiedOf: readiness, isSure: isSure) : nil

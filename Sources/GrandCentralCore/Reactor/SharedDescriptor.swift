@@ -254,13 +254,20 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       let isNew = entry.word.transition(to: {
         $0.notified(
           of: readiness, interest: entry.interest, isSure: isAlone && !isAlwaysReady,
-          isAlwaysReady: isAlwaysReady)
+          isAlwaysReady: isAlwaysReady, hasBytes: hasBytes(entry, readiness))
       })
       if isNew, let listener = entry.listener, listener.tryRetain() {
         after.notified.append(listener)
       }
     }
     return after
+  }
+
+  /// Whether an entry that has ended may read bytes although the kernel still reports a hang-up:
+  /// the peer that left them has come and gone since.
+  private func hasBytes(_ entry: DescriptorEntry, _ readiness: Readiness) -> Bool {
+    entry.stage == .ended && entry.direction == .read && readiness.contains(.readable)
+      && DescriptorSpace.readable(descriptor) ?? 0 > 0
   }
 
   // MARK: With the lock free

@@ -74,6 +74,20 @@ import Testing
     }
   }
 
+  @Test func `is notified after its end of bytes that another peer has left`() throws {
+    let waiting = try #require(Word.left.joined())
+    let gone: Readiness = [.readable, .hangUp]
+    let ended =
+      waiting
+      .notified(of: .hangUp, interest: .readable, isSure: true, isAlwaysReady: false)?
+      .answered(hasEnded: true)
+    for hasBytes in [false, true] {
+      let next = ended?.notified(
+        of: gone, interest: .readable, isSure: true, isAlwaysReady: false, hasBytes: hasBytes)
+      #expect((next != nil) == hasBytes)
+    }
+  }
+
   @Test func `ends permanently if the descriptor is always ready`() throws {
     let waiting = try #require(Word.left.joined())
     let ended =

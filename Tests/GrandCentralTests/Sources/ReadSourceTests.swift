@@ -196,7 +196,12 @@ import Testing
     let ends = DescriptorPair.sockets(datagrams: true)
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
     let log = Log<Int>()
-    source.setEventHandler { log.append(readBytes(ends.input)) }
+    let data = Log<UInt>()
+    source.setEventHandler {
+      // 0 would be the end.
+      data.append(source.data)
+      log.append(readBytes(ends.input))
+    }
     source.activate()
     send(ends.output, nil, 0, 0)
     #expect(log.waitForCount(1))
@@ -204,8 +209,52 @@ import Testing
     #expect(log.waitForCount(2))
     settle()
     #expect(log.all == [0, 3])
+    #expect(data.all == [1, 3])
     cancelAndWait(source)
     ends.closeBoth()
+  }
+
+  @Test(arguments: [false, true])
+  func `is not at its end for a handler that reads first`(isSocket: Bool) {
+    let ends = isSocket ? DescriptorPair.sockets() : DescriptorPair.pipe()
+    let source = DispatchSource.makeReadSource(fileDescriptor: ends.input, queue: queue)
+    let log = Log<UInt>()
+    source.setEventHandler {
+      readBytes(ends.input)
+      log.append(source.data)
+    }
+    source.activate()
+    writeBytes(ends.output, 3)
+    #expect(log.waitForCount(1))
+    close(ends.output)
+    #expect(log.waitForCount(2))
+    #expect(log.all == [1, 0])
+    cancelAndWait(source)
+    close(ends.input)
+  }
+
+  @Test func `gets the bytes of a FIFO's writer that has gone at once`() throws {
+    let path = "/tmp/grandcentral-fifo-gone-\(getpid())-\(threadID())"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let input = open(path, O_RDONLY | O_NONBLOCK)
+    let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
+    let (bytes, ends) = (Counter(), Counter())
+    source.setEventHandler {
+      if source.data == 0 { ends.add() }
+      bytes.add(max(0, readBytes(input)))
+    }
+    source.activate()
+    for round in 1...50 {
+      let output = open(path, O_WRONLY)
+      writeBytes(output, 1)
+      close(output)
+      #expect(bytes.waitForValue(round))
+      // The source has ended before the next writer comes.
+      #expect(eventually { ends.value >= round })
+    }
+    cancelAndWait(source)
+    close(input)
   }
 
   @Test func `reports a refused datagram, and later ones`() {

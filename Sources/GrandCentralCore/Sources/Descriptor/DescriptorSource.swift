@@ -77,10 +77,21 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     // datagram is waiting.
     let now = ReadinessSet.now(descriptor, [.readable, .readHangUp])
     if now.isEmpty { return nil }
-    if !now.isDisjoint(with: [.readHangUp, .hangUp, .error]) { answer = .hasEnded }
+    if !now.isDisjoint(with: [.readHangUp, .hangUp, .error]) {
+      // Counted again: a peer may have sent bytes since the first count, before it hung up.
+      if let count = DescriptorSpace.readable(descriptor), count > 0 { return UInt64(count) }
+      answer = .hasEnded
+    }
     if count == 0, DescriptorSpace.isRegular(descriptor) { answer = .hasEnded }
     if count == nil, DescriptorSpace.isDirectory(descriptor) { answer = .hasEnded }
-    return count == nil ? 1 : 0
+    return count == nil || !mayBeAtEnd(now) ? 1 : 0
+  }
+
+  /// Whether a descriptor without bytes to read, which is ready as `now` says, may be at its end. A
+  /// socket that is ready without a hang-up has an empty datagram, or a connection to accept.
+  private func mayBeAtEnd(_ now: Readiness) -> Bool {
+    !now.isDisjoint(with: [.readHangUp, .hangUp, .error])
+      || now.contains(.readable) && !DescriptorSpace.isSocket(descriptor)
   }
 
   private func takeWritable(_ seen: Readiness) -> UInt64? {
@@ -94,9 +105,17 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   override func askForData() -> UInt64 {
     switch entry.direction {
-    case .read: UInt64(DescriptorSpace.readable(descriptor) ?? 1)
+    case .read: readableNow()
     case .write: UInt64(DescriptorSpace.writable(descriptor))
     }
+  }
+
+  /// The number of bytes for a handler that was called because there were some. It may have read
+  /// them already, so that there are none is an end only if the descriptor says so.
+  private func readableNow() -> UInt64 {
+    guard let count = DescriptorSpace.readable(descriptor) else { return 1 }
+    if count > 0 { return UInt64(count) }
+    return mayBeAtEnd(ReadinessSet.now(descriptor, [.readable, .readHangUp])) ? 0 : 1
   }
 
   override func eventWasHandled(on thread: ThreadContext) { answerEvent(on: thread) }
@@ -109,9 +128,10 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 /// A source whose events report that a descriptor is readable.
 ///
 /// In the event handler, `data` is the number of bytes that can be read without blocking, as far as
-/// the kernel knows; 1 for descriptors without bytes to count, such as listening sockets. It is 0
-/// after a hang-up or an error. That is reported once, and then again only if something new comes.
-/// Regular files and others that are always readable cause events until their end is reached.
+/// the kernel knows; 1 for descriptors without bytes to count, such as listening sockets, and for
+/// an empty datagram. It is 0 only at an end: after a hang-up or an error. That is reported once,
+/// and then again only if something new comes. Regular files and others that are always readable
+/// cause events until their end is reached.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceRead`.
 public protocol DispatchSourceRead: DispatchSourceProtocol {}
