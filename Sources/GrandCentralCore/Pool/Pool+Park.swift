@@ -260,15 +260,15 @@ extension Pool {
   private func grandCentralWorkerIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     var begin = Clock.monotonicNanoseconds()
     refreshWidth(at: begin, maskNanoseconds: Self.idleMaskNanoseconds)
-    monitor.prepare(self)
+    if !thread.pointee.is_main { monitor.prepare(self) }
     BlackBox.noteIdle(thread)
     while !Parker.sleep(thread, until: .monotonic(nanoseconds: begin + longestSleep(of: worker))) {
       if worker.name.isKept {
         worker.showPlainName()
         continue
       }
-      monitor.prepare(self)
-      switch retire(worker) {
+      if !thread.pointee.is_main { monitor.prepare(self) }
+      switch retire(worker, thread) {
       // From here on another thread may own the record.
       case .done: return false
       case .needed:
@@ -371,12 +371,13 @@ extension Pool {
     case needed
   }
 
-  private func retire(_ worker: Worker) -> Retirement {
+  /// A worker that is the main thread, in a forked child, makes no monitor and always ends: if it
+  /// is the child's last thread, so does the child.
+  private func retire(_ worker: Worker, _ thread: ThreadContext) -> Retirement {
     idleLock.withLock {
       guard worker.isOnIdleStack else { return .chosen }
-      if idleStack.count == 1 && (!monitor.isThere || ThreadlessRetry.hasRetriers) {
-        return .needed
-      }
+      let needsMonitor = !monitor.isThere && !thread.pointee.is_main
+      if idleStack.count == 1 && (needsMonitor || ThreadlessRetry.hasRetriers) { return .needed }
       removeFromIdleStack(worker)
       change { $0.retired() }
       worker.threadID.store(0, ordering: .relaxed)

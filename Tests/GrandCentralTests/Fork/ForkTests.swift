@@ -40,6 +40,8 @@ struct ForkTests {
     run("cancelled-timers")
   }
 
+  @Test func `ends when its only thread ends`() { run("last-thread") }
+
   @Test func `gets no events from the parent's descriptor sources, and all from its own`() {
     run("descriptors")
   }

@@ -33,6 +33,7 @@ import TestSupport
     "run-loop": runLoopDescriptor, "numbers": reusedNumbers, "program-handler": programHandler,
     "caught": caughtAtTheGate, "notifications": notifications, "semaphore": sharedSemaphore,
     "forks": forksOnly, "waited": afterWaitAlone, "cancelled-timers": cancelledTimers,
+    "last-thread": lastThreadEnds,
   ]
 }
 

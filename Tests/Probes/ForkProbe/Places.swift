@@ -181,6 +181,42 @@ func fromMainItem(_ words: [String]) {
   dispatchMain()
 }
 
+/// The child ends when its only thread does, as a process without the engine.
+func lastThreadEnds(_ words: [String]) {
+  useEverything()
+  waitUntilOthersSleep()
+  endedChild("of the main thread")
+  let thread = TestThread("forks") {
+    endedChild("of another thread")
+    let child = faults_fork()
+    if child == 0 { return beginChild() }
+    expectEnd(of: child, "of a thread that returns")
+  }
+  check(thread.join(), "the thread ends")
+  let queue = DispatchQueue(label: "forks")
+  queue.sync { endedChild("inside of a queue") }
+  let done = Latch()
+  queue.async {
+    endedChild("of a worker")
+    let child = faults_fork()
+    if child == 0 { return beginChild() }
+    expectEnd(of: child, "of a worker that gets no more work")
+    done.open()
+  }
+  check(done.wait(seconds: 2 * deadlineSeconds), "the item ended")
+  parentContinues()
+}
+
+/// Forks a child whose thread ends at once.
+private func endedChild(_ what: String) {
+  let child = faults_fork()
+  if child == 0 {
+    beginChild()
+    pthread_exit(nil)
+  }
+  expectEnd(of: child, what)
+}
+
 func mainQueueOfChild(_ words: [String]) {
   let queue = DispatchQueue(label: "forks")
   let done = Latch()
