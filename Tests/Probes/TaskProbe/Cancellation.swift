@@ -112,21 +112,27 @@ import TestSupport
   pipe.closeBoth()
 }
 
+/// Counts the events until they end, in a variable that no other closure captures.
+private nonisolated(nonsending) func count<Event: Sendable>(
+  _ events: DispatchEvents<Event>
+) async -> Int {
+  var count = 0
+  for await _ in events { count += 1 }
+  return count
+}
+
 /// How many events, results and bytes come through the doors, each of which ends by cancellation.
 private func eventsOfEveryDoor(
   _ pipe: DescriptorPair, file: Int32, child: pid_t, _ queue: DispatchQueue
 ) async -> Int {
-  var events = 0
-  await withTimer(every: .nanoseconds(1)) { for await _ in $0 { events += 1 } }
-  await withTimer(wallDeadline: .now(), repeating: .seconds(1)) {
-    for await _ in $0 { events += 1 }
-  }
-  await withSignal(SIGUSR1) { for await _ in $0 { events += 1 } }
-  await withProcess(child) { for await _ in $0 { events += 1 } }
-  await withFileEvents(of: file) { for await _ in $0 { events += 1 } }
-  await withMemoryPressure { for await _ in $0 { events += 1 } }
-  await withReadEvents(of: pipe.input) { for await _ in $0 { events += 1 } }
-  await withWriteEvents(of: pipe.output) { for await _ in $0 { events += 1 } }
+  var events = await withTimer(every: .nanoseconds(1)) { await count($0) }
+  events += await withTimer(wallDeadline: .now(), repeating: .seconds(1)) { await count($0) }
+  events += await withSignal(SIGUSR1) { await count($0) }
+  events += await withProcess(child) { await count($0) }
+  events += await withFileEvents(of: file) { await count($0) }
+  events += await withMemoryPressure { await count($0) }
+  events += await withReadEvents(of: pipe.input) { await count($0) }
+  events += await withWriteEvents(of: pipe.output) { await count($0) }
   let attempts: [@Sendable () async throws -> Void] = [
     { try await queue.run {} },
     { try await Task.sleep(for: .seconds(1_000), clock: .dispatchUptime) },
