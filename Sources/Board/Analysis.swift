@@ -37,13 +37,18 @@ package struct Analysis {
   let isInLock: (UInt32) -> Bool
   /// Whether a timer or a descriptor may bring work to the process.
   let mayGetEvents: () -> Bool
+  /// The threads of the program that have no record.
+  let strangers: () -> Strangers
   private let holdersOf: [UInt32: [Int]]
   private let indexOf: [UInt32: Int]
+  /// Since when a thread has waited to enter a queue alone, by the queue's place.
+  private let barrierSince: [UInt32: UInt64]
 
   package init(
     _ snapshot: Snapshot, now: UInt64, stuckAfter: UInt64, isAsleep: @escaping (UInt32) -> Bool?,
     isInLock: @escaping (UInt32) -> Bool = { _ in false },
-    mayGetEvents: @escaping () -> Bool = { false }
+    mayGetEvents: @escaping () -> Bool = { false },
+    strangers: @escaping () -> Strangers = { Strangers() }
   ) {
     self.snapshot = snapshot
     self.now = now
@@ -51,8 +56,10 @@ package struct Analysis {
     self.isAsleep = isAsleep
     self.isInLock = isInLock
     self.mayGetEvents = mayGetEvents
+    self.strangers = strangers
     var holders: [UInt32: [Int]] = [:]
     var indices: [UInt32: Int] = [:]
+    var barriers: [UInt32: UInt64] = [:]
     for (index, thread) in snapshot.threads.enumerated() {
       indices[thread.id] = index
       guard thread.activity != .idle else { continue }
@@ -60,6 +67,10 @@ package struct Analysis {
       // A waiting thread is certainly in its queues. A running one may have left the last that it
       // noted.
       let isCertain = thread.activity == .waiting
+      if isCertain && thread.waitsForBarrier {
+        barriers[thread.awaitedQueue] = min(
+          thread.since, barriers[thread.awaitedQueue] ?? thread.since)
+      }
       for place in Set(inside.flatMap { Self.hierarchy(of: $0, in: snapshot) }) {
         let at = isCertain ? 0 : holders[place]?.count ?? 0
         holders[place, default: []].insert(index, at: at)
@@ -73,6 +84,7 @@ package struct Analysis {
     }
     holdersOf = holders
     indexOf = indices
+    barrierSince = barriers
   }
 
   /// A damaged board may show a chain of targets of any length.
@@ -100,6 +112,8 @@ package struct Analysis {
     var threads: [Int] = []
     /// The queue in which they are: the awaited one, or one of its targets; 0: not known.
     var place: UInt32 = 0
+    /// Whether each of them must continue. Otherwise one of those that share a queue may suffice.
+    var needsAll = false
   }
 
   /// The threads that must continue before the thread can, as far as known.
@@ -116,7 +130,11 @@ package struct Analysis {
       guard let queue = snapshot.queues[place], queue.suspendedSince == 0 else { return Obstacle() }
       // An item of a concurrent queue starts beside the others: they need not end first.
       if thread.wait == .workItem && queue.kind == .concurrent { continue }
-      let found = (holdersOf[place] ?? []).filter { $0 != index }
+      let holders = holdersOf[place] ?? []
+      if waitsForAll(thread, at: place), !holders.isEmpty {
+        return Obstacle(threads: holders, place: place, needsAll: true)
+      }
+      let found = holders.filter { $0 != index }
       if !found.isEmpty { return Obstacle(threads: found, place: place) }
       // The owner that the thread saw when its wait began. It comes before the owners of targets:
       // it is inside the awaited queue itself.
@@ -127,23 +145,53 @@ package struct Analysis {
     return Obstacle()
   }
 
-  /// Whether a thread without a record of the queue may be inside, by a sync() that did not wait. A
-  /// thread that waits has a record of all queues that it is in, and an idle one is in none.
+  /// Whether all threads inside of a concurrent queue must leave before the thread enters: it
+  /// enters alone, or beside others and behind a thread that does. They include itself, if it is
+  /// inside.
+  private func waitsForAll(_ thread: ThreadRecord, at place: UInt32) -> Bool {
+    guard thread.wait == .queue, thread.awaitedQueue == place,
+      snapshot.queues[place]?.kind == .concurrent
+    else { return false }
+    return barrierSince[place].map { $0 <= thread.since } ?? false
+  }
+
+  /// Whether a thread without a record of the queue may be inside, by a sync() that did not wait,
+  /// or on its way into one of the queue's targets. A thread that waits otherwise has a record of
+  /// all queues that it is in, and an idle one is in none.
   private func mayHold(_ place: UInt32, _ index: Int) -> Bool {
     let thread = snapshot.threads[index]
-    return thread.activity == .running
-      || thread.activity == .waiting && thread.held.count == BoardLayout.Thread.maxHeld
+    switch thread.activity {
+    case .running: return true
+    case .waiting:
+      let targets = Self.hierarchy(of: place, in: snapshot).dropFirst()
+      return thread.held.count == BoardLayout.Thread.maxHeld
+        || thread.wait == .queue && targets.contains(thread.awaitedQueue)
+    case .none, .idle: return false
+    }
   }
 
   /// The threads from `index` to the one that does not wait for a known thread, or to the first
-  /// that is met twice.
+  /// that is met twice. Where several threads must continue, the chain goes through one that leads
+  /// to a cycle, if there is one.
   func chain(from index: Int) -> (path: [Int], cycle: [Int]?) {
-    var path = [index]
-    while let next = ahead(of: path[path.count - 1]).first {
-      if let start = path.firstIndex(of: next) { return (path, Array(path[start...])) }
+    var visited: Set<Int> = []
+    var first: [Int]?
+    var path: [Int] = []
+    /// Follows the threads ahead, each at most once. Returns the cycle.
+    func follow(_ next: Int) -> [Int]? {
+      if let start = path.firstIndex(of: next) { return Array(path[start...]) }
+      if !visited.insert(next).inserted { return nil }
       path.append(next)
+      let obstacle = obstacle(to: next)
+      for other in obstacle.needsAll ? obstacle.threads[...] : obstacle.threads.prefix(1) {
+        if let cycle = follow(other) { return cycle }
+      }
+      if first == nil { first = path }
+      path.removeLast()
+      return nil
     }
-    return (path, nil)
+    let cycle = follow(index)
+    return (cycle == nil ? first ?? [index] : path, cycle)
   }
 
   var waiting: [Int] {
@@ -157,7 +205,9 @@ package struct Analysis {
   private func isCertain(_ cycle: [Int]) -> Bool {
     cycle.allSatisfy { index in
       let obstacle = obstacle(to: index)
-      guard snapshot.queues[obstacle.place]?.kind == .concurrent else { return true }
+      guard !obstacle.needsAll, snapshot.queues[obstacle.place]?.kind == .concurrent else {
+        return true
+      }
       return obstacle.threads.allSatisfy { cycle.contains($0) || chain(from: $0).cycle != nil }
     }
   }
@@ -317,62 +367,4 @@ package struct Analysis {
         ])
     }
   }
-}
-
-// MARK: Words
-
-extension Analysis {
-  /// A number of threads and what they do.
-  package static func threads(_ number: Int, _ verb: String) -> String {
-    count(UInt64(number), "thread", verb)
-  }
-
-  fileprivate static func count(_ number: UInt64, _ noun: String, _ verb: String) -> String {
-    FindingWords.count(number, noun, verb)
-  }
-
-  package func label(_ place: UInt32) -> String {
-    if place == 0 { return "?" }
-    guard let queue = snapshot.queues[place] else { return "queue \(place)" }
-    if queue.label.isEmpty, queue.target != 0, queue.target != place,
-      let target = snapshot.queues[queue.target], target.kind != .global
-    {
-      return "a source of \(target.label)"
-    }
-    return queue.label.isEmpty ? "queue \(place)" : queue.label
-  }
-
-  package func describe(_ thread: ThreadRecord) -> String {
-    FindingWords.thread(thread.id, thread.name)
-  }
-
-  package func waitWords(_ thread: ThreadRecord) -> String {
-    switch thread.activity == .waiting ? thread.wait : .none {
-    case .queue: FindingWords.queue(label(thread.awaitedQueue))
-    case .workItem where thread.awaitedQueue != 0:
-      "a work item of queue '\(label(thread.awaitedQueue))'"
-    case .workItem: "a work item"
-    case .group: "a group"
-    case .semaphore: "a semaphore"
-    case .loop: "the end of concurrentPerform"
-    case .once: "dispatch_once"
-    case .file: "a file"
-    case .none: "a system call"
-    }
-  }
-
-  package func doing(_ thread: ThreadRecord) -> String {
-    let since = duration(age(thread.since))
-    switch thread.activity {
-    case .none, .idle: return "has no work for \(since)"
-    case .waiting: return FindingWords.wait(for: waitWords(thread), age(thread.since))
-    case .running:
-      let verb = isAsleep(thread.id) == true ? "sleeps in a system call" : "runs"
-      guard thread.queue != 0 else { return "\(verb); it last woke \(since) ago" }
-      let time = thread.queueSince == 0 ? "" : " for \(duration(age(thread.queueSince)))"
-      return "\(verb) on queue '\(label(thread.queue))'\(time)"
-    }
-  }
-
-  package func duration(_ nanoseconds: UInt64) -> String { FindingWords.duration(nanoseconds) }
 }

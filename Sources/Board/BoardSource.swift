@@ -46,7 +46,26 @@ package struct KernelThread: Equatable {
   }
 }
 
+/// The names in a folder; none if it cannot be read.
+private func names(in path: String) -> [String] {
+  guard let folder = opendir(path) else { return [] }
+  defer { closedir(folder) }
+  var found: [String] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name.first != "." { found.append(name) }
+  }
+  return found
+}
+
 extension KernelThread {
+  /// The ids of a process's threads.
+  static func all(of process: Int) -> [UInt32] {
+    names(in: "/proc/\(process)/task").compactMap { UInt32($0) }
+  }
+
   /// Whether the thread sleeps in futex(2), as locks and conditions do. False where the system does
   /// not say it.
   static func isInLock(_ thread: UInt32, of process: Int) -> Bool {
@@ -75,16 +94,7 @@ enum ProcessEvents {
   }
 
   private static func descriptors(of process: Int) -> [(number: String, target: String)] {
-    guard let folder = opendir("/proc/\(process)/fd") else { return [] }
-    defer { closedir(folder) }
-    var found: [(number: String, target: String)] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name.first != "." { found.append((name, link("/proc/\(process)/fd/\(name)"))) }
-    }
-    return found
+    names(in: "/proc/\(process)/fd").map { ($0, link("/proc/\(process)/fd/\($0)")) }
   }
 
   private static func link(_ path: String) -> String {

@@ -23,12 +23,16 @@ package struct Dump {
     for thread in first.threads where thread.activity == .running {
       before[thread.id] = KernelThread(thread.id, of: process)
     }
+    let strangersBefore = Memo { Strangers.known(in: process, beside: first) }
     func analysis(_ snapshot: Snapshot, _ asleep: [UInt32: Bool]) -> Analysis {
-      Analysis(
+      let strangers = Memo {
+        Strangers(strangersBefore.value, Strangers.known(in: process, beside: snapshot))
+      }
+      return Analysis(
         snapshot, now: Clock.monotonicNanoseconds(), stuckAfter: stuckAfter,
         isAsleep: { asleep[$0] ?? KernelThread($0, of: process)?.isAsleep },
         isInLock: { KernelThread.isInLock($0, of: process) },
-        mayGetEvents: { ProcessEvents.mayCome(to: process) })
+        mayGetEvents: { ProcessEvents.mayCome(to: process) }, strangers: { strangers.value })
     }
     let guess = analysis(first, before.mapValues(\.isAsleep))
     isStopped =
@@ -175,4 +179,11 @@ package struct Style {
   package func doubt(_ text: String) -> String { paint("33", text) }
   package func good(_ text: String) -> String { paint("32", text) }
   package func title(_ text: String) -> String { paint("1", text) }
+}
+
+/// A value that is read when it is first asked for.
+private final class Memo<Value> {
+  private let read: () -> Value
+  private(set) lazy var value = read()
+  init(_ read: @escaping () -> Value) { self.read = read }
 }

@@ -23,8 +23,10 @@ extension Analysis {
   }
 
   /// Whether the main thread may wait for a group to keep the program alive: events come, or did
-  /// until a moment ago.
-  func isKeptAlive(_ main: ThreadRecord) -> Bool { !isQuiet || mayGetEvents() }
+  /// until a moment ago, or another thread of the program may wait for them.
+  func isKeptAlive(_ main: ThreadRecord) -> Bool {
+    !isQuiet || mayGetEvents() || strangers().areThere
+  }
 
   /// What may hang. Empty if there are findings, which say more.
   package func possibilities() -> [Possibility] {
@@ -59,7 +61,7 @@ extension Analysis {
     {
       Possibility(
         headline: "Possibly stuck: the main thread waits for a group, and no thread has work that "
-          + "could leave it. A timer or a descriptor may.",
+          + "could leave it. A timer, a descriptor or a thread of the program may.",
         details: [
           "\(describe($0)) \(doing($0))", "Call leave() once per enter(), on every path.",
           Self.advice,
@@ -94,7 +96,7 @@ extension Analysis {
       }
     }
     let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .group && isOld($0) }
-    if hasWork || waiters.isEmpty { return [] }
+    if hasWork || waiters.isEmpty || strangers().areAwake { return [] }
     if waiters.allSatisfy({ $0.isMain && isKeptAlive($0) }) { return [] }
     return Dictionary(grouping: waiters, by: \.object).sorted { $0.key < $1.key }.map {
       Finding(
@@ -105,5 +107,36 @@ extension Analysis {
           "Call leave() once per enter(), on every path."
         ])
     }
+  }
+}
+
+/// The threads of a program that have no record on its board: they have not waited for anything of
+/// the engine, and may do so, or leave a group, at any time.
+package struct Strangers {
+  package var areThere = false
+  /// Whether one of them does not sleep, or has not slept all the time between two looks.
+  package var areAwake = false
+
+  package init() {}
+
+  /// The threads as the kernel knows them, by id.
+  typealias Known = [UInt32: KernelThread]
+
+  init(_ before: Known, _ now: Known) {
+    areThere = !now.isEmpty
+    areAwake = now.contains { !$0.value.isAsleep || before[$0.key] != $0.value }
+  }
+
+  /// Reads the threads of a process that have no record in `snapshot`, without those of the engine.
+  static func known(in process: Int, beside snapshot: Snapshot) -> Known {
+    var known: Known = [:]
+    let recorded = Set(snapshot.threads.map(\.id))
+    for thread in KernelThread.all(of: process) where !recorded.contains(thread) {
+      guard let name = readText("/proc/\(process)/task/\(thread)/comm"),
+        !BoardLayout.engineThreadPrefixes.contains(where: name.hasPrefix)
+      else { continue }
+      known[thread] = KernelThread(thread, of: process)
+    }
+    return known
   }
 }

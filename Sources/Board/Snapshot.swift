@@ -17,6 +17,8 @@ package struct ThreadRecord: Sendable {
   package var object: UInt64
   /// The places of queues; 0: none.
   package var awaitedQueue: UInt32
+  /// Whether it waits to enter that queue alone, beside which others may be inside.
+  package var waitsForBarrier: Bool
   package var queue: UInt32
   package var queueSince: UInt64
   /// The queues that a waiting thread is in, innermost first.
@@ -139,11 +141,12 @@ extension ThreadRecord {
     object = words[BoardLayout.Thread.object]
     let queues = words[BoardLayout.Thread.queues]
     awaitedQueue = what == .waiting ? UInt32(truncatingIfNeeded: queues) : 0
+    waitsForBarrier = wait == .queue && activity & BoardLayout.Thread.waitsForBarrier != 0
     queue = UInt32(truncatingIfNeeded: queues >> 32)
     queueSince = words[BoardLayout.Thread.queueSince]
     held = []
-    let count = what == .waiting ? Int(activity >> 24 & 0xff) : 0
-    for index in 0..<min(count, BoardLayout.Thread.maxHeld) {
+    let count = Int(activity >> BoardLayout.Thread.heldShift & BoardLayout.Thread.heldMask)
+    for index in 0..<min(what == .waiting ? count : 0, BoardLayout.Thread.maxHeld) {
       let word = words[BoardLayout.Thread.held + index / 2]
       held.append(UInt32(truncatingIfNeeded: index % 2 == 0 ? word : word >> 32))
     }

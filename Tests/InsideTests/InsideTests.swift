@@ -52,6 +52,8 @@ private func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
 
 private let scenes = [
   ("deadlock", "Deadlock: 2 threads wait for each other."),
+  ("deadlock-of-barrier", "Deadlock: 2 threads wait for each other."),
+  ("deadlock-below-target", "Deadlock: 3 threads wait for each other."),
   (
     "blocked-by-group",
     "Suspected deadlock: 1 thread waits for queue 'stuck', whose item waits for a group"
@@ -97,6 +99,10 @@ private let scenes = [
       "Possibly stuck: 10 threads wait for one semaphore in queue 'requests', and no thread has "
     ),
     ("kept-alive", "Possibly stuck: the main thread waits for a group, and no thread has work "),
+    (
+      "kept-alive-by-thread",
+      "Possibly stuck: the main thread waits for a group, and no thread has work "
+    ),
     ("locked-item", "Possibly stuck: an item of queue 'imports' sleeps on a lock or a condition, "),
   ])
   func `names what may be a wait for events, and reports no hang`(_ scene: String, _ line: String) {

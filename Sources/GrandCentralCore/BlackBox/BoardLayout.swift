@@ -10,7 +10,7 @@
 package enum BoardLayout {
   /// "GCBOARD1" as the machine reads it.
   package static var magic: UInt64 { 0x3144_5241_4f42_4347 }
-  package static var version: UInt64 { 3 }
+  package static var version: UInt64 { 4 }
   package static var headerBytes: Int { 4096 }
   package static var recordWords: Int { 16 }
   package static var recordBytes: Int { recordWords * 8 }
@@ -19,6 +19,11 @@ package enum BoardLayout {
   package static var threadsOffset: Int { headerBytes }
   package static var queuesOffset: Int { threadsOffset + threadCapacity * recordBytes }
   package static var bytes: Int { EventLayout.chunksOffset + EventLayout.chunkArea }
+  /// How the names of the engine's own threads begin. The monitor, the watch and the thread that
+  /// submits to io_uring have no record.
+  package static var engineThreadPrefixes: [String] {
+    ["gc-worker-", "gc-events-", "gc-monitor", "gc-watch", "gc-files"]
+  }
   /// The name of the anonymous file, as /proc shows it.
   package static var fileName: String { "grandcentral" }
 
@@ -50,8 +55,12 @@ package enum BoardLayout {
     /// Thread id in the low half, flags above.
     package static var identity: Int { 1 }
     /// From the lowest byte: activity, band, kind of wait, number of queues held. The high half has
-    /// the id of the thread that holds the awaited object.
+    /// the id of the thread that holds the awaited object. The number has 7 bits; above them is
+    /// whether the thread waits to enter a concurrent queue alone.
     package static var activity: Int { 2 }
+    package static var heldShift: UInt64 { 24 }
+    package static var heldMask: UInt64 { 0x7f }
+    package static var waitsForBarrier: UInt64 { 1 << 31 }
     /// When the activity began.
     package static var since: Int { 3 }
     /// The address of the object that the thread waits for.

@@ -11,14 +11,17 @@ struct BoardWait {
   /// The queue that the thread waits for, or that runs the awaited item.
   let queue: UInt32
   let holderThread: UInt32
+  /// Whether the thread enters a concurrent queue alone: it waits for all threads inside.
+  let isBarrier: Bool
 
   /// `holder`: the thread that must continue first, as seen when the wait begins.
   @inline(__always)
   init(
     _ kind: BoardWaitKind, _ object: UnsafeMutableRawPointer? = nil, queue: UInt32 = 0,
-    holder: ThreadContext? = nil
+    holder: ThreadContext? = nil, isBarrier: Bool = false
   ) {
     self.kind = kind
+    self.isBarrier = isBarrier
     self.object = UInt(bitPattern: object)
     self.queue = queue
     // relaxed: shown, and nothing is read through it. A context outlives its thread.
@@ -65,7 +68,8 @@ extension BlackBox {
   ) -> UInt64 {
     let band = PackedQoS(rawValue: thread.pointee.qos).rank
     return UInt64(activity.rawValue) | UInt64(band.rawValue) << 8
-      | UInt64(wait?.kind.rawValue ?? 0) << 16 | UInt64(held) << 24
+      | UInt64(wait?.kind.rawValue ?? 0) << 16 | UInt64(held) << BoardLayout.Thread.heldShift
+      | (wait?.isBarrier == true ? BoardLayout.Thread.waitsForBarrier : 0)
       | UInt64(wait?.holderThread ?? 0) << 32
   }
 

@@ -30,7 +30,7 @@ extension Lane {
       BlackBox.shared.noteUsed(registeredSlot)
       write(record)
       if gc_records_events() {
-        BlackBox.recordQueue(registeredSlot, kind: kind.rawValue, label: laneLabel)
+        BlackBox.recordQueue(registeredSlot, kind: kindOnBoard.rawValue, label: laneLabel)
       }
     }
     return registeredSlot
@@ -39,7 +39,7 @@ extension Lane {
   private final func write(_ record: BoardRecord) {
     var label = laneLabel
     let kind =
-      UInt64(kind.rawValue) | UInt64(width.load(ordering: .relaxed)) << 8
+      UInt64(kindOnBoard.rawValue) | UInt64(width.load(ordering: .relaxed)) << 8
       | UInt64(ownQoS.band.rawValue) << 24
     let isSuspended = state.load(ordering: .relaxed).isSuspended
     let since = isSuspended ? Clock.coarseNanoseconds() : 0
@@ -146,10 +146,11 @@ extension Lane {
   }
 
   /// A wait for this lane, as the board shows it.
-  final var boardWait: BoardWait {
+  final func boardWait(exclusive: Bool) -> BoardWait {
     BlackBox.open()
     return BoardWait(
       .queue, address, queue: shownPlace,
-      holder: ThreadContext(bitPattern: owner.load(ordering: .relaxed)))
+      holder: ThreadContext(bitPattern: owner.load(ordering: .relaxed)),
+      isBarrier: exclusive && kind == .concurrent)
   }
 }

@@ -169,7 +169,7 @@ extension Lane {
         asleep.check(after: seen)
       }
       losses += 1
-      sleepOnWord(thread, while: asleep)
+      sleepOnWord(thread, while: asleep, exclusive: exclusive)
       seen = state.load(ordering: .acquiring)
     }
     if exclusive { owner.store(thread.ownerWord, ordering: .releasing) }
@@ -186,18 +186,22 @@ extension Lane {
     }
   }
 
-  private final func sleepOnWord(_ thread: ThreadContext, while asleep: LaneState) {
+  private final func sleepOnWord(
+    _ thread: ThreadContext, while asleep: LaneState, exclusive: Bool
+  ) {
     // Not granted: the search for a deadlock cycle reads the grant of every waiting thread.
     Parker.prepare(thread)
     thread.shared.isServed.store(false, ordering: .relaxed)
     let known = EffectivePriority.ofWaiter(thread)
     EffectivePriority.waiting(thread, for: self, at: known) {
-      sleepOnWordAnnounced(thread, while: asleep)
+      sleepOnWordAnnounced(thread, while: asleep, exclusive: exclusive)
     }
   }
 
-  private final func sleepOnWordAnnounced(_ thread: ThreadContext, while asleep: LaneState) {
-    Blocking.announced(thread, boardWait) {
+  private final func sleepOnWordAnnounced(
+    _ thread: ThreadContext, while asleep: LaneState, exclusive: Bool
+  ) {
+    Blocking.announced(thread, boardWait(exclusive: exclusive)) {
       let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)
       if futexWait(lowHalfOf: state, while: asleep.lowHalf, until: first) == .timedOut {
         // A lane that is held for long may never be released.
@@ -245,19 +249,19 @@ extension Lane {
       if action == .raised { raise(next, from: thread) }
       break
     }
-    awaitGrant(thread, at: band)
+    awaitGrant(thread, at: band, exclusive: exclusive)
     return true
   }
 
   /// Waits until an owner grants this thread's node on this lane. `band`: the class that the node
-  /// asks for.
-  final func awaitGrant(_ thread: ThreadContext, at band: Band) {
+  /// asks for. `exclusive`: whether it asks to enter alone, for the board.
+  final func awaitGrant(_ thread: ThreadContext, at band: Band, exclusive: Bool) {
     for _ in 0..<Tuning.grantSpins {
       if Parker.isGranted(thread) { return }
       spinHint()
     }
     EffectivePriority.waiting(thread, for: self, at: band) {
-      Blocking.announced(thread, boardWait) {
+      Blocking.announced(thread, boardWait(exclusive: exclusive)) {
         let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)
         if !Parker.sleep(thread, until: first) {
           LongWait.run(thread, for: self) { Parker.sleep(thread, until: $0) }

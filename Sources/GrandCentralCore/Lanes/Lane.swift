@@ -177,6 +177,9 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' is bound to no thread.")
   }
 
+  /// The kind that the board shows. Overridden by HostedQueue, which is not the main queue.
+  var kindOnBoard: Kind { kind }
+
   /// The thread that drains a bound lane; `nil`: none does now. Overridden by Queues/HostedQueue.
   var boundThread: ThreadContext? { ThreadRegistry.mainThread }
 

@@ -141,7 +141,7 @@ extension DispatchQueue {
       // Before it grants, the other thread has called and released the closure: see RemoteCall.
       let call = RemoteCall(waiter: thread, queue: self) { result = Swift.Result { try work() } }
       let band = call.send(to: lane, from: thread, barrier: barrier)
-      lane.awaitGrant(thread, at: band)
+      lane.awaitGrant(thread, at: band, exclusive: barrier)
       call.body = {}
     }
     switch result.unsafelyUnwrapped {
@@ -219,7 +219,7 @@ extension DispatchQueue {
     // The node refers to the call without a retain, until the grant.
     withExtendedLifetime(call) {
       let band = call.send(to: lane, from: thread, barrier: barrier)
-      lane.awaitGrant(thread, at: band)
+      lane.awaitGrant(thread, at: band, exclusive: barrier)
     }
   }
 }

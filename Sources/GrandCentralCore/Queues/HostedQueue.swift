@@ -26,6 +26,8 @@ package final class HostedQueue: DispatchQueue, @unchecked Sendable {
 
   override func wakeBoundThread() { announce(self) }
 
+  override var kindOnBoard: Kind { .serial }
+
   override var boundThread: ThreadContext? {
     // relaxed: an identity that is compared only; a stale one makes no cycle, because the thread
     // must also wait, registered, inside perform().

@@ -157,6 +157,16 @@ func waitOnMainThread() -> Never {
   exit(70)
 }
 
+/// The main thread stays alive in a group, and another thread of the program waits for input, on
+/// which it might leave.
+func keptAliveByThread() -> Never {
+  startThread { announceAndWait() }
+  let group = DispatchGroup()
+  group.enter()
+  group.wait()
+  exit(70)
+}
+
 /// An item of a queue waits for a condition that no thread signals.
 func lockedItem() {
   DispatchQueue(label: "imports").async {
@@ -189,6 +199,53 @@ func deadlockBehindTarget() {
     entered.signal()
     upper.sync {}
   }
+}
+
+/// A reader of a queue waits for an item, which waits to enter that queue alone. Another reader
+/// sleeps.
+func deadlockOfBarrier() {
+  let shared = DispatchQueue(label: "shared", attributes: .concurrent)
+  let other = DispatchQueue(label: "other")
+  let (inside, asked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  let item = DispatchWorkItem {
+    asked.wait()
+    shared.sync(flags: .barrier) {}
+  }
+  other.async(execute: item)
+  shared.async {
+    inside.signal()
+    while true { pause() }
+  }
+  inside.wait()
+  shared.async {
+    asked.signal()
+    item.wait()
+  }
+}
+
+/// A thread that has entered a queue waits for its target. An item of the target waits for another
+/// item, which waits for the first queue.
+func deadlockBelowTarget() {
+  let lower = DispatchQueue(label: "lower")
+  let upper = DispatchQueue(label: "upper", target: lower)
+  let other = DispatchQueue(label: "other")
+  let (inside, entered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  let item = DispatchWorkItem {
+    entered.wait()
+    upper.sync {}
+  }
+  other.async(execute: item)
+  lower.async {
+    inside.signal()
+    item.wait()
+  }
+  inside.wait()
+  startThread { upper.sync {} }
+  // The thread sleeps for the target, and so has entered the upper queue.
+  while !DispatchSnapshot().threads.contains(where: { $0.activity == .waiting && !$0.isWorker }) {
+    usleep(1000)
+  }
+  entered.signal()
 }
 
 /// Closes each descriptor beyond the first three, as a daemon does, with that of the board.
@@ -313,6 +370,9 @@ func printLine(_ text: String) {
     case "crowd": crowd()
     case "exhausted-pool": exhaustedPool()
     case "kept-alive": keptAlive()
+    case "kept-alive-by-thread": keptAliveByThread()
+    case "deadlock-of-barrier": deadlockOfBarrier()
+    case "deadlock-below-target": deadlockBelowTarget()
     case "wait-on-main-thread": waitOnMainThread()
     case "locked-item": lockedItem()
     case "deadlock-behind-target": deadlockBehindTarget()

@@ -1,0 +1,57 @@
+// The words for a snapshot: what a thread is called, waits for and does.
+
+extension Analysis {
+  /// A number of threads and what they do.
+  package static func threads(_ number: Int, _ verb: String) -> String {
+    count(UInt64(number), "thread", verb)
+  }
+
+  static func count(_ number: UInt64, _ noun: String, _ verb: String) -> String {
+    FindingWords.count(number, noun, verb)
+  }
+
+  package func label(_ place: UInt32) -> String {
+    if place == 0 { return "?" }
+    guard let queue = snapshot.queues[place] else { return "queue \(place)" }
+    if queue.label.isEmpty, queue.target != 0, queue.target != place,
+      let target = snapshot.queues[queue.target], target.kind != .global
+    {
+      return "a source of \(target.label)"
+    }
+    return queue.label.isEmpty ? "queue \(place)" : queue.label
+  }
+
+  package func describe(_ thread: ThreadRecord) -> String {
+    FindingWords.thread(thread.id, thread.name)
+  }
+
+  package func waitWords(_ thread: ThreadRecord) -> String {
+    switch thread.activity == .waiting ? thread.wait : .none {
+    case .queue: FindingWords.queue(label(thread.awaitedQueue))
+    case .workItem where thread.awaitedQueue != 0:
+      "a work item of queue '\(label(thread.awaitedQueue))'"
+    case .workItem: "a work item"
+    case .group: "a group"
+    case .semaphore: "a semaphore"
+    case .loop: "the end of concurrentPerform"
+    case .once: "dispatch_once"
+    case .file: "a file"
+    case .none: "a system call"
+    }
+  }
+
+  package func doing(_ thread: ThreadRecord) -> String {
+    let since = duration(age(thread.since))
+    switch thread.activity {
+    case .none, .idle: return "has no work for \(since)"
+    case .waiting: return FindingWords.wait(for: waitWords(thread), age(thread.since))
+    case .running:
+      let verb = isAsleep(thread.id) == true ? "sleeps in a system call" : "runs"
+      guard thread.queue != 0 else { return "\(verb); it last woke \(since) ago" }
+      let time = thread.queueSince == 0 ? "" : " for \(duration(age(thread.queueSince)))"
+      return "\(verb) on queue '\(label(thread.queue))'\(time)"
+    }
+  }
+
+  package func duration(_ nanoseconds: UInt64) -> String { FindingWords.duration(nanoseconds) }
+}
