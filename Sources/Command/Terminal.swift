@@ -1,7 +1,11 @@
 // The terminal while `top` shows its table: a screen of its own, without a cursor, keys at once.
 // Whatever ends the command, the terminal gets its state back: an error, a signal, a fault of the
 // command itself. SIGKILL alone cannot be caught; `reset` helps after it.
-// Signals write their number into a pipe, so one poll(2) waits for keys, signals and time.
+//   given back   signals have their usual effect: nothing is left to restore
+//   taken        endings and others write their number into a pipe, so one poll(2) waits for keys,
+//                signals and time. All other signals that end a process restore the terminal first
+// While the command is stopped, or is in the background, the terminal is given back. So `kill` ends
+// it there, too.
 import Glibc
 
 /// What a wait for the terminal brought.
@@ -22,8 +26,15 @@ private struct SignalState {
 // read.
 private nonisolated(unsafe) let state = UnsafeMutablePointer<SignalState>.allocate(capacity: 1)
 
+/// Signals with which a person or a supervisor ends the command.
 private let endingSignals = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
-private let faults = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+/// All others that end a process: signal(7).
+private let fatalSignals =
+  [
+    SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPOLL, SIGPROF, SIGPWR, SIGSEGV, SIGSTKFLT, SIGSYS,
+    SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+  ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
+private let noticedSignals = [SIGTSTP, SIGCONT, SIGWINCH]
 
 /// Leaves the screen and shows the cursor. Only calls that a signal handler may make.
 private func restoreTerminal() {
@@ -52,8 +63,12 @@ final class Terminal {
     state.pointee.pipe = ends[1]
     // A reader of a pipe that has gone shows in write(2).
     signal(SIGPIPE, SIG_IGN)
-    let handled = endingSignals + (isShown ? [SIGTSTP, SIGCONT, SIGWINCH] : [])
-    for number in handled {
+    if isShown { enter() } else { handle(endingSignals) }
+  }
+
+  /// Makes signals known to wait().
+  private func handle(_ signals: [Int32]) {
+    for number in signals {
       signal(number) { number in
         let saved = errno
         var byte = UInt8(truncatingIfNeeded: number)
@@ -61,15 +76,6 @@ final class Terminal {
         errno = saved
       }
     }
-    if !isShown { return }
-    for number in faults {
-      signal(number) { number in
-        restoreTerminal()
-        signal(number, SIG_DFL)
-        kill(getpid(), number)
-      }
-    }
-    enter()
   }
 
   deinit { leave() }
@@ -79,28 +85,30 @@ final class Terminal {
 
   /// Takes the screen, and keys as they are pressed.
   private func enter() {
+    // Changes nothing, and stops the command until it is in the foreground: tcdrain(3).
+    tcdrain(STDIN_FILENO)
     var settings = termios()
-    if tcgetattr(STDIN_FILENO, &settings) == 0 {
-      state.pointee.settings = settings
-      settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-      state.pointee.isChanged = true
-      tcsetattr(STDIN_FILENO, TCSANOW, &settings)
-    } else {
-      hasInput = false
-      state.pointee.isChanged = true
+    hasInput = tcgetattr(STDIN_FILENO, &settings) == 0
+    state.pointee.settings = settings
+    state.pointee.isChanged = true
+    handle(endingSignals + noticedSignals)
+    for number in fatalSignals {
+      signal(number) { number in
+        restoreTerminal()
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
+      }
     }
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    if hasInput { tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
     _ = writeAll("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l", to: STDOUT_FILENO)
   }
 
   /// Stops the command as ^Z does, and takes the terminal again when it continues.
   func stop() {
     restoreTerminal()
-    signal(SIGTSTP, SIG_DFL)
+    for number in endingSignals + noticedSignals { signal(number, SIG_DFL) }
     kill(getpid(), SIGTSTP)
-    signal(SIGTSTP) { _ in
-      var byte = UInt8(truncatingIfNeeded: SIGTSTP)
-      _ = write(state.pointee.pipe, &byte, 1)
-    }
     enter()
   }
 

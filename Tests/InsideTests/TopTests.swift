@@ -39,7 +39,10 @@ private final class TerminalTop {
   private(set) var text = ""
   private var isOver = false
 
-  init(_ process: pid_t, columns: UInt16 = 100, environment: [String] = []) throws {
+  /// `shell`: runs the command, which it gets as arguments.
+  init(
+    _ process: pid_t, columns: UInt16 = 100, environment: [String] = [], shell: [String] = []
+  ) throws {
     // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which Swift does not import.
     main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var isLocked: Int32 = 0
@@ -53,9 +56,9 @@ private final class TerminalTop {
     _ = ioctl(main, UInt(TIOCSWINSZ), &size)
     command = startChild(
       ["env", "-u", "NO_COLOR", "--default-signal"] + environment
-        + [
-          "setsid", "-c", "\(buildFolder)/grandcentral", "top", "\(process)", "--interval", "0.2",
-        ], input: terminal, output: terminal)
+        + ["setsid", "-c"] + shell
+        + ["\(buildFolder)/grandcentral", "top", "\(process)", "--interval", "0.2"],
+      input: terminal, output: terminal)
   }
 
   deinit {
@@ -147,9 +150,8 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
     #expect(recorded.status == 0, "\(recorded)")
   }
 
-  @Test(arguments: [SIGSEGV, SIGABRT]) func `gives the terminal back after a fault`(
-    _ signal: Int32
-  ) throws {
+  @Test(arguments: [SIGSEGV, SIGABRT, SIGUSR1, SIGALRM, SIGXCPU, SIGSYS, 40])
+  func `gives the terminal back after any other signal`(_ signal: Int32) throws {
     let probe = FloodedProbe()
     let top = try TerminalTop(probe.process, environment: ["SWIFT_BACKTRACE=enable=no"])
     top.read(until: "hot")
@@ -174,6 +176,26 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
     top.press(UInt8(ascii: "q"))
     #expect(top.end().status == 0)
     #expect(top.isUsual)
+  }
+
+  /// A shell with job control stops the command with ^Z, and ends it then.
+  @Test func `ends by a signal while it is stopped, or in the background`() throws {
+    let probe = FloodedProbe()
+    // wait(1) may say once more that the job is stopped, by a status above that of SIGTERM, or that
+    // there is no such job any more.
+    let end = "kill %%; while wait -f %%; [ $? -gt 143 ]; do :; done; echo"
+    let script = """
+      set -m; "$@"; stty -a | grep -ow -e -icanon -e icanon; \(end) ended once.
+      "$@" & wait %%; \(end) ended twice.
+      """
+    let top = try TerminalTop(probe.process, shell: ["bash", "-c", script, "bash"])
+    top.read(until: "hot")
+    top.press(26)
+    top.read(until: "ended once.")
+    #expect(top.text.contains("\nicanon"))
+    top.read(until: "ended twice.")
+    #expect(top.isUsual)
+    _ = top.end()
   }
 
   @Test func `follows the size of the terminal`() throws {
