@@ -68,12 +68,7 @@ package struct Snapshot: Sendable {
       field(BoardLayout.Header.threadCapacity) == UInt64(BoardLayout.threadCapacity),
       field(BoardLayout.Header.queueCapacity) == UInt64(BoardLayout.queueCapacity)
     else {
-      throw InsideError(
-        """
-        The board has another layout (version \(field(BoardLayout.Header.version)), this command \
-        reads \
-        \(BoardLayout.version)). Use the command of the program's own version of Grand Central.
-        """)
+      throw Self.otherLayout(header)
     }
     process = Int(field(BoardLayout.Header.process) & 0x3fff_ffff)
     width = Int(field(BoardLayout.Header.width) & 0xffff)
@@ -96,6 +91,33 @@ package struct Snapshot: Sendable {
     torn = reader.torn
     latest =
       threads.map { max($0.since, $0.queueSince) }.max() ?? field(BoardLayout.Header.made)
+  }
+
+  /// Says which command reads the board.
+  private static func otherLayout(_ header: [UInt64]) -> InsideError {
+    let version = header[BoardLayout.Header.version]
+    let release = text(header.span, at: BoardLayout.Header.release, bytes: 15)
+    let layouts = """
+      its board has layout \(version), and this command, of release \(EngineVersion.text), reads \
+      layout \(BoardLayout.version)
+      """
+    let engine = release.isEmpty ? "Grand Central" : "Grand Central \(release)"
+    if version > BoardLayout.version {
+      return InsideError(
+        """
+        The program runs on a newer engine, \(engine): \(layouts). Use the command that was \
+        installed with the program's library, or install the program's release.
+        """)
+    }
+    if version < BoardLayout.version {
+      return InsideError(
+        """
+        The program runs on an older engine, \(engine): \(layouts). The program was started \
+        before an upgrade, or brings its own library. Restart it on the new library, or use the \
+        command of its release.
+        """)
+    }
+    return InsideError("The board was damaged: its header has other sizes than its layout.")
   }
 
   /// A text of the board, without characters that would steer a terminal.

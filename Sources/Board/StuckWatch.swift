@@ -32,9 +32,13 @@ package final class StuckWatch: @unchecked Sendable {
   package static func begin(
     after: UInt64, handler: @escaping Handler
   ) -> (observer: BoardObserver, error: Int32) {
-    let watch = StuckWatch(after: after, handler: handler)
-    let observer = BoardObserver(gap: max(after / 8, 1_000_000)) { watch.look() }
+    let observer = observer(after: after, handler: handler)
     return (observer, BlackBox.shared.watch.add(observer))
+  }
+
+  fileprivate static func observer(after: UInt64, handler: @escaping Handler) -> BoardObserver {
+    let watch = StuckWatch(after: after, handler: handler)
+    return BoardObserver(gap: max(after / 8, 1_000_000)) { watch.look() }
   }
 
   /// Reports that the watch has no thread.
@@ -104,27 +108,26 @@ extension Snapshot {
 /// calls it, where this module is linked.
 @c(gc_board_was_made)
 public func boardWasMade() {
-  let watch = BlackBox.shared.watch
-  // relaxed: decides only which thread asks.
-  if !watch.isEnvironmentRead.exchange(true, ordering: .relaxed) { readEnvironment() }
-  watch.begin()
+  let error = BlackBox.shared.watch.begin(withEnvironment: observerOfEnvironment)
+  StuckWatch.reportRefusal(error, of: "The watch for what is stuck")
 }
 
-private func readEnvironment() {
-  guard let raw = getenv("GRANDCENTRAL_DUMP_AFTER") else { return }
+/// The observer that the environment asks for; `nil`: it asks for none.
+private func observerOfEnvironment() -> BoardObserver? {
+  guard let raw = getenv("GRANDCENTRAL_DUMP_AFTER") else { return nil }
   let text = String(cString: raw)
   guard let seconds = Double(text), seconds > 0, seconds < 1e9 else {
-    return report(
+    report(
       .settingIgnored,
       "GRAND CENTRAL: GRANDCENTRAL_DUMP_AFTER='\(text)' is no positive number of seconds and is ignored."
     )
+    return nil
   }
-  let (_, error) = StuckWatch.begin(after: UInt64(seconds * 1e9)) { dump, _ in
+  return StuckWatch.observer(after: UInt64(seconds * 1e9)) { dump, _ in
     report(
       .stuck,
       "GRAND CENTRAL: process \(dump.analysis.snapshot.process) is stuck.\n"
         + dump.text(all: false, style: Style(isColoured: false)))
     return nil
   }
-  StuckWatch.reportRefusal(error, of: "GRANDCENTRAL_DUMP_AFTER")
 }

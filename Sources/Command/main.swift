@@ -1,5 +1,6 @@
 // The command `grandcentral`: shows the queues and threads of programs that run on this engine.
 import Glibc
+import GrandCentralCore
 import GrandCentralInside
 
 let usage = """
@@ -121,7 +122,7 @@ switch arguments.first {
 case "--help", "-h", "help":
   printAll(usage)
 case "--version":
-  printAll("grandcentral \(version)\n")
+  printAll("grandcentral \(EngineVersion.text)\n")
 case "ps":
   if arguments.count > 1 { failUsage("ps takes no arguments.") }
   let processes = Processes.all()

@@ -118,6 +118,40 @@ private let scenes = [
     #expect(recent.output.hasPrefix("Nothing is stuck."), "\(recent.output)")
   }
 
+  /// The board's version is patched: a command and a program of two releases.
+  @Test(arguments: [("\\004", "newer engine"), ("\\002", "older engine")])
+  func `says which command reads a board of another release`(_ byte: String, _ word: String) {
+    let probe = HangingProbe("blocked")
+    _ = dump(probe, until: "Queue 'stuck'")
+    let board = runChild([
+      "sh", "-c",
+      """
+      for file in /proc/\(probe.process)/fd/*; do
+        case $(readlink $file) in /memfd:grandcentral*) echo $file ;; esac
+      done
+      """,
+    ]).lines[0]
+    let patched = runChild([
+      "sh", "-c", "printf '\(byte)' | dd of=\(board) bs=1 seek=8 conv=notrunc",
+    ])
+    #expect(patched.status == 0, "\(patched)")
+    let command = "\(buildFolder)/grandcentral"
+    for arguments in [
+      ["dump", "\(probe.process)"], ["top", "\(probe.process)", "--once"],
+      ["record", "\(probe.process)", "--seconds", "1", "-o", "/dev/null"],
+    ] {
+      let result = runChild([command] + arguments)
+      #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+      #expect(result.errors.contains(word), "\(result)")
+      #expect(result.errors.contains(/Grand Central \d+\.\d+\.\d+: its board has layout/))
+      #expect(result.errors.contains("release"))
+    }
+    // None of them has written to a board that it does not know.
+    let control = runChild(["od", "-An", "-tu8", "-j512", "-N8", board])
+    #expect(control.output.filter { !$0.isWhitespace } == "0", "\(control)")
+    #expect(runChild([command, "ps"]).output.contains("\(probe.process)"))
+  }
+
   @Test func `finds the forgotten leave of a main thread that no event can wake`() {
     let probe = HangingProbe("wait-on-main-thread")
     let line = "Suspected forgotten leave: 1 thread waits for a group, and no thread has"

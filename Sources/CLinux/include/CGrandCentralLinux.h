@@ -34,6 +34,7 @@ typedef struct gc_thread {
   bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
   uint32_t locks;          // depth inside the fork gate, see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
+  uint32_t submissions;    // number of items submitted while samples are taken: see gc_is_sample()
   void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
   void *_Nullable events;  // the writer of the thread's events: see BlackBox/EventWriter
   struct gc_thread *_Nullable next_free;
@@ -427,8 +428,13 @@ struct gc_board_page {
   _Alignas(GC_BOARD_PAGE_BYTES) uint64_t words[GC_BOARD_PAGE_BYTES / 8];
 };
 __attribute__((visibility("hidden"))) extern struct gc_board_page gc_board_page;
-// The word that says what the engine records, which other processes set: see BlackBox/EventLayout.
+// The word that says what the engine records, which other processes set, and the next one, until
+// when: see BlackBox/EventLayout. The level is the lowest byte.
 #define GC_EVENT_CONTROL 64
+#define GC_EVENT_LEASE 65
+#define GC_EVENT_LEVEL 0xff
+#define GC_EVENT_SAMPLED 2
+#define GC_SAMPLE_INTERVAL 64
 // Relaxed: the word alone matters, and a stale value delays a recording by nanoseconds.
 static inline uint64_t gc_event_control_now(void) {
   return __atomic_load_n(&gc_board_page.words[GC_EVENT_CONTROL], __ATOMIC_RELAXED);
@@ -443,6 +449,19 @@ static inline bool gc_records_events(void) {
 #else
   return __builtin_expect(gc_event_control_now() != 0, 0);
 #endif
+}
+// Whether the word asks for samples alone.
+static inline bool gc_records_samples(void) {
+  return (gc_event_control_now() & GC_EVENT_LEVEL) == GC_EVENT_SAMPLED;
+}
+// Counts another item that the calling thread submits. Whether it is a sample: one in 64 is.
+static inline bool gc_is_sample(gc_thread *_Nonnull self) {
+  return ++self->submissions % GC_SAMPLE_INTERVAL == 0;
+}
+// The time from which on nothing is recorded, as events count it. Relaxed: a stale lease ends the
+// recording late, or lets an event out.
+static inline uint64_t gc_event_lease_now(void) {
+  return __atomic_load_n(&gc_board_page.words[GC_EVENT_LEASE], __ATOMIC_RELAXED);
 }
 // CLOCK_MONOTONIC in nanoseconds, and as of the kernel's last tick.
 uint64_t gc_monotonic(void);

@@ -3,8 +3,9 @@
 //                                      waits, or submits to a suspended queue
 //   closed ─open→ refused              the system gives no memory: the engine works without a board
 //   address, refused ─fork→ closed     in the child, which does not inherit the mapping
-// `generation` counts the boards: a lane or a thread whose number is older has no record on this
-// board. Any thread may read both words; they change in the child of a fork alone, once open.
+// `generation` counts the boards of a process and of its parents: a lane or a thread whose number
+// is older has no record on this board. It is not that of ForkGate, whose address costs a call of
+// swift_once(). Any thread may read both words; once open, they change in a forked child alone.
 // The slots of threads are given under the lock. A slot keeps its writer, and with it the turn, so
 // that the turns of a record grow from one thread to the next.
 import CGrandCentralLinux
@@ -42,11 +43,14 @@ package final class BlackBox: @unchecked Sendable {
   private var writersMade = 0
   private var limits = (width: 0, maxThreads: 0)
   private var isForkParticipant = false
-  /// Returns the address of the client's code in a node; 0: unknown. Set with the engine's runtime,
-  /// before there are items.
-  private(set) var codeReader: (WorkNode) -> UInt = { _ in 0 }
+  /// Returns the address of the client's code in a node, which it gets as its address; 0: unknown.
+  /// A C function, because to call a closure counts references.
+  typealias CodeReader = @convention(c) (UnsafeMutableRawPointer) -> UInt
+  // SAFETY: set with the engine's runtime, before there are items.
+  private(set) nonisolated(unsafe) static var codeReader: CodeReader = { _ in 0 }
   /// The function that calls a C block, which it gets as its context; 0: there are no blocks.
-  private(set) var blockCaller: UInt = 0
+  // SAFETY: set while the process has one thread.
+  private(set) nonisolated(unsafe) static var blockCaller: UInt = 0
 
   /// The number of this process's current board.
   @inline(__always)
@@ -80,10 +84,10 @@ package final class BlackBox: @unchecked Sendable {
   }
 
   /// Sets how a recording finds the client's code in a node.
-  static func setCodeReader(_ reader: @escaping (WorkNode) -> UInt) { shared.codeReader = reader }
+  static func setCodeReader(_ reader: @escaping CodeReader) { codeReader = reader }
 
   /// Sets the function that calls blocks. Call while the process has one thread.
-  package static func setBlockCaller(_ function: UInt) { shared.blockCaller = function }
+  package static func setBlockCaller(_ function: UInt) { blockCaller = function }
 
   /// Registers the board for forks, once. A program that only waits for a semaphore has a board
   /// and no engine otherwise, so the one that comes first registers it.
@@ -152,6 +156,12 @@ package final class BlackBox: @unchecked Sendable {
     let name = Self.nameWords(ofProgram: true)
     set(BoardLayout.Header.name, name.0)
     set(BoardLayout.Header.name + 1, name.1)
+    var release: (UInt64, UInt64) = (0, 0)
+    withUnsafeMutableBytes(of: &release) {
+      $0.copyBytes(from: EngineVersion.text.utf8.prefix(15))
+    }
+    set(BoardLayout.Header.release, release.0)
+    set(BoardLayout.Header.release + 1, release.1)
     set(EventLayout.lease, UInt64.max)
     set(EventLayout.control, Self.controlFromEnvironment())
     // releasing: a reader that sees the mark sees the header.
@@ -246,6 +256,17 @@ extension BlackBox: ForkParticipant {
   /// The child has no board until it needs one. The parent's writers are leaked: they are small,
   /// and a thread of the parent may have been inside one.
   package func afterFork() {
+    forgetBoard()
+    #if !GRANDCENTRAL_MODEL
+      gc_board_leave_to_parent()
+    #endif
+  }
+
+  /// The steps of afterFork() that use types, on the process's own words: there is no board before
+  /// the registration, so there is nothing to forget.
+  package func rehearseFork() { forgetBoard() }
+
+  private func forgetBoard() {
     currentThread().pointee.board = nil
     currentThread().pointee.events = nil
     eventChunks.forget()
@@ -255,15 +276,5 @@ extension BlackBox: ForkParticipant {
     watch.afterFork()
     Self.generationWord.wrappingAdd(1, ordering: .relaxed)
     Self.memory.store(0, ordering: .relaxed)
-    #if !GRANDCENTRAL_MODEL
-      gc_board_leave_to_parent()
-    #endif
-  }
-
-  package func rehearseFork() {
-    Self.generationWord.wrappingAdd(0, ordering: .relaxed)
-    _ = Self.memory.load(ordering: .relaxed)
-    freeWriters = []
-    _ = currentThread()
   }
 }

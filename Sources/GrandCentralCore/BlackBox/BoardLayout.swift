@@ -6,6 +6,9 @@
 //   events         see EventLayout
 // All words have 64 bits in the order of the machine's bytes. A record's word 0 is its turn: see
 // BoardRecord.
+// `version` changes if a word moves, or means something else. A word that was 0 may get a meaning
+// without that. The words of the header up to `process`, and `release`, never move, so that each
+// command can say which other one reads a board (Docs/Inside.md, "Upgrades").
 
 package enum BoardLayout {
   /// "GCBOARD1" as the machine reads it.
@@ -48,6 +51,8 @@ package enum BoardLayout {
     package static var name: Int { 11 }
     /// The number of the first queue record that was never used; 0: not known.
     package static var queuesUsed: Int { 13 }
+    /// The version of the engine, a text of two words.
+    package static var release: Int { 14 }
   }
 
   /// The words of a thread's record.

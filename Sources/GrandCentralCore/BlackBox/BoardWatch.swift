@@ -37,7 +37,7 @@ package final class BoardWatch: @unchecked Sendable {
   private var observers: [BoardObserver] = []
   private var hasThread = false
   /// Whether the environment was asked for an observer: see Sources/Board.
-  package let isEnvironmentRead = Atomic<Bool>(false)
+  private var isEnvironmentRead = false
 
   /// Adds an observer, which first looks at once. Any thread that holds no lock.
   ///
@@ -45,6 +45,21 @@ package final class BoardWatch: @unchecked Sendable {
   ///   next call tries again.
   package func add(_ observer: BoardObserver) -> Int32 {
     lock.withLock { observers.append(observer) }
+    return begin()
+  }
+
+  /// Adds the observer that the environment asks for, if any, and starts the thread if needed. Call
+  /// when the board has been made. The environment is read once, also for forked children,
+  /// which have the parent's observers: under the lock, so that a fork comes before it is read or
+  /// after the observer was added.
+  ///
+  /// - Returns: as add().
+  package func begin(withEnvironment read: () -> BoardObserver?) -> Int32 {
+    lock.withLock {
+      if isEnvironmentRead { return }
+      isEnvironmentRead = true
+      if let observer = read() { observers.append(observer) }
+    }
     return begin()
   }
 

@@ -28,10 +28,10 @@ package enum EventLayout {
   package static var control: Int { Int(GC_EVENT_CONTROL) }
   /// The time in ticks from which on nothing is recorded. A recorder that is killed cannot clear
   /// the control word.
-  package static var lease: Int { 65 }
+  package static var lease: Int { Int(GC_EVENT_LEASE) }
   /// The number of recordings that there have been.
   package static var recordings: Int { 66 }
-  package static var levelMask: UInt64 { 0xff }
+  package static var levelMask: UInt64 { UInt64(GC_EVENT_LEVEL) }
   /// Ticks are those of the processor's counter; otherwise nanoseconds.
   package static var countsTicks: UInt64 { 0x100 }
   /// The number of the recording, from this bit on. Each recorder counts it up, so that threads
@@ -67,7 +67,7 @@ package enum EventLayout {
   /// The most frames of a stack.
   package static var maxFrames: Int { 16 }
   /// One item in this number is recorded at the level `sampled`.
-  package static var sampleInterval: UInt32 { 64 }
+  package static var sampleInterval: UInt32 { UInt32(GC_SAMPLE_INTERVAL) }
 
   package static func head(_ kind: EventKind, detail: UInt8 = 0, ticks: UInt64) -> UInt64 {
     ticks << 8 | UInt64(detail & 7) << 4 | UInt64(kind.rawValue)
@@ -116,7 +116,7 @@ package enum EventKind: UInt8, Sendable {
 package enum EventLevel: UInt8, Sendable {
   /// No events; the board alone.
   case board = 0
-  /// One item in 64.
+  /// One item in 64. `GC_EVENT_SAMPLED`.
   case sampled = 2
   /// Every item and every wait.
   case items = 3

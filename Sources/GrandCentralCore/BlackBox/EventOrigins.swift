@@ -27,8 +27,9 @@ struct OriginNotes {
 
 extension BlackBox {
   /// Records from where the calling thread submits its next item, unless the chunk says so already.
-  /// That item's submission finds room in the same chunk.
-  @inline(__always)
+  /// That item's submission finds room in the same chunk. Not inlined: its frame would cost levels
+  /// that walk no stack.
+  @inline(never)
   static func recordOrigin(
     _ control: UInt64, _ writer: UnsafeMutablePointer<EventWriter>, _ thread: ThreadContext,
     _ now: UInt64

@@ -1,8 +1,9 @@
 // Room: BlackBox/EventWriter. What a thread records while another process asks for it: items that
 // are submitted, start and end, waits, and new queues.
-// A fast path loads the control word, which another process sets (EventLayout), and calls these
-// functions only if it is not 0. Each decides by the level, and stops when the lease has ended. No
-// system call is made beyond the clock, and no memory is allocated but the thread's writer.
+// A fast path loads the control word, which another process sets (EventLayout). If the word asks
+// for samples, the path counts, or looks at the node's mark. It calls these functions for an item
+// that is recorded. Each decides by the level, and stops when the lease has ended. No system call
+// is made beyond the clock, and no memory is allocated but the thread's writer.
 // An event is lost if threads have all chunks, or if a chunk is recycled before it is read.
 // A thread keeps its writer until it ends, also while it has no chunk: a function that records an
 // event may record another one on the way, such as that of a queue that gets its place.
@@ -14,8 +15,6 @@ struct EventWriter {
   /// The chunk's number; `nil`: the thread has none, and `used` leaves no room in it.
   var index: Int?
   var used: Int
-  /// Items that were submitted while samples are taken.
-  var seen: UInt32 = 0
   /// The code that the chunk names for the items that start, or 0.
   var code: UInt = 0
   /// The control word for which the chunk names code and stacks.
@@ -25,10 +24,17 @@ struct EventWriter {
 }
 
 extension WorkNode {
+  /// Whether a recording shows the submission of the node by the calling thread.
+  @inline(__always)
+  func isRecorded(from thread: ThreadContext) -> Bool {
+    if !gc_records_events() { return false }
+    return !gc_records_samples() || traits.isDisjoint(with: .noItem) && gc_is_sample(thread)
+  }
+
   /// Runs a node that a queue has reached, and records it if it is an item.
   @inline(__always)
   func runItem(of queue: UnsafeMutableRawPointer?, on thread: ThreadContext) {
-    if gc_records_events() {
+    if gc_records_events(), !gc_records_samples() || traits.contains(.sampled) {
       BlackBox.runRecorded(self, of: queue, on: thread)
     } else {
       run(on: thread)
@@ -56,33 +62,27 @@ extension BlackBox {
 
   /// The time of an event; `nil` if the lease has ended.
   @inline(__always)
-  private static func ticks(_ control: UInt64, _ start: UnsafeMutableRawPointer) -> UInt64? {
+  private static func ticks(_ control: UInt64) -> UInt64? {
     let now = gc_ticks(control & EventLayout.countsTicks != 0)
-    // relaxed: a stale lease ends the recording late or lets an event out.
-    return now <= words(at: start)[EventLayout.lease].load(ordering: .relaxed) ? now : nil
+    return now <= gc_event_lease_now() ? now : nil
   }
 
   // MARK: Items
 
-  /// Records that the calling thread is about to submit `node`, unless the node is no item.
-  @inline(never)
+  /// Records that the calling thread is about to submit `node`, unless the node is no item. Call if
+  /// isRecorded(). `place`: that of the queue.
+  @inline(__always)
   static func recordSubmission(
-    of node: WorkNode, to queue: UnsafeMutableRawPointer, from thread: ThreadContext
+    of node: WorkNode, place: @autoclosure () -> UInt32, from thread: ThreadContext
   ) {
     let control = gc_event_control_now()
     let traits = node.traits
-    guard level(control) >= UInt64(EventLevel.sampled.rawValue), let start,
-      traits.isDisjoint(with: [.lane, .carried, .waiter]),
-      let writer = eventWriter(of: thread)
+    guard level(control) != 0, traits.isDisjoint(with: .noItem),
+      let writer = eventWriter(of: thread), let now = ticks(control)
     else { return }
-    if level(control) < everything {
-      writer.pointee.seen &+= 1
-      guard writer.pointee.seen % EventLayout.sampleInterval == 0 else { return }
-      node.traits = traits.union(.sampled)
-    }
-    guard let now = ticks(control, start) else { return }
+    if level(control) < everything { node.traits = traits.union(.sampled) }
     // First: the queue may get its place now, and record that.
-    let place = place(of: queue)
+    let place = place()
     if level(control) > everything { recordOrigin(control, writer, thread, now) }
     append(
       EventLayout.head(.submit, detail: traits.qos.rank.rawValue, ticks: now),
@@ -96,35 +96,29 @@ extension BlackBox {
   ) {
     let control = gc_event_control_now()
     let traits = node.traits
-    guard traits.isDisjoint(with: [.lane, .carried, .wrapper]),
-      level(control) >= everything || traits.contains(.sampled), let start,
-      let now = ticks(control, start), let writer = eventWriter(of: thread)
+    guard traits.isDisjoint(with: [.lane, .carried, .wrapper]), level(control) != 0,
+      level(control) >= everything || traits.contains(.sampled),
+      let writer = eventWriter(of: thread), let now = ticks(control)
     else { return node.run(on: thread) }
     let band = PackedQoS(rawValue: thread.pointee.qos).rank
     let (place, isSource) = queue.map { placeOfItems(of: $0) } ?? (0, false)
-    let code = isSource ? 0 : shared.codeReader(node)
+    let code = isSource ? 0 : codeReader(node.raw)
     // Both events go into one chunk: a chunk says for itself what its items run.
     if room(for: 4, in: writer, thread, now) == nil { return node.run(on: thread) }
     noteRecording(control, writer)
     if code != writer.pointee.code {
       writer.pointee.code = code
-      append(
-        EventLayout.head(.code, ticks: now), EventLayout.item(UInt64(code), place: 0), to: writer,
-        thread, now)
+      appendUnchecked(
+        EventLayout.head(.code, ticks: now), EventLayout.item(UInt64(code), place: 0), to: writer)
     }
-    append(
+    appendUnchecked(
       EventLayout.head(isSource ? .sourceStart : .start, detail: band.rawValue, ticks: now),
-      EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place), to: writer, thread, now)
+      EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place), to: writer)
     node.run(on: thread)
     record(.end, on: thread)
   }
 
-  // SAFETY: a queue that runs or receives an item is alive, and so is its caller's reference.
-  @inline(__always)
-  private static func place(of queue: UnsafeMutableRawPointer) -> UInt32 {
-    Unmanaged<DispatchObject>.fromOpaque(queue)._withUnsafeGuaranteedRef { $0.placeOnBoard() }
-  }
-
+  // SAFETY: a queue that runs an item is alive, and so is its caller's reference.
   /// The place of the queue on which an item runs: for an event of a source, that of its target.
   @inline(__always)
   private static func placeOfItems(of queue: UnsafeMutableRawPointer)
@@ -138,8 +132,7 @@ extension BlackBox {
   static func recordTimer(lateBy nanoseconds: UInt64, place: UInt32) {
     let control = gc_event_control_now()
     let thread = currentThread()
-    guard level(control) != 0, let start, let now = ticks(control, start),
-      let writer = eventWriter(of: thread)
+    guard level(control) != 0, let writer = eventWriter(of: thread), let now = ticks(control)
     else { return }
     append(
       EventLayout.head(.timer, ticks: now),
@@ -148,14 +141,15 @@ extension BlackBox {
   }
 
   /// Records an event of one word.
+  @inline(__always)
   private static func record(_ kind: EventKind, on thread: ThreadContext) {
     let control = gc_event_control_now()
-    guard level(control) != 0, let start, let now = ticks(control, start),
-      let writer = eventWriter(of: thread), let index = room(for: 1, in: writer, thread, now)
+    guard level(control) != 0, let writer = eventWriter(of: thread), let now = ticks(control),
+      let index = room(for: 1, in: writer, thread, now)
     else { return }
     writer.pointee.chunk.put(EventLayout.head(kind, ticks: now), at: index)
-    writer.pointee.used = index + 1
-    writer.pointee.chunk.publish(index + 1)
+    writer.pointee.used = index &+ 1
+    writer.pointee.chunk.publish(index &+ 1)
   }
 
   // MARK: Waits and queues
@@ -163,8 +157,8 @@ extension BlackBox {
   @inline(never)
   static func recordWait(_ wait: BoardWait, of thread: ThreadContext) {
     let control = gc_event_control_now()
-    guard level(control) >= everything, let start, let now = ticks(control, start),
-      let writer = eventWriter(of: thread)
+    guard level(control) >= everything, let writer = eventWriter(of: thread),
+      let now = ticks(control)
     else { return }
     var held: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     let count = withUnsafeMutableBytes(of: &held) { collectHeld(by: thread, into: $0) }
@@ -195,8 +189,7 @@ extension BlackBox {
     let control = gc_event_control_now()
     let thread = currentThread()
     var label = label
-    guard level(control) != 0, let start, let now = ticks(control, start),
-      let writer = eventWriter(of: thread)
+    guard level(control) != 0, let writer = eventWriter(of: thread), let now = ticks(control)
     else { return }
     label.withUTF8 { bytes in
       var rest = bytes.prefix(BoardLayout.Queue.maxLabelBytes)
@@ -273,7 +266,7 @@ extension BlackBox {
     _ now: UInt64
   ) -> Int? {
     let used = writer.pointee.used
-    if used + count <= EventLayout.chunkWords { return used }
+    if used &+ count <= EventLayout.chunkWords { return used }
     return changeChunk(of: writer, thread, now) ? writer.pointee.used : nil
   }
 
@@ -303,12 +296,21 @@ extension BlackBox {
     _ head: UInt64, _ item: UInt64, to writer: UnsafeMutablePointer<EventWriter>,
     _ thread: ThreadContext, _ now: UInt64
   ) {
-    guard let index = room(for: 2, in: writer, thread, now) else { return }
+    guard room(for: 2, in: writer, thread, now) != nil else { return }
+    appendUnchecked(head, item, to: writer)
+  }
+
+  /// Appends an event for which room() has found room.
+  @inline(__always)
+  private static func appendUnchecked(
+    _ head: UInt64, _ item: UInt64, to writer: UnsafeMutablePointer<EventWriter>
+  ) {
+    let index = writer.pointee.used
     let chunk = writer.pointee.chunk
     chunk.put(head, at: index)
-    chunk.put(item, at: index + 1)
-    writer.pointee.used = index + 2
-    chunk.publish(index + 2)
+    chunk.put(item, at: index &+ 1)
+    writer.pointee.used = index &+ 2
+    chunk.publish(index &+ 2)
   }
 
   /// Gives the chunk of a thread that ends back.

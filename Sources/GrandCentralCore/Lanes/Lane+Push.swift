@@ -12,13 +12,13 @@ extension Lane {
   @inline(__always)
   final func submitInline(_ node: WorkNode, from thread: ThreadContext) {
     // The rare case is a call of its own, so that the common one saves no registers.
-    if gc_records_events() { return submitRecorded(node, from: thread) }
+    if node.isRecorded(from: thread) { return submitRecorded(node, from: thread) }
     pass(node, from: thread)
   }
 
   @inline(never)
   private final func submitRecorded(_ node: WorkNode, from thread: ThreadContext) {
-    BlackBox.recordSubmission(of: node, to: address, from: thread)
+    BlackBox.recordSubmission(of: node, place: shownPlace, from: thread)
     pass(node, from: thread)
   }
 

@@ -191,6 +191,7 @@ public class _Lane: DispatchObject {
   }
 
   override final func placeOnBoard() -> UInt32 { shownPlace }
+  override func placeOfItems() -> (place: UInt32, isSource: Bool) { (shownPlace, false) }
 
   override final func changeTarget(to queue: DispatchObject?) {
     retarget(to: queue.map { unsafeDowncast($0, to: Lane.self) } ?? defaultTarget)

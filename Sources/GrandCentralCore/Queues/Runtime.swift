@@ -31,7 +31,7 @@ final class Runtime: @unchecked Sendable {
       pool.rootOfBand[Pool.overcommitRoots + index] =
         Unmanaged.passUnretained(overcommitRoots[index]).toOpaque()
     }
-    BlackBox.setCodeReader { $0.clientCode }
+    BlackBox.setCodeReader { WorkNode($0).clientCode }
     pool.whenRetriesBegin = { [main] in main.joinRetry() }
     ThreadRegistry.setExitHandler {
       NodeCache.drain($0)

@@ -154,22 +154,21 @@ extension WorkNode {
     let own = unsafeBitCast(entry, to: UInt.self)
     // No list of entries: it would be allocated.
     func isOwn(_ entry: Entry) -> Bool { unsafeBitCast(entry, to: UInt.self) == own }
-    if isOwn(Self.itemEntry) || isOwn(Self.memberItemEntry), let context {
-      // SAFETY: the node's reference.
-      return Unmanaged<DispatchWorkItem>.fromOpaque(context)
-        ._withUnsafeGuaranteedRef { $0.clientCode }
+    if isOwn(Self.closureEntry) || isOwn(Self.functionEntry) || isOwn(Self.memberEntry)
+      || isOwn(Self.memberFunctionEntry)
+    {
+      let code = load(16, as: UInt.self)
+      return Self.code(behind: code, load(24, as: UnsafeMutableRawPointer?.self))
     }
-    guard
-      isOwn(Self.closureEntry) || isOwn(Self.functionEntry) || isOwn(Self.memberEntry)
-        || isOwn(Self.memberFunctionEntry)
-    else { return 0 }
-    let code = load(16, as: UInt.self)
-    return Self.code(behind: code, load(24, as: UnsafeMutableRawPointer?.self))
+    guard isOwn(Self.itemEntry) || isOwn(Self.memberItemEntry), let context else { return 0 }
+    // SAFETY: the node's reference.
+    return Unmanaged<DispatchWorkItem>.fromOpaque(context)
+      ._withUnsafeGuaranteedRef { $0.clientCode }
   }
 
   /// The code of a block that `function` calls; otherwise `function`.
   static func code(behind function: UInt, _ context: UnsafeMutableRawPointer?) -> UInt {
-    guard function == BlackBox.shared.blockCaller, let context else { return function }
+    guard function == BlackBox.blockCaller, let context else { return function }
     // The invoke pointer of the literal: Block-ABI-Apple.
     return context.load(fromByteOffset: 16, as: UInt.self)
   }

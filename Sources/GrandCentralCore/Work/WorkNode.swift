@@ -163,6 +163,8 @@ struct WorkTraits: OptionSet, Sendable {
   static let overcommit = WorkTraits(rawValue: 32)
   static let wrapper = WorkTraits(rawValue: 64)
   static let sampled = WorkTraits(rawValue: 128)
+  /// The node is no item that a client submits.
+  static let noItem = WorkTraits(rawValue: 14)
 
   @inlinable @inline(__always)
   init(qos: PackedQoS, barrier: Bool = false) {

@@ -22,6 +22,8 @@ struct ForkTests {
 
   @Test func `may be the first to use queues after a wait for a semaphore`() { run("waited") }
 
+  @Test func `has the observer that the parent was about to add`() { run("environment") }
+
   @Test func `continues after the item that forked`() { run("worker") }
 
   @Test func `continues after the event handler that forked`() { run("handler") }

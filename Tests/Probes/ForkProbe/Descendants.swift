@@ -88,6 +88,32 @@ func forksOnly(_ words: [String]) {
   parentContinues()
 }
 
+/// One thread forks while another one asks the environment for an observer of the board. The child
+/// has the observer, as the parent has.
+func besideEnvironment(_ words: [String]) {
+  // The handlers of forks, and no board.
+  _ = DispatchQueue.global()
+  let looked = Latch()
+  let observer = BoardObserver(gap: 1_000_000) {
+    looked.open()
+    return nil
+  }
+  nonisolated(unsafe) var forker: TestThread?
+  let error = BlackBox.shared.watch.begin(withEnvironment: {
+    forker = TestThread("forker") {
+      fork("while the environment is read") {
+        DispatchQueue(label: "child").async {}
+        check(looked.wait(), "the observer looks at the child's board")
+      }
+    }
+    while gc_fork_seen_closer() == 0 { sched_yield() }
+    return observer
+  })
+  check(forker?.join() == true, "the child has ended")
+  parentContinues()
+  check(looked.wait() && error == 0, "the observer looks at the parent's board")
+}
+
 /// What waits only for the forking thread is in both processes.
 func notifications(_ words: [String]) {
   let (left, ended) = (Latch(), Latch())

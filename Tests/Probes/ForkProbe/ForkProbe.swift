@@ -18,7 +18,7 @@ import TestSupport
     // thread holds such a lock during the fork, a child that then uses something for the first time
     // waits for ever. So everything is used once here, and no thread is still busy with its end.
     _ = (firstProcess, deadlineSeconds)
-    if !["unused", "waited", "program-handler"].contains(name) { useEverything() }
+    if !["unused", "waited", "program-handler", "environment"].contains(name) { useEverything() }
     waitUntilOthersSleep()
     run(words.dropFirst().map(String.init))
     finish()
@@ -33,7 +33,7 @@ import TestSupport
     "run-loop": runLoopDescriptor, "numbers": reusedNumbers, "program-handler": programHandler,
     "caught": caughtAtTheGate, "notifications": notifications, "semaphore": sharedSemaphore,
     "forks": forksOnly, "waited": afterWaitAlone, "cancelled-timers": cancelledTimers,
-    "last-thread": lastThreadEnds,
+    "last-thread": lastThreadEnds, "environment": besideEnvironment,
   ]
 }
 
