@@ -145,7 +145,8 @@ let package = Package(
       path: "Tests/Probes/HangProbe", swiftSettings: language),
     // Programs to record.
     .executableTarget(
-      name: "RecordProbe", dependencies: ["GrandCentral"],
+      name: "RecordProbe",
+      dependencies: ["GrandCentral", "GrandCentralCore", "GrandCentralInside"],
       path: "Tests/Probes/RecordProbe", swiftSettings: language),
     .executableTarget(
       name: "ClockProbe", dependencies: ["GrandCentral", clock, testSupport],

@@ -202,7 +202,8 @@ package final class Top {
     where thread.activity != .idle && thread.queue != 0 {
       let key = Key(place: thread.queue, band: 0)
       var row = row(key)
-      row.now += (row.now.isEmpty ? "" : ", ") + "\(thread.name) " + words(thread, dump.analysis)
+      let words = words(thread, dump.analysis)
+      row.now += (row.now.isEmpty ? "" : ", ") + thread.name + (words.isEmpty ? "" : " \(words)")
       rows[key] = row
     }
     return rows.values.sorted { ($1.busy, $1.items, $0.label) < ($0.busy, $0.items, $1.label) }

@@ -29,7 +29,7 @@ def find():
 class Page:
     """A page of a browser of its own. Use it as a context."""
 
-    def __init__(self, width=1280, height=800, dark=False, touch=False):
+    def __init__(self, width=1280, height=800, dark=False, touch=False, scale=1):
         self.folder = tempfile.mkdtemp(prefix="grandcentral-chromium-")
         out_read, out_write = os.pipe()
         in_read, in_write = os.pipe()
@@ -57,8 +57,8 @@ class Page:
         self.session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=touch)
+        self.scale, self.touch = scale, touch
+        self.resize(width, height)
         if touch:
             self.call("Emulation.setTouchEmulationEnabled", enabled=True)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -113,6 +113,11 @@ class Page:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
             self.note(answer)
+
+    def resize(self, width, height):
+        """Changes the size of the page. A point of the page has `scale` pixels of the picture."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=self.scale, mobile=self.touch)
 
     def open(self, path):
         """Opens a file and waits until it is loaded."""

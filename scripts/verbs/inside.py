@@ -6,7 +6,8 @@
 Builds the command and the probes, in release by default. Measures how soon `dump` prints its first
 line, also with 10,000 queues and 1,000 threads, and its CPU time; counts, with strace(1), the
 system calls that the program makes meanwhile; and how many pages the board of an idle process has,
-how many bytes an item takes in each format, and what recording adds to an item. Times are medians
+how many bytes an item takes in each format, and what recording adds to an item: its levels alternate
+in one process. `scripts/dev instructions recorded` counts the instructions of that. Times are medians
 of N runs, and are printed, not checked. The exit status is 1 if the program makes a system call.
 """
 import argparse
@@ -19,40 +20,12 @@ import sys
 import tempfile
 import time
 
-from libraries import ROOT
-
-PRODUCTS = ("grandcentral", "HangProbe", "RecordProbe")
-
-
-def build(configuration):
-    """Builds the programs, and returns their folder."""
-    for product in PRODUCTS:
-        subprocess.run(["swift", "build", "-c", configuration, "--product", product], cwd=ROOT,
-                       check=True, stdout=subprocess.DEVNULL)
-    return os.path.join(ROOT, ".build", configuration)
-
+import probes
 
 def processor_seconds():
     """The CPU time of the children that have ended: of user and system, only the sum is exact."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-class Probe:
-    """A probe that has printed its first line; ends with the block."""
-
-    def __init__(self, *command, environment=None):
-        self.child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env={**os.environ, **(environment or {})})
-        self.child.stdout.readline()
-
-    def __enter__(self):
-        return self.child
-
-    def __exit__(self, *_):
-        self.child.kill()
-        self.child.wait()
 
 
 def first_line(command, *arguments):
@@ -65,15 +38,6 @@ def first_line(command, *arguments):
         child.stdout.read()
     end = time.perf_counter() - begin
     return first, end, line.decode().strip(), processor_seconds() - used
-
-
-def wait_for(command, process, prefix):
-    """Dumps until the first line begins as the scene has it."""
-    for _ in range(600):
-        if first_line(command, str(process), "--stuck-after", "0")[2].startswith(prefix):
-            return
-        time.sleep(0.1)
-    sys.exit(f"inside: the dump never begins with '{prefix}'")
 
 
 def show(text, value):
@@ -91,8 +55,8 @@ def dumps(folder, runs):
             ("deadlock", "Deadlock", "a deadlock of two threads"),
             ("healthy", "Nothing is stuck.", "a busy program"),
             ("crowd", "Queue 'stuck'", "10,000 queues and 1,000 threads")):
-        with Probe(probe, scene) as child:
-            wait_for(command, child.pid, line)
+        with probes.Probe(probe, scene) as child:
+            probes.wait_for_line(command, child.pid, line)
             samples = [first_line(command, str(child.pid), "--stuck-after", "0")
                        for _ in range(runs)]
             show(f"dump, first line: {text}", milliseconds([s[0] for s in samples]))
@@ -108,8 +72,8 @@ def system_calls(folder):
         show("system calls of the program during a dump", "not measured: there is no strace")
         return 0
     command = f"{folder}/grandcentral"
-    with Probe(f"{folder}/HangProbe", "deadlock") as child, tempfile.NamedTemporaryFile() as log:
-        wait_for(command, child.pid, "Deadlock")
+    with probes.Probe(f"{folder}/HangProbe", "deadlock") as child, tempfile.NamedTemporaryFile() as log:
+        probes.wait_for_line(command, child.pid, "Deadlock")
         # A waiting thread searches for a deadlock again, in pauses that double (Lanes/LongWait):
         # that is a futex(2), and no work for the dump.
         tracer = subprocess.Popen(["strace", "-f", "-qq", "-o", log.name, "-p", str(child.pid)],
@@ -134,7 +98,7 @@ def pages(folder):
     """The memory of an idle process's board, by smaps."""
     for level, text in (("", ""), ("items", ", if each thread records")):
         environment = {"GRANDCENTRAL_RECORD": level}
-        with Probe(f"{folder}/HangProbe", "idle", environment=environment) as child:
+        with probes.Probe(f"{folder}/HangProbe", "idle", environment=environment) as child:
             lines = open(f"/proc/{child.pid}/smaps", encoding="utf-8").read().splitlines()
         at = next(i for i, line in enumerate(lines) if "/memfd:grandcentral" in line)
         rss = next(line for line in lines[at:] if line.startswith("Rss:"))
@@ -142,23 +106,12 @@ def pages(folder):
         show(f"pages of an idle program's board{text}", count)
 
 
-def record(folder, file, items, *options):
-    """Records the probe's `count`, and returns the number of items."""
-    child = subprocess.Popen(
-        [f"{folder}/grandcentral", "record", *options, "-o", file, "--", f"{folder}/RecordProbe",
-         "count", str(items)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL)
-    child.stdout.readline()
-    child.stdin.close()
-    child.wait()
-    return 3 * items
-
-
 def sizes(folder, items, scratch):
     command = f"{folder}/grandcentral"
     for options, text in (((), ""), (("--origins",), ", with origins")):
         file = f"{scratch}/{len(options)}.gcrecord"
-        count = record(folder, file, items, *options)
+        probes.record(command, file, f"{folder}/RecordProbe", "count", str(items), options=options)
+        count = 3 * items
         show(f"bytes an item: recording{text}", f"{os.path.getsize(file) / count:.1f}")
         subprocess.run(
             [command, "timeline", file, "-o", f"{file}.html", "--perfetto", f"{file}.pf"],
@@ -168,32 +121,23 @@ def sizes(folder, items, scratch):
              f"{os.path.getsize(f'{file}.pf') / count:.1f}")
 
 
-def item_nanoseconds(folder, level, items):
-    """CPU time of an item that is submitted and run, at a level of recording."""
-    before = processor_seconds()
-    environment = {"GRANDCENTRAL_RECORD": level, "GRANDCENTRAL_WIDTH": "1"}
-    child = subprocess.Popen(
-        [f"{folder}/RecordProbe", "count", str(items)], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, env={**os.environ, **environment})
-    child.stdout.readline()
-    child.stdin.close()
-    child.wait()
-    return (processor_seconds() - before) / (3 * items) * 1e9
-
-
-def costs(folder, runs):
-    levels = ("off", "sampled", "items", "origins")
-    samples = {level: [] for level in levels}
-    # Interleaved, so that other load falls on all of them alike.
-    for _ in range(runs):
-        for level in levels:
-            samples[level].append(item_nanoseconds(folder, level, 200_000))
-    off = statistics.median(samples["off"])
+def costs(folder, rounds):
+    """What an item costs at each level, which alternate in one process."""
+    printed = probes.run(f"{folder}/RecordProbe", "levels", str(rounds),
+                         environment={"GRANDCENTRAL_WIDTH": "1"})
+    samples = [[float(word) for word in line.split()] for line in printed.splitlines()]
+    columns = list(zip(*samples))
+    off = statistics.median(columns[0])
     show("an item, submitted and run, without a recording", f"{off:.0f} ns")
-    for level in levels[1:]:
-        more = statistics.median(a - b for a, b in zip(samples[level], samples["off"]))
-        show(f"what the level '{level}' adds", f"{more:.1f} ns")
-    more = statistics.median(a - b for a, b in zip(samples["origins"], samples["items"]))
+    for at, level in enumerate(("sampled", "items", "origins"), start=1):
+        more = sorted(sample[at] - sample[0] for sample in samples)
+        ratio = statistics.median(sample[at] / sample[0] for sample in samples)
+        show(f"what the level '{level}' adds", f"{statistics.median(more):.1f} ns (×{ratio:.2f})")
+    events = sorted((sample[2] - sample[0]) / 3 for sample in samples)
+    show("an event, of the three of an item",
+         f"{statistics.median(events):.1f} ns, in 99 % of {len(events)} batches at most "
+         f"{events[len(events) * 99 // 100]:.1f} ns")
+    more = statistics.median(sample[3] - sample[2] for sample in samples)
     show("what origins add to items", f"{more:.1f} ns")
 
 
@@ -204,13 +148,14 @@ def main():
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--configuration", choices=("release", "debug"), default="release")
     options = parser.parse_args()
-    folder = build(options.configuration)
+    folder = probes.build("grandcentral", "HangProbe", "RecordProbe",
+                          configuration=options.configuration)
     dumps(folder, options.runs)
     calls = system_calls(folder)
     pages(folder)
     with tempfile.TemporaryDirectory() as scratch:
         sizes(folder, options.items, scratch)
-    costs(folder, options.runs)
+    costs(folder, 100 * options.runs)
     return 1 if calls else 0
 
 

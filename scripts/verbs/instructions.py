@@ -19,6 +19,9 @@ from libraries import ROOT, environment, is_older, toolchain
 SOURCE = os.path.join(ROOT, "Benchmarks", "Instructions", "Instructions.c")
 TABLE = os.path.join(ROOT, "Benchmarks", "Instructions", "counts.tsv")
 PROGRAM = os.path.join(ROOT, ".build-dropin", "bench", "instructions")
+# The row that is also counted at the levels of a recording: Docs/Inside.md.
+RECORDED_ROW = "async and drain, serial queue"
+RECORDED_LEVELS = ("sampled", "items", "origins")
 # For --functions.
 OPERATIONS = (2000, 12000)
 # The tolerance of the rows that run on one thread.
@@ -54,29 +57,49 @@ def dumps(folder):
     return found
 
 
-def callgrind(library, file, *arguments):
+def callgrind(library, file, *arguments, settings=None):
     """Runs the program under callgrind. Returns its output."""
     command = ["valgrind", "--tool=callgrind", "-q", "--fair-sched=yes", f"--callgrind-out-file={file}", PROGRAM,
                *arguments]
     # One worker, so that a row's work does not move between threads. No address is random.
-    more = {**environment(library), "GRANDCENTRAL_WIDTH": "1"}
+    more = {**environment(library), "GRANDCENTRAL_WIDTH": "1", **(settings or {})}
     done = subprocess.run(["setarch", "-R", *command], env=more, text=True, stdout=subprocess.PIPE)
     if done.returncode != 0:
         sys.exit(f"instructions: {' '.join(command)} ended with {done.returncode}.")
     return done.stdout
 
 
-def measure(library, pattern):
+def measure(library, pattern, settings=None):
     """Instructions of one operation, by row in the program's order."""
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
-        rows = callgrind(library, f"{folder}/out.%p", pattern).splitlines()
+        rows = callgrind(library, f"{folder}/out.%p", pattern, settings=settings).splitlines()
         found = dumps(folder)
         for row in rows:
             row = row.split("\t")[0]
             few, many = found[row]["few"], found[row]["many"]
             counts[row] = (many[0] - few[0]) / (many[1] - few[1])
     return counts
+
+
+def measure_recorded(library, pattern):
+    """The same for an item at each level of recording."""
+    counts = {}
+    for level in RECORDED_LEVELS:
+        row = f"{RECORDED_ROW}, recorded: {level}"
+        if pattern in row:
+            found = measure(library, RECORDED_ROW, {"GRANDCENTRAL_RECORD": level})
+            counts[row] = found[RECORDED_ROW]
+    return counts
+
+
+def listed_rows():
+    """The names of all rows with their tolerances, in the table's order."""
+    listed = subprocess.run([PROGRAM, "--list"], check=True, capture_output=True, text=True).stdout
+    rows = dict(line.split("\t") for line in listed.splitlines())
+    recorded = {f"{RECORDED_ROW}, recorded: {level}": rows[RECORDED_ROW]
+                for level in RECORDED_LEVELS}
+    return {**rows, **recorded}
 
 
 def read_table():
@@ -93,13 +116,10 @@ def read_table():
 
 def write_table(counts, old):
     """Writes the measured rows; rows that were filtered out stay, in the program's order."""
-    listed = subprocess.run([PROGRAM, "--list"], check=True,
-                            capture_output=True, text=True).stdout.splitlines()
     with open(TABLE, "w", encoding="utf-8") as file:
         file.write("# Instructions of one operation on the drop-in libdispatch.so, and the tolerance in percent.\n"
                    "# Written by `scripts/dev instructions --update`; Docs/Performance.md explains it.\n")
-        for line in listed:
-            row, tolerance = line.split("\t")
+        for row, tolerance in listed_rows().items():
             count = counts.get(row, old.get(row, (0, 0))[0])
             file.write(f"{row}\t{count:.1f}\t{tolerance}\n")
 
@@ -198,7 +218,7 @@ def main():
     if not ours:
         subprocess.run([f"{ROOT}/scripts/dev", "dropin"], check=True, stdout=sys.stderr)
         ours = f"{ROOT}/.build-dropin/release"
-    counts = measure(ours, options.filter)
+    counts = {**measure(ours, options.filter), **measure_recorded(ours, options.filter)}
     if not counts:
         sys.exit(f"instructions: no row contains '{options.filter}'.")
     table = read_table()
@@ -208,7 +228,8 @@ def main():
     wrong = print_table(counts, table)
     if options.functions:
         for row in counts:
-            print_functions(ours, row)
+            if ", recorded: " not in row:
+                print_functions(ours, row)
     if options.beside_toolchain:
         print_beside_toolchain(counts, table)
     if platform.machine() != "x86_64":

@@ -17,12 +17,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 
 import chromium
+import probes
+from libraries import ROOT
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 LIB = os.path.join(ROOT, "scripts/lib")
 failures = []
 
@@ -34,16 +34,6 @@ def expect(condition, text):
         print(f"  FAILED: {text}")
 
 
-def build():
-    """Builds the command and the probe, and returns their folder."""
-    for product in ("grandcentral", "RecordProbe"):
-        subprocess.run(["swift", "build", "--product", product], cwd=ROOT, check=True,
-                       stdout=subprocess.DEVNULL)
-    shown = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, check=True,
-                           capture_output=True, text=True)
-    return shown.stdout.strip()
-
-
 class Recording:
     """A recording of the probe, as a page and as a trace."""
 
@@ -53,15 +43,7 @@ class Recording:
         self.trace = os.path.join(folder, f"{arguments[0]}.pftrace")
         command = os.path.join(binaries, "grandcentral")
         probe = os.path.join(binaries, "RecordProbe")
-        recorder = subprocess.Popen(
-            [command, "record", "-o", self.path, "--", probe, *arguments], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        # The probe ends with its input. It must not end before the recorder has found its board.
-        recorder.stdout.readline()
-        while not os.path.exists(self.path) or os.path.getsize(self.path) < 9:
-            time.sleep(0.01)
-        recorder.stdin.close()
-        recorder.wait()
+        probes.record(command, self.path, probe, *arguments)
         subprocess.run([command, "timeline", self.path, "-o", self.page, "--perfetto", self.trace],
                        check=True, stderr=subprocess.DEVNULL)
         shown = subprocess.run([command, "report", "--json", self.path], capture_output=True)
@@ -342,7 +324,7 @@ def main():
     parser.add_argument("--pictures", metavar="FOLDER", help="writes pictures of the page")
     parser.add_argument("--only", choices=("page", "perfetto"))
     options = parser.parse_args()
-    binaries = build()
+    binaries = probes.build("grandcentral", "RecordProbe")
     if options.pictures:
         os.makedirs(options.pictures, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="grandcentral-timeline-") as folder:

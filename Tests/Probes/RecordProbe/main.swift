@@ -2,8 +2,10 @@
 //   count N   submits N items to each of three queues, waits for them, and prints "done"
 //   hot       floods the serial queue 'hot', and prints "ready"
 //   service   serves requests for some time, and prints "done"
+//   serve     serves requests, and prints "ready"
+//   levels N  prints what an item costs at each level of recording, N times
 //   SCENE     does one of the scenes in Scenes.swift, and prints "done"
-// Both end when their standard input ends.
+// They end when their standard input ends.
 import Glibc
 import GrandCentral
 
@@ -54,6 +56,11 @@ case "service":
   Service().serve(bursts: 40)
   _ = write(STDOUT_FILENO, "done\n", 5)
   waitForEndOfInput()
+case "serve":
+  _ = write(STDOUT_FILENO, "ready\n", 6)
+  DispatchQueue(label: "service.input").async { Service().serve(bursts: .max) }
+  waitForEndOfInput()
+case "levels": try levels(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 0)
 case let scene?:
   let scenes = [
     "long-item": longItem, "explosion": explosion, "inversion": inversion,
