@@ -156,12 +156,17 @@ static void prepare_order(void) {
   __atomic_store_n(&gc_fork_needs_order, !is_to_be_had, __ATOMIC_SEQ_CST);
 }
 
+static void after_fork(void) {
+  gc_signal_thread_after_fork();
+  gc_mask_after_fork();
+}
+
 int gc_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
   prepare_order();
   int error = pthread_atfork(prepare, parent, child);
   // Handlers of children run in the order of registration: the engine is whole before a signal can
   // come.
-  return error ? error : pthread_atfork(NULL, NULL, gc_mask_after_fork);
+  return error ? error : pthread_atfork(NULL, NULL, after_fork);
 }
 
 int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

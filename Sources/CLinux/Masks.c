@@ -13,13 +13,14 @@
 // Swift runtime send it to each thread in turn, and wait until its handler has run.
 //
 // A child process inherits the mask of the thread that starts it: Children.c gives it the program's
-// instead.
+// instead. It recognises the engine's mask by itself. So the rule holds on each thread that has
+// inherited it, such as one that an item makes, and after an item has changed and restored it. An
+// item that blocks all signals, or opens one, has chosen the mask of its children.
 #define _GNU_SOURCE
 #include "Masks.h"
 #include "CGrandCentralLinux.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
@@ -31,14 +32,15 @@ static const uint64_t from_outside =
       | BIT(SIGSYS) | BIT(SIGPIPE) | BIT(SIGXFSZ) | BIT(SIGTTIN) | BIT(SIGTTOU) | BIT(SIGPROF)
       | BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33));
 
-// Signals that a mask contains together only if the program blocks all signals.
-static const uint64_t faults = BIT(SIGILL) | BIT(SIGSEGV);
+// Signals that a program blocks together with those from outside, if it blocks many: only the
+// engine leaves these open beside those.
+static const uint64_t telling =
+    BIT(SIGPIPE) | BIT(SIGXFSZ) | BIT(SIGTTIN) | BIT(SIGTTOU) | BIT(SIGPROF);
 
 // The program's mask; 0: unknown. SIGKILL, which no mask contains, marks a known one.
 static _Atomic uint64_t program_mask;
 
-// Whether the engine has started the calling thread.
-static __thread bool is_of_engine __attribute__((tls_model("initial-exec")));
+static atomic_bool has_started_threads;
 
 // sigset_t has room for 1024 signals, of which the kernel defines the first 64.
 static uint64_t from_set(const sigset_t *set) {
@@ -54,10 +56,20 @@ static sigset_t to_set(uint64_t mask) {
   return set;
 }
 
-static uint64_t own_mask(void) {
+uint64_t gc_mask_of_caller(void) {
   sigset_t now;
   pthread_sigmask(SIG_SETMASK, NULL, &now);
   return from_set(&now);
+}
+
+// What the engine's threads block.
+static uint64_t engine_mask(void) {
+  return atomic_load_explicit(&program_mask, memory_order_relaxed) | from_outside;
+}
+
+void gc_mask_leave_open(uint64_t numbers) {
+  sigset_t set = to_set(engine_mask() & ~numbers);
+  pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
 void gc_set_program_mask(uint64_t blocked) {
@@ -65,54 +77,43 @@ void gc_set_program_mask(uint64_t blocked) {
   atomic_store_explicit(&program_mask, blocked | BIT(SIGKILL), memory_order_relaxed);
 }
 
-struct start {
-  void *(*body)(void *);
-  void *argument;
-};
-
-static void *begin(void *argument) {
-  struct start start = *(struct start *)argument;
-  free(argument);
-  is_of_engine = true;
-  return start.body(start.argument);
-}
-
 int gc_thread_spawn(void *(*body)(void *), void *argument, size_t stack_bytes) {
-  struct start *start = malloc(sizeof *start);
-  if (!start) return EAGAIN;
-  *start = (struct start){.body = body, .argument = argument};
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
-  if (error == 0) {
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (stack_bytes) pthread_attr_setstacksize(&attributes, stack_bytes);
-    // Nothing could be read: this is the first thread, and its maker is one of the program.
-    if (atomic_load_explicit(&program_mask, memory_order_relaxed) == 0)
-      gc_set_program_mask(own_mask());
-    // The thread inherits the mask of its maker, so it never runs with another one.
-    sigset_t before, blocking =
-        to_set(atomic_load_explicit(&program_mask, memory_order_relaxed) | from_outside);
-    pthread_sigmask(SIG_SETMASK, &blocking, &before);
-    pthread_t thread;
-    error = pthread_create(&thread, &attributes, begin, start);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-  }
-  if (error) free(start);
+  if (error) return error;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack_bytes) pthread_attr_setstacksize(&attributes, stack_bytes);
+  // Nothing could be read: this is the first thread, and its maker is one of the program.
+  if (atomic_load_explicit(&program_mask, memory_order_relaxed) == 0)
+    gc_set_program_mask(gc_mask_of_caller());
+  // The thread inherits the mask of its maker, so it never runs with another one.
+  sigset_t before, blocking = to_set(engine_mask());
+  pthread_sigmask(SIG_SETMASK, &blocking, &before);
+  pthread_t thread;
+  error = pthread_create(&thread, &attributes, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  // relaxed: the flag alone matters.
+  if (!error) atomic_store_explicit(&has_started_threads, true, memory_order_relaxed);
   return error;
 }
 
+bool gc_has_started_threads(void) {
+  return atomic_load_explicit(&has_started_threads, memory_order_relaxed);
+}
+
 bool gc_mask_for_children(sigset_t *mask) {
-  if (!is_of_engine) return false;
-  uint64_t now = own_mask();
-  if ((now & from_outside) != from_outside || (now & faults) == faults) return false;
-  *mask = to_set(
-      (now & ~from_outside)
-      | (atomic_load_explicit(&program_mask, memory_order_relaxed) & from_outside));
+  uint64_t program = atomic_load_explicit(&program_mask, memory_order_relaxed);
+  // The engine has started no thread.
+  if (program == 0) return false;
+  uint64_t now = gc_mask_of_caller();
+  if ((now & from_outside) != from_outside || now & telling & ~program) return false;
+  *mask = to_set((now & ~from_outside) | (program & from_outside));
   return true;
 }
 
 void gc_mask_after_fork(void) {
+  atomic_store_explicit(&has_started_threads, false, memory_order_relaxed);
   sigset_t mask;
   if (gc_mask_for_children(&mask)) pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

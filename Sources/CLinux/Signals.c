@@ -3,6 +3,7 @@
 // uses atomics, getpid and write, and sigaction and raise in a forked child and after a fault.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "Masks.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -173,6 +174,7 @@ static void count_delivery(int number) {
 
 static void handle(int layer, int number, siginfo_t *info, void *context) {
   int error = errno;
+  gc_signal_keep_closed(number, context);
   struct saved_action *saved = &slots[number].layers[layer].old;
   struct action old;
   uint64_t version = read_action(saved, &old);

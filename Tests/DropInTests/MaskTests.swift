@@ -1,4 +1,4 @@
-// The signal masks of the engine's threads and of children on the drop-in: contract row T5.
+// The signal masks of the engine's threads and of children on the drop-in: contract rows T5, S8.
 import Foundation
 import TestSupport
 import Testing
@@ -41,7 +41,7 @@ import Testing
         let parts = line.components(separatedBy: " SigBlk:\t")
         if parts.count == 2 { masks[parts[0]] = parts[1] }
       }
-      #expect(masks.count == 17, "\(place): \(ours)")
+      #expect(masks.count == 18, "\(place): \(ours)")
       #expect(masks.removeValue(forKey: "chosen") == "0000000000000002", "\(place)")
       let all = masks.removeValue(forKey: "all blocked")
       #expect(all.flatMap { UInt64($0, radix: 16) }.map { $0 > 1 << 63 } == true, "\(place)")
@@ -68,5 +68,27 @@ import Testing
     let client = try Client(swift: "Children.swift", flags: ["-parse-as-library"])
     let ours = try client.runOnOurs()
     #expect(ours.lines == ["item=\(programs)", "task=\(programs)"], "\(ours)")
+  }
+
+  @Test func `are counted by sources though all threads of the program block them`() throws {
+    let client = try client()
+    for way in ["source", "source-without-main"] {
+      let ours = try client.runOnOurs([way])
+      #expect(ours.lines == ["counted=200"], "\(way): \(ours)")
+    }
+  }
+
+  @Test func `are the program's own again after the cancel handler of their source`() throws {
+    let ours = try client().runOnOurs(["after-sources"])
+    #expect(ours.lines == ["received=200 counted=0"], "\(ours)")
+  }
+
+  @Test func `end a program whose main thread has ended`() throws {
+    let client = try client()
+    let ours = try client.runOnOurs(["end-without-main"])
+    #expect(ours.signal == SIGTERM, "\(ours)")
+    // The engine's thread for that does not keep a program alive that has not used queues.
+    let last = try client.runOnOurs(["last-thread"])
+    #expect(last.status == 0, "\(last)")
   }
 }

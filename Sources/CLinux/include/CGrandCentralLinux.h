@@ -233,6 +233,19 @@ uint64_t gc_signal_take(int number);
 // Sets the eventfd, for good: a handler may be about to write to it at any time.
 void gc_signal_set_eventfd(int descriptor);
 
+// SignalThread.c. Makes the thread "gc-signals", unless there is one. Returns 0 or an errno:
+// pthread_create(3).
+int gc_signal_thread_start(void);
+// Makes that thread leave a signal open from now on.
+void gc_signal_open(int number);
+// Makes that thread block the signal. Returns the number of this change.
+uint32_t gc_signal_close(int number);
+// Waits until the thread has made the change, at most a second.
+void gc_signal_await(uint32_t change);
+// Called at the end of the main thread: the thread "gc-signals" leaves open what the caller does,
+// if the engine has threads.
+void gc_signal_stand_in(void);
+
 // Processes.c. Makes a close-on-exec pidfd_open(2), readable when the process has exited. Returns
 // -1 with errno set on failure.
 int gc_process_descriptor(int32_t process);

@@ -19,4 +19,20 @@ enum SignalActions {
 
   /// Sets the wake-up descriptor that each delivery signals. Called once.
   static func setWakeDescriptor(_ descriptor: Int32) { gc_signal_set_eventfd(descriptor) }
+
+  /// Makes the thread that receives signals which no thread of the program receives, unless it
+  /// exists. Returns 0 or an errno, pthread_create(3).
+  static func startThread() -> Int32 { gc_signal_thread_start() }
+
+  /// Makes that thread receive the signal from now on.
+  static func open(_ number: Int32) { gc_signal_open(number) }
+
+  /// Ends that. await() takes the result.
+  static func close(_ number: Int32) -> UInt32 { gc_signal_close(number) }
+
+  /// Waits until that thread blocks what was closed.
+  static func await(_ change: UInt32) { gc_signal_await(change) }
+
+  /// Called at the end of the main thread, whose signals another thread receives from now on.
+  static func standInForMain() { gc_signal_stand_in() }
 }

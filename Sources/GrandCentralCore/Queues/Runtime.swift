@@ -34,6 +34,7 @@ final class Runtime: @unchecked Sendable {
     BlackBox.setCodeReader { WorkNode($0).clientCode }
     pool.whenRetriesBegin = { [main] in main.joinRetry() }
     ThreadRegistry.setExitHandler {
+      if $0.pointee.is_main { SignalActions.standInForMain() }
       NodeCache.drain($0)
       LaneRegistry.drain($0)
       BlackBox.noteEnd(of: $0)

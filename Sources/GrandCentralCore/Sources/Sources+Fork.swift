@@ -30,11 +30,18 @@ extension Watchers: ForkParticipant {
 // Not called afterFork(): these are registered with the poller, which would call that too.
 
 extension Signals {
-  /// Restores the program's actions. The wake-up descriptor is the parent's.
+  /// Restores the program's actions. The wake-up descriptor is the parent's, and the thread that
+  /// leaves signals open has not been copied.
   fileprivate func forgetAll() {
     lock.withLock {
-      for number in entries.keys { SignalActions.uninstall(number) }
+      for number in entries.keys {
+        _ = SignalActions.close(number)
+        SignalActions.uninstall(number)
+      }
+      for number in closing.keys { SignalActions.uninstall(number) }
       entries = [:]
+      closing = [:]
+      hasThread = false
       if wakeDescriptor >= 0 { close(wakeDescriptor) }
       wakeDescriptor = -1
       SignalActions.setWakeDescriptor(-1)

@@ -1,7 +1,7 @@
 // A program that receives signals on its own threads beside busy queues, and starts children from
-// items. Its first argument chooses what it does; the second is a library that prints the mask of a
-// shell, which sets one of its own. SIGUSR2 is blocked before the engine starts: it stands for the
-// program's own mask.
+// items, and counts signals by sources. Its first argument chooses what it does; the second is a
+// library that prints the mask of a shell, which sets one of its own. SIGUSR2 is blocked before the
+// engine starts: it stands for the program's own mask.
 #define _GNU_SOURCE
 #include <dispatch/dispatch.h>
 #include <errno.h>
@@ -152,6 +152,14 @@ static void await(pid_t child) {
   if (status != 0) fail("a child");
 }
 
+static void *spawn_on_a_thread(void *context) {
+  (void)context;
+  pid_t child;
+  if (posix_spawnp(&child, "grep", NULL, NULL, report, environ) != 0) fail("posix_spawnp");
+  await(child);
+  return NULL;
+}
+
 // What a child made by fork(2) that starts no other program blocks.
 static void print_own_mask(void) {
   char line[256];
@@ -272,6 +280,11 @@ static void start_children(void *context) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   await(child);
 
+  label("from a thread");
+  pthread_t thread;
+  pthread_create(&thread, NULL, spawn_on_a_thread, NULL);
+  pthread_join(thread, NULL);
+
   label("thread");
   print_own_mask();
   exit(0);
@@ -316,6 +329,94 @@ static void raise_signals(void *context) {
   raise(SIGTERM);
 }
 
+// Signal sources, of a signal that all threads of the program block.
+
+static atomic_int counted;
+static dispatch_semaphore_t came, gone;
+
+static void count_event(void *source) {
+  atomic_fetch_add(&counted, (int)dispatch_source_get_data(source));
+  dispatch_semaphore_signal(came);
+}
+
+static void note_registration(void *source) {
+  (void)source;
+  dispatch_semaphore_signal(came);
+}
+
+static void note_end(void *source) {
+  (void)source;
+  dispatch_semaphore_signal(gone);
+}
+
+static dispatch_source_t count_signals(int number) {
+  if (!came) came = dispatch_semaphore_create(0), gone = dispatch_semaphore_create(0);
+  dispatch_source_t source = dispatch_source_create(
+      DISPATCH_SOURCE_TYPE_SIGNAL, (uintptr_t)number, 0, dispatch_queue_create("source", NULL));
+  dispatch_set_context(source, source);
+  dispatch_source_set_event_handler_f(source, count_event);
+  dispatch_source_set_registration_handler_f(source, note_registration);
+  dispatch_source_set_cancel_handler_f(source, note_end);
+  dispatch_activate(source);
+  dispatch_semaphore_wait(came, DISPATCH_TIME_FOREVER);
+  return source;
+}
+
+static void send_counted(void *context) {
+  for (int round = 0; round < ROUNDS; round++)
+    if (sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = round}) != 0) round--;
+  while (atomic_load(&counted) < ROUNDS) dispatch_semaphore_wait(came, DISPATCH_TIME_FOREVER);
+  printf("counted=%d\n", atomic_load(&counted));
+  if (context) exit(0);
+}
+
+static void count_blocked(void) {
+  block(SIGRTMIN);
+  count_signals(SIGRTMIN);
+  send_counted(NULL);
+}
+
+// The main thread ends; an item sends and receives.
+static void count_without_main(void) {
+  count_signals(SIGRTMIN);
+  dispatch_async_f(dispatch_get_global_queue(0, 0), &counted, send_counted);
+  pthread_exit(NULL);
+}
+
+static void do_nothing(void *context) { (void)context; }
+
+// The main thread ends, and what other processes send still has its default action.
+static void end_without_main(void) {
+  occupy_workers();
+  char *arguments[] = {"sh", "-c", "kill -TERM $PPID", NULL};
+  pid_t child;
+  if (posix_spawnp(&child, "sh", NULL, NULL, arguments, environ) != 0) fail("posix_spawnp");
+  pthread_exit(NULL);
+}
+
+// Without the engine's threads, a program still ends with its last thread.
+static void end_with_last_thread(void) {
+  dispatch_sync_f(dispatch_queue_create("quiet", NULL), &counted, do_nothing);
+  pthread_exit(NULL);
+}
+
+// After a source has ended, its signal is the program's own again: each one that comes then reaches
+// sigwait(3), and none has its default action.
+static void wait_after_sources(void) {
+  sigset_t set = block(SIGTERM);
+  int received = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    dispatch_source_t source = count_signals(SIGTERM);
+    dispatch_source_cancel(source);
+    dispatch_semaphore_wait(gone, DISPATCH_TIME_FOREVER);
+    int number = 0;
+    kill(getpid(), SIGTERM);
+    if (sigwait(&set, &number) == 0 && number == SIGTERM) received++;
+    dispatch_release(source);
+  }
+  printf("received=%d counted=%d\n", received, atomic_load(&counted));
+}
+
 int main(int count, char **arguments) {
   const char *what = count > 1 ? arguments[1] : "";
   shell_report = count > 2 ? arguments[2] : "";
@@ -324,6 +425,11 @@ int main(int count, char **arguments) {
   else if (strcmp(what, "thread") == 0) receive_on_a_thread();
   else if (strcmp(what, "signalfd") == 0) receive_by_signalfd();
   else if (strcmp(what, "handler") == 0) handle_on_a_thread();
+  else if (strcmp(what, "source") == 0) count_blocked();
+  else if (strcmp(what, "source-without-main") == 0) count_without_main();
+  else if (strcmp(what, "end-without-main") == 0) end_without_main();
+  else if (strcmp(what, "last-thread") == 0) end_with_last_thread();
+  else if (strcmp(what, "after-sources") == 0) wait_after_sources();
   else {
     if (strcmp(what, "global") == 0) start_on(dispatch_get_global_queue(0, 0));
     else if (strcmp(what, "serial") == 0) start_on(dispatch_queue_create("serial", NULL));

@@ -287,6 +287,12 @@ import Testing
     }
   }
 
+  @Test(.disabled(if: faults_is_thread_sanitized(), "the thread sanitizer merges signals"))
+  func `counts signals that every thread of the program blocks`() {
+    let result = runProbe("PoolProbe", "blocked-source")
+    #expect(result.number("counted") == 200, "\(result.errors)")
+  }
+
   @Test(.disabled(if: faults_is_sanitized(), "sanitizers have their own functions for children"))
   func `leaves children of workers a clean mask`() {
     let result = runProbe("PoolProbe", "signal-source")

@@ -54,6 +54,23 @@ func signalSource() {
   say("blocked", blocked.all[0])
 }
 
+/// Counts signals that the main thread blocks; the engine's threads are the only others.
+func blockedSource() {
+  var set = sigset_t()
+  sigemptyset(&set)
+  sigaddset(&set, 40)
+  pthread_sigmask(SIG_BLOCK, &set, nil)
+  let (isRegistered, counted) = (Latch(), Counter())
+  let source = DispatchSource.makeSignalSource(signal: 40, queue: DispatchQueue(label: "counts"))
+  source.setRegistrationHandler { isRegistered.open() }
+  source.setEventHandler { counted.add(Int(source.data)) }
+  source.activate()
+  _ = isRegistered.wait()
+  for _ in 0..<200 { kill(getpid(), 40) }
+  _ = counted.waitForValue(200)
+  say("counted", counted.value)
+}
+
 private func maskOfChild() -> String {
   let child = runChild(["grep", "SigBlk", "/proc/self/status"], inheritsSignalMask: true)
   return child.output.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? "none"

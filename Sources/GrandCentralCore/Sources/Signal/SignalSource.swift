@@ -80,11 +80,12 @@ extension DispatchSource: DispatchSourceSignal {
   /// engine's handler and stays after the last cancellation; the source then gets only what that
   /// handler passes on.
   ///
-  /// No thread's mask is changed. A signal that all threads block is delivered, and counted, when
-  /// one of them unblocks it. If a signal below `SIGRTMIN` is sent again while it is pending, the
-  /// kernel delivers it once. Real-time signals are each delivered: signal(7). Interrupted system
-  /// calls are restarted, unless the program's own handler asked otherwise, or the call is never
-  /// restarted.
+  /// The masks of the program's threads stay. A signal that they all block is delivered to a thread
+  /// of the engine, and counted; so is one that is sent after the main thread has ended. Do not
+  /// wait for the same signal by `sigwait(3)` or `signalfd(2)`: each delivery reaches one of the
+  /// two. If a signal below `SIGRTMIN` is sent again while it is pending, the kernel delivers it
+  /// once. Real-time signals are each delivered: signal(7). Interrupted system calls are restarted,
+  /// unless the program's own handler asked otherwise, or the call is never restarted.
   ///
   /// Children get no events. In a child made by fork(2), the program's own action applies.
   /// execve(2) turns a handler into the default action, even if the program had chosen to ignore

@@ -1,9 +1,12 @@
 // Room: Sources/Signal/Signals. Counts signals for sources, whichever thread a signal is delivered
 // to.
-// No thread's mask changes, so children start with the program's own. The first source of a signal
-// installs a handler, which counts the delivery and signals a wake-up descriptor that all signals
-// share (CLinux/Signals.c). The last source to leave restores the earlier action. A poller thread
-// that the descriptor wakes takes the counts, and gives each count to every source of that signal.
+// The first source of a signal installs a handler, which counts the delivery and signals a wake-up
+// descriptor that all signals share (CLinux/Signals.c). The last source to leave restores the
+// earlier action. A poller thread that the descriptor wakes takes the counts, and gives each count
+// to every source of that signal.
+// The masks of the program's threads stay. A thread of the engine leaves open the signals that have
+// sources (CLinux/SignalThread.c): so they are counted even if the program's threads all block
+// them.
 // Rejected: signalfd(2). It reports only what all threads block, and the masks of the program's own
 // threads are not ours to change. Of real-time signals it would also take those that sigwait(3)
 // waits for elsewhere.
@@ -34,6 +37,10 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
   @Cell var entries: [Int32: [SignalEntry]] = [:]
   /// The wake-up descriptor; -1 before it exists.
   @Cell var wakeDescriptor: Int32 = -1
+  /// Whether the thread exists that leaves signals open.
+  @Cell var hasThread = false
+  /// The change that closed a signal whose action is not restored yet.
+  @Cell var closing: [Int32: UInt32] = [:]
 
   init(poller: Poller) { self.poller = poller }
 
@@ -44,25 +51,42 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
       if entries[entry.number] == nil {
         let error = SignalActions.install(entry.number)
         invariant(error == 0, "sigaction(2) refused signal \(entry.number): errno \(error).")
+        closing[entry.number] = nil
+        SignalActions.open(entry.number)
       } else {
         take(entry.number, into: &notified)
       }
       entries[entry.number, default: []].append(entry)
-      return wakeDescriptor >= 0
+      return self.isReady
     }
     deliver(notified, on: thread)
-    if !isReady { makeWakeDescriptor() }
+    if !isReady { makeReady() }
   }
+
+  /// Whether what all signals share is there. The caller holds the lock.
+  private var isReady: Bool { wakeDescriptor >= 0 && hasThread }
 
   /// Ends all reports to `entry`, except one that a thread is about to deliver. Any thread, any
   /// number of times.
   func leave(_ entry: SignalEntry) {
+    let number = entry.number
+    let change = lock.withLock { () -> UInt32? in
+      guard let place = entries[number]?.firstIndex(where: { $0 === entry }) else { return nil }
+      entries[number]?.remove(at: place)
+      guard entries[number]?.isEmpty == true else { return nil }
+      entries[number] = nil
+      let change = SignalActions.close(number)
+      closing[number] = change
+      return change
+    }
+    guard let change else { return }
+    // Not under the lock, which the poller's threads take.
+    SignalActions.await(change)
     lock.withLock {
-      guard let place = entries[entry.number]?.firstIndex(where: { $0 === entry }) else { return }
-      entries[entry.number]?.remove(at: place)
-      guard entries[entry.number]?.isEmpty == true else { return }
-      entries[entry.number] = nil
-      SignalActions.uninstall(entry.number)
+      // Otherwise a source has joined meanwhile: it needs the handler, or has left, which restores.
+      guard closing[number] == change else { return }
+      closing[number] = nil
+      SignalActions.uninstall(number)
     }
   }
 
@@ -95,11 +119,14 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 }
 
 extension Signals: ResourceRetry {
-  /// Makes the wake-up descriptor. Deliveries are counted even without it.
-  private func makeWakeDescriptor() {
+  /// Makes what all signals share. Deliveries are counted even without the descriptor, and without
+  /// the thread if a thread of the program leaves the signal open.
+  private func makeReady() {
     let set = poller.prepare()
+    let refusal = ThreadEffects.withoutEffect(on: currentThread()) { SignalActions.startThread() }
     let error = lock.withLock { () -> Int32 in
-      if wakeDescriptor >= 0 { return 0 }
+      hasThread = refusal == 0
+      if wakeDescriptor >= 0 { return refusal }
       switch poller.open(for: self, in: set, EventFD.make) {
       case .failure(let refusal): return refusal.number
       case .success(let own): wakeDescriptor = own.descriptor
@@ -107,14 +134,14 @@ extension Signals: ResourceRetry {
       SignalActions.setWakeDescriptor(wakeDescriptor)
       // Reports what was counted before the descriptor was in place.
       EventFD.signal(wakeDescriptor)
-      return 0
+      return refusal
     }
     if error != 0 { poller.lack(self, error: error) }
   }
 
   func tryAgain(on thread: ThreadContext) -> Bool {
-    makeWakeDescriptor()
+    makeReady()
     deliverAll(on: thread)
-    return lock.withLock { wakeDescriptor >= 0 }
+    return lock.withLock { isReady }
   }
 }
