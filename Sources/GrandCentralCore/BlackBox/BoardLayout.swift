@@ -22,10 +22,10 @@ package enum BoardLayout {
   package static var threadsOffset: Int { headerBytes }
   package static var queuesOffset: Int { threadsOffset + threadCapacity * recordBytes }
   package static var bytes: Int { EventLayout.chunksOffset + EventLayout.chunkArea }
-  /// How the names of the engine's own threads begin. The monitor, the watch and the thread that
-  /// submits to io_uring have no record.
+  /// How the names of the engine's own threads begin. The monitor, the watch, the thread that
+  /// submits to io_uring and the one that receives signals have no record.
   package static var engineThreadPrefixes: [String] {
-    ["gc-worker-", "gc-events-", "gc-monitor", "gc-watch", "gc-files"]
+    ["gc-worker-", "gc-events-", "gc-monitor", "gc-watch", "gc-files", "gc-signals"]
   }
   /// The name of the anonymous file, as /proc shows it.
   package static var fileName: String { "grandcentral" }
