@@ -85,9 +85,10 @@ children=
 echo "{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; $children" \
   "local: *; };" >"$scratch/exports.map"
 # The small libraries of Swift's are linked into this one where the toolchain has them as archives:
-# loading one more takes a program 0.1 ms and 100 KB. Not the standard library: a Swift program would
-# have two, which do not know each other's types. Neither the frontend nor the archives may name
-# the libraries themselves: they pass the driver, which reads such names, as options of the linker.
+# loading one more takes a program 0.1 ms and 100 KB. Not the standard library: a Swift program
+# would have two, which do not know each other's types. Neither the frontend nor the archives may
+# name the libraries themselves: they pass the driver, which reads such names, as options of the
+# linker.
 libraries=(-lswiftSynchronization -lswiftGlibc)
 archives=$(dirname "$swift")/../lib/swift_static/linux
 if [[ -z ${DROPIN_ARCHITECTURE:-} && -e $archives/libswiftSynchronization.a ]]; then

@@ -50,8 +50,8 @@ extension DispatchObject {
 
   package final func holdFirst() { _ = Unmanaged.passRetained(self) }
 
-  /// Drops a program's reference to a counted object. `last` receives the count before, 1 or 0, and must call
-  /// dropLast(). Any thread.
+  /// Drops a program's reference to a counted object. `last` receives the count before, 1 or 0, and
+  /// must call dropLast(). Any thread.
   @inline(__always)
   package final func dropClientReference(last: (UInt32) -> Void) {
     // releasing: what this thread did with the object. acquiring: what others did, before its end.
