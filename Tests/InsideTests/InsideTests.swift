@@ -1,6 +1,7 @@
 // The command on programs that hang, in child processes.
 // Shows contract row X2.
 import Glibc
+import GrandCentralCore
 import TestSupport
 import Testing
 
@@ -119,8 +120,10 @@ private let scenes = [
   }
 
   /// The board's version is patched: a command and a program of two releases.
-  @Test(arguments: [("\\004", "newer engine"), ("\\002", "older engine")])
-  func `says which command reads a board of another release`(_ byte: String, _ word: String) {
+  @Test(arguments: [
+    (BoardLayout.version + 1, "newer engine"), (BoardLayout.version - 1, "older engine"),
+  ])
+  func `says which command reads a board of another release`(_ version: UInt64, _ word: String) {
     let probe = HangingProbe("blocked")
     _ = dump(probe, until: "Queue 'stuck'")
     let board = runChild([
@@ -131,8 +134,9 @@ private let scenes = [
       done
       """,
     ]).lines[0]
+    let octal = String(version, radix: 8)
     let patched = runChild([
-      "sh", "-c", "printf '\(byte)' | dd of=\(board) bs=1 seek=8 conv=notrunc",
+      "sh", "-c", "printf '\\\(octal)' | dd of=\(board) bs=1 seek=8 conv=notrunc",
     ])
     #expect(patched.status == 0, "\(patched)")
     let command = "\(buildFolder)/grandcentral"
