@@ -184,15 +184,16 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
     // wait(1) may say once more that the job is stopped, by a status above that of SIGTERM, or that
     // there is no such job any more.
     let end = "kill %%; while wait -f %%; [ $? -gt 143 ]; do :; done; echo"
+    // Job control asks the terminal of the shell's standard error.
     let script = """
-      set -m; "$@"; stty -a | grep -ow -e -icanon -e icanon; \(end) ended once.
+      exec 2>&0; set -m; "$@"; stty -a | grep -ow -e -icanon -e icanon; \(end) ended once.
       "$@" & wait %%; \(end) ended twice.
       """
     let top = try TerminalTop(probe.process, shell: ["bash", "-c", script, "bash"])
     top.read(until: "hot")
     top.press(26)
     top.read(until: "ended once.")
-    #expect(top.text.contains("\nicanon"))
+    #expect(top.text.contains("\r\nicanon\r\n"), "\(top.text.debugDescription)")
     top.read(until: "ended twice.")
     #expect(top.isUsual)
     _ = top.end()
