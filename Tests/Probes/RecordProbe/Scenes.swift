@@ -132,7 +132,7 @@ func crowd() {
       &threads[index], nil,
       { _ in
         let group = DispatchGroup()
-        for _ in 0..<20 {
+        for _ in 0..<7 {
           for _ in 0..<100 { DispatchQueue.global().async(group: group) {} }
           group.wait()
         }
