@@ -124,10 +124,11 @@ private func observerOfEnvironment() -> BoardObserver? {
     return nil
   }
   return StuckWatch.observer(after: UInt64(seconds * 1e9)) { dump, _ in
-    report(
-      .stuck,
-      "GRAND CENTRAL: process \(dump.analysis.snapshot.process) is stuck.\n"
-        + dump.text(all: false, style: Style(isColoured: false)))
-    return nil
+    return {
+      report(
+        .stuck,
+        "GRAND CENTRAL: process \(dump.analysis.snapshot.process) is stuck.\n"
+          + dump.text(all: false, style: Style(isColoured: false)))
+    }
   }
 }

@@ -115,7 +115,9 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   private func readableNow() -> UInt64 {
     guard let count = DescriptorSpace.readable(descriptor) else { return 1 }
     if count > 0 { return UInt64(count) }
-    return mayBeAtEnd(ReadinessSet.now(descriptor, [.readable, .readHangUp])) ? 0 : 1
+    if !mayBeAtEnd(ReadinessSet.now(descriptor, [.readable, .readHangUp])) { return 1 }
+    // Counted again, as in takeReadable().
+    return UInt64(DescriptorSpace.readable(descriptor) ?? 0)
   }
 
   override func eventWasHandled(on thread: ThreadContext) { answerEvent(on: thread) }
