@@ -134,11 +134,17 @@ static bool is_given_up;
 
 void gc_fork_hold(uint32_t *lock) { held_lock = lock; }
 
+void gc_leave_to_parent(void) {
+  gc_uring_leave_to_parent();
+  gc_signal_thread_after_fork();
+  gc_threads_after_fork();
+}
+
 void gc_fork_give_up(gc_thread *self) {
   // A second call, or a call without a fork.
   if (gc_fork_seen_closer() != (uintptr_t)self) return;
   is_given_up = true;
-  gc_uring_leave_to_parent();
+  gc_leave_to_parent();
   __atomic_store_n(held_lock, 0, __ATOMIC_RELEASE);
   gc_fork_open();
 }
@@ -156,17 +162,12 @@ static void prepare_order(void) {
   __atomic_store_n(&gc_fork_needs_order, !is_to_be_had, __ATOMIC_SEQ_CST);
 }
 
-static void after_fork(void) {
-  gc_signal_thread_after_fork();
-  gc_mask_after_fork();
-}
-
 int gc_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
   prepare_order();
   int error = pthread_atfork(prepare, parent, child);
   // Handlers of children run in the order of registration: the engine is whole before a signal can
   // come.
-  return error ? error : pthread_atfork(NULL, NULL, after_fork);
+  return error ? error : pthread_atfork(NULL, NULL, gc_mask_after_fork);
 }
 
 int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -14,13 +14,16 @@
 //
 // A child process inherits the mask of the thread that starts it: Children.c gives it the program's
 // instead. It recognises the engine's mask by itself. So the rule holds on each thread that has
-// inherited it, such as one that an item makes, and after an item has changed and restored it. An
-// item that blocks all signals, or opens one, has chosen the mask of its children.
+// inherited it, such as one that an item makes, and after an item has changed and restored it. A
+// signal that an item blocks besides is blocked in its children too, and an item that blocks all
+// signals, or opens one, has chosen the mask of its children.
 #define _GNU_SOURCE
 #include "Masks.h"
 #include "CGrandCentralLinux.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
@@ -31,6 +34,9 @@ static const uint64_t from_outside =
     ~(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV)
       | BIT(SIGSYS) | BIT(SIGPIPE) | BIT(SIGXFSZ) | BIT(SIGTTIN) | BIT(SIGTTOU) | BIT(SIGPROF)
       | BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33));
+
+// The C library blocks these two only while it makes a thread or a process, with all others.
+static const uint64_t c_library = BIT(32) | BIT(33);
 
 // Signals that a program blocks together with those from outside, if it blocks many: only the
 // engine leaves these open beside those.
@@ -72,9 +78,54 @@ void gc_mask_leave_open(uint64_t numbers) {
   pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
-void gc_set_program_mask(uint64_t blocked) {
+static void store_program_mask(uint64_t blocked) {
   // relaxed: the word alone matters, and an older value is that of a moment ago.
   atomic_store_explicit(&program_mask, blocked | BIT(SIGKILL), memory_order_relaxed);
+}
+
+void gc_set_program_mask(uint64_t blocked) {
+  // Read while the main thread makes a thread, or has the engine's mask for that.
+  if ((blocked & c_library) == c_library || (blocked | BIT(SIGKILL)) == engine_mask()) return;
+  store_program_mask(blocked);
+}
+
+// NULL: the C library lacks it, as glibc does before 2.32, or is linked statically.
+extern int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *mask)
+    __attribute__((weak));
+
+typedef struct start {
+  void *(*body)(void *);
+  void *argument;
+} start;
+
+static void *begin(void *handed) {
+  start own = *(start *)handed;
+  free(handed);
+  gc_mask_leave_open(0);
+  return own.body(own.argument);
+}
+
+// Makes a thread that inherits a mask which blocks enough, and then sets its own. The maker opens
+// nothing: a signal that it blocks may be pending, and would then take effect.
+static int spawn_inheriting(
+    const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+  start *handed = malloc(sizeof *handed);
+  if (!handed) return EAGAIN;
+  *handed = (start){body, argument};
+  sigset_t before, more = to_set(engine_mask());
+  pthread_sigmask(SIG_BLOCK, &more, &before);
+  pthread_t thread;
+  int error = pthread_create(&thread, attributes, begin, handed);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error) free(handed);
+  return error;
+}
+
+static int spawn_with_mask(pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+  sigset_t mask = to_set(engine_mask());
+  if (pthread_attr_setsigmask_np(attributes, &mask) != 0) return EAGAIN;
+  pthread_t thread;
+  return pthread_create(&thread, attributes, body, argument);
 }
 
 int gc_thread_spawn(void *(*body)(void *), void *argument, size_t stack_bytes) {
@@ -85,13 +136,9 @@ int gc_thread_spawn(void *(*body)(void *), void *argument, size_t stack_bytes) {
   if (stack_bytes) pthread_attr_setstacksize(&attributes, stack_bytes);
   // Nothing could be read: this is the first thread, and its maker is one of the program.
   if (atomic_load_explicit(&program_mask, memory_order_relaxed) == 0)
-    gc_set_program_mask(gc_mask_of_caller());
-  // The thread inherits the mask of its maker, so it never runs with another one.
-  sigset_t before, blocking = to_set(engine_mask());
-  pthread_sigmask(SIG_SETMASK, &blocking, &before);
-  pthread_t thread;
-  error = pthread_create(&thread, &attributes, body, argument);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+    store_program_mask(gc_mask_of_caller());
+  error = pthread_attr_setsigmask_np ? spawn_with_mask(&attributes, body, argument)
+                                     : spawn_inheriting(&attributes, body, argument);
   pthread_attr_destroy(&attributes);
   // relaxed: the flag alone matters.
   if (!error) atomic_store_explicit(&has_started_threads, true, memory_order_relaxed);
@@ -107,13 +154,18 @@ bool gc_mask_for_children(sigset_t *mask) {
   // The engine has started no thread.
   if (program == 0) return false;
   uint64_t now = gc_mask_of_caller();
-  if ((now & from_outside) != from_outside || now & telling & ~program) return false;
+  uint64_t left_open = telling & ~program;
+  if ((now & from_outside) != from_outside || (left_open && (now & left_open) == left_open))
+    return false;
   *mask = to_set((now & ~from_outside) | (program & from_outside));
   return true;
 }
 
-void gc_mask_after_fork(void) {
+void gc_threads_after_fork(void) {
   atomic_store_explicit(&has_started_threads, false, memory_order_relaxed);
+}
+
+void gc_mask_after_fork(void) {
   sigset_t mask;
   if (gc_mask_for_children(&mask)) pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

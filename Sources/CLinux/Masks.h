@@ -21,6 +21,9 @@ uint64_t gc_mask_of_caller(void);
 // Whether the engine has started a thread in this process.
 bool gc_has_started_threads(void);
 
+// In a forked child: the engine has started no thread.
+void gc_threads_after_fork(void);
+
 // In a forked child: gives the thread the mask for children.
 void gc_mask_after_fork(void);
 

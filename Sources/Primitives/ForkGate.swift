@@ -112,8 +112,8 @@ public enum ForkGate {
     let isPrepared = isCloser(thread)
     // A second call, or a call without a fork.
     if !isPrepared && gc_process_id() == state.process.load(ordering: .relaxed) { return }
-    // First: a later handler must not find the ring in use.
-    gc_uring_leave_to_parent()
+    // First: a later handler must not find the ring in use, or a thread of the parent.
+    gc_leave_to_parent()
     state.depth = 0
     state.process.store(gc_process_id(), ordering: .relaxed)
     state.generation.wrappingAdd(1, ordering: .relaxed)

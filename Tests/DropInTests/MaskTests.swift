@@ -11,6 +11,13 @@ import Testing
     try Client(c: "Masks.c", compiler: "clang", flags: ["-Wall", "-Wextra", "-Werror"])
   }
 
+  /// Makes the library that prints the mask of a program that loads it.
+  private static func makeReport(in scratch: ScratchFolder) throws -> String {
+    let report = scratch["report.so"]
+    try DropIn.run(["clang", "-shared", "-fPIC", Client.source("MaskReport.c"), "-o", report])
+    return report
+  }
+
   /// Before, the kernel chose a worker that was older than the program's block.
   @Test func `reach the program's own threads beside busy workers`() throws {
     let client = try client()
@@ -28,8 +35,7 @@ import Testing
   ) throws {
     let client = try client()
     let scratch = ScratchFolder()
-    let report = scratch["report.so"]
-    try DropIn.run(["clang", "-shared", "-fPIC", Client.source("MaskReport.c"), "-o", report])
+    let report = try Self.makeReport(in: scratch)
     let folder = try DropIn.folder()
     let value = variable == "LD_PRELOAD" ? "\(folder)/libdispatch.so" : folder
     for place in ["global", "serial", "timer", "main"] {
@@ -41,8 +47,10 @@ import Testing
         let parts = line.components(separatedBy: " SigBlk:\t")
         if parts.count == 2 { masks[parts[0]] = parts[1] }
       }
-      #expect(masks.count == 18, "\(place): \(ours)")
+      #expect(masks.count == 19, "\(place): \(ours)")
       #expect(masks.removeValue(forKey: "chosen") == "0000000000000002", "\(place)")
+      // With SIGPIPE, which the item blocked.
+      #expect(masks.removeValue(forKey: "one blocked") == "0000000000001800", "\(place)")
       let all = masks.removeValue(forKey: "all blocked")
       #expect(all.flatMap { UInt64($0, radix: 16) }.map { $0 > 1 << 63 } == true, "\(place)")
       let own = masks.removeValue(forKey: "thread").flatMap { UInt64($0, radix: 16) }
@@ -58,10 +66,39 @@ import Testing
     #expect(ours.lines == ["exec SigBlk:\t\(programs)"], "\(ours)")
   }
 
-  @Test func `that an item raises have their effect before raise() returns`() throws {
+  /// Before, the engine opened what the thread that made its first thread had blocked.
+  @Test func `that are pending do not end the thread that submits the first item`() throws {
+    let ours = try client().runOnOurs(["pending"])
+    #expect(ours.lines == ["pending=1"], "\(ours)")
+    #expect(ours.status == 0, "\(ours)")
+  }
+
+  @Test func `that an item blocks and raises are pending`() throws {
     let ours = try client().runOnOurs(["raise"])
-    #expect(ours.lines == ["received=200 elsewhere=0 pending=1"], "\(ours)")
-    #expect(ours.signal == SIGTERM, "\(ours)")
+    #expect(ours.lines == ["pending=1"], "\(ours)")
+  }
+
+  /// Before, the worker left open what the program did while a command ran.
+  @Test func `reach the program's own threads beside an item in system()`() throws {
+    let ours = try client().runOnOurs(["system"])
+    #expect(ours.lines == ["status=3 shell=1 missing=127", "received=200"], "\(ours)")
+  }
+
+  /// There, no function of the C library can be found at run time.
+  @Test func `that the program blocks are those that children block in a static program`() throws {
+    let scratch = ScratchFolder()
+    let engine = "\(DropIn.packageFolder)/Sources/CLinux"
+    try DropIn.run([
+      "clang", "-static", "-Wall", "-Wextra", "-Werror", "-I\(engine)/include",
+      Client.source("StaticMasks.c"), "\(engine)/Masks.c", "\(engine)/Children.c",
+      "-o", scratch["client"],
+    ])
+    let report = try Self.makeReport(in: scratch)
+    let ours = runChild([scratch["client"], report], seconds: DropIn.seconds)
+    let names = [
+      "posix_spawn", "posix_spawnp", "system", "popen", "execve", "execvp", "execl", "fexecve",
+    ]
+    #expect(ours.lines == names.map { "\($0) SigBlk:\t\(programs)" } + ["missing=2"], "\(ours)")
   }
 
   @Test func `that the program blocks are those that children of Foundation block`() throws {
@@ -72,7 +109,7 @@ import Testing
 
   @Test func `are counted by sources though all threads of the program block them`() throws {
     let client = try client()
-    for way in ["source", "source-without-main"] {
+    for way in ["source", "source-without-main", "source-in-child"] {
       let ours = try client.runOnOurs([way])
       #expect(ours.lines == ["counted=200"], "\(way): \(ours)")
     }

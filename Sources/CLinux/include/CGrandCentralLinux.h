@@ -346,10 +346,13 @@ typedef struct gc_uring_completion {
 // One ring at a time.
 int gc_uring_make(gc_uring *_Nonnull ring, uint32_t entries, int wakeDescriptor);
 void gc_uring_free(gc_uring *_Nonnull ring);
-// Closes the descriptors of the parent's ring in a forked child. Primitives/ForkGate calls it: the
+// Closes the descriptors of the parent's ring in a forked child. gc_leave_to_parent() calls it: the
 // engine has one set of fork handlers. A ring's maker must not add another, because it holds a lock
 // of the engine, and the C library may hold its own lock while prepare() waits for that one.
 void gc_uring_leave_to_parent(void);
+// In a forked child: neither the parent's ring nor threads of the engine exist. Repeating it before
+// the child uses the engine is harmless.
+void gc_leave_to_parent(void);
 // Whether this process was forked from one that had a ring.
 bool gc_uring_is_inherited(void);
 // Each adds a request; false: there is no room. Buffers must live until the completion, stretches

@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 extern char **environ;
+extern void dispatch_atfork_prepare(void), dispatch_atfork_parent(void),
+    dispatch_atfork_child(void);
 
 enum { WORKERS = 8, ROUNDS = 200 };
 
@@ -87,8 +89,7 @@ static void receive_on_a_thread(void) {
   printf("received=%d\n", *received);
 }
 
-static void receive_by_signalfd(void) {
-  occupy_workers();
+static int receive_by_descriptor(void) {
   sigset_t set = block(SIGHUP);
   int descriptor = signalfd(-1, &set, SFD_CLOEXEC);
   int received = 0;
@@ -98,7 +99,12 @@ static void receive_by_signalfd(void) {
     if (read(descriptor, &info, sizeof info) == sizeof info && info.ssi_signo == SIGHUP)
       received++;
   }
-  printf("received=%d\n", received);
+  return received;
+}
+
+static void receive_by_signalfd(void) {
+  occupy_workers();
+  printf("received=%d\n", receive_by_descriptor());
 }
 
 static atomic_int handled, handled_elsewhere;
@@ -274,6 +280,11 @@ static void start_children(void *context) {
   await(child);
   close(file);
   // The item's own mask wins.
+  label("one blocked");
+  sigset_t one = block(SIGPIPE);
+  if (posix_spawnp(&child, "grep", NULL, NULL, report, environ) != 0) fail("posix_spawnp");
+  pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+  await(child);
   label("all blocked");
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (posix_spawnp(&child, "grep", NULL, NULL, report, environ) != 0) fail("posix_spawnp");
@@ -308,25 +319,79 @@ static void replace(void *context) {
   fail("execvp");
 }
 
-static void raise_signals(void *context) {
-  (void)context;
-  struct sigaction action = {.sa_handler = note};
-  sigaction(SIGUSR1, &action, NULL);
-  sigaction(SIGUSR2, &action, NULL);
-  handling_thread = gettid();
-  for (int round = 1; round <= ROUNDS; round++) {
-    raise(SIGUSR1);
-    if (atomic_load(&handled) != round) fail("raise() returned before the handler had run");
-  }
-  // The program blocks this one.
-  raise(SIGUSR2);
+static bool is_pending(int number) {
   sigset_t pending;
   sigpending(&pending);
+  return sigismember(&pending, number) == 1;
+}
+
+// The default action would end the process.
+static void raise_blocked(void *context) {
+  (void)context;
+  block(SIGUSR1);
+  raise(SIGUSR1);
+  printf("pending=%d\n", is_pending(SIGUSR1));
+  exit(0);
+}
+
+static void finish(void *semaphore) { dispatch_semaphore_signal(semaphore); }
+
+// A thread that has a signal pending starts the engine's first thread.
+static void *submit_first(void *context) {
+  (void)context;
+  block(SIGPIPE);
+  raise(SIGPIPE);
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  dispatch_async_f(dispatch_get_global_queue(0, 0), done, finish);
+  dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+  printf("pending=%d\n", is_pending(SIGPIPE));
+  return NULL;
+}
+
+static void submit_on_a_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, submit_first, NULL);
+  pthread_join(thread, NULL);
+}
+
+// A shell says that it runs, and ends after it has read a line.
+static int said[2], awaited[2];
+static pid_t running_thread;
+
+// The C library blocks all signals, its own included, until it has made a child.
+static bool is_making_child(pid_t thread) {
+  char path[64], line[256];
+  unsigned long long mask = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/status", thread);
+  FILE *status = fopen(path, "r");
+  while (fgets(line, sizeof line, status)) sscanf(line, "SigBlk: %llx", &mask);
+  fclose(status);
+  return mask >> 31 & 1;
+}
+
+static void run_shell(void *context) {
+  running_thread = gettid();
+  char command[64];
+  snprintf(
+      command, sizeof command, "echo >&%d; read line <&%d; exit 3", said[1], awaited[0]);
+  int status = system(command);
   printf(
-      "received=%d elsewhere=%d pending=%d\n", atomic_load(&handled),
-      atomic_load(&handled_elsewhere), sigismember(&pending, SIGUSR2));
-  fflush(stdout);
-  raise(SIGTERM);
+      "status=%d shell=%d missing=%d\n", WEXITSTATUS(status), system(NULL),
+      WEXITSTATUS(system("/bin/no-such-program 2>/dev/null")));
+  dispatch_semaphore_signal(context);
+}
+
+static void receive_beside_shell(void) {
+  if (pipe(said) != 0 || pipe(awaited) != 0) fail("pipe");
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  dispatch_async_f(dispatch_get_global_queue(0, 0), done, run_shell);
+  char byte;
+  if (read(said[0], &byte, 1) != 1) fail("the shell");
+  while (is_making_child(running_thread)) sched_yield();
+  int received = receive_by_descriptor();
+  if (write(awaited[1], "\n", 1) != 1) fail("write");
+  dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+  printf("received=%d\n", received);
 }
 
 // Signal sources, of a signal that all threads of the program block.
@@ -376,6 +441,23 @@ static void count_blocked(void) {
   send_counted(NULL);
 }
 
+// A child that the program makes past the C library's handlers, and reports itself.
+static void count_in_child(void) {
+  block(SIGRTMIN);
+  count_signals(SIGRTMIN);
+  dispatch_atfork_prepare();
+  pid_t child = _Fork();
+  if (child == 0) {
+    dispatch_atfork_child();
+    count_signals(SIGRTMIN);
+    send_counted(NULL);
+    fflush(stdout);
+    _exit(0);
+  }
+  dispatch_atfork_parent();
+  await(child);
+}
+
 // The main thread ends; an item sends and receives.
 static void count_without_main(void) {
   count_signals(SIGRTMIN);
@@ -388,7 +470,10 @@ static void do_nothing(void *context) { (void)context; }
 // The main thread ends, and what other processes send still has its default action.
 static void end_without_main(void) {
   occupy_workers();
-  char *arguments[] = {"sh", "-c", "kill -TERM $PPID", NULL};
+  char command[] =
+      "until grep -q '^State:.Z' /proc/$PPID/task/$PPID/status; do kill -0 $PPID || exit; done;"
+      "kill -TERM $PPID";
+  char *arguments[] = {"sh", "-c", command, NULL};
   pid_t child;
   if (posix_spawnp(&child, "sh", NULL, NULL, arguments, environ) != 0) fail("posix_spawnp");
   pthread_exit(NULL);
@@ -424,8 +509,11 @@ int main(int count, char **arguments) {
   if (strcmp(what, "sigwait") == 0) receive_by_sigwait();
   else if (strcmp(what, "thread") == 0) receive_on_a_thread();
   else if (strcmp(what, "signalfd") == 0) receive_by_signalfd();
+  else if (strcmp(what, "pending") == 0) submit_on_a_thread();
+  else if (strcmp(what, "system") == 0) receive_beside_shell();
   else if (strcmp(what, "handler") == 0) handle_on_a_thread();
   else if (strcmp(what, "source") == 0) count_blocked();
+  else if (strcmp(what, "source-in-child") == 0) count_in_child();
   else if (strcmp(what, "source-without-main") == 0) count_without_main();
   else if (strcmp(what, "end-without-main") == 0) end_without_main();
   else if (strcmp(what, "last-thread") == 0) end_with_last_thread();
@@ -438,7 +526,7 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "exec") == 0)
       dispatch_async_f(dispatch_get_global_queue(0, 0), NULL, replace);
     else if (strcmp(what, "raise") == 0)
-      dispatch_async_f(dispatch_get_global_queue(0, 0), NULL, raise_signals);
+      dispatch_async_f(dispatch_get_global_queue(0, 0), NULL, raise_blocked);
     else return 64;
     dispatch_main();
   }
