@@ -57,21 +57,14 @@ extension Pool: ThreadlessRetrying {
     return isNew
   }
 
-  /// Ends the sleep of an idle worker, unless a worker is about to sleep. Its next sleep takes part
-  /// in a retry that has just begun.
-  func wakeIdleWorker() {
-    // The idle lock orders the two: the worker is on the stack already, or sees the retry when it
-    // falls asleep.
-    if let chosen = choose({ $0.woken(allowance: .max, maxThreads: 0) }).1 { rouse(chosen) }
-  }
-
-  /// Whether `thread`, the calling one, is a worker of this pool that sleeps without work.
-  func isIdleWorker(_ thread: ThreadContext) -> Bool {
-    guard let raw = thread.pointee.worker else { return false }
-    // SAFETY: as in Blocking.announced().
-    return Unmanaged<Worker>.fromOpaque(raw)._withUnsafeGuaranteedRef {
-      $0.pool === self && $0.status.load(ordering: .relaxed) == .away
-    }
+  /// Ends the sleep of all idle workers. Their next sleeps take part in a retry that has just
+  /// begun. One of them would not do: it may find a long item, and not sleep again soon.
+  func wakeIdleWorkers() {
+    var chosen: [(worker: Worker, isNew: Bool)] = []
+    // The idle lock orders the two: a worker is on the stack already, or sees the retry when it
+    // falls asleep. None comes back while this thread takes the others.
+    while let next = choose({ $0.forceWoken(maxThreads: 0) }).1 { chosen.append(next) }
+    for next in chosen { rouse(next) }
   }
 
   func retry() {

@@ -3,10 +3,10 @@
 // A poller thread retries every 10 ms until nothing is missing. While the set itself is missing,
 // the thread sleeps by the clock instead of waiting in the set. Timers continue then, since they
 // need no descriptor to know what is due. If there is no thread at all, threads that sleep in a
-// wait of the engine try to make one (ThreadlessRetry). An idle worker also looks at the set each
-// time, in place of a poller thread, so events come late but come. Other sleeping threads do not:
-// they may hold locks of the program, and the last reference that a delivery releases may run the
-// program's code.
+// wait of the engine try to make one (ThreadlessRetry). Each time, a worker also looks at the set,
+// in place of a poller thread, so events come late but come. The sleeping thread does not look: it
+// may hold locks of the program, and the last reference that a delivery releases may run the
+// program's code. That code may also wait, so it runs on an active worker, as any item does.
 // The set contains a wake-up descriptor, so that a thread in the wait notices a new shortage.
 
 /// An object that needs a resource which the system has refused.
@@ -125,7 +125,7 @@ extension Poller {
 
   /// Begins to retry without a thread, unless that has begun.
   private func beginRetry() {
-    if pool.retryWithoutThread(for: self) { pool.wakeIdleWorker() }
+    if pool.retryWithoutThread(for: self) { pool.wakeIdleWorkers() }
   }
 
   /// Returns the pool's record of that thread, the same one at each attempt.
@@ -175,17 +175,35 @@ extension Poller: ThreadlessRetrying {
       return
     }
     if !pool.isRefused { startThread() }
-    let thread = currentThread()
-    if !hasThread && pool.isIdleWorker(thread) { lookOnce(on: thread) }
+    if !hasThread { submitLook(from: currentThread()) }
   }
 
-  /// Delivers what has come, without waiting, on a worker that sleeps without work.
-  private func lookOnce(on thread: ThreadContext) {
-    // What is ready goes to the pool as from a thread outside it, and the pool may choose this
-    // worker, which sleeps, for it.
+  /// Submits one look at the set, unless one waits already or there is no worker.
+  private func submitLook(from thread: ThreadContext) {
+    // relaxed: a look that runs at this moment may miss an event; the next retry submits another.
+    guard pool.state.load(ordering: .relaxed).threads > 0,
+      !isLookSubmitted.exchange(true, ordering: .relaxed)
+    else { return }
+    let node = WorkNode.function(
+      { context in
+        // SAFETY: the reference passed below, owned by this item.
+        let poller = Unmanaged<Poller>.fromOpaque(context.unsafelyUnwrapped).takeRetainedValue()
+        poller.isLookSubmitted.store(false, ordering: .relaxed)
+        poller.lookOnce(on: currentThread())
+      }, Unmanaged.passRetained(self).toOpaque(), on: thread)
+    // What the events make ready has classes of its own.
+    node.traits = WorkTraits(qos: .unspecified)
+    // As from a thread outside the pool: another thread may choose this worker, which sleeps, and
+    // then owns its local queues.
     let worker = thread.pointee.worker
     thread.pointee.worker = nil
-    defer { thread.pointee.worker = worker }
+    pool.submit(node, .items, band: .userInteractive, from: thread)
+    thread.pointee.worker = worker
+  }
+
+  /// Delivers what has come, without waiting. Runs as an item of a worker.
+  private func lookOnce(on thread: ThreadContext) {
+    if hasThread { return }
     if isShort.load(ordering: .acquiring) { tryAgain(on: thread) }
     let set = set.load(ordering: .acquiring)
     if set < 0 { return }

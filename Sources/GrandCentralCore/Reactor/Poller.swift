@@ -35,6 +35,8 @@ final class Poller: @unchecked Sendable {
   /// Whether a resource is missing, the set included.
   let isShort = Atomic<Bool>(false)
   let hasReported = Atomic<Bool>(false)
+  /// Whether an item that looks at the set waits in the pool.
+  let isLookSubmitted = Atomic<Bool>(false)
   /// A futex word that never changes, for sleeps that end by the clock.
   private let never = Atomic<UInt32>(0)
 

@@ -36,6 +36,7 @@ extension Poller {
     self.wakeDescriptor = -1
     lacking = []
     isShort.store(false, ordering: .relaxed)
+    isLookSubmitted.store(false, ordering: .relaxed)
     state.store(.empty, ordering: .relaxed)
     first.afterFork(on: thread)
     second.afterFork(on: thread)

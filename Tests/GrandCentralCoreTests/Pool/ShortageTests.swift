@@ -175,6 +175,48 @@ private final class Gate: Sendable {
     #expect(pool.faultsAtRest() == [])
   }
 
+  /// A delivery may release the last reference to an object of the program, whose deinit may wait.
+  @Test func `delivers events on a worker that is active, and may wait`() {
+    let gate = Gate(.allow)
+    let pool = Pool.own(width: 2, threads: 4, spawn: gate.spawn)
+    let bothRun = Latch(2)
+    for _ in 0..<2 {
+      pool.submit {
+        bothRun.open()
+        _ = bothRun.wait()
+      }
+    }
+    #expect(bothRun.wait())
+    #expect(eventually { pool.state.load(ordering: .relaxed).idle == 2 && pool.monitor.isThere })
+    gate.set(.refuse)
+    let poller = kept(Poller(pool: pool))
+    #expect(poller.prepare() >= 0)
+    let events = EventFD.make()
+    defer { close(events) }
+    let receiver = Receiver { thread in
+      let worker = thread.pointee.worker.map {
+        Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue()
+      }
+      let isOnIdleStack = pool.idleLock.withLock { worker?.isOnIdleStack }
+      let hasRun = Latch()
+      // Another worker runs it, while this one is parked in its wait.
+      pool.submit(.lanes) { hasRun.open() }
+      return isOnIdleStack == false && hasRun.wait()
+    }
+    guard case .success(let registration) = poller.register(receiver, for: events, .readable, .edge)
+    else {
+      Issue.record("the descriptor is refused")
+      return
+    }
+    EventFD.signal(events)
+    #expect(receiver.isDone.wait())
+    #expect(receiver.faults.now == 0)
+    poller.unregister(registration)
+    gate.set(.allow)
+    #expect(eventually { poller.state.load(ordering: .relaxed).threads == 1 })
+    #expect(pool.faultsAtRest() == [])
+  }
+
   @Test func `gets one at the next submission`() {
     let gate = Gate(.refuse)
     let pool = Pool.own(width: 1, threads: 1, spawn: gate.spawn)
@@ -246,6 +288,20 @@ private final class Gate: Sendable {
       #expect(tally.exceptions.isEmpty)
       #expect(pool.faultsAtRest() == [])
     }
+  }
+}
+
+/// Receives one event, and counts a fault unless `body` returns true.
+private final class Receiver: ReadinessReceiver, Sendable {
+  let isDone = Latch()
+  let faults = Number()
+  private let body: @Sendable (ThreadContext) -> Bool
+
+  init(_ body: @escaping @Sendable (ThreadContext) -> Bool) { self.body = body }
+
+  func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    if !body(thread) { faults.add() }
+    isDone.open()
   }
 }
 
