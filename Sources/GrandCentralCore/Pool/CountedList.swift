@@ -22,4 +22,14 @@ struct CountedList: StateWord {
     let longer = min((rawValue & Self.mask) + 1, Self.mask)
     return CountedList(rawValue: UInt64(UInt(bitPattern: node.raw)) | longer)
   }
+
+  /// This list with the nodes of `older` after its oldest one. Walks through this list.
+  func joined(toOlder older: CountedList) -> CountedList {
+    guard let newest else { return older }
+    var oldest = newest
+    while let next = oldest.next { oldest = next }
+    oldest.next = older.newest
+    let longer = min(UInt64(count + older.count), Self.mask)
+    return CountedList(rawValue: UInt64(UInt(bitPattern: newest.raw)) | longer)
+  }
 }

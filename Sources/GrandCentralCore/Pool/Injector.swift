@@ -9,10 +9,15 @@
 // If another thread holds the lock, the pusher leaves the inbox to the next one: no push waits. The
 // inbox of a holder that loses its CPU thus grows, and only then is a chunk longer.
 // Where there are many CPUs, an injector has further inboxes. It begins to use them, for good, when
-// a push has met several others: each thread then pushes on one of them, so its own nodes keep
-// their order. A taker also moves inboxes that are not full behind the chunks, one after another,
-// so no node waits for the others of its chunk.
+// a push has met several others. All items of one concurrent queue then go to one of them, and
+// other nodes of one thread to one. A taker also moves inboxes that are not full behind the chunks,
+// one after another, so no node waits for the others of its chunk.
+// Order: the items of one concurrent queue leave in the order of their pushes, whichever threads
+// push. So do other nodes if one thread pushes them, or while one inbox is in use; otherwise a
+// node may leave before one that another thread has pushed earlier.
 // Invariant: of one inbox, the oldest node is in the front, else in a chunk, else in the inbox.
+// A node in the first inbox may precede nodes in a further one, never the reverse. So what empties
+// a further inbox looks at the first one afterwards, and puts its nodes before the others.
 // `places` has `.front` while the front or a chunk exists; it is set before an inbox is emptied.
 
 final class Injector: @unchecked Sendable {
@@ -66,10 +71,18 @@ final class Injector: @unchecked Sendable {
 
   @inline(never)
   private func pushFurther(_ node: WorkNode) {
-    let number = 1 + Int(currentThread().pointee.tid) % further.count
+    let number = 1 + Self.key(of: node) % further.count
     if Self.add(node, to: further[number - 1].pointee).count >= Self.chunkLength {
       moveFullInbox(number)
     }
+  }
+
+  /// Nodes of one key keep their order: items of one concurrent queue, other nodes of one thread.
+  private static func key(of node: WorkNode) -> Int {
+    guard node.traits.contains(.carried) else { return Int(currentThread().pointee.tid) }
+    // Queues may lie at equal distances.
+    let mixed = UInt64(UInt(bitPattern: node.carrier)) &* 0x9e37_79b9_7f4a_7c15
+    return Int(mixed >> 32)
   }
 
   /// Adds a node to an inbox. Returns the number of nodes there, and of attempts that failed.
@@ -218,16 +231,25 @@ final class Injector: @unchecked Sendable {
     return .empty
   }
 
+  /// Returns the nodes of an inbox; of a further one, after those of the first one.
   private func emptyInbox(_ number: Int) -> CountedList {
+    var list = removeAll(from: number)
+    // relaxed: the caller has acquired the nodes, and with them what was pushed before them.
+    if number > 0 && list != .empty && inbox.load(ordering: .relaxed) != .empty {
+      list = list.joined(toOlder: removeAll(from: 0))
+    }
+    came &+= UInt32(list.count)
+    return list
+  }
+
+  private func removeAll(from number: Int) -> CountedList {
     withInbox(number) { inbox in
       if inbox.load(ordering: .relaxed) == .empty { return .empty }
       // Before the inbox is emptied: isEmpty must not miss the nodes between the two. releasing:
       // passes `.inboxes` on.
       places.store(usesFurther ? [.front, .inboxes] : .front, ordering: .releasing)
       // acquiring: the nodes, from push(). Releasing: `places`, for isEmpty.
-      let list = inbox.exchange(.empty, ordering: .acquiringAndReleasing)
-      came &+= UInt32(list.count)
-      return list
+      return inbox.exchange(.empty, ordering: .acquiringAndReleasing)
     }
   }
 

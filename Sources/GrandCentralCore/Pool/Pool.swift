@@ -35,8 +35,9 @@ final class Pool: @unchecked Sendable {
     var readProgramMask: @Sendable () -> UInt64? = { Process.mainThreadBlockedSignals() }
     /// Whether classes change thread priorities: see ThreadPolicy/ThreadEffects.
     var hasEffects = false
-    /// The further inboxes of each injector: one for four CPUs, none where few threads can meet.
-    var furtherInboxes: Int { width > 4 ? min(16, width / 4) : 0 }
+    /// The further inboxes of each injector: one for four CPUs, none where few threads can meet. A
+    /// single one would be where all threads meet again.
+    var furtherInboxes: Int { width >= 8 ? min(16, width / 4) : 0 }
     /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.
     var sources = InjectorKey.all
   }

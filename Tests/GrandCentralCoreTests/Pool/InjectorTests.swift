@@ -145,6 +145,53 @@ import Testing
     #expect(injector.counts() == (UInt32(threads * each), UInt32(threads * each)))
   }
 
+  /// Its second thread pushes each node after the first one has pushed the node before.
+  @Test(arguments: [2, 5])
+  func `keeps the order of a concurrent queue's items between threads`(inboxes: Int) {
+    let injector = Injector(inboxes: inboxes)
+    let block = NodeBlock(400)
+    // Only its address counts. Other nodes are in other inboxes.
+    let carrier = block.nodes[0].raw
+    for node in block.nodes {
+      node.traits = WorkTraits(qos: .unspecified).union(.carried)
+      node.carrier = carrier
+    }
+    let pushed = Number()
+    let ended = onThreads(4) { thread in
+      while pushed.now < block.nodes.count {
+        let next = pushed.now
+        guard next < block.nodes.count, next % 4 == thread else {
+          spinHint()
+          continue
+        }
+        if next == 70 { injector.useFurther() }
+        injector.push(block.nodes[next])
+        pushed.add()
+      }
+    }
+    #expect(ended)
+    #expect(block.nodes.map { _ in takeOne(injector) } == Array(0..<block.nodes.count))
+    #expect(injector.isEmpty && injector.chunks == nil)
+    #expect(injector.counts() == (400, 400))
+  }
+
+  @Test(arguments: [1, 40, 62, 100])
+  func `puts what waits in the first inbox before what follows it in a further one`(first: Int) {
+    let injector = Injector(inboxes: 2)
+    let block = NodeBlock(2 * first)
+    for node in block.nodes[..<first] {
+      injector.inbox.change(.relaxed) { list in
+        node.next = list.newest
+        return (list.adding(node), ())
+      }
+    }
+    injector.useFurther()
+    for node in block.nodes[first...] { injector.push(node) }
+    #expect(block.nodes.map { _ in takeOne(injector) } == Array(0..<2 * first))
+    #expect(injector.isEmpty && injector.chunks == nil)
+    #expect(injector.counts() == (UInt32(2 * first), UInt32(2 * first)))
+  }
+
   @Test func `takes a single node from a further inbox while another one is always full`() {
     let injector = Injector(inboxes: 2)
     let length = Injector.chunkLength

@@ -171,6 +171,28 @@ extension Catalogue {
           Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
         }
       },
+      EngineModel("injector: nodes keep their order when further inboxes begin") { scene in
+        let (injector, localQueue) = (Injector(inboxes: 1), OwnedLocalQueue())
+        let parcels = Parcels(3)
+        var last = -1
+        let take = { () -> WorkNode? in
+          guard let node = injector.takeOne(localQueue) else { return nil }
+          let number = Int(bitPattern: node.context) - 1
+          Checker.expect(number > last, "node \(number) came after node \(last)")
+          last = number
+          return node
+        }
+        scene.thread("pusher") {
+          for number in 0..<3 { injector.push(parcels.send(number)) }
+        }
+        scene.thread("first to meet others") { injector.useFurther() }
+        scene.thread("taker") { for _ in 0..<2 { take().map { _ = parcels.receive($0) } } }
+        scene.finally {
+          parcels.receiveAll(from: take)
+          parcels.expectAllArrived()
+          Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
+        }
+      },
       EngineModel("injector: it never looks empty while a node is queued") { scene in
         // One of the nodes always waits: in the inbox, in a chunk, in the front, or between them.
         let (injector, localQueue) = (Injector(), OwnedLocalQueue())
@@ -268,6 +290,10 @@ extension Catalogue {
       Mutant(
         "a full inbox does not move", in: "Injector.swift", at: "let isFull = withInbox",
         .returns(0), foundBy: "injector: two threads fill the inbox"),
+      Mutant(
+        "an older node in the first inbox is not seen", in: "Injector.swift",
+        at: "if number > 0 && list != .empty && inbox.load", .returns(0),
+        foundBy: "injector: nodes keep their order when further inboxes begin"),
       Mutant(
         "a check does not look at the further inboxes", in: "Injector.swift",
         at: "where further[number].pointee.load", .returns(0), foundBy: further),

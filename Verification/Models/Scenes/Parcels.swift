@@ -15,6 +15,7 @@ final class Parcels {
   /// Writes the node with this number, on the calling thread, and returns it.
   func send(_ number: Int) -> WorkNode {
     nodes[number].context = UnsafeMutableRawPointer(bitPattern: number + 1)
+    nodes[number].traits = WorkTraits(qos: .unspecified)
     return nodes[number]
   }
 
