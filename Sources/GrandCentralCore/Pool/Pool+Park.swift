@@ -330,7 +330,8 @@ extension Pool {
   private func goIdle(
     _ worker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
   ) -> Bool {
-    let wasLow = ThreadEffects.isLow(thread)
+    let wasLow = worker.wasLow || ThreadEffects.isLow(thread)
+    worker.wasLow = false
     // Before another thread can wake it.
     ThreadEffects.rest(thread)
     setAway(worker)

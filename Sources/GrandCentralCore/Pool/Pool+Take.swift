@@ -164,6 +164,7 @@ extension Pool {
     if let thread = worker.thread, ThreadEffects.isLow(thread) {
       if let node = takeOne(first: first, for: worker) { return node }
       ThreadEffects.rest(thread)
+      worker.wasLow = true
     }
     beginSearch(worker)
     // A copy: an access that lasts as long as the search would be checked at run time.
@@ -334,6 +335,7 @@ extension Pool {
   func stopSearching(_ worker: Worker) {
     guard worker.isSearching else { return }
     worker.isSearching = false
+    worker.wasLow = false
     let before = change { $0.searchEnded().0 }
     if before.searching == 1 && (worker.hasLocalWork || hasWork()) { wakeIfNeeded() }
   }

@@ -57,6 +57,8 @@ final class Worker: @unchecked Sendable {
   /// A copy of `band` for other threads; relaxed, a hint.
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
+  /// Whether its thread left a lowered class for the present search: see goIdle().
+  var wasLow = false
   var adaptiveSearch = AdaptiveSearch()
   /// Whether its last scan saw work, so that the next search must not trust `sourcesWaiting`.
   var ignoresHints = true

@@ -73,6 +73,33 @@ import Testing
     }
   }
 
+  @Test(arguments: [Band.background, .default])
+  func `is woken after the others`(own: Band) {
+    play(own) { pool, worker in
+      let other = pool.makeWorker()
+      pool.state.store(PoolState(rawValue: 2 << 48 | 1 << 32 | 1), ordering: .relaxed)
+      pool.idleStack.push(other)
+      other.isOnIdleStack = true
+      #expect(pool.take(for: worker) == nil)
+      #expect(pool.park(worker, currentThread()))
+      let isLast = own == .background
+      #expect(pool.idleStack.workers.map(\.index) == (isLast ? [0, 1] : [1, 0]))
+      #expect(!worker.wasLow)
+      pool.idleStack.removeAll()
+    }
+  }
+
+  @Test func `is as the others once its search has found a node`() {
+    play(.background) { pool, worker in
+      let source = InjectorKey(kind: .items, band: .default)
+      #expect(pool.take(for: worker) == nil)
+      inject([NodeBlock(1).nodes[0]], source, in: pool)
+      #expect(pool.take(for: worker) != nil)
+      pool.stopSearching(worker)
+      #expect(!worker.wasLow)
+    }
+  }
+
   @Test(arguments: [Band.default, .userInitiated])
   func `is the only one that does not search`(own: Band) {
     play(own) { pool, worker in
