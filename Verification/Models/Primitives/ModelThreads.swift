@@ -37,8 +37,9 @@ public enum ModelThreads {
   static func reset() {
     ThreadRegistry.mainThread = nil
     ModelKernel.reset()
-    // An execution that ended in a deadlock leaves its waiters registered.
+    // An execution that ended in a deadlock leaves its waiters registered, and its report.
     Lane.hierarchyLock.waiters = []
+    Lane.hierarchyLock.isReported = false
     for number in 0..<count {
       let thread = contexts[number]
       let shared = thread.pointee.shared
