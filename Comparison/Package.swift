@@ -11,7 +11,10 @@ let allocations: Target.Dependency = .product(name: "CAllocations", package: "Su
 
 let package = Package(
   name: "Comparison",
-  products: [.executable(name: "fuzz", targets: ["fuzz"])],
+  products: [
+    .executable(name: "fuzz", targets: ["fuzz"]),
+    .executable(name: "instructions", targets: ["instructions"]),
+  ],
   dependencies: [
     .package(name: "GrandCentral", path: ".."),
     .package(path: "../Tests/Support"),
@@ -28,6 +31,10 @@ let package = Package(
     .executableTarget(
       name: "fuzz", dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", testSupport],
       swiftSettings: language),
+    // The hot paths of the Swift interface, for the table of instructions.
+    .target(name: "CCallgrind"),
+    .executableTarget(
+      name: "instructions", dependencies: ["CCallgrind", engine], swiftSettings: language),
     .testTarget(
       name: "FuzzTests",
       dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", testSupport],

@@ -1,8 +1,9 @@
-"""Counts the instructions of the hot paths, and compares them with the table in the repository.
+"""Counts the instructions of the hot paths, and compares them with the tables in the repository.
 
-Time is noise on a shared machine; instructions are not. Each row of Benchmarks/Instructions runs on
-the drop-in libdispatch.so under callgrind, in a process of its own. The verb exits with 1 if a row
-needs more, or fewer, instructions than Benchmarks/Instructions/counts.tsv says, beyond the row's
+Time is noise on a shared machine; instructions are not. Two programs have rows: Benchmarks/Instructions
+calls the C interface of the drop-in libdispatch.so, and Comparison/Sources/instructions the Swift
+interface. Each row runs under callgrind, in a process of its own. The verb exits with 1 if a row needs
+more, or fewer, instructions than Benchmarks/Instructions/counts.tsv or swift.tsv says, beyond the row's
 tolerance. A change that means to alter a count alters the table with --update, in the same commit.
 Docs/Performance.md explains the rows and their tolerances.
 """
@@ -13,13 +14,12 @@ import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass, replace
 
-from libraries import ROOT, environment, is_older, toolchain
+from libraries import ROOT, command_output, environment, is_older, toolchain
 
-SOURCE = os.path.join(ROOT, "Benchmarks", "Instructions", "Instructions.c")
-TABLE = os.path.join(ROOT, "Benchmarks", "Instructions", "counts.tsv")
-PROGRAM = os.path.join(ROOT, ".build-dropin", "bench", "instructions")
-# The row that is also counted at the levels of a recording: Docs/Inside.md.
+FOLDER = os.path.join(ROOT, "Benchmarks", "Instructions")
+# The row of the C program that is also counted at the levels of a recording: Docs/Inside.md.
 RECORDED_ROW = "async and drain, serial queue"
 RECORDED_LEVELS = ("sampled", "items", "origins")
 # For --functions.
@@ -28,17 +28,45 @@ OPERATIONS = (2000, 12000)
 ALONE = 2.0
 
 
-def build():
+@dataclass
+class Program:
+    """A program with rows, and the table of their counts."""
+    interface: str
+    path: str
+    table: str
+    # The folder with the libdispatch.so that it runs on; None: it contains the engine.
+    library: str | None
+    recorded: tuple[str, ...] = ()
+
+
+def c_program(ours):
     """Builds the program against the toolchain's headers; the loader finds either library."""
-    os.makedirs(os.path.dirname(PROGRAM), exist_ok=True)
-    if not is_older(PROGRAM, [SOURCE]):
-        return
+    if not ours:
+        subprocess.run([f"{ROOT}/scripts/dev", "dropin"], check=True, stdout=sys.stderr)
+        ours = f"{ROOT}/.build-dropin/release"
+    source = os.path.join(FOLDER, "Instructions.c")
+    path = os.path.join(ROOT, ".build-dropin", "bench", "instructions")
+    program = Program("the C interface, drop-in", path, os.path.join(FOLDER, "counts.tsv"), ours, RECORDED_LEVELS)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if not is_older(path, [source]):
+        return program
     tools = toolchain()
     headers = f"{tools}/lib/swift"
     subprocess.run(
         [f"{tools}/bin/clang", "-O2", "-Wall", "-Wextra", "-Werror", "-fblocks", "-isystem", headers,
-         "-isystem", f"{headers}/Block", SOURCE, "-o", PROGRAM, f"-L{headers}/linux", "-ldispatch",
+         "-isystem", f"{headers}/Block", source, "-o", path, f"-L{headers}/linux", "-ldispatch",
          "-lBlocksRuntime", f"-Wl,-rpath,{headers}/linux"], check=True)
+    return program
+
+
+def swift_program():
+    """Builds the program that calls the Swift interface, in the build of the package's tests."""
+    script = f"source {ROOT}/scripts/lib/common.sh; build_program Comparison instructions; echo $program"
+    built = command_output("bash", "-c", script).splitlines()[-1]
+    # valgrind cannot read the compiler's debug information, and ends.
+    path = f"{built}-stripped"
+    subprocess.run(["strip", "--strip-debug", built, "-o", path], check=True)
+    return Program("the Swift interface", path, os.path.join(FOLDER, "swift.tsv"), None)
 
 
 def dumps(folder):
@@ -57,23 +85,23 @@ def dumps(folder):
     return found
 
 
-def callgrind(library, file, *arguments, settings=None):
-    """Runs the program under callgrind. Returns its output."""
-    command = ["valgrind", "--tool=callgrind", "-q", "--fair-sched=yes", f"--callgrind-out-file={file}", PROGRAM,
-               *arguments]
+def callgrind(program, file, *arguments, settings=None):
+    """Runs a program under callgrind. Returns its output."""
+    command = ["valgrind", "--tool=callgrind", "-q", "--fair-sched=yes", f"--callgrind-out-file={file}",
+               program.path, *arguments]
     # One worker, so that a row's work does not move between threads. No address is random.
-    more = {**environment(library), "GRANDCENTRAL_WIDTH": "1", **(settings or {})}
+    more = {**environment(program.library), "GRANDCENTRAL_WIDTH": "1", **(settings or {})}
     done = subprocess.run(["setarch", "-R", *command], env=more, text=True, stdout=subprocess.PIPE)
     if done.returncode != 0:
         sys.exit(f"instructions: {' '.join(command)} ended with {done.returncode}.")
     return done.stdout
 
 
-def measure(library, pattern, settings=None):
+def measure(program, pattern, settings=None):
     """Instructions of one operation, by row in the program's order."""
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
-        rows = callgrind(library, f"{folder}/out.%p", pattern, settings=settings).splitlines()
+        rows = callgrind(program, f"{folder}/out.%p", pattern, settings=settings).splitlines()
         found = dumps(folder)
         for row in rows:
             row = row.split("\t")[0]
@@ -82,31 +110,29 @@ def measure(library, pattern, settings=None):
     return counts
 
 
-def measure_recorded(library, pattern):
+def measure_recorded(program, pattern):
     """The same for an item at each level of recording."""
     counts = {}
-    for level in RECORDED_LEVELS:
+    for level in program.recorded:
         row = f"{RECORDED_ROW}, recorded: {level}"
         if pattern in row:
-            found = measure(library, RECORDED_ROW, {"GRANDCENTRAL_RECORD": level})
+            found = measure(program, RECORDED_ROW, {"GRANDCENTRAL_RECORD": level})
             counts[row] = found[RECORDED_ROW]
     return counts
 
 
-def listed_rows():
+def listed_rows(program):
     """The names of all rows with their tolerances, in the table's order."""
-    listed = subprocess.run([PROGRAM, "--list"], check=True, capture_output=True, text=True).stdout
-    rows = dict(line.split("\t") for line in listed.splitlines())
-    recorded = {f"{RECORDED_ROW}, recorded: {level}": rows[RECORDED_ROW]
-                for level in RECORDED_LEVELS}
+    rows = dict(line.split("\t") for line in command_output(program.path, "--list").splitlines())
+    recorded = {f"{RECORDED_ROW}, recorded: {level}": rows[RECORDED_ROW] for level in program.recorded}
     return {**rows, **recorded}
 
 
-def read_table():
+def read_table(program):
     """The rows of the table: instructions and tolerance in percent."""
     table = {}
-    if os.path.exists(TABLE):
-        with open(TABLE, encoding="utf-8") as file:
+    if os.path.exists(program.table):
+        with open(program.table, encoding="utf-8") as file:
             for line in file:
                 if line.strip() and not line.startswith("#"):
                     row, count, tolerance = line.rstrip("\n").split("\t")
@@ -114,12 +140,12 @@ def read_table():
     return table
 
 
-def write_table(counts, old):
+def write_table(program, counts, old):
     """Writes the measured rows; rows that were filtered out stay, in the program's order."""
-    with open(TABLE, "w", encoding="utf-8") as file:
-        file.write("# Instructions of one operation on the drop-in libdispatch.so, and the tolerance in percent.\n"
+    with open(program.table, "w", encoding="utf-8") as file:
+        file.write(f"# Instructions of one operation of {program.interface}, and the tolerance in percent.\n"
                    "# Written by `scripts/dev instructions --update`; Docs/Performance.md explains it.\n")
-        for row, tolerance in listed_rows().items():
+        for row, tolerance in listed_rows(program).items():
             count = counts.get(row, old.get(row, (0, 0))[0])
             file.write(f"{row}\t{count:.1f}\t{tolerance}\n")
 
@@ -146,10 +172,10 @@ def self_test():
             sys.exit(f"instructions: {count} in {row} is '{verdict(count, row, table)}', expected '{expected}'.")
 
 
-def profile(library, row, operations):
+def profile(program, row, operations):
     """The instructions of each function while a row runs that many operations, with what precedes them."""
     with tempfile.TemporaryDirectory() as folder:
-        callgrind(library, f"{folder}/out", "--once", row, str(operations))
+        callgrind(program, f"{folder}/out", "--once", row, str(operations))
         listed = subprocess.run(["callgrind_annotate", "--threshold=100", f"{folder}/out"], check=True,
                                 capture_output=True, text=True).stdout
     counts = {}
@@ -161,9 +187,9 @@ def profile(library, row, operations):
     return counts
 
 
-def print_functions(library, row):
+def print_functions(program, row):
     """Prints the instructions of one operation by function."""
-    few, many = (profile(library, row, operations) for operations in OPERATIONS)
+    few, many = (profile(program, row, operations) for operations in OPERATIONS)
     of_one = {name: (count - few.get(name, 0)) / \
                      (OPERATIONS[1] - OPERATIONS[0]) for name, count in many.items()}
     print(f"\n{row}")
@@ -179,10 +205,10 @@ def demangled(name):
                           text=True).stdout.strip()
 
 
-def print_table(counts, table):
+def print_table(program, counts, table):
     """Prints the rows. Returns how many differ from the table."""
     wrong = 0
-    print(f"{'operation':<38}{'now':>9}{'table':>9}{'ratio':>7}")
+    print(f"{program.interface:<38}{'now':>9}{'table':>9}{'ratio':>7}")
     for row, count in counts.items():
         said = verdict(count, row, table)
         wrong += said != ""
@@ -192,12 +218,13 @@ def print_table(counts, table):
     return wrong
 
 
-def print_beside_toolchain(counts, table):
+def print_beside_toolchain(program, counts, table):
     """Prints the rows of one thread beside the toolchain's library, where they are counted as exactly."""
+    peer = replace(program, library=None)
     print(f"{'on one thread':<38}{'ours':>9}{'peer':>9}{'ratio':>7}")
     for row, count in counts.items():
         if table.get(row, (0, 0))[1] == ALONE:
-            other = measure(None, row)[row]
+            other = measure(peer, row)[row]
             print(f"{row:<38}{count:>9.1f}{other:>9.1f}{count / other:>7.2f}", flush=True)
 
 
@@ -210,33 +237,39 @@ def main():
     parser.add_argument("--functions", action="store_true", help="lists the functions of each row")
     parser.add_argument("--ours", help="a folder with libdispatch.so; default: built here")
     parser.add_argument("--beside-toolchain", action="store_true", help="counts the toolchain's library too")
+    parser.add_argument("--interface", choices=["c", "swift"], help="the rows of one program only")
     options = parser.parse_args()
 
     self_test()
-    build()
-    ours = options.ours
-    if not ours:
-        subprocess.run([f"{ROOT}/scripts/dev", "dropin"], check=True, stdout=sys.stderr)
-        ours = f"{ROOT}/.build-dropin/release"
-    counts = {**measure(ours, options.filter), **measure_recorded(ours, options.filter)}
-    if not counts:
+    programs = []
+    if options.interface != "swift":
+        programs.append(c_program(options.ours))
+    if options.interface != "c":
+        programs.append(swift_program())
+    counted = wrong = 0
+    for program in programs:
+        counts = {**measure(program, options.filter), **measure_recorded(program, options.filter)}
+        if not counts:
+            continue
+        table = read_table(program)
+        if options.update:
+            write_table(program, counts, table)
+            table = read_table(program)
+        counted += len(counts)
+        wrong += print_table(program, counts, table)
+        if options.functions:
+            for row in counts:
+                if ", recorded: " not in row:
+                    print_functions(program, row)
+        if options.beside_toolchain and program.library:
+            print_beside_toolchain(program, counts, table)
+    if not counted:
         sys.exit(f"instructions: no row contains '{options.filter}'.")
-    table = read_table()
-    if options.update:
-        write_table(counts, table)
-        table = read_table()
-    wrong = print_table(counts, table)
-    if options.functions:
-        for row in counts:
-            if ", recorded: " not in row:
-                print_functions(ours, row)
-    if options.beside_toolchain:
-        print_beside_toolchain(counts, table)
     if platform.machine() != "x86_64":
-        print("The table is that of x86-64: the counts were not compared.", file=sys.stderr)
+        print("The tables are those of x86-64: the counts were not compared.", file=sys.stderr)
         return 0
     if wrong:
-        print(f"{wrong} of {len(counts)} rows differ from {os.path.relpath(TABLE, ROOT)}. If this change means it, run "
+        print(f"{wrong} of {counted} rows differ from {os.path.relpath(FOLDER, ROOT)}. If this change means it, run "
               "scripts/dev instructions --update and say why in the commit. --functions shows where.", file=sys.stderr)
     return 1 if wrong else 0
 

@@ -4,7 +4,7 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A lane's layout") struct LaneLayoutTests {
-  @Test func `has its width and its target where the thread sanitizer's runtime is told`() {
+  @Test func `has its width and its target where the thread sanitizer's runtime expects them`() {
     let lane = Lane(kind: .serial, qos: .unspecified, target: nil)
     let start = UnsafeRawPointer(lane.address)
     let width = withUnsafePointer(to: lane.width) { UnsafeRawPointer($0) - start }
