@@ -183,6 +183,7 @@ extension Pool {
       worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
       thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
       worker.isSearching = true
+      worker.promptTurns = PromptTurns()
       BlackBox.noteWorker(thread)
     }
     while runUntilIdle(worker, thread) && grandCentralWorkerIdle(worker, thread) {}
@@ -334,6 +335,9 @@ extension Pool {
     worker.wasLow = false
     // Before another thread can wake it.
     ThreadEffects.rest(thread)
+    if configuration.hasEffects && worker.promptTurns.note(isSeldomAndBrief: worker.isWokenForOne) {
+      ThreadEffects.setPrompt(worker.promptTurns.isPrompt, on: thread)
+    }
     setAway(worker)
     let isIdle = idleLock.withLock {
       guard changeIfApplicable(transition) else { return false }

@@ -95,6 +95,8 @@ final class Worker: @unchecked Sendable {
     return picks.load(ordering: .relaxed) &- picksWhenWoken <= 2
   }
 
+  var promptTurns = PromptTurns()
+
   func grewRefill() { refill = min(Self.maxRefill, 2 * refill) }
   func shrankRefill() { refill = Self.minRefill }
 

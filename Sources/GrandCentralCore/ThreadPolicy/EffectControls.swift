@@ -39,6 +39,8 @@ final class EffectControls: @unchecked Sendable {
   @Cell private(set) var baseDisk = IOPriority.unset
   /// Valid from step 2 on. 0: the kernel's default.
   @Cell private(set) var baseSliceNanoseconds: UInt64 = 0
+  /// The slice of threads without a class, as the kernel reports it.
+  @Cell private(set) var plainSliceNanoseconds: UInt64 = 0
   @Cell private(set) var baseClamps: ClosedRange<UInt32>?
   /// For each control 0 or an encoded refusal. Each is written at most once.
   private let refusals: [RefusalWord]
@@ -136,11 +138,13 @@ final class EffectControls: @unchecked Sendable {
     _ = Scheduling.set(plain, of: 0)
     // The slice of the main thread differs from that of a thread that set none: the program chose
     // it.
-    guard has(.slice), case .success(let now) = Scheduling.attributes(of: 0),
-      case .success(let main) = Scheduling.attributes(of: Process.identifier),
-      main.sliceNanoseconds != now.sliceNanoseconds
+    guard case .success(let now) = Scheduling.attributes(of: 0),
+      case .success(let main) = Scheduling.attributes(of: Process.identifier)
     else { return }
-    baseSliceNanoseconds = main.sliceNanoseconds
+    plainSliceNanoseconds = main.sliceNanoseconds
+    if has(.slice) && main.sliceNanoseconds != now.sliceNanoseconds {
+      baseSliceNanoseconds = main.sliceNanoseconds
+    }
   }
 
   private func attempt(

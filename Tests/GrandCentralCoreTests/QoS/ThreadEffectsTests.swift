@@ -78,6 +78,43 @@ private struct Treatment: Equatable {
     #expect(isDone)
   }
 
+  @Test func `include a short slice while the thread is prompt, in each class from default up`() {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      ThreadEffects.setPrompt(true, on: thread)
+      #expect(thread.pointee.effect == 0, "only threads of the pool are prompt")
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      let plain = Self.treatment()
+      ThreadEffects.setPrompt(true, on: thread)
+      guard EffectControls.shared.has(.slice) else { return ThreadEffects.leave(thread) }
+      let short = ClassEffects.of(.userInteractive).sliceNanoseconds.map { Int64($0) }
+      for band in Band.allCases {
+        ThreadEffects.apply(band, on: thread)
+        #expect(ThreadEffects.isInEffect(band == .unspecified ? .default : band, on: thread))
+        let isLow = band != .unspecified && band < .default
+        #expect((Self.treatment()?.sliceNanoseconds == short) == !isLow, "\(band)")
+      }
+      // Another thread raises it to a class with a longer slice, which lasts until the boundary.
+      ThreadEffects.apply(.default, on: thread)
+      #expect(ThreadEffects.help(thread, to: .userInitiated))
+      ThreadEffects.apply(.default, on: thread)
+      #expect(Self.treatment()?.sliceNanoseconds == short)
+      ThreadEffects.withoutEffect(on: thread) { #expect(Self.treatment() == plain) }
+      #expect(Self.treatment()?.sliceNanoseconds == short)
+      let adopted = Box<Treatment?>(nil)
+      let child = TestSupport.TestThread("child") {
+        ThreadEffects.adopt(currentThread(), isReplaceable: false)
+        adopted.value = Self.treatment()
+        ThreadEffects.leave(currentThread())
+      }
+      #expect(child.join() && adopted.value == plain, "a thread that it makes is not prompt")
+      ThreadEffects.setPrompt(false, on: thread)
+      #expect(Self.treatment() == plain)
+      ThreadEffects.leave(thread)
+    }
+    #expect(isDone)
+  }
+
   @Test func `can be raised by another thread, and end at the next boundary`() {
     let number = Box<(ThreadContext, UInt32)?>(nil)
     let isLow = Latch()
