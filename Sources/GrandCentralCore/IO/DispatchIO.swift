@@ -1,5 +1,6 @@
 // Room: IO/DispatchIO. The public handle of a channel. The IOChannel behind it lives until its
-// operations have ended. The deinit of the handle closes the channel.
+// operations have ended. The deinit of the handle closes the channel. Operations and barriers hold
+// the handle too, so a released channel stays open, and may be used, until they have returned.
 import CGrandCentralLinux
 
 /// A file descriptor, under the name of the C interface.
@@ -207,7 +208,7 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     offset: off_t, length: Int, queue: DispatchQueue,
     ioHandler: @escaping (_ done: Bool, _ data: DispatchData?, _ error: Int32) -> Void
   ) {
-    channel.file.submit(
+    submit(
       IOOperation(
         .read, of: channel, offset: channel.position(of: Int64(offset)),
         length: IOLimits.length(length), limits: currentLimits, queue: queue, handler: ioHandler))
@@ -228,10 +229,15 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
     offset: off_t, data: DispatchData, queue: DispatchQueue,
     ioHandler: @escaping (_ done: Bool, _ data: DispatchData?, _ error: Int32) -> Void
   ) {
-    channel.file.submit(
+    submit(
       IOOperation(
         .write, of: channel, offset: channel.position(of: Int64(offset)), length: data.count,
         limits: currentLimits, data: data, queue: queue, handler: ioHandler))
+  }
+
+  private func submit(_ operation: IOOperation) {
+    operation.handle = self
+    channel.file.submit(operation)
   }
 
   /// Runs a closure between the earlier and the later operations of the descriptor.
@@ -243,7 +249,10 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   ///   queue. It may use the descriptor freely but must not close it. `fileDescriptor` is -1 inside
   ///   it if the channel has no descriptor.
   /// - Source: `dispatch_io_barrier(3)`.
-  public func barrier(execute: @escaping () -> Void) { channel.file.barrier(channel, execute) }
+  public func barrier(execute: @escaping () -> Void) {
+    // As the handle of an operation: the closure may use a channel that was released.
+    channel.file.barrier(channel) { withExtendedLifetime(self, execute) }
+  }
 
   /// Closes the channel. Earlier operations finish; then the cleanup handler runs.
   ///
@@ -259,11 +268,9 @@ public class DispatchIO: DispatchObject, @unchecked Sendable {
   /// The file descriptor, or -1 if the channel is closed or has no descriptor.
   ///
   /// A channel made by path has a descriptor inside a barrier and after its first operation has
-  /// ended.
+  /// ended. The barriers of a channel that has been closed still see the descriptor.
   /// - Source: `dispatch_io_get_descriptor(3)`.
-  public var fileDescriptor: Int32 {
-    channel.file.lock.withLock { channel.isClosed ? -1 : channel.file.descriptor }
-  }
+  public var fileDescriptor: Int32 { channel.file.descriptor(for: channel) }
 
   // MARK: Limits
 

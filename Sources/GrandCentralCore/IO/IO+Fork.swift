@@ -31,7 +31,7 @@ extension IOFile {
     home = HomeProcess()
     _ = Unmanaged.passRetained(Inherited(segments, started, waiters))
     (segments, started, waiters, leavers) = ([IOSegment()], [], [:], [])
-    (barrierRuns, reads, writes, randomsStarted) = (false, false, false, 0)
+    (barrierChannel, reads, writes, randomsStarted) = (nil, false, false, 0)
     stage = .failed(ECANCELED)
     for channel in channels {
       if let cleanup = channel.cleanup.take() { _ = Unmanaged.passRetained(Kept(cleanup)) }

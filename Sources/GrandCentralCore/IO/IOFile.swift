@@ -45,7 +45,8 @@ final class IOFile: @unchecked Sendable {
   @Cell var leavers: [IOChannel] = []
   @Cell var isOver = false
   @Cell var segments = [IOSegment()]
-  @Cell var barrierRuns = false
+  /// The channel whose barrier runs.
+  @Cell var barrierChannel: IOChannel?
   @Cell private var submitted = 0
   /// Operations that have started and not ended.
   @Cell var started: [IOOperation] = []
@@ -145,6 +146,12 @@ final class IOFile: @unchecked Sendable {
     if isLast { IOTable.shared.release(self) }
   }
 
+  /// The descriptor for the client of a channel. A barrier may use it after the channel has been
+  /// closed, because the channel stays attached until its barriers have returned.
+  func descriptor(for channel: IOChannel) -> Int32 {
+    lock.withLock { channel.isClosed && barrierChannel !== channel ? -1 : descriptor }
+  }
+
   private func stop(_ channel: IOChannel) {
     // In submission order.
     let own = started.filter { $0.channel === channel }.sorted { $0.sequence < $1.sequence }
@@ -214,7 +221,7 @@ final class IOFile: @unchecked Sendable {
   // MARK: Starting operations. With the lock held.
 
   func advance() {
-    guard !isOver, let segment = segments.first, !barrierRuns else { return }
+    guard !isOver, let segment = segments.first, barrierChannel == nil else { return }
     switch stage {
     case .looking, .opening: return
     case .unopened:
@@ -227,7 +234,7 @@ final class IOFile: @unchecked Sendable {
     case .open: startNext(of: segment)
     }
     guard segment.unfinished == 0, let barrier = segment.barrier else { return }
-    barrierRuns = true
+    barrierChannel = barrier.channel
     segment.barrier = nil
     barrier.channel.barrierQueue.asyncUnsafe { [home] in
       barrier.work()
@@ -325,7 +332,7 @@ final class IOFile: @unchecked Sendable {
 
   private func barrierReturned(to channel: IOChannel) {
     let isLast = lock.withLock {
-      barrierRuns = false
+      barrierChannel = nil
       segments.removeFirst()
       channel.unfinished -= 1
       advance()

@@ -36,6 +36,9 @@ final class IOOperation: @unchecked Sendable {
   let band: Band
   /// The process that submitted the operation.
   let home = HomeProcess()
+  /// The handle of the channel until the last handler has returned: C programs use it in handlers
+  /// after they have released it. Set before the submission; belongs to `queue`, as `handler` does.
+  @Cell var handle: DispatchIO?
   @Cell var handler: Handler?
 
   @Cell var state = State.queued
@@ -149,6 +152,7 @@ final class IOOperation: @unchecked Sendable {
     queue.asyncUnsafe { [self] in
       call(done, data, error)
       file.handlerReturned(of: self, bytes: bytes, wasLast: done)
+      if done { handle = nil }
     }
   }
 

@@ -334,6 +334,45 @@ CASE(io_tells_its_descriptor) {
   latch_wait(&end.done);
 }
 
+struct barrier_use {
+  dispatch_io_t channel;
+  int descriptor;
+  latch done;
+};
+static void use_descriptor(void *context) {
+  struct barrier_use *use = context;
+  use->descriptor = dispatch_io_get_descriptor(use->channel);
+  CHECK(fsync(use->descriptor) == 0);
+  latch_down(&use->done);
+}
+
+CASE(io_tells_its_descriptor_to_a_barrier_from_before_it_was_closed) {
+  static cleanup end = CLEANUP(-1);
+  static latch written = LATCH(1);
+  static report seen;
+  seen.done = &written;
+  int file = make_file("", 0);
+  end.file = file;
+  dispatch_queue_t queue = serial_queue();
+  dispatch_io_t channel = dispatch_io_create_f(DISPATCH_IO_STREAM, file, queue, &end, on_cleanup);
+  static struct barrier_use use = {.done = LATCH(1)};
+  use.channel = channel;
+  dispatch_data_t data = dispatch_data_create_f("abc", 3, NULL, NULL);
+  // The channel is closed before its queue runs the write's handler.
+  dispatch_suspend(queue);
+  dispatch_io_write_f(channel, 0, data, queue, &seen, on_write);
+  dispatch_io_barrier_f(channel, &use, use_descriptor);
+  dispatch_io_close(channel, 0);
+  dispatch_resume(queue);
+  latch_wait(&use.done);
+  CHECK_EQUAL(use.descriptor, file);
+  latch_wait(&written);
+  latch_wait(&end.done);
+  CHECK_EQUAL(dispatch_io_get_descriptor(channel), -1);
+  dispatch_release(channel);
+  dispatch_release(data);
+}
+
 CASE(io_of_another_channel) {
   static cleanup end = CLEANUP(-1), end_too = CLEANUP(-1);
   static latch done = LATCH(1);

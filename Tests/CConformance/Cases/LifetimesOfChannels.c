@@ -185,6 +185,34 @@ LIFETIME(channel_of_a_channel) {
   dispatch_release(first);
 }
 
+// The handlers use a channel that the program has released.
+static void use_when_read(void *context, bool done, dispatch_data_t data, int error) {
+  flow *one = context;
+  (void)data;
+  CHECK_EQUAL(error, 0);
+  dispatch_io_set_low_water(one->channel, 2);
+  // The barrier may have closed the channel since the read ended.
+  int descriptor = dispatch_io_get_descriptor(one->channel);
+  CHECK(descriptor == one->file || descriptor == -1);
+  if (done) end_part(one);
+}
+
+static void close_in_barrier(void *context) {
+  flow *one = context;
+  CHECK_EQUAL(dispatch_io_get_descriptor(one->channel), one->file);
+  dispatch_io_close(one->channel, chance(2) ? DISPATCH_IO_STOP : 0);
+  end_part(one);
+}
+
+LIFETIME(channel_released_before_its_handlers) {
+  flow *one = new_pipe_flow(3);
+  dispatch_io_t channel = one->channel;
+  dispatch_io_read_f(channel, 0, 3, some_queue(), one, use_when_read);
+  dispatch_io_barrier_f(channel, one, close_in_barrier);
+  elsewhere(one, write_three);
+  dispatch_release(channel);
+}
+
 // MARK: Once
 
 static void end_one_read(void *context, dispatch_data_t data, int error) {

@@ -125,6 +125,26 @@ import Testing
     close(file)
   }
 
+  @Test(arguments: [DispatchIO.CloseFlags(), .stop])
+  func `has a descriptor inside a barrier from before it was closed`(
+    flags: DispatchIO.CloseFlags
+  ) throws {
+    let channel = try #require(TestChannel(path: folder["closed"], .stream, O_RDWR | O_CREAT))
+    let seen = Log<Int32>()
+    let release = DispatchSemaphore(value: 0)
+    channel.io.barrier { release.wait() }
+    channel.io.barrier { [io = channel.io] in
+      seen.append(io.fileDescriptor)
+      seen.append(fsync(io.fileDescriptor))
+    }
+    channel.io.close(flags: flags)
+    #expect(channel.io.fileDescriptor == -1)
+    release.signal()
+    #expect(channel.end())
+    #expect(seen.all.count == 2 && seen.all[0] >= 0 && seen.all[1] == 0)
+    #expect(channel.io.fileDescriptor == -1)
+  }
+
   @Test func `is opened by path at its first operation, and closed at the end`() throws {
     let channel = try #require(TestChannel(path: folder["new"], .random, O_RDWR | O_CREAT))
     settle()
