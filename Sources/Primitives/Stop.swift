@@ -1,9 +1,11 @@
 // Room: Primitives/Stop. Stops the process, and writes reports to standard error.
 import CGrandCentralLinux
 
-/// Writes `line` to standard error and traps, so that the stack still shows the caller.
+/// Writes `line` to standard error and traps, so that the stack still shows the caller. Where the
+/// trap prints a backtrace, `line` stands before it and behind it.
 public func stopProcess(_ line: String) -> Never {
   writeReport(line)
+  (line + "\n").withCString(gc_repeat_after_backtrace)
   gc_trap()
 }
 

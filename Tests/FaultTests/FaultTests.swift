@@ -244,10 +244,35 @@ private let processNamespaces = runChild(["unshare", "--pid", "--fork", "true"])
 private let userNamespaces =
   runChild(["unshare", "--user", "--map-root-user", "true"]).status == 0
 
-@Suite("A long report") struct LongReportTests {
+@Suite("The report of a fault") struct FaultReportTests {
+  private let report = "BUG IN CLIENT OF GRAND CENTRAL: Too many resumes."
+
+  @Test func `stands before the backtrace and behind it`() {
+    let result = runProbe(
+      "FaultProbe", "report",
+      environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no"],
+      seconds: 2 * deadlineSeconds)
+    let lines = result.errors.split(separator: "\n").map(String.init)
+    #expect(lines.first == report && lines.last == report, "\(result)")
+    #expect(result.errors.contains("clientFault"), "\(result)")
+    #expect(result.signal != nil, "\(result)")
+  }
+
+  @Test func `is printed once if there is no backtrace`() {
+    let result = runProbe("FaultProbe", "report")
+    #expect(result.errors == report + "\n", "\(result)")
+    #expect(result.signal != nil, "\(result)")
+  }
+
+  @Test func `leaves the end to a handler of the program`() {
+    let result = runProbe("FaultProbe", "report:handler")
+    #expect(result.errors == report + "\nhandled\nhandled\n", "\(result)")
+    #expect(result.status == 3, "\(result)")
+  }
+
   // A probe, because a thread reads its pipe at once. The test library reads an exit test's as late
   // as its tasks run.
-  @Test func `is printed whole`() {
+  @Test func `is printed whole, however long it is`() {
     let result = runProbe("FaultProbe", "long-report", seconds: 2 * deadlineSeconds)
     let text = "BUG IN CLIENT OF GRAND CENTRAL: " + String(repeating: "x", count: 300_000) + ".\n"
     #expect(result.signal != nil)

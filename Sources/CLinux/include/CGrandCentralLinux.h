@@ -493,6 +493,10 @@ static inline uint64_t gc_ticks(bool from_counter) {
   return gc_monotonic();
 }
 
+// Makes the text the last that the process prints, where a handler of the trap prints a backtrace
+// and then lets the process end, as the Swift runtime's does. Without a handler nothing happens.
+void gc_repeat_after_backtrace(const char *_Nonnull text);
+
 // Traps, so that the stack still shows the caller.
 __attribute__((noreturn)) static inline void gc_trap(void) { __builtin_trap(); }
 

@@ -31,7 +31,7 @@ import TestSupport
     "channels-unprivileged": channelsUnprivileged, "channels-signals": channelsUnderSignals,
     "effects": effects,
     "effects-lost": effectsOfLostPrivilege, "effects-maker": effectsOfLoweredMaker,
-    "long-report": longReport,
+    "long-report": longReport, "report": shortReport,
   ]
 }
 
