@@ -28,10 +28,28 @@ extension Analysis {
     !isQuiet || mayGetEvents() || strangers().areThere
   }
 
-  /// What may hang. Empty if there are findings, which say more.
+  /// What may hang. Findings say more, except of a main queue that nothing drains.
   package func possibilities() -> [Possibility] {
-    guard isQuiet, findings().isEmpty else { return [] }
-    return semaphores() + keptAlive() + locks()
+    guard isQuiet, findings().isEmpty else { return undrained() }
+    return undrained() + semaphores() + keptAlive() + locks()
+  }
+
+  /// A main queue with work in a program whose main thread sleeps elsewhere than in dispatchMain(),
+  /// and has never been there. It may come there later.
+  private func undrained() -> [Possibility] {
+    snapshot.queues.values.filter { queue in
+      queue.undrainedSince != 0 && age(queue.undrainedSince) >= stuckAfter
+        && isAsleep(UInt32(truncatingIfNeeded: snapshot.process)) == true
+    }.map { queue in
+      Possibility(
+        headline: "Possibly stuck: the main queue has had work for "
+          + "\(duration(age(queue.undrainedSince))), and nothing drains it.",
+        details: [
+          "Call dispatchMain() at the end of a synchronous main function.",
+          "An async main function, and Foundation's run loop, drain the main queue only in a program "
+            + "that embeds the engine: depend on GrandCentralDropIn and keep `import Dispatch`.",
+        ])
+    }
   }
 
   private static var advice: String {

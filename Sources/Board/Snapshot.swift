@@ -34,6 +34,8 @@ package struct QueueRecord: Sendable {
   package var target: UInt32
   package var suspendedSince: UInt64
   package var queuedSuspended: UInt64
+  /// Main queue: since when work waits that no thread has begun to drain, or 0.
+  package var undrainedSince: UInt64
   /// The band of the queue's own QoS; 0: unspecified.
   package var band: UInt8
 }
@@ -192,6 +194,7 @@ extension QueueRecord {
     band = UInt8(truncatingIfNeeded: words[BoardLayout.Queue.kind] >> 24)
     suspendedSince = words[BoardLayout.Queue.suspendedSince]
     queuedSuspended = words[BoardLayout.Queue.queuedSuspended]
+    undrainedSince = kind == .main ? words[BoardLayout.Queue.undrainedSince] : 0
     let bytes = min(
       words[BoardLayout.Queue.labelBytes], UInt64(BoardLayout.Queue.maxLabelBytes))
     label = Snapshot.text(words, at: BoardLayout.Queue.label, bytes: Int(bytes))

@@ -32,6 +32,7 @@ extension Dump {
         ("kind", .text(queue.kind.rawValue)), ("target", .number(UInt64(queue.target))),
         ("suspendedSinceNanoseconds", .number(queue.suspendedSince)),
         ("queuedWhileSuspended", .number(queue.queuedSuspended)),
+        ("undrainedSinceNanoseconds", .number(queue.undrainedSince)),
       ])
     }
     return JSON.object([

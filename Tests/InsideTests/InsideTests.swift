@@ -156,6 +156,19 @@ private let scenes = [
     #expect(runChild([command, "ps"]).output.contains("\(probe.process)"))
   }
 
+  @Test func `names a main queue that nothing drains, and what would drain it`() {
+    let probe = HangingProbe("undrained-main-queue")
+    let line = "Possibly stuck: the main queue has had work for "
+    let result = dump(probe, until: line)
+    #expect(result.output.hasPrefix(line), "\(result.output)\(result.errors)")
+    #expect(result.output.contains("Call dispatchMain() at the end"), "\(result.output)")
+    #expect(result.output.contains("depend on GrandCentralDropIn"), "\(result.output)")
+    #expect(result.status == 0)
+    let drained = HangingProbe("drained-main-queue")
+    let healthy = dump(String(drained.process))
+    #expect(!healthy.output.contains("main queue has had work"), "\(healthy.output)")
+  }
+
   @Test func `finds the forgotten leave of a main thread that no event can wake`() {
     let probe = HangingProbe("wait-on-main-thread")
     let line = "Suspected forgotten leave: 1 thread waits for a group, and no thread has"

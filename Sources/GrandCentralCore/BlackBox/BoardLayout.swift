@@ -89,13 +89,15 @@ package enum BoardLayout {
     package static var address: Int { 1 }
     /// Kind in the lowest byte, width in the next two, the band of the queue's own QoS above.
     package static var kind: Int { 2 }
-    /// The record of the target queue. Words 3 to 5 are written one by one, outside any turn.
+    /// The record of the target queue. Words 3 to 5 and 7 are written one by one, outside any turn.
     package static var target: Int { 3 }
     /// When the queue was suspended, or 0; and how many items were submitted since.
     package static var suspendedSince: Int { 4 }
     package static var queuedSuspended: Int { 5 }
     /// The label's length in bytes, and as much of it as fits.
     package static var labelBytes: Int { 6 }
+    /// Main queue: when work came that no thread has begun to drain, or 0.
+    package static var undrainedSince: Int { 7 }
     package static var label: Int { 8 }
     package static var maxLabelBytes: Int { 64 }
   }

@@ -105,6 +105,26 @@ extension Lane {
     record.set(BoardLayout.Queue.target, UInt64(target.shownPlace))
   }
 
+  // MARK: A main queue without a drainer
+
+  /// Notes that work came to a main queue that no thread drains yet. Any thread.
+  @inline(never)
+  final func noteUndrained() {
+    // Not under a lock, which the making of a board does not permit.
+    if currentThread().pointee.locks == 0 { BlackBox.open() }
+    showUndrained(since: Clock.coarseNanoseconds())
+  }
+
+  /// Takes the note back. The caller has seen what the thread did that wrote it.
+  @inline(never)
+  final func noteDrained() { showUndrained(since: 0) }
+
+  private final func showUndrained(since: UInt64) {
+    guard BlackBox.mayHaveBoard, let record = BlackBox.queueRecord(shownPlace) else { return }
+    // relaxed: a single word that is only shown.
+    record.words[BoardLayout.Queue.undrainedSince].store(since, ordering: .relaxed)
+  }
+
   // MARK: Suspension
 
   /// Notes that the lane is about to be suspended.

@@ -7,6 +7,10 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   /// An eventfd for run loops; -1 until a run loop requests it.
   let descriptor = Atomic<Int32>(-1)
   private let descriptorLock = Lock()
+  /// Whether a thread drains the queue: in dispatchMain(), or as a run loop. Until then the board
+  /// shows since when work waits (`isShown`), so that a reader can say why it does not run.
+  private let isDrained = Atomic<Bool>(false)
+  private let isShown = Atomic<Bool>(false)
 
   init() {
     super.init(
@@ -14,6 +18,8 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   }
 
   override func wakeBoundThread() {
+    // relaxed: a stale value costs a note on the board, which the next drain takes back.
+    if !isDrained.load(ordering: .relaxed) { showWork() }
     // sequentiallyConsistent: with runLoopDescriptor(): either this thread sees the descriptor, or
     // the other thread sees the bit. A read-modify-write, so that it passes on what joinRetry()
     // released.
@@ -23,16 +29,31 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     if wakes { futexWake(signal) }
   }
 
+  @inline(never)
+  private func showWork() {
+    noteUndrained()
+    // releasing: pairs with drainOnce(), which takes the note back. The signal word, which changes
+    // after this one, makes the drain see it.
+    isShown.store(true, ordering: .releasing)
+  }
+
   /// Runs what is queued now; what these items add waits for the next call. Main thread only; does
   /// nothing when called from an item of the main queue. Returns whether there was work to run.
   @discardableResult
   func drainOnce() -> Bool {
     let thread = currentThread()
+    // relaxed: see wakeBoundThread(). The load keeps the word's cache line shared.
+    if !isDrained.load(ordering: .relaxed) { isDrained.store(true, ordering: .relaxed) }
     guard !Frames(thread: thread).contains(where: { $0 === self }),
       // acquiring: pairs with joinRetry(). The lane's own word publishes the work that
       // wakeBoundThread() announces.
       signal.change(.acquiring, by: { $0.taken() })
     else { return false }
+    // relaxed: what taken() has seen is enough. acquiring: the note precedes what is written here.
+    // A note that comes later sets the flag again, before it is announced.
+    if isShown.load(ordering: .relaxed), isShown.exchange(false, ordering: .acquiring) {
+      noteDrained()
+    }
     if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
     return true
   }

@@ -138,35 +138,6 @@ func exhaustedPool() {
   for _ in 0..<12 { requests.async { connections.wait() } }
 }
 
-/// The main thread stays alive in a group, and a timer brings work from time to time.
-let heartbeat = DispatchSource.makeTimerSource(queue: .global())
-
-func keptAlive() -> Never {
-  heartbeat.schedule(deadline: .now() + 3600, repeating: 3600)
-  heartbeat.setEventHandler {}
-  heartbeat.resume()
-  waitOnMainThread()
-}
-
-/// The main thread waits for a group that an item has not left.
-func waitOnMainThread() -> Never {
-  let group = DispatchGroup()
-  DispatchQueue.global().async(group: group) { group.enter() }
-  _ = write(STDOUT_FILENO, "ready\n", 6)
-  group.wait()
-  exit(70)
-}
-
-/// The main thread stays alive in a group, and another thread of the program waits for input, on
-/// which it might leave.
-func keptAliveByThread() -> Never {
-  startThread { announceAndWait() }
-  let group = DispatchGroup()
-  group.enter()
-  group.wait()
-  exit(70)
-}
-
 /// An item of a queue waits for a condition that no thread signals.
 func lockedItem() {
   DispatchQueue(label: "imports").async {
@@ -375,6 +346,8 @@ func printLine(_ text: String) {
     case "deadlock-below-target": deadlockBelowTarget()
     case "wait-on-main-thread": waitOnMainThread()
     case "locked-item": lockedItem()
+    case "undrained-main-queue": undrainedMainQueue()
+    case "drained-main-queue": drainedMainQueue()
     case "deadlock-behind-target": deadlockBehindTarget()
     case "closed-descriptors":
       blocked()

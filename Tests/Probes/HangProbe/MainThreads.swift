@@ -1,0 +1,48 @@
+// Main threads that wait, and main queues that they drain or do not.
+import Glibc
+import GrandCentral
+
+/// The main thread stays alive in a group, and a timer brings work from time to time.
+let heartbeat = DispatchSource.makeTimerSource(queue: .global())
+
+func keptAlive() -> Never {
+  heartbeat.schedule(deadline: .now() + 3600, repeating: 3600)
+  heartbeat.setEventHandler {}
+  heartbeat.resume()
+  waitOnMainThread()
+}
+
+/// The main thread waits for a group that an item has not left.
+func waitOnMainThread() -> Never {
+  let group = DispatchGroup()
+  DispatchQueue.global().async(group: group) { group.enter() }
+  _ = write(STDOUT_FILENO, "ready\n", 6)
+  group.wait()
+  exit(70)
+}
+
+/// The main thread stays alive in a group, and another thread of the program waits for input, on
+/// which it might leave.
+func keptAliveByThread() -> Never {
+  startThread { announceAndWait() }
+  let group = DispatchGroup()
+  group.enter()
+  group.wait()
+  exit(70)
+}
+
+/// Work comes to the main queue of a program whose main thread is not in dispatchMain(), and other
+/// queues work.
+func undrainedMainQueue() {
+  DispatchQueue.main.async { exit(70) }
+  healthy()
+}
+
+/// The same program drains its main queue.
+func drainedMainQueue() -> Never {
+  DispatchQueue.main.async {
+    healthy()
+    startThread { announceAndWait() }
+  }
+  dispatchMain()
+}
