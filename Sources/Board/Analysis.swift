@@ -105,6 +105,14 @@ package struct Analysis {
 
   package func age(_ since: UInt64) -> UInt64 { since == 0 || since > now ? 0 : now - since }
 
+  /// Whether a wait or a suspension has lasted for less than `nanoseconds`.
+  func hasChange(within nanoseconds: UInt64) -> Bool {
+    waiting.contains { age(snapshot.threads[$0].since) < nanoseconds }
+      || snapshot.queues.values.contains {
+        $0.suspendedSince != 0 && age($0.suspendedSince) < nanoseconds
+      }
+  }
+
   package func isOld(_ thread: ThreadRecord) -> Bool { age(thread.since) >= stuckAfter }
 
   /// What must continue before a thread can, as far as known.
@@ -314,10 +322,12 @@ package struct Analysis {
   }
 
   private func explosion() -> [Finding] {
-    let blocked = blockedWorkers
-    guard blocked.count >= Self.explosionThreads(snapshot.maxThreads),
-      blocked.count > snapshot.width
+    let fewest = max(Self.explosionThreads(snapshot.maxThreads), snapshot.width + 1)
+    // First without the kernel, which knows which of them sleep.
+    guard snapshot.threads.count(where: { $0.isWorker && $0.activity != .idle }) >= fewest
     else { return [] }
+    let blocked = blockedWorkers
+    guard blocked.count >= fewest else { return [] }
     return [
       Finding(
         kind: .explosion, subject: "", headline: FindingWords.explosion(threads: blocked.count),

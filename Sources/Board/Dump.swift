@@ -12,13 +12,15 @@ package struct Dump {
 
   private static var secondLookNanoseconds: UInt64 { 20_000_000 }
 
-  /// Looks at a live process. If something seems to hang, looks again a little later: what moved
-  /// meanwhile does not hang. `pausing` calls its argument, which sleeps between the two looks.
+  /// Looks at a live process. If something seems to hang, looks again: what moved meanwhile does
+  /// not hang. The second look comes a little later, unless the board alone says what hangs, and
+  /// that it has for longer. `pausing` calls its argument, which sleeps between the looks.
   package init(
     _ source: some BoardSource, process: Int, stuckAfter: UInt64,
     pausing: (() -> Void) -> Void = { $0() }
   ) throws {
     let first = try Snapshot(source)
+    let kernel = KernelQuestions()
     var before: [UInt32: KernelThread] = [:]
     for thread in first.threads where thread.activity == .running {
       before[thread.id] = KernelThread(thread.id, of: process)
@@ -30,23 +32,29 @@ package struct Dump {
       }
       return Analysis(
         snapshot, now: Clock.monotonicNanoseconds(), stuckAfter: stuckAfter,
-        isAsleep: { asleep[$0] ?? KernelThread($0, of: process)?.isAsleep },
-        isInLock: { KernelThread.isInLock($0, of: process) },
-        mayGetEvents: { ProcessEvents.mayCome(to: process) }, strangers: { strangers.value })
+        isAsleep: { id in
+          kernel.ask { asleep[id] ?? KernelThread(id, of: process)?.isAsleep }
+        },
+        isInLock: { id in kernel.ask { KernelThread.isInLock(id, of: process) } },
+        mayGetEvents: { kernel.ask { ProcessEvents.mayCome(to: process) } },
+        strangers: { kernel.ask { strangers.value } })
     }
     let guess = analysis(first, before.mapValues(\.isAsleep))
+    let suspicions = guess.findings()
     isStopped =
       KernelThread(UInt32(truncatingIfNeeded: process), of: process)?.isStopped ?? false
     liveProcess = process
-    guard !guess.findings().isEmpty || !guess.possibilities().isEmpty else {
+    guard !suspicions.isEmpty || !guess.possibilities(beside: suspicions).isEmpty else {
       self.analysis = guess
       findings = []
       possibilities = []
       return
     }
-    pausing {
-      var pause = timespec(tv_sec: 0, tv_nsec: Int(Self.secondLookNanoseconds))
-      nanosleep(&pause, nil)
+    if kernel.wereAsked || guess.hasChange(within: Self.secondLookNanoseconds) {
+      pausing {
+        var pause = timespec(tv_sec: 0, tv_nsec: Int(Self.secondLookNanoseconds))
+        nanosleep(&pause, nil)
+      }
     }
     var second = try Snapshot(source)
     let times = Dictionary(first.threads.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
@@ -66,7 +74,7 @@ package struct Dump {
     }
     self.analysis = analysis(second, asleep)
     findings = self.analysis.findings()
-    possibilities = self.analysis.possibilities()
+    possibilities = self.analysis.possibilities(beside: findings)
   }
 
   /// Looks at the board of a process that may have ended. Where the time of its end is not known,
@@ -179,6 +187,16 @@ package struct Style {
   package func doubt(_ text: String) -> String { paint("33", text) }
   package func good(_ text: String) -> String { paint("32", text) }
   package func title(_ text: String) -> String { paint("1", text) }
+}
+
+/// Whether an analysis has asked the kernel what threads do, which is true of one moment only. The
+/// board itself says since when a thread waits, and for what.
+private final class KernelQuestions {
+  private(set) var wereAsked = false
+  func ask<Answer>(_ question: () -> Answer) -> Answer {
+    wereAsked = true
+    return question()
+  }
 }
 
 /// A value that is read when it is first asked for.

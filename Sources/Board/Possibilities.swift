@@ -29,8 +29,8 @@ extension Analysis {
   }
 
   /// What may hang. Findings say more, except of a main queue that nothing drains.
-  package func possibilities() -> [Possibility] {
-    guard isQuiet, findings().isEmpty else { return undrained() }
+  package func possibilities(beside findings: [Finding]) -> [Possibility] {
+    guard findings.isEmpty, isQuiet else { return undrained() }
     return undrained() + semaphores() + keptAlive() + locks()
   }
 
@@ -106,6 +106,8 @@ extension Analysis {
 extension Analysis {
   /// Groups for which a thread waits, while no thread of the process has work that could leave one.
   func forgottenLeave() -> [Finding] {
+    let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .group && isOld($0) }
+    if waiters.isEmpty { return [] }
     let hasWork = snapshot.threads.contains { thread in
       switch thread.activity {
       case .none, .idle: false
@@ -113,8 +115,7 @@ extension Analysis {
       case .waiting: thread.wait != .group
       }
     }
-    let waiters = waiting.map { snapshot.threads[$0] }.filter { $0.wait == .group && isOld($0) }
-    if hasWork || waiters.isEmpty || strangers().areAwake { return [] }
+    if hasWork || strangers().areAwake { return [] }
     if waiters.allSatisfy({ $0.isMain && isKeptAlive($0) }) { return [] }
     return Dictionary(grouping: waiters, by: \.object).sorted { $0.key < $1.key }.map {
       Finding(

@@ -5,8 +5,8 @@
 //   no thread waits, nothing is suspended    after the next change
 //   a wait becomes old enough                then
 //   a wait is old, and no finding            again and again, in pauses that double while the same
-//                                            threads wait: its holder may fall asleep without a
-//                                            change
+//                                            threads wait, up to eight times `after`: its holder
+//                                            may fall asleep without a change
 // A look runs inside the fork gate, as BlackBox/BoardWatch says; its pause and the program's
 // handler run outside.
 
@@ -79,7 +79,8 @@ package final class StuckWatch: @unchecked Sendable {
     let waits = Set(
       analysis.waiting.map { "\(snapshot.threads[$0].id) \(snapshot.threads[$0].since)" }
         + suspended.map { "queue \($0.place) \($0.suspendedSince)" })
-    pause = waits == lastWaits && pause > 0 ? min(pause, .max / 2) * 2 : max(after / 2, tick)
+    let shortest = max(after / 2, tick)
+    pause = waits == lastWaits && pause > 0 ? min(pause * 2, shortest * 16) : shortest
     lastWaits = waits
     let old = ages.contains { $0 >= after } || snapshot.mayExplode ? pause : nil
     return [young, old].compactMap(\.self).min()

@@ -51,12 +51,9 @@ private final class WatchedProbe {
   }
 
   private func readMore() -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    guard poll(&ready, 1, Int32(clamping: deadlineSeconds * 1000)) > 0 else { return false }
-    let count = Glibc.read(output, &buffer, buffer.count)
-    if count > 0 { text += String(decoding: buffer.prefix(count), as: UTF8.self) }
-    return count > 0
+    guard let more = nextText(from: output) else { return false }
+    text += more
+    return true
   }
 
   /// How often the thread with this name has slept; `nil`: there is none.

@@ -43,16 +43,12 @@ private final class Supervision {
 
   /// Reads the output until it contains one of the lines. Fails the test when it ends before.
   func read(untilOneOf lines: [String]) {
-    var buffer = [UInt8](repeating: 0, count: 4096)
     while !lines.contains(where: { text.contains($0) }) {
-      var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-      let limit = Int32(clamping: deadlineSeconds * 1000)
-      let count = poll(&ready, 1, limit) > 0 ? Glibc.read(output, &buffer, buffer.count) : 0
-      if count <= 0 {
+      guard let more = nextText(from: output) else {
         Issue.record("none of \(lines) in: \(text)")
         return
       }
-      text += String(decoding: buffer.prefix(count), as: UTF8.self)
+      text += more
     }
   }
 

@@ -73,23 +73,17 @@ private final class TerminalTop {
   func read(until part: String, from start: String.Index? = nil) {
     let start = start ?? text.startIndex
     while !text[start...].contains(part) {
-      guard readMore(milliseconds: Int32(clamping: deadlineSeconds * 1000)) else {
+      guard readMore(milliseconds: deadlineSeconds * 1000) else {
         Issue.record("no '\(part)' in: \(text.suffix(2000).debugDescription)")
         return
       }
     }
   }
 
-  private func readMore(milliseconds: Int32) -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 8192)
-    var ready = pollfd(fd: main, events: Int16(POLLIN), revents: 0)
-    guard poll(&ready, 1, milliseconds) > 0 else { return false }
-    let count = Glibc.read(main, &buffer, buffer.count)
-    if count > 0 {
-      // A character may be cut; the tests look for others.
-      text += String(decoding: buffer.prefix(count), as: UTF8.self)
-    }
-    return count > 0
+  private func readMore(milliseconds: Int) -> Bool {
+    guard let more = nextText(from: main, milliseconds: milliseconds) else { return false }
+    text += more
+    return true
   }
 
   func press(_ key: UInt8) {

@@ -166,6 +166,26 @@ func allBytes(from descriptor: Int32) -> [UInt8] {
   }
 }
 
+/// Returns what a pipe or a terminal has, as soon as there is something; `nil`: it has ended, or
+/// `milliseconds` have passed. A signal, or a stop of the process, does not end the wait.
+public func nextText(
+  from descriptor: Int32, milliseconds: Int = deadlineSeconds * 1000
+) -> String? {
+  let deadline = monotonicSeconds() + Double(milliseconds) / 1000
+  var buffer = [UInt8](repeating: 0, count: 8192)
+  while true {
+    let left = max(0, (deadline - monotonicSeconds()) * 1000)
+    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let found = poll(&ready, 1, Int32(clamping: Int(left.rounded(.up))))
+    if found < 0 && errno == EINTR { continue }
+    if found <= 0 { return nil }
+    let count = read(descriptor, &buffer, buffer.count)
+    if count < 0 && errno == EINTR { continue }
+    // A character may be cut; the tests look for others.
+    return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+  }
+}
+
 /// Polls until `isTrue` returns true, for state that sends no event, such as another thread's
 /// sleep. Returns false on timeout.
 public func eventually(seconds: Int = deadlineSeconds, _ isTrue: () -> Bool) -> Bool {
