@@ -7,8 +7,9 @@ Builds the command and the probes, in release by default. Measures how soon `dum
 line, also with 10,000 queues and 1,000 threads, and its CPU time; counts, with strace(1), the
 system calls that the program makes meanwhile; and how many pages the board of an idle process has,
 how many bytes an item takes in each format, and what recording adds to an item: its levels alternate
-in one process. `scripts/dev instructions recorded` counts the instructions of that. Times are medians
-of N runs, and are printed, not checked. The exit status is 1 if the program makes a system call.
+in one process, and rounds while the machine is busy do not count. `scripts/dev instructions
+recorded` counts the instructions of that. Times are medians of N runs, and are printed, not
+checked. The exit status is 1 if the program makes a system call.
 """
 import argparse
 import os
@@ -121,13 +122,22 @@ def sizes(folder, items, scratch):
              f"{os.path.getsize(f'{file}.pf') / count:.1f}")
 
 
+def quiet_rounds(folder, rounds, *arguments):
+    """Nanoseconds of an item at each level, of the tenth of rounds with the fastest item without a
+    recording: in the others, programs beside take the processor's caches and its second thread."""
+    samples = []
+    # Several processes: the placement of memory and threads is part of the cost.
+    for _ in range(6):
+        printed = probes.run(f"{folder}/RecordProbe", "levels", str(rounds // 6), *arguments,
+                             environment={"GRANDCENTRAL_WIDTH": "1"})
+        samples += [[float(word) for word in line.split()] for line in printed.splitlines()]
+    return sorted(samples)[:max(1, len(samples) // 10)]
+
+
 def costs(folder, rounds):
     """What an item costs at each level, which alternate in one process."""
-    printed = probes.run(f"{folder}/RecordProbe", "levels", str(rounds),
-                         environment={"GRANDCENTRAL_WIDTH": "1"})
-    samples = [[float(word) for word in line.split()] for line in printed.splitlines()]
-    columns = list(zip(*samples))
-    off = statistics.median(columns[0])
+    samples = quiet_rounds(folder, rounds)
+    off = statistics.median(sample[0] for sample in samples)
     show("an item, submitted and run, without a recording", f"{off:.0f} ns")
     for at, level in enumerate(("sampled", "items", "origins"), start=1):
         more = sorted(sample[at] - sample[0] for sample in samples)
@@ -139,6 +149,9 @@ def costs(folder, rounds):
          f"{events[len(events) * 99 // 100]:.1f} ns")
     more = statistics.median(sample[3] - sample[2] for sample in samples)
     show("what origins add to items", f"{more:.1f} ns")
+    samples = quiet_rounds(folder, rounds // 4, "5")
+    ratio = statistics.median(sample[2] / sample[0] for sample in samples)
+    show("what the level 'items' adds to items of 5 us", f"{100 * (ratio - 1):.2f} %")
 
 
 def main():
@@ -155,7 +168,7 @@ def main():
     pages(folder)
     with tempfile.TemporaryDirectory() as scratch:
         sizes(folder, options.items, scratch)
-    costs(folder, 100 * options.runs)
+    costs(folder, 300 * options.runs)
     return 1 if calls else 0
 
 

@@ -466,6 +466,19 @@ static inline bool gc_records_events(void) {
   return __builtin_expect(gc_event_control_now() != 0, 0);
 #endif
 }
+// Whether the lowest byte of the word, or `byte`, is not 0. In this order: one instruction joins
+// them and sets the flag.
+static inline bool gc_records_events_or(uint8_t byte) {
+#if defined(__x86_64__)
+  bool either;
+  __asm__ volatile("orb %2, %1"
+                   : "=@ccne"(either), "+q"(byte)
+                   : "m"(gc_board_page.words[GC_EVENT_CONTROL]));
+  return __builtin_expect(either, 0);
+#else
+  return __builtin_expect(gc_records_events() || byte != 0, 0);
+#endif
+}
 // Whether the word asks for samples alone.
 static inline bool gc_records_samples(void) {
   return (gc_event_control_now() & GC_EVENT_LEVEL) == GC_EVENT_SAMPLED;

@@ -40,6 +40,25 @@ extension WorkNode {
       run(on: thread)
     }
   }
+
+  /// runItem() for the drain of a lane, where most nodes have no carrier: one comparison finds
+  /// either of the rare cases.
+  @inline(__always)
+  func runInLane(_ queue: UnsafeMutableRawPointer, on thread: ThreadContext) {
+    if gc_records_events_or(traits.carriedByte), isRare { return runRarely(queue, on: thread) }
+    entry(raw, thread)
+  }
+
+  /// False for an item that is not a sample, while there are samples only.
+  @inline(__always)
+  private var isRare: Bool {
+    !gc_records_samples() || !traits.isDisjoint(with: .sampledOrCarried)
+  }
+
+  @inline(never)
+  private func runRarely(_ queue: UnsafeMutableRawPointer, on thread: ThreadContext) {
+    runItem(of: queue, on: thread)
+  }
 }
 
 extension BlackBox {

@@ -119,7 +119,7 @@ extension Lane {
           settled = reapplyPriority(before: node, asked, on: thread)
         }
         gc_item_began(thread)
-        node.runItem(of: address, on: thread)
+        node.runInLane(address, on: thread)
       }
       let now = changeEpoch.load(ordering: .acquiring)
       looksAtSuspension = now != noticed

@@ -3,7 +3,8 @@
 //   hot       floods the serial queue 'hot', and prints "ready"
 //   service   serves requests for some time, and prints "done"
 //   serve     serves requests, and prints "ready"
-//   levels N  prints what an item costs at each level of recording, N times
+//   levels N [MICROSECONDS]
+//             prints what an item costs at each level of recording, N times; each works so long
 //   SCENE     does one of the scenes in Scenes.swift, and prints "done"
 // They end when their standard input ends.
 import Glibc
@@ -60,7 +61,9 @@ case "serve":
   _ = write(STDOUT_FILENO, "ready\n", 6)
   DispatchQueue(label: "service.input").async { Service().serve(bursts: .max) }
   waitForEndOfInput()
-case "levels": try levels(rounds: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 0)
+case "levels":
+  let numbers = CommandLine.arguments.dropFirst(2).map { Int($0) ?? 0 } + [0, 0]
+  try levels(rounds: numbers[0], microseconds: numbers[1])
 case let scene?:
   let scenes = [
     "long-item": longItem, "explosion": explosion, "inversion": inversion,
