@@ -147,18 +147,19 @@ extension BlackBox {
     shared.watch.signal.noteChange()
   }
 
-  /// Notes that a worker was woken.
-  static func noteAwake(_ thread: ThreadContext) {
+  /// Notes that a worker was woken. `now`: the coarse clock's time.
+  static func noteAwake(_ thread: ThreadContext, at now: UInt64 = Clock.coarseNanoseconds()) {
     guard let writer = writer(of: thread) else { return }
-    noteActivity(.running, of: thread, writer)
+    noteActivity(.running, of: thread, writer, at: now)
   }
 
   private static func noteActivity(
-    _ activity: BoardActivity, of thread: ThreadContext, _ writer: Writer
+    _ activity: BoardActivity, of thread: ThreadContext, _ writer: Writer,
+    at now: UInt64 = Clock.coarseNanoseconds()
   ) {
     writer.pointee.record.write(&writer.pointee.turn) { record in
       record.set(BoardLayout.Thread.activity, self.activity(activity, of: thread))
-      record.set(BoardLayout.Thread.since, Clock.coarseNanoseconds())
+      record.set(BoardLayout.Thread.since, now)
       record.set(BoardLayout.Thread.queues, UInt64(writer.pointee.place) << 32)
     }
   }

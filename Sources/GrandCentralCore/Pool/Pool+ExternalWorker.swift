@@ -24,9 +24,12 @@ extension Pool {
     let allowed = allowance
     guard changeIfApplicable({ $0.joined(allowance: allowed) }) else { return false }
     externalWorker.isSearching = true
-    externalWorker.name.received(at: Clock.coarseNanoseconds())
+    let now = Clock.coarseNanoseconds()
+    externalWorker.name.received(at: now)
     externalWorker.status.store(.running, ordering: .releasing)
     thread.pointee.worker = Unmanaged.passUnretained(externalWorker).toOpaque()
+    // Before the thread shows the label of a queue: its record keeps its name.
+    BlackBox.noteAwake(thread, at: now)
     deliver()
     while let node = take(for: externalWorker) {
       stopSearching(externalWorker)
@@ -65,6 +68,7 @@ extension Pool {
     }
     enter(.unspecified, externalWorker)
     externalWorker.showPlainName()
+    BlackBox.noteIdle(thread)
     // The worker's half of the pair in Pool+Park.swift. Others steal what is in its local queues.
     if hasWork() { wakeIfNeeded() }
     return true
