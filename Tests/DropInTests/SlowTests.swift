@@ -12,6 +12,8 @@ import Testing
       "Before it ran: an item (rebuild_index"
     ),
     ("explosion", "Thread explosion: ", "× queue 'pages' (fetch_page"),
+    ("hot-queue", "Hot queue: 'rows' runs items ", "× write_row"),
+    ("inversion", "Inversion: ", "an item (rebuild_after_submission"),
     ("lock-order", "Possible deadlock: threads enter the queues '", "an item (transfer"),
   ])
   func `names the reason first, and the function`(
@@ -26,6 +28,18 @@ import Testing
     // Which functions are known depends on the frame pointers of the library and of the program.
     let result = try report(on: "long-item", options: ["--origins"])
     #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
+  }
+
+  @Test func `names the closure of Swift, not the thunk that calls it`() throws {
+    let client = try Client(swift: "SlowClosures.swift")
+    let path = "/tmp/grandcentral-test-\(getpid())-slow-closures.gcrecord"
+    defer { unlink(path) }
+    #expect(try recorded(client, [], to: path, options: []) == "done\n")
+    let result = runChild(["\(buildFolder)/grandcentral", "report", path])
+    #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
+    #expect(result.output.contains("an item (closure #1 in "), "\(result)")
+    #expect(result.output.contains("rebuildIndex(pauses: "), "\(result)")
+    #expect(!result.output.contains("thunk"), "\(result)")
   }
 
   @Test func `walks the frames of code that keeps no frame pointers`() throws {

@@ -43,11 +43,13 @@ package final class BlackBox: @unchecked Sendable {
   private var writersMade = 0
   private var limits = (width: 0, maxThreads: 0)
   private var isForkParticipant = false
-  /// Returns the address of the client's code in a node, which it gets as its address; 0: unknown.
-  /// A C function, because to call a closure counts references.
-  typealias CodeReader = @convention(c) (UnsafeMutableRawPointer) -> UInt
+  /// Returns which code of the client a node runs, by the node's address, and writes what its block
+  /// has captured: see ClientCode. A C function, because to call a closure counts references.
+  typealias CodeReader =
+    @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<UInt>)
+    -> UInt
   // SAFETY: set with the engine's runtime, before there are items.
-  private(set) nonisolated(unsafe) static var codeReader: CodeReader = { _ in 0 }
+  private(set) nonisolated(unsafe) static var codeReader: CodeReader = { _, _ in 0 }
   /// The function that calls a C block, which it gets as its context; 0: there are no blocks.
   // SAFETY: set while the process has one thread.
   private(set) nonisolated(unsafe) static var blockCaller: UInt = 0

@@ -10,7 +10,8 @@
 //   wait            head, object
 //   queue           head, item (place in the upper 16 bits; kind, length of the label), label
 //   thread          head, two words of name
-//   code            head, code: of the thread's starts from here on
+//   code            head, code: of the thread's starts from here on. With the detail
+//                   `capturedCode`: what the block of the code before has captured first
 //   held            head, place alone: a queue that the thread is in when it waits; before wait
 //   timer           head, item: the nanoseconds by which it is late, in place of the address
 //   stack           head, item (number of frames as the place, id as the address), and the frames'
@@ -62,6 +63,7 @@ package enum EventLayout {
     package static var previous: Int { 4 }
   }
 
+  package static var capturedCode: UInt8 { 1 }
   package static var tickBits: UInt64 { 56 }
   package static var addressMask: UInt64 { (1 << 48) - 1 }
   /// The most frames of a stack.

@@ -94,7 +94,7 @@ extension BlackBox {
   }
 
   static func forgetNames(_ writer: UnsafeMutablePointer<EventWriter>) {
-    writer.pointee.code = 0
+    writer.pointee.code = ClientCode()
     writer.pointee.origins.forget()
   }
 }

@@ -9,14 +9,23 @@
 // event may record another one on the way, such as that of a queue that gets its place.
 import CGrandCentralLinux
 
+/// The code of an item, as addresses.
+struct ClientCode: Equatable {
+  /// 0: unknown.
+  var address: UInt = 0
+  /// What the block of this code has captured first, if it may be code; 0: nothing. A closure of
+  /// Swift that is passed as a block is called by a thunk, which all closures of its type share.
+  var captured: UInt = 0
+}
+
 /// A thread's chunk, and how far it is filled. Only its thread uses it.
 struct EventWriter {
   var chunk: EventChunk
   /// The chunk's number; `nil`: the thread has none, and `used` leaves no room in it.
   var index: Int?
   var used: Int
-  /// The code that the chunk names for the items that start, or 0.
-  var code: UInt = 0
+  /// The code that the chunk names for the items that start.
+  var code = ClientCode()
   /// The control word for which the chunk names code and stacks.
   var control: UInt64 = 0
   /// What the thread notes about the stacks of its items: see EventOrigins.
@@ -121,14 +130,21 @@ extension BlackBox {
     else { return node.run(on: thread) }
     let band = PackedQoS(rawValue: thread.pointee.qos).rank
     let (place, isSource) = queue.map { placeOfItems(of: $0) } ?? (0, false)
-    let code = isSource ? 0 : codeReader(node.raw)
-    // Both events go into one chunk: a chunk says for itself what its items run.
-    if room(for: 4, in: writer, thread, now) == nil { return node.run(on: thread) }
+    var code = ClientCode()
+    if !isSource { code.address = codeReader(node.raw, &code.captured) }
+    // These events go into one chunk: a chunk says for itself what its items run.
+    if room(for: 6, in: writer, thread, now) == nil { return node.run(on: thread) }
     noteRecording(control, writer)
     if code != writer.pointee.code {
       writer.pointee.code = code
       appendUnchecked(
-        EventLayout.head(.code, ticks: now), EventLayout.item(UInt64(code), place: 0), to: writer)
+        EventLayout.head(.code, ticks: now),
+        EventLayout.item(UInt64(code.address), place: 0), to: writer)
+      if code.captured != 0 {
+        appendUnchecked(
+          EventLayout.head(.code, detail: EventLayout.capturedCode, ticks: now),
+          EventLayout.item(UInt64(code.captured), place: 0), to: writer)
+      }
     }
     appendUnchecked(
       EventLayout.head(isSource ? .sourceStart : .start, detail: band.rawValue, ticks: now),

@@ -129,10 +129,10 @@ extension DispatchWorkItem {
     return WorkTraits(qos: qos, barrier: flags.contains(.barrier))
   }
 
-  /// The address of the code that the item runs, for a recording.
-  var clientCode: UInt {
+  /// The code that the item runs, for a recording.
+  var clientCode: ClientCode {
     switch work {
-    case .closure(let closure): HeldClosure(work: closure).code
+    case .closure(let closure): ClientCode(address: HeldClosure(work: closure).code)
     case .function(let function, let context, _):
       WorkNode.code(behind: unsafeBitCast(function, to: UInt.self), context)
     }

@@ -31,7 +31,11 @@ final class Runtime: @unchecked Sendable {
       pool.rootOfBand[Pool.overcommitRoots + index] =
         Unmanaged.passUnretained(overcommitRoots[index]).toOpaque()
     }
-    BlackBox.setCodeReader { WorkNode($0).clientCode }
+    BlackBox.setCodeReader { node, captured in
+      let code = WorkNode(node).clientCode
+      captured.pointee = code.captured
+      return code.address
+    }
     pool.whenRetriesBegin = { [main] in main.joinRetry() }
     ThreadRegistry.setExitHandler {
       if $0.pointee.is_main { SignalActions.standInForMain() }

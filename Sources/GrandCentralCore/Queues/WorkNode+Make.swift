@@ -149,8 +149,8 @@ extension WorkNode {
 
   // MARK: Recordings
 
-  /// The address of the code that the node calls, for a recording; 0: unknown.
-  var clientCode: UInt {
+  /// The code that the node calls, for a recording.
+  var clientCode: ClientCode {
     let own = unsafeBitCast(entry, to: UInt.self)
     // No list of entries: it would be allocated.
     func isOwn(_ entry: Entry) -> Bool { unsafeBitCast(entry, to: UInt.self) == own }
@@ -160,17 +160,31 @@ extension WorkNode {
       let code = load(16, as: UInt.self)
       return Self.code(behind: code, load(24, as: UnsafeMutableRawPointer?.self))
     }
-    guard isOwn(Self.itemEntry) || isOwn(Self.memberItemEntry), let context else { return 0 }
+    guard isOwn(Self.itemEntry) || isOwn(Self.memberItemEntry), let context else {
+      return ClientCode()
+    }
     // SAFETY: the node's reference.
     return Unmanaged<DispatchWorkItem>.fromOpaque(context)
       ._withUnsafeGuaranteedRef { $0.clientCode }
   }
 
-  /// The code of a block that `function` calls; otherwise `function`.
-  static func code(behind function: UInt, _ context: UnsafeMutableRawPointer?) -> UInt {
-    guard function == BlackBox.blockCaller, let context else { return function }
-    // The invoke pointer of the literal: Block-ABI-Apple.
-    return context.load(fromByteOffset: 16, as: UInt.self)
+  /// The code of a block that `function` calls; otherwise `function`. The block's literal: see
+  /// Block-ABI-Apple.
+  static func code(behind function: UInt, _ context: UnsafeMutableRawPointer?) -> ClientCode {
+    guard function == BlackBox.blockCaller, let block = context else {
+      return ClientCode(address: function)
+    }
+    var code = ClientCode(address: block.load(fromByteOffset: 16, as: UInt.self))
+    // A closure of Swift as a block: its code and its context are all that the block has captured.
+    let hasCopy = block.load(fromByteOffset: 8, as: UInt32.self) & 1 << 25 != 0
+    let descriptor = block.load(fromByteOffset: 24, as: UnsafeRawPointer.self)
+    if hasCopy, descriptor.load(fromByteOffset: 8, as: UInt.self) == 48 {
+      let captured = block.load(fromByteOffset: 32, as: UInt.self)
+      // The thunk and the closure are of one file, whose code no file's data is far from.
+      let distance = captured > code.address ? captured - code.address : code.address - captured
+      if distance < 1 << 28 { code.captured = captured }
+    }
+    return code
   }
 
   private func takeItem() -> Unmanaged<DispatchWorkItem> {

@@ -43,6 +43,8 @@ package struct CodeName: Sendable {
   package var text: String
   /// Whether it is the engine's own, or the system's that starts threads and programs.
   package var isOfEngine: Bool
+  /// Whether the compiler made it to call another function.
+  package var isThunk: Bool
 }
 
 /// Names addresses of one process.
@@ -73,7 +75,7 @@ package enum CodeNames {
         let function = symbol.map(readable) ?? "code of \(base)"
         names[address] = CodeName(
           text: function + (lines[index].map { " (\($0))" } ?? ""),
-          isOfEngine: isOfEngine(symbol ?? "", in: base))
+          isOfEngine: isOfEngine(symbol ?? "", in: base), isThunk: isThunk(symbol ?? ""))
       }
     }
     return names
@@ -90,12 +92,16 @@ package enum CodeNames {
       return true
     }
     guard symbol.hasPrefix("$s") else { return false }
-    // A thunk that the compiler made between two kinds of closures.
-    if symbol.hasSuffix("TR") { return true }
+    if isThunk(symbol) { return true }
     guard engineModules.contains(where: symbol.hasPrefix) else { return false }
     // The program's own members of the engine's types carry the name of the type.
     let text = demangle(symbol) ?? ""
     return !text.contains("(extension in ") || text.contains("(extension in GrandCentral")
+  }
+
+  /// Whether the compiler made the function between two kinds of closures.
+  private static func isThunk(_ symbol: String) -> Bool {
+    symbol.hasPrefix("$s") && symbol.hasSuffix("TR")
   }
 
   /// A symbol as the source has it, without what says nothing to a reader.

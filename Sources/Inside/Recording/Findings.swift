@@ -44,12 +44,11 @@ struct RecordedAnalysis {
   }
 
   func findings() -> [RecordedFinding] {
-    let starved = starvedSources()
-    let inversions = inversions()
-    // A long item is the reason for what waits behind it. It is reported as that.
-    let late = lateTimers()
-    let named = Set((inversions + starved + late).map(\.queue))
-    return lockOrders() + explosions() + hotQueues() + inversions + starved + late
+    let late = starvedSources() + lateTimers()
+    let inversions = inversions(besideSourcesOf: Set(late.map(\.queue)))
+    // A long item is the reason for what waits behind it, and is reported as that.
+    let named = Set((inversions + late).map(\.queue))
+    return lockOrders() + explosions() + hotQueues() + inversions + late
       + longItems().filter { !named.contains($0.queue) }
   }
 
@@ -133,7 +132,8 @@ struct RecordedAnalysis {
   // MARK: Inversions
 
   /// Items, and threads in sync(), of a high class that wait behind an item of a lower one.
-  private func inversions() -> [RecordedFinding] {
+  /// `reported`: the queues whose events are reported as late.
+  private func inversions(besideSourcesOf reported: Set<String>) -> [RecordedFinding] {
     var worst: [Int: (time: UInt64, waiter: String, holder: Int)] = [:]
     // The longest items of each queue: no others can hold one up for long.
     let holders = itemsOf.map { list in
@@ -151,9 +151,9 @@ struct RecordedAnalysis {
       }
     }
     for (index, item) in recording.items.enumerated() where isSerial(item.queue) {
-      guard let submitted = item.submitted, item.waited ?? 0 >= Self.inversionNanoseconds else {
-        continue
-      }
+      guard let submitted = item.submitted, item.waited ?? 0 >= Self.inversionNanoseconds,
+        !item.isSourceEvent || !reported.contains(label(item.queue))
+      else { continue }
       // Its class on this queue, which may have one of its own.
       note(item.queue, from: submitted.time, to: item.start, band: item.band) {
         "an item of class \(Self.name(item.band))\(code(index)), "

@@ -69,13 +69,17 @@ package struct RecordedWait: Sendable {
 }
 
 /// The code of items, by its address in the process.
-package struct RecordedFunction: Sendable {
+package struct RecordedFunction: Sendable, Hashable {
   package var address: UInt64
+  /// What its block has captured first; 0: not known. Where the code is a thunk, this is the
+  /// closure behind it.
+  package var captured: UInt64
   /// Its name, and its place in the source where that is known.
   package var text: String
 
-  package init(address: UInt64, text: String) {
+  package init(address: UInt64, captured: UInt64 = 0, text: String = "") {
     self.address = address
+    self.captured = captured
     self.text = text
   }
 }
@@ -152,9 +156,12 @@ package struct Recording: Sendable {
     self = joiner.recording
     // A return address may be that of the function behind: the call ends before it.
     let calls = Set(origins.flatMap { $0.addresses.map { $0 &- 1 } })
-    let names = CodeNames.names(of: functions.map(\.address) + calls, in: blocks.maps)
+    let names = CodeNames.names(
+      of: functions.flatMap { [$0.address, $0.captured] } + calls, in: blocks.maps)
     for index in functions.indices {
-      functions[index].text = names[functions[index].address]?.text ?? ""
+      var name = names[functions[index].address]
+      if name?.isThunk == true { name = names[functions[index].captured] ?? name }
+      functions[index].text = name?.text ?? ""
     }
     for index in origins.indices {
       origins[index].frames = origins[index].addresses.compactMap { address in

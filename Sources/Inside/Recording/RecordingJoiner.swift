@@ -15,7 +15,7 @@ struct RecordingJoiner {
     var origin: Int?
   }
   private var threads: [UInt32: Thread] = [:]
-  private var functionOf: [UInt64: Int] = [:]
+  private var functionOf: [RecordedFunction: Int] = [:]
   private var originOf: [UInt64: Int] = [:]
 
   init(_ recording: Recording) { self.recording = recording }
@@ -77,6 +77,10 @@ struct RecordingJoiner {
       if let item = threads[event.thread]?.running.last {
         recording.items[item].timerLate = event.address
       }
+    case .code where event.detail == EventLayout.capturedCode:
+      guard let outer = threads[event.thread]?.function else { break }
+      let behind = function(recording.functions[outer].address, captured: event.address)
+      threads[event.thread]?.function = behind
     case .code: threads[event.thread, default: Thread()].function = function(event.address)
     case .queue: names.name(event.place, event.queue)
     case .stack, .origin:
@@ -113,11 +117,12 @@ struct RecordingJoiner {
   }
 
   /// The index of a function; `nil` for address 0: not known.
-  private mutating func function(_ address: UInt64) -> Int? {
+  private mutating func function(_ address: UInt64, captured: UInt64 = 0) -> Int? {
     if address == 0 { return nil }
-    if let known = functionOf[address] { return known }
-    recording.functions.append(RecordedFunction(address: address, text: ""))
-    functionOf[address] = recording.functions.count - 1
+    let function = RecordedFunction(address: address, captured: captured)
+    if let known = functionOf[function] { return known }
+    recording.functions.append(function)
+    functionOf[function] = recording.functions.count - 1
     return recording.functions.count - 1
   }
 }

@@ -24,6 +24,29 @@ static void rebuild_index(void *context) {
   (void)context;
   spin(500);
 }
+static void write_row(void *context) {
+  (void)context;
+  spin(2);
+}
+// The classes of sys/qos.h, which the toolchain does not have.
+enum { BACKGROUND = 0x09, USER_INITIATED = 0x19 };
+static dispatch_queue_t of_class(const char *label, unsigned class) {
+  return dispatch_queue_create(
+      label, dispatch_queue_attr_make_with_qos_class(DISPATCH_QUEUE_SERIAL, class, 0));
+}
+static void rebuild_after_submission(void *context) {
+  (void)context;
+  dispatch_semaphore_signal(entered);
+  spin(500);
+}
+static void submit_rebuild(void *context) {
+  (void)context;
+  dispatch_async_f(queue, NULL, rebuild_after_submission);
+}
+static void read_row(void *context) {
+  (void)context;
+  dispatch_sync_f(queue, NULL, nothing);
+}
 static void beat(void *context) { (void)context; }
 static void fetch_page(void *context) {
   (void)context;
@@ -81,6 +104,14 @@ int main(int count, char **arguments) {
       transfer_between(queue, other);
       transfer_between(other, queue);
     }
+  } else if (strcmp(scene, "hot-queue") == 0) {
+    for (int row = 0; row < 300; row++) dispatch_group_async_f(group, queue, NULL, write_row);
+    dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
+  } else if (strcmp(scene, "inversion") == 0) {
+    dispatch_async_f(of_class("low", BACKGROUND), NULL, submit_rebuild);
+    dispatch_semaphore_wait(entered, DISPATCH_TIME_FOREVER);
+    dispatch_group_async_f(group, of_class("high", USER_INITIATED), NULL, read_row);
+    dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
   } else if (strcmp(scene, "healthy") == 0) {
     for (int row = 0; row < 2000; row++) dispatch_group_async_f(group, queue, NULL, store_row);
     dispatch_group_wait(group, DISPATCH_TIME_FOREVER);

@@ -1,0 +1,25 @@
+// A program whose queue runs one long closure while others wait.
+import Dispatch
+import Glibc
+
+let rows = DispatchQueue(label: "rows")
+let done = DispatchGroup()
+
+func rebuildIndex(pauses: Int) {
+  rows.async(group: done) { for _ in 0..<pauses { usleep(1000) } }
+}
+
+func addRow(_ row: Int) {
+  rows.async(group: done) { if row < 0 { print(row) } }
+}
+
+// The first submission of a program is not recorded.
+DispatchQueue.global().sync {}
+rows.sync {}
+usleep(50_000)
+rebuildIndex(pauses: 300)
+for row in 0..<3 { addRow(row) }
+done.wait()
+print("done")
+fflush(stdout)
+_ = getchar()
