@@ -1,7 +1,7 @@
 // dispatch/block.h: a block that can be cancelled, waited for and observed. It is a work item in
 // the form of a block: its only capture is the item, and its invoke pointer identifies it. One copy
 // from the stack gives it the item's one reference. Later copies are counted, and the last release
-// ends the item.
+// ends the item. A submission holds the block, so that its code may use it.
 import CGrandCentralLinux
 import CGrandCentralStorage
 
@@ -57,7 +57,13 @@ enum WorkBlock {
       words[3] = UInt64(UInt(bitPattern: descriptor))
       words[4] = UInt64(UInt(bitPattern: item.toOpaque()))
       words[5] = UInt64(UInt(bitPattern: inner.literal))
-      return Block(UnsafeMutableRawPointer(words.baseAddress.unsafelyUnwrapped)).copied()
+      let block = Block(UnsafeMutableRawPointer(words.baseAddress.unsafelyUnwrapped)).copied()
+      item._withUnsafeGuaranteedRef {
+        $0.join(
+          block: block, retain: { _ = Block($0.unsafelyUnwrapped).copied() },
+          release: { _Block_release($0.unsafelyUnwrapped) })
+      }
+      return block
     }
   }
 

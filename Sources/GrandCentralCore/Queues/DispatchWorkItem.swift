@@ -33,6 +33,13 @@ public final class DispatchWorkItem: @unchecked Sendable {
   @Cell var notifications: [Notification] = []
   let flags: DispatchWorkItemFlags
   private let work: Work
+  /// The block of a C program that this item belongs to; set before other threads know the item.
+  @Cell private var block: BlockReference?
+
+  private struct BlockReference {
+    let literal: UnsafeMutableRawPointer
+    let retain, release: WorkFunction
+  }
 
   private enum Work {
     case closure(() -> Void)
@@ -118,6 +125,34 @@ public final class DispatchWorkItem: @unchecked Sendable {
   /// - Source: `dispatch_block_testcancel(3)`.
   public var isCancelled: Bool {
     state.load(ordering: .relaxed).isCancelled
+  }
+}
+
+// MARK: References of submissions
+
+extension DispatchWorkItem {
+  /// Makes the item part of a C program's block, which holds it. `retain` and `release` change the
+  /// block's count. Call before any other thread knows the item.
+  package func join(
+    block literal: UnsafeMutableRawPointer, retain: @escaping WorkFunction,
+    release: @escaping WorkFunction
+  ) {
+    block = BlockReference(literal: literal, retain: retain, release: release)
+  }
+
+  /// Returns a reference for a node or a handler, to end with `releaseSubmitted`. An item of a
+  /// block retains the block instead: the block's code may use the block, for example to test
+  /// whether it is cancelled, after the program has released it. The caller holds the block.
+  func retainSubmitted() -> Unmanaged<DispatchWorkItem> {
+    guard let block else { return .passRetained(self) }
+    block.retain(block.literal)
+    return .passUnretained(self)
+  }
+
+  static func releaseSubmitted(_ item: Unmanaged<DispatchWorkItem>) {
+    // SAFETY: the caller's reference.
+    guard let block = item._withUnsafeGuaranteedRef({ $0.block }) else { return item.release() }
+    block.release(block.literal)
   }
 }
 

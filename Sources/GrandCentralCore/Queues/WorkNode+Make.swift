@@ -35,7 +35,7 @@ extension WorkNode {
   ) -> WorkNode {
     item.recordSubmission(to: queue)
     let node = NodeCache.take(thread)
-    node.context = Unmanaged.passRetained(item).toOpaque()
+    node.context = item.retainSubmitted().toOpaque()
     node.entry = itemEntry
     node.traits = item.traits(from: thread).union(.awaited)
     node.urgencyReader = { context in
@@ -81,7 +81,7 @@ extension WorkNode {
 
   static func disposalNode(_ item: DispatchWorkItem, on thread: ThreadContext) -> WorkNode {
     let node = NodeCache.take(thread)
-    node.context = Unmanaged.passRetained(item).toOpaque()
+    node.context = item.retainSubmitted().toOpaque()
     node.entry = itemDisposalEntry
     node.traits = WorkTraits(qos: .unspecified)
     return node
@@ -117,7 +117,7 @@ extension WorkNode {
     NodeCache.put(node, thread)
     // SAFETY: this function now owns the node's reference.
     item._withUnsafeGuaranteedRef { $0.performSubmitted(on: thread) }
-    item.release()
+    DispatchWorkItem.releaseSubmitted(item)
   }
 
   private static let memberItemEntry: Entry = { raw, thread in
@@ -127,7 +127,7 @@ extension WorkNode {
     NodeCache.put(node, thread)
     // SAFETY: as above.
     item._withUnsafeGuaranteedRef { $0.performSubmitted(on: thread) }
-    item.release()
+    DispatchWorkItem.releaseSubmitted(item)
     leave(group)
   }
 
@@ -140,7 +140,7 @@ extension WorkNode {
   /// Releases what a node without a group holds, and returns the node to the cache.
   func discard(carriesItem: Bool, on thread: ThreadContext) {
     if carriesItem {
-      takeItem().release()
+      DispatchWorkItem.releaseSubmitted(takeItem())
     } else {
       _ = takeClosure()
     }

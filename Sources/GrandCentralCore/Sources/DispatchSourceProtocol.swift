@@ -181,7 +181,7 @@ extension DispatchSourceProtocol {
   /// - Parameter handler: performed from the next event on.
   /// - Source: `dispatch_source_set_event_handler(3)`.
   public func setEventHandler(handler: DispatchWorkItem) {
-    source.setHandler(.event, to: .item(handler))
+    source.setHandler(.event, to: SourceHandler(handler))
   }
 
   /// Sets the closure that runs on the source's queue, once and last, after the source was
@@ -204,7 +204,7 @@ extension DispatchSourceProtocol {
   /// - Parameter handler: performed once. Ignored once the source has ended.
   /// - Source: `dispatch_source_set_cancel_handler(3)`.
   public func setCancelHandler(handler: DispatchWorkItem) {
-    source.setHandler(.cancel, to: .item(handler))
+    source.setHandler(.cancel, to: SourceHandler(handler))
   }
 
   /// Sets the closure that runs on the source's queue, once and first, when the source begins to
@@ -227,6 +227,6 @@ extension DispatchSourceProtocol {
   /// - Parameter handler: performed once.
   /// - Source: `dispatch_source_set_registration_handler(3)`.
   public func setRegistrationHandler(handler: DispatchWorkItem) {
-    source.setHandler(.registration, to: .item(handler))
+    source.setHandler(.registration, to: SourceHandler(handler))
   }
 }

@@ -6,17 +6,31 @@
 /// - Source: Apple, Dispatch, `DispatchSourceHandler`.
 public typealias DispatchSourceHandler = () -> Void
 
+/// A work item that a handler holds as a submission does.
+final class HeldItem: Sendable {
+  let item: DispatchWorkItem
+
+  init(_ item: DispatchWorkItem) {
+    self.item = item
+    _ = item.retainSubmitted()
+  }
+
+  deinit { DispatchWorkItem.releaseSubmitted(.passUnretained(item)) }
+}
+
 enum SourceHandler {
   case closure(() -> Void, qos: PackedQoS)
   /// A C program's function, called with the context that the source has at that moment.
   case function(WorkFunction, qos: PackedQoS)
-  case item(DispatchWorkItem)
+  case item(HeldItem)
 
   init(
     _ work: @escaping () -> Void, qos: DispatchQoS, flags: DispatchWorkItemFlags
   ) {
     self = .closure(work, qos: Self.captured(PackedQoS(qos), flags: flags))
   }
+
+  init(_ item: DispatchWorkItem) { self = .item(HeldItem(item)) }
 
   init(_ work: @escaping WorkFunction) {
     self = .function(work, qos: Self.captured(.unspecified, flags: []))
@@ -33,7 +47,7 @@ enum SourceHandler {
   var qos: PackedQoS {
     switch self {
     case .closure(_, let qos), .function(_, let qos): qos
-    case .item(let item): item.traits(from: currentThread()).qos
+    case .item(let held): held.item.traits(from: currentThread()).qos
     }
   }
 
@@ -44,7 +58,7 @@ enum SourceHandler {
     case .function: return nil
     case .closure(let work, _):
       return HeldClosure(work: work).hasContext ? .disposalNode(work, on: thread) : nil
-    case .item(let item): return .disposalNode(item, on: thread)
+    case .item(let held): return .disposalNode(held.item, on: thread)
     }
   }
 
@@ -57,7 +71,7 @@ enum SourceHandler {
     switch self {
     case .closure(let work, _): grandCentralClientCallout(work)
     case .function(let work, _): grandCentralClientCallout { work(source.context) }
-    case .item(let item): item.performSubmitted(on: thread)
+    case .item(let held): held.item.performSubmitted(on: thread)
     }
     thread.pointee.qos = outer
   }

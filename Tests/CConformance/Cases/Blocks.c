@@ -23,6 +23,78 @@ CASE(block_object_can_be_copied) {
   latch_wait(&done);
 }
 
+// Overwrites what a block that was freed too early left in the allocator's lists.
+static void reuse_freed_memory(void) {
+  void *taken[200];
+  for (int n = 0; n < 200; n++) {
+    size_t size = 32 + (size_t)n % 8 * 16;
+    taken[n] = malloc(size);
+    CHECK(taken[n]);
+    memset(taken[n], 0x55, size);
+  }
+  for (int n = 0; n < 200; n++) free(taken[n]);
+}
+
+// The code of a block uses the block, which the program released when it had submitted it.
+static void expect_usable(void (^submit)(dispatch_queue_t queue, dispatch_block_t block)) {
+  dispatch_queue_t queue = serial_queue();
+  dispatch_semaphore_t ran = dispatch_semaphore_create(0);
+  __block dispatch_block_t own;
+  own = dispatch_block_create(0, ^{
+    CHECK_EQUAL(dispatch_block_testcancel(own), 0);
+    dispatch_block_cancel(own);
+    CHECK(dispatch_block_testcancel(own) != 0);
+    dispatch_semaphore_signal(ran);
+  });
+  dispatch_suspend(queue);
+  submit(queue, own);
+  Block_release(own);
+  reuse_freed_memory();
+  dispatch_resume(queue);
+  dispatch_semaphore_wait(ran, DISPATCH_TIME_FOREVER);
+  drain(queue);
+  dispatch_release(queue);
+  dispatch_release(ran);
+}
+
+CASE(block_object_may_be_used_by_its_code_after_it_was_released) {
+  dispatch_group_t group = dispatch_group_create();
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    dispatch_async(queue, block);
+  });
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    dispatch_barrier_async(queue, block);
+  });
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    dispatch_after(dispatch_time(DISPATCH_TIME_NOW, 1000000), queue, block);
+  });
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    dispatch_group_async(group, queue, block);
+  });
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    dispatch_group_notify(group, queue, block);
+  });
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    dispatch_block_t first = dispatch_block_create(0, ^{ });
+    dispatch_block_notify(first, queue, block);
+    first();
+    Block_release(first);
+  });
+  dispatch_release(group);
+}
+
+CASE(block_object_may_be_used_by_its_code_as_a_released_handler) {
+  static dispatch_source_t source;
+  expect_usable(^(dispatch_queue_t queue, dispatch_block_t block) {
+    source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, queue);
+    dispatch_source_set_event_handler(source, block);
+    dispatch_activate(source);
+    dispatch_source_merge_data(source, 1);
+  });
+  dispatch_source_cancel(source);
+  dispatch_release(source);
+}
+
 CASE(block_create_refuses_what_it_does_not_know) {
   CHECK(!dispatch_block_create((dispatch_block_flags_t)0x1000, ^{ }));
   CHECK(!dispatch_block_create_with_qos_class((dispatch_block_flags_t)0, 0x22, 0, ^{ }));
