@@ -180,6 +180,12 @@ import Testing
         && reports[0].contains(others[0]) && reports[0].contains("libdispatch.so"), "\(result)")
   }
 
+  @Test func `a plug-in that needs it may be closed while its items run`() throws {
+    let client = try Client(c: "Unloading.c", compiler: "clang", flags: ["-Wl,--as-needed"])
+    let result = try client.runOnOurs(["\(DropIn.folder())/libdispatch.so"])
+    #expect(result.status == 0 && result.lines == ["stays=1"], "\(result)")
+  }
+
   @Test func `symbols that the drop-in lacks are listed before a program runs`() throws {
     let scratch = ScratchFolder()
     let check = [DropIn.dev, "dropin-check", "\(try DropIn.folder())/libdispatch.so"]

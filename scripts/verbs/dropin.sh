@@ -100,6 +100,9 @@ mapfile -t sources < <(
   for folder in Sources/CDispatchExports Sources/GrandCentralCore Sources/Primitives Sources/Board; do
     find "$folder" -name '*.swift' | sort
   done)
+# A program may dlclose(3) a plug-in that needs this library, while threads of the engine sleep in
+# it.
+unloading=(-Xlinker -z -Xlinker nodelete)
 # Under a temporary name until every step has succeeded. No incremental code generation: it leaves a
 # hash in the library that depends on the folder, so two builds would differ.
 made=$scratch/libdispatch.so
@@ -111,7 +114,7 @@ swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
   -Xfrontend -disable-incremental-llvm-codegen -Xfrontend -disable-all-autolinking \
   "${modules[@]}" "${sources[@]}" "${objects[@]}" "${libraries[@]}" -lBlocksRuntime -lm -lpthread -ldl \
   -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
-  "${definitions[@]}"
+  "${unloading[@]}" "${definitions[@]}"
 
 needed=$(readelf -d "$made" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 if grep -qE 'libswift_Concurrency|libswift_StringProcessing|libdispatch' <<<"$needed"; then
