@@ -1,6 +1,6 @@
 // Prints a fault's report again behind the backtrace that a handler of the trap prints.
 // Only a process that stops installs the handler, which calls what is async-signal-safe alone:
-// sigaction(2), write(2) and the handler that it replaces, with that one's stack, mask and flags.
+// sigaction(2), signal(2), write(2) and the handler that it replaces, with that one's stack, mask and flags.
 // The handler returns to the trap, so the exit status and the core dump stay those of the trap.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
@@ -32,7 +32,9 @@ static void run_replaced_and_repeat(int number, siginfo_t *info, void *context) 
   struct sigaction now;
   if (sigaction(number, NULL, &now)) return;
   if (now.sa_handler == SIG_DFL) {
-    // The handler has removed itself, so the process ends when the trap is executed again.
+    // The handler has removed itself, so the process ends when the trap is executed again. If the
+    // reader of a pipe has seen enough, that ends it, and not SIGPIPE.
+    signal(SIGPIPE, SIG_IGN);
     size_t done = 0;
     while (done < repeated_length) {
       ssize_t written = write(STDERR_FILENO, repeated + done, repeated_length - done);

@@ -270,6 +270,11 @@ private let userNamespaces =
     #expect(result.status == 3, "\(result)")
   }
 
+  @Test func `does not end the process by SIGPIPE if nobody reads it behind a backtrace`() {
+    let result = runProbe("FaultProbe", "report:unread")
+    #expect(result.signal == SIGILL || result.signal == SIGTRAP, "\(result)")
+  }
+
   // A probe, because a thread reads its pipe at once. The test library reads an exit test's as late
   // as its tasks run.
   @Test func `is printed whole, however long it is`() {

@@ -58,6 +58,12 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     return true
   }
 
+  /// For a forked child, where the thread that drained may be another.
+  func forgetDrains() {
+    isDrained.store(false, ordering: .relaxed)
+    isShown.store(false, ordering: .relaxed)
+  }
+
   /// Makes the calling thread, the main one, the run loop of this queue and of the main queue of
   /// another Dispatch library, for the rest of the process.
   func serveForEver() -> Never {

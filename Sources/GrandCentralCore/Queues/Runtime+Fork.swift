@@ -98,6 +98,7 @@ extension MainQueue: ForkParticipant {
   /// the descriptor's number is given to a new eventfd, and its holders keep the number.
   func afterFork() {
     signal.store(.empty, ordering: .relaxed)
+    forgetDrains()
     let inherited = descriptor.load(ordering: .relaxed)
     if inherited < 0 { return }
     let own = EventFD.make()

@@ -10,7 +10,22 @@ func longReport(_ words: [String]) {
 nonisolated(unsafe) private var handled = 0
 
 /// Ends the process with a report. With `handler`, a handler of its own ends it at the second trap.
+/// With `unread`, the report goes to a pipe whose reader leaves while a handler like the runtime's
+/// runs.
 func shortReport(_ words: [String]) {
+  if words == ["unread"] {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) >= 0, dup2(ends[0], STDIN_FILENO) >= 0
+    else { exit(1) }
+    close(ends[0])
+    close(ends[1])
+    for number in [SIGILL, SIGTRAP] {
+      signal(number) { number in
+        close(STDIN_FILENO)
+        signal(number, SIG_DFL)
+      }
+    }
+  }
   if words == ["handler"] {
     for number in [SIGILL, SIGTRAP] {
       signal(number) { _ in

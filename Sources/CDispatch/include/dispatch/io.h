@@ -163,7 +163,7 @@ void dispatch_io_close(dispatch_io_t channel, dispatch_io_close_flags_t flags);
 /// Returns the descriptor of a channel.
 ///
 /// - Returns: the descriptor; -1 if its file is not open yet, or if the channel was closed, except
-///   inside its barriers.
+///   while a barrier of it runs or is about to.
 /// - Source: Apple, Dispatch, `dispatch_io_get_descriptor`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_WARN_RESULT DISPATCH_NOTHROW
 dispatch_fd_t dispatch_io_get_descriptor(dispatch_io_t channel);
