@@ -64,8 +64,8 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     // releasing: publishes what this thread did to the thread that takes the permit in wait().
     // Every change of the value is a read-modify-write, so later changes continue the release
     // sequence.
-    let now = SemaphoreValue(rawValue: value.wrappingAdd(1, ordering: .releasing).newValue)
-    return now.needsNoGrant ? 0 : grantSlowly(self)
+    let was = SemaphoreValue(rawValue: value.wrappingAdd(1, ordering: .releasing).oldValue)
+    return was.needsNoGrant ? 0 : grantSlowly(self)
   }
 
   /// Takes a permit; sleeps until there is one.
@@ -141,9 +141,10 @@ extension DispatchSemaphore {
 
   func grant() -> Int {
     // relaxed: if another thread has taken a permit meanwhile, this one fits.
+    let now = SemaphoreValue(rawValue: value.load(ordering: .relaxed))
     require(
-      !SemaphoreValue(rawValue: value.load(ordering: .relaxed)).hasOverflowed,
-      "signal() on a DispatchSemaphore that has Int.max permits. Wait first.")
+      !now.hasOverflowed, "signal() on a DispatchSemaphore that has Int.max permits. Wait first.")
+    if now.hasManyPermits { return gc_unknown(0) }
     // releasing: pairs with the acquiring exchange in take().
     let before = SemaphoreHandOff(
       rawValue: handOff.wrappingAdd(SemaphoreHandOff.oneGrant, ordering: .releasing).oldValue)

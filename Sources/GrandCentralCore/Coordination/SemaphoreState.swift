@@ -19,7 +19,7 @@
 // grant while they outnumber the signals, and any waiter of the child takes it, so no permit is
 // lost. Only a wait whose deadline has passed does not see such a grant, since it reads the value.
 
-/// The value of a semaphore: before a wait, after a signal.
+/// The value of a semaphore before a wait or a signal.
 @usableFromInline
 struct SemaphoreValue: Hashable, Sendable {
   @usableFromInline let rawValue: Int
@@ -28,12 +28,16 @@ struct SemaphoreValue: Hashable, Sendable {
   /// wait(): a permit was left and is now taken.
   @inlinable var hadPermit: Bool { rawValue > 0 }
 
-  /// After a signal(): no thread waits, and the permit fitted. One comparison with zero, which the
-  /// addition itself has made: a permit too many makes the value negative.
-  @inlinable var needsNoGrant: Bool { rawValue > 0 }
+  /// signal(): no thread waits, and the permit fits. Both are one look at the two highest bits: a
+  /// permit may not fit where there are a quarter of all numbers already, and grant() decides.
+  @inlinable var needsNoGrant: Bool { UInt(bitPattern: rawValue) >> (Int.bitWidth - 2) == 0 }
 
   /// After a signal(): the permit did not fit. No process has as many waiters.
   var hasOverflowed: Bool { rawValue < .min / 2 }
+
+  /// After a signal() that saw many permits, or a waiter: there were many permits. Fewer signals
+  /// and waits run at the same time.
+  var hasManyPermits: Bool { rawValue > .max / 4 }
 }
 
 extension SemaphoreValue {

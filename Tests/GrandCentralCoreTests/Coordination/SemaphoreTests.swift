@@ -9,13 +9,18 @@ import Testing
     #expect(!SemaphoreValue(rawValue: 0).hadPermit)
     #expect(!SemaphoreValue(rawValue: -1).hadPermit)
     #expect(SemaphoreValue(rawValue: 1).needsNoGrant)
-    #expect(SemaphoreValue(rawValue: .max).needsNoGrant)
-    #expect(!SemaphoreValue(rawValue: 0).needsNoGrant)
+    #expect(SemaphoreValue(rawValue: 0).needsNoGrant)
+    #expect(SemaphoreValue(rawValue: .max / 2).needsNoGrant)
+    #expect(!SemaphoreValue(rawValue: .max / 2 + 1).needsNoGrant)
+    #expect(!SemaphoreValue(rawValue: .max).needsNoGrant)
     #expect(!SemaphoreValue(rawValue: -1).needsNoGrant)
-    #expect(!SemaphoreValue(rawValue: .max &+ 1).needsNoGrant)
     #expect(SemaphoreValue(rawValue: .max &+ 1).hasOverflowed)
     #expect(!SemaphoreValue(rawValue: 0).hasOverflowed)
     #expect(!SemaphoreValue(rawValue: -1_000_000).hasOverflowed)
+    #expect(SemaphoreValue(rawValue: .max / 2 + 2).hasManyPermits)
+    #expect(SemaphoreValue(rawValue: .max).hasManyPermits)
+    #expect(!SemaphoreValue(rawValue: 1_000_000).hasManyPermits)
+    #expect(!SemaphoreValue(rawValue: 0).hasManyPermits)
   }
 
   @Test func `give up a registration only if there is one`() {
