@@ -59,8 +59,19 @@ struct CPULimits: Sendable {
   }
 
   // MARK: The files' contents
-  // Read as bytes. Every process reads them at its first queue, and finding the characters of a
-  // text takes a hundred times as long.
+  // Read as bytes in memory. Every process reads them at its first queue. Finding the characters of
+  // a text takes a hundred times as long, and a string's view of its bytes five times.
+
+  private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+  private static func withBytes<Result>(of text: String, _ body: (Bytes) -> Result) -> Result {
+    var text = text
+    return text.withUTF8 { body($0[...]) }
+  }
+
+  private static func equals(_ bytes: Bytes, _ word: StaticString) -> Bool {
+    bytes.elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+  }
 
   struct Mount: Equatable {
     /// The directory where the hierarchy is mounted.
@@ -72,30 +83,32 @@ struct CPULimits: Sendable {
 
   /// Parses /proc/pid/mountinfo, proc(5): "… root point options… - type source superoptions".
   static func controlGroupMounts(_ mountinfo: String, controller: String = "cpu") -> [Mount] {
-    mountinfo.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      guard isOfControlGroups(line) else { return nil }
-      let fields = line.split(separator: UInt8(ascii: " "))
-      guard let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash >= 5,
-        fields.count > dash + 3
-      else { return nil }
-      let isVersion2 = fields[dash + 1].elementsEqual("cgroup2".utf8)
-      let isVersion1 = fields[dash + 1].elementsEqual("cgroup".utf8)
-      guard isVersion2 || isVersion1 && contains(controller, in: fields[dash + 3]) else {
-        return nil
-      }
-      return Mount(
-        point: String(Substring(fields[4])), root: String(Substring(fields[3])),
-        isVersion2: isVersion2)
+    withBytes(of: mountinfo) { text in
+      text.split(separator: UInt8(ascii: "\n")).compactMap { mount(from: $0, controller) }
     }
+  }
+
+  private static func mount(from line: Bytes, _ controller: String) -> Mount? {
+    guard isOfControlGroups(line) else { return nil }
+    let fields = line.split(separator: UInt8(ascii: " "))
+    guard let dash = fields.firstIndex(where: { equals($0, "-") }), dash >= 5,
+      fields.count > dash + 3
+    else { return nil }
+    let isVersion2 = equals(fields[dash + 1], "cgroup2")
+    let isVersion1 = equals(fields[dash + 1], "cgroup")
+    guard isVersion2 || isVersion1 && contains(controller, in: fields[dash + 3]) else { return nil }
+    return Mount(
+      point: String(decoding: fields[4], as: UTF8.self),
+      root: String(decoding: fields[3], as: UTF8.self), isVersion2: isVersion2)
   }
 
   /// Whether a line of mountinfo may be a mount of control groups. Most lines are others, and need
   /// no list of their fields.
-  private static func isOfControlGroups(_ line: Substring.UTF8View) -> Bool {
+  private static func isOfControlGroups(_ line: Bytes) -> Bool {
     var rest = line
     while let dash = rest.firstIndex(of: UInt8(ascii: "-")) {
       rest = rest[dash...]
-      if rest.starts(with: "- cgroup".utf8) { return true }
+      if equals(rest.prefix(8), "- cgroup") { return true }
       rest = rest.dropFirst()
     }
     return false
@@ -105,21 +118,22 @@ struct CPULimits: Sendable {
   static func group(
     in membership: String, version2: Bool, controller: String = "cpu"
   ) -> String? {
-    for line in membership.utf8.split(separator: UInt8(ascii: "\n")) {
-      let fields = line.split(
-        separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-      guard fields.count == 3 else { continue }
-      let isWanted =
-        version2
-        ? fields[1].isEmpty && fields[0].elementsEqual("0".utf8)
-        : contains(controller, in: fields[1])
-      if isWanted { return String(Substring(fields[2])) }
+    withBytes(of: membership) { text in
+      for line in text.split(separator: UInt8(ascii: "\n")) {
+        let fields = line.split(
+          separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard fields.count == 3 else { continue }
+        let isWanted =
+          version2
+          ? fields[1].isEmpty && equals(fields[0], "0") : contains(controller, in: fields[1])
+        if isWanted { return String(decoding: fields[2], as: UTF8.self) }
+      }
+      return nil
     }
-    return nil
   }
 
   /// Whether a list with commas contains `name`.
-  private static func contains(_ name: String, in list: Substring.UTF8View) -> Bool {
+  private static func contains(_ name: String, in list: Bytes) -> Bool {
     list.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(name.utf8) }
   }
 
