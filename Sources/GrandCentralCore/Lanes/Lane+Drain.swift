@@ -105,22 +105,28 @@ extension Lane {
     var settled =
       thread.pointee.applied == UInt32(level.rawValue) ? level : Band.unspecified
     while true {
-      switch serve(looksAtSuspension: looksAtSuspension, on: thread) {
-      case .gone(let releases): return releases
-      case .item(let node):
-        if left == 0 {
-          putBack(node)
-          return moveOn(from: thread)
+      let node: WorkNode
+      if !looksAtSuspension, let next = nextPlainItem() {
+        node = next
+      } else {
+        switch serve(looksAtSuspension: looksAtSuspension, on: thread) {
+        case .gone(let releases): return releases
+        case .item(let next): node = next
         }
-        left -= 1
-        thread.pointee.qos = effectiveQoS(node.traits).rawValue
-        let asked = urgency(from: node)
-        if asked != settled || pendingRecheck != .nothing {
-          settled = reapplyPriority(before: node, asked, on: thread)
-        }
-        gc_item_began(thread)
-        node.runInLane(address, on: thread)
       }
+      if left == 0 {
+        putBack(node)
+        return moveOn(from: thread)
+      }
+      left &-= 1
+      let qos = effectiveQoS(node.traits)
+      thread.pointee.qos = qos.rawValue
+      let asked = urgency(from: node, at: qos)
+      if asked != settled || pendingRecheck != .nothing {
+        settled = reapplyPriority(before: node, asked, on: thread)
+      }
+      gc_item_began(thread)
+      node.runInLane(address, on: thread)
       let now = changeEpoch.load(ordering: .acquiring)
       looksAtSuspension = now != noticed
       if looksAtSuspension {
@@ -237,6 +243,15 @@ extension Lane {
 
   private final func nextNode() -> WorkNode? {
     guard let node = batch else { return nil }
+    batch = node.next
+    return node
+  }
+
+  /// The node that serve() would return, if that is decided by the node alone: the next one on the
+  /// private list of a lane without shared items, unless a thread waits in it.
+  @inline(__always)
+  private final func nextPlainItem() -> WorkNode? {
+    guard let node = batch, kind != .concurrent, !node.traits.contains(.waiter) else { return nil }
     batch = node.next
     return node
   }
@@ -379,12 +394,7 @@ extension Lane {
   final func queuedForOwner() -> Int {
     // Only bound lanes are counted, and they are never suspended.
     if batch == nil { _ = takePending() }
-    var count = 0
-    var node = batch
-    while let current = node {
-      count += 1
-      node = current.next
-    }
-    return count
+    guard let first = batch else { return 0 }
+    return sequence(first: first) { $0.next }.reduce(0) { count, _ in count + 1 }
   }
 }

@@ -156,6 +156,14 @@ extension Lane {
     return behind == 0 ? urgency(of: node) : Band(rawValue: behind) ?? .userInteractive
   }
 
+  /// The same as urgency(from:), for a node whose effective QoS the caller knows.
+  @inline(__always)
+  final func urgency(from node: WorkNode, at effective: PackedQoS) -> Band {
+    let traits = node.traits
+    let isPlain = traits.bandBehind == 0 && traits.isDisjoint(with: [.waiter, .awaited])
+    return isPlain ? effective.rank : urgency(from: node)
+  }
+
   /// The same as urgency(from:), after what nodes ask for may have changed.
   final func walkedUrgency(from node: WorkNode) -> Band {
     if ordersByBand {
@@ -173,9 +181,17 @@ extension Lane {
     var most = Band.unspecified
     var newer: WorkNode?
     var node = newest
+    // Most lists are of one kind: what the last node asks for, if only its traits decide that.
+    var known: (traits: WorkTraits, own: Band)?
     while true {
-      let own = urgency(of: node)
       let traits = node.traits
+      let own: Band
+      if let known, known.traits == traits {
+        own = known.own
+      } else {
+        own = urgency(of: node)
+        known = traits.isDisjoint(with: [.waiter, .awaited]) ? (traits, own) : nil
+      }
       if most > own {
         node.traits = traits.withBandBehind(most)
       } else {

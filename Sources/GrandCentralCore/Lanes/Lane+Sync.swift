@@ -41,7 +41,7 @@ extension Lane {
   /// the hierarchy ends in the main queue and this is another thread; all lanes before the main
   /// queue are held.
   @usableFromInline @inline(never)
-  final func enterSlowly(_ thread: ThreadContext, barrier: Bool = false) -> Bool {
+  final func enterSlowly(_ thread: ThreadContext, barrier: Bool) -> Bool {
     switch kind {
     case .root: return true
     case .bound:
@@ -50,14 +50,14 @@ extension Lane {
     case .serial, .concurrent:
       let exclusive = kind == .serial || barrier
       if !enterAtOnce(thread, exclusive) { enter(thread, exclusive: exclusive) }
-      return withTarget { $0.kind == .root || $0.enterSlowly(thread) }
+      return withTarget { $0.kind == .root || $0.enterSlowly(thread, barrier: false) }
     }
   }
 
   @usableFromInline @inline(never)
-  final func leaveSlowly(_ thread: ThreadContext, barrier: Bool = false) {
+  final func leaveSlowly(_ thread: ThreadContext, barrier: Bool) {
     guard kind == .serial || kind == .concurrent else { return }
-    withTarget { if $0.kind != .root { $0.leaveSlowly(thread) } }
+    withTarget { if $0.kind != .root { $0.leaveSlowly(thread, barrier: false) } }
     let exclusive = kind == .serial || barrier
     if leaveAtOnce(thread, exclusive) { return }
     if exclusive {

@@ -13,7 +13,7 @@ enum Band: UInt8, CaseIterable, Comparable, Sendable {
   static func < (left: Band, right: Band) -> Bool { left.rawValue < right.rawValue }
 
   /// The band for comparisons: unspecified counts as default.
-  @inlinable
+  @inlinable @inline(__always)
   var rank: Band { self == .unspecified ? .default : self }
 }
 
@@ -33,10 +33,10 @@ struct PackedQoS: RawRepresentable, Hashable, Sendable {
   init(halfWord: UInt16) { self.init(rawValue: UInt32(halfWord)) }
   var halfWord: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
-  @inlinable
+  @inlinable @inline(__always)
   var band: Band { Band(rawValue: UInt8(truncatingIfNeeded: rawValue)) ?? .unspecified }
   /// The band for comparisons: see `Band`.
-  @inlinable
+  @inlinable @inline(__always)
   var rank: Band { band.rank }
   /// From 0, the most urgent of the band, down to -15.
   var relativePriority: Int { -Int(rawValue >> 8 & 0xf) }

@@ -1,6 +1,8 @@
 // Room: Queues/DispatchQueue+Async. Submission to a queue that returns at once.
 // A call without QoS and flags is recognised in the caller's module, where these are constants.
-// From there, one call moves the closure into a node and pushes it.
+// From there, one call moves the closure into a node and pushes it. The functions that are called
+// from there take the closure as it is: a conversion from @Sendable in the caller's module would
+// retain and release the closure's context once more.
 import CGrandCentralLinux
 
 extension DispatchQueue {
@@ -67,14 +69,15 @@ extension DispatchQueue {
     group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified,
     flags: DispatchWorkItemFlags = [], execute work: consuming @escaping () -> Void
   ) {
-    asyncInFull(work, group: group, qos: qos, flags: flags)
+    let thread = currentThread()
+    submit(.closure(work, group: group, qos: qos, flags: flags, on: thread), from: thread)
   }
 
   @usableFromInline
-  func asyncPlain(_ work: consuming @escaping () -> Void) {
+  func asyncPlain(_ work: consuming @escaping @Sendable () -> Void) {
     let thread = currentThread()
     let node = NodeCache.take(thread)
-    node.putClosure(work)
+    node.putSendableClosure(work)
     node.entry = WorkNode.closureEntry
     node.traits = WorkTraits(
       qos: QoSPropagation.inferred(from: PackedQoS(rawValue: thread.pointee.qos)))
@@ -82,10 +85,10 @@ extension DispatchQueue {
   }
 
   @usableFromInline
-  func asyncMember(_ work: consuming @escaping () -> Void, of group: DispatchGroup) {
+  func asyncMember(_ work: consuming @escaping @Sendable () -> Void, of group: DispatchGroup) {
     let thread = currentThread()
     let node = NodeCache.take(thread)
-    node.putClosure(work)
+    node.putSendableClosure(work)
     node.traits = WorkTraits(
       qos: QoSPropagation.inferred(from: PackedQoS(rawValue: thread.pointee.qos)))
     node.join(group)
@@ -94,7 +97,7 @@ extension DispatchQueue {
 
   @usableFromInline @inline(never)
   func asyncInFull(
-    _ work: consuming @escaping () -> Void, group: DispatchGroup?, qos: DispatchQoS,
+    _ work: consuming @escaping @Sendable () -> Void, group: DispatchGroup?, qos: DispatchQoS,
     flags: DispatchWorkItemFlags
   ) {
     let thread = currentThread()

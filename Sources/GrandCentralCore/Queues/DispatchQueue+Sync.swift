@@ -182,13 +182,15 @@ extension DispatchQueue {
     }
   }
 
-  /// Calls the function on a lane that is busy, or whose target is a lane. Skips the exchange that
-  /// leave() tries first, which seldom succeeds here.
+  /// Calls the function on a global queue, which is never entered, or on a lane that is busy or
+  /// whose target is a lane. Skips the exchange that leave() tries first, which seldom succeeds
+  /// here.
   @inline(never)
   private final func callSlowly(
     _ thread: ThreadContext, barrier: Bool, _ function: @escaping WorkFunction,
     _ context: UnsafeMutableRawPointer?
   ) {
+    if kind == .root { return withFrame(thread) { function(context) } }
     if enterSlowly(thread, barrier: barrier) {
       withFrame(thread) { function(context) }
     } else {

@@ -213,7 +213,7 @@ extension DispatchSource {
     // Without activation, a source that was never active would never run its cancellation.
     activate()
     // Waits in line behind the cancellation, which is on the lane already.
-    if enterSlowly(thread) { return leaveSlowly(thread) }
-    leaveSlowly(thread)
+    if enterSlowly(thread, barrier: false) { return leaveSlowly(thread, barrier: false) }
+    leaveSlowly(thread, barrier: false)
   }
 }

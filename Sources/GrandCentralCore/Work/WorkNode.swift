@@ -99,6 +99,16 @@ extension WorkNode {
     (raw + 16).initializeMemory(as: HeldClosure.self, to: HeldClosure(work: work))
   }
 
+  /// Moves a Sendable closure in. Converted to another type it would be a copy to the compiler,
+  /// which retains and releases.
+  @inlinable @inline(__always)
+  func putSendableClosure(_ work: consuming @escaping @Sendable () -> Void) {
+    willWrite(raw)
+    // SAFETY: read as a HeldClosure, whose layout is the same: the two types of function differ for
+    // the compiler's checks only.
+    (raw + 16).initializeMemory(as: HeldSendableClosure.self, to: HeldSendableClosure(work: work))
+  }
+
   /// Moves the client's closure out.
   @inlinable @inline(__always)
   func takeClosure() -> () -> Void {
@@ -138,6 +148,14 @@ struct HeldClosure {
     // SAFETY: a Swift function value is a code address and a reference to its captures, or zero.
     unsafeBitCast(self, to: (code: UInt, context: UInt).self).context != 0
   }
+}
+
+/// A Sendable closure as a field.
+@usableFromInline
+struct HeldSendableClosure {
+  @usableFromInline let work: @Sendable () -> Void
+  @inlinable @inline(__always)
+  init(work: consuming @escaping @Sendable () -> Void) { self.work = work }
 }
 
 /// The properties of a node that a lane and the pool use without running it.

@@ -209,7 +209,7 @@ extension Catalogue {
         scene.thread("pushes") { queue.async(qos: .userInitiated) {} }
         scene.finally {
           ModelThreads.expectNoThreadRaised()
-          queue.leaveSlowly(waiter)
+          queue.leaveSlowly(waiter, barrier: false)
           root.runAll()
           ModelThreads.expectAllNodesBack()
         }
