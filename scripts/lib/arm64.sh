@@ -68,3 +68,52 @@ arm64_assemble() {
     ln -s "$host/$folder" "$arm64_resources/$folder"
   done
 }
+
+# Sets `arm64_build` to what makes SwiftPM build for arm64. Makes the Swift SDK that it names.
+arm64_set_build() {
+  local bundle=.build-arm64/sdks/arm64.artifactbundle
+  mkdir -p "$bundle/arm64"
+  ln -sfn "$arm64_sdk" "$bundle/arm64/root"
+  cat >"$bundle/info.json" <<'JSON'
+{ "schemaVersion": "1.0",
+  "artifacts": {
+    "arm64": {
+      "type": "swiftSDK", "version": "1",
+      "variants": [{ "path": "arm64" }] } } }
+JSON
+  cat >"$bundle/arm64/swift-sdk.json" <<JSON
+{ "schemaVersion": "4.0",
+  "targetTriples": {
+    "$arm64_target": {
+      "sdkRootPath": "root", "swiftResourcesPath": "root/usr/lib/swift",
+      "toolsetPaths": ["toolset.json"] } } }
+JSON
+  cat >"$bundle/arm64/toolset.json" <<'JSON'
+{ "schemaVersion": "1.0",
+  "swiftCompiler": { "extraCLIOptions": ["-use-ld=lld"] } }
+JSON
+  arm64_build=(
+    --swift-sdks-path "$PWD/.build-arm64/sdks" --swift-sdk arm64
+    -Xswiftc -module-cache-path -Xswiftc "$PWD/.build-arm64/modules")
+}
+
+# Makes the root package with what a program that imports it builds, and a program of tests. Debian
+# has no interface of the toolchain's Dispatch, so what needs it is left out.
+arm64_make_package() {
+  local package=.build-arm64/package
+  mkdir -p "$package"
+  ln -sfn "$PWD/Sources" "$package/Sources"
+  ln -sfn "$PWD/Tests" "$package/Tests"
+  {
+    cat Package.swift
+    cat <<'SWIFT'
+
+let kept: Set = [
+  "CGrandCentralLinux", "GrandCentralPrimitives", "GrandCentralCore", "GrandCentralBoard",
+  "GrandCentral", "MainQueueProbe",
+]
+package.targets.removeAll { !kept.contains($0.name) }
+package.products.removeAll { $0.name != "GrandCentral" }
+SWIFT
+  } >"$package/Package.swift"
+}

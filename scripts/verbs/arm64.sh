@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Builds the drop-in library for arm64 on another machine, and runs the C suite in an emulator.
+# Builds the engine for arm64 on another machine, and runs its tests in an emulator.
 #
 #   scripts/dev arm64
 #
 # Fetches Debian's C library and Swift runtime for arm64 and qemu-user into .build-arm64 (600 MB,
 # once); needs mmdebstrap (scripts/dev setup --packages). Then this machine's compiler builds the
-# drop-in library, and the emulator runs the C conformance suite on it, and the tests of the model
-# checker's stacks.
+# drop-in library, and the emulator runs the C conformance suite on it, the tests of the model
+# checker's stacks, README's Swift programs, and a program of tests of the main queue.
 #
 # It shows that the sources compile and link for arm64, that structures and system calls are right,
-# and the behaviour that the C suite asks for. It cannot show weak memory, since the emulator runs
+# and the behaviour that these tests ask for. It cannot show weak memory, since the emulator runs
 # on this machine's stronger one (the model checker's subject: Docs/Verification.md), speed, large
 # pages, and what the emulator lacks: io_uring, and madvise(MADV_DONTFORK), without which the
 # command sees nothing. Docs/Support.md has the results.
@@ -35,5 +35,27 @@ for way in native ucontext; do
     -lpthread -o "$scratch/fibers"
   "${arm64_run[@]}" "$scratch/fibers"
   echo "arm64: fibers, $way"
+done
+
+arm64_set_build
+arm64_make_package
+swift build --package-path .build-arm64/package "${arm64_build[@]}" --product MainQueueProbe
+built=$PWD/.build-arm64/package/.build/$arm64_target/debug
+arm64_swift_run=("${arm64_run[@]}" -E "LD_LIBRARY_PATH=$arm64_resources/linux")
+export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-300}
+scripts/dev snippets README --build "$built" --swiftc "swiftc ${arm64_swiftc[*]}" \
+  --through "${arm64_swift_run[*]}"
+# Each scenario prints there what it prints here.
+build_program . MainQueueProbe
+for scenario in order producers sync target notify suspend specific before main-actor run-loop \
+  between throws; do
+  here=$("$program" "$scenario")
+  there=$(scripts/dev limit 300 "${arm64_swift_run[@]}" "$built/MainQueueProbe" "$scenario")
+  [[ -n $here && $here == "$there" ]] || {
+    printf 'arm64: main queue, %s: here\n%s\nin the emulator\n%s\n' \
+      "$scenario" "$here" "$there" >&2
+    exit 1
+  }
+  echo "arm64: main queue, $scenario"
 done
 echo "arm64: all passed"

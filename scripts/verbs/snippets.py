@@ -1,6 +1,9 @@
 """Compiles and runs the blocks of code of the documentation site.
 
     scripts/dev snippets [REGEX] [--ours FOLDER] [--keep]
+    scripts/dev snippets [REGEX] --build FOLDER --swiftc COMMAND --through COMMAND
+                         the Swift blocks of pages only, built by another compiler against the modules
+                         in FOLDER, and run by an emulator (scripts/dev arm64)
 
 Swift blocks are compiled in Swift 6 mode against this build's module, all in one program, and each runs
 in a process of its own: it must end with status 0. A block begins with `import GrandCentral` and
@@ -24,6 +27,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -153,8 +157,9 @@ def runner(group):
 class Swift:
     """Compiles against the module of this build, in the folder where scripts/dev build puts it."""
 
-    def __init__(self):
-        self.build = modulebuild.build("GrandCentral", "GrandCentralDispatchBridge")
+    def __init__(self, build=None, swiftc="swiftc", through=""):
+        self.build = build or modulebuild.build("GrandCentral", "GrandCentralDispatchBridge")
+        self.swiftc, self.through = shlex.split(swiftc), shlex.split(through)
         # The build keeps the objects of sources that have been removed or renamed.
         sources = {os.path.basename(path) for path in glob.glob("Sources/**/*.*", recursive=True)}
         self.objects = [
@@ -173,7 +178,7 @@ class Swift:
 
     def run(self, *arguments):
         done = subprocess.run(
-            ["swiftc", "-swift-version", "6", "-module-name", "Snippets", "-I", f"{self.build}/Modules",
+            [*self.swiftc, "-swift-version", "6", "-module-name", "Snippets", "-I", f"{self.build}/Modules",
              "-I", "Sources/CLinux/include", *arguments],
             check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout if done.returncode != 0 else ""
@@ -221,12 +226,12 @@ def swift_problems(group, swift, pool):
         text = f'import Glibc\n#sourceLocation(file: "{snippet.path}", line: {snippet.line})\n{snippet.text}'
         program = os.path.join(FOLDER, snippet.name, "run")
         jobs[snippet] = pool.submit(swift.compile, [write(f"{snippet.name}/main.swift", text)], program)
-        commands.append((snippet, [program, TREE]))
+        commands.append((snippet, [*swift.through, program, TREE]))
     files = [write(f"functions/{s.name}.swift", as_function(s)) for s in functions]
     files.append(write("functions/main.swift", runner(functions)))
     program = os.path.join(FOLDER, "functions", "run")
     failed = swift.compile(files, program)
-    commands += [(snippet, [program, snippet.name]) for snippet in functions]
+    commands += [(snippet, [*swift.through, program, snippet.name]) for snippet in functions]
     reports = {snippet: job.result() for snippet, job in jobs.items()}
 
     def outcome(pair):
@@ -311,17 +316,22 @@ def main():
     parser.add_argument("filter", nargs="?", default="", metavar="REGEX", help="matched against FILE:LINE")
     parser.add_argument("--ours", metavar="FOLDER", help="run C blocks on the libdispatch.so in FOLDER too")
     parser.add_argument("--keep", action="store_true", help=f"keep the programs in {FOLDER}")
+    parser.add_argument("--build", metavar="FOLDER", help="the build to compile against")
+    parser.add_argument("--swiftc", default="swiftc", metavar="COMMAND", help="the compiler and its options")
+    parser.add_argument("--through", default="", metavar="COMMAND", help="what runs the programs")
     options = parser.parse_args()
     os.chdir(ROOT)
     if options.ours and not os.path.exists(os.path.join(options.ours, "libdispatch.so")):
         sys.exit(f"snippets: there is no libdispatch.so in {options.ours}")
     chosen = [s for s in snippets() if re.search(options.filter, s.place)]
     commented = [s for s in examples() if re.search(options.filter, s.place)]
+    if options.build:
+        chosen, commented = [s for s in chosen if s.language == "swift"], []
     if not chosen and not commented:
         sys.exit(f"snippets: no block of code stands at {options.filter}")
     compiled = [s for s in chosen if "illustrates" not in s.marks]
     shutil.rmtree(FOLDER, ignore_errors=True)
-    swift = Swift()
+    swift = Swift(options.build, options.swiftc, options.through)
     with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
         types = pool.submit(example_problems, commented, swift)
         problems = swift_problems([s for s in compiled if s.language == "swift"], swift, pool)
