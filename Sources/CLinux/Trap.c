@@ -1,6 +1,7 @@
 // Prints a fault's report again behind the backtrace that a handler of the trap prints.
 // Only a process that stops installs the handler, which calls what is async-signal-safe alone:
-// sigaction(2), signal(2), write(2) and the handler that it replaces, with that one's stack, mask and flags.
+// sigaction(2), signal(2), write(2) and the handler that it replaces, with that one's stack, mask
+// and flags.
 // The handler returns to the trap, so the exit status and the core dump stay those of the trap.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"

@@ -270,7 +270,7 @@ private let userNamespaces =
     #expect(result.status == 3, "\(result)")
   }
 
-  @Test func `does not end the process by SIGPIPE if nobody reads it behind a backtrace`() {
+  @Test func `does not end the process by SIGPIPE if no process reads it behind a backtrace`() {
     let result = runProbe("FaultProbe", "report:unread")
     #expect(result.signal == SIGILL || result.signal == SIGTRAP, "\(result)")
   }
