@@ -3,6 +3,7 @@
 #include "CGrandCentralLinux.h"
 #include "GrandCentralFrames.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>
@@ -169,6 +170,18 @@ gc_stack_bounds gc_stack_bounds_of_thread(void) {
   }
   errno = saved;
   return bounds;
+}
+
+bool gc_are_of_one_image(uintptr_t code, uintptr_t other) {
+#ifdef DLFO_EH_SEGMENT_TYPE
+  struct dl_find_object image;
+  return _dl_find_object((void *)code, &image) == 0 && other >= (uintptr_t)image.dlfo_map_start
+      && other < (uintptr_t)image.dlfo_map_end;
+#else
+  // A C library before glibc 2.35.
+  (void)code, (void)other;
+  return false;
+#endif
 }
 
 bool gc_counts_ticks(void) {

@@ -30,11 +30,12 @@ import Testing
     #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
   }
 
-  @Test func `names the closure of Swift, not the thunk that calls it`() throws {
+  @Test(arguments: [[], ["item"]])
+  func `names the closure of Swift, not the thunk that calls it`(arguments: [String]) throws {
     let client = try Client(swift: "SlowClosures.swift")
     let path = "/tmp/grandcentral-test-\(getpid())-slow-closures.gcrecord"
     defer { unlink(path) }
-    #expect(try recorded(client, [], to: path, options: []) == "done\n")
+    #expect(try recorded(client, arguments, to: path, options: []) == "done\n")
     let result = runChild(["\(buildFolder)/grandcentral", "report", path])
     #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
     #expect(result.output.contains("an item (closure #1 in "), "\(result)")

@@ -2,6 +2,7 @@
 #ifndef GRANDCENTRAL_FRAMES_H
 #define GRANDCENTRAL_FRAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // The memory in which the calling thread's frames lie.
@@ -34,5 +35,8 @@ __attribute__((always_inline)) static inline uint32_t gc_walk_frames(
   }
   return count;
 }
+
+// Whether both addresses lie in one loaded file. Takes no lock.
+bool gc_are_of_one_image(uintptr_t code, uintptr_t other);
 
 #endif

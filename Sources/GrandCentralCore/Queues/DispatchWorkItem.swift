@@ -169,7 +169,11 @@ extension DispatchWorkItem {
     switch work {
     case .closure(let closure): ClientCode(address: HeldClosure(work: closure).code)
     case .function(let function, let context, _):
-      WorkNode.code(behind: unsafeBitCast(function, to: UInt.self), context)
+      if block != nil, let context {
+        WorkNode.code(ofBlock: context)
+      } else {
+        WorkNode.code(behind: unsafeBitCast(function, to: UInt.self), context)
+      }
     }
   }
 

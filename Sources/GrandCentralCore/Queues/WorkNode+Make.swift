@@ -168,21 +168,25 @@ extension WorkNode {
       ._withUnsafeGuaranteedRef { $0.clientCode }
   }
 
-  /// The code of a block that `function` calls; otherwise `function`. The block's literal: see
-  /// Block-ABI-Apple.
+  /// The code of a block that `function` calls; otherwise `function`.
   static func code(behind function: UInt, _ context: UnsafeMutableRawPointer?) -> ClientCode {
     guard function == BlackBox.blockCaller, let block = context else {
       return ClientCode(address: function)
     }
+    return code(ofBlock: block)
+  }
+
+  /// The code of a block, by its literal: see Block-ABI-Apple.
+  static func code(ofBlock block: UnsafeMutableRawPointer) -> ClientCode {
     var code = ClientCode(address: block.load(fromByteOffset: 16, as: UInt.self))
     // A closure of Swift as a block: its code and its context are all that the block has captured.
     let hasCopy = block.load(fromByteOffset: 8, as: UInt32.self) & 1 << 25 != 0
     let descriptor = block.load(fromByteOffset: 24, as: UnsafeRawPointer.self)
     if hasCopy, descriptor.load(fromByteOffset: 8, as: UInt.self) == 48 {
       let captured = block.load(fromByteOffset: 32, as: UInt.self)
-      // The thunk and the closure are of one file, whose code no file's data is far from.
-      let distance = captured > code.address ? captured - code.address : code.address - captured
-      if distance < 1 << 28 { code.captured = captured }
+      // The thunk and the closure are of one file. What a block of C captures is rarely of the file
+      // of its code: an object, most often.
+      if gc_are_of_one_image(code.address, captured) { code.captured = captured }
     }
     return code
   }

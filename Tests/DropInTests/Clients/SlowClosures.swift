@@ -1,4 +1,5 @@
-// A program whose queue runs one long closure while others wait.
+// A program whose queue runs one long closure while others wait. With "item", the closure is
+// submitted as a work item.
 import Dispatch
 import Glibc
 
@@ -6,7 +7,12 @@ let rows = DispatchQueue(label: "rows")
 let done = DispatchGroup()
 
 func rebuildIndex(pauses: Int) {
-  rows.async(group: done) { for _ in 0..<pauses { usleep(1000) } }
+  let work = { for _ in 0..<pauses { usleep(1000) } }
+  if CommandLine.arguments.contains("item") {
+    rows.async(group: done, execute: DispatchWorkItem(block: work))
+  } else {
+    rows.async(group: done, execute: work)
+  }
 }
 
 func addRow(_ row: Int) {
