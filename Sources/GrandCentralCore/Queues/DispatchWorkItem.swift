@@ -169,7 +169,7 @@ extension DispatchWorkItem {
     switch work {
     case .closure(let closure): ClientCode(address: HeldClosure(work: closure).code)
     case .function(let function, let context, _):
-      if block != nil, let context {
+      if block != nil {
         WorkNode.code(ofBlock: context)
       } else {
         WorkNode.code(behind: unsafeBitCast(function, to: UInt.self), context)
