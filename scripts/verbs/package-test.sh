@@ -38,10 +38,12 @@ cp "$made"/*.deb "$root/packages"
 cp "$made"/*.tar.gz "$root/programs"
 cp scripts/lib/package-test/* Examples/C/words.c "$root/programs"
 
-# /proc is what the command reads, /dev/shm holds boards.
+# /proc is what the command reads, /dev/shm holds boards. A folder for temporary files that the
+# environment names is not there.
 in_root() {
   unshare --mount bash -c '
-    mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" && exec chroot "$@"' \
+    mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" &&
+      exec env --unset=TMPDIR chroot "$@"' \
     - "$root" "$@"
 }
 before=$(cd "$root" && find etc usr var/lib/dpkg/info -xdev | sort)
