@@ -2,6 +2,7 @@
 // work. No crash and no lost work; async() never waits; a report with the fix if the engine can do
 // less; full recovery when the fault is gone.
 // Shows contract row T2.
+import Glibc
 import TestSupport
 import Testing
 
