@@ -39,6 +39,9 @@ public final class ThreadShared: @unchecked Sendable {
   /// The thread's nice value outside any class, and whether a class may change it.
   public let nice = Atomic<Int32>(0)
   public let mayBeNice = Atomic<Bool>(false)
+  /// Whether threads and processes that the thread makes start with the plain slice. It stays until
+  /// the thread ends, since clearing it needs privilege. Written under the lock.
+  public let resetsOnFork = Atomic<Bool>(false)
 
   init() {}
 }

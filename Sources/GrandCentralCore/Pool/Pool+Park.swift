@@ -335,7 +335,7 @@ extension Pool {
     worker.wasLow = false
     // Before another thread can wake it.
     ThreadEffects.rest(thread)
-    if configuration.hasEffects && worker.promptTurns.note(isSeldomAndBrief: worker.isWokenForOne) {
+    if configuration.hasEffects, worker.endsTurn(at: Clock.coarseNanoseconds()) {
       ThreadEffects.setPrompt(worker.promptTurns.isPrompt, on: thread)
     }
     setAway(worker)

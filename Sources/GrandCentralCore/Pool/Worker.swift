@@ -86,6 +86,7 @@ final class Worker: @unchecked Sendable {
     adaptiveSearch = search
     let isLong = nanoseconds >= Self.longSleep
     picksWhenWoken = isLong ? picks.load(ordering: .relaxed) : nil
+    promptTurns.began = now
   }
 
   /// Whether it was woken after a long sleep and has run at most one node since: it has picked once
@@ -96,6 +97,12 @@ final class Worker: @unchecked Sendable {
   }
 
   var promptTurns = PromptTurns()
+
+  /// Notes that the worker is about to sleep, now by the coarse clock. Returns whether its thread
+  /// should become prompt, or no longer be so.
+  func endsTurn(at now: UInt64) -> Bool {
+    promptTurns.ended(isForOne: isWokenForOne, at: now)
+  }
 
   func grewRefill() { refill = min(Self.maxRefill, 2 * refill) }
   func shrankRefill() { refill = Self.minRefill }

@@ -21,11 +21,11 @@
 //   deadline in 56 ms, and a thread that wakes up may wait that long behind a thread at nice 0 that
 //   computes. With the kernel's default slice the two keep their shares, and the wait is 13 to
 //   26 ms.
-//   A prompt thread is a worker that is woken seldom, for one item each time (PromptTurns). From
-//   default up it has the slice of user-interactive, whatever its class. Beside 24 threads that
-//   compute, the mean delay of its items fell from 2.7 to 0.4 ms; with 0.5 ms it fell to 2.2 ms.
-//   A worker that is woken often keeps the kernel's slice: it would interrupt the thread that
-//   submits at each item.
+//   A prompt thread is a worker that is woken seldom, for one short item each time (PromptTurns).
+//   From default up it has the slice of user-interactive, whatever its class. Beside 24 threads
+//   that compute, the mean delay of its items fell from 2.7 to 0.4 ms; with 0.5 ms it fell to
+//   2.2 ms. A worker that is woken often keeps the kernel's slice: it would interrupt the thread
+//   that submits at each item. So does one that computes: it would only be interrupted more often.
 // Nice value. Beside a thread at zero, a thread five steps up gets a third of that thread's CPU
 // time, and ten steps up a ninth. No class runs above the program's own priority: that would be at
 // the expense of other programs.

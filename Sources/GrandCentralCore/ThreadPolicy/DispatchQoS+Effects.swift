@@ -54,9 +54,11 @@ extension DispatchQoS.QoSClass {
   /// the control takes effect in this process.
   ///
   /// Empty for `.default` and `.unspecified`, whose work runs as the program's own threads do.
+  /// Besides, a thread that is woken seldom for short items may have a time slice of 0.25 ms, in
+  /// `.default` and each higher class. The list does not show it.
   /// Threads of the program are never changed, the main thread included, whatever they wait for or
   /// run by `sync`. A thread or process that an item creates inherits the state of the item's
-  /// thread; that is the kernel's rule.
+  /// thread, except that slice; that is the kernel's rule.
   ///
   /// Call from any thread. The first call may create a thread that tries the controls, and wait for
   /// it for some tenths of a millisecond. Later refusals, for instance after the process gave up a

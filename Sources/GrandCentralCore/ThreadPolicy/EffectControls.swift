@@ -42,6 +42,9 @@ final class EffectControls: @unchecked Sendable {
   /// The slice of threads without a class, as the kernel reports it.
   @Cell private(set) var plainSliceNanoseconds: UInt64 = 0
   @Cell private(set) var baseClamps: ClosedRange<UInt32>?
+  /// Whether a thread may reset on fork. Besides the slice that resets a nice value below 0, and
+  /// clamps. Valid from step 2 on.
+  var canResetOnFork: Bool { baseNice >= 0 && (baseClamps ?? 0...1024) == 0...1024 }
   /// For each control 0 or an encoded refusal. Each is written at most once.
   private let refusals: [RefusalWord]
   private let isOff: Bool

@@ -7,6 +7,7 @@
 //   `stuck`: the thread's nice value cannot be lowered again, since the program gave up a
 //   privilege; then apply() returns false, and the pool lets the thread end.
 //   `prompt`: the thread has a short slice besides: setPrompt(). A change of class keeps the bit.
+//   What an item makes there has the plain slice: from then on the thread resets on fork.
 // Another thread may only help: help() raises a running thread, by its thread id, as far as the
 // kernel permits from outside.
 //   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class;
@@ -93,13 +94,23 @@ enum ThreadEffects {
     }
   }
 
-  /// Gives the calling thread a short slice, or takes it back, until it leaves the pool. The call
-  /// takes 3 µs, and up to 13 beside busy threads.
+  /// Gives the calling thread a short slice, or takes it back, until it leaves the pool. The thread
+  /// is in default or a higher class. Takes some microseconds, and up to 13 beside busy threads.
   static func setPrompt(_ isPrompt: Bool, on thread: ThreadContext) {
+    guard thread.pointee.effect != 0 else { return }
     let controls = EffectControls.shared
     if !controls.isKnown { controls.learn() }
-    // A slice that the program has chosen stays.
-    guard controls.has(.slice), controls.baseSliceNanoseconds == 0 else { return }
+    // A slice that the program has chosen stays. So do a policy and a nice value that an item has
+    // given the thread, which the call below would set back.
+    guard controls.has(.slice), controls.baseSliceNanoseconds == 0, controls.canResetOnFork,
+      case .success(let now) = Scheduling.attributes(of: 0), now.policy == controls.basePolicy,
+      now.nice == thread.shared.nice.load(ordering: .relaxed)
+    else { return }
+    if isPrompt {
+      thread.shared.effectsLock.withLock {
+        thread.shared.resetsOnFork.store(true, ordering: .relaxed)
+      }
+    }
     let own = Band(rawValue: UInt8(thread.pointee.effect & 0xff)) ?? .default
     _ = change(to: own, isPrompt: isPrompt, on: thread)
   }
@@ -142,6 +153,7 @@ enum ThreadEffects {
     let shared = thread.shared
     shared.mayBeNice.store(isReplaceable, ordering: .relaxed)
     shared.nice.store(controls.baseNice, ordering: .relaxed)
+    shared.effectsLock.withLock { shared.resetsOnFork.store(false, ordering: .relaxed) }
     if controls.hasScheduling, case .success(let own) = Scheduling.attributes(of: 0),
       own.policy != controls.basePolicy || own.nice != controls.baseNice
         || controls.isKnown && own.sliceNanoseconds != controls.plainSliceNanoseconds
@@ -187,15 +199,14 @@ enum ThreadEffects {
     return own.nice <= controls.baseNice || Scheduling.niceFloor <= controls.baseNice
   }
 
-  /// Runs `body` in no class, since threads that it creates inherit what is in effect.
+  /// Runs `body` in no class, since threads that it creates inherit what is in effect. They do not
+  /// inherit the slice of a prompt thread.
   static func withoutEffect<Result>(on thread: ThreadContext, _ body: () -> Result) -> Result {
     let effect = thread.pointee.effect
-    guard effect != 0, effect != UInt32(Band.default.rawValue) || thread.isHelped else {
-      return body()
-    }
+    guard effect != 0, !isInEffect(.default, on: thread) else { return body() }
     let band = Band(rawValue: UInt8(effect & 0xff)) ?? .default
-    _ = change(to: .default, isPrompt: false, on: thread)
-    defer { _ = change(to: band, isPrompt: effect & prompt != 0, on: thread) }
+    apply(.default, on: thread)
+    defer { apply(band, on: thread) }
     return body()
   }
 
@@ -263,6 +274,7 @@ extension EffectControls {
     if effects.isBatch && has(.policy) { attributes.policy = Scheduling.Policy.batch }
     let isNice = has(.nice) && shared.mayBeNice.load(ordering: .relaxed)
     if isNice { attributes.nice = min(19, attributes.nice + effects.niceSteps) }
+    attributes.resetsOnFork = shared.resetsOnFork.load(ordering: .relaxed)
     guard isKnown else { return attributes }
     if has(.slice) {
       let slice = effects.sliceNanoseconds(isNice: isNice)

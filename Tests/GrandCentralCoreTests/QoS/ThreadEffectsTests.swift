@@ -1,5 +1,6 @@
 import CFaults
 import CGrandCentralLinux
+import Glibc
 import TestSupport
 import Testing
 
@@ -99,17 +100,73 @@ private struct Treatment: Equatable {
       #expect(ThreadEffects.help(thread, to: .userInitiated))
       ThreadEffects.apply(.default, on: thread)
       #expect(Self.treatment()?.sliceNanoseconds == short)
-      ThreadEffects.withoutEffect(on: thread) { #expect(Self.treatment() == plain) }
-      #expect(Self.treatment()?.sliceNanoseconds == short)
-      let adopted = Box<Treatment?>(nil)
-      let child = TestSupport.TestThread("child") {
-        ThreadEffects.adopt(currentThread(), isReplaceable: false)
-        adopted.value = Self.treatment()
-        ThreadEffects.leave(currentThread())
-      }
-      #expect(child.join() && adopted.value == plain, "a thread that it makes is not prompt")
       ThreadEffects.setPrompt(false, on: thread)
       #expect(Self.treatment() == plain)
+      ThreadEffects.leave(thread)
+    }
+    #expect(isDone)
+  }
+
+  @Test func `leave a thread and a program that a prompt thread starts the plain slice`() {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      let plain = Self.treatment()
+      ThreadEffects.setPrompt(true, on: thread)
+      guard EffectControls.shared.has(.slice) else { return ThreadEffects.leave(thread) }
+      let prompt = Self.treatment()
+      #expect(prompt != plain)
+      func look(_ when: String) {
+        let made = Box<Treatment?>(nil)
+        let child = TestSupport.TestThread("child") { made.value = Self.treatment() }
+        #expect(child.join() && made.value == plain, "\(when), of a thread")
+        #expect(Self.treatmentOfProgram() == plain, "\(when), of a program")
+      }
+      look("at once")
+      ThreadEffects.withoutEffect(on: thread) {
+        #expect(Self.treatment() == prompt, "it needs no calls")
+      }
+      ThreadEffects.apply(.background, on: thread)
+      ThreadEffects.apply(.default, on: thread)
+      #expect(Self.treatment() == prompt)
+      look("after another class")
+      #expect(ThreadEffects.help(thread, to: .userInteractive))
+      ThreadEffects.apply(.default, on: thread)
+      look("after help")
+      ThreadEffects.setPrompt(false, on: thread)
+      #expect(Self.treatment() == plain)
+      look("when it is no longer prompt")
+      ThreadEffects.leave(thread)
+    }
+    #expect(isDone)
+  }
+
+  /// The settings of a program that the calling thread starts.
+  private static func treatmentOfProgram() -> Treatment? {
+    let arguments = [strdup("sleep"), strdup("1000"), nil]
+    defer { for argument in arguments { free(argument) } }
+    var child: pid_t = 0
+    guard posix_spawnp(&child, "sleep", nil, nil, arguments, [nil]) == 0 else { return nil }
+    defer {
+      kill(child, SIGKILL)
+      waitpid(child, nil, 0)
+    }
+    return treatment(UInt32(child))
+  }
+
+  @Test func `of a prompt thread leave a nice value and a policy that an item chose`() {
+    let isDone = onThreads(2) { number in
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false)
+      guard case .success(var chosen) = Scheduling.attributes(of: 0) else {
+        return ThreadEffects.leave(thread)
+      }
+      if number == 0 { chosen.nice += 1 } else { chosen.policy = Scheduling.Policy.batch }
+      if Scheduling.set(chosen, of: 0) == 0 {
+        ThreadEffects.setPrompt(true, on: thread)
+        let now = try? Scheduling.attributes(of: 0).get()
+        #expect(now?.nice == chosen.nice && now?.policy == chosen.policy)
+      }
       ThreadEffects.leave(thread)
     }
     #expect(isDone)
