@@ -81,9 +81,11 @@ import Testing
   @Test func `names the queues that hold the threads at the limit`() {
     let result = run("limit", environment: ["GRANDCENTRAL_THREADS": "16"])
     #expect(result.value("done") == "true")
-    for name in ["holder.0", "holder.1", "GRANDCENTRAL_THREADS", "16 threads"] {
+    for name in ["holder.0", "holder.1", "GRANDCENTRAL_THREADS"] {
       #expect(result.errors.contains(name), "\(result.errors)")
     }
+    // The report may come while the last thread is about to take its item.
+    #expect(["15", "16"].contains { result.errors.contains("\($0) threads are held") })
   }
 
   @Test func `names concurrent and global queues that hold the threads, too`() {
