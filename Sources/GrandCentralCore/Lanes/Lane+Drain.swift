@@ -247,8 +247,8 @@ extension Lane {
     return node
   }
 
-  /// The node that serve() would return, if that is decided by the node alone: the next one on the
-  /// private list of a lane without shared items, unless a thread waits in it.
+  /// What serve() would return, if that is the next node, an item, of a lane without shared items.
+  /// A workloop never asks: to its drain `changeEpoch` always looks changed (Lane+Override).
   @inline(__always)
   private final func nextPlainItem() -> WorkNode? {
     guard let node = batch, kind != .concurrent, !node.traits.contains(.waiter) else { return nil }
