@@ -103,8 +103,15 @@ DEFINE(none)
 
 // Initialises the library before clients' constructors run, because they may use the main queue. A
 // library's constructors run before those of the images that need it; within one executable the
-// priority decides. Weak, so that this storage can be linked and tested without the engine.
+// priority decides. A library that contains Swift's runtime (scripts/dev dropin) starts the runtime
+// first, whose constructors have no priority: then the order of the files decides.
+#ifdef GRANDCENTRAL_CONTAINS_RUNTIME
+#define START constructor
+#else
+#define START constructor(101)
+#endif
+// Weak, so that this storage can be linked and tested without the engine.
 extern void libdispatch_init(void) __attribute__((weak));
-__attribute__((constructor(101))) static void start(void) {
+__attribute__((START)) static void start(void) {
   if (libdispatch_init) libdispatch_init();
 }

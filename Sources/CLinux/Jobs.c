@@ -6,6 +6,9 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "ProgramRuntime.h"
 
 #define SWIFT __attribute__((swiftcall))
 
@@ -24,8 +27,7 @@ extern SWIFT executor default_executor(void)
 
 static void *found(void *linked, const char *name) {
   if (linked) return linked;
-  // The reference that dlopen() returns is kept: a Swift library is never unloaded.
-  void *runtime = dlopen("libswift_Concurrency.so", RTLD_LAZY | RTLD_NOLOAD);
+  void *runtime = gc_concurrency_library();
   return runtime ? dlsym(runtime, name) : NULL;
 }
 
@@ -124,10 +126,18 @@ bool gc_hook_global_jobs(bool (*enqueue)(void *job, uint8_t priority)) {
       hook, &none, (void *)enqueue_global, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-void *gc_copy_global_executor(void) {
+bool gc_global_executor_is_own(void) {
   SWIFT executor (*get)(void) = found(
       (void *)&default_executor, "$sScTss5NeverORszABRs_rlE15defaultExecutorSch_pvgZ");
-  return get ? get().object : NULL;
+  void *object = get ? get().object : NULL;  // with a reference for the caller
+  if (!object) return false;
+  static const char own[] = ".DispatchGlobalTaskExecutor";
+  const size_t count = sizeof own - 1;
+  gc_type_name name = gc_class_name(object);
+  bool is_own =
+      name.count > count && memcmp(name.bytes + name.count - count, own, count) == 0;
+  gc_release_of_program(object);
+  return is_own;
 }
 
 // MARK: Counting

@@ -2,6 +2,8 @@
 // the loader does not find its symbols, as in a C program, tasks have no names.
 #include "CGrandCentralLinux.h"
 
+#include "ProgramRuntime.h"
+
 #define SWIFT __attribute__((swiftcall))
 
 // A serial executor as the runtime passes it. A default actor has no conformance: its identity is
@@ -17,12 +19,11 @@ extern executor_ref swift_task_getCurrentExecutor(void) __attribute__((weak)) SW
 bool gc_task_current(gc_task *task) {
   // SE-0469. The name lives as long as the task.
   task->name = swift_task_getCurrentTaskName ? swift_task_getCurrentTaskName() : 0;
-  task->actor_class = 0;
+  task->actor = (gc_type_name){0};
   if (swift_task_getCurrentExecutor) {
     executor_ref executor = swift_task_getCurrentExecutor();
-    // An object of Swift begins with its class.
     if (executor.identity && !executor.implementation)
-      task->actor_class = *(void **)executor.identity;
+      task->actor = gc_class_name(executor.identity);
   }
-  return task->name || task->actor_class;
+  return task->name || task->actor.bytes;
 }

@@ -35,6 +35,14 @@ enum DropIn {
     return "\(tools)/lib/swift/linux"
   }
 
+  /// Whether the toolchain has the archives with which the library needs no library of Swift's.
+  static let isSelfContained =
+    (try? toolchainLibraries()).map {
+      let lib = URL(fileURLWithPath: $0).deletingLastPathComponent().deletingLastPathComponent()
+      let archive = lib.appendingPathComponent("swift_static/linux/libswiftCore.a")
+      return FileManager.default.fileExists(atPath: archive.path)
+    } ?? false
+
   /// Returns the compiler flags for the toolchain's headers.
   static func cFlags(_ compiler: String) throws -> [String] {
     let libraries = try toolchainLibraries()

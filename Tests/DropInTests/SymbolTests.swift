@@ -91,8 +91,26 @@ import Testing
     #expect(said.contains("Library soname: [libdispatch.so]"))
     let needed = said.split(separator: "\n").filter { $0.contains("(NEEDED)") }
     #expect(!needed.isEmpty)
-    for library in ["libswift_Concurrency", "libswift_StringProcessing", "libFoundation"] {
-      #expect(!needed.contains { $0.contains(library) }, "\(library)")
+    let others =
+      DropIn.isSelfContained
+      ? ["libswift", "libstdc++"]
+      : ["libswift_Concurrency", "libswift_StringProcessing", "libFoundation"]
+    for library in others { #expect(!needed.contains { $0.contains(library) }, "\(library)") }
+  }
+
+  /// A program's runtime may be of another version than the library's own.
+  @Test(.enabled(if: DropIn.isSelfContained))
+  func `ask the program for no part of Swift that may be missing`() throws {
+    let path = "\(try DropIn.folder())/libdispatch.so"
+    var isWeak: [String: Bool] = [:]
+    for line in try DropIn.run(["readelf", "--wide", "--dyn-syms", path]).split(separator: "\n") {
+      let fields = line.split(separator: " ").map(String.init)
+      guard fields.count >= 8, fields[6] == "UND" else { continue }
+      isWeak[fields[7]] = fields[4] == "WEAK"
+    }
+    #expect(isWeak["malloc@GLIBC_2.2.5"] == false || isWeak["malloc"] == false)
+    for (name, isWeak) in isWeak where name.contains("swift") || name.hasPrefix("$s") {
+      #expect(isWeak, "\(name)")
     }
   }
 }

@@ -1,7 +1,7 @@
 """What an installation consists of: three components, each a set of files below a prefix.
 
-`libdispatch` is the drop-in library with the parts of Swift's runtime that it needs, and a program
-that starts others on it. `dev` has the C headers with files for pkg-config and CMake. `command` is
+`libdispatch` is the drop-in library with the runtime of blocks, and a program that starts others on
+it. `dev` has the C headers with files for pkg-config and CMake. `command` is
 `grandcentral`. `scripts/dev install` copies them to a prefix, `scripts/dev package` makes archives
 and Debian packages of them.
 """
@@ -19,8 +19,8 @@ COMPONENTS = ("libdispatch", "dev", "command")
 LIBRARY = "lib/grandcentral"
 RUNTIME = LIBRARY + "/runtime"
 HEADERS = "include/grandcentral"
-# libdispatch.so's own dependencies, and theirs, that only a Swift toolchain has. Some toolchains
-# have two of them as archives, which libdispatch.so then contains.
+# libdispatch.so's dependencies that only a Swift toolchain has: the last one, and the others where
+# the toolchain has no archives of them, which libdispatch.so otherwise contains.
 RUNTIME_LIBRARIES = (
     "libswiftCore.so", "libswiftSynchronization.so", "libswiftGlibc.so", "libBlocksRuntime.so")
 SCRATCH = ".build-package"

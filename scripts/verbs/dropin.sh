@@ -38,7 +38,7 @@ if [[ -n ${DROPIN_FRAMES:-} ]]; then
 fi
 # DROPIN_SANITIZER=address or thread builds a library for finding mistakes, for programs that the
 # toolchain's clang built with the same sanitizer. The sanitizer's runtime is in the program.
-more=() definitions=(-Xlinker -z -Xlinker defs)
+more=() definitions=(-z defs)
 if [[ -n ${DROPIN_SANITIZER:-} ]]; then
   # Line tables only: full debug information would leave the module beside the sources.
   more+=("-sanitize=$DROPIN_SANITIZER" -gline-tables-only)
@@ -56,15 +56,35 @@ arm64)
 *) echo "dropin: there is no architecture '$DROPIN_ARCHITECTURE'; arm64 is one" >&2 && exit 64 ;;
 esac
 
+# The functions that a program calls until its first items have run (scripts/dev dropin-start).
+order=scripts/lib/dropin-order.txt
 # Do nothing if the library is newer than all its inputs.
 inputs=(Sources/Primitives Sources/GrandCentralCore Sources/Board Sources/CDispatchExports
-  Sources/CDispatchStorage Sources/CLinux scripts/verbs/dropin.sh)
+  Sources/CDispatchStorage Sources/CLinux scripts/verbs/dropin.sh "$order")
 mkdir -p "$out"
 exec 9>"$out/lock"
 flock 9
 if [[ -e $out/libdispatch.so && -z $(find "${inputs[@]}" -newer "$out/libdispatch.so" -print -quit) ]]; then
   echo "$out/libdispatch.so is up to date"
   exit 0
+fi
+
+# Swift's libraries, and the one of C++ that they need, are linked into this one from the archives
+# of the toolchain: a program loads none of them, and a Swift program runs on any version of them.
+# No symbol of theirs is visible outside. So the two runtimes of a Swift program share nothing, and
+# what the library does with the program's own objects it asks of the program's runtime:
+# Sources/CLinux/ProgramRuntime.c. Where the toolchain lacks the archives, for another architecture,
+# and in sanitized libraries, Swift's libraries are loaded.
+library=$(dirname "$(dirname "$swift")")/lib
+archives=()
+static=$library/swift_static/linux
+if [[ -z ${DROPIN_ARCHITECTURE:-}${DROPIN_SANITIZER:-} && -e $static/libswiftCore.a ]]; then
+  archives=("$static"/libswift{Synchronization,Glibc,Core}.a)
+  # The archive's path; its name alone if there is none.
+  cxx=$("$clang" -print-file-name=libstdc++.a)
+  if [[ $cxx == /* ]]; then archives+=("$cxx"); else archives+=(-lstdc++); fi
+  c_flags+=(-DGRANDCENTRAL_CONTAINS_RUNTIME -ffunction-sections)
+  swift_flags+=(-Xfrontend -function-sections)
 fi
 
 scratch=$out/objects
@@ -84,37 +104,55 @@ children=
   children=$(sed -n 's/^WEAK .*[ *]\([a-z_]*\)(.*/\1;/p' Sources/CLinux/Children.c | tr '\n' ' ')
 echo "{ global: dispatch_*; _dispatch_*; _os_object_*; libdispatch_init; grandcentral_*; $children" \
   "local: *; };" >"$scratch/exports.map"
-# The small libraries of Swift's are linked into this one where the toolchain has them as archives:
-# loading one more takes a program 0.1 ms and 100 KB. Not the standard library: a Swift program
-# would have two, which do not know each other's types. Neither the frontend nor the archives may
-# name the libraries themselves: they pass the driver, which reads such names, as options of the
-# linker.
-libraries=(-lswiftSynchronization -lswiftGlibc)
-archives=$(dirname "$swift")/../lib/swift_static/linux
-if [[ -z ${DROPIN_ARCHITECTURE:-} && -e $archives/libswiftSynchronization.a ]]; then
-  libraries=(-Xlinker "$archives/libswiftSynchronization.a" -Xlinker "$archives/libswiftGlibc.a")
-fi
 # The order decides through which module the compiler finds the types of the C library, and with it
 # which imports must be public: the exports come first.
 mapfile -t sources < <(
   for folder in Sources/CDispatchExports Sources/GrandCentralCore Sources/Primitives Sources/Board; do
     find "$folder" -name '*.swift' | sort
   done)
+# No incremental code generation: it leaves a hash in the library that depends on the folder, so two
+# builds would differ.
+compile=(swiftc "${swift_flags[@]}" "${more[@]}"
+  -swift-version 6 -parse-as-library -warnings-as-errors
+  -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN
+  -Xfrontend -disable-implicit-concurrency-module-import
+  -Xfrontend -disable-implicit-string-processing-module-import
+  -Xfrontend -disable-incremental-llvm-codegen -Xfrontend -disable-all-autolinking
+  "${modules[@]}" "${sources[@]}")
 # A program may dlclose(3) a plug-in that needs this library, while threads of the engine sleep in
 # it.
-unloading=(-Xlinker -z -Xlinker nodelete)
-# Under a temporary name until every step has succeeded. No incremental code generation: it leaves a
-# hash in the library that depends on the folder, so two builds would differ.
+link=(-soname=libdispatch.so "--version-script=$scratch/exports.map" -z nodelete "${definitions[@]}")
+if ((${#archives[@]} > 0)); then
+  # What reflection finds by its section is in use. What a program links with copies of variables
+  # must be bound when it starts, so not -Bsymbolic. The functions that every program calls lie side
+  # by side, in few pages; the file may name some that are gone.
+  link+=(--gc-sections -z nostart-stop-gc --as-needed
+    "--symbol-ordering-file=$order" --no-warn-symbol-ordering)
+fi
+options=()
+for option in "${link[@]}"; do options+=(-Xlinker "$option"); done
+# Under a temporary name until every step has succeeded.
 made=$scratch/libdispatch.so
-swiftc -emit-library -o "$made" "${swift_flags[@]}" "${more[@]}" \
-  -swift-version 6 -parse-as-library -warnings-as-errors \
-  -module-name GrandCentralDropIn -package-name grandcentral -DGRANDCENTRAL_DROPIN \
-  -Xfrontend -disable-implicit-concurrency-module-import \
-  -Xfrontend -disable-implicit-string-processing-module-import \
-  -Xfrontend -disable-incremental-llvm-codegen -Xfrontend -disable-all-autolinking \
-  "${modules[@]}" "${sources[@]}" "${objects[@]}" "${libraries[@]}" -lBlocksRuntime -lm -lpthread -ldl \
-  -Xlinker -soname=libdispatch.so -Xlinker "--version-script=$scratch/exports.map" \
-  "${unloading[@]}" "${definitions[@]}"
+if ((${#archives[@]} > 0)); then
+  "${compile[@]}" -c -o "$scratch/module.o"
+  # In place of parts of the runtime that act when they are loaded: one reads the program's
+  # arguments from /proc, one handles crashes. A Swift program has the handler already.
+  "$clang" -c -O2 -fPIC -x c - -o "$scratch/unused.o" <<'C'
+int _swift_backtraceSettings[22];
+int _swift_backtrace_isThunkFunction(const char *name) { return 0; }
+void *_swift_stdlib_getUnsafeArgvArgc(int *count) { *count = 0; return 0; }
+void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count) {}
+C
+  # The order of constructors is that of the files: the runtime's before the library's.
+  "$clang" -shared -fuse-ld=lld -static-libgcc -o "$made" "${options[@]}" \
+    "$static/$(uname -m)/swiftrt.o" \
+    "$scratch"/{module,unused}.o "${archives[@]}" "${objects[@]}" \
+    -L"$library/swift/linux" -Wl,-rpath,"$library/swift/linux" \
+    -lBlocksRuntime -lm -lpthread -ldl
+else
+  "${compile[@]}" -emit-library -o "$made" "${options[@]}" \
+    "${objects[@]}" -lswiftSynchronization -lswiftGlibc -lBlocksRuntime -lm -lpthread -ldl
+fi
 
 needed=$(readelf -d "$made" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 if grep -qE 'libswift_Concurrency|libswift_StringProcessing|libdispatch' <<<"$needed"; then

@@ -69,7 +69,7 @@ OVERRIDES = {
     "libdispatch": [
         ("the library must not be found by programs that were not started on it",
          "custom-library-search-path *"),
-        ("a private copy of Swift's runtime: Debian has no package of this version", "embedded-library *"),
+        ("contains Swift's runtime: Debian has no package of this version", "embedded-library *"),
     ],
     "command": [
         ("contains Swift's runtime: Debian has no package of this version", "embedded-library *"),
@@ -101,6 +101,19 @@ License: Apache-2.0 with Swift exception
  product as a result, you may redistribute such product without providing
  attribution as would otherwise be required by Sections 4(a), 4(b) and 4(d)
  of the License.
+"""
+CXX_COPYRIGHT = """
+Files: usr/lib/grandcentral/libdispatch.so
+Copyright: 2026 the Grand Central authors
+ 2014-2026 Apple Inc. and the Swift project authors
+ 1997-2022 Free Software Foundation, Inc.
+License: Apache-2.0 and Apache-2.0 with Swift exception and GPL-3+ with GCC exception
+
+License: GPL-3+ with GCC exception
+ The parts of the C++ library that Swift's runtime needs. The GNU General Public
+ License, Version 3, see /usr/share/common-licenses/GPL-3, or later, with the GCC
+ Runtime Library Exception, Version 3.1, by which a work that was compiled with
+ them may be conveyed under terms of its authors' choice.
 """
 SWIFT_FILES = {"libdispatch": "usr/lib/grandcentral/runtime/*", "command": "usr/bin/grandcentral"}
 
@@ -194,6 +207,8 @@ def debian_package(component, scratch, output):
     documents = os.path.join(root, "usr/share/doc", name)
     swift = SWIFT_FILES.get(component)
     runtime = RUNTIME_COPYRIGHT.format(files=swift) if swift else ""
+    if component == "libdispatch":
+        runtime += CXX_COPYRIGHT
     write(os.path.join(documents, "copyright"), COPYRIGHT.format(runtime=runtime))
     version = install_tree.version()
     day = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(commit_time()))

@@ -34,7 +34,7 @@ enum SwiftJobs {
     // acquiring and releasing: of two threads one does this, and no thread relies on it being done.
     if hasStarted.exchange(true, ordering: .acquiringAndReleasing) { return }
     if !isLearned.load(ordering: .relaxed) { learn(searches: true) }
-    if isGlobalExecutorOwn { _ = gc_hook_global_jobs { SwiftJobs.enqueue($0, $1) } }
+    if gc_global_executor_is_own() { _ = gc_hook_global_jobs { SwiftJobs.enqueue($0, $1) } }
   }
 
   private static let hasStarted = Atomic<Bool>(false)
@@ -110,14 +110,6 @@ enum SwiftJobs {
     else { return false }
     submit(job, priority: priority, to: Unmanaged.fromOpaque(handle))
     return true
-  }
-
-  /// Whether the runtime's global executor is its own, which submits to this library.
-  private static var isGlobalExecutorOwn: Bool {
-    guard let executor = gc_copy_global_executor() else { return false }
-    // SAFETY: a Swift object, with a reference for the caller.
-    let object = Unmanaged<AnyObject>.fromOpaque(executor).takeRetainedValue()
-    return _typeName(type(of: object)).hasSuffix(".DispatchGlobalTaskExecutor")
   }
 
   private static var run: DispatchQueue.JobFunction {

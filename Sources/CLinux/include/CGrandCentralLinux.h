@@ -133,9 +133,13 @@ typedef struct gc_engines {
 bool gc_engines_found(gc_engines *_Nonnull copies);
 
 // Tasks.c. The task of Swift Concurrency that runs on the calling thread.
+typedef struct gc_type_name {
+  const char *_Nullable bytes;  // NULL: none; valid until the process ends
+  size_t count;
+} gc_type_name;
 typedef struct gc_task {
   const char *_Nullable name;  // NULL: none; valid until the task ends
-  void *_Nullable actor_class;  // the class of the default actor that the thread is on, or NULL
+  gc_type_name actor;          // the class of the default actor that the thread is on
 } gc_task;
 // Returns false if there is neither.
 bool gc_task_current(gc_task *_Nonnull task);

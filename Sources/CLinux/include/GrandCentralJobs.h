@@ -54,8 +54,8 @@ void *_Nonnull gc_job_probe_queue(void);
 // false for jobs that the present one must take. Returns false if a hook is installed already, or
 // the runtime has none.
 bool gc_hook_global_jobs(bool (*_Nonnull enqueue)(void *_Nonnull job, uint8_t priority));
-// Returns the runtime's global executor with a reference for the caller; NULL if it is unknown.
-void *_Nullable gc_copy_global_executor(void);
+// Whether the runtime's global executor is its own, which submits to this library.
+bool gc_global_executor_is_own(void);
 
 // Counting, for tests: with GRANDCENTRAL_COUNT_JOBS in the environment, the process prints at its
 // end how many jobs were submitted, and how many functions that were not recognised as jobs.

@@ -12,9 +12,10 @@ enum TaskNames {
     guard gc_task_current(&task) else { return nil }
     // SAFETY: the name belongs to the task, which runs this function.
     let name = task.name.map { "task '\(String(cString: $0))'" }
-    guard let actor = task.actor_class else { return name }
-    // SAFETY: the class of an object of Swift.
-    let type = _typeName(unsafeBitCast(actor, to: AnyClass.self))
+    guard let actor = task.actor.bytes else { return name }
+    // SAFETY: the runtime keeps the name.
+    let type = String(
+      decoding: UnsafeRawBufferPointer(start: actor, count: task.actor.count), as: UTF8.self)
     return "\(name ?? "a task") on actor '\(type)'"
   }
 

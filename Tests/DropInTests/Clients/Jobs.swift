@@ -1,5 +1,7 @@
 // Tasks, actors, the main actor, sleeps and priorities, without any other use of Dispatch. Prints
-// the number of jobs that this causes at least.
+// whether the runtime's global executor has a hook, and the number of jobs that this causes at
+// least.
+import Glibc
 
 actor Counter {
   var count = 0
@@ -35,6 +37,8 @@ actor Counter {
     }.value
     await Task(priority: .low) { @MainActor in try? await Task.sleep(for: .microseconds(10)) }.value
     print("main=\(onMain) actor=\(await counter.count)")
+    let hook = dlsym(nil, "swift_task_enqueueGlobal_hook")
+    print("hook=\(hook?.load(as: UnsafeRawPointer?.self) != nil)")
     // Each task once, each yield, each hop onto the main actor, each end of a sleep.
     // 4 + 400 + 4 × 51 + 4 + 20 + 21
     print("least=653")
