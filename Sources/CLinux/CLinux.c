@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
 #include "Masks.h"
+#include "Unloading.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -44,7 +45,9 @@ static void run_exit_entries(void *list) {
   }
 }
 
+// Runs once, before the engine has a thread.
 static void make_exit_key(void) {
+  gc_stay_loaded();
   exit_key_error = pthread_key_create(&exit_key, run_exit_entries);
 }
 

@@ -94,7 +94,7 @@ modules=(-ISources/CLinux/include -ISources/CDispatchStorage/include)
 objects=()
 for source in Sources/CLinux/*.c Sources/CDispatchStorage/*.c; do
   object=$scratch/$(basename "$source" .c).o
-  "$clang" -c -fPIC "${c_flags[@]}" "${modules[@]}" "$source" -o "$object"
+  "$clang" -c -fPIC -DGRANDCENTRAL_DROPIN "${c_flags[@]}" "${modules[@]}" "$source" -o "$object"
   objects+=("$object")
 done
 

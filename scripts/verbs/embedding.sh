@@ -73,6 +73,14 @@ for link in "${links[@]}"; do
     else
       fail "does not take every job of Concurrency as a job: $counted"
     fi
+    plugin=$(dirname "$program")/libPlugin.so
+    clang Tests/DropInTests/Clients/Unloading.c -o "$package/$link/unloading"
+    closed=$(timeout 60 "$package/$link/unloading" "$plugin") || fail "ended with $?"
+    if [[ $closed == stays=1 ]]; then
+      echo "  stays when it is in a plug-in that is closed"
+    else
+      fail "does not stay when it is in a plug-in that is closed: $closed"
+    fi
     if [[ $link == static ]]; then
       loaded=$(ldd "$program" | grep -E 'libdispatch|libswift|libFoundation' || true)
       [[ -z $loaded ]] || fail "loads $loaded"
