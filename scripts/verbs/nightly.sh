@@ -61,6 +61,7 @@ step traits scripts/dev traits
 step dropin-tour scripts/dev dropin-tour
 step packages scripts/dev package-test --reproducible
 step licences .build-reuse/bin/reuse lint --lines
+step readme scripts/dev readme
 step arm64 scripts/dev arm64
 # Checks that every row ends on both libraries; the figures of such a run mean little.
 step bench-dropin scripts/dev bench-dropin --rounds 1
