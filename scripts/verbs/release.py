@@ -13,6 +13,7 @@ Pushing the tag is left to the maintainer. --skip-ci leaves out the two long che
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,8 +103,11 @@ def main():
         commands += [["scripts/dev", "test", "ParityTests"]]
     else:
         commands += [[".ci/run"], ["scripts/dev", "package-test", "--reproducible"]]
-    if not os.path.exists(os.path.join(ROOT, commands[0][0])):
-        sys.exit("release: there is no reuse: scripts/dev setup --packages")
+    # Before the checks, which take an hour.
+    tools = [] if arguments.skip_ci else ["lintian", "mmdebstrap", "patchelf", "dpkg-shlibdeps"]
+    for tool in [os.path.join(ROOT, commands[0][0]), *tools]:
+        if shutil.which(tool) is None:
+            sys.exit(f"release: there is no {os.path.basename(tool)}: scripts/dev setup --packages")
     for command in commands:
         if subprocess.run(command, cwd=ROOT).returncode != 0:
             sys.exit(f"release: {' '.join(command)} failed")
