@@ -115,6 +115,8 @@ License: GPL-3+ with GCC exception
  Runtime Library Exception, Version 3.1, by which a work that was compiled with
  them may be conveyed under terms of its authors' choice.
 """
+# Of libdispatch.so, as SPDX says it.
+LINKED = "Apache-2.0 AND Apache-2.0 WITH Swift-exception AND GPL-3.0-or-later WITH GCC-exception-3.1"
 SWIFT_FILES = {"libdispatch": "usr/lib/grandcentral/runtime/*", "command": "usr/bin/grandcentral"}
 
 
@@ -291,7 +293,8 @@ def bill_of_materials(root, output):
         files.append({
             "SPDXID": f"SPDXRef-File-{index}", "fileName": "./" + os.path.relpath(path, root),
             "checksums": [{"algorithm": "SHA256", "checksumValue": digest(path)}],
-            "licenseConcluded": packages[is_swift][3], "copyrightText": "NOASSERTION"})
+            "licenseConcluded": LINKED if path.endswith("/libdispatch.so") else packages[is_swift][3],
+            "copyrightText": "NOASSERTION"})
         relations.append((packages[is_swift][0], "CONTAINS", f"SPDXRef-File-{index}"))
     relations.append(("SPDXRef-GrandCentral", "DEPENDS_ON", "SPDXRef-Swift"))
     document = {
