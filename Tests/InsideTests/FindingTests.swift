@@ -71,6 +71,30 @@ private let scenes = [
     #expect(result.status == 1)
   }
 
+  @Test func `of one queue hide none of another one with its label`() throws {
+    var recording = try Recording(RecordingFile.mark, path: "none")
+    recording.queues = (0..<2).map { _ in RecordedQueue(label: "worker", kind: .serial) }
+    recording.end = 1_000_000_000
+    // In the first queue an urgent item waits behind one that is not, in the second one behind its
+    // like.
+    for (queue, band) in [(0, UInt8(1)), (1, 4)] {
+      var long = RecordedItem(
+        queue: queue, submitted: nil, start: 1000, end: 500_000_000, thread: UInt32(queue))
+      long.band = band
+      recording.items.append(long)
+    }
+    for queue in 0..<2 {
+      var waiting = RecordedItem(
+        queue: queue, submitted: (2000, 7), start: 500_000_000, end: 500_000_001,
+        thread: UInt32(queue))
+      waiting.band = 4
+      recording.items.append(waiting)
+    }
+    let findings = Report(recording).findings
+    #expect(findings.map(\.kind) == [.inversion, .longItem])
+    #expect(findings.map(\.queueIndex) == [0, 1])
+  }
+
   @Test(arguments: ["service", "count"]) func `are none in a healthy program`(_ scene: String) {
     let path = "/tmp/grandcentral-test-\(getpid())-healthy-\(scene).gcrecord"
     defer { unlink(path) }

@@ -94,6 +94,20 @@ func contents(_ path: String) -> [UInt8] {
     #expect(fileSize(path) <= 20 * recording.items.count)
   }
 
+  @Test func `of samples shows one item in 64 of each queue`() throws {
+    let path = "/tmp/grandcentral-test-\(getpid())-samples.gcrecord"
+    defer { unlink(path) }
+    record(["count", "6400"], to: path, ["--sampled"])
+    let recording = try Recording(path: path)
+    #expect(recording.interval == 64)
+    for label in ["serial", "shared", "upper"] {
+      let items = recording.items.filter { recording.queues[$0.queue].label == label }
+      // One thread submits all of them, and the board is made after the first.
+      #expect((99...101).contains(items.count), "\(label): \(items.count)")
+      #expect(items.allSatisfy { $0.submitted != nil && $0.end != nil }, "\(label)")
+    }
+  }
+
   @Test(arguments: ["items", "origins"])
   func `survives that its threads run out of chunks`(_ level: String) {
     // A byte that marks freed memory.
@@ -155,6 +169,28 @@ func contents(_ path: String) -> [UInt8] {
     #expect(record("sh", "-c", "kill -TERM $$").signal == SIGTERM)
     #expect(record("/nonexistent").status == 127)
     #expect(record("/dev/null").status == 126)
+  }
+
+  @Test func `reads recordings of older formats, and says what reads those of newer ones`() throws {
+    let path = recordCount(10)
+    defer { unlink(path) }
+    var bytes = contents(path)
+    let items = try Recording(bytes, path: path).items.count
+    let digit = RecordingFile.mark.count - 1
+    for format in 1..<RecordingFile.format {
+      bytes[digit] = UInt8(ascii: "0") + UInt8(format)
+      #expect(try Recording(bytes, path: path).items.count == items)
+    }
+    bytes[digit] = UInt8(ascii: "0") + UInt8(RecordingFile.format) + 1
+    let file = open(path, O_WRONLY | O_CLOEXEC)
+    #expect(write(file, bytes, bytes.count) == bytes.count)
+    close(file)
+    for arguments in [["report", path], ["timeline", path, "-o", "/dev/null"]] {
+      let result = runChild([command] + arguments)
+      #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+      #expect(result.errors.contains("newer release: it has format"), "\(result)")
+      #expect(result.errors.contains("reads formats 1 to \(RecordingFile.format)"), "\(result)")
+    }
   }
 
   @Test(arguments: [[], ["--origins"]])

@@ -4,7 +4,6 @@
 // tens of milliseconds, and none of these findings.
 import GrandCentralCore
 
-/// What a person may want to act on.
 package struct RecordedFinding: Sendable {
   package enum Kind: String, Sendable {
     case lockOrder = "lock-order"
@@ -16,7 +15,8 @@ package struct RecordedFinding: Sendable {
     case starvedSource = "starved-source"
   }
   package var kind: Kind
-  /// The label of the queue that it is about.
+  /// The queue that it is about, as an index into `Recording.queues`, and its label.
+  package var queueIndex: Int?
   package var queue: String
   package var headline: String
   package var details: [String]
@@ -45,11 +45,11 @@ struct RecordedAnalysis {
 
   func findings() -> [RecordedFinding] {
     let late = starvedSources() + lateTimers()
-    let inversions = inversions(besideSourcesOf: Set(late.map(\.queue)))
+    let inversions = inversions(besideSourcesOf: Set(late.map(\.queueIndex)))
     // A long item is the reason for what waits behind it, and is reported as that.
-    let named = Set((inversions + late).map(\.queue))
+    let named = Set((inversions + late).map(\.queueIndex))
     return lockOrders() + explosions() + hotQueues() + inversions + late
-      + longItems().filter { !named.contains($0.queue) }
+      + longItems().filter { !named.contains($0.queueIndex) }
   }
 
   private func isSerial(_ queue: Int) -> Bool {
@@ -66,7 +66,7 @@ struct RecordedAnalysis {
       let list = itemsOf[hot.index]
       let longest = list.max { (ran($0), $1) < (ran($1), $0) }
       return RecordedFinding(
-        kind: .hotQueue, queue: hot.queue.label,
+        kind: .hotQueue, queueIndex: hot.index, queue: hot.queue.label,
         headline: "Hot queue: '\(hot.queue.label)' runs items \(Report.percent(hot.busyShare)) of "
           + "the time, and half of its items wait \(wait) or longer.",
         details: costly(list) + commonOrigins(list)
@@ -103,7 +103,7 @@ struct RecordedAnalysis {
       }
       guard let worst, !(queues.first { $0.index == queue }?.isHot ?? false) else { return nil }
       return RecordedFinding(
-        kind: .longItem, queue: label(queue),
+        kind: .longItem, queueIndex: queue, queue: label(queue),
         headline: "Long item: queue '\(label(queue))' runs one item for "
           + "\(Report.time(ran(worst.item))) while \(Report.count(worst.behind, "item", "wait")).",
         details: [describe(worst.item)] + origin(worst.item) + waits(in: worst.item)
@@ -133,7 +133,7 @@ struct RecordedAnalysis {
 
   /// Items, and threads in sync(), of a high class that wait behind an item of a lower one.
   /// `reported`: the queues whose events are reported as late.
-  private func inversions(besideSourcesOf reported: Set<String>) -> [RecordedFinding] {
+  private func inversions(besideSourcesOf reported: Set<Int?>) -> [RecordedFinding] {
     var worst: [Int: (time: UInt64, waiter: String, holder: Int)] = [:]
     // The longest items of each queue: no others can hold one up for long.
     let holders = itemsOf.map { list in
@@ -152,7 +152,7 @@ struct RecordedAnalysis {
     }
     for (index, item) in recording.items.enumerated() where isSerial(item.queue) {
       guard let submitted = item.submitted, item.waited ?? 0 >= Self.inversionNanoseconds,
-        !item.isSourceEvent || !reported.contains(label(item.queue))
+        !item.isSourceEvent || !reported.contains(item.queue)
       else { continue }
       // Its class on this queue, which may have one of its own.
       note(item.queue, from: submitted.time, to: item.start, band: item.band) {
@@ -170,7 +170,7 @@ struct RecordedAnalysis {
     return worst.sorted { ($1.value.time, $0.key) < ($0.value.time, $1.key) }.map { queue, found in
       let holder = recording.items[found.holder]
       return RecordedFinding(
-        kind: .inversion, queue: label(queue),
+        kind: .inversion, queueIndex: queue, queue: label(queue),
         headline: "Inversion: \(found.waiter) waits \(Report.time(found.time)) in queue "
           + "'\(label(queue))' behind an item of class \(Self.name(holder.band)).",
         details: [describe(found.holder)] + origin(found.holder) + [
@@ -196,7 +196,7 @@ struct RecordedAnalysis {
     worstOfQueues { recording.items[$0].timerLate ?? 0 }.compactMap { queue, index, late in
       guard let ahead = ahead(of: index, for: late) else { return nil }
       return RecordedFinding(
-        kind: .lateTimer, queue: label(queue),
+        kind: .lateTimer, queueIndex: queue, queue: label(queue),
         headline: "Late timer: a timer of queue '\(label(queue))' runs its handler "
           + "\(Report.time(late)) after its time.",
         details: [describe(index)] + ahead + [
@@ -214,7 +214,7 @@ struct RecordedAnalysis {
     }.compactMap { queue, index, waited in
       guard let ahead = ahead(of: index, for: waited) else { return nil }
       return RecordedFinding(
-        kind: .starvedSource, queue: label(queue),
+        kind: .starvedSource, queueIndex: queue, queue: label(queue),
         headline: "Starved source: an event of a source of queue '\(label(queue))' waits "
           + "\(Report.time(waited)) for its handler.",
         details: [describe(index)] + ahead + [
@@ -278,10 +278,10 @@ struct RecordedAnalysis {
       groups["'\(label(item.queue))'\(code(index)): \(wait)", default: (0, index)].count += 1
     }
     let sorted = groups.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+    let worst = sorted.first.map { recording.items[$0.value.first].queue }
     return [
       RecordedFinding(
-        kind: .explosion,
-        queue: sorted.first.map { label(recording.items[$0.value.first].queue) } ?? "",
+        kind: .explosion, queueIndex: worst, queue: worst.map(label) ?? "",
         headline: "Thread explosion: \(threads) threads are inside of items at "
           + "\(at(moment)); the pool's width is \(width).",
         details: sorted.prefix(8).map { "\($0.value.count) × queue \($0.key)" }
@@ -332,7 +332,7 @@ struct RecordedAnalysis {
       guard reported.insert(Set(cycle.map(\.from))).inserted else { return nil }
       let names = cycle.map { "'\(label($0.from))'" }.joined(separator: ", ")
       return RecordedFinding(
-        kind: .lockOrder, queue: label(edge.from),
+        kind: .lockOrder, queueIndex: edge.from, queue: label(edge.from),
         headline: "Possible deadlock: threads enter the queues \(names) by sync() in different "
           + "orders.",
         details: cycle.flatMap { step in

@@ -137,10 +137,17 @@ package struct Recording: Sendable {
   }
 
   package init(_ bytes: [UInt8], path: String) throws {
-    guard bytes.starts(with: RecordingFile.mark) || bytes.starts(with: RecordingFile.firstMark)
-    else {
+    guard let format = RecordingFile.format(of: bytes) else {
       throw InsideError(
         "\(path) is no recording: its first bytes are wrong. 'grandcentral record' makes one.")
+    }
+    guard format <= RecordingFile.format else {
+      throw InsideError(
+        """
+        \(path) was recorded by a newer release: it has format \(format), and this command, of \
+        release \(EngineVersion.text), reads formats 1 to \(RecordingFile.format). Use the command \
+        that recorded it.
+        """)
     }
     var blocks = RecordingBlocks()
     blocks.read(bytes.dropFirst(RecordingFile.mark.count))

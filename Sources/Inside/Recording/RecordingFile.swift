@@ -1,5 +1,11 @@
-// The file of a recording: eight bytes of mark, then blocks of type, length, contents. A block
-// depends on no other, so a file that is cut off keeps all but its last block.
+// The file of a recording: eight bytes of mark with the number of the format, then blocks of type,
+// length, contents. A block depends on no other, so a file that is cut off keeps all but its last
+// block. The number changes when an older release would misread what is new; it would skip a block
+// of a new type, and numbers behind those that it knows.
+//   1        items, waits, queues
+//   2        stacks and origins, too
+//   3        a code with the detail `capturedCode` belongs to the code before it
+//
 //   clock    ticks, nanoseconds of CLOCK_MONOTONIC
 //   process  id, name, one item in how many is recorded, width, greatest number of threads
 //   queue    place, kind, label; as on the board when the recording began or ended
@@ -13,9 +19,17 @@
 import GrandCentralCore
 
 package enum RecordingFile {
-  package static let mark = Array("GCRECRD2".utf8)
-  /// The mark of files without stacks, which are read too.
-  static let firstMark = Array("GCRECRD1".utf8)
+  /// The format of the files that this release writes. It reads these and all older ones.
+  package static let format = 3
+  private static let name = Array("GCRECRD".utf8)
+  package static let mark = name + [UInt8(ascii: "0") + UInt8(format)]
+
+  /// The format of a file; `nil`: it is no recording.
+  static func format(of bytes: [UInt8]) -> Int? {
+    guard bytes.starts(with: name), bytes.count >= mark.count else { return nil }
+    let digit = bytes[name.count]
+    return UInt8(ascii: "1")...UInt8(ascii: "9") ~= digit ? Int(digit - UInt8(ascii: "0")) : nil
+  }
 
   enum Block: UInt8 {
     case clock = 1
