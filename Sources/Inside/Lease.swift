@@ -60,9 +60,8 @@ package struct Lease {
   /// The level at which another recorder records now; `nil`: none does.
   package var otherLevel: EventLevel? {
     let words = board.words(at: EventLayout.control * 8, count: 2)
-    guard words.count == 2,
-      let level = EventLevel(rawValue: UInt8(words[0] & EventLayout.levelMask)),
-      level != .board, words[1] > now
+    guard words.count == 2, let level = EventLayout.level(of: words[0]), level != .board,
+      words[1] > now
     else { return nil }
     return level
   }

@@ -34,7 +34,7 @@ typedef struct gc_thread {
   bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
   uint32_t locks;          // depth inside the fork gate, see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
-  uint32_t submissions;    // number of items submitted while samples are taken: see gc_is_sample()
+  uint8_t submissions;     // counts items submitted while samples are taken: see gc_is_sample()
   void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
   void *_Nullable events;  // the writer of the thread's events: see BlackBox/EventWriter
   struct gc_thread *_Nullable next_free;
@@ -449,17 +449,18 @@ struct gc_board_page {
 };
 __attribute__((visibility("hidden"))) extern struct gc_board_page gc_board_page;
 // The word that says what the engine records, which other processes set, and the next one, until
-// when: see BlackBox/EventLayout. The level is the lowest byte.
+// when: see BlackBox/EventLayout. The lowest byte is not 0 if each item is recorded. Samples have a
+// bit beside that byte, so that an item which is none costs nothing where it runs.
 #define GC_EVENT_CONTROL 64
 #define GC_EVENT_LEASE 65
 #define GC_EVENT_LEVEL 0xff
-#define GC_EVENT_SAMPLED 2
+#define GC_EVENT_SAMPLES 0x200
 #define GC_SAMPLE_INTERVAL 64
 // Relaxed: the word alone matters, and a stale value delays a recording by nanoseconds.
 static inline uint64_t gc_event_control_now(void) {
   return __atomic_load_n(&gc_board_page.words[GC_EVENT_CONTROL], __ATOMIC_RELAXED);
 }
-// Whether the word is not 0. Every item asks twice.
+// Whether the word is not 0. Every item asks where it is submitted.
 static inline bool gc_records_events(void) {
 #if defined(__x86_64__)
   // The compiler does not compare memory that it loads as an atomic. The processor loads it alike.
@@ -470,9 +471,13 @@ static inline bool gc_records_events(void) {
   return __builtin_expect(gc_event_control_now() != 0, 0);
 #endif
 }
-// Whether the lowest byte of the word, or `byte`, is not 0. In this order: one instruction joins
-// them and sets the flag.
-static inline bool gc_records_events_or(uint8_t byte) {
+// Whether the word asks for each item.
+static inline bool gc_records_each_item(void) {
+  return (gc_event_control_now() & GC_EVENT_LEVEL) != 0;
+}
+// The same, or whether `byte` is not 0. Every item asks where it runs. In this order: one
+// instruction joins them and sets the flag.
+static inline bool gc_records_each_item_or(uint8_t byte) {
 #if defined(__x86_64__)
   bool either;
   __asm__ volatile("orb %2, %1"
@@ -480,16 +485,14 @@ static inline bool gc_records_events_or(uint8_t byte) {
                    : "m"(gc_board_page.words[GC_EVENT_CONTROL]));
   return __builtin_expect(either, 0);
 #else
-  return __builtin_expect(gc_records_events() || byte != 0, 0);
+  return __builtin_expect(gc_records_each_item() || byte != 0, 0);
 #endif
 }
-// Whether the word asks for samples alone.
-static inline bool gc_records_samples(void) {
-  return (gc_event_control_now() & GC_EVENT_LEVEL) == GC_EVENT_SAMPLED;
-}
-// Counts another item that the calling thread submits. Whether it is a sample: one in 64 is.
+// Counts another item that the calling thread submits. Whether it is a sample: one in 64 is. The
+// count is a byte that overflows with each sample: one instruction adds and sets the flag.
 static inline bool gc_is_sample(gc_thread *_Nonnull self) {
-  return ++self->submissions % GC_SAMPLE_INTERVAL == 0;
+  self->submissions = (uint8_t)(self->submissions + 256 / GC_SAMPLE_INTERVAL);
+  return __builtin_expect(self->submissions == 0, 0);
 }
 // The time from which on nothing is recorded, as events count it. Relaxed: a stale lease ends the
 // recording late, or lets an event out.

@@ -13,7 +13,7 @@
 package enum BoardLayout {
   /// "GCBOARD1" as the machine reads it.
   package static var magic: UInt64 { 0x3144_5241_4f42_4347 }
-  package static var version: UInt64 { 4 }
+  package static var version: UInt64 { 5 }
   package static var headerBytes: Int { 4096 }
   package static var recordWords: Int { 16 }
   package static var recordBytes: Int { recordWords * 8 }

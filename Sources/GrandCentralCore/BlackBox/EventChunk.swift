@@ -44,7 +44,7 @@ struct EventChunk {
   @inline(__always)
   func publish(_ used: Int) {
     // releasing: a reader that sees the count sees the words.
-    header[EventLayout.Chunk.used].store(UInt64(used), ordering: .releasing)
+    header[EventLayout.Chunk.used].store(UInt64(truncatingIfNeeded: used), ordering: .releasing)
   }
 
   /// Returns the owner and the words; `nil` if the chunk changed hands meanwhile.

@@ -24,8 +24,9 @@
 import CGrandCentralLinux
 
 package enum EventLayout {
-  /// The word of the board's header that says what is recorded: the level in the lowest byte, and
-  /// `countsTicks`.
+  /// The word of the board's header that says what is recorded: the level in the lowest byte if
+  /// each item is recorded, otherwise `samples` or nothing; `countsTicks`; and the number of the
+  /// recording.
   package static var control: Int { Int(GC_EVENT_CONTROL) }
   /// The time in ticks from which on nothing is recorded. A recorder that is killed cannot clear
   /// the control word.
@@ -33,11 +34,25 @@ package enum EventLayout {
   /// The number of recordings that there have been.
   package static var recordings: Int { 66 }
   package static var levelMask: UInt64 { UInt64(GC_EVENT_LEVEL) }
+  /// One item in `sampleInterval` is recorded.
+  package static var samples: UInt64 { UInt64(GC_EVENT_SAMPLES) }
   /// Ticks are those of the processor's counter; otherwise nanoseconds.
   package static var countsTicks: UInt64 { 0x100 }
   /// The number of the recording, from this bit on. Each recorder counts it up, so that threads
   /// name code and stacks again, which a new recorder has not read.
   package static var recordingShift: UInt64 { 16 }
+
+  /// The control word of a level, without the number of a recording.
+  package static func control(_ level: EventLevel, countsTicks: Bool) -> UInt64 {
+    (level == .sampled ? samples : UInt64(level.rawValue)) | (countsTicks ? Self.countsTicks : 0)
+  }
+
+  /// The level of a control word; `nil`: it makes no sense.
+  package static func level(of control: UInt64) -> EventLevel? {
+    let level = UInt8(control & levelMask)
+    if level == EventLevel.sampled.rawValue { return nil }
+    return level == 0 && control & samples != 0 ? .sampled : EventLevel(rawValue: level)
+  }
 
   package static var chunkCapacity: Int { 512 }
   package static var chunkWords: Int { scaled(2048, inModels: 2) }
@@ -118,7 +133,7 @@ package enum EventKind: UInt8, Sendable {
 package enum EventLevel: UInt8, Sendable {
   /// No events; the board alone.
   case board = 0
-  /// One item in 64. `GC_EVENT_SAMPLED`.
+  /// One item in `sampleInterval`.
   case sampled = 2
   /// Every item and every wait.
   case items = 3

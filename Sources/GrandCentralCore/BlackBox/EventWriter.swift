@@ -1,9 +1,10 @@
 // Room: BlackBox/EventWriter. What a thread records while another process asks for it: items that
 // are submitted, start and end, waits, and new queues.
 // A fast path loads the control word, which another process sets (EventLayout). If the word asks
-// for samples, the path counts, or looks at the node's mark. It calls these functions for an item
-// that is recorded. Each decides by the level, and stops when the lease has ended. No system call
-// is made beyond the clock, and no memory is allocated but the thread's writer.
+// for samples, a submission counts, and marks the node that is one. A fast path calls these
+// functions for an item that is recorded. Each decides by the level, and stops when the lease has
+// ended. No system call is made beyond the clock, and no memory is allocated but the thread's
+// writer.
 // An event is lost if threads have all chunks, or if a chunk is recycled before it is read.
 // A thread keeps its writer until it ends, also while it has no chunk: a function that records an
 // event may record another one on the way, such as that of a queue that gets its place.
@@ -33,35 +34,28 @@ struct EventWriter {
 }
 
 extension WorkNode {
-  /// Whether a recording shows the submission of the node by the calling thread.
+  /// Whether a recording shows the submission of the node, an item, by the calling thread.
   @inline(__always)
-  func isRecorded(from thread: ThreadContext) -> Bool {
-    if !gc_records_events() { return false }
-    return !gc_records_samples() || traits.isDisjoint(with: .noItem) && gc_is_sample(thread)
+  static func isRecorded(from thread: ThreadContext) -> Bool {
+    gc_records_events() && (gc_records_each_item() || gc_is_sample(thread))
   }
 
   /// Runs a node that a queue has reached, and records it if it is an item.
   @inline(__always)
   func runItem(of queue: UnsafeMutableRawPointer?, on thread: ThreadContext) {
-    if gc_records_events(), !gc_records_samples() || traits.contains(.sampled) {
+    if gc_records_events(), gc_records_each_item() || traits.contains(.sampled) {
       BlackBox.runRecorded(self, of: queue, on: thread)
     } else {
       run(on: thread)
     }
   }
 
-  /// runItem() for the drain of a lane, where most nodes have no carrier: one comparison finds
-  /// either of the rare cases.
+  /// runItem() for the drain of a lane, where most nodes have no carrier and are no samples: one
+  /// comparison finds each of the rare cases.
   @inline(__always)
   func runInLane(_ queue: UnsafeMutableRawPointer, on thread: ThreadContext) {
-    if gc_records_events_or(traits.carriedByte), isRare { return runRarely(queue, on: thread) }
+    if gc_records_each_item_or(traits.rareByte) { return runRarely(queue, on: thread) }
     entry(raw, thread)
-  }
-
-  /// False for an item that is not a sample, while there are samples only.
-  @inline(__always)
-  private var isRare: Bool {
-    !gc_records_samples() || !traits.isDisjoint(with: .sampledOrCarried)
   }
 
   @inline(never)
@@ -80,13 +74,18 @@ extension BlackBox {
     case "origins": level = .origins
     default: return 0
     }
-    return UInt64(level.rawValue) | (gc_counts_ticks() ? EventLayout.countsTicks : 0)
+    return EventLayout.control(level, countsTicks: gc_counts_ticks())
   }
 
+  /// Whether anything is recorded.
   @inline(__always)
-  private static func level(_ control: UInt64) -> UInt64 { control & EventLayout.levelMask }
+  private static func isOn(_ control: UInt64) -> Bool {
+    control & (EventLayout.levelMask | EventLayout.samples) != 0
+  }
 
-  private static var everything: UInt64 { UInt64(EventLevel.items.rawValue) }
+  /// The level, if each item is recorded; otherwise 0.
+  @inline(__always)
+  private static func levelOfItems(_ control: UInt64) -> UInt64 { control & EventLayout.levelMask }
 
   /// The time of an event; `nil` if the lease has ended.
   @inline(__always)
@@ -97,21 +96,22 @@ extension BlackBox {
 
   // MARK: Items
 
-  /// Records that the calling thread is about to submit `node`, unless the node is no item. Call if
-  /// isRecorded(). `place`: that of the queue.
+  /// Records that the calling thread is about to submit `node`, an item. Call if isRecorded().
+  /// `place`: that of the queue.
   @inline(__always)
   static func recordSubmission(
     of node: WorkNode, place: @autoclosure () -> UInt32, from thread: ThreadContext
   ) {
     let control = gc_event_control_now()
     let traits = node.traits
-    guard level(control) != 0, traits.isDisjoint(with: .noItem),
-      let writer = eventWriter(of: thread), let now = ticks(control)
+    guard isOn(control), let writer = eventWriter(of: thread), let now = ticks(control)
     else { return }
-    if level(control) < everything { node.traits = traits.union(.sampled) }
+    if levelOfItems(control) == 0 { node.traits = traits.union(.sampled) }
     // First: the queue may get its place now, and record that.
     let place = place()
-    if level(control) > everything { recordOrigin(control, writer, thread, now) }
+    if levelOfItems(control) > UInt64(EventLevel.items.rawValue) {
+      recordOrigin(control, writer, thread, now)
+    }
     append(
       EventLayout.head(.submit, detail: traits.qos.rank.rawValue, ticks: now),
       EventLayout.item(UInt64(UInt(bitPattern: node.raw)), place: place), to: writer, thread, now)
@@ -124,8 +124,8 @@ extension BlackBox {
   ) {
     let control = gc_event_control_now()
     let traits = node.traits
-    guard traits.isDisjoint(with: [.lane, .carried, .wrapper]), level(control) != 0,
-      level(control) >= everything || traits.contains(.sampled),
+    guard traits.isDisjoint(with: [.lane, .carried, .wrapper]), isOn(control),
+      levelOfItems(control) != 0 || traits.contains(.sampled),
       let writer = eventWriter(of: thread), let now = ticks(control)
     else { return node.run(on: thread) }
     let band = PackedQoS(rawValue: thread.pointee.qos).rank
@@ -167,7 +167,7 @@ extension BlackBox {
   static func recordTimer(lateBy nanoseconds: UInt64, place: UInt32) {
     let control = gc_event_control_now()
     let thread = currentThread()
-    guard level(control) != 0, let writer = eventWriter(of: thread), let now = ticks(control)
+    guard isOn(control), let writer = eventWriter(of: thread), let now = ticks(control)
     else { return }
     append(
       EventLayout.head(.timer, ticks: now),
@@ -179,7 +179,7 @@ extension BlackBox {
   @inline(__always)
   private static func record(_ kind: EventKind, on thread: ThreadContext) {
     let control = gc_event_control_now()
-    guard level(control) != 0, let writer = eventWriter(of: thread), let now = ticks(control),
+    guard isOn(control), let writer = eventWriter(of: thread), let now = ticks(control),
       let index = room(for: 1, in: writer, thread, now)
     else { return }
     writer.pointee.chunk.put(EventLayout.head(kind, ticks: now), at: index)
@@ -192,7 +192,7 @@ extension BlackBox {
   @inline(never)
   static func recordWait(_ wait: BoardWait, of thread: ThreadContext) {
     let control = gc_event_control_now()
-    guard level(control) >= everything, let writer = eventWriter(of: thread),
+    guard levelOfItems(control) != 0, let writer = eventWriter(of: thread),
       let now = ticks(control)
     else { return }
     var held: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -215,7 +215,7 @@ extension BlackBox {
 
   @inline(never)
   static func recordEndOfWait(of thread: ThreadContext) {
-    if level(gc_event_control_now()) >= everything { record(.waitEnd, on: thread) }
+    if gc_records_each_item() { record(.waitEnd, on: thread) }
   }
 
   /// Records which queue has a place from now on.
@@ -224,7 +224,7 @@ extension BlackBox {
     let control = gc_event_control_now()
     let thread = currentThread()
     var label = label
-    guard level(control) != 0, let writer = eventWriter(of: thread), let now = ticks(control)
+    guard isOn(control), let writer = eventWriter(of: thread), let now = ticks(control)
     else { return }
     label.withUTF8 { bytes in
       var rest = bytes.prefix(BoardLayout.Queue.maxLabelBytes)

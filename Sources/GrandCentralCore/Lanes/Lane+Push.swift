@@ -2,7 +2,7 @@
 import CGrandCentralLinux
 
 extension Lane {
-  /// Submits `node` to the lane or root, and consumes it. Any thread.
+  /// Submits `node`, an item, to the lane or root, and consumes it. Any thread.
   @usableFromInline
   final func submit(_ node: WorkNode, from thread: ThreadContext) {
     submitInline(node, from: thread)
@@ -12,7 +12,7 @@ extension Lane {
   @inline(__always)
   final func submitInline(_ node: WorkNode, from thread: ThreadContext) {
     // The rare case is a call of its own, so that the common one saves no registers.
-    if node.isRecorded(from: thread) { return submitRecorded(node, from: thread) }
+    if WorkNode.isRecorded(from: thread) { return submitRecorded(node, from: thread) }
     pass(node, from: thread)
   }
 
@@ -21,6 +21,9 @@ extension Lane {
     BlackBox.recordSubmission(of: node, place: shownPlace, from: thread)
     pass(node, from: thread)
   }
+
+  /// Submits a node that a lane sends: no item, so no recording counts it.
+  final func forward(_ node: WorkNode, from thread: ThreadContext) { pass(node, from: thread) }
 
   @inline(__always)
   private final func pass(_ node: WorkNode, from thread: ThreadContext) {
@@ -139,7 +142,7 @@ extension Lane {
     node.context = address
     node.companion = request.companion
     node.traits = WorkTraits(qos: qos).union(.lane)
-    target.submit(node, from: thread)
+    target.forward(node, from: thread)
   }
 
   /// Sends a shared item, already counted as running, straight to the target.
@@ -158,7 +161,7 @@ extension Lane {
     let qos = effectiveQoS(node.traits)
     sent.traits = WorkTraits(qos: qos).union(.carried).union(kept)
     sent.carrier = address
-    withTarget { $0.submit(sent, from: thread) }
+    withTarget { $0.forward(sent, from: thread) }
   }
 
   /// Runs the wrapped node, which has its own carrier.

@@ -164,10 +164,10 @@ struct HeldSendableClosure {
 ///   4 awaited: the node has a function that reads how urgently it is awaited; see `urgencyReader`
 ///   5 overcommit: an item of a global queue whose items each get a thread, as lanes do
 ///   6 wrapper: stands for another node, which has a carrier of its own
-///   7 sampled: a recording shows the item, though it does not show all
 ///   10…8 in a node that a lane's owner has taken: the highest band at or behind it, 0 if its own
-///   31…24 carried: a lane counts this node as running, and its address is in `carrier`. A byte of
-///         its own: see runInLane()
+///   24 carried: a lane counts this node as running, and its address is in `carrier`
+///   25 sampled: a recording shows the item, though it does not show all
+///   31…24 the byte of these two, which are rare: see runInLane()
 ///   63…32 QoS, packed
 @usableFromInline
 struct WorkTraits: OptionSet, Sendable {
@@ -181,10 +181,7 @@ struct WorkTraits: OptionSet, Sendable {
   static let awaited = WorkTraits(rawValue: 16)
   static let overcommit = WorkTraits(rawValue: 32)
   static let wrapper = WorkTraits(rawValue: 64)
-  static let sampled = WorkTraits(rawValue: 128)
-  static let sampledOrCarried = WorkTraits(rawValue: 128 | 1 << 24)
-  /// The node is no item that a client submits.
-  static let noItem = WorkTraits(rawValue: 10 | 1 << 24)
+  static let sampled = WorkTraits(rawValue: 1 << 25)
 
   @inlinable @inline(__always)
   init(qos: PackedQoS, barrier: Bool = false) {
@@ -193,8 +190,8 @@ struct WorkTraits: OptionSet, Sendable {
   @inlinable @inline(__always)
   var qos: PackedQoS { PackedQoS(rawValue: UInt32(truncatingIfNeeded: rawValue >> 32)) }
 
-  /// Not 0 if a lane counts the node.
-  var carriedByte: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 24) }
+  /// Not 0 if a lane counts the node, or a recording shows it as a sample.
+  var rareByte: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 24) }
 
   /// A raw band; unspecified if the node itself is the most urgent.
   var bandBehind: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 8 & 7) }

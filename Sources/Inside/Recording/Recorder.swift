@@ -36,8 +36,8 @@ package final class Recorder {
   /// events are wanted.
   package func start(_ level: EventLevel, isFresh: Bool = false) throws {
     let snapshot = try Snapshot(board)
-    let before = words(EventLayout.control, 2)
-    if before[0] & EventLayout.levelMask != 0, before[1] != UInt64.max, before[1] > now {
+    let end = words(EventLayout.lease, 1)[0]
+    if lease.otherLevel != nil, end != UInt64.max {
       throw InsideError("Another recording of process \(snapshot.process) is running.")
     }
     try write(RecordingFile.mark)
@@ -153,7 +153,7 @@ extension BoardFile {
     let counted = words(at: EventLayout.recordings * 8, count: 1).first ?? 0
     // A recording without a number of its own shows less of an earlier one's names.
     _ = write(counted &+ 1, at: EventLayout.recordings * 8)
-    return UInt64(level.rawValue) | (countsTicks ? EventLayout.countsTicks : 0)
+    return EventLayout.control(level, countsTicks: countsTicks)
       | (counted &+ 1) << EventLayout.recordingShift
   }
 
