@@ -129,11 +129,15 @@ package struct Analysis {
 
   func obstacle(to index: Int) -> Obstacle {
     let thread = snapshot.threads[index]
-    guard thread.activity == .waiting, thread.wait == .queue || thread.wait == .workItem else {
-      return Obstacle()
-    }
+    guard thread.activity == .waiting else { return Obstacle() }
     let recorded = indexOf[thread.holder].flatMap { $0 == index ? nil : $0 }
-    if thread.wait == .workItem, let recorded { return Obstacle(threads: [recorded]) }
+    switch thread.wait {
+    case .queue: break
+    case .workItem: if let recorded { return Obstacle(threads: [recorded]) }
+    // The thread that runs the function must return from it.
+    case .once: return Obstacle(threads: recorded.map { [$0] } ?? [])
+    case .group, .semaphore, .loop, .file, .none: return Obstacle()
+    }
     for place in Self.hierarchy(of: thread.awaitedQueue, in: snapshot) {
       guard let queue = snapshot.queues[place], queue.suspendedSince == 0 else { return Obstacle() }
       // An item of a concurrent queue starts beside the others: they need not end first.
@@ -267,7 +271,8 @@ package struct Analysis {
     let end = snapshot.threads[index]
     let longest = paths.max { $0.count < $1.count } ?? []
     let waiter = snapshot.threads[longest[max(0, longest.count - 2)]]
-    let queue = label(waiter.awaitedQueue)
+    let isOnce = waiter.wait == .once
+    let queue = isOnce ? "dispatch_once" : label(waiter.awaitedQueue)
     let count = paths.count
     if end.activity == .waiting {
       let kind: Finding.Kind = end.wait == .queue ? .stuckQueue : .suspectedDeadlock
@@ -275,8 +280,9 @@ package struct Analysis {
       if kind == .suspectedDeadlock {
         return Finding(
           kind: kind, subject: queue,
-          headline: "Suspected deadlock: \(Self.threads(count, "wait")) for queue '\(queue)', "
-            + "whose item \(doing(end)).",
+          headline: "Suspected deadlock: \(Self.threads(count, "wait")) for "
+            + (isOnce ? "dispatch_once, whose function" : "queue '\(queue)', whose item")
+            + " \(doing(end)).",
           details: links(longest, isClosed: false) + [
             "If the wait ends by work on '\(queue)', or by one of these threads, it never ends."
           ])
@@ -286,8 +292,9 @@ package struct Analysis {
     }
     return Finding(
       kind: .stuckQueue, subject: queue,
-      headline: "Queue '\(queue)' is stuck behind one item: "
-        + "\(Self.threads(count, "wait")) for it.",
+      headline: (isOnce
+        ? "dispatch_once is stuck in its function" : "Queue '\(queue)' is stuck behind one item")
+        + ": \(Self.threads(count, "wait")) for it.",
       details: links(longest, isClosed: false))
   }
 
@@ -371,7 +378,9 @@ package struct Analysis {
         kind: .forgottenResume, subject: "\(queue.place)",
         headline: "Forgotten resume: queue '\(queue.label)' is suspended since "
           + "\(duration(age(queue.suspendedSince))), and "
-          + "\(Self.count(queue.queuedSuspended, "item", "wait")) in it.",
+          + (queue.queuedSuspended > 0
+            ? "\(Self.count(queue.queuedSuspended, "item", "wait")) in it."
+            : "\(Self.threads(waiters.count, "wait")) for it."),
         details: waiters.map { "\(describe($0)) \(doing($0))" } + [
           "Call resume() once per suspend(), or activate() on a queue made inactive."
         ])

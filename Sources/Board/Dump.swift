@@ -109,7 +109,10 @@ package struct Dump {
       lines.append(style.doubt(possibility.headline))
       lines += possibility.details.map { "  " + $0 }
     }
-    if findings.isEmpty && possibilities.isEmpty { lines.append(style.good("Nothing is stuck.")) }
+    if findings.isEmpty && possibilities.isEmpty {
+      lines.append(style.good("Nothing is stuck."))
+      if liveProcess != nil { lines += analysis.idleWords.map { "  " + $0 } }
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 

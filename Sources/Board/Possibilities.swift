@@ -41,15 +41,43 @@ extension Analysis {
       queue.undrainedSince != 0 && age(queue.undrainedSince) >= stuckAfter
         && isAsleep(UInt32(truncatingIfNeeded: snapshot.process)) == true
     }.map { queue in
-      Possibility(
-        headline: "Possibly stuck: the main queue has had work for "
-          + "\(duration(age(queue.undrainedSince))), and nothing drains it.",
+      let since = duration(age(queue.undrainedSince))
+      // The program's own wait, not a run loop or a sleep.
+      let main = snapshot.threads.first { $0.isMain && $0.activity == .waiting && isOld($0) }
+      if let main {
+        return Possibility(
+          headline: "Possibly stuck: the main queue has had work for \(since), and the main thread "
+            + "waits for \(waitWords(main)).",
+          details: [
+            "\(describe(main)) \(doing(main))",
+            "If the wait ends by work on the main queue, it never ends: use notify() or a "
+              + "completion handler, and let the main thread call dispatchMain().",
+          ])
+      }
+      return Possibility(
+        headline: "Possibly stuck: the main queue has had work for \(since), and nothing drains "
+          + "it.",
         details: [
           "Call dispatchMain() at the end of a synchronous main function.",
           "An async main function, and Foundation's run loop, drain the main queue only in a program "
             + "that embeds the engine: depend on GrandCentralDropIn and keep `import Dispatch`.",
         ])
     }
+  }
+
+  /// Where to look if no queue has had work for as long as a wait must last to be reported. Queues
+  /// do not show what is missing there.
+  package var idleWords: [String] {
+    guard isQuiet, snapshot.threads.allSatisfy({ $0.activity == .idle || $0.isOutside }) else {
+      return []
+    }
+    // Without a worker, which may have ended, since when is not known.
+    let time = snapshot.threads.filter { $0.activity == .idle }.map { age($0.since) }.min()
+    return [
+      "No queue has \(time.map { "had work for \(duration($0))" } ?? "work"), and no thread waits.",
+      "If the program should be doing something, look for what would submit it: a leave() before a "
+        + "notify(), a completion handler, an event, the resume of a task's continuation.",
+    ]
   }
 
   private static var advice: String {
@@ -66,7 +94,7 @@ extension Analysis {
         return Possibility(
           headline: "Possibly stuck: \(Self.threads(all.count, "wait")) for one semaphore\(place), "
             + "and no thread has work that could signal it.",
-          details: all.prefix(8).map { "\(describe($0)) \(doing($0))" } + [
+          details: all.prefix(8).map { "\(describe($0)) \(doing($0))" } + behind(all) + [
             "Call signal() once per wait(), on every path, and not on a thread or queue that waits.",
             Self.advice,
           ])
@@ -103,6 +131,11 @@ extension Analysis {
   }
 }
 
+extension ThreadRecord {
+  /// Whether the thread runs code of the program that no queue knows of.
+  fileprivate var isOutside: Bool { activity == .running && queue == 0 }
+}
+
 extension Analysis {
   /// Groups for which a thread waits, while no thread of the process has work that could leave one.
   func forgottenLeave() -> [Finding] {
@@ -122,9 +155,19 @@ extension Analysis {
         kind: .forgottenLeave, subject: "\($0)",
         headline: "Suspected forgotten leave: \(Self.threads($1.count, "wait")) for a group, "
           + "and no thread has work that could leave it.",
-        details: $1.map { "\(describe($0)) \(doing($0))" } + [
+        details: $1.map { "\(describe($0)) \(doing($0))" } + behind($1) + [
           "Call leave() once per enter(), on every path."
         ])
+    }
+  }
+
+  /// The serial queues in which threads wait: what is submitted to them cannot end the wait.
+  private func behind(_ waiters: [ThreadRecord]) -> [String] {
+    let places = Set(waiters.flatMap(\.held)).sorted().filter {
+      snapshot.queues[$0].map { $0.kind == .serial || $0.kind == .main } ?? false
+    }
+    return places.prefix(4).map {
+      "Work on queue '\(label($0))' does not run before the wait ends, so it cannot end it."
     }
   }
 }

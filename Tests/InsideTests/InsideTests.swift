@@ -169,6 +169,35 @@ private let scenes = [
     #expect(!healthy.output.contains("main queue has had work"), "\(healthy.output)")
   }
 
+  @Test func `names the wait of the main thread before which its queue has work`() {
+    let probe = HangingProbe("main-queue-behind-wait")
+    let line = "Possibly stuck: the main queue has had work for "
+    let result = dump(probe, until: line)
+    let first = result.lines.first ?? ""
+    #expect(first.hasPrefix(line), "\(result)")
+    #expect(first.hasSuffix(", and the main thread waits for a semaphore."), "\(result)")
+    #expect(result.status == 0)
+  }
+
+  @Test func `names the queue whose work cannot end a wait in that queue`() {
+    let probe = HangingProbe("work-behind-wait")
+    let line = "Suspected forgotten leave: 1 thread waits for a group, and no thread has"
+    let result = dump(probe, until: line)
+    #expect(result.output.hasPrefix(line), "\(result)")
+    #expect(result.output.contains("\n  Work on queue 'uploads' does not run before the wait ends"))
+    #expect(result.status == 1)
+  }
+
+  @Test func `says where to look in a program whose queues have no work`() {
+    let probe = HangingProbe("idle")
+    let result = dump(probe, until: "Nothing is stuck.\n  No queue has had work for ")
+    #expect(result.output.contains("look for what would submit it"), "\(result)")
+    #expect(result.status == 0)
+    // Not of one that had work a moment ago.
+    let recent = dump(String(probe.process), ["--stuck-after", "3600"])
+    #expect(recent.output.hasPrefix("Nothing is stuck.\n\n"), "\(recent)")
+  }
+
   @Test func `finds the forgotten leave of a main thread that no event can wake`() {
     let probe = HangingProbe("wait-on-main-thread")
     let line = "Suspected forgotten leave: 1 thread waits for a group, and no thread has"

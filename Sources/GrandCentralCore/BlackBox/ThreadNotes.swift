@@ -27,6 +27,15 @@ struct BoardWait {
     // relaxed: shown, and nothing is read through it. A context outlives its thread.
     holderThread = holder.map { $0.shared.threadID.load(ordering: .relaxed) } ?? 0
   }
+
+  /// A wait for the function of `dispatch_once`, which the thread `runner` runs.
+  init(once word: UnsafeRawPointer, runner: UInt32) {
+    kind = .once
+    object = UInt(bitPattern: word)
+    queue = 0
+    holderThread = runner
+    isBarrier = false
+  }
 }
 
 extension BlackBox {

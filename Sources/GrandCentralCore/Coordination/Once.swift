@@ -98,7 +98,7 @@ struct Once: ~Copyable, Sendable {
       if !won { return }
     }
     withUnsafePointer(to: word) { word in
-      Blocking.announced(thread, BoardWait(.once)) {
+      Blocking.announced(thread, BoardWait(once: word, runner: next.runner)) {
         _ = futexWait(lowHalfOf: word.pointee, while: next.lowHalf)
       }
     }

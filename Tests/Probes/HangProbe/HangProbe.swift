@@ -90,6 +90,16 @@ func forgottenLeave() {
   startThread { group.wait() }
 }
 
+/// An item waits for a group whose work is behind it, in its own queue.
+func waitForWorkBehind() {
+  let uploads = DispatchQueue(label: "uploads")
+  uploads.async {
+    let parts = DispatchGroup()
+    uploads.async(group: parts) {}
+    parts.wait()
+  }
+}
+
 func startThread(_ body: @escaping @Sendable () -> Void) {
   var thread = pthread_t()
   let box = Unmanaged.passRetained(ThreadBody(body))
@@ -337,6 +347,7 @@ func printLine(_ text: String) {
     case "blocked-by-item": blocked { DispatchWorkItem {}.wait() }
     case "deadlock-of-sync": deadlockOfSync()
     case "forgotten-leave": forgottenLeave()
+    case "work-behind-wait": waitForWorkBehind()
     case "thousand-threads": thousandThreads()
     case "crowd": crowd()
     case "exhausted-pool": exhaustedPool()
@@ -347,6 +358,7 @@ func printLine(_ text: String) {
     case "wait-on-main-thread": waitOnMainThread()
     case "locked-item": lockedItem()
     case "undrained-main-queue": undrainedMainQueue()
+    case "main-queue-behind-wait": waitOnMainThreadForMainQueue()
     case "drained-main-queue": drainedMainQueue()
     case "deadlock-behind-target": deadlockBehindTarget()
     case "closed-descriptors":

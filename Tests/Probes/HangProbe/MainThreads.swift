@@ -38,7 +38,16 @@ func undrainedMainQueue() {
   healthy()
 }
 
-/// The same program drains its main queue.
+/// The main thread waits for what an item of the main queue would signal.
+func waitOnMainThreadForMainQueue() -> Never {
+  let done = DispatchSemaphore(value: 0)
+  DispatchQueue.main.async { done.signal() }
+  _ = write(STDOUT_FILENO, "ready\n", 6)
+  done.wait()
+  exit(70)
+}
+
+/// The program of undrainedMainQueue() drains its main queue.
 func drainedMainQueue() -> Never {
   DispatchQueue.main.async {
     healthy()
