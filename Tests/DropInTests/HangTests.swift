@@ -56,52 +56,103 @@ private final class HangingClient {
     }
     return result
   }
+
+  /// Dumps once all threads of the program are asleep in the kernel, and are so afterwards.
+  func dumpAsleep() -> ChildResult? {
+    for _ in 0..<deadlineSeconds * 20 {
+      let wereAsleep = areAllAsleep
+      let result = dumped("\(process)")
+      if wereAsleep && areAllAsleep { return result }
+      usleep(50_000)
+    }
+    return nil
+  }
+
+  /// proc_pid_status(5).
+  private var areAllAsleep: Bool {
+    let states = runChild(["sh", "-c", "cat /proc/\(process)/task/*/status"]).lines
+      .filter { $0.hasPrefix("State:") }
+    return !states.isEmpty && states.allSatisfy { $0.hasPrefix("State:\tS") }
+  }
 }
 
-/// With clang, because a work item of C is a block.
-private func hangs() throws -> Client { try Client(c: "Hangs.c", compiler: "clang") }
+/// A program that uses queues as its language does, with all scenes.
+enum HangLanguage: CaseIterable {
+  case c, swift
+
+  func built() throws -> Client {
+    switch self {
+    // With clang, because a work item of C is a block.
+    case .c: try Client(c: "Hangs.c", compiler: "clang")
+    case .swift: try Client(swift: "Hangs.swift")
+    }
+  }
+}
 
 private func dumped(_ target: String) -> ChildResult {
   runChild(["\(buildFolder)/grandcentral", "dump", target, "--stuck-after", "0"])
 }
 
-private func expect(_ line: String, _ scene: String, _ result: ChildResult) {
-  #expect(result.output.hasPrefix(line), "\(result)")
-  #expect(result.status == (scene == "healthy" ? 0 : 1))
+private func expect(_ line: String, _ scene: String, _ result: ChildResult?) {
+  #expect(result?.output.hasPrefix(line) == true, "\(scene): \(String(describing: result))")
+  #expect(result?.status == (scene == "healthy" ? 0 : 1), "\(scene)")
 }
 
 /// The command on programs that hang on the drop-in library, without having been recompiled.
 @Suite("grandcentral on the drop-in library") struct HangTests {
-  @Test(arguments: scenes)
-  func `names the hang of a C program first, also when it is stopped`(
-    _ scene: String, _ line: String
-  ) throws {
-    let program = try HangingClient(try hangs(), scene)
-    expect(line, scene, program.dump(until: line))
-    kill(program.process, SIGSTOP)
-    expect(line, scene, program.dump(until: line))
+  @Test(arguments: HangLanguage.allCases)
+  func `names each hang of a running program first`(_ language: HangLanguage) throws {
+    let client = try language.built()
+    for (scene, line) in scenes {
+      expect(line, scene, try HangingClient(client, scene).dump(until: line))
+    }
   }
 
-  @Test(arguments: scenes.filter { $0.0 != "healthy" && $0.0 != "leave" })
-  func `names the hang of a C program that was killed`(_ scene: String, _ line: String) throws {
-    let folder = "/dev/shm/grandcentral-test-dropin-\(getpid())-\(scene)"
-    defer { rmdir(folder) }
-    let path: String
-    do {
-      let program = try HangingClient(
-        try hangs(), scene,
-        environment: ["GRANDCENTRAL_BLACKBOX=\(folder)"])
-      _ = program.dump(until: line)
-      path = "\(folder)/grandcentral-\(program.process)"
+  @Test(arguments: HangLanguage.allCases)
+  func `names each hang first while all threads of the program are asleep`(
+    _ language: HangLanguage
+  ) throws {
+    let client = try language.built()
+    for (scene, line) in scenes {
+      let hanging = try HangingClient(client, scene)
+      _ = hanging.dump(until: line)
+      expect(line, scene, hanging.dumpAsleep())
     }
-    defer { unlink(path) }
-    let result = dumped(path)
-    // Whether a thread slept in the kernel is not known any more.
-    if scene == "explosion" || scene == "deadlock" || scene == "resume" || scene == "group" {
-      expect(line, scene, result)
-    } else {
-      #expect(result.status == 1, "\(result)")
+  }
+
+  @Test(arguments: HangLanguage.allCases)
+  func `names each hang of a stopped program first`(_ language: HangLanguage) throws {
+    let client = try language.built()
+    for (scene, line) in scenes {
+      let hanging = try HangingClient(client, scene)
+      _ = hanging.dump(until: line)
+      kill(hanging.process, SIGSTOP)
+      expect(line, scene, hanging.dump(until: line))
     }
+  }
+
+  @Test(arguments: HangLanguage.allCases)
+  func `names each hang of a killed program first`(_ language: HangLanguage) throws {
+    let client = try language.built()
+    let folder = "/dev/shm/grandcentral-test-dropin-\(getpid())-\(language)"
+    defer { removeTree(folder) }
+    for (scene, line) in scenes {
+      let path: String
+      do {
+        let hanging = try HangingClient(
+          client, scene, environment: ["GRANDCENTRAL_BLACKBOX=\(folder)"])
+        _ = hanging.dump(until: line)
+        path = "\(folder)/grandcentral-\(hanging.process)"
+      }
+      expect(line, scene, dumped(path))
+    }
+  }
+
+  @Test func `names a deadlock through dispatch_once`() throws {
+    let hanging = try HangingClient(try HangLanguage.c.built(), "once")
+    let result = hanging.dump(until: "Deadlock: 2 threads wait for each other.")
+    expect("Deadlock: 2 threads wait for each other.", "once", result)
+    #expect(result.output.contains(/waits for dispatch_once for \S+ m?s, held by thread/))
   }
 
   @Test(arguments: [
@@ -125,7 +176,7 @@ private func expect(_ line: String, _ scene: String, _ result: ChildResult) {
     ("resume", "Forgotten resume: queue 'first' is suspended since"),
   ])
   func `lets a C program print its own dump`(_ scene: String, _ line: String) throws {
-    let client = try hangs()
+    let client = try HangLanguage.c.built()
     let result = try client.runOnOurs(
       [scene, "until-dumped"], environment: ["GRANDCENTRAL_DUMP_AFTER": "0.2"])
     #expect(result.errors.contains(" is stuck.\n\(line)"), "\(result)")

@@ -50,6 +50,21 @@ static void deadlock(void) {
 static void deadlock(void) { _exit(64); }
 #endif
 
+// The function of dispatch_once waits for a queue, whose item waits for that function.
+static dispatch_once_t once;
+static void once_in_first(void *context) {
+  dispatch_semaphore_signal(begun);
+  dispatch_semaphore_wait(never, DISPATCH_TIME_FOREVER);
+  dispatch_once_f(&once, context, nothing);
+}
+static void set_up(void *context) {
+  dispatch_async_f(first, context, once_in_first);
+  dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
+  dispatch_semaphore_signal(never);
+  dispatch_sync_f(first, context, nothing);
+}
+static void run_once(void *context) { dispatch_once_f(&once, context, set_up); }
+
 // Grand Central's own function, which no other library has.
 extern void *grandcentral_when_stuck_f(
     uint64_t interval, void *context, void (*function)(void *context, void *snapshot))
@@ -87,6 +102,8 @@ int main(int count, char **arguments) {
   } else if (strcmp(scene, "leave") == 0) {
     dispatch_group_enter(group);
     dispatch_async_f(second, NULL, wait_for_group);
+  } else if (strcmp(scene, "once") == 0) {
+    dispatch_async_f(second, NULL, run_once);
   } else if (strcmp(scene, "healthy") == 0) {
     for (int item = 0; item < 80; item++) dispatch_group_async_f(group, second, NULL, nothing);
     dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
