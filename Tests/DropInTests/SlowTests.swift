@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [[], ["item"]])
   func `names the closure of Swift, not the thunk that calls it`(arguments: [String]) throws {
     let client = try Client(swift: "SlowClosures.swift")
-    let path = "/tmp/grandcentral-test-\(getpid())-slow-closures.gcrecord"
+    let path = "/tmp/grandcentral-test-\(getpid())-slow-closures\(arguments.count).gcrecord"
     defer { unlink(path) }
     #expect(try recorded(client, arguments, to: path, options: []) == "done\n")
     let result = runChild(["\(buildFolder)/grandcentral", "report", path])
