@@ -108,7 +108,9 @@ def check_search(page, recording):
     names = page.evaluate("queueName(data.queue[view.selected])"
                           " + threadName(data.thread[view.selected])")
     expect("service.log" in names, "Enter selects an item that matches")
-    while page.evaluate("queueName(data.queue[view.selected])") != "service.log":
+    # Not an event of the timer, which no item submits.
+    while page.evaluate("queueName(data.queue[view.selected]) !== 'service.log'"
+                        " || !(originOf(view.selected)?.inside >= 0)"):
         page.key("n")
     first = page.evaluate("view.selected")
     page.key("n")
@@ -308,8 +310,8 @@ def check_perfetto(recording):
         return
     flows, items, errors, wrong, open_ends = map(json.loads, asked.stdout.splitlines())
     expect(items == [[recording.items]], f"{items} slices for {recording.items} items")
-    # The board is made after the first submission of a program.
-    expect(flows[0][0] in (recording.items, recording.items - 1), f"{flows} flows")
+    # The board is made after the first submission; other threads may submit meanwhile.
+    expect(recording.items - 8 <= flows[0][0] <= recording.items, f"{flows} flows")
     expect(errors == [], f"errors in Perfetto: {errors}")
     expect(wrong == [[0]], f"{wrong} flows from no submission, or back in time")
     expect(open_ends == [[0]], f"{open_ends} slices without an end")
