@@ -22,12 +22,14 @@
 //   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
 //   workers for items   while as many items as the width are overdue and none was taken. The policy
 //                       cannot tell an endless item from a long one. So a few items get threads
-//                       soon, and more only as fast as items of one CPU second would end.
+//                       soon, and more only as fast as items of one CPU second would end: slowly,
+//                       but up to `maxThreads`.
 //
 // The thread limits are `softThreads` for items and `softThreadsForLanes` while lanes wait; the
 // number of threads grows as fast as workers rest or are overdue. It grows further, up to
 // `maxThreads`, only after nothing at all was taken for a while: for lanes whatever the workers
-// do, for items only if all workers rest. Then items probably wait for queued ones.
+// do, for items if all workers rest, since items then probably wait for queued ones, or if as many
+// as the width are overdue, as above.
 
 struct GrowthPolicy {
   /// Every number of the policy. Times are in nanoseconds; a look is nominally one millisecond.
@@ -248,19 +250,21 @@ struct GrowthPolicy {
   }
 
   private func itemsToSend(_ waiting: Waiting, _ books: Books) -> Int {
-    guard let untaken = waiting.itemsUntaken, look.itemsHeld < limits.softThreads else { return 0 }
-    if look.itemsAtWork < books.width { return untaken >= thresholds.itemPatience ? 1 : 0 }
-    guard look.overdueItems >= books.width, untaken >= likelyEnd else { return 0 }
+    guard let untaken = waiting.itemsUntaken else { return 0 }
     let held = look.itemsHeld
-    let areFew = held < fewItems
+    if look.itemsAtWork < books.width && held < limits.softThreads {
+      return untaken >= thresholds.itemPatience ? 1 : 0
+    }
+    guard look.overdueItems >= books.width, untaken >= likelyEnd else { return 0 }
+    let few = min(fewItems, limits.softThreads)
+    let areFew = held < few
     let patience =
       areFew
       ? thresholds.fewUntaken
       : thresholds.manyUntaken * UInt64(look.itemsAtWork + look.overdueItems) / UInt64(books.width)
     guard untaken >= patience else { return 0 }
     let more = held / (areFew ? thresholds.fewGrowth : thresholds.manyGrowth)
-    let limit = areFew ? min(fewItems, limits.softThreads) : limits.softThreads
-    return min(max(1, more), limit - held)
+    return min(max(1, more), (areFew ? few : limits.maxThreads) - held)
   }
 
   private mutating func growThreads(_ books: Books, allowance: Int) {

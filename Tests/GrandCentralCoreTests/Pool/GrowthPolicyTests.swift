@@ -191,13 +191,16 @@ private func sleepers(
     ? nil : "\(machine.ended) of \(naps) with \(machine.maxThreadsSeen) threads"
 }
 
-/// Endless items have at most the soft limit of threads, endless lanes at most the total limit.
-/// Lanes that end have at most four times the soft limit.
+/// Endless items have at most the soft limit of threads for as long as items of a CPU second would
+/// take to end, and then more; endless lanes have at most the total limit. Lanes that end have at
+/// most four times the soft limit.
 private func limits(_ rules: GrowthPolicy.Thresholds) -> String? {
   var items = GrowthSimulation(softThreads: 8, thresholds: rules)
   items.submit(30, Script(.items, .compute(milliseconds: 1e9)))
   items.run(milliseconds: 4000)
   if items.maxThreadsSeen > 8 { return "\(items.maxThreadsSeen) threads for items" }
+  items.run(milliseconds: 60_000) { $0.begunCount == 30 }
+  if items.begunCount < 30 { return "\(items.begunCount) of 30 items" }
   var lanes = GrowthSimulation(softThreads: 8, thresholds: rules)
   lanes.submit(40, Script(.lanes, .compute(milliseconds: 1e9)))
   lanes.run(milliseconds: 6000) { $0.begunCount == 40 }
@@ -266,6 +269,9 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
       $0.fewUntaken = $0.overdueItem
     },
     BrokenRule("more than a few endless items stay", breaks: .itemBehindManyEndlessItems) {
+      $0.manyUntaken = .max / 100
+    },
+    BrokenRule("endless items end at the soft limit", breaks: .limitsHold) {
       $0.manyUntaken = .max / 100
     },
     BrokenRule("any number of items are few", breaks: .alsoBesideAnEndlessOne) {
