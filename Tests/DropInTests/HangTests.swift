@@ -20,20 +20,27 @@ private final class HangingClient {
   let process: pid_t
   private let input: Int32
   private let output: Int32
+  private let errors: Int32
 
   init(_ client: Client, _ scene: String, environment: [String] = []) throws {
     var input: [Int32] = [0, 0]
     var output: [Int32] = [0, 0]
+    var errors: [Int32] = [0, 0]
     _ = pipe(&input)
     _ = pipe(&output)
-    for descriptor in [input[1], output[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    _ = pipe(&errors)
+    for descriptor in [input[1], output[0], errors[0]] {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
     process = startChild(
       ["env", "LD_LIBRARY_PATH=\(try DropIn.folder())"] + environment + [client.path, scene],
-      input: input[0], output: output[1])
+      input: input[0], output: output[1], errors: errors[1])
     close(input[0])
     close(output[1])
+    close(errors[1])
     self.input = input[1]
     self.output = output[0]
+    self.errors = errors[0]
     var ready: [UInt8] = [0, 0, 0, 0, 0, 0]
     #expect(read(self.output, &ready, 6) == 6)
   }
@@ -44,6 +51,22 @@ private final class HangingClient {
     _ = waitFor(process)
     close(input)
     close(output)
+    close(errors)
+  }
+
+  /// Reads the program's errors until they contain `text`, for as long as a test may wait.
+  func errors(until text: String) -> String {
+    var read: [UInt8] = []
+    var next = [UInt8](repeating: 0, count: 4096)
+    var descriptor = pollfd(fd: errors, events: Int16(POLLIN), revents: 0)
+    while !String(decoding: read, as: UTF8.self).contains(text),
+      poll(&descriptor, 1, Int32(deadlineSeconds) * 1_000) > 0
+    {
+      let count = Glibc.read(errors, &next, next.count)
+      if count <= 0 { break }
+      read += next[..<count]
+    }
+    return String(decoding: read, as: UTF8.self)
   }
 
   /// Dumps until the first line begins with `line`: the program's threads get to their waits soon
@@ -176,9 +199,10 @@ private func expect(_ line: String, _ scene: String, _ result: ChildResult?) {
     ("resume", "Forgotten resume: queue 'first' is suspended since"),
   ])
   func `lets a C program print its own dump`(_ scene: String, _ line: String) throws {
-    let client = try HangLanguage.c.built()
-    let result = try client.runOnOurs(
-      [scene, "until-dumped"], environment: ["GRANDCENTRAL_DUMP_AFTER": "0.2"])
-    #expect(result.errors.contains(" is stuck.\n\(line)"), "\(result)")
+    let program = try HangingClient(
+      try HangLanguage.c.built(), scene, environment: ["GRANDCENTRAL_DUMP_AFTER=0.2"])
+    let expected = " is stuck.\n\(line)"
+    let errors = program.errors(until: expected)
+    #expect(errors.contains(expected), "\(errors)")
   }
 }

@@ -87,16 +87,17 @@ public func runChild(
   return collect(process, output: output.read, errors: errors.read, seconds: seconds)
 }
 
-/// Starts a program with no signal blocked, which reads `input` and writes to `output`. The caller
-/// must wait for it.
+/// Starts a program with no signal blocked, which reads `input` and writes to `output` and
+/// `errors`. The caller must wait for it.
 public func startChild(
-  _ arguments: [String], input: Int32? = nil, output: Int32? = nil
+  _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil
 ) -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
   if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
   if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+  if let errors { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
   var attributes = posix_spawnattr_t()
   posix_spawnattr_init(&attributes)
   defer { posix_spawnattr_destroy(&attributes) }
