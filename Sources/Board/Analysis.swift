@@ -271,52 +271,62 @@ package struct Analysis {
     let end = snapshot.threads[index]
     let longest = paths.max { $0.count < $1.count } ?? []
     let waiter = snapshot.threads[longest[max(0, longest.count - 2)]]
-    let isOnce = waiter.wait == .once
-    let queue = isOnce ? "dispatch_once" : label(waiter.awaitedQueue)
     let count = paths.count
     if end.activity == .waiting {
       let kind: Finding.Kind = end.wait == .queue ? .stuckQueue : .suspectedDeadlock
       guard isOld(end) else { return nil }
       if kind == .suspectedDeadlock {
+        let queue: String? = waiter.wait == .once ? nil : label(waiter.awaitedQueue)
+        let item = queue.map { "queue '\($0)', whose item" } ?? "dispatch_once, whose function"
+        let work = queue.map { "work on '\($0)', or by " } ?? ""
         return Finding(
-          kind: kind, subject: queue,
-          headline: "Suspected deadlock: \(Self.threads(count, "wait")) for "
-            + (isOnce ? "dispatch_once, whose function" : "queue '\(queue)', whose item")
-            + " \(doing(end)).",
+          kind: kind, subject: subject(of: waiter),
+          headline: "Suspected deadlock: \(Self.threads(count, "wait")) for \(item) \(doing(end)).",
           details: links(longest, isClosed: false) + [
-            "If the wait ends by work on '\(queue)', or by one of these threads, it never ends."
+            "If the wait ends by \(work)one of these threads, it never ends."
           ])
       }
     } else if isAsleep(end.id) == false {
       return nil
     }
     return Finding(
-      kind: .stuckQueue, subject: queue,
-      headline: (isOnce
-        ? "dispatch_once is stuck in its function" : "Queue '\(queue)' is stuck behind one item")
-        + ": \(Self.threads(count, "wait")) for it.",
+      kind: .stuckQueue, subject: subject(of: waiter), headline: stuckHeadline(waiter, count),
       details: links(longest, isClosed: false))
   }
 
-  /// Queues whose holder has no record: a thread that entered by an idle sync().
+  /// What the waits for a queue, or for one word of dispatch_once, have in common.
+  private func subject(of waiter: ThreadRecord) -> String {
+    waiter.wait == .once ? "dispatch_once \(waiter.object)" : label(waiter.awaitedQueue)
+  }
+
+  private func stuckHeadline(_ waiter: ThreadRecord, _ count: Int) -> String {
+    let place =
+      waiter.wait == .once
+      ? "dispatch_once is stuck in its function"
+      : "Queue '\(label(waiter.awaitedQueue))' is stuck behind one item"
+    return "\(place): \(Self.threads(count, "wait")) for it."
+  }
+
+  /// Queues whose holder has no record, since it entered by an idle sync(), and functions of
+  /// dispatch_once whose thread has none.
   private func strayHolders() -> [Finding] {
-    var waiters: [UInt32: [ThreadRecord]] = [:]
+    // By the record of the queue, or the address of the word, which is greater.
+    var waiters: [UInt64: [ThreadRecord]] = [:]
     for index in waiting {
       let thread = snapshot.threads[index]
-      guard thread.wait == .queue, isOld(thread), ahead(of: index).isEmpty, thread.holder != 0,
-        indexOf[thread.holder] == nil,
+      let isOnce = thread.wait == .once
+      guard isOnce || thread.wait == .queue, isOld(thread), ahead(of: index).isEmpty,
+        thread.holder != 0, indexOf[thread.holder] == nil,
         snapshot.queues[thread.awaitedQueue]?.suspendedSince ?? 0 == 0
       else { continue }
-      waiters[thread.awaitedQueue, default: []].append(thread)
+      waiters[isOnce ? thread.object : UInt64(thread.awaitedQueue), default: []].append(thread)
     }
-    return waiters.sorted { $0.key < $1.key }.compactMap { place, threads in
-      let holder = threads[0].holder
+    return waiters.sorted { $0.key < $1.key }.compactMap { _, threads in
+      let (first, holder) = (threads[0], threads[0].holder)
       if isAsleep(holder) == false { return nil }
       return Finding(
-        kind: .stuckQueue, subject: label(place),
-        headline:
-          "Queue '\(label(place))' is stuck behind one item: "
-          + "\(Self.threads(threads.count, "wait")) for it.",
+        kind: .stuckQueue, subject: subject(of: first),
+        headline: stuckHeadline(first, threads.count),
         details: threads.map {
           "\(describe($0)) \(doing($0))" + FindingWords.held(by: "thread \(holder)")
         })

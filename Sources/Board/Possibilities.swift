@@ -48,11 +48,7 @@ extension Analysis {
         return Possibility(
           headline: "Possibly stuck: the main queue has had work for \(since), and the main thread "
             + "waits for \(waitWords(main)).",
-          details: [
-            "\(describe(main)) \(doing(main))",
-            "If the wait ends by work on the main queue, it never ends: use notify() or a "
-              + "completion handler, and let the main thread call dispatchMain().",
-          ])
+          details: ["\(describe(main)) \(doing(main))"] + Self.replacement(of: main.wait))
       }
       return Possibility(
         headline: "Possibly stuck: the main queue has had work for \(since), and nothing drains "
@@ -65,16 +61,30 @@ extension Analysis {
     }
   }
 
-  /// Where to look if no queue has had work for as long as a wait must last to be reported. Queues
-  /// do not show what is missing there.
-  package var idleWords: [String] {
-    guard isQuiet, snapshot.threads.allSatisfy({ $0.activity == .idle || $0.isOutside }) else {
-      return []
+  /// What to do instead of a wait of the main thread, while the main queue has work.
+  private static func replacement(of wait: BoardWaitKind) -> [String] {
+    switch wait {
+    case .group, .semaphore, .workItem:
+      [
+        "If the wait ends by work on the main queue, it never ends: use notify() or a completion "
+          + "handler, and let the main thread call dispatchMain()."
+      ]
+    // Neither replaces these.
+    case .queue, .loop, .once, .file, .none: []
     }
+  }
+
+  /// Where to look if the board has shown no work for as long as a wait must last to be reported.
+  /// Queues do not show what is missing there.
+  package var idleWords: [String] {
+    guard isQuiet, snapshot.threads.allSatisfy({ $0.activity == .idle || $0.isOutside }),
+      !snapshot.queues.values.contains(where: \.hasWaitingWork)
+    else { return [] }
     // Without a worker, which may have ended, since when is not known.
     let time = snapshot.threads.filter { $0.activity == .idle }.map { age($0.since) }.min()
+    let shown = time.map { "has shown no work for \(duration($0))" } ?? "shows no work"
     return [
-      "No queue has \(time.map { "had work for \(duration($0))" } ?? "work"), and no thread waits.",
+      "The board \(shown), and no thread waits.",
       "If the program should be doing something, look for what would submit it: a leave() before a "
         + "notify(), a completion handler, an event, the resume of a task's continuation.",
     ]
@@ -132,8 +142,17 @@ extension Analysis {
 }
 
 extension ThreadRecord {
-  /// Whether the thread runs code of the program that no queue knows of.
-  fileprivate var isOutside: Bool { activity == .running && queue == 0 }
+  /// Whether the thread runs code of the program that no queue knows of. A worker without a queue
+  /// may run an item of a global queue.
+  fileprivate var isOutside: Bool { activity == .running && queue == 0 && !isWorker }
+}
+
+extension QueueRecord {
+  /// Whether the board shows work that no thread has begun. The count of a suspended queue's items
+  /// stays on the board after the resume.
+  fileprivate var hasWaitingWork: Bool {
+    undrainedSince != 0 || suspendedSince != 0 && queuedSuspended > 0
+  }
 }
 
 extension Analysis {

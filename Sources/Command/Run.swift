@@ -126,7 +126,8 @@ struct Run {
       let now = Clock.monotonicNanoseconds()
       if now >= dumpAt {
         dumpAt = .max
-        let dumps = child.dumps(stuckAfter: stuckAfter)
+        // As `dump` by itself: who asks for it after seconds does not mean waits of half a minute.
+        let dumps = child.dumps(stuckAfter: min(stuckAfter, 5_000_000_000))
         show(dumps, "still runs after \(options.dumpAfter ?? 0) s")
         if dumps.isEmpty {
           printError(

@@ -73,6 +73,14 @@ func contents(_ path: String) -> [UInt8] {
   return Array(bytes.prefix(max(0, count)))
 }
 
+/// Writes the bytes over a file, and returns what the verbs that read recordings say of it.
+private func readings(of bytes: [UInt8], at path: String) -> [ChildResult] {
+  let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+  #expect(write(file, bytes, bytes.count) == bytes.count)
+  close(file)
+  return [["report", path], ["timeline", path, "-o", "/dev/null"]].map { runChild([command] + $0) }
+}
+
 @Suite("grandcentral record") struct RecordTests {
   @Test func `shows each item once, on its queue`() throws {
     let path = recordCount(5000)
@@ -181,15 +189,22 @@ func contents(_ path: String) -> [UInt8] {
       bytes[digit] = UInt8(ascii: "0") + UInt8(format)
       #expect(try Recording(bytes, path: path).items.count == items)
     }
-    bytes[digit] = UInt8(ascii: "0") + UInt8(RecordingFile.format) + 1
-    let file = open(path, O_WRONLY | O_CLOEXEC)
-    #expect(write(file, bytes, bytes.count) == bytes.count)
-    close(file)
-    for arguments in [["report", path], ["timeline", path, "-o", "/dev/null"]] {
-      let result = runChild([command] + arguments)
-      #expect(result.status == 2 && result.output.isEmpty, "\(result)")
-      #expect(result.errors.contains("newer release: it has format"), "\(result)")
-      #expect(result.errors.contains("reads formats 1 to \(RecordingFile.format)"), "\(result)")
+    // The digit of format 10 is ":".
+    for format in [RecordingFile.format + 1, 10] {
+      bytes[digit] = UInt8(ascii: "0") + UInt8(format)
+      for result in readings(of: bytes, at: path) {
+        #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+        #expect(result.errors.contains("newer release: it has format \(format),"), "\(result)")
+        #expect(result.errors.contains("reads formats 1 to \(RecordingFile.format)"), "\(result)")
+      }
+    }
+    // No format has the number 0. A file of seven bytes ends before the number.
+    bytes[digit] = UInt8(ascii: "0")
+    for other in [bytes, Array(bytes.prefix(digit))] {
+      for result in readings(of: other, at: path) {
+        #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+        #expect(result.errors.contains("is no recording: its first bytes are wrong"), "\(result)")
+      }
     }
   }
 

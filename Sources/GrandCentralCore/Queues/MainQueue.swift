@@ -104,7 +104,10 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     // relaxed: publishes and reads nothing else. If the transition is refused, the caller makes
     // another pass.
     guard signal.transition(.relaxed, to: { $0.fellAsleep() }) else { return }
+    let thread = currentThread()
+    BlackBox.noteIdle(thread)
     _ = futexWait(signal, while: MainSignal.asleep.rawValue)
+    BlackBox.noteAwake(thread)
   }
 
   /// Returns a non-blocking eventfd(2) that becomes readable when work comes to the main queue; the
@@ -172,6 +175,7 @@ public enum MainQueueRunLoop {
   public static func drain() {
     require(
       ThreadRegistry.isMainThread, "The main queue can be drained on the main thread only.")
-    Runtime.shared.main.drainOnce()
+    // The run loop may sleep next, which is no item of the main queue.
+    if Runtime.shared.main.drainOnce() { BlackBox.noteNoQueue(on: currentThread()) }
   }
 }

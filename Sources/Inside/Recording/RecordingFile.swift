@@ -1,7 +1,8 @@
-// The file of a recording: eight bytes of mark with the number of the format, then blocks of type,
-// length, contents. A block depends on no other, so a file that is cut off keeps all but its last
-// block. The number changes when an older release would misread what is new; it would skip a block
-// of a new type, and numbers behind those that it knows.
+// The file of a recording: eight bytes of mark, of which the last is "0" plus the number of the
+// format, so ":" is format 10; then blocks of type, length, contents. A block depends on no other,
+// so a file that is cut off keeps all but its last block. The number changes when an older release
+// would misread what is new; it would skip a block of a new type, and numbers behind those that it
+// knows.
 //   1        items, waits, queues
 //   2        stacks and origins, too
 //   3        a code with the detail `capturedCode` belongs to the code before it
@@ -27,8 +28,9 @@ package enum RecordingFile {
   /// The format of a file; `nil`: it is no recording.
   static func format(of bytes: [UInt8]) -> Int? {
     guard bytes.starts(with: name), bytes.count >= mark.count else { return nil }
-    let digit = bytes[name.count]
-    return UInt8(ascii: "1")...UInt8(ascii: "9") ~= digit ? Int(digit - UInt8(ascii: "0")) : nil
+    // Any byte from "1" on is a number, so a newer file is not mistaken for another kind of file.
+    let number = Int(bytes[name.count]) - Int(UInt8(ascii: "0"))
+    return number > 0 ? number : nil
   }
 
   enum Block: UInt8 {

@@ -291,6 +291,16 @@ func idle() {
   group.wait()
 }
 
+/// An item of a global queue sleeps in the kernel, and no thread waits.
+func blockedOnGlobalQueue() {
+  let begun = DispatchSemaphore(value: 0)
+  DispatchQueue.global().async {
+    begun.signal()
+    while true { pause() }
+  }
+  begun.wait()
+}
+
 /// Looks at the process itself, in the way that the second argument names.
 func lookAtItself(_ way: String?) {
   switch way {
@@ -340,6 +350,7 @@ func printLine(_ text: String) {
     switch CommandLine.arguments.dropFirst().first {
     case "deadlock": deadlock()
     case "blocked": blocked()
+    case "blocked-on-global-queue": blockedOnGlobalQueue()
     case "blocked-by-group": blockedByGroup()
     case "explosion": explosion()
     case "forgotten-resume": forgottenResume()
