@@ -45,13 +45,25 @@ static void run_exit_entries(void *list) {
   }
 }
 
-// Runs once, before the engine has a thread.
 static void make_exit_key(void) {
-  gc_stay_loaded();
   exit_key_error = pthread_key_create(&exit_key, run_exit_entries);
 }
 
+// Not inside pthread_once(3): gc_stay_loaded() waits for the loader's lock, which a thread holds
+// while dlopen(3) runs a library's constructors. A constructor that uses a queue would wait in
+// pthread_once(3) for the thread that waits for the lock. Here several threads may make the same
+// call, and none waits for another. A thread comes here before it takes a lock of the engine or
+// starts a worker, so it holds no lock of the engine, and a worker makes no call.
+static void stay_loaded_once(void) {
+  static bool is_done;
+  // acquire: pairs with the release below, so a thread that skips the call finds the image kept.
+  if (__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) return;
+  gc_stay_loaded();
+  __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
+}
+
 int gc_thread_at_exit(void *value, void (*destructor)(void *)) {
+  stay_loaded_once();
   pthread_once(&exit_once, make_exit_key);
   if (exit_key_error) return exit_key_error;
   struct exit_entry *entry = malloc(sizeof *entry);

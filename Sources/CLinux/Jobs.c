@@ -13,7 +13,8 @@
 #define SWIFT __attribute__((swiftcall))
 
 // Weak: the linker finds them in a program that contains the runtime, and the loader where the
-// runtime is loaded with the program. found() looks for a runtime that was loaded later.
+// runtime is loaded with the program. found() looks for a runtime that was loaded later: it waits
+// for the loader's lock, see gc_find_program_functions().
 extern SWIFT void swift_task_enqueueOnDispatchQueue(void *job, void *queue) __attribute__((weak));
 extern void *swift_task_enqueueGlobal_hook __attribute__((weak));
 
@@ -26,7 +27,8 @@ extern SWIFT executor default_executor(void)
     __asm__("$sScTss5NeverORszABRs_rlE15defaultExecutorSch_pvgZ") __attribute__((weak));
 
 static void *found(void *linked, const char *name) {
-  if (linked) return linked;
+  // Where a runtime is linked, there is no other to search: an older one lacks some symbols.
+  if (linked || swift_task_enqueueOnDispatchQueue) return linked;
   void *runtime = gc_concurrency_library();
   return runtime ? dlsym(runtime, name) : NULL;
 }
@@ -98,8 +100,10 @@ bool gc_probe_jobs(bool searches) {
   static job none = {.priority = 0x15};
   SWIFT void (*submit)(void *, void *) = &swift_task_enqueueOnDispatchQueue;
   if (searches) submit = found((void *)submit, "swift_task_enqueueOnDispatchQueue");
-  if (submit) submit(&none, gc_job_probe_queue());
-  return submit != NULL;
+  if (!submit) return false;
+  gc_find_program_functions();
+  submit(&none, gc_job_probe_queue());
+  return true;
 }
 
 // MARK: The global executor

@@ -15,33 +15,53 @@ void *gc_concurrency_library(void) {
   return dlopen("libswift_Concurrency.so", RTLD_LAZY | RTLD_NOLOAD);
 }
 
-// A function of the runtime. `linked` comes last: in a drop-in library it is that library's own. In
-// a program that contains the runtime, the loader knows none, and the linked function is the
-// program's.
-static void *of_program(void *linked, const char *name) {
+#ifdef GRANDCENTRAL_CONTAINS_RUNTIME
+
+// What is linked here is the library's own runtime, which knows nothing of the program's objects.
+// Only the loader finds the program's. NULL: it finds none.
+static void *of_program(const char *name) {
   void *symbol = dlsym(RTLD_DEFAULT, name);
   if (symbol) return symbol;
   void *library = gc_concurrency_library();
-  if (library) symbol = dlsym(library, name);
-  return symbol ? symbol : linked;
+  return library ? dlsym(library, name) : NULL;
 }
 
-#define OF_PROGRAM(name) of_program((void *)&name, #name)
+#define OF_PROGRAM(name) of_program(#name)
+
+#else
+
+// The linked function is the program's: the linker found it in a program that contains the runtime,
+// and the loader elsewhere.
+#define OF_PROGRAM(name) ((void *)&name)
+
+#endif
+
+static SWIFT gc_type_name (*name_of)(const void *, bool);
+static void (*release)(void *);
+
+void gc_find_program_functions(void) {
+  // Also true if the functions were not found: the runtime of every object that comes here was
+  // loaded before the search.
+  static bool is_done;
+  // acquire: pairs with the release below, so the addresses are there.
+  if (__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) return;
+  SWIFT gc_type_name (*get)(const void *, bool) = OF_PROGRAM(swift_getTypeName);
+  void (*drop)(void *) = OF_PROGRAM(swift_release);
+  // relaxed: two threads store the same addresses.
+  __atomic_store_n(&name_of, get, __ATOMIC_RELAXED);
+  __atomic_store_n(&release, drop, __ATOMIC_RELAXED);
+  __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
+}
 
 gc_type_name gc_class_name(void *object) {
-  // relaxed, here and below: two threads store the same address.
-  static SWIFT gc_type_name (*known)(const void *, bool);
-  SWIFT gc_type_name (*get)(const void *, bool) = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (!get) {
-    get = OF_PROGRAM(swift_getTypeName);
-    if (!get) return (gc_type_name){0};
-    __atomic_store_n(&known, get, __ATOMIC_RELAXED);
-  }
+  gc_find_program_functions();
+  SWIFT gc_type_name (*get)(const void *, bool) = __atomic_load_n(&name_of, __ATOMIC_RELAXED);
   // An object of Swift begins with its class.
-  return get(*(void **)object, true);
+  return get ? get(*(void **)object, true) : (gc_type_name){0};
 }
 
 void gc_release_of_program(void *object) {
-  void (*release)(void *) = OF_PROGRAM(swift_release);
-  if (release) release(object);
+  gc_find_program_functions();
+  void (*drop)(void *) = __atomic_load_n(&release, __ATOMIC_RELAXED);
+  if (drop) drop(object);
 }

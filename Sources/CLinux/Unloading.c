@@ -30,6 +30,8 @@ static int find_name(struct dl_phdr_info *image, size_t size, void *name) {
   return 0;
 }
 
+// Any number of calls has the effect of one. Waits for the loader's lock, which a thread holds
+// while dlopen(3) runs a library's constructors: the caller must hold nothing that others wait for.
 void gc_stay_loaded(void) {
   const char *name = NULL;
   dl_iterate_phdr(find_name, &name);

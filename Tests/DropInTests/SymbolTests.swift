@@ -108,7 +108,9 @@ import Testing
       guard fields.count >= 8, fields[6] == "UND" else { continue }
       isWeak[fields[7]] = fields[4] == "WEAK"
     }
-    #expect(isWeak["malloc@GLIBC_2.2.5"] == false || isWeak["malloc"] == false)
+    // The version differs between architectures.
+    let malloc = isWeak.first { $0.key == "malloc" || $0.key.hasPrefix("malloc@") }
+    #expect(malloc?.value == false)
     for (name, isWeak) in isWeak where name.contains("swift") || name.hasPrefix("$s") {
       #expect(isWeak, "\(name)")
     }

@@ -126,7 +126,7 @@ if ((${#archives[@]} > 0)); then
   # What reflection finds by its section is in use. What a program links with copies of variables
   # must be bound when it starts, so not -Bsymbolic. The functions that every program calls lie side
   # by side, in few pages; the file may name some that are gone.
-  link+=(--gc-sections -z nostart-stop-gc --as-needed
+  link+=(--build-id=sha1 --wrap=_ZN5swift7runtime11environment10initializeEPv --gc-sections -z nostart-stop-gc --as-needed
     "--symbol-ordering-file=$order" --no-warn-symbol-ordering)
 fi
 options=()
@@ -136,9 +136,13 @@ made=$scratch/libdispatch.so
 if ((${#archives[@]} > 0)); then
   "${compile[@]}" -c -o "$scratch/module.o"
   # In place of parts of the runtime that act when they are loaded: one reads the program's
-  # arguments from /proc, one handles crashes. A Swift program has the handler already.
+  # arguments from /proc, one handles crashes, one reads SWIFT_ variables and warns of unknown ones
+  # on standard error. A Swift program has the handler and the warnings already. The runtime
+  # reads the handler's settings, a private struct of 88 bytes with pointers in Swift 6.3. The zeros
+  # say that the handler is off; they are aligned for pointers and leave room for a larger struct.
   "$clang" -c -O2 -fPIC -x c - -o "$scratch/unused.o" <<'C'
-int _swift_backtraceSettings[22];
+long long _swift_backtraceSettings[64];
+void __wrap__ZN5swift7runtime11environment10initializeEPv(void *context) {}
 int _swift_backtrace_isThunkFunction(const char *name) { return 0; }
 void *_swift_stdlib_getUnsafeArgvArgc(int *count) { *count = 0; return 0; }
 void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count) {}

@@ -47,6 +47,7 @@ uint8_t gc_job_priority(const void *_Nonnull job);
 // Lets the runtime submit a job that does not exist to gc_job_probe_queue(), which is no queue. It
 // calls dispatch_async_f() or dispatch_async_swift_job() at once. False: there is no runtime.
 // `searches`: also looks for a runtime that dlopen(3) has loaded, in the folders of libraries.
+// Where there is a runtime, this also finds the functions of it that later calls need.
 bool gc_probe_jobs(bool searches);
 void *_Nonnull gc_job_probe_queue(void);
 
