@@ -57,8 +57,8 @@ struct GrowthPolicy {
     /// grows slowly for items.
     var fewItems = 24
     /// While as many items as the width are overdue: how long no item is taken before workers come
-    /// for 1/fewGrowth or 1/manyGrowth as many as are held. With many held, the time is CPU time of
-    /// each: items that end do so before, however many share the CPUs.
+    /// for 1/fewGrowth as many as are held, or 1/manyGrowth as many as compute. With many held, the
+    /// time is CPU time of each: items that end do so before, however many share the CPUs.
     var fewUntaken: UInt64 = 12_000_000
     var fewGrowth = 2
     var manyUntaken: UInt64 = 1_000_000_000
@@ -257,14 +257,18 @@ struct GrowthPolicy {
     }
     guard look.overdueItems >= books.width, untaken >= likelyEnd else { return 0 }
     let few = min(fewItems, limits.softThreads)
-    let areFew = held < few
-    let patience =
-      areFew
-      ? thresholds.fewUntaken
-      : thresholds.manyUntaken * UInt64(look.itemsAtWork + look.overdueItems) / UInt64(books.width)
-    guard untaken >= patience else { return 0 }
-    let more = held / (areFew ? thresholds.fewGrowth : thresholds.manyGrowth)
-    return min(max(1, more), (areFew ? few : limits.maxThreads) - held)
+    if held < few {
+      guard untaken >= thresholds.fewUntaken else { return 0 }
+      return min(max(1, held / thresholds.fewGrowth), few - held)
+    }
+    // Items that compute. Those that sleep need no CPU time to end, so they do not count here.
+    let computing = look.itemsAtWork + look.overdueItems
+    guard untaken >= thresholds.manyUntaken * UInt64(computing) / UInt64(books.width) else {
+      return 0
+    }
+    // External workers hold items, too, and are beyond the limit of threads.
+    let left = max(0, limits.maxThreads - held)
+    return min(max(1, computing / thresholds.manyGrowth), left)
   }
 
   private mutating func growThreads(_ books: Books, allowance: Int) {

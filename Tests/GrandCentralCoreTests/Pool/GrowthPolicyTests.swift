@@ -326,6 +326,32 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     #expect(rule.promise.violation(rules) != nil)
   }
 
+  /// External workers hold items beyond the limit of threads.
+  @Test func `sends no worker beyond the limit`() {
+    let limits = GrowthPolicy.Limits(softThreads: 2, softThreadsForLanes: 2, maxThreads: 2)
+    var policy = GrowthPolicy(limits: limits, firstThreads: 2)
+    let waiting = GrowthPolicy.Waiting(
+      hasWork: true, oldestLane: nil, itemsUntaken: 3_600_000_000_000)
+    let books = GrowthPolicy.Books(width: 2, threads: 3, idle: 0, active: 0)
+    var records = [GrowthPolicy.Record](repeating: .init(), count: 3)
+    var isCounted = [true, true, true]
+    for _ in 0..<10_000 {
+      policy.begin()
+      for index in records.indices {
+        let sight = GrowthPolicy.Sight(
+          isCounted: isCounted[index], isInLane: false, progress: 1, used: 1_000_000,
+          elapsed: 1_000_000)
+        switch policy.see(sight, &records[index], state: { .runnable(sleeps: 0) }) {
+        case .keep: break
+        case .stopCounting: isCounted[index] = false
+        case .count: isCounted[index] = true
+        }
+      }
+      #expect(policy.decide(waiting, books, elapsed: 1_000_000).itemsToSend == 0)
+    }
+    #expect(isCounted == [false, false, false])
+  }
+
   @Test func `starts afresh after a rest`() {
     let limits = GrowthPolicy.Limits(softThreads: 8, softThreadsForLanes: 32, maxThreads: 40)
     var policy = GrowthPolicy(limits: limits, firstThreads: 6)
