@@ -172,7 +172,9 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "StressTests",
-      dependencies: ["GrandCentral", "GrandCentralCore", "GrandCentralPrimitives", testSupport],
+      dependencies: [
+        "GrandCentral", "GrandCentralCore", "GrandCentralPrimitives", faults, testSupport,
+      ],
       swiftSettings: language),
     .testTarget(
       name: "FaultTests", dependencies: ["FaultProbe", "ClockProbe", testSupport],

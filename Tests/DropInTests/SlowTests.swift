@@ -19,25 +19,25 @@ import Testing
   func `names the reason first, and the function`(
     _ scene: String, _ line: String, _ item: String
   ) throws {
-    let result = try report(on: scene)
+    let result = try report(on: scene, until: line)
     #expect(result.output.hasPrefix(line) && result.output.contains(item), "\(result)")
     #expect(result.status == 1)
   }
 
   @Test func `names the reason in a recording with origins, too`() throws {
     // Which functions are known depends on the frame pointers of the library and of the program.
-    let result = try report(on: "long-item", options: ["--origins"])
-    #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
+    let line = "Long item: queue 'rows' runs one item for "
+    let result = try report(on: "long-item", options: ["--origins"], until: line)
+    #expect(result.output.hasPrefix(line), "\(result)")
   }
 
   @Test(arguments: [[], ["item"]])
   func `names the closure of Swift, not the thunk that calls it`(arguments: [String]) throws {
     let client = try Client(swift: "SlowClosures.swift")
-    let path = "/tmp/grandcentral-test-\(getpid())-slow-closures\(arguments.count).gcrecord"
-    defer { unlink(path) }
-    #expect(try recorded(client, arguments, to: path, options: []) == "done\n")
-    let result = runChild(["\(buildFolder)/grandcentral", "report", path])
-    #expect(result.output.hasPrefix("Long item: queue 'rows' runs one item for "), "\(result)")
+    let line = "Long item: queue 'rows' runs one item for "
+    let result = try report(
+      of: client, arguments, name: "closures\(arguments.joined())", until: line)
+    #expect(result.output.hasPrefix(line), "\(result)")
     #expect(result.output.contains("an item (closure #1 in "), "\(result)")
     #expect(result.output.contains("rebuildIndex(pauses: "), "\(result)")
     #expect(!result.output.contains("thunk"), "\(result)")
@@ -57,21 +57,34 @@ import Testing
 
   @Test func `finds nothing in a healthy program`() throws {
     // A machine with much other load may hold up a healthy program for long, now and then.
-    var result = try report(on: "healthy")
-    for _ in 0..<9 where result.status != 0 { result = try report(on: "healthy") }
-    #expect(result.output.hasPrefix("Nothing in the recording"), "\(result)")
+    let line = "Nothing in the recording"
+    let result = try report(on: "healthy", until: line)
+    #expect(result.output.hasPrefix(line), "\(result)")
     #expect(result.status == 0)
   }
 
-  /// Records the client, and returns what `report` prints.
-  private func report(on scene: String, options: [String] = []) throws -> ChildResult {
+  /// Records a scene of Slow.c until `report` prints `line` first. Returns what it prints.
+  private func report(
+    on scene: String, options: [String] = [], until line: String
+  ) throws -> ChildResult {
     let client = try Client(c: "Slow.c", compiler: "gcc")
-    // A name of its own: tests of one scene run at the same time.
-    let name = ([scene] + options).joined()
+    return try report(
+      of: client, [scene], name: ([scene] + options).joined(), options: options, until: line)
+  }
+
+  /// Records a client until `report` prints `line` first. Returns what it prints. `name`: that of
+  /// the recording, which no test that runs at the same time may share.
+  private func report(
+    of client: Client, _ arguments: [String], name: String, options: [String] = [],
+    until line: String
+  ) throws -> ChildResult {
     let path = "/tmp/grandcentral-test-\(getpid())-slow-\(name).gcrecord"
     defer { unlink(path) }
-    #expect(try recorded(client, [scene], to: path, options: options) == "done\n")
-    return runChild(["\(buildFolder)/grandcentral", "report", path])
+    return try retried(untilFirst: line) {
+      let text = try recorded(client, arguments, to: path, options: options)
+      #expect(text == "done\n")
+      return runChild(["\(buildFolder)/grandcentral", "report", path])
+    }
   }
 
   /// Records a program on the drop-in library, and returns the first five bytes that it prints.

@@ -10,15 +10,21 @@ private func run(
     ["\(buildFolder)/grandcentral", "run"] + options + ["--"] + program, environment: environment)
 }
 
-/// The command around a probe that hangs. The probe ends with its input, so with this object.
+/// The command around a program that ends with its input, so with this object: mostly a probe that
+/// hangs.
 private final class Supervision {
   let command: pid_t
-  private let input: Int32
+  /// `nil` once it is closed.
+  private var input: Int32?
   private let output: Int32
   private(set) var text = ""
   private var isOver = false
 
-  init(_ scene: String, _ options: [String]) {
+  convenience init(_ scene: String, _ options: [String]) {
+    self.init(program: ["\(buildFolder)/HangProbe", scene], options)
+  }
+
+  init(program: [String], _ options: [String]) {
     var down: [Int32] = [0, 0]
     var up: [Int32] = [0, 0]
     _ = pipe(&down)
@@ -30,8 +36,7 @@ private final class Supervision {
       [
         "env", "--default-signal", "sh", "-c", "exec \"$@\" 2>&1", "sh",
         "\(buildFolder)/grandcentral", "run",
-      ] + options
-        + ["--", "\(buildFolder)/HangProbe", scene], input: down[0], output: up[1])
+      ] + options + ["--"] + program, input: down[0], output: up[1])
     close(down[0])
     close(up[1])
     input = down[1]
@@ -52,6 +57,12 @@ private final class Supervision {
     }
   }
 
+  /// Ends the program's input.
+  func endInput() {
+    if let input { close(input) }
+    input = nil
+  }
+
   /// Waits for the end of the command.
   func end() -> (status: Int32?, signal: Int32?) {
     isOver = true
@@ -59,7 +70,7 @@ private final class Supervision {
   }
 
   deinit {
-    close(input)
+    endInput()
     if !isOver { _ = waitFor(command) }
     close(output)
   }
@@ -118,8 +129,10 @@ private final class Supervision {
   }
 
   @Test func `says that a program has no board`() {
-    let result = run(["--dump-after", "0"], ["sleep", "1"])
-    #expect(result.status == 0 && result.errors.contains("has no board"), "\(result)")
+    let supervision = Supervision(program: ["cat"], ["--dump-after", "0"])
+    supervision.read(until: "has no board")
+    supervision.endInput()
+    #expect(supervision.end().status == 0, "\(supervision.text)")
   }
 
   @Test(arguments: [SIGTERM, SIGUSR1, SIGHUP]) func `forwards signals`(_ signal: Int32) {

@@ -18,7 +18,9 @@ import Testing
       }
     }
     #expect(inside.wait())
+    let own = Box<UInt>(0)
     let forker = TestThread("forker") {
+      own.value = UInt(bitPattern: currentThread())
       ForkGate.prepare()
       prepared.open()
       // The thread that closed the gate may still take locks.
@@ -27,7 +29,8 @@ import Testing
       #expect(!entered.isOpen)
       ForkGate.resumeParent()
     }
-    while gc_fork_seen_closer() == 0 { spinHint() }
+    // Threads of other tests may close the gate before.
+    #expect(eventually { own.value != 0 && gc_fork_seen_closer() == own.value })
     let late = TestThread("late") {
       SharedLock().lock.withLock { entered.open() }
     }

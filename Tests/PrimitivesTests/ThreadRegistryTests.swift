@@ -1,11 +1,12 @@
 import CGrandCentralLinux
+import Glibc
 import GrandCentralPrimitives
 import TestSupport
 import Testing
 
-@Suite("A thread's context", .serialized) struct ThreadRegistryTests {
-  private static func address(_ thread: ThreadContext) -> UInt { UInt(bitPattern: thread) }
+private func address(_ thread: ThreadContext) -> UInt { UInt(bitPattern: thread) }
 
+@Suite("A thread's context", .serialized) struct ThreadRegistryTests {
   @Test func `is the same at each call and another on each thread`() {
     let all = Log<UInt>()
     let meeting = Latch(4)
@@ -14,7 +15,7 @@ import Testing
       #expect(currentThread() == first)
       #expect(first.pointee.tid == gc_thread_id())
       #expect(first.shared.threadID.load(ordering: .relaxed) == gc_thread_id())
-      all.append(Self.address(first))
+      all.append(address(first))
       // All four threads are alive at the same time.
       meeting.open()
       #expect(meeting.wait())
@@ -24,7 +25,7 @@ import Testing
   }
 
   @Test func `has a cache line of its own`() {
-    #expect(Self.address(currentThread()) % 64 == 0)
+    #expect(address(currentThread()) % 64 == 0)
     #expect(MemoryLayout<gc_thread>.size <= 128)
   }
 
@@ -38,7 +39,7 @@ import Testing
         #expect(own.pointee.qos == 0 && own.pointee.next_free == nil)
         own.pointee.qos = 3
         own.pointee.worker = UnsafeMutableRawPointer(bitPattern: 64)
-        all.append(Self.address(own))
+        all.append(address(own))
       }
     }
     // Other tests create threads meanwhile, which may reuse an entry or two.
@@ -47,27 +48,29 @@ import Testing
 
   @Test func `reports that its thread has ended`() {
     let context = Box<UInt>(0)
-    onJoinedThread { context.value = Self.address(currentThread()) }
+    onJoinedThread { context.value = address(currentThread()) }
     let thread = ThreadContext(bitPattern: context.value)!
     // The id is zero while no later thread uses the entry.
     #expect(eventually { thread.shared.threadID.load(ordering: .relaxed) == 0 })
   }
 
-  @Test func `is passed to the exit handler while it belongs to the thread`() {
-    let ended = Log<[UInt]>()
-    ThreadRegistry.setExitHandler { thread in
-      ended.append([
-        Self.address(thread), UInt(thread.shared.threadID.load(ordering: .relaxed)),
-        UInt(gc_thread_id()),
-      ])
+  @Test func `is passed to the exit handler while it belongs to the thread`() async {
+    // In a process of its own, because a process has one handler.
+    await #expect(processExitsWith: .success) {
+      let ended = Log<[UInt]>()
+      ThreadRegistry.setExitHandler { thread in
+        ended.append([
+          address(thread), UInt(thread.shared.threadID.load(ordering: .relaxed)),
+          UInt(gc_thread_id()),
+        ])
+      }
+      let own = Box<[UInt]>([])
+      onJoinedThread {
+        let thread = currentThread()
+        own.value = [address(thread), UInt(gc_thread_id()), UInt(gc_thread_id())]
+      }
+      exit(ended.all.contains(own.value) ? 0 : 1)
     }
-    let own = Box<[UInt]>([])
-    onJoinedThread {
-      let thread = currentThread()
-      own.value = [Self.address(thread), UInt(gc_thread_id()), UInt(gc_thread_id())]
-    }
-    ThreadRegistry.setExitHandler { _ in }
-    #expect(ended.all.contains(own.value))
   }
 
   // Tests run after the main thread has ended; Tests/Probes covers the main thread.

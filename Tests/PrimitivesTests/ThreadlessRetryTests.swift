@@ -32,11 +32,16 @@ private final class Retrier: ThreadlessRetrying {
     ThreadlessRetry.begin(retrier)
     defer { ThreadlessRetry.end(retrier) }
     let word = SharedWord<UInt32>(0)
-    let now = isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
-    let end = now + 35_000_000
-    let deadline = isWall ? Deadline.wall(nanoseconds: end) : .monotonic(nanoseconds: end)
-    while futexWait(word.atomic, while: 0, until: deadline) != .timedOut {}
-    #expect((isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()) >= end)
+    func now() -> UInt64 { isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds() }
+    // A thread that gets no CPU for that long does not sleep, so the next wait is longer.
+    var nanoseconds: UInt64 = 35_000_000
+    repeat {
+      let end = now() + nanoseconds
+      let deadline = isWall ? Deadline.wall(nanoseconds: end) : .monotonic(nanoseconds: end)
+      while futexWait(word.atomic, while: 0, until: deadline) != .timedOut {}
+      #expect(now() >= end)
+      nanoseconds *= 2
+    } while !retrier.isCalled && nanoseconds < UInt64(deadlineSeconds) * 1_000_000_000
     #expect(retrier.isCalled)
   }
 

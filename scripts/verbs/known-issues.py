@@ -8,7 +8,9 @@ Docs/KnownIssues.md and the article of the documentation site. On the toolchain'
 a program may differ from run to run: the page states what this run observed.
 
 --check runs all on ours only, and fails if a promise is broken, or kept though its program says that
-ours breaks it, or if the page lacks a program. --print runs and writes no page.
+ours breaks it, or if the page lacks a program. Many promises end at a time limit, which may pass
+beside other work of the machine: what ours breaks then runs again, alone, up to twice. --print runs
+and writes no page.
 """
 import argparse
 import concurrent.futures
@@ -30,7 +32,7 @@ ARTICLE = os.path.join(ROOT, "Sources", "GrandCentral", "GrandCentral.docc", "Ar
 HELPER = [os.path.join(SOURCES, name) for name in ("Promise.c", "Promise.h")]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 # Seconds until a program without a verdict has broken its promise. Ours run beside other load.
-DEADLINES = {"toolchain": 20, "ours": 30}
+DEADLINES = {"toolchain": 20, "ours": 120}
 VERDICT = re.compile(r"(kept|broken)\. Promised: (.*)\. Happened: (.*)\n", re.S)
 
 
@@ -255,6 +257,10 @@ def main():
     ours = ":".join([os.path.abspath(options.ours), f"{toolchain()}/lib/swift/linux"])
     libraries = {"ours": ours} if options.check else {"toolchain": None, "ours": ours}
     outcomes = run_all(chosen, libraries, options.jobs)
+    for program in chosen * 2 if options.check else []:
+        if problems([program], outcomes):
+            print(f"{program.name}: again, alone, since ours {outcomes[program.name, 'ours'].line()}")
+            outcomes[program.name, "ours"] = program.run("ours", ours)
     for program in chosen:
         print(f"{program.name}: {outcomes[program.name, 'ours'].promised}")
         for library in libraries:

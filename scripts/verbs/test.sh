@@ -19,8 +19,9 @@ if (($# > 0)); then
   done
 fi
 
-# All tests begin at once, and a task that one of them starts has its turn behind those of all
-# others: beside other work of the machine that took more than a minute.
+# Without a limit all tests begin at once: hundreds of programs that they start share the
+# processors, and a task that a test starts has its turn behind those of all others.
+width=(--experimental-maximum-parallelization-width 16)
 export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-300}
 
 # The last lines of the output name every failed test, so the failures of the first package are
@@ -34,7 +35,7 @@ for package in "${packages[@]}"; do
   if [[ $package == . ]] && (($# == 0)); then scripts/dev dropin; fi
   scripts/dev build "$package"
   set_build "$package"
-  scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" "${filter[@]}" ||
+  scripts/dev failures swift test --skip-build --disable-xctest "${width[@]}" "${build[@]}" "${filter[@]}" ||
     failed+=("$package")
 done
 if ((${#failed[@]} > 0)); then

@@ -1,6 +1,7 @@
 // Foundation imports the toolchain's Dispatch. A source that imports both Foundation and this
 // engine gets this engine's names, without ambiguity and without naming a module.
 import Foundation
+import TestSupport
 import Testing
 
 #if DOOR_DISPATCH
@@ -37,7 +38,7 @@ import Testing
         lock.withLock { dates.append(Date()) }
       }
     }
-    #expect(group.wait(timeout: .now() + .seconds(60)) == .success)
+    #expect(group.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success)
     #expect(dates.count == 4)
     let later = DispatchTime.now() + .seconds(1)
     let soon: DispatchTime = .now() + 0.5

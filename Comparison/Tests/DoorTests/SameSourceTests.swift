@@ -1,6 +1,7 @@
 // One source for both engines: compiled here with Grand Central, and with the toolchain's Dispatch
 // in DoorDispatchTests, a symbolic link to this folder. It is written like programs for macOS in
 // Swift 6 mode: source that compiles against Dispatch must compile when only the import changes.
+import TestSupport
 import Testing
 
 #if DOOR_DISPATCH
@@ -48,7 +49,7 @@ private struct Overdrawn: Error {}
         results.async(group: group) { squares.append(square) }
       }
     }
-    #expect(group.wait(timeout: .now() + .seconds(60)) == .success)
+    #expect(group.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success)
     #expect(results.sync { squares.reduce(0, +) } == 385)
   }
 
@@ -75,7 +76,7 @@ private struct Overdrawn: Error {}
     queue.async(execute: DispatchWorkItem { done.signal() })
     queue.async(execute: DispatchWorkItem(qos: .utility, flags: [.noQoS]) { done.signal() })
     queue.async(group: DispatchGroup(), execute: DispatchWorkItem { done.signal() })
-    for _ in 0..<8 { #expect(done.wait(timeout: .now() + 60) == .success) }
+    for _ in 0..<8 { #expect(done.wait(timeout: .now() + .seconds(deadlineSeconds)) == .success) }
   }
 
   @Test func `accepts the forms of sync`() {

@@ -13,11 +13,12 @@ import Testing
 
 @Suite("The command fuzz", .serialized) struct CommandTests {
   private func fuzz(_ arguments: String...) -> ChildResult {
-    runChild(["\(buildFolder)/fuzz"] + arguments)
+    // Longer than any limit that the tests pass to the command.
+    runChild(["\(buildFolder)/fuzz"] + arguments, seconds: 3 * deadlineSeconds)
   }
 
   @Test func `runs both engines and counts`() {
-    let result = fuzz("--programs", "200", "--engine", "both", "60", "1")
+    let result = fuzz("--programs", "200", "--engine", "both", "\(deadlineSeconds)", "1")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("ours: 200 programs of seed 1"))
     #expect(result.output.contains("ours: the slowest, program 1:"))
@@ -42,7 +43,7 @@ import Testing
   @Test func `makes items wait busily in as many programs as asked for`() {
     #expect(!fuzz("--print", "12:5", "--busy", "0").output.contains("Flag()"))
     #expect(fuzz("--print", "12:5", "--busy", "100").output.contains("Flag()"))
-    let result = fuzz("--programs", "100", "--busy", "100", "600", "1")
+    let result = fuzz("--programs", "100", "--busy", "100", "\(deadlineSeconds)", "1")
     #expect(result.status == 0, "\(result.output)")
   }
 

@@ -9,7 +9,7 @@ import Testing
     // A fault needs an engine that can do what the fault breaks.
     guard engine.capabilities.isSuperset(of: fault.needs) else { return }
     let result = engine.fuzz(
-      "--programs", "5000", "60", "7", "--fault", fault.rawValue,
+      "--programs", "5000", "\(deadlineSeconds)", "7", "--fault", fault.rawValue,
       // Only hanging faults get a short limit, so that a busy machine makes no other fault a hang.
       "--hang-seconds", fault.breaks.contains(.everythingEnds) ? "2" : "20",
       "--shrink-seconds", "0")
@@ -22,9 +22,12 @@ import Testing
 
   @Test(arguments: [Fault.swapsOrder, .hangs, .crashes])
   func `is shrunk to a program that can be replayed`(_ fault: Fault) throws {
-    let result = EngineName.ours.fuzz(
-      "--programs", "5000", "60", "7", "--fault", fault.rawValue, "--hang-seconds", "1",
-      "--shrink-seconds", "10", "--times", "200")
+    let broken = [
+      "--fault", fault.rawValue,
+      "--hang-seconds", fault.breaks.contains(.everythingEnds) ? "1" : "20",
+    ]
+    let search = ["--programs", "5000", "--times", "200", "\(deadlineSeconds)", "7"]
+    let result = EngineName.ours.fuzz(search + ["--shrink-seconds", "150"] + broken)
     #expect(result.status == 1)
     #expect(result.output.contains("Shrunk from"), "\(result.output)")
     #expect(result.output.contains("\nimport GrandCentral\n"))
@@ -34,8 +37,7 @@ import Testing
     let text = try #require(line.split(separator: "'").dropFirst().first)
     #expect(try #require(Program(text: text)).allOps.count <= 6)
     let again = EngineName.ours.fuzz(
-      "--program", String(text), "--fault", fault.rawValue, "--hang-seconds", "1",
-      "--shrink-seconds", "0")
+      ["--program", String(text), "--shrink-seconds", "0"] + broken)
     #expect(again.status == 1, "\(again.output)")
   }
 
@@ -45,6 +47,7 @@ import Testing
       QueueSpec(.serial), QueueSpec(.serial), QueueSpec(.serial), QueueSpec(.serial),
       do: [async(0), meeting(10, on: 0, 1, 2, 3, by: Polling(.yield)), async(5, on: 1), sync(6)])
     let broken = ["--fault", Fault.keepsWidth.rawValue, "--hang-seconds", "2"]
+    // Short, because each run that hangs takes seconds: the test needs no smaller program.
     let result = engine.fuzz(
       ["--program", busy.text, "--shrink-seconds", "10", "--times", "50"] + broken)
     #expect(result.status == 1)

@@ -79,6 +79,8 @@ enum EngineName: String, CaseIterable, Sendable {
   func fuzz(_ arguments: String...) -> ChildResult { fuzz(arguments) }
 
   func fuzz(_ arguments: [String]) -> ChildResult {
-    runChild(["\(buildFolder)/fuzz", "--engine", rawValue] + arguments)
+    // Longer than any limit that the tests pass to the command.
+    runChild(
+      ["\(buildFolder)/fuzz", "--engine", rawValue] + arguments, seconds: 3 * deadlineSeconds)
   }
 }

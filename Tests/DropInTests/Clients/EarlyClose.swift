@@ -41,8 +41,10 @@ func request(_ port: UInt16, isCancelled: Bool, _ expected: URLError.Code) -> Bo
 }
 
 let refused = (0..<5).filter { _ in
+  // The socket is bound but does not listen: connections are refused, and no other process gets the
+  // port.
   let (probe, port) = boundSocket()
-  close(probe)
+  defer { close(probe) }
   return request(port, isCancelled: false, .cannotConnectToHost)
 }
 print("refused=\(refused.count)")

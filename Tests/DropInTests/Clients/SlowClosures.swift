@@ -20,11 +20,13 @@ func addRow(_ row: Int) {
 }
 
 // The first submission of a program is not recorded.
-DispatchQueue.global().sync {}
-rows.sync {}
-usleep(50_000)
+addRow(0)
+done.wait()
+// All items are submitted before the first one runs.
+rows.suspend()
 rebuildIndex(pauses: 300)
 for row in 0..<3 { addRow(row) }
+rows.resume()
 done.wait()
 print("done")
 fflush(stdout)

@@ -105,26 +105,19 @@ import Testing
 
   @Test func `for an admitted thread that waits for a CPU is not taken for a deadlock`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let wide = DispatchQueue(label: "nocycle.wide", attributes: .concurrent)
+      // What it admits does not run before the test says so, as if no CPU were free.
+      let root = CapturingRoot()
+      let wide = DispatchQueue(label: "nocycle.wide", attributes: .concurrent, target: root)
       let narrow = DispatchQueue(label: "nocycle.narrow")
       let holder = Waiter()
       let reader = Waiter()
-      let isFree = Atomic<Bool>(false)
-      let atWork = Atomic<Int>(0)
-      let width = Runtime.shared.pool.width.load(ordering: .relaxed)
-      for _ in 0..<width {
-        DispatchQueue.global().async {
-          atWork.wrappingAdd(1, ordering: .relaxed)
-          while !isFree.load(ordering: .relaxed) {}
-        }
-      }
-      guard eventually({ atWork.load(ordering: .relaxed) == width }) else { exit(2) }
       wide.suspend()
       wide.async {}
       let last = wide.state.load(ordering: .relaxed).pending
       holder.start("nocycle-holder") { narrow.sync { wide.asyncAndWait {} } }
       guard eventually({ wide.state.load(ordering: .relaxed).pending != last }) else { exit(1) }
       wide.resume()
+      guard root.count == 2 else { exit(2) }
       reader.start("nocycle-reader") {
         wide.sync {
           wide.async(flags: .barrier) {}
@@ -133,8 +126,11 @@ import Testing
       }
       // A registered reader has searched for a cycle.
       guard reader.isRegistered else { exit(3) }
-      isFree.store(true, ordering: .relaxed)
-      exit(holder.join() && reader.join() ? 0 : 4)
+      root.runAll()
+      guard holder.join() && reader.join() else { exit(4) }
+      // The barrier.
+      root.runAll()
+      exit(0)
     }
   }
 }

@@ -1,3 +1,5 @@
+import CGrandCentralLinux
+import Glibc
 import GrandCentral
 import TestSupport
 import Testing
@@ -31,6 +33,7 @@ private func reportTasks() -> Never {
   }
   let wereNoted = eventually {
     pool.sleepingTasks().map(\.count) == [3] && pool.holders().first?.count == 4
+      && holdersOnBoard().contains("4 × a semaphore")
   }
   pool.reportHolders(.limit)
   for _ in 0..<4 { gate.signal() }
@@ -39,3 +42,11 @@ private func reportTasks() -> Never {
 }
 
 private func sleep(at gate: DispatchSemaphore) { gate.wait() }
+
+/// The lines of the report that come from the board. A thread is on it as one that waits, and the
+/// kernel shows it asleep, later than the pool knows its task.
+private func holdersOnBoard() -> String {
+  guard let text = gc_board_holders_of_process() else { return "" }
+  defer { free(text) }
+  return String(cString: text)
+}

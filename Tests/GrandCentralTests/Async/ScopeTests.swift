@@ -250,8 +250,8 @@ private struct Failure: Error, Equatable {}
           await withSignal(SIGUSR2) { _ in }
           await withProcess(child) { _ in }
           await withFileEvents(of: file) { _ in }
-          // The kernel takes tens of milliseconds to forget one.
-          if round % 10 == 0 { await withMemoryPressure { _ in } }
+          // Few, because the kernel takes tens of milliseconds to forget one.
+          if round % 10 == 0 && round < 200 { await withMemoryPressure { _ in } }
           await withReadEvents(of: pipe.input) { _ in }
           await withWriteEvents(of: pipe.output) { events in for await _ in events { break } }
           let task = Task {
@@ -272,10 +272,19 @@ private struct Failure: Error, Equatable {}
       // 2,000 sequences and more.
       await rounds(200)
       // The last reference to a source may end after the scope, on the source's queue.
-      let isFree = eventually { faults_heap_bytes() < bytes + 32_768 }
-      let isSame = settledDescriptors() == descriptors
+      var isFree = eventually(seconds: deadlineSeconds / 10) {
+        faults_heap_bytes() < bytes + 32_768
+      }
+      if !isFree {
+        // Beside other load more threads exist at a time than before, and their caches remain:
+        // 700,000 bytes were seen. They do not grow with the rounds. In 9,000 rounds a leak of 128
+        // bytes a round takes 1,152,000.
+        await rounds(8_800)
+        isFree = eventually { faults_heap_bytes() < bytes + 1_048_576 }
+      }
+      let isSame = eventually { openDescriptors() <= descriptors }
       if !isFree { print("bytes: \(bytes) before, \(faults_heap_bytes()) after") }
-      if !isSame { print("descriptors: \(descriptors) before, \(settledDescriptors()) after") }
+      if !isSame { print("descriptors: \(descriptors) before, \(openDescriptors()) after") }
       kill(child, SIGKILL)
       _ = waitFor(child)
       exit(isFree && isSame ? 0 : 1)

@@ -12,7 +12,7 @@ import Testing
   ) {
     let result = runProbe(
       "PoolProbe", "liveness", [hog, hogs, "\(count)", probe], environment: environment,
-      launcher: launcher, seconds: 120)
+      launcher: launcher, seconds: 2 * deadlineSeconds)
     #expect(
       result.value("began") == "true", "\(result.output)\(result.errors)",
       sourceLocation: sourceLocation)
@@ -70,14 +70,15 @@ import Testing
   }
 
   @Test func `leaves its threads when the items have ended`() throws {
-    let result = runProbe("PoolProbe", "pollers-leave", seconds: 120)
+    let result = runProbe("PoolProbe", "pollers-leave", seconds: 2 * deadlineSeconds)
     #expect(try #require(result.number("busy")) >= 32)
     #expect(try #require(result.number("idle")) <= 4)
   }
 
   @Test func `keeps a thousand items of 60 ms to the width`() throws {
     let result = runProbe(
-      "PoolProbe", "explosion", environment: ["GRANDCENTRAL_WIDTH": "2"], seconds: 120)
+      "PoolProbe", "explosion", environment: ["GRANDCENTRAL_WIDTH": "2"],
+      seconds: 2 * deadlineSeconds)
     // On a loaded machine the kernel may make a computing thread sleep for a moment (a page, a lock
     // of the pool), and another item begins then. With a pool that grows, most items begin beyond.
     let begun = try #require(result.number("begun"))

@@ -12,7 +12,8 @@ import Testing
     sourceLocation: SourceLocation = #_sourceLocation
   ) -> ChildResult {
     let result = runProbe(
-      "PoolProbe", scenario, environment: environment, launcher: launcher, seconds: 120)
+      "PoolProbe", scenario, environment: environment, launcher: launcher,
+      seconds: 2 * deadlineSeconds)
     #expect(
       result.status == 0, "signal \(result.signal ?? 0): \(result.output)\(result.errors)",
       sourceLocation: sourceLocation)
@@ -42,14 +43,23 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func `takes its width from the environment`(_ width: Int) {
-    let result = run("width", environment: ["GRANDCENTRAL_WIDTH": "\(width)"])
-    #expect(result.number("peak") == width)
+  func `takes its width from the environment`(_ width: Int) throws {
+    try expectWidth(width, run("width", environment: ["GRANDCENTRAL_WIDTH": "\(width)"]))
   }
 
-  @Test func `takes its width from the CPU mask`() {
-    let result = run("width", launcher: ["taskset", "-c", "\(firstAllowedCPU())"])
-    #expect(result.number("peak") == 1)
+  @Test func `takes its width from the CPU mask`() throws {
+    try expectWidth(1, run("width", launcher: ["taskset", "-c", "\(firstAllowedCPU())"]))
+  }
+
+  /// Expects peaks around `width`. On a loaded machine a worker that begins late lowers the peak of
+  /// a round, and a worker that only lacks a CPU raises it. A wrong width shows in every round.
+  private func expectWidth(
+    _ width: Int, _ result: ChildResult, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let lowest = try #require(result.number("lowestPeak"), sourceLocation: sourceLocation)
+    let highest = try #require(result.number("highestPeak"), sourceLocation: sourceLocation)
+    #expect(lowest <= width, sourceLocation: sourceLocation)
+    #expect(highest >= width, sourceLocation: sourceLocation)
   }
 
   @Test func `bounds concurrentPerform by its width`() throws {
@@ -58,10 +68,17 @@ import Testing
   }
 
   @Test func `replaces blocked workers at once`() throws {
-    let result = run("compensation", environment: ["GRANDCENTRAL_WIDTH": "2"])
-    // Milliseconds on a quiet machine; the peer needs a second for each worker.
-    #expect(try #require(result.number("unannouncedMilliseconds")) < 3000)
-    #expect(try #require(result.number("announcedMilliseconds")) < 3000)
+    // Milliseconds on a quiet machine; the peer needs a second for each worker. On a loaded machine
+    // a single try may take long, so the fastest of five counts. Each runs in a new process: a pool
+    // that has threads already does not show how soon it makes them.
+    var fastest = Int.max
+    for _ in 0..<5 where fastest >= 3000 {
+      let result = run("compensation", environment: ["GRANDCENTRAL_WIDTH": "2"])
+      let unannounced = try #require(result.number("unannouncedMilliseconds"))
+      let announced = try #require(result.number("announcedMilliseconds"))
+      fastest = min(fastest, max(unannounced, announced))
+    }
+    #expect(fastest < 3000)
   }
 
   @Test func `bounds its threads for a thousand sleeping items`() throws {
@@ -84,8 +101,9 @@ import Testing
     for name in ["holder.0", "holder.1", "GRANDCENTRAL_THREADS"] {
       #expect(result.errors.contains(name), "\(result.errors)")
     }
-    // The report may come while the last thread is about to take its item.
-    #expect(["15", "16"].contains { result.errors.contains("\($0) threads are held") })
+    // The report may come while some of the 16 threads are about to take their items.
+    #expect(
+      result.errors.contains(/GRAND CENTRAL: \d+ threads are held by items/), "\(result.errors)")
   }
 
   @Test func `names concurrent and global queues that hold the threads, too`() {
@@ -158,7 +176,7 @@ import Testing
     let result = runProbe(
       "PoolProbe", "crash",
       environment: ["SWIFT_BACKTRACE": "enable=yes,threads=all,interactive=no,color=no"],
-      seconds: 120)
+      seconds: 2 * deadlineSeconds)
     #expect(result.status != 0)
     let frames = result.errors + result.output
     for name in ["clientFunction", "callout", "worker"] {
@@ -167,9 +185,18 @@ import Testing
   }
 
   @Test func `starts higher classes first when it is full`() {
-    let result = run("priority", environment: ["GRANDCENTRAL_WIDTH": "1"])
-    #expect(
-      result.value("order") == "userInteractive,userInitiated,default,utility,background")
+    // A class that waits for 100 ms beside a higher one gets a worker of its own. On a loaded
+    // machine the scene may take that long, so only a run under 50 ms counts. Each runs in a new
+    // process: a worker also serves all classes in turn, at every 61st pick.
+    var order: String?
+    let isQuick = eventually {
+      let result = run("priority", environment: ["GRANDCENTRAL_WIDTH": "1"])
+      order = result.value("order")
+      guard let milliseconds = result.number("milliseconds") else { return true }
+      return milliseconds < 50
+    }
+    #expect(isQuick)
+    #expect(order == "userInteractive,userInitiated,default,utility,background")
   }
 
   @Test func `does not starve background work`() {

@@ -267,8 +267,8 @@ import Testing
       watchAndCancel(1)
       let before = openDescriptors()
       watchAndCancel(100)
-      // The pool opens /proc briefly from time to time.
-      guard eventually({ openDescriptors() <= before }) else { Glibc.exit(1) }
+      // The pool opens /proc briefly from time to time. A leak keeps dozens.
+      guard eventually({ openDescriptors() <= before + 10 }) else { Glibc.exit(1) }
     }
   }
 

@@ -78,11 +78,11 @@ func explosion() {
   let inside = AtomicCount()
   let begun = AtomicCount()
   let beyond = AtomicCount()
-  let isOver = Box(false)
+  let isOver = Atomic<Bool>(false)
   let ended = Latch(40)
   for _ in 0..<1000 {
     DispatchQueue.global().async {
-      if isOver.value { return }
+      if isOver.load(ordering: .relaxed) { return }
       begun.add(1)
       if inside.add(1) > 2 { beyond.add(1) }
       let end = threadCPUSeconds() + 0.06
@@ -92,7 +92,7 @@ func explosion() {
     }
   }
   _ = ended.wait()
-  isOver.value = true
+  isOver.store(true, ordering: .relaxed)
   say("begun", begun.value)
   say("beyond", beyond.value)
 }

@@ -58,18 +58,43 @@ private func someWork() {
   _ = done.wait()
 }
 
-/// Counts the wake-ups of the process's other threads while it has no work.
+/// What the process's other threads did in three seconds without work.
+private struct IdleInterval {
+  let threads: Int
+  let wakeUps: Int
+  let newThreads: Int
+
+  init() {
+    let before = Dictionary(
+      uniqueKeysWithValues: processThreads().map { ($0.id, $0.voluntarySwitches) })
+    sleepMilliseconds(3000)
+    let after = processThreads().filter { $0.id != threadID() }
+    threads = after.count
+    wakeUps = after.reduce(0) { $0 + $1.voluntarySwitches - (before[$1.id] ?? 0) }
+    newThreads = after.filter { before[$0.id] == nil }.count
+  }
+
+  /// A worker may leave meanwhile; it wakes up once to do so.
+  var isQuiet: Bool { newThreads == 0 && wakeUps <= threads }
+
+  func isQuieter(than other: IdleInterval) -> Bool {
+    (newThreads, wakeUps) < (other.newThreads, other.wakeUps)
+  }
+}
+
+/// Counts the wake-ups of the process's other threads while it has no work. The threads need some
+/// time to come to rest, so this measures until an interval is quiet, and reports the quietest.
 private func idle() {
   someWork()
-  sleepMilliseconds(1000)
-  let before = Dictionary(
-    uniqueKeysWithValues: processThreads().map { ($0.id, $0.voluntarySwitches) })
-  sleepMilliseconds(3000)
-  let after = processThreads().filter { $0.id != threadID() }
-  let wakeUps = after.reduce(0) { $0 + $1.voluntarySwitches - (before[$1.id] ?? 0) }
-  say("threads", after.count)
-  say("wakeUps", wakeUps)
-  say("newThreads", after.filter { before[$0.id] == nil }.count)
+  let deadline = monotonicSeconds() + Double(deadlineSeconds)
+  var quietest = IdleInterval()
+  while !quietest.isQuiet && monotonicSeconds() < deadline {
+    let next = IdleInterval()
+    if next.isQuiet || next.isQuieter(than: quietest) { quietest = next }
+  }
+  say("threads", quietest.threads)
+  say("wakeUps", quietest.wakeUps)
+  say("newThreads", quietest.newThreads)
 }
 
 private func leave() {
@@ -90,9 +115,13 @@ private func leave() {
 }
 
 /// Measures how many items run at the same time if all of them only compute. On a busy machine the
-/// monitor may see a thread without progress that only lacks a CPU, and add a thread, so this
-/// reports the smallest peak of a few rounds.
-private func width() { say("peak", (0..<5).map { _ in peakOfComputingItems() }.min() ?? 0) }
+/// monitor may see a thread without progress that only lacks a CPU, and add a thread; or a worker
+/// may begin after the items have ended. So this reports the extreme peaks of a few rounds.
+private func width() {
+  let peaks = (0..<5).map { _ in peakOfComputingItems() }
+  say("lowestPeak", peaks.min() ?? 0)
+  say("highestPeak", peaks.max() ?? 0)
+}
 
 private func peakOfComputingItems() -> Int {
   let inside = Counter()
@@ -238,7 +267,38 @@ private func limitConcurrent() {
   holdThreads((0..<40).map { $0 % 2 == 0 ? queue : .global(qos: .userInitiated) })
 }
 
+/// Waits for text that the engine writes to standard error, and passes all of it on.
+private struct Report {
+  private let original = dup(STDERR_FILENO)
+  private let reader: Int32
+
+  init() {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) >= 0 else { exit(2) }
+    close(ends[1])
+    reader = ends[0]
+  }
+
+  /// Waits until standard error has received `words`, or the deadline passes, and restores it.
+  func wait(for words: String) {
+    let deadline = monotonicSeconds() + Double(deadlineSeconds)
+    var text = ""
+    while !text.contains(words) {
+      let left = max(0, Int((deadline - monotonicSeconds()) * 1000))
+      guard let more = nextText(from: reader, milliseconds: left) else { break }
+      text += more
+    }
+    // This closes the pipe's only writing end, so that the reads below come to an end.
+    dup2(original, STDERR_FILENO)
+    while let more = nextText(from: reader) { text += more }
+    let bytes = Array(text.utf8)
+    write(STDERR_FILENO, bytes, bytes.count)
+  }
+}
+
+/// Holds all threads until the engine has reported it.
 private func holdThreads(_ queues: [DispatchQueue]) {
+  let report = Report()
   let semaphore = DispatchSemaphore(value: 0)
   let done = Latch(40)
   for queue in queues {
@@ -247,7 +307,7 @@ private func holdThreads(_ queues: [DispatchQueue]) {
       done.open()
     }
   }
-  sleepMilliseconds(1500)
+  report.wait(for: "threads are held")
   for _ in 0..<40 { semaphore.signal() }
   say("done", done.wait())
 }
@@ -276,14 +336,15 @@ private func crash() {
   }
   _ = met.wait()
   DispatchQueue(label: "crash").async { clientFunction() }
-  sleepMilliseconds(100_000)
+  sleepMilliseconds(2000 * deadlineSeconds)
 }
 
-/// Work of every class queues up behind one busy worker; then that worker continues.
+/// Work of every class queues up behind one busy worker; then that worker continues. Reports the
+/// order in which the items ran, and the time from the first submission to the last of them.
 private func priority() {
   let isFree = Box(false)
   let started = Latch()
-  let order = Log<String>()
+  let order = Log<(name: String, seconds: Double)>()
   DispatchQueue.global(qos: .userInteractive).async {
     started.open()
     spin { isFree.value }
@@ -293,10 +354,14 @@ private func priority() {
     ("background", .background), ("utility", .utility), ("default", .default),
     ("userInitiated", .userInitiated), ("userInteractive", .userInteractive),
   ]
-  for (name, qos) in classes { DispatchQueue.global(qos: qos).async { order.append(name) } }
+  let begin = monotonicSeconds()
+  for (name, qos) in classes {
+    DispatchQueue.global(qos: qos).async { order.append((name, monotonicSeconds())) }
+  }
   isFree.value = true
   _ = order.waitForCount(classes.count)
-  say("order", order.all.joined(separator: ","))
+  say("order", order.all.map { $0.name }.joined(separator: ","))
+  if let last = order.all.last { say("milliseconds", Int((last.seconds - begin) * 1000)) }
 }
 
 /// An endless stream of urgent work must not starve a background item.

@@ -16,30 +16,41 @@ final class ThumbnailCache: @unchecked Sendable {
 
   func store(_ image: Int, for key: Int) { queue.async { self.images[key] = image } }
 
+  func pause() { queue.suspend() }
+
+  func proceed() { queue.resume() }
+
   func finish() { queue.sync {} }
 }
 
 func longItem() {
   let cache = ThumbnailCache()
+  // All items are submitted before the first one runs.
+  cache.pause()
   for key in 0..<50 { cache.store(key, for: key) }
   cache.rebuildEverything()
   for key in 0..<50 { cache.store(key, for: key) }
+  cache.proceed()
   cache.finish()
 }
 
 /// A crawler that starts an item for each page; each waits for a slot of the network.
 func explosion() {
   let pages = DispatchQueue(label: "crawler.pages", attributes: .concurrent)
+  let started = DispatchSemaphore(value: 0)
   let slots = DispatchSemaphore(value: 0)
   let done = DispatchGroup()
   for _ in 0..<60 {
     pages.async(group: done) {
+      started.signal()
       slots.wait()
       spin(microseconds: 20)
     }
   }
-  // As long as it takes the pool to give each of them a thread.
-  usleep(1_500_000)
+  // All pages have a thread before the first one continues. Without 60 threads the scene still
+  // ends.
+  let limit = DispatchTime.now() + .seconds(60)
+  for _ in 0..<60 { _ = started.wait(timeout: limit) }
   for _ in 0..<60 { slots.signal() }
   done.wait()
 }
@@ -48,28 +59,42 @@ func explosion() {
 func inversion() {
   let database = DispatchQueue(label: "database")
   let begun = DispatchSemaphore(value: 0)
+  let atDoor = DispatchSemaphore(value: 0)
   database.async(qos: .background, flags: .enforceQoS) {
     begun.signal()
+    atDoor.wait()
     spin(microseconds: 500_000)
   }
   begun.wait()
   let shown = DispatchGroup()
   DispatchQueue.global(qos: .userInitiated).async(group: shown) {
+    atDoor.signal()
     database.sync { spin(microseconds: 100) }
   }
   shown.wait()
 }
 
-/// A heartbeat whose timer shares a queue with exports.
+/// What the queue of the exports guards.
+final class Exports: @unchecked Sendable {
+  var areDone = false
+}
+
+/// A heartbeat whose timer shares a queue with exports. It ends with the first beat after them.
 func lateTimer() {
   let queue = DispatchQueue(label: "exports")
+  let exports = Exports()
+  let lastBeat = DispatchSemaphore(value: 0)
   let timer = DispatchSource.makeTimerSource(queue: queue)
   timer.schedule(deadline: .now() + .milliseconds(20), repeating: .milliseconds(20))
-  timer.setEventHandler {}
+  timer.setEventHandler {
+    if exports.areDone { lastBeat.signal() }
+  }
   timer.resume()
-  queue.async { spin(microseconds: 500_000) }
-  queue.sync {}
-  usleep(50_000)
+  queue.async {
+    spin(microseconds: 500_000)
+    exports.areDone = true
+  }
+  lastBeat.wait()
   timer.cancel()
 }
 
@@ -78,10 +103,9 @@ func starvedSource() {
   let queue = DispatchQueue(label: "connection")
   var ends: [Int32] = [0, 0]
   _ = pipe(&ends)
+  let (input, output) = (ends[0], ends[1])
   let handled = DispatchSemaphore(value: 0)
-  let begun = DispatchSemaphore(value: 0)
-  let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: queue)
-  let input = ends[0]
+  let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
   source.setEventHandler {
     var byte: UInt8 = 0
     _ = read(input, &byte, 1)
@@ -89,11 +113,10 @@ func starvedSource() {
   }
   source.resume()
   queue.async {
-    begun.signal()
-    spin(microseconds: 500_000)
+    // The event comes while the item computes.
+    _ = write(output, "x", 1)
+    spin(microseconds: 1_000_000)
   }
-  begun.wait()
-  _ = write(ends[1], "x", 1)
   handled.wait()
   source.cancel()
 }
