@@ -126,7 +126,7 @@ struct Run {
       let now = Clock.monotonicNanoseconds()
       if now >= dumpAt {
         dumpAt = .max
-        // As `dump` by itself: who asks for it after seconds does not mean waits of half a minute.
+        // As `dump` by itself: after some seconds no wait can be half a minute old.
         let dumps = child.dumps(stuckAfter: min(stuckAfter, 5_000_000_000))
         show(dumps, "still runs after \(options.dumpAfter ?? 0) s")
         if dumps.isEmpty {

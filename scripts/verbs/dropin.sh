@@ -126,7 +126,8 @@ if ((${#archives[@]} > 0)); then
   # What reflection finds by its section is in use. What a program links with copies of variables
   # must be bound when it starts, so not -Bsymbolic. The functions that every program calls lie side
   # by side, in few pages; the file may name some that are gone.
-  link+=(--build-id=sha1 --wrap=_ZN5swift7runtime11environment10initializeEPv --gc-sections -z nostart-stop-gc --as-needed
+  link+=(--build-id=sha1 --wrap=_ZN5swift7runtime11environment10initializeEPv
+    --gc-sections -z nostart-stop-gc --as-needed
     "--symbol-ordering-file=$order" --no-warn-symbol-ordering)
 fi
 options=()
