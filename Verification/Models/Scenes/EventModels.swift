@@ -36,8 +36,8 @@ extension Catalogue {
         isWeak: true),
       Mutant(
         "the count comes before the event", in: file,
-        at: "store(UInt64(used), ordering: .releasing)", .dropsRelease, foundBy: grows,
-        isWeak: true),
+        at: "store(UInt64(truncatingIfNeeded: used), ordering: .releasing)", .dropsRelease,
+        foundBy: grows, isWeak: true),
       Mutant(
         "a reader reads the count of an earlier turn", in: file,
         at: "let turn = header[EventLayout.Chunk.turn].load(ordering: .acquiring)", .dropsAcquire,
