@@ -241,8 +241,10 @@ import Testing
     let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
     let (bytes, ends) = (Counter(), Counter())
     source.setEventHandler {
-      if source.data == 0 { ends.add() }
+      let isAtEnd = source.data == 0
       bytes.add(max(0, readBytes(input)))
+      // Last: the next writer comes then, and its byte must not be read at this end.
+      if isAtEnd { ends.add() }
     }
     source.activate()
     for round in 1...50 {
