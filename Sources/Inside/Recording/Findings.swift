@@ -4,6 +4,7 @@
 // tens of milliseconds, and none of these findings.
 import GrandCentralCore
 
+/// What a person may want to act on.
 package struct RecordedFinding: Sendable {
   package enum Kind: String, Sendable {
     case lockOrder = "lock-order"
