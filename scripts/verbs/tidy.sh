@@ -6,11 +6,11 @@
 # These are the parts of the house style (CONTRIBUTING.md) that a tool can check.
 source "$(dirname "$0")/../lib/common.sh"
 
-failed=0
+failed=()
 step() {
   local name=$1
   shift
-  if "$@"; then echo "tidy: $name"; else echo "tidy: $name FAILED" >&2 && failed=1; fi
+  if "$@"; then echo "tidy: $name"; else echo "tidy: $name FAILED" >&2 && failed+=("$name"); fi
 }
 
 step "format" swift format lint --strict --parallel --recursive "${sources[@]}"
@@ -19,4 +19,8 @@ if [[ ${1:-} != --no-build ]]; then
   step "no warnings" scripts/dev build
   step "order of the rooms" python3 scripts/lib/rooms.py
 fi
-exit $failed
+# Said again, since the build has printed pages in between.
+if ((${#failed[@]})); then
+  printf 'tidy: failed: %s\n' "${failed[@]}" >&2
+  exit 1
+fi
