@@ -252,12 +252,13 @@ extension Lane {
   /// The highest urgency of the lanes that `thread`, the calling one, holds alone.
   static func asked(of thread: ThreadContext) -> Band {
     var most = Band.unspecified
-    for frame in Frames(thread: thread) {
-      for lane in frame.hierarchy
-      where lane.owner.load(ordering: .relaxed) == thread.ownerWord {
+    _ = Frames.search(thread) {
+      $0._withUnsafeGuaranteedRef { lane in
+        guard lane.isOwned(by: thread) else { return }
         // sequentiallyConsistent: see Priority/EffectivePriority.
         most = max(most, lane.state.load(ordering: .sequentiallyConsistent).urgency)
       }
+      return false
     }
     return most
   }

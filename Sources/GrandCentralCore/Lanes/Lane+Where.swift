@@ -24,18 +24,7 @@ extension Lane {
   @inline(never)
   private final func isOnFrame(of thread: ThreadContext) -> Bool {
     let own = address
-    var frames = Frames(thread: thread)
-    while let frame = frames.takeFrame() {
-      var next = frame.queue
-      while let lane = next {
-        if lane == own { return true }
-        // SAFETY: while a frame stands its lane is held, and so are the targets above it.
-        next = Unmanaged<Lane>.fromOpaque(lane)._withUnsafeGuaranteedRef {
-          $0.targetReference?.toOpaque()
-        }
-      }
-    }
-    return false
+    return Frames.search(thread) { $0.toOpaque() == own }
   }
 
   /// Whether `thread` runs an item that holds this lane alone.
@@ -117,6 +106,28 @@ struct Frames: Sequence, IteratorProtocol {
   static func innermost(_ thread: ThreadContext) -> Lane? {
     var frames = Frames(thread: thread)
     return frames.next()
+  }
+
+  /// Passes each lane that the thread is on, and its targets up to the root, to `isFound` until
+  /// that returns true. Innermost first.
+  @inline(__always)
+  static func search(_ thread: ThreadContext, _ isFound: (Unmanaged<Lane>) -> Bool) -> Bool {
+    var frames = Frames(thread: thread)
+    var frame = frames.takeFrame()
+    while let start = frame {
+      frame = frames.takeFrame()
+      var next = start.queue
+      while let address = next {
+        // A drain inside another lane's drain: this pass serves the outer frame too. Passes of
+        // their own would visit a chain of n lanes n²/2 times.
+        while let outer = frame, outer.queue == address { frame = frames.takeFrame() }
+        // SAFETY: while a frame stands its lane is held, and so are the targets above it.
+        let lane = Unmanaged<Lane>.fromOpaque(address)
+        if isFound(lane) { return true }
+        next = lane._withUnsafeGuaranteedRef { $0.targetReference?.toOpaque() }
+      }
+    }
+    return false
   }
 
   /// Whether there is more than one frame. The outermost is a root's, or that of an item without a

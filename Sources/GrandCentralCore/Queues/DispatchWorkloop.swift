@@ -67,11 +67,11 @@ public final class DispatchWorkloop: DispatchQueue, @unchecked Sendable {
   /// The innermost workloop that the calling thread is on, directly or through queues that target
   /// it; `nil` if there is none.
   package static var innermost: DispatchWorkloop? {
-    for frame in Frames(thread: currentThread()) {
-      for lane in frame.hierarchy {
-        if let workloop = lane as? DispatchWorkloop { return workloop }
-      }
+    var found: DispatchWorkloop?
+    _ = Frames.search(currentThread()) {
+      found = $0.takeUnretainedValue() as? DispatchWorkloop
+      return found != nil
     }
-    return nil
+    return found
   }
 }
