@@ -1,14 +1,17 @@
 // Room: Pool/Pool+Park. How workers wake, park, step back and end.
-// Sleep/wake protocol, all four accesses sequentially consistent:
-//   a submitter   publishes the node (tail of a local queue, or inbox), then reads the state word
-//   a worker      leaves `searching` or the active count in the state word, then reads every local
-//                 queue and inbox (hasWork)
+// Sleep/wake protocol, all accesses sequentially consistent:
+//   a submitter   publishes the node (tail of a local queue, or inbox and its bit in
+//                 `sourcesWaiting`), then reads the state word
+//   a worker      leaves `searching` or the active count in the state word, then reads the bits,
+//                 the inboxes whose bits are set, and every local queue (hasWork)
 // In the single order of these accesses, one of two things holds.
 //   - The submitter's read follows the worker's exchange. If another worker searches, the last
 //     searcher's scan covers the node. Otherwise the submitter wakes a worker, or the monitor if
 //     the pool is saturated.
 //   - The worker's read follows the publication. A worker that parks unparks itself; one that stops
 //     searching or leaves the active count otherwise calls wakeIfNeeded().
+// A submitter that finds the bit set leaves it. So a thread that clears a bit then looks at the
+// injector, and if a node is there it sets the bit and wakes a worker, as the submitter would.
 // Two exits need no scan of their own. retireLowered() puts a node back and calls Monitor.watch():
 // the monitor scans. Monitor.mark() runs on the monitor, which is awake and scans before it rests.
 // A weaker order loses wake-ups: on each side the store and the load are to different words, and
@@ -29,7 +32,11 @@ extension Pool {
   /// Wakes or starts a worker for published work, if one more helps. Never blocks for long.
   func wakeIfNeeded() {
     // sequentiallyConsistent: the submitter's half of the pair above.
-    let seen = state.load(ordering: .sequentiallyConsistent)
+    wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
+  }
+
+  /// As above. `seen`: the state, loaded after the publication.
+  func wakeIfNeeded(seeing seen: PoolState) {
     if seen.searching > 0 { return }
     var allowed = allowance
     if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
@@ -307,7 +314,6 @@ extension Pool {
     }
     // Otherwise a submitter has chosen this worker, and its grant ends the sleep at once.
     guard isBack else { return true }
-    worker.ignoresHints = true
     worker.isSearching = true
     worker.status.store(.running, ordering: .releasing)
     return false

@@ -184,11 +184,8 @@ extension Pool {
       rounds = max(1, min(most, configuration.searchRounds))
     }
     for _ in 0..<rounds {
-      // The hint may be late for a new node. The scan before the sleep sees such a node, and the
-      // next search ignores the hint.
-      let waiting =
-        worker.ignoresHints ? UInt32.max : sourcesWaiting.load(ordering: .relaxed)
-      worker.ignoresHints = false
+      // relaxed: a bit that it misses, the scan before the sleep sees.
+      let waiting = sourcesWaiting.load(ordering: .relaxed)
       if let node = searchOnce(waiting, first: first, for: worker) { return node }
       spinHint()
     }

@@ -57,8 +57,9 @@ final class Pool: @unchecked Sendable {
   let raisedThreads = Atomic<Int>(0)
   /// Indexed by `InjectorKey.index`.
   private let injectors: UnsafeMutablePointer<Unmanaged<Injector>>
-  /// Bit n: the injector with index n may hold work. Bit 16 + n: its oldest node is overdue, see
-  /// OverdueTurn. Only hints, for workers that have other work.
+  /// Bit n: the injector with index n may hold work; clear: it holds none, or the thread that
+  /// cleared the bit sets it again and wakes a worker. See Pool+Park. Bit 16 + n, a hint: its
+  /// oldest node is overdue, see OverdueTurn.
   let sourcesWaiting = Atomic<UInt32>(0)
   /// Counts the monitor's looks that found an overdue injector.
   let overdueLook = Atomic<UInt32>(0)
@@ -185,24 +186,28 @@ final class Pool: @unchecked Sendable {
     injectors[index]._withUnsafeGuaranteedRef(body)
   }
 
-  /// Sets the hint of an injector that has just received work.
+  /// Sets the bit of an injector that has just received work. The caller then wakes a worker.
   func markWaiting(_ source: InjectorKey) {
     let bit = source.bit
-    // sequentiallyConsistent: either unmarkIfEmpty() sees our node, or we see its cleared bit.
+    // sequentiallyConsistent, both: either unmarkIfEmpty() sees our node, or we see its cleared
+    // bit. And with the bit the node is published: see Pool+Park.
     if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
       sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
     }
   }
 
-  /// Clears the hints of an injector that was found empty.
+  /// Clears the bits of an injector that was found empty.
   func unmarkIfEmpty(_ source: InjectorKey) {
     let bit = source.bit
-    let hints = bit | bit << OverdueTurn.shift
+    let bits = bit | bit << OverdueTurn.shift
     // The monitor may have called it overdue after its last node was taken.
-    guard sourcesWaiting.load(ordering: .relaxed) & hints != 0 else { return }
-    sourcesWaiting.bitwiseAnd(~hints, ordering: .sequentiallyConsistent)
+    guard sourcesWaiting.load(ordering: .relaxed) & bits != 0 else { return }
+    sourcesWaiting.bitwiseAnd(~bits, ordering: .sequentiallyConsistent)
     if !withInjector(source, { $0.isEmpty }) {
       sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+      // A scan between the two missed the node, whose submitter may have seen a searcher.
+      // sequentiallyConsistent: the submitter's half of the pair in Pool+Park.
+      wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
     }
   }
 
@@ -213,10 +218,11 @@ final class Pool: @unchecked Sendable {
 
   /// Whether any injector or local queue holds work. Sequentially consistent: see Pool+Park.swift.
   func hasWork() -> Bool {
-    var rest = configuration.sources
-    while rest != 0 {
-      let index = rest.trailingZeroBitCount
-      rest &= rest &- 1
+    var waiting =
+      sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration.sources
+    while waiting != 0 {
+      let index = waiting.trailingZeroBitCount
+      waiting &= waiting &- 1
       // SAFETY: as in withInjector().
       if !injectors[index]._withUnsafeGuaranteedRef({ $0.isEmpty }) { return true }
     }

@@ -60,8 +60,6 @@ final class Worker: @unchecked Sendable {
   /// Whether its thread left a lowered class for the present search: see goIdle().
   var wasLow = false
   var adaptiveSearch = AdaptiveSearch()
-  /// Whether its last scan saw work, so that the next search must not trust `sourcesWaiting`.
-  var ignoresHints = true
   /// The count of picks when it was last woken after a long sleep; `nil`: the sleep was short.
   private var picksWhenWoken: UInt32?
   private static var longSleep: UInt64 { 1_000_000 }

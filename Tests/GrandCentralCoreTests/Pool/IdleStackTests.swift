@@ -54,15 +54,18 @@ import Testing
     pool.state.store(PoolState(rawValue: 1 << 48 | 1), ordering: .relaxed)
   }
 
-  @Test func `finds a node whose hint is late after the scan before its sleep`() {
+  @Test func `sees a node in an injector once its bit is set, and none where the bit is late`() {
     let source = InjectorKey(kind: .items, band: .default)
-    // The first search of a thread trusts no hint.
-    #expect(pool.take(for: worker) == nil)
     pool.withInjector(source) { $0.push(block.nodes[0]) }
-    // The submitter is between the push and the hint.
-    #expect(pool.take(for: worker) == nil)
-    #expect(!pool.park(worker, currentThread()))
+    // The submitter is between the push and the bit, and wakes a worker later.
+    #expect(!pool.hasWork() && pool.take(for: worker) == nil)
+    pool.markWaiting(source)
+    #expect(pool.hasWork())
     #expect(pool.take(for: worker) == block.nodes[0])
+    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == source.bit && !pool.hasWork())
+    #expect(pool.take(for: worker) == nil)
+    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == 0)
+    pool.stopSearching(worker)
   }
 
   @Test func `expects no second node only after a long sleep, and until it has found one`() {

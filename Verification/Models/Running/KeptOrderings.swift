@@ -94,9 +94,9 @@ extension KeptOrdering {
   /// Orderings of hints, orderings that the idle lock hides in the models, and orderings that only
   /// a larger pool than the models' needs.
   private static var pools: [KeptOrdering] {
-    let hint =
-      "the hint only spares looks: a searcher's last look goes without it, so a wrong one costs time and "
-      + "loses nothing"
+    let bits =
+      "the changes of the bits are exchanges of one word, which the checker puts in the order of time; only the "
+      + "load in the last check can be late, and its weakening is found"
     let counts =
       "one of two: the counts change under the idle lock too, which orders what the models can reach; "
       + "stepping back and announcing change them without it"
@@ -105,15 +105,15 @@ extension KeptOrdering {
     let record =
       "the record is reached under the idle lock in the models; the monitor reads it without"
     let changes: [Mutation.Change] = [.dropsSequential, .dropsAcquire, .dropsRelease]
-    var list: [KeptOrdering] = []
+    var list = [Mutation.Change.dropsAcquire, .dropsRelease].map {
+      KeptOrdering(
+        in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", $0, why: bits)
+    }
     for change in changes {
       list += [
         KeptOrdering(
-          in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", change,
-          why: hint),
-        KeptOrdering(
           in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty", change,
-          why: hint),
+          why: bits),
         KeptOrdering(
           in: "Pool.swift", at: "state.change(.sequentiallyConsistent", change,
           why: counts),

@@ -161,10 +161,9 @@ extension Catalogue {
         after: "func changeIfApplicable",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
-        "an external worker's last check may read stale values", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .dropsSequential,
-        foundBy: look,
-        isWeak: true),
+        "an external worker's last check may read stale bits", in: "Pool.swift",
+        at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
+        .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "an external worker's last check sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(1), foundBy: look),

@@ -68,6 +68,41 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
+      EngineModel("pool: a submission whose bit is set and a last check see each other") { scene in
+        let (pool, job) = (Pool.small(), Job())
+        let worker = pool.makeWorkers(1, searching: 1)[0]
+        pool.markWaiting(.items)
+        scene.thread("submitter") { pool.submit(job) }
+        scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel("pool: a bit that is set again and a last check see each other") { scene in
+        let (pool, job) = (Pool.small(width: 2, threads: 2), Job())
+        let workers = pool.makeWorkers(2, searching: 1)
+        // The submitter has seen the searcher.
+        pool.publish(job)
+        scene.thread("taker") {
+          _ = pool.begin(workers[1])
+          pool.unmarkIfEmpty(.items)
+        }
+        scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
+        scene.finally { pool.expectSearcher() }
+      },
+      EngineModel(
+        "pool: a submission, a bit that is set again and a last check see each other",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let (pool, job) = (Pool.small(width: 2, threads: 2), Job())
+        let workers = pool.makeWorkers(2, searching: 1)
+        pool.markWaiting(.items)
+        scene.thread("submitter") { pool.submit(job) }
+        scene.thread("taker") {
+          _ = pool.begin(workers[1])
+          pool.unmarkIfEmpty(.items)
+        }
+        scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
+        scene.finally { pool.expectSearcher() }
+      },
       EngineModel("pool: a worker's submission and another worker's last check see each other") {
         scene in
         let (pool, job) = (Pool.small(width: 2, threads: 2), Job())
@@ -176,6 +211,8 @@ extension Catalogue {
   static var poolMutants: [Mutant] {
     let idle = "pool: a worker that becomes idle misses no submission"
     let look = "pool: a submission and a last check see each other"
+    let marked = "pool: a submission whose bit is set and a last check see each other"
+    let again = "pool: a bit that is set again and a last check see each other"
     let own = "pool: a worker's submission and another worker's last check see each other"
     let hint = "pool: the hint of an injector is set while work waits there"
     return [
@@ -195,16 +232,28 @@ extension Catalogue {
         foundBy: "workers: a sleep is counted once, by its announcement or the monitor"),
       Mutant(
         "a submitter reads a stale state", in: "Pool+Park.swift",
-        at: "let seen = state.load(ordering: .sequentiallyConsistent)", .dropsSequential,
-        foundBy: look, isWeak: true),
+        at: "wakeIfNeeded(seeing: state.load(", .dropsSequential, foundBy: look, isWeak: true),
+      Mutant(
+        "a bit is set again and no worker is woken", in: "Pool.swift",
+        at: "wakeIfNeeded(seeing: state.load(", .returns(1 << 16), foundBy: again),
+      Mutant(
+        "a thread that sets a bit again reads a stale state", in: "Pool.swift",
+        at: "wakeIfNeeded(seeing: state.load(", .dropsSequential, foundBy: again, isWeak: true),
       Mutant(
         "a submission is not sequentially consistent", in: "Injector.swift",
-        at: "inbox.change(", .dropsSequential, foundBy: look, isWeak: true),
+        at: "inbox.change(", .dropsSequential, foundBy: marked, isWeak: true),
+      Mutant(
+        "the bit of a submission is not sequentially consistent", in: "Pool.swift",
+        at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", .dropsSequential,
+        foundBy: look, isWeak: true),
+      Mutant(
+        "a worker's last check may read stale bits", in: "Pool.swift",
+        at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
+        .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "a worker's last check may read stale values", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .dropsSequential,
-        foundBy: look,
-        isWeak: true),
+        foundBy: marked, isWeak: true),
       Mutant(
         "a worker's own submission is not sequentially consistent", in: "LocalQueue.swift",
         at: "tail.store(last &+ 1",
@@ -226,8 +275,7 @@ extension Catalogue {
         at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(0), foundBy: idle),
       Mutant(
         "a submitter always sees a searcher", in: "Pool+Park.swift",
-        at: "let seen = state.load(ordering: .sequentiallyConsistent)", .returns(1 << 16),
-        foundBy: idle),
+        at: "wakeIfNeeded(seeing: state.load(", .returns(1 << 16), foundBy: idle),
     ]
   }
 }
