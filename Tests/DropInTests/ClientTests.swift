@@ -30,6 +30,12 @@ import Testing
     try expectSame(Client(c: "Functions.c", compiler: "gcc"), says: functionLines)
   }
 
+  @Test func `the main queue outlives its thread`() throws {
+    try expectSame(
+      Client(c: "EndedMain.c", compiler: "gcc"),
+      says: ["early=1 specific=1", "async=4000", "timer=3"])
+  }
+
   @Test(arguments: ["gcc", "clang"]) func `the example in C counts words`(
     _ compiler: String
   ) throws {

@@ -22,11 +22,29 @@ enum Process {
 
   /// The state of a thread, such as "S": proc(5), field 3 of `stat`; `nil` if it cannot be read.
   static func threadState(_ thread: UInt32) -> Unicode.Scalar? {
+    withStatus(ofThread: thread) { $0.first.map { Unicode.Scalar($0) } }
+  }
+
+  /// Whether a thread has begun to end: proc(5), `flags`, field 9 of `stat`, has PF_EXITING. The
+  /// kernel sets it before it ends a pthread_join(3), and the state "Z" only afterwards. `nil` if it
+  /// cannot be read.
+  static func isEnding(_ thread: UInt32) -> Bool? {
+    withStatus(ofThread: thread) { status in
+      let fields = status.split(separator: UInt8(ascii: " "), maxSplits: 7)
+      guard fields.count > 6 else { return nil }
+      return UInt32(String(decoding: fields[6], as: UTF8.self)).map { $0 & 4 != 0 }
+    }
+  }
+
+  /// Passes a thread's `stat` from the state on.
+  private static func withStatus<Result>(
+    ofThread thread: UInt32, _ body: (Slice<UnsafeRawBufferPointer>) -> Result?
+  ) -> Result? {
     withBytes(of: "/proc/self/task/\(thread)/stat", atMost: 512) { stat in
       // The name is in parentheses and may contain parentheses.
-      stat.lastIndex(of: UInt8(ascii: ")"))
-        .flatMap { end in stat[(end + 1)...].first { $0 != UInt8(ascii: " ") } }
-        .map { Unicode.Scalar($0) }
+      stat.lastIndex(of: UInt8(ascii: ")")).flatMap { end in
+        body(stat[(end + 1)...].drop { $0 == UInt8(ascii: " ") })
+      }
     }
   }
 

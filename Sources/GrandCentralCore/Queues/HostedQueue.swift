@@ -42,13 +42,6 @@ package final class HostedQueue: DispatchQueue, @unchecked Sendable {
   /// Runs what is queued now, on the calling thread. Only for the host, once for each announcement.
   /// The caller keeps the queue alive.
   package func perform() {
-    let thread = currentThread()
-    let word = UInt(bitPattern: thread)
-    performer.store(word, ordering: .relaxed)
-    if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
-    // The drain may have announced the lane again, and another thread may be in the next call. It
-    // keeps its value, because only this thread's own is cleared.
-    _ = performer.compareExchange(
-      expected: word, desired: 0, successOrdering: .relaxed, failureOrdering: .relaxed)
+    drainForOwner(on: currentThread(), namedIn: performer)
   }
 }

@@ -1,5 +1,5 @@
-// Room: Queues/MainQueue. The serial lane that only the main thread drains.
-// Its activation is a bit of `signal` instead of a node: see MainSignal.
+// Room: Queues/MainQueue. The serial lane that only the main thread drains, as long as that lives:
+// see MainQueue+End. Its activation is a bit of `signal` instead of a node: see MainSignal.
 // A run loop uses a descriptor, which becomes readable whenever work is announced.
 
 final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
@@ -9,10 +9,16 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   private let descriptorLock = Lock()
   /// Whether a thread drains the queue: in dispatchMain(), or as a run loop. Until then the board
   /// shows since when work waits (`isShown`), so that a reader can say why it does not run.
-  private let isDrained = Atomic<Bool>(false)
+  let isDrained = Atomic<Bool>(false)
   private let isShown = Atomic<Bool>(false)
+  // See MainQueue+End.
+  let drainer = Atomic<UInt>(Drainer.main)
+  let workers: Unmanaged<Lane>?
 
-  init() {
+  /// `workers`: the root whose workers drain the queue after the main thread's end; `nil`: none do.
+  /// The caller keeps it: its pool retains this queue, so the queue must not retain it.
+  init(workers: DispatchQueue? = nil) {
+    self.workers = workers.map { .passUnretained($0) }
     super.init(
       root: "com.apple.main-thread", kind: .bound, qos: PackedQoS(band: .userInteractive))
   }
@@ -23,11 +29,17 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     // sequentiallyConsistent: with runLoopDescriptor(): either this thread sees the descriptor, or
     // the other thread sees the bit. A read-modify-write, so that it passes on what joinRetry()
     // released.
-    let wakes = signal.change(.sequentiallyConsistent) { $0.announced() }
+    let need = signal.change(.sequentiallyConsistent) { $0.announced() }
     let descriptor = descriptor.load(ordering: .sequentiallyConsistent)
     if descriptor >= 0 { EventFD.signal(descriptor) }
-    if wakes { futexWake(signal) }
+    switch need {
+    case .nothing: break
+    case .wakeMain: futexWake(signal)
+    case .sendWorker: sendWorker()
+    }
   }
+
+  override var boundThread: ThreadContext? { drainingThread }
 
   @inline(never)
   private func showWork() {
@@ -49,19 +61,26 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
       // wakeBoundThread() announces.
       signal.change(.acquiring, by: { $0.taken() })
     else { return false }
-    // relaxed: what taken() has seen is enough. acquiring: the note precedes what is written here.
-    // A note that comes later sets the flag again, before it is announced.
+    takeNoteBack()
+    drainForOwner(on: thread)
+    return true
+  }
+
+  /// Takes the note on the board back. The caller has an activation.
+  func takeNoteBack() {
+    // relaxed: what the exchange that passed the activation has seen is enough. acquiring: the note
+    // precedes what is written here. A note that comes later sets the flag again, before it is
+    // announced.
     if isShown.load(ordering: .relaxed), isShown.exchange(false, ordering: .acquiring) {
       noteDrained()
     }
-    if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
-    return true
   }
 
   /// For a forked child, where the thread that drained may be another.
   func forgetDrains() {
     isDrained.store(false, ordering: .relaxed)
     isShown.store(false, ordering: .relaxed)
+    drainer.store(Drainer.main, ordering: .relaxed)
   }
 
   /// Makes the calling thread, the main one, the run loop of this queue and of the main queue of

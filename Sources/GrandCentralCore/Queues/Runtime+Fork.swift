@@ -41,6 +41,10 @@ extension Runtime: ForkParticipant {
     made.joinForks()
     ForkGate.install()
     DuplicateEngineCheck.reportOthers()
+    // A main thread that ended before the engine's first use has called no exit handler.
+    if !ThreadRegistry.isMainThread, Process.isEnding(Process.identifier) == true {
+      made.main.mainThreadEnds()
+    }
     return made
   }
 

@@ -10,7 +10,7 @@ final class Runtime: @unchecked Sendable {
   let roots: [GlobalQueue]
   /// The roots for C programs that request threads beyond the width, by band.
   let overcommitRoots: [GlobalQueue]
-  let main = MainQueue()
+  let main: MainQueue
   /// The main queue, for callers that must not count references.
   let mainReference: Unmanaged<Lane>
   // Made on first use.
@@ -24,6 +24,7 @@ final class Runtime: @unchecked Sendable {
     self.pool = pool
     roots = Band.allCases.map { GlobalQueue(band: $0, pool: pool) }
     overcommitRoots = Band.allCases.map { GlobalQueue(band: $0, overcommits: true, pool: pool) }
+    main = MainQueue(workers: roots[Int(Band.userInteractive.rawValue)])
     defaultTarget = Unmanaged.passUnretained(roots[0])
     mainReference = Unmanaged.passUnretained(main)
     for (index, root) in roots.enumerated() {
@@ -37,8 +38,12 @@ final class Runtime: @unchecked Sendable {
       return code.address
     }
     pool.whenRetriesBegin = { [main] in main.joinRetry() }
-    ThreadRegistry.setExitHandler {
-      if $0.pointee.is_main { SignalActions.standInForMain() }
+    ThreadRegistry.setExitHandler { [main] in
+      if $0.pointee.is_main {
+        // First: it may start threads, without which no other stands in for signals.
+        main.mainThreadEnds()
+        SignalActions.standInForMain()
+      }
       NodeCache.drain($0)
       LaneRegistry.drain($0)
       BlackBox.noteEnd(of: $0)

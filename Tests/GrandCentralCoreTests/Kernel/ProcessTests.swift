@@ -27,6 +27,7 @@ import Testing
     besideSleeper(named: name) { thread in
       #expect(Process.threadName(thread) == name)
       #expect(eventually { Process.threadState(thread) == "S" })
+      #expect(Process.isEnding(thread) == false)
     }
   }
 
@@ -38,6 +39,7 @@ import Testing
     // Larger than any thread id: /proc/sys/kernel/pid_max is at most 2^22.
     #expect(Process.threadName(1 << 23) == "?")
     #expect(Process.threadState(1 << 23) == nil)
+    #expect(Process.isEnding(1 << 23) == nil)
   }
 
   @Test func `includes the main thread's signal mask, asked on any thread`() throws {

@@ -3,10 +3,12 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("The signal of the main queue") struct MainSignalTests {
-  private static let all = (UInt32(0)..<8).map(MainSignal.init(rawValue:))
+  private static let all = (UInt32(0)..<32).map(MainSignal.init(rawValue:)).filter(\.isValid)
+  /// The signals of a main thread that lives.
+  private static let living = all.filter { $0.rawValue & MainSignal.mainEnded.rawValue == 0 }
 
   @Test func `stays set until it is taken`() {
-    for signal in Self.all {
+    for signal in Self.living {
       let (announced, _) = signal.announced()
       let (called, _) = signal.called()
       #expect(announced.hasWork && called.hasWork == signal.hasWork)
@@ -17,10 +19,11 @@ import Testing
   }
 
   @Test func `wakes the main thread if it sleeps, and only then`() {
-    for signal in Self.all {
+    for signal in Self.living {
       let isAsleep = signal.rawValue & MainSignal.asleep.rawValue != 0
-      #expect(signal.announced().wakes == isAsleep && signal.called().wakes == isAsleep)
-      #expect(signal.announced().0.announced().wakes == isAsleep)
+      let need: MainSignal.Need = isAsleep ? .wakeMain : .nothing
+      #expect(signal.announced().1 == need && signal.called().wakes == isAsleep)
+      #expect(signal.announced().0.announced().1 == need)
     }
   }
 
@@ -28,6 +31,18 @@ import Testing
     for signal in Self.all {
       #expect(signal.fellAsleep() == (signal == .empty ? .asleep : nil))
     }
-    #expect(!MainSignal(rawValue: 8).isValid)
+  }
+
+  @Test func `passes each activation to one thread after the end of the main thread`() {
+    #expect(Self.living.count == 8 && Self.all.count == 10)
+    for signal in Self.all {
+      let (ended, hadWork) = signal.ended()
+      #expect(ended == .mainEnded && hadWork == signal.hasWork)
+      #expect(ended.announced() == (ended, .sendWorker) && !ended.hasWork)
+      let (called, wakes) = ended.called()
+      #expect(called.isValid && !wakes && called.announced() == (called, .sendWorker))
+      // A destructor of the main thread may still drain.
+      #expect(called.taken() == (.empty, false))
+    }
   }
 }

@@ -79,6 +79,27 @@ import Testing
     close(descriptor)
   }
 
+  @Test func `is drained by workers after the end of the main thread`() {
+    let pool = Pool.own(width: 1, threads: 1)
+    let runtime = Runtime(pool: pool)
+    let (main, log) = (runtime.main, Log<Int>())
+    for number in 0..<2 { main.async { log.append(number) } }
+    #expect(log.count == 0)
+    main.mainThreadEnds()
+    main.async { log.append(2) }
+    // The item adds another, for which the drain does not stay.
+    main.async { main.async { log.append(4) } }
+    main.async { log.append(3) }
+    let isOwner = main.sync { main.isBoundTo(currentThread()) }
+    #expect(isOwner && !main.isBoundTo(currentThread()))
+    let done = Latch()
+    main.async { done.open() }
+    #expect(done.wait())
+    #expect(log.all == Array(0..<5))
+    #expect(pool.faultsAtRest() == [])
+    withExtendedLifetime(runtime) {}
+  }
+
   private static func isReadable(_ descriptor: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) == 1

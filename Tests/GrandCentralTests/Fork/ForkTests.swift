@@ -60,6 +60,8 @@ struct ForkTests {
 
   @Test func `has a main queue, wherever it was forked`() { run("main-queue") }
 
+  @Test func `has a main thread again after the parent's has ended`() { run("main-ended") }
+
   @Test func `is refused by the parent's channels, which stay the parent's`() { run("channels") }
 
   @Test(.enabled(if: hasRing, "needs io_uring"))

@@ -65,6 +65,17 @@ import Testing
     #expect(result.value("specific") == "none")
   }
 
+  @Test func `leaves the main queue to workers when it ends before the process`() {
+    let result = run("drained-after-end")
+    #expect(result.value("log") == "before,sync,timer")
+    #expect(result.value("specific") == "main")
+    #expect(result.number("count") == 4000)
+    #expect(result.value("onMain") == "false")
+    let stuck = runProbe("MainQueueProbe", "self-sync-after-end")
+    #expect(stuck.status != 0)
+    #expect(stuck.errors.contains("'com.apple.main-thread'"), "\(stuck.errors)")
+  }
+
   @Test func `is named when a precondition fails on it`() {
     let outside = "on the main thread, outside every other queue."
     let result = runProbe("MainQueueProbe", "outside")

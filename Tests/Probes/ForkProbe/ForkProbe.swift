@@ -34,6 +34,7 @@ import TestSupport
     "caught": caughtAtTheGate, "notifications": notifications, "semaphore": sharedSemaphore,
     "forks": forksOnly, "waited": afterWaitAlone, "cancelled-timers": cancelledTimers,
     "last-thread": lastThreadEnds, "environment": besideEnvironment,
+    "main-ended": afterMainThread,
   ]
 }
 

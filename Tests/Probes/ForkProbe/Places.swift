@@ -217,6 +217,31 @@ private func endedChild(_ what: String) {
   expectEnd(of: child, what)
 }
 
+/// Workers drain the main queue of the parent, whose main thread has ended; not that of a child.
+func afterMainThread(_ words: [String]) {
+  let main = pthread_self()
+  _ = TestThread("later") {
+    check(pthread_join(main, nil) == 0, "the main thread ends")
+    fork("after the end of the main thread") {
+      DispatchQueue.global().async {
+        DispatchQueue.main.async {
+          check(isMainThread(), "the main queue is the child's main thread's")
+          finish()
+        }
+      }
+      dispatchMain()
+    }
+    DispatchQueue.main.async {
+      fork("from an item that a worker runs for the main thread") {
+        dispatchPrecondition(condition: .onQueue(.main))
+        useEverything()
+      }
+      DispatchQueue.main.async { finish() }
+    }
+  }
+  pthread_exit(nil)
+}
+
 func mainQueueOfChild(_ words: [String]) {
   let queue = DispatchQueue(label: "forks")
   let done = Latch()

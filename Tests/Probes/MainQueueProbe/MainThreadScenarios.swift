@@ -8,7 +8,8 @@ import TestSupport
 nonisolated(unsafe) let mainThreadScenarios: [String: () -> Void] = [
   "run-loop": runLoop, "no-descriptor": noDescriptor, "drain-elsewhere": drainElsewhere,
   "throws": throwingSync, "between": betweenItems, "nested-main": nestedMain,
-  "outside": outsideEveryQueue, "ended": endedMainThread,
+  "outside": outsideEveryQueue, "ended": endedMainThread, "drained-after-end": drainedAfterEnd,
+  "self-sync-after-end": selfSyncAfterEnd,
 ]
 
 private func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -95,6 +96,54 @@ private func endedMainThread() {
     finish(["specific": DispatchQueue.getSpecific(key: key) ?? "none"])
   }
   pthread_exit(nil)
+}
+
+/// Ends the main thread, and then calls `body` on another.
+private func endMainThread(then body: @escaping @Sendable () -> Void) -> Never {
+  let main = pthread_self()
+  _ = TestThread("later") {
+    guard pthread_join(main, nil) == 0 else { exit(3) }
+    body()
+  }
+  pthread_exit(nil)
+}
+
+private func drainedAfterEnd() {
+  let log = Unguarded<[String]>([])
+  let key = DispatchSpecificKey<String>()
+  DispatchQueue.main.setSpecific(key: key, value: "main")
+  DispatchQueue.main.async { log.value.append("before") }
+  let timer = DispatchSource.makeTimerSource(queue: .main)
+  timer.schedule(deadline: .now() + .milliseconds(1))
+  endMainThread {
+    let value = DispatchQueue.main.sync {
+      dispatchPrecondition(condition: .onQueue(.main))
+      log.value.append("sync")
+      return DispatchQueue.getSpecific(key: key) ?? "none"
+    }
+    let count = Unguarded(0)
+    let group = DispatchGroup()
+    for _ in 0..<4 {
+      DispatchQueue.global().async(group: group) {
+        for _ in 0..<1000 { DispatchQueue.main.async(group: group) { count.value += 1 } }
+      }
+    }
+    let targeting = DispatchQueue(label: "targets.main", attributes: .concurrent, target: .main)
+    group.notify(queue: targeting) {
+      timer.setEventHandler {
+        log.value.append("timer")
+        finish([
+          "log": log.value.joined(separator: ","), "specific": value, "count": count.value,
+          "onMain": isMainThread(),
+        ])
+      }
+      timer.resume()
+    }
+  }
+}
+
+private func selfSyncAfterEnd() {
+  endMainThread { DispatchQueue.main.async { DispatchQueue.main.sync {} } }
 }
 
 private func outsideEveryQueue() {

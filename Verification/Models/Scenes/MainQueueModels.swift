@@ -23,11 +23,16 @@ extension Catalogue {
         "main queue: a run loop requests its descriptor while a thread submits",
         Mains.wakeDescriptor
       ),
+      EngineModel("main queue: the main thread ends while a thread submits", Mains.end(threads: 1)),
+      EngineModel(
+        "main queue: the main thread ends while two threads submit",
+        reach: .bounded(preemptions: 2), Mains.end(threads: 2)),
     ]
   }
 
   static var mainQueueMutants: [Mutant] {
-    [
+    let end = "main queue: the main thread ends while a thread submits"
+    return [
       Mutant(
         "a submitter signals before it publishes the item", in: "MainQueue.swift",
         at: "signal.change(.sequentiallyConsistent",
@@ -67,6 +72,12 @@ extension Catalogue {
         at: "futexWake(signal)",
         after: "func joinRetry", .skips,
         foundBy: "main queue: the sleeping main thread is woken for a retry"),
+      Mutant(
+        "the ending main thread loses work that is announced meanwhile", in: "MainQueue+End.swift",
+        at: "signal.change(.acquiringAndReleasing", .splits, foundBy: end),
+      Mutant(
+        "a submitter does not see that the main thread has ended", in: "MainQueue+End.swift",
+        at: "signal.change(.acquiringAndReleasing", .clears(bits: 8), foundBy: end),
     ]
   }
 }
@@ -169,6 +180,33 @@ enum Mains {
     scene.keep(main)
     scene.finally {
       Checker.expect(pool.endRetries(), "work waits, and the retry has ended")
+    }
+  }
+
+  /// The main thread drains once and ends. Items that it leaves, and later ones, run on workers.
+  static func end(threads: Int) -> @Sendable (Scene) -> Void {
+    { scene in
+      let root = SpawningRoot()
+      let main = MainQueue(workers: root)
+      let sum = Plain()
+      ThreadRegistry.mainThread = ModelThreads.context(1)
+      scene.thread("main") {
+        main.drainOnce()
+        main.mainThreadEnds()
+      }
+      for _ in 0..<threads {
+        scene.thread("submitter") {
+          main.asyncUnsafe {
+            sum.value += 1
+            Checker.expect(main.isBoundTo(currentThread()), "the queue is another thread's")
+          }
+        }
+      }
+      scene.finally {
+        Checker.expect(sum.value == threads, "\(sum.value) of \(threads) items ran")
+        ModelThreads.expectAllNodesBack()
+        withExtendedLifetime(root) {}
+      }
     }
   }
 
