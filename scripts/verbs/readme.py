@@ -5,8 +5,9 @@
 
 Clones the last commit, then runs README's blocks of shell, and builds and runs its programs, in the
 order of the page, with a home folder of its own. A program must print what the comment behind its
-print says. Prints the seconds of each step. --keep leaves the folder. The tests of all packages,
-which README names too, are left out: scripts/dev test.
+print says. The package of these programs must have compiled the engine's modules and nothing else
+of the repository, and the command must run in it. Prints the seconds of each step. --keep leaves
+the folder. The tests of all packages, which README names too, are left out: scripts/dev test.
 """
 import argparse
 import os
@@ -20,6 +21,9 @@ import time
 from libraries import ROOT
 
 LEFT_OUT = "scripts/dev test"
+# What a dependant compiles of this repository.
+MODULES = {
+    "CGrandCentralLinux", "GrandCentralPrimitives", "GrandCentralCore", "GrandCentralBoard", "GrandCentral"}
 PRINTED = re.compile(r"print(?:f)?\(.*// (\S+)$", re.M)
 
 
@@ -63,6 +67,15 @@ class Newcomer:
         self.write(f"{self.clone}/{name}", text)
         self.printed = PRINTED.search(text)[1]
 
+    def check_modules(self):
+        """That the package compiled what it depends on, and neither tests nor tools."""
+        build = f"{self.package}/.build/debug"
+        compiled = {
+            name.removesuffix(".build") for name in os.listdir(build) if name.endswith(".build")
+            and any(file.endswith(".o") for _, _, files in os.walk(f"{build}/{name}") for file in files)}
+        if compiled != MODULES | {self.target}:
+            sys.exit(f"readme: a package that imports GrandCentral compiles {', '.join(sorted(compiled))}")
+
     @staticmethod
     def write(path, text):
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -93,6 +106,8 @@ def main():
     try:
         newcomer = Newcomer(folder)
         follow(f"{newcomer.clone}/README.md", newcomer)
+        newcomer.check_modules()
+        newcomer.run("swift run grandcentral ps", ["swift", "run", "grandcentral", "ps"], newcomer.package)
         print(f"readme: every command and program works, in {time.monotonic() - begin:.0f} s")
     finally:
         if keep:
