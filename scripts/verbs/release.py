@@ -4,9 +4,9 @@
     scripts/dev release [--tag] [--skip-ci]
 
 Without --tag it only checks. The working tree must be clean and on main; VERSION must be a
-semantic version without a tag; CHANGELOG.md must have a dated section for it, and nothing under
-Unreleased; a package must be able to depend on the version; the interface must be its baseline; reuse
-lint, .ci/run and scripts/dev package-test must pass.
+semantic version without a tag; CHANGELOG.md must have a section for it, of the last commit's day or
+later, and nothing under Unreleased; a package must be able to depend on the version; the interface
+must be its baseline; reuse lint, .ci/run and scripts/dev package-test must pass.
 With --tag it then makes the annotated tag, named as the version, with that section as its text.
 Pushing the tag is left to the maintainer. --skip-ci leaves out the two long checks.
 """
@@ -47,9 +47,12 @@ def problems():
         found.append("releases are made on main")
     if version in git("tag", "--list").split():
         found.append(f"the tag {version} exists: raise VERSION")
-    text, _, waits = section(version)
+    text, day, waits = section(version)
+    last = git("log", "-1", "--format=%cd", "--date=short")
     if not text:
         found.append(f"CHANGELOG.md has no section '## {version} - YYYY-MM-DD' with text")
+    elif day < last:
+        found.append(f"CHANGELOG.md dates {version} {day}, and the last commit is of {last}")
     if waits:
         found.append(f"CHANGELOG.md lists changes under Unreleased: move them to {version}")
     return found
