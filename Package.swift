@@ -186,6 +186,7 @@ let package = Package(
         "CGrandCentralLinux", "GrandCentralInside", "GrandCentralCore", "grandcentral", "HangProbe",
         "RecordProbe", testSupport,
       ],
+      exclude: ["Recordings"],
       swiftSettings: language),
     .testTarget(
       name: "ParityTests", dependencies: ["GrandCentral", testSupport],
