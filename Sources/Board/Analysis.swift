@@ -3,28 +3,6 @@
 // A thread holds the queues that its record names, and their targets. A queue without a holder may
 // have its activation in line at its target, so the walk continues there.
 
-/// Something that hangs, in words.
-package struct Finding: Sendable, Equatable {
-  package enum Kind: String, Sendable {
-    case deadlock = "deadlock"
-    case explosion = "thread-explosion"
-    case forgottenResume = "forgotten-resume"
-    case suspectedDeadlock = "suspected-deadlock"
-    case stuckQueue = "stuck-queue"
-    case forgottenLeave = "forgotten-leave"
-  }
-  package let kind: Kind
-  /// The threads or the queue: what two findings of one hang have in common.
-  package let subject: String
-  /// What two findings of one hang, and no others, have in common.
-  package var key: String { "\(kind.rawValue) \(subject)" }
-  package let headline: String
-  package let details: [String]
-  /// Whether one of its waits is still shorter than `stuckAfter`. A dump shows a deadlock at once,
-  /// because it does not end by itself unless a wait has a limit.
-  package var isYoung = false
-}
-
 package struct Analysis {
   package let snapshot: Snapshot
   /// The time to which ages are computed; the board's latest time if the process has ended.
@@ -37,6 +15,8 @@ package struct Analysis {
   let isInLock: (UInt32) -> Bool
   /// Whether a timer or a descriptor may bring work to the process.
   let mayGetEvents: () -> Bool
+  /// Whether the program may use Swift Concurrency, whose actors queue their jobs themselves.
+  let mayHaveActors: () -> Bool
   /// The threads of the program that have no record.
   let strangers: () -> Strangers
   private let holdersOf: [UInt32: [Int]]
@@ -48,6 +28,7 @@ package struct Analysis {
     _ snapshot: Snapshot, now: UInt64, stuckAfter: UInt64, isAsleep: @escaping (UInt32) -> Bool?,
     isInLock: @escaping (UInt32) -> Bool = { _ in false },
     mayGetEvents: @escaping () -> Bool = { false },
+    mayHaveActors: @escaping () -> Bool = { false },
     strangers: @escaping () -> Strangers = { Strangers() }
   ) {
     self.snapshot = snapshot
@@ -56,6 +37,7 @@ package struct Analysis {
     self.isAsleep = isAsleep
     self.isInLock = isInLock
     self.mayGetEvents = mayGetEvents
+    self.mayHaveActors = mayHaveActors
     self.strangers = strangers
     var holders: [UInt32: [Int]] = [:]
     var indices: [UInt32: Int] = [:]

@@ -37,6 +37,9 @@ package struct Dump {
         },
         isInLock: { id in kernel.ask { KernelThread.isInLock(id, of: process) } },
         mayGetEvents: { kernel.ask { ProcessEvents.mayCome(to: process) } },
+        mayHaveActors: {
+          readText("/proc/\(process)/maps")?.contains("swift_Concurrency") ?? false
+        },
         strangers: { kernel.ask { strangers.value } })
     }
     let guess = analysis(first, before.mapValues(\.isAsleep))
@@ -111,7 +114,7 @@ package struct Dump {
     }
     if findings.isEmpty && possibilities.isEmpty {
       lines.append(style.good("Nothing is stuck."))
-      if liveProcess != nil { lines += analysis.idleWords.map { "  " + $0 } }
+      if liveProcess != nil { lines += analysis.wordsOfNoFinding.map { "  " + $0 } }
     }
     return lines.joined(separator: "\n") + "\n"
   }

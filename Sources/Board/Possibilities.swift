@@ -74,9 +74,43 @@ extension Analysis {
     }
   }
 
+  /// What to say where nothing is stuck: where to look, or by which time that was judged and what
+  /// waits behind items that sleep.
+  package var wordsOfNoFinding: [String] {
+    let idle = idleWords
+    return idle.isEmpty ? [judgement] + sleepers : idle
+  }
+
+  /// By which time a wait was judged.
+  private var judgement: String {
+    let old = waiting.count { isOld(snapshot.threads[$0]) }
+    let time = stuckAfter == 0 ? "" : " for \(duration(stuckAfter)) or longer"
+    if old == 0 { return stuckAfter == 0 ? "No thread waits." : "No thread has waited\(time)." }
+    let waiters = old == 1 ? "1 thread has" : "\(old) threads have"
+    return "\(waiters) waited\(time), for what other threads or events may bring."
+  }
+
+  /// Items that sleep or wait for long, and what waits behind them. A program may read from a
+  /// descriptor in this way for ever.
+  private var sleepers: [String] {
+    let all = snapshot.threads.filter { thread in
+      switch thread.activity {
+      case .none, .idle: false
+      case .running:
+        (thread.queue != 0
+          ? age(thread.queueSince) >= stuckAfter : thread.isWorker && isOld(thread))
+          && isAsleep(thread.id) == true
+      case .waiting: isOld(thread) && (thread.isWorker || !thread.held.isEmpty)
+      }
+    }
+    return all.prefix(4).flatMap { thread in
+      behind([thread]).map { "\(describe(thread)) \(doing(thread)). \($0)" }
+    }
+  }
+
   /// Where to look if the board has shown no work for as long as a wait must last to be reported.
   /// Queues do not show what is missing there.
-  package var idleWords: [String] {
+  private var idleWords: [String] {
     guard isQuiet, snapshot.threads.allSatisfy({ $0.activity == .idle || $0.isOutside }),
       !snapshot.queues.values.contains(where: \.hasWaitingWork)
     else { return [] }
@@ -87,6 +121,7 @@ extension Analysis {
       "The board \(shown), and no thread waits.",
       "If the program should be doing something, look for what would submit it: a leave() before a "
         + "notify(), a completion handler, an event, the resume of a task's continuation.",
+      "A task that is suspended is in no queue, so the board does not show it.",
     ]
   }
 
@@ -136,7 +171,8 @@ extension Analysis {
       Possibility(
         headline: "Possibly stuck: an item of queue '\(label(first.queue))' sleeps on a lock or a "
           + "condition, and no thread has work that could end that.",
-        details: sleepers.prefix(8).map { "\(describe($0)) \(doing($0))" } + [Self.advice])
+        details: sleepers.prefix(8).map { "\(describe($0)) \(doing($0))" } + behind(sleepers)
+          + [Self.advice])
     ]
   }
 }
@@ -180,14 +216,24 @@ extension Analysis {
     }
   }
 
-  /// The serial queues in which threads wait: what is submitted to them cannot end the wait.
-  private func behind(_ waiters: [ThreadRecord]) -> [String] {
-    let places = Set(waiters.flatMap(\.held)).sorted().filter {
-      snapshot.queues[$0].map { $0.kind == .serial || $0.kind == .main } ?? false
+  /// What does not run before threads continue, and so cannot make them continue: the work of
+  /// serial queues, and the jobs of actors. How much of it waits, the board does not show.
+  private func behind(_ threads: [ThreadRecord]) -> [String] {
+    func serialPlaces(_ thread: ThreadRecord) -> [UInt32] {
+      (thread.activity == .waiting ? thread.held : [thread.queue]).filter {
+        snapshot.queues[$0].map { $0.kind == .serial || $0.kind == .main } ?? false
+      }
     }
-    return places.prefix(4).map {
-      "Work on queue '\(label($0))' does not run before the wait ends, so it cannot end it."
+    let places = Set(threads.flatMap(serialPlaces)).sorted()
+    let queues = places.prefix(4).map {
+      "Work on queue '\(label($0))' does not run before that ends, so it cannot end it."
     }
+    guard threads.contains(where: { $0.isWorker && serialPlaces($0).isEmpty }), mayHaveActors()
+    else { return queues }
+    return queues + [
+      "If this is the job of an actor, the actor's other jobs do not run before that ends, and the "
+        + "board does not show them."
+    ]
   }
 }
 

@@ -19,6 +19,7 @@ private struct RecordOptions {
       case "--":
         program = Array(rest)
         rest = []
+      case "--help", "-h": showUsage(.record)
       case "-o":
         guard let path = rest.popFirst() else { failUsage("-o needs a file.") }
         output = path
@@ -153,6 +154,7 @@ private struct RecordSession {
 }
 
 func report(_ arguments: [String]) -> Int32 {
+  if arguments.contains("--help") || arguments.contains("-h") { showUsage(.report) }
   let paths = arguments.filter { $0 != "--json" }
   if let option = paths.first(where: { $0.hasPrefix("-") }) {
     failUsage("There is no option \(option).")
@@ -175,6 +177,7 @@ func timeline(_ arguments: [String]) -> Int32 {
   var rest = arguments[...]
   while let argument = rest.popFirst() {
     switch argument {
+    case "--help", "-h": showUsage(.timeline)
     case "-o", "--output":
       page = rest.popFirst()
       if page == nil { failUsage("\(argument) needs a file to write.") }

@@ -19,6 +19,7 @@ struct RunOptions {
         program = Array(rest)
         if program.isEmpty { failUsage("run needs a program after '--'.") }
         return
+      case "--help", "-h": showUsage(.run)
       case "--dump-after": dumpAfter = seconds(argument, rest.popFirst())
       case "--stuck-after": stuckAfter = seconds(argument, rest.popFirst())
       case "--dropin": dropIn = .folder(folder(argument, rest.popFirst()))

@@ -15,6 +15,7 @@ private struct TopOptions {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
+      case "--help", "-h": showUsage(.top)
       case "--once": once = true
       case "--json": json = true
       case "--sampled": level = .sampled

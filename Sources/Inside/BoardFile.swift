@@ -54,11 +54,13 @@ package final class BoardFile: BoardSource {
     guard kill(pid_t(process), 0) == 0 || errno == EPERM else {
       throw InsideError("There is no process \(process). 'grandcentral ps' lists the processes.")
     }
-    var refusal: Int32 = 0
+    // Why the board was not opened; `nil`: there is none in the folders that could be read.
+    var refusal: Int32?
     for folder in ["fd", "map_files"] {
       let path = "/proc/\(process)/\(folder)"
       guard let names = namesInFolder(path) else {
-        refusal = errno
+        // The second folder needs privileges in the system's own namespace, which root may lack.
+        if folder == "fd" { refusal = errno }
         continue
       }
       for name in names where isBoard(linkTarget("\(path)/\(name)")) {
@@ -71,10 +73,9 @@ package final class BoardFile: BoardSource {
     throw InsideError(explanation(process, refusal))
   }
 
-  private static func explanation(_ process: Int, _ refusal: Int32) -> String {
+  private static func explanation(_ process: Int, _ refusal: Int32?) -> String {
     let maps = readText("/proc/\(process)/maps")
-    let hasBoard = maps.map { $0.contains("/memfd:\(BoardLayout.fileName) ") } ?? false
-    if hasBoard {
+    if refusal == nil, let maps, maps.contains("/memfd:\(BoardLayout.fileName) ") {
       return """
         Process \(process) has closed the descriptor of its board, and without privileges nothing \
         else leads to it. \
@@ -83,11 +84,21 @@ package final class BoardFile: BoardSource {
         """
     }
     if refusal == EACCES || refusal == EPERM || maps == nil {
+      if geteuid() != 0, Processes.user(of: process) != geteuid() {
+        return """
+          Process \(process) cannot be read: it belongs to another user. Run the command as that \
+          user, or as root.
+          """
+      }
       return """
-        Process \(process) cannot be read: it belongs to another user, or runs with privileges. \
-        Run the command as \
-        that user, or as root.
+        Process \(process) cannot be read, so whether it has a board is not known: it has \
+        privileges that this command lacks, or the system forbids it (ptrace(2), "access mode \
+        checking"). Run the command with the privileges of the process, or as root.
         """
+    }
+    if let refusal {
+      let reason = String(cString: strerror(refusal))
+      return "The board of process \(process) cannot be opened: \(reason)."
     }
     return """
       Process \(process) has no board. It does not run on Grand Central, has not used a queue yet, \
@@ -115,6 +126,15 @@ package enum Processes {
       else { return nil }
       return (process, name(of: process))
     }
+  }
+
+  /// The effective user of a process; `nil`: not known.
+  static func user(of process: Int) -> uid_t? {
+    // Real, effective, saved: proc_pid_status(5). The owner of the folder is another one where the
+    // process may not be dumped.
+    let lines = readText("/proc/\(process)/status")?.split(separator: "\n")
+    let words = lines?.first { $0.hasPrefix("Uid:") }?.split(separator: "\t")
+    return words.flatMap { $0.count > 2 ? uid_t($0[2]) : nil }
   }
 
   static func name(of process: Int) -> String {

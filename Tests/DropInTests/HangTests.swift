@@ -178,6 +178,30 @@ private func expect(_ line: String, _ scene: String, _ result: ChildResult?) {
     #expect(result.output.contains(/waits for dispatch_once for \S+ m?s, held by thread/))
   }
 
+  @Test func `names the thread that runs a dispatch_once and has no record`() throws {
+    let hanging = try HangingClient(try HangLanguage.c.built(), "once-of-thread")
+    let line = "dispatch_once is stuck in its function: 1 thread waits for it."
+    let result = hanging.dump(until: line)
+    expect(line, "once-of-thread", result)
+    let held = /waits for dispatch_once for \S+ m?s, held by thread (\d+)\n/
+    let holder = try #require(result.output.firstMatch(of: held)).output.1
+    #expect(!result.output.contains("thread \(holder) '"), "\(result)")
+    #expect(holder != "\(hanging.process)", "\(result)")
+  }
+
+  @Test func `says that an actor's jobs are behind the one that sleeps`() throws {
+    let hanging = try HangingClient(try Client(swift: "FoundationHangs.swift"), "actor")
+    let line = "the actor's other jobs do not run before that ends"
+    var result = dumped("\(hanging.process)")
+    for _ in 0..<deadlineSeconds * 20 where !result.output.contains(line) {
+      usleep(50_000)
+      result = dumped("\(hanging.process)")
+    }
+    #expect(result.output.contains(line), "\(result)")
+    #expect(result.output.hasPrefix("Nothing is stuck."), "\(result)")
+    #expect(result.status == 0)
+  }
+
   @Test(arguments: [
     ("operation", "Queue 'client.stuck' is stuck behind one item: 1 thread waits for it."),
     ("task", "Queue 'client.stuck' is stuck behind one item: 1 thread waits for it."),

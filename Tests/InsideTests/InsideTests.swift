@@ -185,7 +185,7 @@ private let scenes = [
     let line = "Suspected forgotten leave: 1 thread waits for a group, and no thread has"
     let result = dump(probe, until: line)
     #expect(result.output.hasPrefix(line), "\(result)")
-    #expect(result.output.contains("\n  Work on queue 'uploads' does not run before the wait ends"))
+    #expect(result.output.contains("\n  Work on queue 'uploads' does not run before that ends"))
     #expect(result.status == 1)
   }
 
@@ -194,9 +194,11 @@ private let scenes = [
     let result = dump(probe, until: "Nothing is stuck.\n  The board has shown no work for ")
     #expect(result.output.contains("look for what would submit it"), "\(result)")
     #expect(result.status == 0)
+    #expect(result.output.contains("A task that is suspended is in no queue"), "\(result)")
     // Not of one that had work a moment ago.
     let recent = dump(String(probe.process), ["--stuck-after", "3600"])
-    #expect(recent.output.hasPrefix("Nothing is stuck.\n\n"), "\(recent)")
+    let judgement = "Nothing is stuck.\n  No thread has waited for 1 h 0 min or longer.\n\n"
+    #expect(recent.output.hasPrefix(judgement), "\(recent)")
   }
 
   @Test func `does not deny work while an item of a global queue sleeps`() {
@@ -207,7 +209,40 @@ private let scenes = [
       result = dump(String(probe.process))
     }
     #expect(result.output.contains("sleeps in a system call"), "\(result)")
-    #expect(result.output.hasPrefix("Nothing is stuck.\n\n"), "\(result)")
+    #expect(result.output.hasPrefix("Nothing is stuck.\n  No thread waits.\n"), "\(result)")
+    // The probe is linked with the Concurrency runtime.
+    #expect(result.output.contains("the actor's other jobs do not run before"), "\(result)")
+    #expect(result.status == 0)
+    let recent = dump(String(probe.process), ["--stuck-after", "3600"])
+    #expect(!recent.output.contains("the actor's other jobs"), "\(recent)")
+  }
+
+  @Test func `says that work is behind an item that sleeps`() {
+    let probe = HangingProbe("work-behind-sleeper")
+    let line = "Work on queue 'imports' does not run before that ends"
+    var result = dump(String(probe.process))
+    for _ in 0..<deadlineSeconds * 20 where !result.output.contains(line) {
+      usleep(50_000)
+      result = dump(String(probe.process))
+    }
+    #expect(result.output.contains(line), "\(result)")
+    #expect(result.output.contains(/sleeps in a system call on queue 'imports' for \S+ m?s\. Work/))
+    #expect(result.output.hasPrefix("Nothing is stuck.\n  No thread waits.\n"), "\(result)")
+    #expect(result.status == 0)
+  }
+
+  @Test func `says by which time waits are judged`() {
+    let probe = HangingProbe("blocked-by-semaphore")
+    _ = dump(probe, until: "Suspected deadlock")
+    let short = dump(String(probe.process), ["--stuck-after", "3600"])
+    let judgement = "Nothing is stuck.\n  No thread has waited for 1 h 0 min or longer.\n"
+    #expect(short.output.hasPrefix(judgement), "\(short)")
+    #expect(short.status == 0)
+    // A wait that other threads may end.
+    let busy = HangingProbe("wait-beside-work")
+    let line = "Nothing is stuck.\n  1 thread has waited, for what other threads or events may "
+    let result = dump(busy, until: line)
+    #expect(result.output.hasPrefix(line), "\(result)")
     #expect(result.status == 0)
   }
 
@@ -304,5 +339,56 @@ private let scenes = [
     let result = dump(String(getppid()))
     #expect(result.status == 2)
     #expect(result.errors.hasPrefix("grandcentral: Process"))
+    // Root may read the processes of all users; what it lacks is another reason.
+    if geteuid() == 0 { #expect(!dump("1").errors.contains("another user")) }
+    // A process of this user: the reason is that it has none.
+    var ends: [Int32] = [0, 0]
+    _ = pipe(&ends)
+    _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+    let process = startChild(["cat"], input: ends[0], output: STDERR_FILENO)
+    let other = dump(String(process))
+    #expect(other.status == 2)
+    #expect(other.errors.contains("\(process) has no board."), "\(other)")
+    kill(process, SIGKILL)
+    _ = waitFor(process)
+    close(ends[0])
+    close(ends[1])
+  }
+}
+
+@Suite("Usage of grandcentral") struct UsageTests {
+  private static let verbs = ["ps", "dump", "run", "top", "record", "report", "timeline"]
+
+  private func grandcentral(_ arguments: String...) -> ChildResult {
+    runChild(["\(buildFolder)/grandcentral"] + arguments)
+  }
+
+  @Test(arguments: verbs) func `each verb shows its own`(_ verb: String) {
+    for option in ["--help", "-h"] {
+      let result = grandcentral(verb, option)
+      #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+      #expect(result.output.hasPrefix("Usage: grandcentral \(verb)"), "\(result)")
+      #expect(result.output.contains("\nExit status:\n  "), "\(result)")
+      #expect(result.lines.allSatisfy { $0.count <= 100 }, "\(result)")
+    }
+  }
+
+  @Test func `that of the command has each verb and each option of theirs`() {
+    let all = grandcentral("--help")
+    #expect(all.status == 0)
+    #expect(all.lines.allSatisfy { $0.count <= 100 }, "\(all)")
+    for verb in Self.verbs {
+      #expect(all.output.contains("grandcentral \(verb)"), "\(verb)")
+      for option in grandcentral(verb, "--help").output.matches(of: /--[a-z-]+/) {
+        #expect(all.output.contains(option.output), "\(verb) \(option.output)")
+      }
+    }
+  }
+
+  @Test func `is not that of a program that is run`() {
+    let help = runChild(["env", "--help"]).output
+    #expect(grandcentral("run", "env", "--help").output == help)
+    #expect(grandcentral("run", "--", "env", "--help").output == help)
+    #expect(grandcentral("record", "-o", "/dev/null", "--", "env", "--help").output == help)
   }
 }

@@ -14,6 +14,17 @@ func holdQueue() {
   begun.wait()
 }
 
+/// Its first job never ends.
+actor Shop {
+  func hold() {
+    begun.signal()
+    while true { sleep(1000) }
+  }
+  func sell() {}
+}
+
+let shop = Shop()
+
 switch CommandLine.arguments.dropFirst().first {
 case "operation":
   holdQueue()
@@ -22,6 +33,10 @@ case "operation":
 case "task":
   holdQueue()
   Task.detached(name: "waits") { queue.sync {} }
+case "actor":
+  Task.detached { await shop.hold() }
+  begun.wait()
+  Task.detached { await shop.sell() }
 case "healthy":
   let operations = OperationQueue()
   for _ in 0..<100 { operations.addOperation { queue.sync {} } }

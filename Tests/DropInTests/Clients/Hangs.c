@@ -1,5 +1,6 @@
 // Hangs in the way that its argument names, and prints "ready" before.
 #include <dispatch/dispatch.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +66,18 @@ static void set_up(void *context) {
 }
 static void run_once(void *context) { dispatch_once_f(&once, context, set_up); }
 
+// A thread that has never waited for anything runs the function of dispatch_once, and sleeps in it.
+static void *sleep_in_once(void *context) {
+  dispatch_once_f(&once, context, sleep_in_kernel);
+  return NULL;
+}
+static void once_of_thread(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, sleep_in_once, NULL) != 0) _exit(71);
+  dispatch_semaphore_wait(begun, DISPATCH_TIME_FOREVER);
+  dispatch_async_f(second, NULL, run_once);
+}
+
 int main(int count, char **arguments) {
   const char *scene = count > 1 ? arguments[1] : "";
   first = dispatch_queue_create("first", NULL);
@@ -94,6 +107,8 @@ int main(int count, char **arguments) {
     dispatch_async_f(second, NULL, wait_for_group);
   } else if (strcmp(scene, "once") == 0) {
     dispatch_async_f(second, NULL, run_once);
+  } else if (strcmp(scene, "once-of-thread") == 0) {
+    once_of_thread();
   } else if (strcmp(scene, "healthy") == 0) {
     for (int item = 0; item < 80; item++) dispatch_group_async_f(group, second, NULL, nothing);
     dispatch_group_wait(group, DISPATCH_TIME_FOREVER);
