@@ -97,8 +97,9 @@ extension Analysis {
       switch thread.activity {
       case .none, .idle: false
       case .running:
-        (thread.queue != 0
-          ? age(thread.queueSince) >= stuckAfter : thread.isWorker && isOld(thread))
+        // The record of another thread keeps the queue that the thread has left.
+        (thread.isWorker || thread.isMain && thread.queue != 0)
+          && age(thread.queue != 0 ? thread.queueSince : thread.since) >= stuckAfter
           && isAsleep(thread.id) == true
       case .waiting: isOld(thread) && (thread.isWorker || !thread.held.isEmpty)
       }

@@ -6,9 +6,11 @@ import Testing
 /// A probe whose output is read line by line. It ends with this object.
 private final class WatchedProbe {
   let process: pid_t
-  private let input: Int32
+  /// `nil` once it is closed: another test may have a descriptor of its number then.
+  private var input: Int32?
   private let output: Int32
   private(set) var text = ""
+  private var isOver = false
 
   init(_ arguments: [String], environment: [String] = []) {
     var down: [Int32] = [0, 0]
@@ -27,9 +29,11 @@ private final class WatchedProbe {
   }
 
   deinit {
-    kill(process, SIGKILL)
-    _ = waitFor(process)
-    close(input)
+    if !isOver {
+      kill(process, SIGKILL)
+      _ = waitFor(process)
+    }
+    endInput()
     close(output)
   }
 
@@ -45,9 +49,15 @@ private final class WatchedProbe {
 
   /// Ends the probe by its input, and reads the rest.
   func end() -> Int32? {
-    close(input)
+    endInput()
     while readMore() {}
+    isOver = true
     return waitFor(process).status
+  }
+
+  private func endInput() {
+    if let input { close(input) }
+    input = nil
   }
 
   private func readMore() -> Bool {
