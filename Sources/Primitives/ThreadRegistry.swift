@@ -87,7 +87,7 @@ final class RegistryState: @unchecked Sendable {
       free = thread.pointee.next_free
       // Field by field: `shared` is written once for good, because other threads may read it at any
       // time.
-      thread.pointee.frame = nil
+      thread.leaveAllFrames()
       thread.pointee.nodes = nil
       thread.pointee.node_count = 0
       thread.pointee.worker = nil
@@ -104,6 +104,7 @@ final class RegistryState: @unchecked Sendable {
     let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
     thread.initialize(to: gc_thread())
     thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
+    thread.beginFrames()
     thread.pointee.next_known = known
     known = thread
     return thread

@@ -36,6 +36,45 @@ import Testing
       says: ["early=1 specific=1", "async=4000", "timer=3"])
   }
 
+  /// What the program does not do again is to enter the queue that stays locked.
+  @Test(arguments: ["throw", "jump"])
+  func `a thread continues after an exception or longjmp() has left an item`(_ way: String) throws {
+    let client = try Client(c: "Unwinding.cpp", compiler: "clang++")
+    let ours = try client.runOnOurs([way])
+    let functions = [
+      "sync_f=1", "sync=1", "barrier_sync_f=1", "barrier_sync=1", "async_and_wait_f=1",
+      "async_and_wait=1", "apply_f=1", "sync_f on a target=1", "sync_f shared=1",
+    ]
+    #expect(ours.lines == functions + functions + ["later=1"], "\(ours)")
+    #expect(ours.status == 0 && ours.errors.isEmpty, "\(ours)")
+    let peers = client.runOnPeers([way])
+    #expect(peers.lines == ours.lines, "\(peers)")
+  }
+
+  @Test(arguments: ["throw", "jump"])
+  func `a queue that an exception or longjmp() has left is not entered or released`(
+    _ way: String
+  ) throws {
+    let client = try Client(c: "Unwinding.cpp", compiler: "clang++")
+    for (use, report) in [
+      ("again", "BUG IN CLIENT OF GRAND CENTRAL: Deadlock: sync on queue 'left'"),
+      (
+        "release",
+        "BUG IN CLIENT OF GRAND CENTRAL: The last reference to queue 'left' was released while"
+      ),
+    ] {
+      let ours = try client.runOnOurs([way, use])
+      #expect(ours.status != 0 && ours.lines.isEmpty, "\(ours)")
+      #expect(ours.errors.contains(report), "\(ours)")
+    }
+  }
+
+  @Test func `an exception that leaves an async item ends the process`() throws {
+    let client = try Client(c: "Unwinding.cpp", compiler: "clang++")
+    let ours = try client.runOnOurs(["throw", "async"])
+    #expect(ours.status != 0 && ours.lines == ["terminate=1"], "\(ours)")
+  }
+
   @Test(arguments: ["gcc", "clang"]) func `the example in C counts words`(
     _ compiler: String
   ) throws {

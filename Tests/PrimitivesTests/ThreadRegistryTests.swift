@@ -34,10 +34,11 @@ private func address(_ thread: ThreadContext) -> UInt { UInt(bitPattern: thread)
     for _ in 0..<200 {
       onJoinedThread {
         let own = currentThread()
-        #expect(own.pointee.frame == nil && own.pointee.worker == nil)
+        #expect(own.pointee.frame?.pointee.previous == nil && own.pointee.worker == nil)
         #expect(own.pointee.nodes == nil && own.pointee.node_count == 0)
         #expect(own.pointee.qos == 0 && own.pointee.next_free == nil)
         own.pointee.qos = 3
+        _ = own.enterFrame(of: nil)
         own.pointee.worker = UnsafeMutableRawPointer(bitPattern: 64)
         all.append(address(own))
       }

@@ -17,7 +17,7 @@
 // thread and is reused by a later one. So its address may be kept as the identity of a thread and
 // read after the thread has ended.
 typedef struct gc_thread {
-  void *_Nullable frame;   // innermost queue frame: the queues that this thread is in
+  struct gc_frame *_Nullable frame;  // innermost frame: see Primitives/ThreadFrames
   void *_Nullable nodes;   // free work nodes, a list through their first word
   uint32_t node_count;
   uint32_t tid;            // the kernel's thread id
@@ -41,10 +41,11 @@ typedef struct gc_thread {
   struct gc_thread *_Nullable next_known;  // list of all contexts; written once
 } gc_thread;
 
-// One level of a thread's position: it runs an item of `queue`. Lies on the stack of the thread.
+// One level of a thread's position: it runs an item of `queue`.
 typedef struct gc_frame {
-  void *_Nullable previous;
-  void *_Nullable queue;
+  struct gc_frame *_Nullable previous;  // NULL: the base, which names no queue
+  struct gc_frame *_Nullable inner;     // NULL: not made yet
+  void *_Nullable queue;                // with a mark in its low bits: see FrameKind, in the core
 } gc_frame;
 
 // initial-exec: one load relative to the thread pointer, no call. The variable is a pointer, so it

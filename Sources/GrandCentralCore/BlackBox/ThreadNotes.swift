@@ -123,18 +123,15 @@ extension BlackBox {
   ) -> Int {
     var count = 0
     var next = thread.pointee.frame
-    while let frame = next?.assumingMemoryBound(to: gc_frame.self),
-      count < BoardLayout.Thread.maxHeld
-    {
-      if let queue = frame.pointee.queue {
+    while let frame = next, count < BoardLayout.Thread.maxHeld {
+      if let queue = frame.pointee.queueAddress {
         // SAFETY: a frame's queue is an object of the API, held while the frame stands.
         let place = Unmanaged<DispatchObject>.fromOpaque(queue)
           ._withUnsafeGuaranteedRef { $0.placeOnBoard() }
         held.storeBytes(of: place, toByteOffset: count * 4, as: UInt32.self)
         count += 1
       }
-      // The low bits of the link have another meaning: see FrameKind.
-      next = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: frame.pointee.previous) & ~3)
+      next = frame.pointee.previous
     }
     return count
   }

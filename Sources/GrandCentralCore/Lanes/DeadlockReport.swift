@@ -53,7 +53,8 @@ extension Lane {
       """
       Deadlock: sync on queue '\(name)' \(place)\(task). The queue cannot run anything else until \
       this item \
-      returns. Call the function directly, or use async().
+      returns, and an item that an exception or longjmp() has left never does. Call the function \
+      directly, or use async().
       """)
   }
 }

@@ -51,36 +51,32 @@ extension Lane {
   /// must then release it.
   final func drain(on thread: ThreadContext, atMost quota: Int) -> Bool {
     let isBound = kind == .bound
-    var frame = gc_frame(previous: thread.pointee.frame, queue: address)
+    let outer = thread.enterFrame(of: address)
     let outerQoS = thread.pointee.qos
     // Restored at the end. If the outer lane has already been given up, this is zero.
     let outerQueueLabel = thread.queueLabel
-    // SAFETY: the frame is taken off the thread before this function returns.
-    return withUnsafeMutablePointer(to: &frame) { frame in
-      thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      thread.enterQueueLabel(UInt(bitPattern: address))
-      showLabel(on: thread)
-      let outerPlace = BlackBox.noteActivation(of: placeOnBoard(), on: thread)
-      defer {
-        BlackBox.noteReturn(to: outerPlace, on: thread)
-        thread.setCurrentQueueLabel(outerQueueLabel)
-        thread.pointee.frame = frame.pointee.previous
-        if outerQueueLabel != 0 { Self.showOuterLabel(on: thread) }
-        thread.pointee.qos = outerQoS
-        // This lane no longer asks anything of the thread.
-        let outer = PackedQoS(rawValue: outerQoS).rank
-        if thread.pointee.boosted != 0 || thread.pointee.applied != UInt32(outer.rawValue) {
-          Self.reapplyPriority(thread)
-        }
+    thread.enterQueueLabel(UInt(bitPattern: address))
+    showLabel(on: thread)
+    let outerPlace = BlackBox.noteActivation(of: placeOnBoard(), on: thread)
+    defer {
+      BlackBox.noteReturn(to: outerPlace, on: thread)
+      thread.setCurrentQueueLabel(outerQueueLabel)
+      thread.leaveFrame(to: outer)
+      if outerQueueLabel != 0 { Self.showOuterLabel(on: thread) }
+      thread.pointee.qos = outerQoS
+      // This lane no longer asks anything of the thread.
+      let rank = PackedQoS(rawValue: outerQoS).rank
+      if thread.pointee.boosted != 0 || thread.pointee.applied != UInt32(rank.rawValue) {
+        Self.reapplyPriority(thread)
       }
-      // releasing: a raiser reads `owner` after a word that this thread has changed, or after one
-      // whose change this thread sees when it takes pending.
-      if !isBound { owner.store(thread.ownerWord, ordering: .releasing) }
-      readInherited()
-      // relaxed: a later raise shows in the exchange that takes pending.
-      level = state.load(ordering: .relaxed).urgency
-      return drainItems(on: thread, atMost: runsOnWorkloop ? 1 : quota)
     }
+    // releasing: a raiser reads `owner` after a word that this thread has changed, or after one
+    // whose change this thread sees when it takes pending.
+    if !isBound { owner.store(thread.ownerWord, ordering: .releasing) }
+    readInherited()
+    // relaxed: a later raise shows in the exchange that takes pending.
+    level = state.load(ordering: .relaxed).urgency
+    return drainItems(on: thread, atMost: runsOnWorkloop ? 1 : quota)
   }
 
   /// Reads the QoS that the target hands down. It changes with the target's own target, or with a
@@ -95,6 +91,7 @@ extension Lane {
   }
 
   private final func drainItems(on thread: ThreadContext, atMost quota: Int) -> Bool {
+    let frame = thread.pointee.frame.unsafelyUnwrapped
     let startTarget = targetReference?.toOpaque()
     // acquiring: pairs with the releasing add in noteChange(). A change that is missed here shows
     // as another number after the item.
@@ -127,6 +124,8 @@ extension Lane {
       }
       gc_item_began(thread)
       node.runInLane(address, on: thread)
+      // The frames that an exception has left inside end with the item.
+      thread.leaveFrame(to: frame)
       let now = changeEpoch.load(ordering: .acquiring)
       looksAtSuspension = now != noticed
       if looksAtSuspension {
@@ -366,25 +365,6 @@ extension Lane {
     // Releasing: the grant publishes the private list and all earlier writes.
     node.grantWaiter(on: thread)
     return before.isHeld
-  }
-}
-
-/// Why an owner gives a lane up. The reason must hold in the word that the exchange replaces.
-private enum Leaving {
-  case nothingIsQueued
-  case suspended
-  /// The width is used up: the next holder to leave makes room and continues.
-  case full
-  /// The first node needs the lane alone: the last holder to leave continues.
-  case firstInLineIsExclusive
-
-  func holds(in state: LaneState, of lane: Lane) -> Bool {
-    switch self {
-    case .nothingIsQueued: state.pending == nil
-    case .suspended: state.isSuspended
-    case .full: state.running >= lane.widthNow
-    case .firstInLineIsExclusive: state.running > 0
-    }
   }
 }
 

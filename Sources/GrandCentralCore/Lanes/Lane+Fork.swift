@@ -52,11 +52,7 @@ extension LaneHolds {
   /// Finds what `thread` would hold inside `lane`, so that the code has run once before a fork: see
   /// ForkParticipant. No other thread knows the lane.
   static func rehearse(on lane: Lane, by thread: ThreadContext) {
-    var frame = gc_frame(previous: thread.pointee.frame, queue: lane.address)
-    // SAFETY: the frame is taken off the thread before this function returns.
-    withUnsafeMutablePointer(to: &frame) { frame in
-      thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      defer { thread.pointee.frame = frame.pointee.previous }
+    lane.withFrame(thread) {
       var holds = LaneHolds(of: thread)
       holds.addShared(lane)
       holds.addTargets(of: lane)

@@ -258,13 +258,28 @@ extension Lane {
     Unmanaged.passUnretained(self).release()
   }
 
-  /// Ends the lane.
-  final func requireNotSuspended() {
+  /// Stops the process if the lane ends while it is suspended, or a sync() has not left it.
+  @inline(__always)
+  final func requireReleasable() {
     // relaxed: no other thread can reach the lane any more.
     let seen = state.load(ordering: .relaxed)
-    guard seen.isSuspended else { return }
-    let counted = seen.isCounted ? suspension.load(ordering: .relaxed) : Suspension(count: 1)
-    counted.requireReleasable(label: laneLabel)
+    if seen.isSuspended || seen.hasHolder { requireReleasable(seen) }
+  }
+
+  @inline(never)
+  private final func requireReleasable(_ seen: LaneState) {
+    if seen.isSuspended {
+      let counted = seen.isCounted ? suspension.load(ordering: .relaxed) : Suspension(count: 1)
+      counted.requireReleasable(label: laneLabel)
+    }
+    // The frames of the thread inside name the lane.
+    require(
+      kind == .bound || !seen.hasHolder,
+      """
+      The last reference to queue '\(laneLabel)' was released while a sync() was inside the queue. \
+      Release it after the sync() has returned. One that an exception or longjmp() has left never \
+      returns.
+      """)
   }
 
   /// Makes the drainer look at the word and the target after its current item. Releasing: pairs

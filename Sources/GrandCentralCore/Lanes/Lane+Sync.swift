@@ -321,13 +321,8 @@ extension Lane {
   final func withFrame(
     _ thread: ThreadContext, as kind: FrameKind = .entered, _ body: () -> Void
   ) {
-    let outer = thread.pointee.frame
-    var frame = gc_frame(previous: kind.marked(outer), queue: address)
-    // SAFETY: the frame is taken off the thread before it leaves the stack.
-    withUnsafeMutablePointer(to: &frame) { frame in
-      thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      body()
-      thread.pointee.frame = outer
-    }
+    let outer = thread.enterFrame(of: kind.marked(address))
+    body()
+    thread.leaveFrame(to: outer)
   }
 }

@@ -17,7 +17,7 @@ extension Lane {
   final func isCurrent(on thread: ThreadContext) -> Bool {
     if isOwned(by: thread) { return true }
     if kind == .bound && isBoundTo(thread) { return true }
-    return thread.pointee.frame != nil && isOnFrame(of: thread)
+    return Frames(thread: thread).isAny && isOnFrame(of: thread)
   }
 
   /// Compares addresses, so that no lane on the path is retained.
@@ -75,7 +75,7 @@ extension Lane {
   final var hierarchy: some Sequence<Lane> { sequence(first: self) { $0.target } }
 }
 
-/// How a frame was made. Stored in the low bits of its link, since frames are aligned to 8 bytes.
+/// How a frame was entered: its mark.
 enum FrameKind: UInt {
   /// By a sync() or an activation that entered the lane.
   case entered = 0
@@ -85,22 +85,21 @@ enum FrameKind: UInt {
   case visiting = 2
 
   @inline(__always)
-  func marked(_ previous: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: previous) | rawValue)
+  func marked(_ queue: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: queue) | rawValue)
   }
 
   init(of frame: gc_frame) {
-    self = FrameKind(rawValue: UInt(bitPattern: frame.previous) & 3) ?? .entered
+    self = FrameKind(rawValue: UInt(bitPattern: frame.queue) & gc_frame.markMask) ?? .entered
   }
 }
 
 /// The lanes that a thread is on, innermost first.
 struct Frames: Sequence, IteratorProtocol {
-  private var frame: UnsafeMutablePointer<gc_frame>?
+  /// At the end, the base of the chain.
+  private var frame: ThreadFrame
 
-  init(thread: ThreadContext) {
-    frame = thread.pointee.frame?.assumingMemoryBound(to: gc_frame.self)
-  }
+  init(thread: ThreadContext) { frame = thread.pointee.frame.unsafelyUnwrapped }
 
   /// The innermost lane that the thread is on.
   static func innermost(_ thread: ThreadContext) -> Lane? {
@@ -130,36 +129,30 @@ struct Frames: Sequence, IteratorProtocol {
     return false
   }
 
+  /// Whether a frame is left.
+  @inline(__always)
+  var isAny: Bool { frame.pointee.previous != nil }
+
   /// Whether there is more than one frame. The outermost is a root's, or that of an item without a
   /// lane.
   @inline(__always)
-  var areNested: Bool { frame?.pointee.previous != nil }
+  var areNested: Bool { frame.pointee.previous?.pointee.previous != nil }
 
   /// The address of the innermost lane, which is not accessed.
-  var address: UnsafeMutableRawPointer? { frame?.pointee.queue }
+  var address: UnsafeMutableRawPointer? { frame.pointee.queueAddress }
 
   /// Removes and returns the innermost remaining frame.
   mutating func takeFrame() -> (queue: UnsafeMutableRawPointer?, kind: FrameKind)? {
-    guard let current = frame else { return nil }
-    frame = current.pointee.outer
-    return (current.pointee.queue, FrameKind(of: current.pointee))
+    guard let outer = frame.pointee.previous else { return nil }
+    defer { frame = outer }
+    return (frame.pointee.queueAddress, FrameKind(of: frame.pointee))
   }
 
   mutating func next() -> Lane? {
-    while let current = frame {
-      frame = current.pointee.outer
-      if let queue = current.pointee.queue {
-        // SAFETY: a lane is held while its frame stands.
-        return Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue()
-      }
+    while let (queue, _) = takeFrame() {
+      // SAFETY: a lane is held while its frame stands.
+      if let queue { return Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue() }
     }
     return nil
-  }
-}
-
-extension gc_frame {
-  /// The enclosing frame, without the mark.
-  fileprivate var outer: UnsafeMutablePointer<gc_frame>? {
-    UnsafeMutablePointer(bitPattern: UInt(bitPattern: previous) & ~3)
   }
 }

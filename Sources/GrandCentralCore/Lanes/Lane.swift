@@ -117,7 +117,7 @@ public class _Lane: DispatchObject {
       LaneRegistry.remove(from: registeredSlot)
     }
     CurrentQueueLabels.willDie()
-    requireNotSuspended()
+    requireReleasable()
     if let target = $targetReference {
       target._withUnsafeGuaranteedRef { endAttachment(on: $0) }
       target.releaseAsTarget()

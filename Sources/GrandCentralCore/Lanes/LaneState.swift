@@ -96,6 +96,7 @@ extension LaneState {
   @inline(__always) var hasWork: Bool { rawValue & (Self.pendingMask | Self.batch) != 0 }
   /// Whether the lane has an owner, or a node waits for it.
   var hasWorkOrOwner: Bool { hasWork || isLocked }
+  @inline(__always) var hasHolder: Bool { isLocked || running > 0 }
   /// The half of the word on which sleepers sleep.
   @inline(__always) var lowHalf: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
 }

@@ -253,13 +253,10 @@ extension Pool {
     if traits.isDisjoint(with: [.lane, .carried]) && worker.mayHaveLabel { worker.showPlainName() }
     if traits.isDisjoint(with: [.lane, .carried]) { BlackBox.noteNoQueue(on: thread) }
     let roots = traits.contains(.overcommit) ? Self.overcommitRoots : 0
-    var frame = gc_frame(previous: nil, queue: rootOfBand[roots + Int(worker.band.rawValue)])
-    // SAFETY: the frame is unlinked from the thread before it leaves the stack.
-    withUnsafeMutablePointer(to: &frame) { frame in
-      thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      node.runItem(of: frame.pointee.queue, on: thread)
-      thread.pointee.frame = nil
-    }
+    let root = rootOfBand[roots + Int(worker.band.rawValue)]
+    let outer = thread.enterFrame(of: root)
+    node.runItem(of: root, on: thread)
+    thread.leaveFrame(to: outer)
   }
 
   /// Sleeps until woken. Not inlined: this frame in a backtrace shows that the worker is idle.

@@ -1,7 +1,7 @@
 // Room: Queues/DispatchQueue+Sync. sync() and asyncAndWait(): the caller waits for the closure.
 // Inlined into the caller's module: on an idle queue one exchange in, the closure, one exchange
 // out.
-public import CGrandCentralLinux
+import CGrandCentralLinux
 
 extension DispatchQueue {
   /// Runs a closure on this queue and returns its value.
@@ -48,16 +48,12 @@ extension DispatchQueue {
         return try runOnMain(thread, barrier: barrier, work, rescue: { throw $0 })
       }
     }
-    var frame = gc_frame(
-      previous: thread.pointee.frame, queue: Unmanaged.passUnretained(self).toOpaque())
-    return try withUnsafeMutablePointer(to: &frame) { frame in
-      thread.pointee.frame = UnsafeMutableRawPointer(frame)
-      defer {
-        thread.pointee.frame = frame.pointee.previous
-        leave(thread, as: token)
-      }
-      return try work()
+    let outer = thread.enterFrame(of: Unmanaged.passUnretained(self).toOpaque())
+    defer {
+      thread.leaveFrame(to: outer)
+      leave(thread, as: token)
     }
+    return try work()
   }
 
   /// Runs a work item on this queue and returns when it has run.

@@ -44,4 +44,24 @@ import Testing
     #expect(seen.all[2] == inside.suffix(20))
     #expect(chain[0].isCurrent(on: currentThread()) == false)
   }
+
+  @Test func `end with the item, also where an exception has left them`() {
+    let (outer, left) = (DispatchQueue(label: "frames.outer"), DispatchQueue(label: "frames.left"))
+    let seen = Log<[DispatchQueue]>()
+    let done = Latch()
+    // One activation runs both items.
+    outer.suspend()
+    outer.async {
+      // As many as need more memory than a thread begins with.
+      for _ in 0..<20 { _ = currentThread().enterFrame(of: left.address) }
+      seen.append(Self.found([outer, left]))
+    }
+    outer.async {
+      seen.append(Self.found([outer, left]))
+      done.open()
+    }
+    outer.resume()
+    #expect(done.wait())
+    #expect(seen.all == [[left, outer], [outer]])
+  }
 }

@@ -25,6 +25,7 @@ public enum ModelThreads {
       let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
       thread.initialize(to: gc_thread())
       thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
+      thread.beginFrames()
       (contexts + number).initialize(to: thread)
     }
     return contexts
@@ -42,8 +43,10 @@ public enum ModelThreads {
     Lane.hierarchyLock.isReported = false
     for number in 0..<count {
       let thread = contexts[number]
-      let shared = thread.pointee.shared
+      thread.leaveAllFrames()
+      let (frame, shared) = (thread.pointee.frame, thread.pointee.shared)
       thread.pointee = gc_thread()
+      thread.pointee.frame = frame
       thread.pointee.shared = shared
       thread.shared.waitsFor = nil
       thread.pointee.tid = UInt32(1000 + number)

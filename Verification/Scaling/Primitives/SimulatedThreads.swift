@@ -19,6 +19,7 @@ public enum SimulatedThreads {
     let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
     thread.initialize(to: gc_thread())
     thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
+    thread.beginFrames()
     return memory
   }
 

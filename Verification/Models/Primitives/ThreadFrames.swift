@@ -1,0 +1,1 @@
+../../../Sources/Primitives/ThreadFrames.swift
