@@ -23,24 +23,16 @@ private final class HangingClient {
   private let errors: Int32
 
   init(_ client: Client, _ scene: String, environment: [String] = []) throws {
-    var input: [Int32] = [0, 0]
-    var output: [Int32] = [0, 0]
-    var errors: [Int32] = [0, 0]
-    _ = pipe(&input)
-    _ = pipe(&output)
-    _ = pipe(&errors)
-    for descriptor in [input[1], output[0], errors[0]] {
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    }
+    let (input, output, errors) = (makePipe(), makePipe(), makePipe())
     process = startChild(
       ["env", "LD_LIBRARY_PATH=\(try DropIn.folder())"] + environment + [client.path, scene],
-      input: input[0], output: output[1], errors: errors[1])
-    close(input[0])
-    close(output[1])
-    close(errors[1])
-    self.input = input[1]
-    self.output = output[0]
-    self.errors = errors[0]
+      input: input.read, output: output.write, errors: errors.write)
+    close(input.read)
+    close(output.write)
+    close(errors.write)
+    self.input = input.write
+    self.output = output.read
+    self.errors = errors.read
     var ready: [UInt8] = [0, 0, 0, 0, 0, 0]
     #expect(read(self.output, &ready, 6) == 6)
   }

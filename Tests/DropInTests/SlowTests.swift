@@ -92,24 +92,20 @@ import Testing
     _ client: Client, _ arguments: [String], to path: String, options: [String]
   ) throws -> String {
     unlink(path)
-    var input: [Int32] = [0, 0]
-    var output: [Int32] = [0, 0]
-    _ = pipe(&input)
-    _ = pipe(&output)
-    for descriptor in [input[1], output[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let (input, output) = (makePipe(), makePipe())
     let recorder = startChild(
       [
         "env", "LD_LIBRARY_PATH=\(try DropIn.folder())", "\(buildFolder)/grandcentral", "record",
         "-o", path,
-      ] + options + ["--", client.path] + arguments, input: input[0], output: output[1])
-    close(input[0])
-    close(output[1])
-    defer { close(output[0]) }
+      ] + options + ["--", client.path] + arguments, input: input.read, output: output.write)
+    close(input.read)
+    close(output.write)
+    defer { close(output.read) }
     var done: [UInt8] = [0, 0, 0, 0, 0]
-    let count = read(output[0], &done, 5)
+    let count = read(output.read, &done, 5)
     // The program must not end before its board is found, or nothing would be recorded.
     for _ in 0..<deadlineSeconds * 100 where !isBegun(path) { usleep(10_000) }
-    close(input[1])
+    close(input.write)
     #expect(waitFor(recorder).status == 0)
     return String(decoding: done.prefix(max(0, count)), as: UTF8.self)
   }

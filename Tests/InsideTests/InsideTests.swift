@@ -12,17 +12,14 @@ private final class HangingProbe {
   private let output: Int32
 
   init(_ scenario: String, environment: [String] = []) {
-    var down: [Int32] = [0, 0]
-    var up: [Int32] = [0, 0]
-    _ = pipe(&down)
-    _ = pipe(&up)
-    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let (down, up) = (makePipe(), makePipe())
     process = startChild(
-      ["env"] + environment + ["\(buildFolder)/HangProbe", scenario], input: down[0], output: up[1])
-    close(down[0])
-    close(up[1])
-    input = down[1]
-    output = up[0]
+      ["env"] + environment + ["\(buildFolder)/HangProbe", scenario], input: down.read,
+      output: up.write)
+    close(down.read)
+    close(up.write)
+    input = down.write
+    output = up.read
     var bytes: [UInt8] = [0, 0, 0, 0, 0, 0]
     let count = read(output, &bytes, 6)
     #expect(count == 6)

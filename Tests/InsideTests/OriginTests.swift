@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `of a second recording need nothing of the first`() throws {
-    let program = try #require(Flood())
+    let program = Flood()
     for round in 0..<2 {
       let path = path("round\(round)")
       defer { unlink(path) }
@@ -103,18 +103,15 @@ private final class Flood {
   let process: pid_t
   private let input: Int32
 
-  init?() {
-    var down: [Int32] = [0, 0]
-    var up: [Int32] = [0, 0]
-    guard pipe(&down) == 0, pipe(&up) == 0 else { return nil }
-    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: down[0], output: up[1])
-    close(down[0])
-    close(up[1])
-    input = down[1]
+  init() {
+    let (down, up) = (makePipe(), makePipe())
+    process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: down.read, output: up.write)
+    close(down.read)
+    close(up.write)
+    input = down.write
     var byte: UInt8 = 0
-    while read(up[0], &byte, 1) == 1 && byte != UInt8(ascii: "\n") {}
-    close(up[0])
+    while read(up.read, &byte, 1) == 1 && byte != UInt8(ascii: "\n") {}
+    close(up.read)
   }
 
   deinit {

@@ -6,34 +6,29 @@ import Testing
 /// A probe whose output is read line by line. It ends with this object.
 private final class WatchedProbe {
   let process: pid_t
-  /// `nil` once it is closed: another test may have a descriptor of its number then.
-  private var input: Int32?
+  private let input: Int32
   private let output: Int32
-  private(set) var text = ""
   private var isOver = false
+  private(set) var text = ""
 
   init(_ arguments: [String], environment: [String] = []) {
-    var down: [Int32] = [0, 0]
-    var up: [Int32] = [0, 0]
-    _ = pipe(&down)
-    _ = pipe(&up)
-    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let (down, up) = (makePipe(), makePipe())
     // The shell joins the streams.
     process = startChild(
       ["env"] + environment + ["sh", "-c", "exec \"$@\" 2>&1", "sh", "\(buildFolder)/HangProbe"]
-        + arguments, input: down[0], output: up[1])
-    close(down[0])
-    close(up[1])
-    input = down[1]
-    output = up[0]
+        + arguments, input: down.read, output: up.write)
+    close(down.read)
+    close(up.write)
+    input = down.write
+    output = up.read
   }
 
   deinit {
     if !isOver {
       kill(process, SIGKILL)
       _ = waitFor(process)
+      close(input)
     }
-    endInput()
     close(output)
   }
 
@@ -49,15 +44,11 @@ private final class WatchedProbe {
 
   /// Ends the probe by its input, and reads the rest.
   func end() -> Int32? {
-    endInput()
-    while readMore() {}
+    // Their numbers may be another test's from now on.
     isOver = true
+    close(input)
+    while readMore() {}
     return waitFor(process).status
-  }
-
-  private func endInput() {
-    if let input { close(input) }
-    input = nil
   }
 
   private func readMore() -> Bool {

@@ -12,16 +12,12 @@ private final class PipedChild {
   private let output: Int32
 
   init(_ arguments: [String]) {
-    var down: [Int32] = [0, 0]
-    var up: [Int32] = [0, 0]
-    _ = pipe(&down)
-    _ = pipe(&up)
-    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    process = startChild(arguments, input: down[0], output: up[1])
-    close(down[0])
-    close(up[1])
-    input = down[1]
-    output = up[0]
+    let (down, up) = (makePipe(), makePipe())
+    process = startChild(arguments, input: down.read, output: up.write)
+    close(down.read)
+    close(up.write)
+    input = down.write
+    output = up.read
   }
 
   /// Waits until the child has printed a line.

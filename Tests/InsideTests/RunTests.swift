@@ -25,22 +25,18 @@ private final class Supervision {
   }
 
   init(program: [String], _ options: [String]) {
-    var down: [Int32] = [0, 0]
-    var up: [Int32] = [0, 0]
-    _ = pipe(&down)
-    _ = pipe(&up)
-    for descriptor in [down[1], up[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let (down, up) = (makePipe(), makePipe())
     // The shell joins the streams: what the probe prints precedes the dump. Other tests of this
     // process ignore signals meanwhile, which a child would inherit.
     command = startChild(
       [
         "env", "--default-signal", "sh", "-c", "exec \"$@\" 2>&1", "sh",
         "\(buildFolder)/grandcentral", "run",
-      ] + options + ["--"] + program, input: down[0], output: up[1])
-    close(down[0])
-    close(up[1])
-    input = down[1]
-    output = up[0]
+      ] + options + ["--"] + program, input: down.read, output: up.write)
+    close(down.read)
+    close(up.write)
+    input = down.write
+    output = up.read
   }
 
   /// Reads the output until it contains `line`. Fails the test when it ends before.

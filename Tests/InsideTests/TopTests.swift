@@ -7,12 +7,10 @@ import Testing
 private final class FloodedProbe {
   let process: pid_t
   init() {
-    var ends: [Int32] = [0, 0]
-    _ = pipe(&ends)
-    input = ends[1]
-    _ = fcntl(input, F_SETFD, FD_CLOEXEC)
-    process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: ends[0])
-    close(ends[0])
+    let ends = makePipe()
+    input = ends.write
+    process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: ends.read)
+    close(ends.read)
     // Until it has a board.
     for _ in 0..<deadlineSeconds * 20 {
       if isThere { break }

@@ -144,7 +144,9 @@ private func collect(
     errors: String(decoding: errorBytes.value, as: UTF8.self))
 }
 
-private func makePipe() -> (read: Int32, write: Int32) {
+/// Makes a pipe whose ends no child inherits, unless startChild() passes one on: another test may
+/// start a child at any time.
+public func makePipe() -> (read: Int32, write: Int32) {
   var ends: [Int32] = [0, 0]
   let error = faults_make_pipe(&ends, true)
   guard error == 0 else { fatalError("pipe2: errno \(error)") }
