@@ -26,8 +26,8 @@ enum Process {
   }
 
   /// Whether a thread has begun to end: proc(5), `flags`, field 9 of `stat`, has PF_EXITING. The
-  /// kernel sets it before it ends a pthread_join(3), and the state "Z" only afterwards. `nil` if it
-  /// cannot be read.
+  /// kernel sets it before it ends a pthread_join(3), and the state "Z" only afterwards. `nil` if
+  /// it cannot be read.
   static func isEnding(_ thread: UInt32) -> Bool? {
     withStatus(ofThread: thread) { status in
       let fields = status.split(separator: UInt8(ascii: " "), maxSplits: 7)

@@ -1,5 +1,5 @@
-// Room: Queues/MainQueue+End. The main queue after the end of the main thread, which can come before
-// that of the process: pthread_exit(3). Workers drain the queue from then on, one at a time.
+// Room: Queues/MainQueue+End. The main queue after the end of the main thread, which can come
+// before that of the process: pthread_exit(3). Workers drain the queue from then on, one at a time.
 // An activation is then a node that goes to a root. If it was announced before the exchange of
 // `signal` by which the main thread ends, that thread sends the node, and otherwise the thread that
 // announces it. So each activation passes to one worker, and the lane is locked until that worker
@@ -32,8 +32,8 @@ extension MainQueue {
   func mainThreadEnds() {
     drainer.store(Drainer.none, ordering: .relaxed)
     isDrained.store(true, ordering: .relaxed)
-    // releasing: a worker names itself in `drainer` after this thread has written it. acquiring: the
-    // node passes on that the announcing thread has written a note on the board.
+    // releasing: a worker names itself in `drainer` after this thread has written it. acquiring:
+    // the node passes on that the announcing thread has written a note on the board.
     if signal.change(.acquiringAndReleasing, by: { $0.ended() }) { sendWorker() }
   }
 

@@ -42,7 +42,7 @@ static void start_timer(void *context) {
   dispatch_activate(timer);
 }
 
-static void *go_on(void *context) {
+static void *use_queues(void *context) {
   if (pthread_join(main_thread, NULL) != 0) abort();
   int found = 0;
   dispatch_sync_f(dispatch_get_main_queue(), &found, look_up);
@@ -60,6 +60,6 @@ int main(void) {
   dispatch_queue_set_specific(dispatch_get_main_queue(), &key, &key, NULL);
   dispatch_async_f(dispatch_get_main_queue(), &early, add);
   pthread_t other;
-  if (pthread_create(&other, NULL, go_on, NULL) != 0) abort();
+  if (pthread_create(&other, NULL, use_queues, NULL) != 0) abort();
   pthread_exit(NULL);
 }
