@@ -52,14 +52,4 @@ extension Pool {
     }
     worker.shrankRefill()
   }
-
-  /// Sets the status of a worker that leaves the active count next, and counts it until then.
-  func setAway(_ worker: Worker) {
-    // The monitor may have just marked the worker. Here the count may follow the exchange: nothing
-    // marks a worker that is away.
-    // acquiring: acquires the count of unmark(), from which the worker subtracts itself next.
-    if worker.status.exchange(.away, ordering: .acquiring) == .uncounted {
-      change { $0.unblocked() }
-    }
-  }
 }

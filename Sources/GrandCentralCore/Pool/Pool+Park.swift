@@ -1,4 +1,4 @@
-// Room: Pool/Pool+Park. How workers wake, park, step back and end.
+// Room: Pool/Pool+Park. A worker's life: how it runs nodes, parks, steps back and ends.
 // Sleep/wake protocol, all accesses sequentially consistent:
 //   a submitter   publishes the node (tail of a local queue, or inbox and its bit in
 //                 `sourcesWaiting`), then reads the state word
@@ -21,165 +21,10 @@
 // that stops scans again (stopSearching). Either the scanning worker had left `searching` by then,
 // and the last searcher's scan wakes a worker; or its own exchange comes later in the state word,
 // and it sees everything that was moved before.
-// Submitters have at most one wake-up in flight: a woken worker counts as searching from the moment
-// it is chosen, and submitters wake no worker while one searches. Two ignore this: the monitor
-// when it sends a worker (forceWoken), and handOffToIdle(). The last searcher to find work wakes
-// the next worker if there is more work.
 // After rayon's and tokio's sleep protocols.
 import CGrandCentralLinux
 
 extension Pool {
-  /// Wakes or starts a worker for published work, if one more helps. Never blocks for long.
-  func wakeIfNeeded() {
-    // sequentiallyConsistent: the submitter's half of the pair above.
-    wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
-  }
-
-  /// As above. `seen`: the state, loaded after the publication.
-  func wakeIfNeeded(seeing seen: PoolState) {
-    if seen.searching > 0 { return }
-    var allowed = allowance
-    if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
-      // A thread will be made: read the affinity mask first.
-      followMask()
-      allowed = allowance
-    }
-    if seen.active < allowed { return wake(allowance: allowed, extra: 0) }
-    let extra = extraForUrgent()
-    if seen.active >= allowed + extra { return monitor.watch(self) }
-    wake(allowance: allowed, extra: extra)
-  }
-
-  /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
-  /// worker need not search for the node, which saves about six cold cache lines. Only for threads
-  /// outside the pool: a worker finds its own work soonest in its local queue.
-  func submitToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
-    var allowed = allowance
-    // relaxed: a guess; the exchange below decides.
-    let seen = state.load(ordering: .relaxed)
-    guard seen.searching == 0, seen.idle > 0 else { return false }
-    var overcommits = false
-    if seen.active >= allowed {
-      allowed += extra(for: source.band)
-      // Overdue workers keep their CPUs; the kernel shares them with this one.
-      overcommits = source.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
-      guard seen.active < allowed || overcommits else { return false }
-    }
-    idleLock.lock()
-    let isChosen = changeIfApplicable { state in
-      // An idle worker needs no new thread, so the thread limit does not matter.
-      let (next, action) =
-        overcommits && state.searching == 0
-        ? state.forceWoken(maxThreads: 0) : state.woken(allowance: allowed, maxThreads: 0)
-      return action == .wakeIdle ? next : nil
-    }
-    guard isChosen else {
-      idleLock.unlock()
-      return false
-    }
-    let chosen = idleStack.pop()
-    chosen.isOnIdleStack = false
-    idleLock.unlock()
-    chosen.hand(node, band: source.band)
-    // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
-    Parker.grant(chosen.thread.unsafelyUnwrapped)
-    return true
-  }
-
-  /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
-  private func wake(allowance allowed: Int, extra: Int) {
-    let maxThreads = min(configuration.maxThreads, threadAllowance + extra)
-    let (action, chosen) = choose {
-      $0.woken(allowance: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
-    }
-    if action == .saturated { return monitor.watch(self) }
-    if let chosen { rouse(chosen) }
-  }
-
-  /// Applies `decide` to the state, and takes an idle worker or a record for a new thread.
-  func choose(
-    _ decide: (PoolState) -> (PoolState, PoolState.WakeAction)
-  ) -> (PoolState.WakeAction, (worker: Worker, isNew: Bool)?) {
-    idleLock.withLock {
-      var action = PoolState.WakeAction.nothing
-      // sequentiallyConsistent: as in change().
-      let isChosen = state.transition(.sequentiallyConsistent) { seen -> PoolState? in
-        let (next, decided) = decide(seen)
-        action = decided
-        return decided == .wakeIdle || decided == .spawn ? next : nil
-      }
-      guard isChosen else { return (action, nil) }
-      if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }
-      let chosen = idleStack.pop()
-      chosen.isOnIdleStack = false
-      return (action, (chosen, false))
-    }
-  }
-
-  /// Starts the thread of a chosen worker, or ends its sleep.
-  func rouse(_ chosen: (worker: Worker, isNew: Bool)) {
-    if chosen.isNew {
-      start(chosen.worker)
-    } else if let thread = chosen.worker.thread {
-      Parker.grant(thread)
-    }
-  }
-
-  /// Makes a worker record. Requires the idle lock.
-  func makeWorker(externalWorker: String? = nil) -> Worker {
-    let index = workerCount.load(ordering: .relaxed)
-    invariant(
-      index < configuration.maxThreads + Self.maxExternalWorkers,
-      "There are \(index) workers already.")
-    let worker = Worker(index: index, pool: self, externalWorker: externalWorker)
-    workers[index] = Unmanaged.passRetained(worker)
-    // releasing: pairs with the acquiring loads of the threads that iterate over the workers.
-    // sequentiallyConsistent: a worker that checks for work before it parks must not miss the local
-    // queues of a new worker.
-    workerCount.store(index + 1, ordering: .sequentiallyConsistent)
-    return worker
-  }
-
-  private func start(_ worker: Worker) {
-    if configuration.hasEffects, monitor.isThere,
-      !ThreadEffects.makesPlainThreads(currentThread())
-    {
-      idleLock.withLock { workersToStart.append(worker) }
-      return monitor.watch(self)
-    }
-    makeThread(for: worker)
-  }
-
-  /// Starts the workers whose submitters would make lowered threads. Monitor only.
-  func startWaitingWorkers() {
-    while let worker = idleLock.withLock({ workersToStart.popLast() }) { makeThread(for: worker) }
-  }
-
-  var hasWorkersToStart: Bool { idleLock.withLock { !workersToStart.isEmpty } }
-
-  private func makeThread(for worker: Worker) {
-    BlackBox.open()
-    let start = Unmanaged.passRetained(WorkerStart(pool: self, worker: worker))
-    let error = spawn(
-      { argument in
-        // SAFETY: the pair passed below, owned by this thread.
-        let start = Unmanaged<WorkerStart>.fromOpaque(argument.unsafelyUnwrapped)
-          .takeRetainedValue()
-        start.pool.runWorker(start.worker)
-        return nil
-      }, start.toOpaque(), stackBytes: 0)
-    if error == 0 { return }
-    start.release()
-    if let (node, band) = worker.takeHanded() { putBack(node, band: band) }
-    idleLock.withLock { freeWorkers.append(worker) }
-    change { $0.spawnFailed() }
-    // Submitters saw a searcher that never arrived; the monitor checks for the work of all of them.
-    monitor.watch(self, isUrgent: true)
-    reportRefusal(error)
-  }
-
-  // MARK: A worker's life
-
   func runWorker(_ worker: Worker) {
     let thread = currentThread()
     takeFirstSteps(of: thread) {
@@ -316,6 +161,27 @@ extension Pool {
     return false
   }
 
+  /// Whether any injector or local queue holds work. Sequentially consistent: the worker's half of
+  /// the pair at the top of this file.
+  func hasWork() -> Bool {
+    var waiting =
+      sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration.sources
+    while waiting != 0 {
+      let index = waiting.trailingZeroBitCount
+      waiting &= waiting &- 1
+      if !withInjector(at: index, { $0.isEmpty }) { return true }
+    }
+    for index in 0..<workerCount.load(ordering: .sequentiallyConsistent) {
+      // SAFETY: the words below workerCount are initialized, and live as long as the pool.
+      if !localQueueWords.words(index, .items).pointee.isEmpty
+        || !localQueueWords.words(index, .lanes).pointee.isEmpty
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   /// Puts a worker on the idle stack if more workers are active than allowed; false if not. Other
   /// workers steal the nodes in its local queues.
   private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
@@ -359,6 +225,16 @@ extension Pool {
     return isIdle
   }
 
+  /// Sets the status of a worker that leaves the active count next, and counts it until then.
+  func setAway(_ worker: Worker) {
+    // The monitor may have just marked the worker. Here the count may follow the exchange: nothing
+    // marks a worker that is away.
+    // acquiring: acquires the count of unmark(), from which the worker subtracts itself next.
+    if worker.status.exchange(.away, ordering: .acquiring) == .uncounted {
+      change { $0.unblocked() }
+    }
+  }
+
   /// Applies a transition that may not apply, as change() does. Returns whether it applied.
   func changeIfApplicable(_ transition: (PoolState) -> PoolState?) -> Bool {
     // sequentiallyConsistent: as in change().
@@ -394,4 +270,60 @@ extension Pool {
       return .done
     }
   }
+}
+
+// MARK: The idle stack
+
+/// The parked workers, in the order in which they are woken. Guarded by the pool's idle lock. Its
+/// memory is allocated once and counts no references, because each wake-up and each sleep of a
+/// worker changes it: the growth, the check for shared storage and the references of an array cost
+/// as much there as the search for work.
+struct IdleStack {
+  /// The first `count` slots are filled; the last one is woken next.
+  private let slots: UnsafeMutablePointer<Unmanaged<Worker>>
+  private let capacity: Int
+  private(set) var count = 0
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    slots = .allocate(capacity: capacity)
+  }
+
+  func deallocate() { slots.deallocate() }
+
+  /// Adds the worker that is woken next.
+  mutating func push(_ worker: Worker) {
+    invariant(count < capacity, "More workers are parked than the pool may have.")
+    slots[count] = Unmanaged.passUnretained(worker)
+    count += 1
+  }
+
+  /// Adds the worker that is woken last.
+  mutating func insertLast(_ worker: Worker) {
+    invariant(count < capacity, "More workers are parked than the pool may have.")
+    (slots + 1).update(from: slots, count: count)
+    slots[0] = Unmanaged.passUnretained(worker)
+    count += 1
+  }
+
+  /// Removes and returns the worker to wake. The stack must not be empty.
+  mutating func pop() -> Worker {
+    invariant(count > 0, "A worker was chosen, and the idle stack is empty.")
+    count -= 1
+    // SAFETY: workers live as long as their pool.
+    return slots[count]._withUnsafeGuaranteedRef { $0 }
+  }
+
+  mutating func remove(_ worker: Worker) {
+    let its = Unmanaged.passUnretained(worker).toOpaque()
+    // Most often it is the one that was pushed last.
+    guard let place = (0..<count).last(where: { slots[$0].toOpaque() == its }) else { return }
+    (slots + place).update(from: slots + place + 1, count: count - place - 1)
+    count -= 1
+  }
+
+  mutating func removeAll() { count = 0 }
+
+  /// The workers, the one that is woken next at the end. For tests.
+  var workers: [Worker] { (0..<count).map { slots[$0].takeUnretainedValue() } }
 }

@@ -1,11 +1,12 @@
 // Room: Pool. Runs nodes on as many threads as there are CPUs to use, higher bands first.
 // Life of a node: submit() → an idle worker directly, or the submitting worker's local queue, or
 // the injector of its kind and band → a worker takes it → the worker runs it.
-// Files: +Take finds a node, +Park wakes and parks workers, +Classes counts workers per class,
-// +Send passes a node to another worker, +Blocked replaces workers whose items sleep, Monitor finds
-// workers that sleep unannounced, +ExternalWorker runs nodes on the poller's threads, +Width reads
-// how many CPUs to use, +Shortage retries after a refused thread, +Holders reports the queues whose
-// items hold the threads, +Fork resets the pool in a forked child.
+// Files: +Submit brings a node to a worker, +Park is a worker's life, +Take finds a node, +Classes
+// counts workers per class, +Send passes a node to another worker, +Blocked replaces workers whose
+// items sleep, Monitor finds workers that sleep unannounced, +ExternalWorker runs nodes on the
+// poller's threads, +Width reads how many CPUs to use, +Shortage retries after a refused thread,
+// +Holders reports the queues whose items hold the threads, +Fork resets the pool in a forked
+// child.
 import CGrandCentralLinux
 
 final class Pool: @unchecked Sendable {
@@ -133,46 +134,11 @@ final class Pool: @unchecked Sendable {
     $idleStack.deallocate()
   }
 
-  /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
-  func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
-    let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
-    if thread.pointee.worker == nil && submitToIdle(node, source) { return }
-    if !putLocally(node, source, on: thread) {
-      withInjector(source) { $0.push(node) }
-      markWaiting(source)
-    }
-    wakeIfNeeded()
-  }
-
   /// Whether more threads run or sleep in items than are made at first: see WorkKind.
   @inline(__always)
   var isStressed: Bool {
     let seen = state.load(ordering: .relaxed)
     return seen.threads - seen.idle > firstThreads
-  }
-
-  /// Puts the node in the calling worker's local queue, unless a worker in a lower band must see
-  /// it.
-  @inline(__always)
-  private func putLocally(_ node: WorkNode, _ source: InjectorKey, on thread: ThreadContext) -> Bool
-  {
-    guard let worker = thread.pointee.worker else { return false }
-    // SAFETY: as in Blocking.announced().
-    return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
-      // For this pool, a worker of another pool is an ordinary thread.
-      guard worker.pool === self, !hasWorkersBelow(source.band),
-        source.kind == .items || !isStressed
-      else { return false }
-      if worker.band != source.band {
-        // An external worker has no band until it has submitted a node.
-        guard worker.band == .unspecified else { return false }
-        enter(source.band, worker)
-      }
-      let localQueue = worker.localQueue(source.kind)
-      guard localQueue.accepts(source.band) else { return false }
-      localQueue.put(node, band: source.band)
-      return true
-    }
   }
 
   @inline(__always)
@@ -186,55 +152,9 @@ final class Pool: @unchecked Sendable {
     injectors[index]._withUnsafeGuaranteedRef(body)
   }
 
-  /// Sets the bit of an injector that has just received work. The caller then wakes a worker.
-  func markWaiting(_ source: InjectorKey) {
-    let bit = source.bit
-    // sequentiallyConsistent, both: either unmarkIfEmpty() sees our node, or we see its cleared
-    // bit. And with the bit the node is published: see Pool+Park.
-    if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
-      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
-    }
-  }
-
-  /// Clears the bits of an injector that was found empty.
-  func unmarkIfEmpty(_ source: InjectorKey) {
-    let bit = source.bit
-    let bits = bit | bit << OverdueTurn.shift
-    // The monitor may have called it overdue after its last node was taken.
-    guard sourcesWaiting.load(ordering: .relaxed) & bits != 0 else { return }
-    sourcesWaiting.bitwiseAnd(~bits, ordering: .sequentiallyConsistent)
-    if !withInjector(source, { $0.isEmpty }) {
-      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
-      // A scan between the two missed the node, whose submitter may have seen a searcher.
-      // sequentiallyConsistent: the submitter's half of the pair in Pool+Park.
-      wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
-    }
-  }
-
   /// Whether a worker runs in a lower band. It looks for higher work only in injectors.
   func hasWorkersBelow(_ band: Band) -> Bool {
     bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1) != 0
-  }
-
-  /// Whether any injector or local queue holds work. Sequentially consistent: see Pool+Park.swift.
-  func hasWork() -> Bool {
-    var waiting =
-      sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration.sources
-    while waiting != 0 {
-      let index = waiting.trailingZeroBitCount
-      waiting &= waiting &- 1
-      // SAFETY: as in withInjector().
-      if !injectors[index]._withUnsafeGuaranteedRef({ $0.isEmpty }) { return true }
-    }
-    for index in 0..<workerCount.load(ordering: .sequentiallyConsistent) {
-      // SAFETY: the words below workerCount are initialized, and live as long as the pool.
-      if !localQueueWords.words(index, .items).pointee.isEmpty
-        || !localQueueWords.words(index, .lanes).pointee.isEmpty
-      {
-        return true
-      }
-    }
-    return false
   }
 
   /// Counts the nodes that entered and left an injector, for a WaitClock.
@@ -245,6 +165,59 @@ final class Pool: @unchecked Sendable {
   func worker(at index: Int) -> Worker? {
     // SAFETY: slots below workerCount are filled once and never change.
     workers[index]?._withUnsafeGuaranteedRef { $0 }
+  }
+
+  /// Makes a worker record. Requires the idle lock.
+  func makeWorker(externalWorker: String? = nil) -> Worker {
+    let index = workerCount.load(ordering: .relaxed)
+    invariant(
+      index < configuration.maxThreads + Self.maxExternalWorkers,
+      "There are \(index) workers already.")
+    let worker = Worker(index: index, pool: self, externalWorker: externalWorker)
+    workers[index] = Unmanaged.passRetained(worker)
+    // releasing: pairs with the acquiring loads of the threads that iterate over the workers.
+    // sequentiallyConsistent: a worker that checks for work before it parks must not miss the local
+    // queues of a new worker.
+    workerCount.store(index + 1, ordering: .sequentiallyConsistent)
+    return worker
+  }
+
+  func start(_ worker: Worker) {
+    if configuration.hasEffects, monitor.isThere,
+      !ThreadEffects.makesPlainThreads(currentThread())
+    {
+      idleLock.withLock { workersToStart.append(worker) }
+      return monitor.watch(self)
+    }
+    makeThread(for: worker)
+  }
+
+  /// Starts the workers whose submitters would make lowered threads. Monitor only.
+  func startWaitingWorkers() {
+    while let worker = idleLock.withLock({ workersToStart.popLast() }) { makeThread(for: worker) }
+  }
+
+  var hasWorkersToStart: Bool { idleLock.withLock { !workersToStart.isEmpty } }
+
+  private func makeThread(for worker: Worker) {
+    BlackBox.open()
+    let start = Unmanaged.passRetained(WorkerStart(pool: self, worker: worker))
+    let error = spawn(
+      { argument in
+        // SAFETY: the pair passed below, owned by this thread.
+        let start = Unmanaged<WorkerStart>.fromOpaque(argument.unsafelyUnwrapped)
+          .takeRetainedValue()
+        start.pool.runWorker(start.worker)
+        return nil
+      }, start.toOpaque(), stackBytes: 0)
+    if error == 0 { return }
+    start.release()
+    if let (node, band) = worker.takeHanded() { putBack(node, band: band) }
+    idleLock.withLock { freeWorkers.append(worker) }
+    change { $0.spawnFailed() }
+    // Submitters saw a searcher that never arrived; the monitor checks for the work of all of them.
+    monitor.watch(self, isUrgent: true)
+    reportRefusal(error)
   }
 
   /// Applies a transition that always succeeds to the state word, and returns the previous state.

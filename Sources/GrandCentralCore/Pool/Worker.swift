@@ -1,6 +1,9 @@
-// Room: Pool/Worker. One thread of the pool, and the state that other threads read.
+// Room: Pool/Worker. One thread of the pool: the state that other threads read, and what it keeps
+// of its own sleeps, which decides whether it searches before the next one, and whether it is
+// prompt.
 // Workers live as long as their pool. The next thread reuses the record of a thread that ended, so
 // a thief or the monitor may keep a reference at any time.
+import CGrandCentralLinux
 
 final class Worker: @unchecked Sendable {
   let index: Int
@@ -154,5 +157,87 @@ final class WorkerStart {
   init(pool: Pool, worker: Worker) {
     self.pool = pool
     self.worker = worker
+  }
+}
+
+// MARK: What its last sleeps say of the next
+
+/// Decides whether a thread without work spins for a while before it sleeps. When a pool thread and
+/// another thread, such as the main thread, hand each other single items, both would sleep and wake
+/// at each hand-off. So a thread that was woken soon after it fell asleep expects the same the next
+/// time, and first spins for about what a sleep and a wake cost. If that finds nothing, the next
+/// sleep starts at once, however short the one before was: work that always comes just too late
+/// costs a failed spin only every other time. A thread stops as soon as it had to give its CPU to
+/// another thread: that thread may be the one that it waits for, and would get the CPU for one item
+/// at a time. Each value belongs to one thread.
+///   nothing, work ─short sleep→ work     work ─failed search→ disappointed
+///   nothing, work ─long sleep→ nothing   disappointed ─sleep→ nothing
+struct AdaptiveSearch {
+  private enum Expectation { case nothing, work, disappointed }
+  private var expectation = Expectation.nothing
+
+  /// How long to search before the thread sleeps.
+  private static var nanoseconds: UInt64 { 25_000 }
+  /// A call of sched_yield(2) that takes longer has given the CPU to another thread.
+  private static var longestYield: UInt64 { 2_000 }
+  /// Searches between two calls of sched_yield(2), which let other threads have the CPU.
+  private static var looksInTurn: Int { 16 }
+  /// A shorter sleep, including the time to wake up, was not worth it.
+  private static var shortSleep: UInt64 { 60_000 }
+
+  var isWorthwhile: Bool { expectation == .work }
+
+  /// Calls `look` until it finds something or the time is over.
+  mutating func search<Found>(_ look: () -> Found?) -> Found? {
+    var now = Clock.monotonicNanoseconds()
+    let end = now + Self.nanoseconds
+    repeat {
+      for _ in 0..<Self.looksInTurn {
+        if let found = look() { return found }
+        spinHint()
+      }
+      let before = Clock.monotonicNanoseconds()
+      sched_yield()
+      now = Clock.monotonicNanoseconds()
+      // Another thread used this CPU meanwhile.
+      if now - before > Self.longestYield { break }
+    } while now < end
+    expectation = .disappointed
+    return nil
+  }
+
+  mutating func slept(nanoseconds: UInt64) {
+    let isWorthIt = expectation != .disappointed && nanoseconds < Self.shortSleep && Spin.limit > 0
+    expectation = isWorthIt ? .work : .nothing
+  }
+}
+
+/// Decides whether a worker's thread should be prompt: have a short slice, so that the kernel runs
+/// it as soon as it wakes up (ThreadPolicy/ClassEffects). A turn is what a worker does between two
+/// sleeps. It is seldom and brief if the sleep before was long, it ran one node, and no tick of the
+/// coarse clock passed. So a turn of a tick, some milliseconds, never counts as brief. A turn of 40
+/// µs passes a tick once in a hundred times. A worker whose turns are mostly seldom and brief
+/// becomes prompt. One that computes for long does not: the kernel would interrupt it at each of
+/// its short slices. Nor does one that is woken often: where no CPU is free it would interrupt the
+/// thread that submits, at each item, instead of running all of them when that thread sleeps or its
+/// slice ends. Each change takes some microseconds in the kernel, so it takes several turns of the
+/// other kind.
+struct PromptTurns {
+  private(set) var isPrompt = false
+  private var score = 0
+  /// When the turn began, by the coarse clock; `nil`: it is noted already, or the thread is new.
+  var began: UInt64?
+
+  static var most: Int { 8 }
+
+  /// Notes the end of a turn. Returns whether `isPrompt` has changed. `isForOne`: the sleep before
+  /// it was long, and it ran at most one node.
+  mutating func ended(isForOne: Bool, at now: UInt64) -> Bool {
+    guard let began else { return false }
+    self.began = nil
+    score = max(0, min(Self.most, score + (isForOne && began == now ? 1 : -1)))
+    guard score == (isPrompt ? 0 : Self.most) else { return false }
+    isPrompt.toggle()
+    return true
   }
 }

@@ -11,7 +11,7 @@
 // An external worker takes its plain name back at once: a timeout of its wait costs more than the
 // two calls.
 // A source has no label of its own: its handlers run under the label of their queue
-// (Lanes/Lane+Label). The monitor, while awake, names threads that stay with a queue and carry no
+// (Lanes/Lane+Board). The monitor, while awake, names threads that stay with a queue and carry no
 // label. It writes the name of another thread, so a protocol keeps stale names away:
 //   the worker   leaves the queue (stores another current queue), then reads `isNamedByMonitor`
 //   the monitor  sets `isNamedByMonitor`, writes the name, then reads the current queue

@@ -1,11 +1,11 @@
 // Room: Queues/WorkNode+Make. The nodes that carry client work.
 // Each kind has an entry, which runs when its turn comes; discard() empties a node that never runs.
 //   entry             closure   context   companion
-//   closureEntry      work      –         –            Work/Callout.swift
+//   closureEntry      work      –         –            Work/WorkNode.swift
 //   memberEntry       work      –         group        runs work, then leaves the group
 //   itemEntry         urgency   item      –            performs the item
 //   memberItemEntry   urgency   item      group        performs the item, then leaves the group
-//   functionEntry     function  –         –            Work/WorkNode+Function.swift
+//   functionEntry     function  –         –            Work/WorkNode.swift
 //   memberFunctionEntry  function  –      group        calls the function, then leaves the group
 //   disposalEntry     work      –         –            releases the closure
 //   itemDisposalEntry –         item      –            releases the item

@@ -225,3 +225,76 @@ extension WorkNode {
     return (first, count)
   }
 }
+
+// MARK: C functions
+
+// A node with a function and its context in place of a closure allocates, retains and releases
+// nothing.
+extension WorkNode {
+  /// Makes a node that calls `function` once. Its QoS is inferred from `thread`, the submitter.
+  @inline(__always)
+  static func function(
+    _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?,
+    on thread: ThreadContext
+  ) -> WorkNode {
+    let node = NodeCache.take(thread)
+    node.putFunction(function, context)
+    node.entry = functionEntry
+    node.traits = WorkTraits(
+      qos: QoSPropagation.inferred(from: PackedQoS(rawValue: thread.pointee.qos)))
+    return node
+  }
+
+  @inline(__always)
+  func putFunction(_ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?) {
+    store(function, 16)
+    store(context, 24)
+  }
+
+  /// The entry of a node that carries only a function.
+  static let functionEntry: Entry = { raw, thread in
+    grandCentralFunctionCallout(of: WorkNode(raw), on: thread)
+  }
+}
+
+// MARK: Calls to the client
+
+// A backtrace shows by these functions where the engine ends and the client begins.
+
+/// Empties a node that carries a closure, returns it to the cache, and calls the closure. The
+/// closure is moved out and dies here: otherwise the compiler retains it around the call.
+@inline(never)
+func grandCentralClientCallout(of node: WorkNode, on thread: ThreadContext) {
+  let work = node.takeClosure()
+  NodeCache.put(node, thread)
+  work()
+}
+
+/// Calls a closure that has already been taken out of its node.
+@inline(never)
+func grandCentralClientCallout(_ work: consuming @escaping () -> Void) {
+  work()
+}
+
+extension WorkNode {
+  /// The entry of a node that carries only a closure.
+  @usableFromInline
+  static let closureEntry: Entry = { raw, thread in
+    grandCentralClientCallout(of: WorkNode(raw), on: thread)
+  }
+}
+
+/// Empties a node that carries a function, returns it to the cache, and calls the function.
+@inline(never)
+func grandCentralFunctionCallout(of node: WorkNode, on thread: ThreadContext) {
+  let function = node.load(16, as: WorkFunction.self)
+  let context = node.load(24, as: UnsafeMutableRawPointer?.self)
+  NodeCache.put(node, thread)
+  function(context)
+}
+
+/// Calls a function whose context the caller keeps.
+@inline(never)
+func grandCentralFunctionCallout(_ function: WorkFunction, _ context: UnsafeMutableRawPointer?) {
+  function(context)
+}

@@ -120,23 +120,24 @@ extension KeptOrdering {
     let changes: [Mutation.Change] = [.dropsSequential, .dropsAcquire, .dropsRelease]
     var list = [Mutation.Change.dropsAcquire, .dropsRelease].map {
       KeptOrdering(
-        in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", $0, why: bits)
+        in: "Pool+Submit.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", $0,
+        why: bits)
     }
     for change in changes {
       list += [
         KeptOrdering(
-          in: "Pool.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty", change,
-          why: bits),
+          in: "Pool+Submit.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty",
+          change, why: bits),
         KeptOrdering(
           in: "Pool.swift", at: "state.change(.sequentiallyConsistent", change,
           why: counts),
         KeptOrdering(
-          in: "Pool+Park.swift", at: "state.transition(.sequentiallyConsistent) { seen",
+          in: "Pool+Submit.swift", at: "state.transition(.sequentiallyConsistent) { seen",
           after: "private func wake(allowance", change, why: counts),
         KeptOrdering(
-          in: "Pool+Park.swift", at: "workerCount.store(index + 1", change, why: workers),
+          in: "Pool.swift", at: "workerCount.store(index + 1", change, why: workers),
         KeptOrdering(
-          in: "Pool.swift", at: "for index in 0..<workerCount.load", after: "func hasWork()",
+          in: "Pool+Park.swift", at: "for index in 0..<workerCount.load", after: "func hasWork()",
           change,
           why: workers),
       ]
@@ -159,7 +160,7 @@ extension KeptOrdering {
     let acquiring: [(file: String, text: String, after: String?)] = [
       ("Pool+Blocked.swift", "worker.status.exchange(.announced", nil),
       ("Pool+Blocked.swift", "worker.status.exchange(.running", nil),
-      ("Pool+Blocked.swift", "worker.status.exchange(.away", nil),
+      (park, "worker.status.exchange(.away", nil),
       ("Monitor.swift", "let (done, _) = worker.status.compareExchange(", "func mark"),
     ]
     let releasing: [(file: String, text: String, after: String?)] = [

@@ -161,14 +161,14 @@ extension Catalogue {
         after: "func changeIfApplicable",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
-        "an external worker's last check may read stale bits", in: "Pool.swift",
+        "an external worker's last check may read stale bits", in: "Pool+Park.swift",
         at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "an external worker's last check sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(1), foundBy: look),
       Mutant(
-        "an external worker's last check skips the local queues", in: "Pool.swift",
+        "an external worker's last check skips the local queues", in: "Pool+Park.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0),
         foundBy: "external worker: one over the width leaves its work to others"),
       Mutant(

@@ -217,37 +217,40 @@ extension Catalogue {
     let hint = "pool: the hint of an injector is set while work waits there"
     return [
       Mutant(
-        "a hint is not set again", in: "Pool.swift", at: "sourcesWaiting.bitwiseOr",
+        "a hint is not set again", in: "Pool+Submit.swift", at: "sourcesWaiting.bitwiseOr",
         after: "func unmarkIfEmpty", .skips, foundBy: hint),
       Mutant(
-        "a hint is cleared with a load and a store", in: "Pool.swift",
+        "a hint is cleared with a load and a store", in: "Pool+Submit.swift",
         at: "sourcesWaiting.bitwiseAnd",
         .splits, foundBy: "pool: a hint belongs to its injector"),
       Mutant(
-        "a submitter sets no hint", in: "Pool.swift", at: "sourcesWaiting.bitwiseOr",
-        after: "func markWaiting", .skips, foundBy: hint),
+        "a submitter sets no hint", in: "Pool+Submit.swift",
+        at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", .skips, foundBy: hint),
       Mutant(
         "a change of the counts is a load and a store", in: "Pool.swift",
         at: "state.change(.sequentiallyConsistent", .splits,
         foundBy: "workers: a sleep is counted once, by its announcement or the monitor"),
       Mutant(
-        "a submitter reads a stale state", in: "Pool+Park.swift",
-        at: "wakeIfNeeded(seeing: state.load(", .dropsSequential, foundBy: look, isWeak: true),
+        "a submitter reads a stale state", in: "Pool+Submit.swift",
+        at: "wakeIfNeeded(seeing: state.load(", after: "func wakeIfNeeded()", .dropsSequential,
+        foundBy: look, isWeak: true),
       Mutant(
-        "a bit is set again and no worker is woken", in: "Pool.swift",
-        at: "wakeIfNeeded(seeing: state.load(", .returns(1 << 16), foundBy: again),
+        "a bit is set again and no worker is woken", in: "Pool+Submit.swift",
+        at: "wakeIfNeeded(seeing: state.load(", after: "func unmarkIfEmpty", .returns(1 << 16),
+        foundBy: again),
       Mutant(
-        "a thread that sets a bit again reads a stale state", in: "Pool.swift",
-        at: "wakeIfNeeded(seeing: state.load(", .dropsSequential, foundBy: again, isWeak: true),
+        "a thread that sets a bit again reads a stale state", in: "Pool+Submit.swift",
+        at: "wakeIfNeeded(seeing: state.load(", after: "func unmarkIfEmpty", .dropsSequential,
+        foundBy: again, isWeak: true),
       Mutant(
         "a submission is not sequentially consistent", in: "Injector.swift",
         at: "inbox.change(", .dropsSequential, foundBy: marked, isWeak: true),
       Mutant(
-        "the bit of a submission is not sequentially consistent", in: "Pool.swift",
+        "the bit of a submission is not sequentially consistent", in: "Pool+Submit.swift",
         at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", .dropsSequential,
         foundBy: look, isWeak: true),
       Mutant(
-        "a worker's last check may read stale bits", in: "Pool.swift",
+        "a worker's last check may read stale bits", in: "Pool+Park.swift",
         at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
@@ -268,14 +271,15 @@ extension Catalogue {
         after: "func changeIfApplicable", .dropsSequential, foundBy: look,
         isWeak: true),
       Mutant(
-        "a last check skips the local queues", in: "Pool.swift",
+        "a last check skips the local queues", in: "Pool+Park.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0), foundBy: own),
       Mutant(
         "a worker's last check sees nothing", in: "Injector.swift",
         at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(0), foundBy: idle),
       Mutant(
-        "a submitter always sees a searcher", in: "Pool+Park.swift",
-        at: "wakeIfNeeded(seeing: state.load(", .returns(1 << 16), foundBy: idle),
+        "a submitter always sees a searcher", in: "Pool+Submit.swift",
+        at: "wakeIfNeeded(seeing: state.load(", after: "func wakeIfNeeded()", .returns(1 << 16),
+        foundBy: idle),
     ]
   }
 }

@@ -142,7 +142,7 @@ extension Catalogue {
         at: "let (done, _) = worker.status.compareExchange(", after: "func unmark", .isBlind,
         foundBy: counts),
       Mutant(
-        "a worker becomes idle without checking its mark", in: "Pool+Blocked.swift",
+        "a worker becomes idle without checking its mark", in: "Pool+Park.swift",
         at: "worker.status.exchange(.away", .splits, foundBy: parks),
       Mutant(
         "a grant wakes no thread", in: "Parker.swift", at: "{ futexWake(shared.parker) }", .skips,

@@ -1,0 +1,169 @@
+// Room: Pool/Pool+Submit. How a node comes to a worker: handed to an idle one, put in the
+// submitting worker's local queue, or published in an injector, for which an idle worker wakes if
+// one more helps. That no node is left behind while a worker falls asleep is argued in Pool+Park.
+// Submitters have at most one wake-up in flight: a woken worker counts as searching from the moment
+// it is chosen, and submitters wake no worker while one searches. Two ignore this: the monitor
+// when it sends a worker (forceWoken), and handOffToIdle(). The last searcher to find work wakes
+// the next worker if there is more work.
+
+extension Pool {
+  /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
+  func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
+    let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
+    if thread.pointee.worker == nil && submitToIdle(node, source) { return }
+    if !putLocally(node, source, on: thread) {
+      withInjector(source) { $0.push(node) }
+      markWaiting(source)
+    }
+    wakeIfNeeded()
+  }
+
+  /// Puts the node in the calling worker's local queue, unless a worker in a lower band must see
+  /// it.
+  @inline(__always)
+  private func putLocally(_ node: WorkNode, _ source: InjectorKey, on thread: ThreadContext) -> Bool
+  {
+    guard let worker = thread.pointee.worker else { return false }
+    // SAFETY: as in Blocking.announced().
+    return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
+      // For this pool, a worker of another pool is an ordinary thread.
+      guard worker.pool === self, !hasWorkersBelow(source.band),
+        source.kind == .items || !isStressed
+      else { return false }
+      if worker.band != source.band {
+        // An external worker has no band until it has submitted a node.
+        guard worker.band == .unspecified else { return false }
+        enter(source.band, worker)
+      }
+      let localQueue = worker.localQueue(source.kind)
+      guard localQueue.accepts(source.band) else { return false }
+      localQueue.put(node, band: source.band)
+      return true
+    }
+  }
+
+  // MARK: The bits of the injectors
+
+  /// Sets the bit of an injector that has just received work. The caller then wakes a worker.
+  func markWaiting(_ source: InjectorKey) {
+    let bit = source.bit
+    // sequentiallyConsistent, both: either unmarkIfEmpty() sees our node, or we see its cleared
+    // bit. And with the bit the node is published: see Pool+Park.
+    if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
+      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// Clears the bits of an injector that was found empty.
+  func unmarkIfEmpty(_ source: InjectorKey) {
+    let bit = source.bit
+    let bits = bit | bit << OverdueTurn.shift
+    // The monitor may have called it overdue after its last node was taken.
+    guard sourcesWaiting.load(ordering: .relaxed) & bits != 0 else { return }
+    sourcesWaiting.bitwiseAnd(~bits, ordering: .sequentiallyConsistent)
+    if !withInjector(source, { $0.isEmpty }) {
+      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+      // A scan between the two missed the node, whose submitter may have seen a searcher.
+      // sequentiallyConsistent: the submitter's half of the pair in Pool+Park.
+      wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
+    }
+  }
+
+  // MARK: Waking a worker
+
+  /// Wakes or starts a worker for published work, if one more helps. Never blocks for long.
+  func wakeIfNeeded() {
+    // sequentiallyConsistent: the submitter's half of the pair in Pool+Park.
+    wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
+  }
+
+  /// As above. `seen`: the state, loaded after the publication.
+  func wakeIfNeeded(seeing seen: PoolState) {
+    if seen.searching > 0 { return }
+    var allowed = allowance
+    if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
+      // A thread will be made: read the affinity mask first.
+      followMask()
+      allowed = allowance
+    }
+    if seen.active < allowed { return wake(allowance: allowed, extra: 0) }
+    let extra = extraForUrgent()
+    if seen.active >= allowed + extra { return monitor.watch(self) }
+    wake(allowance: allowed, extra: extra)
+  }
+
+  /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
+  /// worker need not search for the node, which saves about six cold cache lines. Only for threads
+  /// outside the pool: a worker finds its own work soonest in its local queue.
+  func submitToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
+    var allowed = allowance
+    // relaxed: a guess; the exchange below decides.
+    let seen = state.load(ordering: .relaxed)
+    guard seen.searching == 0, seen.idle > 0 else { return false }
+    var overcommits = false
+    if seen.active >= allowed {
+      allowed += extra(for: source.band)
+      // Overdue workers keep their CPUs; the kernel shares them with this one.
+      overcommits = source.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
+      guard seen.active < allowed || overcommits else { return false }
+    }
+    idleLock.lock()
+    let isChosen = changeIfApplicable { state in
+      // An idle worker needs no new thread, so the thread limit does not matter.
+      let (next, action) =
+        overcommits && state.searching == 0
+        ? state.forceWoken(maxThreads: 0) : state.woken(allowance: allowed, maxThreads: 0)
+      return action == .wakeIdle ? next : nil
+    }
+    guard isChosen else {
+      idleLock.unlock()
+      return false
+    }
+    let chosen = idleStack.pop()
+    chosen.isOnIdleStack = false
+    idleLock.unlock()
+    chosen.hand(node, band: source.band)
+    // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
+    Parker.grant(chosen.thread.unsafelyUnwrapped)
+    return true
+  }
+
+  /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
+  private func wake(allowance allowed: Int, extra: Int) {
+    let maxThreads = min(configuration.maxThreads, threadAllowance + extra)
+    let (action, chosen) = choose {
+      $0.woken(allowance: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
+    }
+    if action == .saturated { return monitor.watch(self) }
+    if let chosen { rouse(chosen) }
+  }
+
+  /// Applies `decide` to the state, and takes an idle worker or a record for a new thread.
+  func choose(
+    _ decide: (PoolState) -> (PoolState, PoolState.WakeAction)
+  ) -> (PoolState.WakeAction, (worker: Worker, isNew: Bool)?) {
+    idleLock.withLock {
+      var action = PoolState.WakeAction.nothing
+      // sequentiallyConsistent: as in change().
+      let isChosen = state.transition(.sequentiallyConsistent) { seen -> PoolState? in
+        let (next, decided) = decide(seen)
+        action = decided
+        return decided == .wakeIdle || decided == .spawn ? next : nil
+      }
+      guard isChosen else { return (action, nil) }
+      if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }
+      let chosen = idleStack.pop()
+      chosen.isOnIdleStack = false
+      return (action, (chosen, false))
+    }
+  }
+
+  /// Starts the thread of a chosen worker, or ends its sleep.
+  func rouse(_ chosen: (worker: Worker, isNew: Bool)) {
+    if chosen.isNew {
+      start(chosen.worker)
+    } else if let thread = chosen.worker.thread {
+      Parker.grant(thread)
+    }
+  }
+}
