@@ -161,11 +161,6 @@ bool gc_mask_for_children(sigset_t *mask) {
   return true;
 }
 
-void gc_threads_after_fork(void) {
+void gc_threads_leave_to_parent(void) {
   atomic_store_explicit(&has_started_threads, false, memory_order_relaxed);
-}
-
-void gc_mask_after_fork(void) {
-  sigset_t mask;
-  if (gc_mask_for_children(&mask)) pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

@@ -22,10 +22,7 @@ uint64_t gc_mask_of_caller(void);
 bool gc_has_started_threads(void);
 
 // In a forked child: the engine has started no thread.
-void gc_threads_after_fork(void);
-
-// In a forked child: gives the thread the mask for children.
-void gc_mask_after_fork(void);
+void gc_threads_leave_to_parent(void);
 
 // SignalThread.c. Called by the handler of a counted signal: if the thread "gc-signals" need not
 // receive the signal any more, it blocks it when the handler returns. So a storm of signals cannot
@@ -33,6 +30,6 @@ void gc_mask_after_fork(void);
 void gc_signal_keep_closed(int number, void *context);
 
 // In a forked child: there is no such thread.
-void gc_signal_thread_after_fork(void);
+void gc_signal_thread_leave_to_parent(void);
 
 #endif

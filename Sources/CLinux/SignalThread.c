@@ -105,7 +105,7 @@ void gc_signal_stand_in(void) {
   gc_signal_thread_start();
 }
 
-void gc_signal_thread_after_fork(void) {
+void gc_signal_thread_leave_to_parent(void) {
   atomic_store(&is_there, false);
   atomic_store(&mains, 0);
 }

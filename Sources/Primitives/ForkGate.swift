@@ -16,7 +16,7 @@
 //   the forker  closer = itself, a barrier on every CPU, then reads all `locks`
 // The barrier is membarrier(2). In each thread it takes effect before the first step, after the
 // second, or between them, and orders them there. So where the kernel has the call, a thread needs
-// no barrier at each lock (CLinux.c). Either the thread sees the closer, takes its 1 back and
+// no barrier at each lock (CLinux/Fork.c). Either the thread sees the closer, takes its 1 back and
 // waits, or the forker sees the 1 and waits for the thread.
 // Locks are not taken one by one in an order, because each source, group and descriptor has one.
 // Words that threads exchange without a lock describe threads that the child does not have; each

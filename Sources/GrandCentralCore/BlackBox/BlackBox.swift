@@ -275,7 +275,7 @@ extension BlackBox: ForkParticipant {
     freeWriters = []
     writersMade = 0
     queuesUsed.store(0, ordering: .relaxed)
-    watch.afterFork()
+    watch.leaveToParent()
     Self.generationWord.wrappingAdd(1, ordering: .relaxed)
     Self.memory.store(0, ordering: .relaxed)
   }

@@ -107,7 +107,7 @@ package final class BoardWatch: @unchecked Sendable {
   }
 
   /// In a forked child the thread is gone. Its observers continue with the child's own board.
-  func afterFork() {
+  func leaveToParent() {
     hasThread = false
     signal.remove()
   }
@@ -146,16 +146,21 @@ package final class BoardWatch: @unchecked Sendable {
       }
       isFirst = false
       let due = Self.deadline(current.map(\.due).min() ?? .max)
-      if ForkGate.outside(thread, { signal.sleep(until: due) }) { continue }
+      if sleep(thread, { signal.sleep(until: due) }) { continue }
       // Something changed: look as soon as the gap allows.
       for observer in current { observer.due = min(observer.due, observer.earliest) }
       let next = Deadline.monotonic(nanoseconds: current.map(\.due).min() ?? 0)
-      ForkGate.outside(thread) {
+      sleep(thread) {
         while revision.load(ordering: .relaxed) == seen,
           futexWait(revision, while: seen, until: next) != .timedOut
         {}
       }
     }
+  }
+
+  /// Leaves the fork gate while the thread sleeps in `body`.
+  private func sleep<Result>(_ thread: ThreadContext, _ body: () -> Result) -> Result {
+    ForkGate.outside(thread, body)
   }
 
   private static func deadline(_ time: UInt64) -> Deadline? {

@@ -10,7 +10,7 @@ import CGrandCentralLinux
 extension Lane {
   /// Resets the lane in a forked child. Called by the child's only thread.
   final func afterFork(_ holds: LaneHolds) {
-    forgetParent()
+    dropEvents()
     if kind == .root { return }
     batch = nil
     let isOwned = holds.isOwner(of: self)

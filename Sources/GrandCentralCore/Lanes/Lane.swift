@@ -152,8 +152,8 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' waits for no event.")
   }
 
-  /// Discards the nodes in flight to this lane, in a forked child.
-  func forgetParent() {}
+  /// In a forked child: forgets the event whose node is no longer on the lane.
+  func dropEvents() {}
 
   /// Whether the lane has at most one node in flight, however urgent it becomes: its root has no
   /// bands.

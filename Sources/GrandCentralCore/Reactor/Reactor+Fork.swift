@@ -5,7 +5,7 @@
 
 extension Reactor: ForkParticipant {
   func afterFork() {
-    for receiver in poller.afterFork(on: currentThread()) { receiver.afterFork() }
+    for receiver in poller.afterFork(on: currentThread()) { receiver.leaveToParent() }
     for shard in timerShards {
       shard.monotonic.disarmAll()
       shard.wall.disarmAll()
@@ -23,8 +23,7 @@ extension Reactor: ForkParticipant {
 }
 
 extension ReadinessReceiver {
-  /// Called after the receiver's registration has ended. What it listened to is the parent's.
-  func afterFork() {}
+  func leaveToParent() {}
 }
 
 extension Poller {
@@ -98,13 +97,13 @@ extension DescriptorTable {
       shared = [:]
       return all
     }
-    for descriptor in inherited { descriptor.afterFork() }
+    for descriptor in inherited { descriptor.leaveToParent() }
   }
 }
 
 extension SharedDescriptor {
   /// Ends all entries. New sources of the descriptor use another instance.
-  func afterFork() {
+  func leaveToParent() {
     lock.withLock {
       kind = .lost
       isOver = true

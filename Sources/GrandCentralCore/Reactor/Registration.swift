@@ -5,9 +5,12 @@
 // next one of the slot, whatever the descriptor's number stands for by then.
 
 /// Receives the readiness of a descriptor.
-protocol ReadinessReceiver: ForkParticipant {
+protocol ReadinessReceiver: AnyObject, Sendable {
   /// Called by a poller thread that holds no lock of the engine. Must not sleep.
   func becameReady(_ readiness: Readiness, on thread: ThreadContext)
+
+  /// What it listened to is the parent's: see Reactor+Fork. The registration has ended.
+  func leaveToParent()
 }
 
 struct Registration: Hashable {

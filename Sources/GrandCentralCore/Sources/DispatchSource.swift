@@ -53,8 +53,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   override final var drainQuota: Int { 1 }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
-  /// In a forked child, the event node is no longer on the lane.
-  override final func forgetParent() { dropEvents() }
+  override final func dropEvents() { forgetEvent() }
 
   /// Undoes one `suspend()`; activates the source if it was never active.
   ///

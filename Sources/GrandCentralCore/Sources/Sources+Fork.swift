@@ -5,7 +5,7 @@
 
 extension DispatchSource {
   /// The event node is no longer on the lane, and what it would have delivered is the parent's.
-  final func dropEvents() {
+  final func forgetEvent() {
     sourceState.transition(to: { $0.afterFork() })
     // Not an override, which Swift requires in the class itself. A cast to a class takes no lock of
     // the Swift runtime.
@@ -27,7 +27,7 @@ extension Watchers: ForkParticipant {
   }
 }
 
-// Not called afterFork(): these are registered with the poller, which would call that too.
+// Not called leaveToParent(): these are registered with the poller, which would call that too.
 
 extension Signals {
   /// Restores the program's actions. The wake-up descriptor is the parent's, and the thread that
@@ -107,7 +107,7 @@ extension MemoryPressure {
 
 extension ProcessExit {
   /// Called by the reactor, with which the descriptor of the process is registered.
-  func afterFork() {
+  func leaveToParent() {
     lock.withLock {
       isOver = true
       registration = nil
