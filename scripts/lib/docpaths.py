@@ -55,9 +55,56 @@ def exists(path, folder):
     return any(find(place + end) for place in places for end in ENDS)
 
 
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def listed(cell):
+    """The files that a cell of a table names: `A`, `A+B`, and `+C` for `A+C`."""
+    before = ""
+    for name in SPAN.findall(cell):
+        yield before + name if name.startswith("+") else name
+        before = before if name.startswith("+") else name.split("+")[0]
+
+
+def missing_in_tables(text, folder):
+    """Of tables with a column `file`: names that are no file, and functions that are in none of its
+    row's files. Returns pairs as missing() does."""
+    head = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.startswith("|"):
+            head = None
+            continue
+        row = cells(line)
+        if head is None:
+            head = row
+        if "file" not in head or row == head or len(row) != len(head):
+            continue
+        names = list(listed(row[head.index("file")]))
+        for name in names:
+            if not exists(name, folder):
+                yield number, f"names the file {name}"
+        for function in SPAN.findall(row[head.index("functions")]) if "functions" in head else []:
+            if not any(declares(source(name, folder), function) for name in names):
+                yield number, f"names the function {function}"
+
+
+def source(name, folder):
+    for place in [os.path.join(folder, name)] + [beginning + name for beginning in BEGINNINGS]:
+        if os.path.isfile(place + ".swift"):
+            with open(place + ".swift", encoding="utf-8") as file:
+                return file.read()
+    return ""
+
+
+def declares(text, name):
+    return re.search(rf"\b(?:func|var|let) {name}\b", text) is not None
+
+
 def missing(page, text):
     """Returns pairs of a line's number and what it names."""
     folder = os.path.dirname(page)
+    yield from missing_in_tables(text, folder)
     for number, line in enumerate(text.split("\n"), 1):
         for target in LINK.findall(line):
             if re.match(r"\w+:", target):

@@ -197,7 +197,7 @@ def check_contract(path, text):
 
 
 def check_paths(path, text):
-    """What a page names exists: files, the verbs of scripts/dev and their options, headings."""
+    """What a page names exists: files, functions, the verbs of scripts/dev and their options, headings."""
     if path.endswith(".md"):
         for line, what in docpaths.missing(path, text):
             report(path, line, f"{what}, which is not there")
@@ -305,6 +305,10 @@ SEEDS = [
     (check_paths, "seed.md", "[a](README.md#seed), `Tests/Seed*`, `Sources/Seed/`", 3),
     (check_paths, "seed.md", "`Pool/Pool+Park`, `scripts/dev VERB`, [a](README.md#try-it), `a/b`, ``Pool/Seed``", 0),
     (check_paths, "seed.swift", "// `Pool/Seed`", 0),
+    (check_paths, CORE + "/Pool/README.md", "| file | content |\n|---|---|\n| `Pool`, `+Seed` | `Seed` |", 1),
+    (check_paths, CORE + "/Pool/README.md", "| file | content |\n|---|---|\n| `Pool`, `+Park` | `Seed` |", 0),
+    (check_paths, "seed.md", "| file | functions |\n|---|---|\n| `Pool/Pool+Park` | `park`, `seed` |", 1),
+    (check_paths, "seed.md", "| file | functions |\n|---|---|\n| `Pool/Seed` | `park` |", 3),
     (check_paths, "CONTRIBUTING.md", "| `scripts/dev test` | tests |", len(contributing_rows()) - 1),
     (check_size, "core.4711", LARGEST_FILE_BYTES + 1, 1),
     (check_size, "Docs/images/seed.png", LARGEST_FILE_BYTES, 0),
