@@ -106,6 +106,13 @@ bool gc_probe_jobs(bool searches) {
   return true;
 }
 
+bool gc_is_object_of_this_image(const void *object) {
+  Dl_info ofClass, ofFunction;
+  return dladdr(*(void *const *)object, &ofClass)
+      && dladdr((void *)gc_is_object_of_this_image, &ofFunction)
+      && ofClass.dli_fbase == ofFunction.dli_fbase;
+}
+
 // MARK: The global executor
 
 static bool (*enqueue_job)(void *job, uint8_t priority);

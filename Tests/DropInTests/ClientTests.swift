@@ -155,6 +155,17 @@ import Testing
     #expect(Int(counts.1)! >= Int(least.1)!, "\(ours)")
   }
 
+  @Test(.enabled(if: DropIn.isSelfContained))
+  func `preloaded into a static Swift program, the first task stops it with a message`() throws {
+    let client = try Client(
+      swift: "Concurrency.swift", flags: ["-parse-as-library", "-static-stdlib"])
+    let ours = runChild(
+      [client.path], environment: ["LD_PRELOAD": "\(try DropIn.folder())/libdispatch.so"],
+      seconds: DropIn.seconds)
+    #expect(ours.signal != nil && ours.output.isEmpty, "\(ours)")
+    #expect(ours.errors.contains("another libdispatch") && ours.errors.contains("LD_PRELOAD"))
+  }
+
   @Test func `a task that others wait for starts however many others block`() throws {
     let client = try Client(swift: "TaskThreads.swift", flags: ["-parse-as-library", "-O"])
     let ours = try client.runOnOurs()

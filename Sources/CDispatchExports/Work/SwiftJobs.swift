@@ -20,6 +20,7 @@
 // own when the program starts finds the hook free. It is not installed in front of another
 // executor.
 import CGrandCentralLinux
+import CGrandCentralStorage
 
 enum SwiftJobs {
   /// Learns how jobs arrive, if the runtime is there. Called once, when the library is loaded.
@@ -85,6 +86,18 @@ enum SwiftJobs {
   /// Whether a queue is the one of the job that does not exist.
   static func isProbe(_ target: Handle?) -> Bool { target == gc_job_probe_queue() }
 
+  /// Stops a program that contains another Dispatch and another Concurrency. If this library is
+  /// preloaded there, that runtime finds `dispatch_async_swift_job` by name, and passes queues of
+  /// its own Dispatch. No library sees such a runtime, so there is nothing to learn of it.
+  static func requireOwnQueue(_ target: Handle) {
+    // relaxed: a learned runtime calls the queue functions of this library.
+    if isLearned.load(ordering: .relaxed) || target == gc_main_queue_address() { return }
+    require(
+      gc_is_object_of_this_image(target),
+      "The queue of a Swift job belongs to another libdispatch, which the program contains. "
+        + "Start the program without LD_PRELOAD, or link it without -static-stdlib.")
+  }
+
   static func qos(of job: UnsafeMutableRawPointer) -> DispatchQoS {
     DispatchQoS(c: UInt32(gc_job_priority(job)), 0) ?? .unspecified
   }
@@ -138,5 +151,6 @@ public func dispatchAsyncSwiftJob(
 ) {
   // The runtime finds this function: no function to recognise.
   if SwiftJobs.isProbe(target) { return gc_set_job_function(0) }
+  if let target { SwiftJobs.requireOwnQueue(target) }
   SwiftJobs.submit(job, to: queue(target))
 }

@@ -51,6 +51,9 @@ uint8_t gc_job_priority(const void *_Nonnull job);
 bool gc_probe_jobs(bool searches);
 void *_Nonnull gc_job_probe_queue(void);
 
+// Whether an object's class lies in the image of this code. Waits for the loader's lock.
+bool gc_is_object_of_this_image(const void *_Nonnull object);
+
 // Installs `enqueue` as the runtime's global executor, in front of the present one. It returns
 // false for jobs that the present one must take. Returns false if a hook is installed already, or
 // the runtime has none.
