@@ -239,6 +239,25 @@ extension LaneState {
 
 // MARK: The owner's moves
 
+/// Why an owner gives a lane up. The reason must hold in the word that the exchange replaces.
+enum Leaving {
+  case nothingIsQueued
+  case suspended
+  /// The width is used up: the next holder to leave makes room and continues.
+  case full
+  /// The first node needs the lane alone: the last holder to leave continues.
+  case firstInLineIsExclusive
+
+  func holds(in state: LaneState, of lane: Lane) -> Bool {
+    switch self {
+    case .nothingIsQueued: state.pending == nil
+    case .suspended: state.isSuspended
+    case .full: state.running >= lane.widthNow
+    case .firstInLineIsExclusive: state.running > 0
+    }
+  }
+}
+
 extension LaneState {
   /// Gives the lane up. `hasBatch`: nodes of that urgency are left on the private list. The lane
   /// still holds itself while items run. `awaitsBarrier`: the first node is exclusive, so only the
