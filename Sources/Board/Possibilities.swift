@@ -31,7 +31,7 @@ extension Analysis {
   /// What may hang. Findings say more, except of a main queue that nothing drains.
   package func possibilities(beside findings: [Finding]) -> [Possibility] {
     guard findings.isEmpty, isQuiet else { return undrained() }
-    return undrained() + semaphores() + keptAlive() + locks()
+    return undrained() + semaphores() + keptAlive() + locks() + notifications()
   }
 
   /// A main queue with work in a program whose main thread sleeps elsewhere than in dispatchMain(),
@@ -123,6 +123,27 @@ extension Analysis {
       "If the program should be doing something, look for what would submit it: a leave() before a "
         + "notify(), a completion handler, an event, the resume of a task's continuation.",
       "A task that is suspended is in no queue, so the board does not show it.",
+    ] + (pendingWords.map { ["\($0): each enter() needs a leave()."] } ?? [])
+  }
+
+  /// What waits for groups without a thread, such as a task in `await group.finished()`.
+  private var pendingWords: String? {
+    let number = snapshot.pendingNotifications
+    if number == 0 { return nil }
+    let group = number == 1 ? "a group that has" : "groups that have"
+    return Self.count(UInt64(number), "notification", "wait") + " for \(group) members"
+  }
+
+  /// Notifications of groups in a program to which no event can come.
+  private func notifications() -> [Possibility] {
+    guard let pendingWords, !mayGetEvents() else { return [] }
+    return [
+      Possibility(
+        headline: "Possibly stuck: \(pendingWords), and no thread has work that could leave.",
+        details: [
+          "Each notify(), and each task in finished(), is one.",
+          "Call leave() once per enter(), on every path.", Self.advice,
+        ])
     ]
   }
 

@@ -47,6 +47,8 @@ package struct Snapshot: Sendable {
   package var width: Int
   package var maxThreads: Int
   package var madeWall: UInt64
+  /// Notifications that wait for a group to become empty.
+  package var pendingNotifications: Int
   package var threads: [ThreadRecord] = []
   package var queues = QueueTable()
   /// Records that changed during each attempt to read them.
@@ -77,6 +79,10 @@ package struct Snapshot: Sendable {
     maxThreads = Int(field(BoardLayout.Header.maxThreads) & 0xffff)
     madeWall = field(BoardLayout.Header.madeWall)
     name = Self.text(header.span, at: BoardLayout.Header.name, bytes: 15)
+    let pending = (0..<BoardLayout.Header.notificationLines).reduce(UInt64(0)) {
+      $0 &+ field(BoardLayout.Header.notifications + $1 * 8)
+    }
+    pendingNotifications = max(0, Int(Int64(bitPattern: pending)))
     let threadsUsed = min(
       field(BoardLayout.Header.threadsUsed), UInt64(BoardLayout.threadCapacity))
     var queuesUsed = field(BoardLayout.Header.queuesUsed)

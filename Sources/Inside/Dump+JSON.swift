@@ -38,6 +38,8 @@ extension Dump {
     return JSON.object([
       ("process", .number(UInt64(snapshot.process))), ("name", .text(snapshot.name)),
       ("live", .flag(liveProcess != nil)), ("nowNanoseconds", .number(analysis.now)),
+      ("stuckAfterNanoseconds", .number(analysis.stuckAfter)),
+      ("pendingNotifications", .number(UInt64(snapshot.pendingNotifications))),
       ("findings", .list(findings)), ("possibilities", .list(possibilities)),
       ("threads", .list(threads)), ("queues", .list(queues)),
     ]).text + "\n"

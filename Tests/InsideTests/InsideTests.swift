@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A probe that has reached its hang: it has printed "ready".
-private final class HangingProbe {
+final class HangingProbe {
   let process: pid_t
   private let input: Int32
   private let output: Int32
@@ -33,13 +33,13 @@ private final class HangingProbe {
   }
 }
 
-private func dump(_ target: String, _ arguments: [String] = ["--stuck-after", "0"]) -> ChildResult {
+func dump(_ target: String, _ arguments: [String] = ["--stuck-after", "0"]) -> ChildResult {
   runChild(["\(buildFolder)/grandcentral", "dump", target] + arguments)
 }
 
 /// Dumps until the first line begins with `prefix`: the probe's threads get to their waits soon
 /// after it is ready. A hang that is never found fails the test.
-private func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
+func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
   for _ in 0..<deadlineSeconds * 20 {
     let result = dump(String(probe.process))
     if result.output.hasPrefix(prefix) { return result }
@@ -350,42 +350,5 @@ private let scenes = [
     _ = waitFor(process)
     close(ends[0])
     close(ends[1])
-  }
-}
-
-@Suite("Usage of grandcentral") struct UsageTests {
-  private static let verbs = ["ps", "dump", "run", "top", "record", "report", "timeline"]
-
-  private func grandcentral(_ arguments: String...) -> ChildResult {
-    runChild(["\(buildFolder)/grandcentral"] + arguments)
-  }
-
-  @Test(arguments: verbs) func `each verb shows its own`(_ verb: String) {
-    for option in ["--help", "-h"] {
-      let result = grandcentral(verb, option)
-      #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
-      #expect(result.output.hasPrefix("Usage: grandcentral \(verb)"), "\(result)")
-      #expect(result.output.contains("\nExit status:\n  "), "\(result)")
-      #expect(result.lines.allSatisfy { $0.count <= 100 }, "\(result)")
-    }
-  }
-
-  @Test func `that of the command has each verb and each option of theirs`() {
-    let all = grandcentral("--help")
-    #expect(all.status == 0)
-    #expect(all.lines.allSatisfy { $0.count <= 100 }, "\(all)")
-    for verb in Self.verbs {
-      #expect(all.output.contains("grandcentral \(verb)"), "\(verb)")
-      for option in grandcentral(verb, "--help").output.matches(of: /--[a-z-]+/) {
-        #expect(all.output.contains(option.output), "\(verb) \(option.output)")
-      }
-    }
-  }
-
-  @Test func `is not that of a program that is run`() {
-    let help = runChild(["env", "--help"]).output
-    #expect(grandcentral("run", "env", "--help").output == help)
-    #expect(grandcentral("run", "--", "env", "--help").output == help)
-    #expect(grandcentral("record", "-o", "/dev/null", "--", "env", "--help").output == help)
   }
 }

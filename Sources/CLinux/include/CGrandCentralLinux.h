@@ -474,7 +474,15 @@ static inline bool gc_records_events(void) {
 }
 // Whether the word asks for each item.
 static inline bool gc_records_each_item(void) {
+#if defined(__x86_64__)
+  bool each;
+  __asm__ volatile("cmpb $0, %1"
+                   : "=@ccne"(each)
+                   : "m"(*(const uint8_t *)&gc_board_page.words[GC_EVENT_CONTROL]));
+  return each;
+#else
   return (gc_event_control_now() & GC_EVENT_LEVEL) != 0;
+#endif
 }
 // The same, or whether `byte` is not 0. Every item asks where it runs. In this order: one
 // instruction joins them and sets the flag.

@@ -53,6 +53,11 @@ package enum BoardLayout {
     package static var queuesUsed: Int { 13 }
     /// The version of the engine, a text of two words.
     package static var release: Int { 14 }
+    /// How many notifications of groups are registered and not submitted, as a sum of numbers that
+    /// may be negative: the first words of as many lines of the processor's cache. In a forked
+    /// child, the sum lacks those that the parent has registered.
+    package static var notifications: Int { 128 }
+    package static var notificationLines: Int { 8 }
   }
 
   /// The words of a thread's record.

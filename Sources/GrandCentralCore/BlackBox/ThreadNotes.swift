@@ -136,6 +136,20 @@ extension BlackBox {
     return count
   }
 
+  // MARK: Groups
+
+  /// Notes that notifications of a group were registered, or submitted: then `change` is negative.
+  /// The calling thread needs no record. Threads share the lines, so that few of them meet.
+  static func noteNotifications(_ change: Int, from thread: ThreadContext) {
+    #if !GRANDCENTRAL_MODEL
+      guard let start else { return }
+      let line = Int(thread.pointee.tid) % BoardLayout.Header.notificationLines
+      // relaxed: a single word that is only shown.
+      words(at: start)[BoardLayout.Header.notifications + line * 8].wrappingAdd(
+        UInt64(bitPattern: Int64(change)), ordering: .relaxed)
+    #endif
+  }
+
   // MARK: Workers
 
   /// Notes that the calling thread has become a worker.

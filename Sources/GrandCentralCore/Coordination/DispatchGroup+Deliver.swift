@@ -6,6 +6,8 @@
 
 extension DispatchGroup {
   func register(_ notification: Notification, on thread: ThreadContext) {
+    // Before the lock, and before the notification is counted.
+    BlackBox.open()
     let isEmptied = lock.withLock { () -> Bool in
       if let watched = watch(GroupState.notifications) {
         var longer = registered
@@ -13,6 +15,7 @@ extension DispatchGroup {
         if longer.isEmpty { _ = Unmanaged.passRetained(self) }
         longer.append(notification.due(at: watched.generation))
         registered = longer
+        BlackBox.noteNotifications(1, from: thread)
         return false
       }
       let isEmptied = submitDue(from: thread)
@@ -38,6 +41,7 @@ extension DispatchGroup {
     let count = waiting.firstIndex { $0.generation == current } ?? waiting.count
     if count == 0 { return false }
     for index in 0..<count { waiting[index].submit(from: thread) }
+    BlackBox.noteNotifications(-count, from: thread)
     registered = count == waiting.count ? [] : Array(waiting[count...])
     return count == waiting.count
   }

@@ -86,6 +86,7 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   /// Makes the calling thread, the main one, the run loop of this queue and of the main queue of
   /// another Dispatch library, for the rest of the process.
   func serveForEver() -> Never {
+    BlackBox.open()
     ForeignMainQueue.join(self)
     drainForEver()
   }
@@ -136,6 +137,7 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   // nothing and loses no signal: while the item runs the lane is locked, so pushes only queue, and
   // the outer drain signals again if it leaves work behind (moveOn).
   func runLoopDescriptor() throws(SystemError) -> Int32 {
+    BlackBox.open()
     descriptorLock.lock()
     defer { descriptorLock.unlock() }
     let existing = descriptor.load(ordering: .relaxed)

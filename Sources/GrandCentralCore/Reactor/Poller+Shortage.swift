@@ -105,6 +105,8 @@ extension Poller {
   /// Starts one more thread, unless there are enough.
   func startThread() {
     guard let number = state.transition({ $0.starting() }) else { return }
+    // A program may have sources and no other work: then this is its first thread.
+    BlackBox.open()
     let own = number == 0 ? first : second
     let start = Unmanaged.passRetained(
       PollerStart(poller: self, own: own, externalWorker: externalWorker(of: own, number)))

@@ -354,6 +354,17 @@ func waitBesideWork() {
       closeDescriptors()
     case "exec": replaceProgram(by: "blocked")
     case "fork": forkHanging()
+    case "timer-on-main": serveTimer()
+    case "source-on-main": serve(DispatchSource.makeUserDataAddSource(queue: .main))
+    case "timer-on-queue": armTimer()
+    case "notified-group": notifyOfGroup()
+    case "awaited-group": awaitGroup()
+    case "notified-group-beside-timer":
+      heartbeat.schedule(deadline: .now() + 3600)
+      heartbeat.setEventHandler {}
+      heartbeat.resume()
+      notifyOfGroup()
+    case "left-groups": notifyOfGroups()
     case "healthy": healthy()
     case "idle": idle()
     case "nothing": break

@@ -31,6 +31,28 @@ func keptAliveByThread() -> Never {
   exit(70)
 }
 
+/// The engine is used for one source of the main queue, and nothing else.
+func serve(_ source: any DispatchSourceProtocol) -> Never {
+  source.setEventHandler {}
+  source.resume()
+  startThread { announceAndWait() }
+  dispatchMain()
+}
+
+func serveTimer() -> Never {
+  heartbeatOfMain.schedule(deadline: .now() + 3600, repeating: 3600)
+  serve(heartbeatOfMain)
+}
+
+let heartbeatOfMain = DispatchSource.makeTimerSource(queue: .main)
+
+/// A timer of a queue is all that the engine is used for.
+func armTimer() {
+  heartbeat.schedule(deadline: .now(), repeating: 0.001)
+  heartbeat.setEventHandler {}
+  heartbeat.resume()
+}
+
 /// Work comes to the main queue of a program whose main thread is not in dispatchMain(), and other
 /// queues work.
 func undrainedMainQueue() {
