@@ -30,11 +30,17 @@ extension MainQueue {
 
   /// Passes the queue to the workers. Called by the main thread, at its end.
   func mainThreadEnds() {
-    drainer.store(Drainer.none, ordering: .relaxed)
+    // A destructor that uses the engine after this makes the thread end once more: then a worker
+    // may be named. relaxed: only this thread changes it from the main thread's.
+    let (isFirst, _) = drainer.compareExchange(
+      expected: Drainer.main, desired: Drainer.none, ordering: .relaxed)
+    guard isFirst else { return }
     isDrained.store(true, ordering: .relaxed)
+    // An item that has ended the thread never returns, so this thread still has its activation.
+    let isInside = Frames(thread: currentThread()).contains { $0 === self }
     // releasing: a worker names itself in `drainer` after this thread has written it. acquiring:
     // the node passes on that the announcing thread has written a note on the board.
-    if signal.change(.acquiringAndReleasing, by: { $0.ended() }) { sendWorker() }
+    if signal.change(.acquiringAndReleasing, by: { $0.ended() }) || isInside { sendWorker() }
   }
 
   /// Makes a worker drain the queue. The caller has an activation, which passes to the worker.

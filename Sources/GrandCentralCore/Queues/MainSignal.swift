@@ -5,7 +5,7 @@
 //   bit 1 retry   a threadless retry has begun: the main thread makes one more pass
 //   bit 2 asleep  the main thread sleeps in dispatchMain() until bit 0 or 1 is set
 //   bit 3 ended   the main thread has ended: workers drain the queue (MainQueue+End)
-//   0 ─announced, called→ that bit: the main thread is awake     any ─taken→ 0
+//   0 ─announced, called→ that bit: the main thread is awake     any ─taken→ 0, or ended
 //   0 ─fellAsleep→ asleep ─announced, called→ asleep and that bit; wake
 //   any ─ended→ ended ─announced→ ended. The thread that makes this change sends a worker, as the
 //   ending thread does if bit 0 was set
@@ -50,7 +50,7 @@ struct MainSignal: StateWord {
   }
 
   /// The main thread has seen all that came. It is awake.
-  func taken() -> (MainSignal, hadWork: Bool) { (.empty, hasWork) }
+  func taken() -> (MainSignal, hadWork: Bool) { (hasEnded ? .mainEnded : .empty, hasWork) }
 
   /// The main thread ends. `hadWork`: it takes over an activation.
   func ended() -> (MainSignal, hadWork: Bool) { (.mainEnded, hasWork) }

@@ -76,6 +76,11 @@ import Testing
     #expect(stuck.errors.contains("'com.apple.main-thread'"), "\(stuck.errors)")
   }
 
+  @Test func `leaves the main queue to workers when it ends in an item of that`() {
+    let result = run("ended-in-item")
+    #expect(result.value("log") == "queued,sync" && result.value("onMain") == "false", "\(result)")
+  }
+
   @Test func `is named when a precondition fails on it`() {
     let outside = "on the main thread, outside every other queue."
     let result = runProbe("MainQueueProbe", "outside")

@@ -9,7 +9,7 @@ nonisolated(unsafe) let mainThreadScenarios: [String: () -> Void] = [
   "run-loop": runLoop, "no-descriptor": noDescriptor, "drain-elsewhere": drainElsewhere,
   "throws": throwingSync, "between": betweenItems, "nested-main": nestedMain,
   "outside": outsideEveryQueue, "ended": endedMainThread, "drained-after-end": drainedAfterEnd,
-  "self-sync-after-end": selfSyncAfterEnd,
+  "self-sync-after-end": selfSyncAfterEnd, "ended-in-item": endedInItem,
 ]
 
 private func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -106,6 +106,19 @@ private func endMainThread(then body: @escaping @Sendable () -> Void) -> Never {
     body()
   }
   pthread_exit(nil)
+}
+
+/// The main thread ends in an item of the main queue, behind which another one waits.
+private func endedInItem() {
+  let log = Unguarded<[String]>([])
+  DispatchQueue.main.async {
+    endMainThread {
+      DispatchQueue.main.sync { log.value.append("sync") }
+      finish(["log": log.value.joined(separator: ","), "onMain": isMainThread()])
+    }
+  }
+  DispatchQueue.main.async { log.value.append("queued") }
+  MainQueueRunLoop.drain()
 }
 
 private func drainedAfterEnd() {
