@@ -28,7 +28,7 @@ extension UnsafeMutablePointer<gc_thread> {
   public func enterFrame(of queue: UnsafeMutableRawPointer?) -> ThreadFrame {
     let outer = pointee.frame.unsafelyUnwrapped
     let frame = outer.pointee.inner ?? Self.addFrames(inside: outer)
-    // In this order: the item of a signal handler may use the same frame in between.
+    // A signal handler must not enter a queue: it would take the same frame in between.
     frame.pointee.queue = queue
     pointee.frame = frame
     return outer

@@ -36,8 +36,8 @@ public enum ThreadRegistry {
     let thread = state.withLock { state.takeContext() }
     thread.pointee.tid = gc_thread_id()
     thread.shared.threadID.store(thread.pointee.tid, ordering: .relaxed)
-    // The main thread is user-interactive (5, see QoS/PackedQoS); others have no class of their
-    // own.
+    // The main thread is user-interactive (5, see QoS/QoSPropagation); others have no class of
+    // their own.
     thread.pointee.qos = isMainThread ? 5 : 0
     thread.pointee.applied = thread.pointee.qos
     thread.shared.effectivePriority.store(thread.pointee.qos, ordering: .relaxed)

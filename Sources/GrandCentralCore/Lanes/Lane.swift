@@ -36,8 +36,8 @@ public class _Lane: DispatchObject {
     /// Keeps no list: passes its nodes to the pool or to a run loop. Every hierarchy ends in a
     /// root, except the main queue's.
     case root
-    /// Serial, and drained by no worker: the main queue is by the main thread, a hosted queue by
-    /// its host, on one thread at a time.
+    /// Serial, and drained by no worker: the main queue is by the main thread while that lives, a
+    /// hosted queue by its host, on one thread at a time.
     case bound
   }
 

@@ -3,7 +3,7 @@
 // keeps the wait from ending is its obstacle, a set of threads:
 //
 //   the state of the lane             the obstacle
-//   the main queue                    the main thread
+//   the main queue                    the main thread; after its end, the worker that drains it
 //   a thread is inside alone          that thread
 //   its activation is in flight       the obstacle of its target; unknown if a barrier is first
 //                                     in line there
