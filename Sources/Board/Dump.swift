@@ -38,7 +38,10 @@ package struct Dump {
         isInLock: { id in kernel.ask { KernelThread.isInLock(id, of: process) } },
         mayGetEvents: { kernel.ask { ProcessEvents.mayCome(to: process) } },
         mayHaveActors: {
-          readText("/proc/\(process)/maps")?.contains("swift_Concurrency") ?? false
+          // The drop-in library has no search for a string in a string.
+          readText("/proc/\(process)/maps")?.split(separator: "/").contains {
+            $0.hasPrefix("libswift_Concurrency")
+          } ?? false
         },
         strangers: { kernel.ask { strangers.value } })
     }
