@@ -261,9 +261,16 @@ extension Lane {
   /// Stops the process if the lane ends while it is suspended, or a sync() has not left it.
   @inline(__always)
   final func requireReleasable() {
-    // relaxed: no other thread can reach the lane any more.
+    // relaxed: no other thread can reach the lane any more, and what they did comes before the last
+    // release.
     let seen = state.load(ordering: .relaxed)
-    if seen.isSuspended || seen.hasHolder { requireReleasable(seen) }
+    #if GRANDCENTRAL_MODEL
+      // There, counts of references order nothing, and `seen` may be an older value.
+      let hasHolder = false
+    #else
+      let hasHolder = seen.hasHolder
+    #endif
+    if seen.isSuspended || hasHolder { requireReleasable(seen) }
   }
 
   @inline(never)
