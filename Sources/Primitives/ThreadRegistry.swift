@@ -97,6 +97,8 @@ final class RegistryState: @unchecked Sendable {
       thread.pointee.applied = 0
       thread.pointee.boosted = 0
       thread.pointee.board = nil
+      // Its last thread may have left a loop by an exception.
+      thread.pointee.in_full_loop = false
       return thread
     }
     // On cache lines of its own: owner-only fields of two threads must not share one.

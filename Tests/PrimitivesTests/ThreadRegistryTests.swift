@@ -37,7 +37,9 @@ private func address(_ thread: ThreadContext) -> UInt { UInt(bitPattern: thread)
         #expect(own.pointee.frame?.pointee.previous == nil && own.pointee.worker == nil)
         #expect(own.pointee.nodes == nil && own.pointee.node_count == 0)
         #expect(own.pointee.qos == 0 && own.pointee.next_free == nil)
+        #expect(!own.pointee.in_full_loop)
         own.pointee.qos = 3
+        own.pointee.in_full_loop = true
         _ = own.enterFrame(of: nil)
         own.pointee.worker = UnsafeMutableRawPointer(bitPattern: 64)
         all.append(address(own))
