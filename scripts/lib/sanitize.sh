@@ -14,6 +14,8 @@ skip=(--skip '^GrandCentralTests\.[A-Za-z]*Fault' --skip 'DeadlockTests' --skip 
   # What these vary is the machine or the class, not the code that runs. Their endless items
   # compute beside all other tests.
   --skip 'LivenessTests/`begins (under|on|with|beside (items|global))'
+  # They join the main thread, which the thread sanitizer does not know as one to join.
+  --skip 'MainThreadTests/`leaves the main queue to workers'
   # The policy is a value, which one thread simulates for many virtual seconds: most of the time
   # of all tests, and nothing that a sanitizer could see.
   --skip 'GrandCentralCoreTests\.GrowthPolicyTests/')
