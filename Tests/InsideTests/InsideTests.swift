@@ -40,9 +40,19 @@ func dump(_ target: String, _ arguments: [String] = ["--stuck-after", "0"]) -> C
 /// Dumps until the first line begins with `prefix`: the probe's threads get to their waits soon
 /// after it is ready. A hang that is never found fails the test.
 func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
+  dump(probe) { $0.hasPrefix(prefix) }
+}
+
+/// The same, until the dump contains `words`.
+func dump(_ probe: HangingProbe, untilItSays words: String) -> ChildResult {
+  dump(probe) { $0.contains(words) }
+}
+
+/// A dump from outside has no event to wait for, so it is made again after a pause.
+private func dump(_ probe: HangingProbe, isReached: (String) -> Bool) -> ChildResult {
   for _ in 0..<deadlineSeconds * 20 {
     let result = dump(String(probe.process))
-    if result.output.hasPrefix(prefix) { return result }
+    if isReached(result.output) { return result }
     usleep(50_000)
   }
   return dump(String(probe.process))
@@ -200,11 +210,7 @@ private let scenes = [
 
   @Test func `does not deny work while an item of a global queue sleeps`() {
     let probe = HangingProbe("blocked-on-global-queue")
-    var result = dump(String(probe.process))
-    for _ in 0..<deadlineSeconds * 20 where !result.output.contains("sleeps in a system call") {
-      usleep(50_000)
-      result = dump(String(probe.process))
-    }
+    let result = dump(probe, untilItSays: "sleeps in a system call")
     #expect(result.output.contains("sleeps in a system call"), "\(result)")
     #expect(result.output.hasPrefix("Nothing is stuck.\n  No thread waits.\n"), "\(result)")
     // The probe is linked with the Concurrency runtime.
@@ -217,11 +223,7 @@ private let scenes = [
   @Test func `says that work is behind an item that sleeps`() {
     let probe = HangingProbe("work-behind-sleeper")
     let line = "Work on queue 'imports' does not run before that ends"
-    var result = dump(String(probe.process))
-    for _ in 0..<deadlineSeconds * 20 where !result.output.contains(line) {
-      usleep(50_000)
-      result = dump(String(probe.process))
-    }
+    let result = dump(probe, untilItSays: line)
     #expect(result.output.contains(line), "\(result)")
     #expect(result.output.contains(/sleeps in a system call on queue 'imports' for \S+ m?s\. Work/))
     #expect(result.output.hasPrefix("Nothing is stuck.\n  No thread waits.\n"), "\(result)")

@@ -1,6 +1,5 @@
 // What the command says of programs in which no thread waits: groups that are awaited without one,
 // and sources that have no work now.
-import Glibc
 import TestSupport
 import Testing
 
@@ -17,11 +16,7 @@ import Testing
     let probe = HangingProbe("awaited-group")
     // The headline depends on what the queues of the Concurrency runtime wait for.
     let line = "1 notification waits for a group that has members"
-    var result = dump(String(probe.process))
-    for _ in 0..<deadlineSeconds * 20 where !result.output.contains(line) {
-      usleep(50_000)
-      result = dump(String(probe.process))
-    }
+    let result = dump(probe, untilItSays: line)
     #expect(result.output.contains(line) && result.status == 0, "\(result)")
   }
 
