@@ -11,6 +11,10 @@ packages=(. Verification Comparison Examples)
 # Where Swift sources are.
 sources=(Package.swift Sources Tests Verification Comparison Benchmarks Examples KnownIssues)
 
+# Without a limit all tests begin at once: hundreds of programs that they start share the
+# processors, and a task that a test starts has its turn behind those of all others.
+width=(--experimental-maximum-parallelization-width 16)
+
 # Sets `build` to the options of a package's build, of which there is one only, so that no verb
 # compiles again what another has compiled. The programs of Verification and Comparison compute
 # much, and their tests run the optimised code too.

@@ -35,4 +35,5 @@ for pattern in "$filter" "${skip[@]}"; do
   [[ $pattern == --skip ]] || grep -qE -- "$pattern" <<<"$listing" ||
     { echo "$pattern matches no test" >&2 && exit 1; }
 done
-scripts/dev failures swift test --skip-build --disable-xctest "${build[@]}" --filter "$filter" "${skip[@]}"
+scripts/dev failures swift test --skip-build --disable-xctest "${width[@]}" "${build[@]}" \
+  --filter "$filter" "${skip[@]}"

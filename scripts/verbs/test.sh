@@ -19,9 +19,6 @@ if (($# > 0)); then
   done
 fi
 
-# Without a limit all tests begin at once: hundreds of programs that they start share the
-# processors, and a task that a test starts has its turn behind those of all others.
-width=(--experimental-maximum-parallelization-width 16)
 export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-300}
 
 # The last lines of the output name every failed test, so the failures of the first package are
