@@ -13,8 +13,8 @@ Writes into .build-package/release-files by default:
     SHA256SUMS
 
 The same commit and toolchain give the same bytes: all times are the commit's. --check also runs
-lintian over the packages. Needs dpkg-deb, dpkg-shlibdeps, patchelf, strip; --check needs lintian
-(scripts/dev setup --packages).
+lintian over the packages. Needs dpkg-deb, dpkg-shlibdeps, strip; --check needs lintian (scripts/dev setup
+--packages).
 """
 import argparse
 import gzip

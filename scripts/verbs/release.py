@@ -107,7 +107,7 @@ def main():
     else:
         commands += [[".ci/run"], ["scripts/dev", "package-test", "--reproducible"]]
     # Before the checks, which take an hour.
-    tools = [] if arguments.skip_ci else ["lintian", "mmdebstrap", "patchelf", "dpkg-shlibdeps"]
+    tools = [] if arguments.skip_ci else ["lintian", "mmdebstrap", "dpkg-shlibdeps"]
     for tool in [os.path.join(ROOT, commands[0][0]), *tools]:
         if shutil.which(tool) is None:
             sys.exit(f"release: there is no {os.path.basename(tool)}: scripts/dev setup --packages")

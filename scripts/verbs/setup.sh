@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Installs the programs that the tests and the tour use, if they are missing.
 #
-#   scripts/dev setup [--benchmarks] [--install] [--packages]
+#   scripts/dev setup [--benchmarks] [--packages]
 #
 #   --benchmarks     also libuv, which the benchmarks measure too
-#   --install        also patchelf, which scripts/dev install needs
-#   --packages       also what makes and tests packages: lintian, mmdebstrap, patchelf, dpkg-dev,
-#                    and reuse, in .build-reuse
+#   --packages       also what makes and tests packages: lintian, mmdebstrap, dpkg-dev, and reuse,
+#                    in .build-reuse
 #
 # Beside the Swift toolchain they are binutils (nm), util-linux (taskset), coreutils (timeout),
 # curl, gcc, g++ and valgrind. Needs root only to install.
@@ -29,18 +28,14 @@ for option in "$@"; do
   --benchmarks)
     echo '#include <uv.h>' | clang -E - >/dev/null 2>&1 || packages+=(libuv1-dev)
     ;;
-  --install)
-    command -v patchelf >/dev/null || packages+=(patchelf)
-    ;;
   --packages)
     command -v lintian >/dev/null || packages+=(lintian)
     command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
-    command -v patchelf >/dev/null || packages+=(patchelf)
     command -v dpkg-shlibdeps >/dev/null || packages+=(dpkg-dev)
     python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
     with_reuse=1
     ;;
-  *) echo "scripts/dev setup [--benchmarks] [--install] [--packages]" >&2 && exit 64 ;;
+  *) echo "scripts/dev setup [--benchmarks] [--packages]" >&2 && exit 64 ;;
   esac
 done
 command -v swift >/dev/null || {
