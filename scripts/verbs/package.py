@@ -115,8 +115,12 @@ License: GPL-3+ with GCC exception
  Runtime Library Exception, Version 3.1, by which a work that was compiled with
  them may be conveyed under terms of its authors' choice.
 """
-# Of libdispatch.so, as SPDX says it.
-LINKED = "Apache-2.0 AND Apache-2.0 WITH Swift-exception AND GPL-3.0-or-later WITH GCC-exception-3.1"
+# Of the files that contain Swift's runtime, as SPDX says it.
+LINKED = {
+    "bin/grandcentral": "Apache-2.0 AND Apache-2.0 WITH Swift-exception",
+    f"{install_tree.LIBRARY}/libdispatch.so":
+        "Apache-2.0 AND Apache-2.0 WITH Swift-exception AND GPL-3.0-or-later WITH GCC-exception-3.1",
+}
 SWIFT_FILES = {"libdispatch": "usr/lib/grandcentral/runtime/*", "command": "usr/bin/grandcentral"}
 
 
@@ -289,11 +293,12 @@ def bill_of_materials(root, output):
     paths = sorted(
         os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
     for index, path in enumerate(paths):
+        name = os.path.relpath(path, root)
         is_swift = "/runtime/" in path
         files.append({
-            "SPDXID": f"SPDXRef-File-{index}", "fileName": "./" + os.path.relpath(path, root),
+            "SPDXID": f"SPDXRef-File-{index}", "fileName": f"./{name}",
             "checksums": [{"algorithm": "SHA256", "checksumValue": digest(path)}],
-            "licenseConcluded": LINKED if path.endswith("/libdispatch.so") else packages[is_swift][3],
+            "licenseConcluded": LINKED.get(name, packages[is_swift][3]),
             "copyrightText": "NOASSERTION"})
         relations.append((packages[is_swift][0], "CONTAINS", f"SPDXRef-File-{index}"))
     relations.append(("SPDXRef-GrandCentral", "DEPENDS_ON", "SPDXRef-Swift"))
