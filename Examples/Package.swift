@@ -24,7 +24,9 @@ let package = Package(
         engine,
         // The command, which the tour runs. It is built beside the tour, not linked.
         .product(name: "grandcentral", package: "grandcentral"),
-      ]),
+      ],
+      // Its tests see its inner declarations in optimised code too.
+      swiftSettings: [.unsafeFlags(["-enable-testing"])]),
     .executableTarget(name: "http", dependencies: [engine]),
     // Runs each program in a process of its own. It does not depend on `embed`, which is built with
     // the package: a test target is linked with what it depends on, so all tests would run on the

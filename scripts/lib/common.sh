@@ -23,8 +23,11 @@ set_build() {
   case $1 in
   # Fibers switch stacks during accesses, which the run-time exclusivity check does not support.
   Verification) build+=(-c release -Xswiftc -enforce-exclusivity=unchecked) ;;
-  Comparison | Benchmarks) build+=(-c release) ;;
-  Examples) build+=(-c release -Xswiftc -enable-testing) ;;
+  # One folder for the three, so that the engine's optimised code is compiled once. A plan that the
+  # package manager had kept there would be that of the package that was built last.
+  Comparison | Benchmarks | Examples)
+    build+=(-c release --scratch-path .build-release --disable-build-manifest-caching)
+    ;;
   esac
 }
 
