@@ -7,7 +7,8 @@
 #   GRANDCENTRAL_SEED=42          replays a random test; each prints its seed
 #   GRANDCENTRAL_DEADLINE=600     the seconds after which a waiting test fails, 300 by default
 #
-# A FILTER that begins with the name of a test target builds and runs only that target's package.
+# Without a FILTER it first installs what the tests use and is missing (scripts/dev setup). A FILTER
+# that begins with the name of a test target builds and runs only that target's package.
 source "$(dirname "$0")/../lib/common.sh"
 
 filter=()
@@ -19,6 +20,7 @@ if (($# > 0)); then
   done
 fi
 
+if (($# == 0)); then scripts/dev setup; fi
 export GRANDCENTRAL_DEADLINE=${GRANDCENTRAL_DEADLINE:-300}
 
 # The last lines of the output name every failed test, so the failures of the first package are
