@@ -16,6 +16,12 @@ case ${1:-} in
 *) echo "scripts/dev package-test [--reproducible]" >&2 && exit 64 ;;
 esac
 
+# The second build is of a clone, and the tarball contains pages besides.
+if [[ -n $reproducible && -n $(git status --porcelain --untracked-files=no) ]]; then
+  echo "package-test: the second build is of the last commit: commit the changes first" >&2
+  exit 1
+fi
+
 scratch=$(mktemp -d)
 root=$scratch/debian
 trap 'rm -rf "$scratch"' EXIT
