@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 
-import elf
 from libraries import ROOT, command_output, toolchain
 
 COMPONENTS = ("libdispatch", "dev", "command")
@@ -21,10 +20,8 @@ COMPONENTS = ("libdispatch", "dev", "command")
 LIBRARY = "lib/grandcentral"
 RUNTIME = LIBRARY + "/runtime"
 HEADERS = "include/grandcentral"
-# libdispatch.so's dependencies that only a Swift toolchain has: the last one, and the others where
-# the toolchain has no archives of them, which libdispatch.so otherwise contains.
-RUNTIME_LIBRARIES = (
-    "libswiftCore.so", "libswiftSynchronization.so", "libswiftGlibc.so", "libBlocksRuntime.so")
+# What libdispatch.so needs and only a Swift toolchain has.
+BLOCKS_RUNTIME = "libBlocksRuntime.so"
 SCRATCH = ".build-package"
 
 RUNNER = """\
@@ -165,7 +162,7 @@ def build_command():
     # Paths of the working tree, and a hash of them, would make two builds of one commit differ.
     done = subprocess.run(
         [*before, "swift", "build", "-c", "release", "--product", "grandcentral",
-         "--static-swift-stdlib", "--scratch-path", SCRATCH,
+         "--static-swift-stdlib", "--disable-local-rpath", "--scratch-path", SCRATCH,
          "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{folder}=.",
          "-Xcc", f"-ffile-prefix-map={folder}=.",
          "-Xswiftc", "-Xfrontend", "-Xswiftc", "-disable-incremental-llvm-codegen",
@@ -214,17 +211,14 @@ class Tree:
         getattr(self, "_" + component)()
 
     def _libdispatch(self):
-        library = self.copy(
-            os.path.join(ROOT, ".build-dropin/release/libdispatch.so"),
-            LIBRARY + "/libdispatch.so")
-        elf.set_run_path(library, "$ORIGIN/runtime")
-        subprocess.run(["strip", "--strip-unneeded", library], check=True)
-        needed = command_output("readelf", "-d", library)
-        for name in RUNTIME_LIBRARIES:
-            if name not in needed:
-                continue
-            copied = self.copy(
-                os.path.join(toolchain(), "lib/swift/linux", name), f"{RUNTIME}/{name}")
+        # It finds what it needs beside itself, and differs from the one that tests use in that alone.
+        built = os.path.join(ROOT, ".build-dropin/release/installed/libdispatch.so")
+        if not os.path.exists(built):
+            sys.exit("install: this Swift toolchain lacks the archives that libdispatch.so contains "
+                     "(swift_static): install one from https://www.swift.org/install")
+        blocks = os.path.join(toolchain(), "lib/swift/linux", BLOCKS_RUNTIME)
+        for source, folder in (built, LIBRARY), (blocks, RUNTIME):
+            copied = self.copy(source, f"{folder}/{os.path.basename(source)}")
             subprocess.run(["strip", "--strip-unneeded", copied], check=True)
         self.write("bin/with-grandcentral", RUNNER, 0o755)
 
@@ -245,7 +239,6 @@ class Tree:
         program = self.copy(
             os.path.join(ROOT, SCRATCH, "release/grandcentral"), "bin/grandcentral", 0o755)
         subprocess.run(["strip", program], check=True)
-        elf.set_run_path(program, "")
 
 
 def swift_version():

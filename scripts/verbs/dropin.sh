@@ -148,12 +148,18 @@ int _swift_backtrace_isThunkFunction(const char *name) { return 0; }
 void *_swift_stdlib_getUnsafeArgvArgc(int *count) { *count = 0; return 0; }
 void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count) {}
 C
-  # The order of constructors is that of the files: the runtime's before the library's.
-  "$clang" -shared -fuse-ld=lld -static-libgcc -o "$made" "${options[@]}" \
-    "$static/$(uname -m)/swiftrt.o" \
-    "$scratch"/{module,unused}.o "${archives[@]}" "${objects[@]}" \
-    -L"$library/swift/linux" -Wl,-rpath,"$library/swift/linux" \
-    -lBlocksRuntime -lm -lpthread -ldl
+  # Makes the library FILE, which looks for libBlocksRuntime.so in FOLDER. The order of constructors
+  # is that of the files: the runtime's before the library's.
+  link_library() {
+    "$clang" -shared -fuse-ld=lld -static-libgcc -o "$2" "${options[@]}" \
+      "$static/$(uname -m)/swiftrt.o" \
+      "$scratch"/{module,unused}.o "${archives[@]}" "${objects[@]}" \
+      -L"$library/swift/linux" -Wl,-rpath,"$1" -lBlocksRuntime -lm -lpthread -ldl
+  }
+  link_library "$library/swift/linux" "$made"
+  # scripts/dev install copies this one.
+  mkdir -p "$out/installed"
+  link_library '$ORIGIN/runtime' "$out/installed/libdispatch.so"
 else
   "${compile[@]}" -emit-library -o "$made" "${options[@]}" \
     "${objects[@]}" -lswiftSynchronization -lswiftGlibc -lBlocksRuntime -lm -lpthread -ldl

@@ -51,7 +51,7 @@ def uninstall(arguments):
 
 def check(arguments):
     """Fails before the builds if what follows them cannot succeed."""
-    for tool in ("swift", "strip", "readelf"):
+    for tool in ("swift", "strip"):
         if shutil.which(tool) is None:
             sys.exit(f"install: there is no {tool}; it comes with {'Swift' if tool == 'swift' else 'binutils'}")
     root = root_folder(arguments)
