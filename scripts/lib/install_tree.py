@@ -211,7 +211,7 @@ class Tree:
         getattr(self, "_" + component)()
 
     def _libdispatch(self):
-        # It finds what it needs beside itself, and differs from the one that tests use in that alone.
+        # It finds what it needs beside itself; in all else it is the one that tests use.
         built = os.path.join(ROOT, ".build-dropin/release/installed/libdispatch.so")
         if not os.path.exists(built):
             sys.exit("install: this Swift toolchain lacks the archives that libdispatch.so contains "
