@@ -48,8 +48,19 @@ extension Analysis {
     case .running:
       let verb = isAsleep(thread.id) == true ? "sleeps in a system call" : "runs"
       guard thread.queue != 0 else { return "\(verb); it last woke \(since) ago" }
-      let time = thread.queueSince == 0 ? "" : " for \(duration(age(thread.queueSince)))"
-      return "\(verb) on queue '\(label(thread.queue))'\(time)"
+      return "\(verb) on queue '\(label(thread.queue))'\(timeOnQueue(thread))"
+    }
+  }
+
+  /// How long a running thread has had its queue, and how many items it has begun meanwhile. If
+  /// that is one, it is the item's own time.
+  package func timeOnQueue(_ thread: ThreadRecord) -> String {
+    guard thread.queueSince != 0 else { return "" }
+    let time = duration(age(thread.queueSince))
+    return switch thread.itemsOnQueue {
+    case 0: ", one or more items in \(time)"
+    case 1: " for \(time)"
+    default: ", \(thread.itemsOnQueue) items in \(time)"
     }
   }
 

@@ -21,6 +21,8 @@ package struct ThreadRecord: Sendable {
   package var waitsForBarrier: Bool
   package var queue: UInt32
   package var queueSince: UInt64
+  /// How many items of that queue it has begun since then; 0: not known.
+  package var itemsOnQueue: UInt32
   /// The queues that a waiting thread is in, innermost first.
   package var held: [UInt32]
 }
@@ -174,6 +176,7 @@ extension ThreadRecord {
     waitsForBarrier = wait == .queue && activity & BoardLayout.Thread.waitsForBarrier != 0
     queue = UInt32(truncatingIfNeeded: queues >> 32)
     queueSince = words[BoardLayout.Thread.queueSince]
+    itemsOnQueue = UInt32(truncatingIfNeeded: words[BoardLayout.Thread.items])
     held = []
     let count = Int(activity >> BoardLayout.Thread.heldShift & BoardLayout.Thread.heldMask)
     for index in 0..<min(what == .waiting ? count : 0, BoardLayout.Thread.maxHeld) {

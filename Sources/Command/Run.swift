@@ -6,7 +6,8 @@ import GrandCentralPrimitives
 
 struct RunOptions {
   var dumpAfter: Double?
-  var stuckAfter = 30.0
+  /// `nil`: 30 seconds; in the dump of --dump-after 5, which is the default of `dump`.
+  var stuckAfter: Double?
   var dropIn = DropInChoice.installed
   var program: [String] = []
 
@@ -112,7 +113,7 @@ struct Run {
 
   private func supervise() -> StartedProgram.End {
     let begin = Clock.monotonicNanoseconds()
-    let stuckAfter = UInt64(options.stuckAfter * 1e9)
+    let stuckAfter = UInt64((options.stuckAfter ?? 30) * 1e9)
     let interval = min(max(stuckAfter / 3, 200_000_000), 10_000_000_000)
     var dumpAt = options.dumpAfter.map { begin + UInt64($0 * 1e9) } ?? .max
     var lookAt = begin + interval
@@ -127,8 +128,8 @@ struct Run {
       let now = Clock.monotonicNanoseconds()
       if now >= dumpAt {
         dumpAt = .max
-        // As `dump` by itself: after some seconds no wait can be half a minute old.
-        let dumps = child.dumps(stuckAfter: min(stuckAfter, 5_000_000_000))
+        // As `dump` has it: after some seconds no wait can be half a minute old.
+        let dumps = child.dumps(stuckAfter: UInt64((options.stuckAfter ?? 5) * 1e9))
         show(dumps, "still runs after \(options.dumpAfter ?? 0) s")
         if dumps.isEmpty {
           printError(

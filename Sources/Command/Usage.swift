@@ -46,13 +46,16 @@ enum Verb: String, CaseIterable {
       run PROGRAM              runs a program, and prints its dump to standard error when it is
                                stuck
         --dump-after SECONDS   prints the dump of a program that still runs after this time
-        --stuck-after SECONDS  reports waits that last longer than this (default: 30)
+        --stuck-after SECONDS  reports waits that last longer than this (default: 30; in the dump of
+                               --dump-after 5, as dump has it)
 
       """ + Self.dropInOptions
     case .top:
       """
       top PID                  shows a table of queues each second, until q or ^C: items a second,
-                               how long they wait and run (median, 99th percentile), what runs
+                               how long they wait and run (median, 99th percentile), what runs.
+                               QUEUED: the items that wait; 7+: these, and perhaps some that were
+                               submitted before top began; -: not known
         --interval SECONDS     the time between two tables
         --once                 prints one table and ends
         --json                 prints a JSON object for each table
@@ -72,7 +75,8 @@ enum Verb: String, CaseIterable {
     case .report:
       """
       report FILE              shows waits and run times for each queue, and which queue limits the
-                               program
+                               program. Closures of sync() run on the calling thread and are not
+                               counted; sync() is seen where it waits
         --json                 prints one JSON object
       """
     case .timeline:

@@ -23,6 +23,8 @@ extension Dump {
         ("waitsFor", .text("\(thread.wait)")), ("sinceNanoseconds", .number(thread.since)),
         ("awaitedQueue", .number(UInt64(thread.awaitedQueue))),
         ("queue", .number(UInt64(thread.queue))),
+        ("queueSinceNanoseconds", .number(thread.queueSince)),
+        ("itemsOnQueue", thread.itemsOnQueue == 0 ? .null : .number(UInt64(thread.itemsOnQueue))),
         ("heldQueues", .list(thread.held.map { .number(UInt64($0)) })),
       ])
     }

@@ -33,7 +33,7 @@ extension Activity {
       Report.left(Report.time(QueueReport.percentile(queue.runs, 50)), 11),
       Report.left(Report.time(QueueReport.percentile(queue.runs, 99)), 9),
       Report.left(Report.percent(Double(queue.busy) / 1e9 / seconds), 8),
-      Report.left(queue.queued.map(String.init) ?? "-", 9),
+      Report.left(queue.queuedWords, 9),
       "  \(queue.label)", queue.now.isEmpty ? "" : "  (\(queue.now))",
     ].joined()
   }
@@ -54,6 +54,7 @@ extension Activity {
         ("runP50Nanoseconds", time(queue.runs, 50)), ("runP99Nanoseconds", time(queue.runs, 99)),
         ("busyNanoseconds", .number(queue.busy)),
         ("queued", queue.queued.map { .number(UInt64(max(0, $0))) } ?? .null),
+        ("queuedIsAtLeast", .flag(queue.queuedIsAtLeast)),
         ("now", .text(queue.now)),
       ])
     }
@@ -71,5 +72,13 @@ extension Activity {
       ("interval", .number(UInt64(interval))), ("lostBytes", .number(lostBytes)),
       ("queues", .list(rows)),
     ]).text
+  }
+}
+
+extension QueueActivity {
+  /// "199"; "199+" if there may be more; "-" if nothing is known.
+  fileprivate var queuedWords: String {
+    guard let queued, queued > 0 || !queuedIsAtLeast else { return "-" }
+    return "\(queued)\(queuedIsAtLeast ? "+" : "")"
   }
 }

@@ -20,7 +20,9 @@ package struct QueueActivity: Sendable {
   package var busy: UInt64 = 0
   /// Items that were submitted and have not started; `nil`: not known.
   package var queued: Int?
-  /// What runs now, and for how long, in words.
+  /// Whether more may wait, which were submitted before the program was followed.
+  package var queuedIsAtLeast = false
+  /// The threads at work, and what is known of their items' time, in words.
   package var now = ""
 }
 
@@ -51,6 +53,9 @@ package final class Top {
   private var submitted: [UInt64: Event] = [:]
   private var running: [UInt32: [Start]] = [:]
   private var found: [Key: Counts] = [:]
+  /// Queues whose waiting items were all submitted since events are followed: one of these has
+  /// started, and queues start items in their order. Not global queues, which have no order.
+  private var wholly: Set<Key> = []
   private var lostBefore: UInt64 = 0
   private var since: UInt64
   private var usage: Usage
@@ -117,18 +122,20 @@ package final class Top {
     passes = (now, passes.last)
     let old = waiting.filter { $0.raw.ticks < ripe }
     waiting.removeAll { $0.raw.ticks < ripe }
-    // Stable: a thread's own events keep their order.
-    for index in old.indices.sorted(by: {
-      (old[$0].raw.ticks, $0) < (old[$1].raw.ticks, $1)
-    }) {
-      join(old[index])
-    }
+    for event in Self.inOrder(old) { join(event) }
+  }
+
+  /// Events by time. Stable: a thread's own events keep their order.
+  private static func inOrder(_ events: [Event]) -> [Event] {
+    events.indices.sorted { (events[$0].raw.ticks, $0) < (events[$1].raw.ticks, $1) }
+      .map { events[$0] }
   }
 
   /// After a loss it is not known which items still wait.
   private func forgetQueued() {
     submitted = [:]
     running = [:]
+    wholly = []
     for key in found.keys { found[key]?.queued = 0 }
   }
 
@@ -144,7 +151,9 @@ package final class Top {
     case .start, .sourceStart:
       found[key, default: Counts()].items += 1
       if let origin = submitted.removeValue(forKey: raw.address) {
-        found[Key(place: UInt32(origin.raw.place), band: origin.raw.detail)]?.queued -= 1
+        let awaited = Key(place: UInt32(origin.raw.place), band: origin.raw.detail)
+        found[awaited]?.queued -= 1
+        if awaited.place != 0 { wholly.insert(awaited) }
         if raw.ticks > origin.raw.ticks {
           found[key]?.waits.append(raw.ticks - origin.raw.ticks)
         }
@@ -196,27 +205,54 @@ package final class Top {
       row.runs = counts.runs.map(nanoseconds).sorted()
       row.busy = nanoseconds(counts.busy) * UInt64(interval)
       row.queued = interval == 1 ? max(0, counts.queued) : nil
+      row.queuedIsAtLeast = interval == 1 && !wholly.contains(key)
       rows[key] = row
     }
+    let starts = startsNow()
     for thread in dump.analysis.snapshot.threads
     where thread.activity != .idle && thread.queue != 0 {
       let key = Key(place: thread.queue, band: 0)
       var row = row(key)
-      let words = words(thread, dump.analysis)
-      row.now += (row.now.isEmpty ? "" : ", ") + thread.name + (words.isEmpty ? "" : " \(words)")
+      let start = starts[thread.id]?.last
+      let ran = start?.key == key ? start.map { nanoseconds(passedTicks(since: $0)) } : nil
+      row.now += (row.now.isEmpty ? "" : ", ") + thread.name + words(thread, ran, dump.analysis)
       rows[key] = row
     }
     return rows.values.sorted { ($1.busy, $1.items, $0.label) < ($0.busy, $0.items, $1.label) }
   }
 
-  /// What a thread does on its queue: nothing while its items are short.
-  private func words(_ thread: ThreadRecord, _ analysis: Analysis) -> String {
-    switch thread.activity {
-    case .waiting:
-      "waits for \(analysis.waitWords(thread)) for \(analysis.duration(analysis.age(thread.since)))"
-    default: thread.queueSince == 0 ? "" : analysis.duration(analysis.age(thread.queueSince))
-    }
+  /// How long an item ran at the last pass, which may have read events of a moment later.
+  private func passedTicks(since start: Start) -> UInt64 {
+    passes.last > start.ticks ? passes.last - start.ticks : 0
   }
+
+  /// The items that each thread was in at the last pass, the outermost first.
+  private func startsNow() -> [UInt32: [Start]] {
+    var starts = running
+    for event in Self.inOrder(waiting) {
+      switch event.raw.kind {
+      case .start, .sourceStart:
+        let key = Key(place: UInt32(event.raw.place), band: event.raw.detail)
+        starts[event.thread, default: []].append(Start(key: key, ticks: event.raw.ticks))
+      case .end: _ = starts[event.thread]?.popLast()
+      default: break
+      }
+    }
+    return starts
+  }
+
+  /// What a thread does on its queue. `ran`: the time of its item, if the start was recorded; items
+  /// of less than `shortNanoseconds` need no words.
+  private func words(_ thread: ThreadRecord, _ ran: UInt64?, _ analysis: Analysis) -> String {
+    if thread.activity == .waiting {
+      let time = analysis.duration(analysis.age(thread.since))
+      return " waits for \(analysis.waitWords(thread)) for \(time)"
+    }
+    guard let ran else { return analysis.timeOnQueue(thread) }
+    return ran < Self.shortNanoseconds ? "" : " for \(analysis.duration(ran))"
+  }
+
+  private static var shortNanoseconds: UInt64 { 10_000_000 }
 
   private static func className(_ band: UInt8) -> String {
     let names = [

@@ -97,6 +97,7 @@ final class RegistryState: @unchecked Sendable {
       thread.pointee.applied = 0
       thread.pointee.boosted = 0
       thread.pointee.board = nil
+      gc_items_hide(thread)
       // Its last thread may have left a loop by an exception.
       thread.pointee.in_full_loop = false
       return thread
@@ -105,6 +106,7 @@ final class RegistryState: @unchecked Sendable {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
     let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
     thread.initialize(to: gc_thread())
+    gc_items_hide(thread)
     thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
     thread.beginFrames()
     thread.pointee.next_known = known

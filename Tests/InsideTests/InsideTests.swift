@@ -230,6 +230,15 @@ private let scenes = [
     #expect(result.status == 0)
   }
 
+  @Test func `says how many items a thread has begun on its queue`() {
+    let probe = HangingProbe("third-item")
+    let line = "sleeps in a system call on queue 'third', 3 items in "
+    let result = dump(probe, untilItSays: line)
+    #expect(result.output.contains(line), "\(result)")
+    let json = dump(String(probe.process), ["--json"])
+    #expect(json.output.contains(/"queueSinceNanoseconds":[1-9]\d*,"itemsOnQueue":3,/), "\(json)")
+  }
+
   @Test func `says by which time waits are judged`() {
     let probe = HangingProbe("blocked-by-semaphore")
     _ = dump(probe, until: "Suspected deadlock")

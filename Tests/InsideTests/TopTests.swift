@@ -246,13 +246,24 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
     func showsFlood(_ result: ChildResult) -> Bool {
       let row = result.lines.last { $0.contains(" hot") } ?? ""
       let items = row.split(separator: " ").first.flatMap { Int($0) } ?? 0
-      // Items ran, and 199 or so wait: the probe keeps 200 in its queue.
+      // Items ran, and 199 or so wait: the probe keeps 200 in its queue. No item runs for long,
+      // however long the thread has had the queue.
       return result.lines.first == "Nothing is stuck." && items > 0
-        && row.contains(/\ (1\d\d|200)  hot/)
+        && row.contains(/\ (1\d\d|200)  hot(  \(gc-worker-\d+\))?$/)
     }
     let result = top(probe.process, [], until: showsFlood)
     #expect(result.status == 0 && !result.output.contains("\u{1b}"), "\(result)")
     #expect(showsFlood(result), "\(result)")
+  }
+
+  @Test func `says that items may wait that it has not seen, and how many one thread began`() {
+    let probe = HangingProbe("third-item")
+    let row = /[1-9]\d*\+  third  \(gc-worker-\d+, 3 items in \d/
+    let result = top(probe.process, []) { $0.output.contains(row) }
+    #expect(result.output.contains(row), "\(result)")
+    let field = /"queued":[1-9]\d*,"queuedIsAtLeast":true/
+    let json = top(probe.process, ["--json"]) { $0.output.contains(field) }
+    #expect(json.output.contains(field), "\(json)")
   }
 
   @Test func `prints one object for each interval`() throws {

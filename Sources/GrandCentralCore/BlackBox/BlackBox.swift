@@ -269,8 +269,10 @@ extension BlackBox: ForkParticipant {
   package func rehearseFork() { forgetBoard() }
 
   private func forgetBoard() {
-    currentThread().pointee.board = nil
-    currentThread().pointee.events = nil
+    let thread = currentThread()
+    thread.pointee.board = nil
+    gc_items_hide(thread)
+    thread.pointee.events = nil
     eventChunks.forget()
     freeWriters = []
     writersMade = 0

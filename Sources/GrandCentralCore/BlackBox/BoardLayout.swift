@@ -84,6 +84,10 @@ package enum BoardLayout {
     package static var maxHeld: Int { 8 }
     /// The thread's name when it got the record: two words.
     package static var name: Int { 11 }
+    /// How many items of the current queue the thread has begun since `queueSince`, in the low
+    /// half; 0: not known. Counted outside any turn, by gc_item_began(). The items of a queue that
+    /// threads share are not counted.
+    package static var items: Int { 13 }
 
     package static var isWorker: UInt64 { 1 }
     package static var isMain: UInt64 { 2 }

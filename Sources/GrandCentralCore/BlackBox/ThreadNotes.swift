@@ -68,6 +68,10 @@ extension BlackBox {
       record.set(BoardLayout.Thread.name, name.0)
       record.set(BoardLayout.Thread.name + 1, name.1)
     }
+    // SAFETY: the low half of a word of the board, which stays mapped.
+    thread.pointee.items_shown = UnsafeMutableRawPointer(
+      writer.pointee.record.words + BoardLayout.Thread.items
+    ).assumingMemoryBound(to: UInt32.self)
     return writer
   }
 
@@ -190,6 +194,7 @@ extension BlackBox {
     guard let raw = thread.pointee.board else { return }
     let writer = raw.assumingMemoryBound(to: BoardWriter.self)
     thread.pointee.board = nil
+    gc_items_hide(thread)
     writer.pointee.record.write(&writer.pointee.turn) { record in
       record.set(BoardLayout.Thread.identity, 0)
       record.set(BoardLayout.Thread.activity, 0)
@@ -241,6 +246,7 @@ extension BlackBox {
     writer.pointee.record.write(&writer.pointee.turn) { record in
       record.set(BoardLayout.Thread.queues, UInt64(place) << 32)
       record.set(BoardLayout.Thread.queueSince, since)
+      record.set(BoardLayout.Thread.items, 0)
     }
   }
 }

@@ -97,6 +97,8 @@ package struct Report: Sendable {
           Self.left(Self.percent(queue.busyShare), 8), "  \(queue.queue.label)",
         ].joined())
     }
+    lines.append("")
+    lines.append("Closures of sync() are not counted: they run on the calling thread.")
     return lines.joined(separator: "\n") + "\n"
   }
 

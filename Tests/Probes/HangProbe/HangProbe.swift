@@ -313,6 +313,27 @@ func queueWorkBehindSleeper() {
   begun.wait()
 }
 
+/// The third item of a queue sleeps in the kernel, and a thread submits more behind it.
+func stopAtThirdItem() {
+  let queue = DispatchQueue(label: "third")
+  let begun = DispatchSemaphore(value: 0)
+  // All are submitted before the first one runs, so one thread runs them in one go.
+  queue.suspend()
+  for _ in 0..<2 { queue.async {} }
+  queue.async {
+    begun.signal()
+    while true { pause() }
+  }
+  queue.resume()
+  begun.wait()
+  startThread {
+    while true {
+      queue.async {}
+      usleep(1000)
+    }
+  }
+}
+
 /// A thread waits for a semaphore, and another one computes.
 func waitBesideWork() {
   startThread { DispatchSemaphore(value: 0).wait() }
@@ -335,6 +356,7 @@ func waitBesideWork() {
     case "forgotten-leave": forgottenLeave()
     case "work-behind-wait": waitForWorkBehind()
     case "work-behind-sleeper": queueWorkBehindSleeper()
+    case "third-item": stopAtThirdItem()
     case "wait-beside-work": waitBesideWork()
     case "thousand-threads": thousandThreads()
     case "crowd": crowd()

@@ -24,6 +24,7 @@ public enum ModelThreads {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
       let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
       thread.initialize(to: gc_thread())
+      gc_items_hide(thread)
       thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
       thread.beginFrames()
       (contexts + number).initialize(to: thread)
@@ -46,6 +47,7 @@ public enum ModelThreads {
       thread.leaveAllFrames()
       let (frame, shared) = (thread.pointee.frame, thread.pointee.shared)
       thread.pointee = gc_thread()
+      gc_items_hide(thread)
       thread.pointee.frame = frame
       thread.pointee.shared = shared
       thread.shared.waitsFor = nil

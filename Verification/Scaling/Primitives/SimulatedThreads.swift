@@ -18,6 +18,7 @@ public enum SimulatedThreads {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 128)
     let thread = memory.bindMemory(to: gc_thread.self, capacity: 1)
     thread.initialize(to: gc_thread())
+    gc_items_hide(thread)
     thread.pointee.shared = Unmanaged.passRetained(ThreadShared()).toOpaque()
     thread.beginFrames()
     return memory
