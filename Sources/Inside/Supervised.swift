@@ -1,6 +1,7 @@
 // A program that `grandcentral run` starts, and the boards of the program and of its descendants.
 // The boards are files in a folder of tmpfs that belongs to this run, so they remain readable when
-// the program closes its descriptors or is killed. The folder is removed with this object.
+// the program closes its descriptors or is killed. The folder is removed with this object, also if
+// the program cannot be started.
 import Glibc
 import GrandCentralPrimitives
 
@@ -9,43 +10,27 @@ package final class Supervised {
   package let program: StartedProgram
   package var process: Int { program.process }
   private let folder: String?
-  private let ownsFolder: Bool
+  /// `nil`: the folder is that of the user's variable, or there is none.
+  private let ownFolder: RunFolder?
   private var reported: Set<String> = []
 
   /// Starts a program, found by its path or on PATH, with the given LD_LIBRARY_PATH, `nil`: as it
-  /// is, and signal mask.
+  /// is, and signal mask. `places`: where the folder may be made.
   package init(
-    _ arguments: [String], searchPath: String?, signalMask: sigset_t
+    _ arguments: [String], searchPath: String?, signalMask: sigset_t,
+    places: [String] = RunFolder.places
   ) throws(StartedProgram.SpawnError) {
     let name = "GRANDCENTRAL_BLACKBOX"
     if let given = getenv(name), given.pointee != 0 {
       folder = String(cString: given)
-      ownsFolder = false
+      ownFolder = nil
     } else {
-      folder = Self.makeFolder()
-      ownsFolder = true
+      ownFolder = RunFolder.make(in: places)
+      folder = ownFolder?.path
     }
     program = try StartedProgram(
       arguments, environment: [name: folder, "LD_LIBRARY_PATH": searchPath],
       signalMask: signalMask)
-  }
-
-  deinit {
-    guard ownsFolder, let folder else { return }
-    for name in namesInFolder(folder) ?? [] { unlink("\(folder)/\(name)") }
-    rmdir(folder)
-  }
-
-  /// The engine checks that the file system is in memory, and reports it if not.
-  private static func makeFolder() -> String? {
-    let places = ["/dev/shm", getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }]
-    for place in places.compactMap(\.self) where !place.isEmpty {
-      var template = Array("\(place)/grandcentral-run-XXXXXX".utf8CString)
-      if mkdtemp(&template) != nil {
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      }
-    }
-    return nil
   }
 
   /// Returns how the child ended; `nil` if it still runs.
@@ -56,13 +41,7 @@ package final class Supervised {
   /// The processes of this run with a file in its folder; `false`: the process has ended.
   private func files() -> [(process: Int, path: String, isAlive: Bool)] {
     guard let folder else { return [] }
-    let prefix = "grandcentral-"
-    return (namesInFolder(folder) ?? []).compactMap { name in
-      guard name.hasPrefix(prefix), let owner = Int(name.dropFirst(prefix.count)), owner > 0,
-        owner < Int(Int32.max), ownsFolder || owner == process
-      else { return nil }
-      return (owner, "\(folder)/\(name)", kill(pid_t(owner), 0) == 0)
-    }.sorted { $0.process < $1.process }
+    return RunFolder.boards(in: folder).filter { ownFolder != nil || $0.process == process }
   }
 
   /// Looks at the child and at its descendants. A process without a readable board is left out.

@@ -179,4 +179,54 @@ private final class Supervision {
     let folder = result.lines.first ?? ""
     #expect(folder.contains("/grandcentral-run-") && access(folder, F_OK) != 0, "\(result)")
   }
+
+  @Test func `leaves nothing behind when the program cannot be started`() throws {
+    let place = try Place()
+    #expect(throws: StartedProgram.SpawnError.self) { try place.run("/nonexistent/program") }
+    #expect(place.names.isEmpty, "\(place.names)")
+  }
+
+  @Test func `removes what killed commands have left behind, and nothing that is in use`() throws {
+    let place = try Place()
+    // No process has this number.
+    let ended = pid_t.max - 1
+    try place.makeFolder("grandcentral-run-empty", board: nil)
+    try place.makeFolder("grandcentral-run-ended", board: ended)
+    try place.makeFolder("grandcentral-run-alive", board: getpid())
+    try place.makeFolder("other", board: ended)
+    let locked = open(try place.makeFolder("grandcentral-run-locked", board: nil), O_RDONLY)
+    defer { close(locked) }
+    #expect(flock(locked, LOCK_EX | LOCK_NB) == 0)
+    try place.run("true")
+    #expect(place.names == ["grandcentral-run-alive", "grandcentral-run-locked", "other"])
+  }
+}
+
+/// A folder of this test's own, in which `run` makes its folders.
+private final class Place {
+  private let path: String
+
+  init() throws {
+    var template = Array("/dev/shm/grandcentral-test-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { _ = runChild(["rm", "-r", path]) }
+
+  var names: [String] { runChild(["ls", path]).lines }
+
+  func run(_ program: String) throws {
+    let child = try Supervised([program], searchPath: nil, signalMask: sigset_t(), places: [path])
+    while child.end() == nil { usleep(1000) }
+  }
+
+  /// Makes a folder with the board of a process. Returns its path.
+  @discardableResult
+  func makeFolder(_ name: String, board process: pid_t?) throws -> String {
+    let folder = "\(path)/\(name)"
+    try #require(mkdir(folder, 0o700) == 0)
+    if let process { close(creat("\(folder)/grandcentral-\(process)", 0o600)) }
+    return folder
+  }
 }
