@@ -129,9 +129,6 @@ def in_build_folder():
         found = subprocess.run([*words, "swift", "--version"], capture_output=True).returncode == 0
     except FileNotFoundError:
         found = False
-    if not found:
-        print(f"install: cannot mount the working tree at {BUILD_FOLDER}; the command is built in place, "
-              "and its bytes depend on the length of the folder's path", file=sys.stderr)
     return words if found else []
 
 

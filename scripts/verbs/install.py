@@ -7,8 +7,8 @@
 COMPONENT is `libdispatch`, the drop-in library; `dev`, its C headers, pkg-config and CMake files;
 or `command`, the command grandcentral. By default all three. PREFIX is /usr/local by default. The
 list of installed files is kept in PREFIX/share/grandcentral/installed, from which --uninstall
-removes them. With --destdir, the files go below FOLDER but are made for PREFIX. Needs Swift and
-binutils.
+removes them. With --destdir, the files go below FOLDER but are made for PREFIX. Needs Swift,
+binutils and Python.
 """
 import argparse
 import os
@@ -53,7 +53,7 @@ def check(arguments):
     """Fails before the builds if what follows them cannot succeed."""
     for tool in ("swift", "strip"):
         if shutil.which(tool) is None:
-            sys.exit(f"install: there is no {tool}; it comes with {'Swift' if tool == 'swift' else 'binutils'}")
+            sys.exit(f"install: there is no {tool}; scripts/dev setup looks for what is missing")
     root = root_folder(arguments)
     try:
         os.makedirs(root, exist_ok=True)

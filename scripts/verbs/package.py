@@ -345,6 +345,9 @@ def main():
     output = os.path.abspath(arguments.output)
     shutil.rmtree(output, ignore_errors=True)
     os.makedirs(output)
+    if not install_tree.in_build_folder():
+        print(f"package: cannot mount the working tree at {install_tree.BUILD_FOLDER}; the command is built in "
+              "place, and its bytes depend on the length of the folder's path", file=sys.stderr)
     install_tree.build()
     with tempfile.TemporaryDirectory() as scratch:
         packages = [debian_package(component, scratch, output) for component in PACKAGES]
