@@ -98,7 +98,9 @@ package final class Top {
     passes = (lease.now, 0)
     since = gc_monotonic()
     usage = Usage(of: process)
-    if owns { try lease.begin(level) }
+    guard owns else { return }
+    board.prepareEvents()
+    try lease.begin(level)
   }
 
   /// Ends the recording. The program may have ended.

@@ -10,7 +10,7 @@
 // turn sees `used` of that turn or newer, and a reader that sees `used` sees the words below it.
 // The store `used := 0` needs no order: a reader that sees it early reads no word. On x86 each of
 // these accesses is a plain move.
-// The owner keeps `used` and the turn in its own memory, and never reads the chunk.
+// The owner keeps `used` and the turn in its own memory, and uses nothing that it reads.
 // The next owner takes the chunk under the lock of EventChunkPool, after the last append.
 // Models: Verification/Models/Scenes/EventModels.swift.
 
@@ -31,6 +31,15 @@ struct EventChunk {
     header[EventLayout.Chunk.previous].store(previous, ordering: .releasing)
     // releasing: a reader that sees this turn does not see an older `used`.
     header[EventLayout.Chunk.turn].store(turn, ordering: .releasing)
+  }
+
+  /// Reads a word of a chunk before the first write. If the recorder has taken memory for the
+  /// chunks, a fault by a read maps the pages of four of them (fault-around), and one by a write
+  /// maps a single page. A page takes 0.5 µs, in place of 2.1, and of 4.4 without its memory.
+  @inline(__always)
+  func touch() {
+    // relaxed: the word is not used.
+    _ = words[0].load(ordering: .relaxed)
   }
 
   /// Stores a word at `index`, which publish() has not reached.

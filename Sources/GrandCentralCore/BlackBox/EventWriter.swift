@@ -284,6 +284,7 @@ extension BlackBox {
   ) {
     let chunk = writer.pointee.chunk
     let name = nameWords()
+    chunk.touch()
     chunk.recycle(
       turn: taken.turn, owner: thread.pointee.tid, base: now, previous: taken.previous)
     chunk.put(EventLayout.head(.thread, ticks: now), at: 0)

@@ -60,6 +60,7 @@ func levels(rounds: Int, microseconds: Int) throws {
   let turns = microseconds == 0 ? 0 : turns(ofMicroseconds: microseconds)
   _ = measureItems(on: queue, turns: turns)
   let board = try BoardFile.open(process: Int(getpid()), forWriting: true)
+  board.prepareEvents()
   for _ in 0..<rounds {
     let costs = try [EventLevel.board, .sampled, .items, .origins].map { level in
       var lease = Lease(board)
