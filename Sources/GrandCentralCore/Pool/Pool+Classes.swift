@@ -1,9 +1,13 @@
 // Room: Pool/Pool+Classes. How many workers may run for each class. Work of one class keeps to the
 // allowance, the number of active workers. But it must not wait for items of a lower class to end,
 // so only the workers in its own class or above count for it. While workers run below it, as many
-// more are admitted (extraForUrgent). The lower ones step back when their items end; until then the
-// kernel prefers the higher ones (ThreadPolicy/ClassEffects). Therefore:
+// more are admitted (extraForUrgent). A worker beyond the allowance takes only work of a class that
+// admits it: the one that was woken for urgent work, if that is gone, as the one whose item has
+// ended. Otherwise it steps back (Pool+Take, Pool+Park). The kernel prefers the threads of higher
+// classes (ThreadPolicy/ClassEffects). Therefore:
 //   - work of a class gets a thread at once, unless the allowance is in use in that class or above
+//   - no item of a class begins while as many workers as allowed run in that class or above, unless
+//     the class starves
 //   - at most five allowances are active: each class beside all lower ones, for one item each
 // The effect of a lower class on a higher one is bounded: at most the allowance of started items
 // compete with it for the CPUs, by the kernel's rules.
@@ -27,12 +31,27 @@ extension Pool {
 
   func extra(for band: Band) -> Int { hasWorkersBelow(band) ? runningBelow(band) : 0 }
 
-  /// The same for a worker between two items, and the work that it would take next.
-  func extraForNext(of worker: Worker) -> Int {
-    let own = max(worker.bandInLocalQueue(.items), worker.bandInLocalQueue(.lanes))
-    let next = max(own, mostUrgentWaiting())
-    guard hasWorkersBelow(next) else { return 0 }
-    return runningBelow(next, except: worker)
+  /// The band of the work that a worker between two items would take next, without stealing.
+  func nextBand(for worker: Worker) -> Band {
+    max(worker.bandInLocalQueues, mostUrgentWaiting())
+  }
+
+  /// Whether a worker may run work of `band` though `beyond` more workers are active than allowed,
+  /// this one included: as many others run below that band.
+  func admits(_ band: Band, on worker: Worker, beyond: Int) -> Bool {
+    hasWorkersBelow(band) && runningBelow(band, except: worker) >= beyond
+  }
+
+  /// Moves the worker to `band` in the counts.
+  func enter(_ band: Band, _ worker: Worker) {
+    guard worker.band != band else { return }
+    var delta: UInt64 = 0
+    if worker.band != .unspecified { delta &-= 1 << (UInt64(worker.band.rawValue) * 10) }
+    if band != .unspecified { delta &+= 1 << (UInt64(band.rawValue) * 10) }
+    worker.band = band
+    worker.visibleBand.store(band.rawValue, ordering: .relaxed)
+    // relaxed: submitters use the count as a hint.
+    bandUse.wrappingAdd(delta, ordering: .relaxed)
   }
 
   private func mostUrgentWaiting() -> Band {

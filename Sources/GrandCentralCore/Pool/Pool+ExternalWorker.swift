@@ -31,41 +31,30 @@ extension Pool {
     // Before the thread shows the label of a queue: its record keeps its name.
     BlackBox.noteAwake(thread, at: now)
     deliver()
-    while let node = take(for: externalWorker) {
-      stopSearching(externalWorker)
-      ThreadEffects.apply(externalWorker.band, on: thread)
-      grandCentralWorkerActive(node, externalWorker, thread)
-      if externalWorker.status.load(ordering: .relaxed) != .running { comeBack(externalWorker) }
-      if state.load(ordering: .relaxed).active > allowance,
-        stepOut(externalWorker, thread)
-      {
-        thread.pointee.worker = nil
-        return true
+    repeat {
+      while let node = takeNext(for: externalWorker) {
+        stopSearching(externalWorker)
+        ThreadEffects.apply(externalWorker.band, on: thread)
+        grandCentralWorkerActive(node, externalWorker, thread)
+        if externalWorker.status.load(ordering: .relaxed) != .running { comeBack(externalWorker) }
       }
-    }
-    externalWorker.isSearching = false
-    _ = leave(externalWorker, thread) { $0.left() }
+    } while !leave(externalWorker, thread)
     thread.pointee.worker = nil
     return true
   }
 
-  /// Leaves the pool if too many workers are active, as stepBack() does.
-  private func stepOut(_ externalWorker: Worker, _ thread: ThreadContext) -> Bool {
-    let allowed = allowance + extraForNext(of: externalWorker)
-    guard state.load(ordering: .relaxed).active > allowed else { return false }
-    return leave(externalWorker, thread) { $0.steppedOut(allowance: allowed) }
-  }
-
-  /// Leaves the counts. Returns false, and changes nothing, if the transition no longer applies.
-  private func leave(
-    _ externalWorker: Worker, _ thread: ThreadContext, _ transition: (PoolState) -> PoolState?
-  ) -> Bool {
+  /// Leaves the counts if the worker has found no work, or if too many workers are active. Returns
+  /// false, and changes nothing, if neither is so any more.
+  private func leave(_ externalWorker: Worker, _ thread: ThreadContext) -> Bool {
     ThreadEffects.rest(thread)
     setAway(externalWorker)
-    guard changeIfApplicable(transition) else {
+    let (allowed, isSearching) = (allowance, externalWorker.isSearching)
+    let hasLeft = changeIfApplicable { isSearching ? $0.left() : $0.steppedOut(allowance: allowed) }
+    guard hasLeft else {
       externalWorker.status.store(.running, ordering: .releasing)
       return false
     }
+    externalWorker.isSearching = false
     enter(.unspecified, externalWorker)
     externalWorker.showPlainName()
     BlackBox.noteIdle(thread)

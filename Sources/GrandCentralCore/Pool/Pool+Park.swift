@@ -46,11 +46,8 @@ extension Pool {
   /// Runs nodes until there are none. Returns false if the thread must end.
   private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .releasing)
-    var takesLanesOnly = false
     while true {
-      while let node = takeHanded(by: worker)
-        ?? (takesLanesOnly ? takeLane(for: worker) : take(for: worker))
-      {
+      while let node = takeHanded(by: worker) ?? takeNext(for: worker) {
         stopSearching(worker)
         let isReady = ThreadEffects.isInEffect(worker.band, on: thread)
         switch isReady ? .run : prepare(for: node, worker, thread) {
@@ -59,20 +56,10 @@ extension Pool {
         case .end: return false
         }
         if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
-        takesLanesOnly = false
-        let active = state.load(ordering: .relaxed).active
-        let allowed = allowance
-        if active > allowed {
-          takesLanesOnly = active <= allowed + lanesBeyond.load(ordering: .relaxed)
-          if !takesLanesOnly && stepBack(worker, thread) { return true }
-        }
       }
-      guard takesLanesOnly else {
-        if park(worker, thread) { return true }
-        continue
-      }
-      takesLanesOnly = false
-      if stepBack(worker, thread) { return true }
+      // A worker beyond the allowance may have found no work for it without a search.
+      let mayPark = worker.isSearching && beyondAllowance <= 0
+      if mayPark ? park(worker, thread) : stepBack(worker, thread) { return true }
     }
   }
 
@@ -184,12 +171,15 @@ extension Pool {
 
   /// Puts a worker on the idle stack if more workers are active than allowed; false if not. Other
   /// workers steal the nodes in its local queues.
-  private func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
-    let allowed = allowance + extraForNext(of: worker)
-    guard state.load(ordering: .relaxed).active > allowed,
-      goIdle(worker, thread, { $0.steppedBack(allowance: allowed) })
+  func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+    let (allowed, isSearching) = (allowance, worker.isSearching)
+    guard beyondAllowance > 0,
+      goIdle(
+        worker, thread, { $0.steppedBack(allowance: allowed, isSearching: isSearching) })
     else { return false }
-    // The other active workers suffice, but they may be parking at this moment: as in park().
+    worker.isSearching = false
+    // The other active workers suffice, but they may be parking at this moment: as in park(). If it
+    // searched, this is also the last searcher's scan, on behalf of all submitters that saw it.
     if hasWork() { wakeIfNeeded() }
     return true
   }

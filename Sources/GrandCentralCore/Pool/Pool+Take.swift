@@ -21,10 +21,17 @@ extension Pool {
   /// are few. Looks at many workers cost more than the sleep.
   private static var looksInSearch: Int { 64 }
 
-  /// Returns the worker's next node; `nil` if it finds none and should park.
+  /// Returns the worker's next node; `nil` if it should park, or step back if more workers are
+  /// active than allowed.
+  @inline(__always)
+  func takeNext(for worker: Worker) -> WorkNode? {
+    let beyond = beyondAllowance
+    return beyond > 0 ? take(beyond: beyond, for: worker) : take(for: worker)
+  }
+
+  /// Returns the next node of a worker that the allowance covers; `nil` if it finds none.
   func take(for worker: Worker) -> WorkNode? {
-    let pick = worker.picks.load(ordering: .relaxed) &+ 1
-    worker.picks.store(pick, ordering: .relaxed)
+    let pick = nextPick(of: worker)
     let first = WorkKind.first(atPick: pick)
     let waiting = sourcesWaiting.load(ordering: .relaxed)
     if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
@@ -38,6 +45,19 @@ extension Pool {
         ?? takeOverdue(waiting, first: .lanes, for: worker)
         ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
     }
+    return takeQueued(waiting, first: first, for: worker) ?? search(first: first, for: worker)
+  }
+
+  @inline(__always)
+  private func nextPick(of worker: Worker) -> UInt32 {
+    let pick = worker.picks.load(ordering: .relaxed) &+ 1
+    worker.picks.store(pick, ordering: .relaxed)
+    return pick
+  }
+
+  /// Takes the worker's own queued work, or what goes before it.
+  @inline(__always)
+  private func takeQueued(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
     if waiting != 0 {
       if let node = takeUrgent(waiting, first: first, for: worker) { return node }
       if waiting >> OverdueTurn.shift != 0,
@@ -46,16 +66,56 @@ extension Pool {
         return node
       }
     }
-    return takeOwn(first: first, for: worker) ?? search(first: first, for: worker)
+    return takeOwn(first: first, for: worker)
   }
 
-  /// Takes a lane and never an item, for a worker beyond the allowance. The worker does not count
-  /// as a searcher, and so wakes no other worker.
-  func takeLane(for worker: Worker) -> WorkNode? {
-    worker.picks.store(worker.picks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+  // MARK: Beyond the allowance
+
+  /// Takes a node for one of the workers of which `beyond` are more than allowed: a lane, while
+  /// lanes may have that many, or else work whose class admits the worker. It leaves other work to
+  /// the workers that are active.
+  @inline(never)
+  private func take(beyond: Int, for worker: Worker) -> WorkNode? {
+    let pick = nextPick(of: worker)
+    if beyond <= lanesBeyond.load(ordering: .relaxed), let node = takeLane(for: worker) {
+      return node
+    }
+    let first = isStressed ? .lanes : WorkKind.first(atPick: pick)
+    var band = nextBand(for: worker)
+    while admits(band, on: worker, beyond: beyond), let limit = Band(rawValue: band.rawValue - 1) {
+      if let node = take(above: limit, first: first, for: worker) { return node }
+      // Another worker was faster. The bit of the emptied injector is cleared now.
+      let next = nextBand(for: worker)
+      guard next < band else { break }
+      band = next
+    }
+    return nil
+  }
+
+  /// Takes a node of a band above `limit`.
+  private func take(above limit: Band, first: WorkKind, for worker: Worker) -> WorkNode? {
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    if worker.bandInLocalQueues > limit,
+      let node = takeQueued(waiting, first: first, for: worker)
+    {
+      return node
+    }
+    // A search moves nodes into the worker's local queues, which may still hold lower ones.
+    if worker.hasLocalWork || runsLow(worker) {
+      return takeOne(above: limit, first: first, for: worker)
+    }
+    beginSearch(worker)
+    return searchOnce(waiting, above: limit, first: first, for: worker)
+  }
+
+  /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other
+  /// worker.
+  private func takeLane(for worker: Worker) -> WorkNode? {
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
     return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
   }
+
+  // MARK: In turn
 
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
     if turn % 2 == 1 { return takeFromLocalQueue(Int(turn / 2), for: worker) }
@@ -86,7 +146,7 @@ extension Pool {
   private func takeUrgent(
     _ waiting: UInt32, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    let own = max(worker.bandInLocalQueue(.items), worker.bandInLocalQueue(.lanes))
+    let own = worker.bandInLocalQueues
     guard own != .unspecified else { return nil }
     // One bit for each band, either kind.
     let bands = (waiting | waiting >> 8) & 0xff
@@ -100,7 +160,7 @@ extension Pool {
   private func takeOverdue(
     _ waiting: UInt32, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    let own = max(worker.bandInLocalQueue(.items), worker.bandInLocalQueue(.lanes))
+    let own = worker.bandInLocalQueues
     guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
     let overdue = waiting >> OverdueTurn.shift & (1 << own.rawValue | 1 << (own.rawValue + 8))
     guard overdue != 0 else { return nil }
@@ -192,8 +252,10 @@ extension Pool {
     return nil
   }
 
-  private func searchOnce(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
-    let victims = mostUrgentLocalQueues(for: worker)
+  private func searchOnce(
+    _ waiting: UInt32, above limit: Band = .unspecified, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    let victims = mostUrgentLocalQueues(above: limit, for: worker)
     let (victim, other) =
       first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
     if let node = takeInjected(
@@ -211,8 +273,10 @@ extension Pool {
   /// Takes the node that a search would return, and moves none, so that the worker need not count
   /// as a searcher.
   @inline(never)
-  private func takeOne(first: WorkKind, for worker: Worker) -> WorkNode? {
-    let victims = mostUrgentLocalQueues(for: worker)
+  private func takeOne(
+    above limit: Band = .unspecified, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    let victims = mostUrgentLocalQueues(above: limit, for: worker)
     let (victim, other) =
       first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
     let waiting = sourcesWaiting.load(ordering: .relaxed)
@@ -253,21 +317,22 @@ extension Pool {
     return node
   }
 
-  /// A worker with a local queue of some kind that is not empty, and that queue's band.
+  /// A worker with a local queue of some kind that is not empty, and that queue's band. If there is
+  /// none, the index is negative and the band is the limit below which none was looked for.
   private struct Victim {
-    var index = 0
-    var band = Band.unspecified
+    var index = -1
+    var band: Band
 
-    func worker(of pool: Pool) -> Unmanaged<Worker>? {
-      band == .unspecified ? nil : pool.workers[index]
-    }
+    func worker(of pool: Pool) -> Unmanaged<Worker>? { index < 0 ? nil : pool.workers[index] }
   }
 
-  /// Chooses a victim of each kind: the local queue of the highest band. Thieves break ties by
-  /// their own index. Reads the queues' words only, a cache line for each worker.
-  private func mostUrgentLocalQueues(for worker: Worker) -> (items: Victim, lanes: Victim) {
+  /// Chooses a victim of each kind: the local queue of the highest band above `limit`. Thieves
+  /// break ties by their own index. Reads the queues' words only, a cache line for each worker.
+  private func mostUrgentLocalQueues(
+    above limit: Band = .unspecified, for worker: Worker
+  ) -> (items: Victim, lanes: Victim) {
     let count = workerCount.load(ordering: .acquiring)
-    var (items, lanes) = (Victim(), Victim())
+    var (items, lanes) = (Victim(band: limit), Victim(band: limit))
     var index = worker.index
     for _ in 1..<max(1, count) {
       index = index + 1 == count ? 0 : index + 1
@@ -314,20 +379,6 @@ extension Pool {
     return node
   }
 
-  // MARK: The worker's band
-
-  /// Moves the worker to `band` in the counts.
-  func enter(_ band: Band, _ worker: Worker) {
-    guard worker.band != band else { return }
-    var delta: UInt64 = 0
-    if worker.band != .unspecified { delta &-= 1 << (UInt64(worker.band.rawValue) * 10) }
-    if band != .unspecified { delta &+= 1 << (UInt64(band.rawValue) * 10) }
-    worker.band = band
-    worker.visibleBand.store(band.rawValue, ordering: .relaxed)
-    // relaxed: submitters use the count as a hint.
-    bandUse.wrappingAdd(delta, ordering: .relaxed)
-  }
-
   /// Ends the search of a worker that found a node. The last searcher wakes the next for more work.
   func stopSearching(_ worker: Worker) {
     guard worker.isSearching else { return }
@@ -336,10 +387,4 @@ extension Pool {
     let before = change { $0.searchEnded().0 }
     if before.searching == 1 && (worker.hasLocalWork || hasWork()) { wakeIfNeeded() }
   }
-}
-
-extension Worker {
-  /// The band of the nodes in a local queue; unspecified if it is empty.
-  @inline(__always)
-  func bandInLocalQueue(_ kind: WorkKind) -> Band { localQueue(kind).words.pointee.bandOfNodes }
 }

@@ -15,7 +15,7 @@
 import CGrandCentralLinux
 
 extension Pool {
-  // relaxed, all three: limits are hints. A stale one makes one worker or thread too many or too
+  // relaxed, all: limits are hints. A stale one makes one worker or thread too many or too
   // few for a moment.
 
   /// The maximum number of active workers now.
@@ -23,6 +23,10 @@ extension Pool {
   var allowance: Int {
     width.load(ordering: .relaxed) + beyondWidth.load(ordering: .relaxed)
   }
+
+  /// How many more workers are active than allowed; at most 0: no more are.
+  @inline(__always)
+  var beyondAllowance: Int { state.load(ordering: .relaxed).active - allowance }
 
   /// The maximum number of threads before any item sleeps.
   @inline(__always)

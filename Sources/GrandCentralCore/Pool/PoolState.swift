@@ -80,8 +80,10 @@ extension PoolState {
   }
 
   /// An active worker parks because more are active than allowed. `nil`: no more are.
-  func steppedBack(allowance: Int) -> PoolState? {
-    active > allowance ? PoolState(rawValue: rawValue - Self.oneActive + Self.oneIdle) : nil
+  func steppedBack(allowance: Int, isSearching: Bool) -> PoolState? {
+    guard active > allowance else { return nil }
+    return isSearching
+      ? parked() : PoolState(rawValue: rawValue - Self.oneActive + Self.oneIdle)
   }
 
   /// A parked worker was idle for the keep-alive time; its thread ends.

@@ -12,6 +12,12 @@ final class Worker: @unchecked Sendable {
 
   func localQueue(_ kind: WorkKind) -> LocalQueue { kind == .items ? items : lanes }
   var hasLocalWork: Bool { !items.isEmpty || !lanes.isEmpty }
+  /// The band of the nodes in a local queue; unspecified if it is empty.
+  @inline(__always)
+  func bandInLocalQueue(_ kind: WorkKind) -> Band { localQueue(kind).words.pointee.bandOfNodes }
+  /// The highest band of its queued nodes.
+  @inline(__always)
+  var bandInLocalQueues: Band { max(bandInLocalQueue(.items), bandInLocalQueue(.lanes)) }
 
   /// How the pool counts this worker.
   ///   away ─start, wake, unpark→ running      running, uncounted ─park, end→ away

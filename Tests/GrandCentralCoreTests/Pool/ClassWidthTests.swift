@@ -1,4 +1,5 @@
 // The number of workers for each class. Items compute, so that none is counted as asleep.
+import Glibc
 import TestSupport
 import Testing
 
@@ -109,6 +110,39 @@ import Testing
     #expect(pool.faultsAtRest() == [])
   }
 
+  /// A worker that is woken for higher work often finds that another worker has taken it.
+  @Test(arguments: WorkKind.allCases, [1, 2])
+  func `keeps it to the width beside higher work that submits itself again`(
+    _ kind: WorkKind, width: Int
+  ) {
+    // Without a monitor: see OwnPoolTests.
+    let pool = Pool.own(width: width, threads: 20, isWatched: false)
+    let inside = Number()
+    let isOver = Number()
+    let ended = Latch(4 * width)
+    @Sendable func compute() {
+      inside.add()
+      for _ in 0..<2000 { spinHint() }
+      inside.add(-1)
+      if isOver.now > 0 { ended.open() } else { pool.submit(kind, band: .background, compute) }
+    }
+    for _ in 0..<4 * width { pool.submit(kind, band: .background, compute) }
+    for _ in 0..<stressed(200) {
+      let done = Latch()
+      @Sendable func step(_ left: Int) {
+        if left == 0 { return done.open() }
+        pool.submit(kind, band: .userInitiated) { step(left - 1) }
+      }
+      #expect(eventually { inside.now > 0 })
+      step(20)
+      #expect(done.wait())
+    }
+    isOver.add()
+    #expect(ended.wait())
+    #expect(inside.peak <= width)
+    #expect(pool.faultsAtRest() == [])
+  }
+
   /// No item of the higher class ends; the monitor starts workers for the lower classes.
   @Test(arguments: WorkKind.allCases, [1, 2])
   func `lets each lower class continue, however long the items are`(_ kind: WorkKind, width: Int) {
@@ -123,5 +157,119 @@ import Testing
     #expect(low.waitForCount(8), "\(low.all)")
     #expect(high.stop())
     #expect(pool.faultsAtRest() == [])
+  }
+}
+
+/// No threads: each test plays a worker that was woken while another one runs a lower class.
+@Suite("A worker beyond the allowance") struct BeyondAllowanceTests {
+  /// A pool of width 1. One worker runs in `band`, and `worker` searches.
+  private struct Stage: @unchecked Sendable {
+    let pool = Pool.own(width: 1, threads: 2, spawn: { _, _, _ in EAGAIN }, isWatched: false)
+    let worker: Worker
+    private let block = NodeBlock(8)
+
+    init(running band: Band) {
+      let other = pool.makeWorker()
+      worker = pool.makeWorker()
+      for active in [other, worker] { active.status.store(.running, ordering: .relaxed) }
+      worker.isSearching = true
+      pool.state.store(PoolState(rawValue: 2 << 48 | 1 << 16 | 2), ordering: .relaxed)
+      pool.enter(band, other)
+    }
+
+    /// Puts the node with that number into an injector.
+    func inject(_ number: Int, _ band: Band, _ kind: WorkKind = .items) -> WorkNode {
+      let source = InjectorKey(kind: kind, band: band)
+      pool.withInjector(source) { $0.push(block.nodes[number]) }
+      pool.markWaiting(source)
+      return block.nodes[number]
+    }
+
+    /// Leaves the mark of an injector whose last node another worker has taken.
+    func leaveMark(_ band: Band) { pool.markWaiting(InjectorKey(kind: .items, band: band)) }
+  }
+
+  @Test(arguments: WorkKind.allCases)
+  func `takes the work of a higher class, and no other`(kind: WorkKind) {
+    let stage = Stage(running: .background)
+    _ = stage.inject(0, .background, kind)
+    let urgent = stage.inject(1, .userInitiated, kind)
+    #expect(stage.pool.takeNext(for: stage.worker) == urgent)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    #expect(stage.pool.hasWork())
+  }
+
+  @Test func `takes none if the work of a higher class is gone, and clears its mark`() {
+    let stage = Stage(running: .background)
+    _ = stage.inject(0, .background)
+    stage.leaveMark(.userInitiated)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    let background = InjectorKey(kind: .items, band: .background)
+    #expect(stage.pool.sourcesWaiting.load(ordering: .relaxed) == background.bit)
+  }
+
+  @Test func `takes work of a class between the two`() {
+    let stage = Stage(running: .background)
+    _ = stage.inject(0, .background)
+    let between = stage.inject(1, .utility)
+    stage.leaveMark(.userInitiated)
+    #expect(stage.pool.takeNext(for: stage.worker) == between)
+  }
+
+  @Test func `takes none of its own queued work that has the class of the others`() {
+    let stage = Stage(running: .default)
+    let block = NodeBlock(1)
+    stage.worker.items.put(block.nodes[0], band: .default)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    #expect(stage.worker.items.count == 1)
+  }
+
+  @Test func `takes higher work beside its own queued work, and moves none`() {
+    let stage = Stage(running: .background)
+    let block = NodeBlock(3)
+    stage.worker.items.put(block.nodes[0], band: .background)
+    let injected = [stage.inject(0, .default), stage.inject(1, .default)]
+    let robbed = stage.pool.makeWorker()
+    for node in block.nodes[1...] { robbed.items.put(node, band: .utility) }
+    for node in injected {
+      #expect(stage.pool.takeNext(for: stage.worker) == node)
+      stage.pool.stopSearching(stage.worker)
+    }
+    stage.leaveMark(.utility)
+    #expect(stage.pool.takeNext(for: stage.worker) == block.nodes[1])
+    #expect(stage.worker.items.count == 1 && robbed.items.count == 1)
+  }
+
+  @Test func `takes a lane while lanes may have more workers`() {
+    let stage = Stage(running: .default)
+    _ = stage.inject(0, .default)
+    let lane = stage.inject(1, .default, .lanes)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    stage.pool.lanesBeyond.store(1, ordering: .relaxed)
+    #expect(stage.pool.takeNext(for: stage.worker) == lane)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+  }
+
+  @Test func `takes any work once another has left`() {
+    let stage = Stage(running: .background)
+    let node = stage.inject(0, .background)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    stage.pool.change { $0.blocked() }
+    #expect(stage.pool.takeNext(for: stage.worker) == node)
+  }
+
+  @Test(arguments: [true, false])
+  func `steps back, whether it searches or not`(isSearching: Bool) {
+    let isDone = onThreads(1) { _ in
+      let stage = Stage(running: .background)
+      let (pool, worker) = (stage.pool, stage.worker)
+      if !isSearching { pool.stopSearching(worker) }
+      #expect(pool.stepBack(worker, currentThread()))
+      let rest = PoolState(rawValue: 2 << 48 | 1 << 32 | 1)
+      #expect(pool.state.load(ordering: .relaxed) == rest)
+      #expect(!worker.isSearching && pool.idleStack.workers.map(\.index) == [worker.index])
+      pool.idleStack.removeAll()
+    }
+    #expect(isDone)
   }
 }

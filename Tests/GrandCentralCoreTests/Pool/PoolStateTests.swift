@@ -147,9 +147,16 @@ import Testing
   @Test(arguments: [1, 2, 4])
   func `retires workers beyond the allowance, and no others`(allowance: Int) {
     let tooMany = Self.valid.filter { $0.active > allowance && $0.searching < $0.active }
-    expect(from: tooMany, idle: 1, active: -1) { $0.steppedBack(allowance: allowance) ?? $0 }
+    expect(from: tooMany, idle: 1, active: -1) {
+      $0.steppedBack(allowance: allowance, isSearching: false) ?? $0
+    }
+    let searching = Self.valid.filter { $0.active > allowance && $0.searching > 0 }
+    expect(from: searching, idle: 1, searching: -1, active: -1) {
+      $0.steppedBack(allowance: allowance, isSearching: true) ?? $0
+    }
     for word in Self.valid where word.active <= allowance {
-      #expect(word.steppedBack(allowance: allowance) == nil)
+      #expect(word.steppedBack(allowance: allowance, isSearching: false) == nil)
+      #expect(word.steppedBack(allowance: allowance, isSearching: true) == nil)
     }
   }
 

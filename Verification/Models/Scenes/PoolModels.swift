@@ -61,6 +61,38 @@ extension Catalogue {
           pool.expectAtRest()
         }
       },
+      EngineModel(
+        "pool: urgent work beside a lower item leaves no work behind",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let pool = Pool.small(threads: 2, sources: [.items, .lowItems])
+        let (urgent, other) = (Job(), Job())
+        // A second worker is admitted for the urgent job, which the first one may take meanwhile.
+        let low = Job { pool.submit(urgent) }
+        pool.submit(low, band: .background)
+        scene.thread("submitter") { pool.submit(other, band: .background) }
+        scene.finally {
+          for job in [low, urgent, other] { job.expectDone() }
+          pool.expectAtRest()
+        }
+      },
+      EngineModel("pool: a submission and a searcher that steps back see each other") { scene in
+        let (pool, job) = (Pool.small(threads: 2), Job())
+        // The other one uses up the width.
+        let worker = pool.makeWorkers(2, searching: 1)[0]
+        scene.thread("submitter") { pool.submit(job) }
+        scene.thread("worker") {
+          let isBack = pool.stepBack(worker, pool.begin(worker))
+          Checker.expect(isBack, "the worker did not step back")
+        }
+        scene.finally {
+          let isAwake = pool.monitor.mode.load(ordering: .relaxed) != .asleep
+          Checker.expect(isAwake, "work waits, and the monitor sleeps")
+          for number in 0..<ModelThreads.count {
+            ModelThreads.context(number).pointee.worker = nil
+          }
+        }
+      },
       EngineModel("pool: a submission and a last check see each other") { scene in
         let (pool, job) = (Pool.small(), Job())
         let worker = pool.makeWorkers(1, searching: 1)[0]
@@ -270,6 +302,16 @@ extension Catalogue {
         at: "state.transition(.sequentiallyConsistent, to: transition",
         after: "func changeIfApplicable", .dropsSequential, foundBy: look,
         isWeak: true),
+      Mutant(
+        "a searcher steps back without sequential consistency", in: "Pool+Park.swift",
+        at: "state.transition(.sequentiallyConsistent, to: transition",
+        after: "func changeIfApplicable", .dropsSequential,
+        foundBy: "pool: a submission and a searcher that steps back see each other",
+        isWeak: true),
+      Mutant(
+        "a searcher that steps back sees nothing", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(0),
+        foundBy: "pool: a submission and a searcher that steps back see each other"),
       Mutant(
         "a last check skips the local queues", in: "Pool+Park.swift",
         at: "workerCount.load(ordering: .sequentiallyConsistent)", .returns(0), foundBy: own),

@@ -40,6 +40,7 @@ enum Allow {
 extension InjectorKey {
   static var items: InjectorKey { InjectorKey(kind: .items, band: .default) }
   static var lanes: InjectorKey { InjectorKey(kind: .lanes, band: .default) }
+  static var lowItems: InjectorKey { InjectorKey(kind: .items, band: .background) }
 }
 
 extension Pool {
@@ -97,7 +98,9 @@ extension Pool {
   /// Makes a worker, which finds no work.
   func makeIdleWorker() { wakeIfNeeded() }
 
-  func submit(_ job: Job) { submit(job.node(), .items, band: .default, from: currentThread()) }
+  func submit(_ job: Job, band: Band = .default) {
+    submit(job.node(), .items, band: band, from: currentThread())
+  }
 
   /// Pushes a job as a submitter does, but wakes no worker.
   func publish(_ job: Job) {
