@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
-#include "Unloading.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -21,58 +20,6 @@
 #include <unistd.h>
 
 __thread gc_thread *gc_thread_self __attribute__((tls_model("initial-exec")));
-
-// A thread's list of (value, destructor) pairs. One key serves all callers; its value is the list.
-struct exit_entry {
-  struct exit_entry *next;
-  void *value;
-  void (*destructor)(void *);
-};
-
-static pthread_key_t exit_key;
-static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
-static int exit_key_error;
-
-static void run_exit_entries(void *list) {
-  struct exit_entry *entry = list;
-  while (entry) {
-    struct exit_entry *next = entry->next;
-    entry->destructor(entry->value);
-    free(entry);
-    entry = next;
-  }
-}
-
-static void make_exit_key(void) {
-  exit_key_error = pthread_key_create(&exit_key, run_exit_entries);
-}
-
-// Not inside pthread_once(3): gc_stay_loaded() waits for the loader's lock, which a thread holds
-// while dlopen(3) runs a library's constructors. A constructor that uses a queue would wait in
-// pthread_once(3) for the thread that waits for the lock. Here several threads may make the same
-// call, and none waits for another. A thread comes here before it takes a lock of the engine or
-// starts a worker, so it holds no lock of the engine, and a worker makes no call.
-static void stay_loaded_once(void) {
-  static bool is_done;
-  // acquire: pairs with the release below, so a thread that skips the call finds the image kept.
-  if (__atomic_load_n(&is_done, __ATOMIC_ACQUIRE)) return;
-  gc_stay_loaded();
-  __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
-}
-
-int gc_thread_at_exit(void *value, void (*destructor)(void *)) {
-  stay_loaded_once();
-  pthread_once(&exit_once, make_exit_key);
-  if (exit_key_error) return exit_key_error;
-  struct exit_entry *entry = malloc(sizeof *entry);
-  if (!entry) return ENOMEM;
-  entry->next = pthread_getspecific(exit_key);
-  entry->value = value;
-  entry->destructor = destructor;
-  int error = pthread_setspecific(exit_key, entry);
-  if (error) free(entry);
-  return error;
-}
 
 uint32_t gc_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 uint32_t gc_process_id(void) { return (uint32_t)getpid(); }

@@ -18,9 +18,10 @@ public enum ThreadRegistry {
   static let state = RegistryState()
 
   /// Sets the function that is called with a thread's context when the thread ends, before the
-  /// context is free.
+  /// context is free. The main thread gets a context for that if it has none.
   public static func setExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {
     state.withLock { state.exitHandler = handler }
+    gc_at_main_end { _ = currentThread() }
   }
 
   /// The main thread's context, or `nil` before its first call into the engine and after its end.

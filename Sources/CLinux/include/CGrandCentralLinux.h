@@ -162,8 +162,14 @@ typedef struct gc_task {
 // Returns false if there is neither.
 bool gc_task_current(gc_task *_Nonnull task);
 
-// Registers `destructor(value)` for the end of the calling thread. Returns 0 or an errno.
+// ThreadEnds.c. Registers `destructor(value)` for the end of the calling thread. Returns 0 or an
+// errno.
 int gc_thread_at_exit(void *_Nonnull value, void (*_Nonnull destructor)(void *_Nonnull));
+// Sets the function that the main thread calls at its end, before the destructors above.
+void gc_at_main_end(void (*_Nonnull handler)(void));
+// Whether the main thread of this process has ended, or begun to. False too if the main thread has
+// ended, has never used the engine, and did not load it.
+bool gc_main_has_ended(void);
 
 // Masks.c. Starts a detached thread with `stack_bytes` of stack (0: default), which blocks the
 // signals that the program blocks, and all that come from outside. Returns 0 or an errno (EAGAIN:

@@ -36,6 +36,13 @@ enum Process {
     }
   }
 
+  /// Whether the main thread has ended, or begun to: pthread_exit(3). Any thread.
+  static var mainThreadHasEnded: Bool {
+    // The second is for a main thread that does not know the engine: one that another thread has
+    // loaded by dlopen(3).
+    gc_main_has_ended() || gc_thread_id() != identifier && isEnding(identifier) == true
+  }
+
   /// Passes a thread's `stat` from the state on.
   private static func withStatus<Result>(
     ofThread thread: UInt32, _ body: (Slice<UnsafeRawBufferPointer>) -> Result?

@@ -4,8 +4,10 @@
 // `signal` by which the main thread ends, that thread sends the node, and otherwise the thread that
 // announces it. So each activation passes to one worker, and the lane is locked until that worker
 // has drained it.
-// The end is noticed by the thread's exit handler, and at the engine's first use on another thread.
-// A main thread that has never used the engine, and ends after another has, is not noticed.
+// The end is noticed by the thread's exit handler, which a main thread gets with the image of the
+// engine (CLinux/ThreadEnds.c), and at the engine's first use. The two may come at the same time.
+// Not noticed is the end of a main thread that has never used the engine, if another thread has
+// loaded it by dlopen(3) and used it before.
 import CGrandCentralLinux
 
 extension MainQueue {
@@ -28,15 +30,16 @@ extension MainQueue {
     }
   }
 
-  /// Passes the queue to the workers. Called by the main thread, at its end.
+  /// Passes the queue to the workers. Called by the main thread, at its end, and by a thread that
+  /// notices the end.
   func mainThreadEnds() {
     // A destructor that uses the engine after this makes the thread end once more: then a worker
-    // may be named. relaxed: only this thread changes it from the main thread's.
+    // may be named. relaxed: the exchange only decides which call passes the queue on.
     let (isFirst, _) = drainer.compareExchange(
       expected: Drainer.main, desired: Drainer.none, ordering: .relaxed)
     guard isFirst else { return }
     isDrained.store(true, ordering: .relaxed)
-    // An item that has ended the thread never returns, so this thread still has its activation.
+    // An item that has ended the thread never returns, so the thread still has its activation.
     let isInside = Frames(thread: currentThread()).contains { $0 === self }
     // releasing: a worker names itself in `drainer` after this thread has written it. acquiring:
     // the node passes on that the announcing thread has written a note on the board.

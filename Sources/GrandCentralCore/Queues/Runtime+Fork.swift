@@ -41,10 +41,9 @@ extension Runtime: ForkParticipant {
     made.joinForks()
     ForkGate.install()
     DuplicateEngineCheck.reportOthers()
-    // A main thread that ended before the engine's first use has called no exit handler.
-    if !ThreadRegistry.isMainThread, Process.isEnding(Process.identifier) == true {
-      made.main.mainThreadEnds()
-    }
+    // A main thread that ended before the engine's first use has called no exit handler. Last: what
+    // came before resets the main queue (rehearseFork).
+    if Process.mainThreadHasEnded { made.main.mainThreadEnds() }
     return made
   }
 

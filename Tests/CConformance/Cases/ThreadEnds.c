@@ -1,0 +1,46 @@
+// Threads that end.
+#include "../Check.h"
+
+// MARK: The main thread
+
+static pthread_t main_thread;
+
+static void wait_for_main_queue(void *context) {
+  static latch ran = LATCH(1);
+  static counter count;
+  (void)context;
+  dispatch_async_f(dispatch_get_main_queue(), &ran, open_latch);
+  latch_wait(&ran);
+  dispatch_sync_f(dispatch_get_main_queue(), &count, count_up);
+  CHECK_EQUAL(count.value, 1);
+  _exit(0);
+}
+
+CASE(destructor_older_than_the_first_queue_waits_for_the_main_queue) {
+  static pthread_key_t key;
+  CHECK(!pthread_key_create(&key, wait_for_main_queue));
+  CHECK(!pthread_setspecific(key, &key));
+  drain(serial_queue());
+  pthread_exit(NULL);
+}
+
+static void *outlive_main_thread(void *used) {
+  static latch early = LATCH(1), late = LATCH(1);
+  drain(serial_queue());
+  dispatch_async_f(dispatch_get_main_queue(), &early, open_latch);
+  latch_down(used);
+  CHECK(!pthread_join(main_thread, NULL));
+  latch_wait(&early);
+  dispatch_async_f(dispatch_get_main_queue(), &late, open_latch);
+  latch_wait(&late);
+  _exit(0);
+}
+
+CASE(main_queue_outlives_a_main_thread_that_never_used_the_library) {
+  static latch used = LATCH(1);
+  pthread_t thread;
+  main_thread = pthread_self();
+  CHECK(!pthread_create(&thread, NULL, outlive_main_thread, &used));
+  latch_wait(&used);
+  pthread_exit(NULL);
+}
