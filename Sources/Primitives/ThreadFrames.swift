@@ -41,10 +41,8 @@ extension UnsafeMutablePointer<gc_thread> {
   /// Makes the first frames of a new context.
   func beginFrames() { pointee.frame = Self.makeFrames(inside: nil) }
 
-  /// Leaves all frames, for the context's next thread.
-  func leaveAllFrames() {
-    while let outer = pointee.frame?.pointee.previous { pointee.frame = outer }
-  }
+  /// Whether the thread is inside a queue, as its frames say.
+  public var isInside: Bool { pointee.frame?.pointee.previous != nil }
 
   @usableFromInline @inline(never)
   static func addFrames(inside outer: ThreadFrame) -> ThreadFrame {

@@ -1,6 +1,6 @@
 // Room: Primitives/ThreadRegistry. The contexts of all threads that have called the engine.
 // Free contexts are on a list under a lock. A thread takes one at its first call into the engine
-// and puts it back when it ends.
+// and puts it back when it ends, unless it still owns queues.
 public import CGrandCentralLinux
 
 /// The calling thread's context. Registers the thread at the first call.
@@ -62,7 +62,10 @@ public enum ThreadRegistry {
     if thread.pointee.is_main { state.mainThread.store(0, ordering: .relaxed) }
     // Later destructors that call the engine register the thread again.
     gc_thread_set_current(nil)
-    state.withLock { state.put(thread) }
+    // A thread that ends inside an item, or after an exception has left one, owns its queues for
+    // good: the context's address is in their words. A later thread with that address would pass
+    // for their owner.
+    if !thread.isInside { state.withLock { state.put(thread) } }
   }
 }
 
@@ -88,7 +91,6 @@ final class RegistryState: @unchecked Sendable {
       free = thread.pointee.next_free
       // Field by field: `shared` is written once for good, because other threads may read it at any
       // time.
-      thread.leaveAllFrames()
       thread.pointee.nodes = nil
       thread.pointee.node_count = 0
       thread.pointee.worker = nil

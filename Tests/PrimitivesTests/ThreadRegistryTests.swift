@@ -40,12 +40,35 @@ private func address(_ thread: ThreadContext) -> UInt { UInt(bitPattern: thread)
         #expect(!own.pointee.in_full_loop)
         own.pointee.qos = 3
         own.pointee.in_full_loop = true
-        _ = own.enterFrame(of: nil)
         own.pointee.worker = UnsafeMutableRawPointer(bitPattern: 64)
         all.append(address(own))
       }
     }
     // Other tests create threads meanwhile, which may reuse an entry or two.
+    #expect(Set(all.all).count < 100)
+  }
+
+  @Test func `is not reused after its thread has ended inside an item`() {
+    let context = Box<UInt>(0)
+    onJoinedThread {
+      let own = currentThread()
+      context.value = address(own)
+      _ = own.enterFrame(of: nil)
+    }
+    for _ in 0..<20 { onJoinedThread { #expect(address(currentThread()) != context.value) } }
+  }
+
+  @Test func `is reused after its thread has left all frames`() {
+    let all = Log<UInt>()
+    for _ in 0..<200 {
+      onJoinedThread {
+        let own = currentThread()
+        let outer = own.enterFrame(of: nil)
+        _ = own.enterFrame(of: nil)
+        own.leaveFrame(to: outer)
+        all.append(address(own))
+      }
+    }
     #expect(Set(all.all).count < 100)
   }
 

@@ -1,5 +1,11 @@
-// Threads that end.
+// Threads that end: the main thread, and threads inside items.
 #include "../Check.h"
+
+static void *end_thread(void *context) {
+  (void)context;
+  pthread_exit(NULL);
+}
+static void end_worker(void *context) { end_thread(context); }
 
 // MARK: The main thread
 
@@ -43,4 +49,27 @@ CASE(main_queue_outlives_a_main_thread_that_never_used_the_library) {
   CHECK(!pthread_create(&thread, NULL, outlive_main_thread, &used));
   latch_wait(&used);
   pthread_exit(NULL);
+}
+
+// MARK: Threads inside items
+
+static void *end_inside(void *queue) {
+  dispatch_sync_f(queue, NULL, end_worker);
+  return NULL;
+}
+
+static void *be_outside(void *queue) {
+  dispatch_assert_queue_not(queue);
+  return NULL;
+}
+
+BEYOND(thread_that_ends_inside_a_sync_is_no_later_thread, "the peer stops the process") {
+  for (int round = 0; round < 3; round++) {
+    dispatch_queue_t queue = serial_queue();
+    pthread_t thread;
+    CHECK(!pthread_create(&thread, NULL, end_inside, queue));
+    CHECK(!pthread_join(thread, NULL));
+    CHECK(!pthread_create(&thread, NULL, be_outside, queue));
+    CHECK(!pthread_join(thread, NULL));
+  }
 }

@@ -44,7 +44,7 @@ public enum ModelThreads {
     Lane.hierarchyLock.isReported = false
     for number in 0..<count {
       let thread = contexts[number]
-      thread.leaveAllFrames()
+      while let outer = thread.pointee.frame?.pointee.previous { thread.pointee.frame = outer }
       let (frame, shared) = (thread.pointee.frame, thread.pointee.shared)
       thread.pointee = gc_thread()
       gc_items_hide(thread)
