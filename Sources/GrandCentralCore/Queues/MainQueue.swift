@@ -76,11 +76,15 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     }
   }
 
-  /// For a forked child, where the thread that drained may be another.
+  /// For a forked child. The queue belongs to the thread that forked, which is the child's main
+  /// thread. But a worker that forked in an item of the queue, after the parent's main thread had
+  /// ended, returns to its pool: workers drain the queue of such a child too.
   func forgetDrains() {
-    isDrained.store(false, ordering: .relaxed)
+    let isWorkers = drainer.load(ordering: .relaxed) == UInt(bitPattern: currentThread())
+    isDrained.store(isWorkers, ordering: .relaxed)
     isShown.store(false, ordering: .relaxed)
-    drainer.store(Drainer.main, ordering: .relaxed)
+    signal.store(isWorkers ? .mainEnded : .empty, ordering: .relaxed)
+    if !isWorkers { drainer.store(Drainer.main, ordering: .relaxed) }
   }
 
   /// Makes the calling thread, the main one, the run loop of this queue and of the main queue of
@@ -92,6 +96,8 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
   }
 
   func drainForEver() -> Never {
+    // Workers drain the queue, and wake no thread for it.
+    while signal.load(ordering: .relaxed).hasEnded { pause() }
     var adaptiveSearch = AdaptiveSearch()
     while true {
       while drainOnce() {}

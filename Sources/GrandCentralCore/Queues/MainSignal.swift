@@ -24,7 +24,7 @@ struct MainSignal: StateWord {
 
   var hasWork: Bool { rawValue & Self.work != 0 }
   private var isAsleep: Bool { rawValue & Self.asleep.rawValue != 0 }
-  private var hasEnded: Bool { rawValue & Self.mainEnded.rawValue != 0 }
+  var hasEnded: Bool { rawValue & Self.mainEnded.rawValue != 0 }
 
   var isValid: Bool { rawValue < 16 && !(isAsleep && hasEnded) && !(hasWork && hasEnded) }
 

@@ -100,7 +100,6 @@ extension MainQueue: ForkParticipant {
   /// Nothing is queued. The parent shares the descriptor and would lose what the child reads. So
   /// the descriptor's number is given to a new eventfd, and its holders keep the number.
   func afterFork() {
-    signal.store(.empty, ordering: .relaxed)
     forgetDrains()
     let inherited = descriptor.load(ordering: .relaxed)
     if inherited < 0 { return }

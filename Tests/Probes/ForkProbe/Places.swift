@@ -217,7 +217,8 @@ private func endedChild(_ what: String) {
   expectEnd(of: child, what)
 }
 
-/// Workers drain the main queue of the parent, whose main thread has ended; not that of a child.
+/// Workers drain the main queue of the parent, whose main thread has ended. That of a child belongs
+/// to the thread that forked, unless it is a worker that forked inside the main queue.
 func afterMainThread(_ words: [String]) {
   let main = pthread_self()
   _ = TestThread("later") {
@@ -236,6 +237,19 @@ func afterMainThread(_ words: [String]) {
         dispatchPrecondition(condition: .onQueue(.main))
         useEverything()
       }
+      let child = faults_fork()
+      if child == 0 {
+        beginChild()
+        // The forking thread takes one of these items when it returns to the pool, so it does not
+        // end before the main queue has run.
+        let done = Latch()
+        for _ in 0..<8 { DispatchQueue.global().async { check(done.wait(), "it runs") } }
+        return DispatchQueue.main.async {
+          done.open()
+          finish()
+        }
+      }
+      expectEnd(of: child, "workers drain the main queue of the child of one of its items")
       DispatchQueue.main.async { finish() }
     }
   }
