@@ -219,8 +219,9 @@ extension Pool {
   func setAway(_ worker: Worker) {
     // The monitor may have just marked the worker. Here the count may follow the exchange: nothing
     // marks a worker that is away.
+    // Or its thread ends inside a wait that it has announced: threadEnds().
     // acquiring: acquires the count of unmark(), from which the worker subtracts itself next.
-    if worker.status.exchange(.away, ordering: .acquiring) == .uncounted {
+    if worker.status.exchange(.away, ordering: .acquiring) != .running {
       change { $0.unblocked() }
     }
   }
@@ -259,6 +260,39 @@ extension Pool {
       freeWorkers.append(worker)
       return .done
     }
+  }
+}
+
+// MARK: A thread that ends inside an item
+
+extension Pool {
+  /// Counts out the worker of a thread that ends inside an item, by pthread_exit(3) or
+  /// pthread_cancel(3), so that another thread replaces it. What the item holds stays held. Called
+  /// by the thread at its end. Returns the worker; `nil`: the thread is not inside a worker's item.
+  static func threadEnds(_ thread: ThreadContext) -> Worker? {
+    guard thread.isInside, let raw = thread.pointee.worker else { return nil }
+    thread.pointee.worker = nil
+    // SAFETY: the thread has never returned from runWorker() or runInline(), whose caller retains
+    // the pool, and that retains its workers.
+    let worker = Unmanaged<Worker>.fromOpaque(raw).takeUnretainedValue()
+    worker.pool.threadEnds(thread, of: worker)
+    return worker
+  }
+
+  private func threadEnds(_ thread: ThreadContext, of worker: Worker) {
+    ThreadEffects.leave(thread)
+    enter(.unspecified, worker)
+    thread.setCurrentQueueLabel(0)
+    worker.showPlainName()
+    setAway(worker)
+    idleLock.withLock {
+      change { $0.threadEnded() }
+      worker.threadID.store(0, ordering: .relaxed)
+      worker.thread = nil
+      if !worker.isExternal { freeWorkers.append(worker) }
+    }
+    // The worker's half of the pair at the top of this file. Others steal from its local queues.
+    if hasWork() { wakeIfNeeded() }
   }
 }
 

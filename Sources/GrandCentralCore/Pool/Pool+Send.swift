@@ -111,7 +111,7 @@ extension Pool {
     enter(.unspecified, worker)
     setAway(worker)
     idleLock.withLock {
-      change { $0.retiredLowered() }
+      change { $0.threadEnded() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
       freeWorkers.append(worker)

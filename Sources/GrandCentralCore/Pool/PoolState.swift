@@ -90,7 +90,7 @@ extension PoolState {
   func retired() -> PoolState { PoolState(rawValue: rawValue - Self.oneIdle - Self.oneThread) }
 
   /// An active worker's thread ends.
-  func retiredLowered() -> PoolState {
+  func threadEnded() -> PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread)
   }
 

@@ -44,6 +44,9 @@ final class Runtime: @unchecked Sendable {
         main.mainThreadEnds()
         SignalActions.standInForMain()
       }
+      if let worker = Pool.threadEnds($0), worker.isExternal {
+        Reactor.shared.poller.threadEnds(worker)
+      }
       NodeCache.drain($0)
       LaneRegistry.drain($0)
       BlackBox.noteEnd(of: $0)

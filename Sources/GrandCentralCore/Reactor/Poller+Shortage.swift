@@ -125,6 +125,18 @@ extension Poller {
     pool.reportRefusal(error)
   }
 
+  /// The thread that worked under that record ends inside a handler. Another one is started.
+  func threadEnds(_ externalWorker: Worker) {
+    let number: UInt32? = lock.withLock {
+      if first.externalWorker === externalWorker { return 0 }
+      return second.externalWorker === externalWorker ? 1 : nil
+    }
+    // A child that was forked in the handler has no such thread.
+    guard let number else { return }
+    state.transition { $0.refused(number) }
+    startThread()
+  }
+
   /// Begins to retry without a thread, unless that has begun.
   private func beginRetry() {
     if pool.retryWithoutThread(for: self) { pool.wakeIdleWorkers() }

@@ -73,3 +73,35 @@ BEYOND(thread_that_ends_inside_a_sync_is_no_later_thread, "the peer stops the pr
     CHECK(!pthread_join(thread, NULL));
   }
 }
+
+BEYOND(workers_that_end_inside_items_are_replaced, "the peer stops the process") {
+  static latch done = LATCH(1);
+  dispatch_queue_t low = dispatch_get_global_queue(DISPATCH_QUEUE_PRIORITY_LOW, 0);
+  for (int number = 0; number < 60; number++) {
+    dispatch_async_f(number % 3 ? global_queue() : low, NULL, end_worker);
+    dispatch_async_f(serial_queue(), NULL, end_worker);
+  }
+  dispatch_async_f(low, &done, open_latch);
+  latch_wait(&done);
+}
+
+static void end_in_handler(void *fired) {
+  latch_down(fired);
+  end_thread(NULL);
+}
+
+BEYOND(handlers_that_end_their_thread_end_no_timers, "the peer stops the process") {
+  for (int round = 0; round < 6; round++) {
+    latch *fired = malloc(sizeof *fired);
+    *fired = (latch)LATCH(2);
+    dispatch_source_t timer =
+      dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, 0, global_queue());
+    dispatch_set_context(timer, fired);
+    dispatch_source_set_event_handler_f(timer, end_in_handler);
+    dispatch_source_set_timer(timer, DISPATCH_TIME_NOW, DISPATCH_TIME_FOREVER, 0);
+    dispatch_activate(timer);
+    dispatch_after_f(
+      dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_MSEC), global_queue(), fired, end_in_handler);
+    latch_wait(fired);
+  }
+}

@@ -51,6 +51,33 @@ import Testing
     }
   }
 
+  @Test(arguments: [(1, 1), (2, 4)])
+  func `replaces workers whose threads end inside items`(shape: (width: Int, threads: Int)) {
+    let pool = Pool.own(width: shape.width, threads: shape.threads)
+    let done = Latch(20)
+    for number in 0..<40 {
+      let band = Band.allCases[number % Band.allCases.count]
+      pool.submit(number % 4 < 2 ? .items : .lanes, band: band) {
+        if number % 2 == 0 { pthread_exit(nil) }
+        done.open()
+      }
+    }
+    #expect(done.wait())
+    #expect(pool.faultsAtRest() == [])
+    #expect(pool.workerCount.load(ordering: .relaxed) <= shape.threads, "records are used again")
+  }
+
+  @Test func `finds what a worker whose thread ends leaves in its local queue`() {
+    let pool = Pool.own(width: 1, threads: 1)
+    let done = Latch(10)
+    pool.submit {
+      for _ in 0..<10 { pool.submit { done.open() } }
+      pthread_exit(nil)
+    }
+    #expect(done.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
   @Test func `creates no threads before it has work`() {
     let pool = Pool.own(width: 3, threads: 3)
     #expect(pool.state.load(ordering: .relaxed).threads == 0)

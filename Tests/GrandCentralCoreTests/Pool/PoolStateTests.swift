@@ -112,7 +112,7 @@ import Testing
 
   @Test func `forgets an active worker whose thread ends`() {
     let atWork = Self.valid.filter { $0.active > $0.searching }
-    expect(from: atWork, threads: -1, active: -1) { $0.retiredLowered() }
+    expect(from: atWork, threads: -1, active: -1) { $0.threadEnded() }
   }
 
   @Test func `uncounts a worker that could not be created`() {

@@ -100,6 +100,21 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(worker, pool.begin(worker)) }
         scene.finally { pool.expectSearcher() }
       },
+      EngineModel("pool: a worker whose thread ends inside an item leaves no work") { scene in
+        let (pool, job) = (Pool.small(), Job())
+        let worker = pool.makeWorkers(1, searching: 0)[0]
+        scene.thread("submitter") { pool.submit(job) }
+        scene.thread("worker") {
+          let thread = pool.begin(worker)
+          let outer = thread.enterFrame(of: nil)
+          Checker.expect(Pool.threadEnds(thread) === worker, "the worker was not counted out")
+          thread.leaveFrame(to: outer)
+        }
+        scene.finally {
+          job.expectDone()
+          pool.expectAtRest()
+        }
+      },
       EngineModel("pool: a submission whose bit is set and a last check see each other") { scene in
         let (pool, job) = (Pool.small(), Job())
         let worker = pool.makeWorkers(1, searching: 1)[0]
@@ -281,6 +296,10 @@ extension Catalogue {
         "the bit of a submission is not sequentially consistent", in: "Pool+Submit.swift",
         at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", .dropsSequential,
         foundBy: look, isWeak: true),
+      Mutant(
+        "the last check of a thread that ends inside an item sees nothing", in: "Injector.swift",
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(1),
+        foundBy: "pool: a worker whose thread ends inside an item leaves no work"),
       Mutant(
         "a worker's last check may read stale bits", in: "Pool+Park.swift",
         at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
