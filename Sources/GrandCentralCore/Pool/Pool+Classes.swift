@@ -14,8 +14,8 @@
 // The effect of a higher class on a lower one is bounded too. If work of a class waits and none of
 // it runs, while items above it do, for `starvedRounds` looks of the monitor (one a millisecond),
 // it gets one extra worker for one item (boostStarved). So each class starts at least ten items a
-// second. Besides, workers now and then take waiting work in turn (Pool+Take), regardless of class:
-// a class gets about one of 1,200 picks of each worker.
+// second. Besides, workers that the allowance covers now and then take waiting work in turn
+// (Pool+Take), regardless of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
 
 extension Pool {

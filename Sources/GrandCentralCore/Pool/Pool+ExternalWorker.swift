@@ -31,8 +31,12 @@ extension Pool {
     // Before the thread shows the label of a queue: its record keeps its name.
     BlackBox.noteAwake(thread, at: now)
     deliver()
+    // What it has brought lies in its local queue, where others look last. So the first node does
+    // not ask whether the allowance has shrunk meanwhile.
+    var first = take(for: externalWorker)
     repeat {
-      while let node = takeNext(for: externalWorker) {
+      while let node = first ?? takeNext(for: externalWorker) {
+        first = nil
         stopSearching(externalWorker)
         ThreadEffects.apply(externalWorker.band, on: thread)
         grandCentralWorkerActive(node, externalWorker, thread)

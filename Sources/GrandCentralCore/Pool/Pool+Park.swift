@@ -266,9 +266,10 @@ extension Pool {
 // MARK: A thread that ends inside an item
 
 extension Pool {
-  /// Counts out the worker of a thread that ends inside an item, by pthread_exit(3) or
-  /// pthread_cancel(3), so that another thread replaces it. What the item holds stays held. Called
-  /// by the thread at its end. Returns the worker; `nil`: the thread is not inside a worker's item.
+  /// Counts out the worker of a thread that ends inside an item by pthread_exit(3), so that another
+  /// thread replaces it. What the item holds stays held. Called by the thread at its end. Returns
+  /// the worker; `nil`: the thread is not inside a worker's item. Not for pthread_cancel(3), which
+  /// may end a thread inside a call of the engine, and leave the counts as they are there.
   static func threadEnds(_ thread: ThreadContext) -> Worker? {
     guard thread.isInside, let raw = thread.pointee.worker else { return nil }
     thread.pointee.worker = nil

@@ -34,9 +34,9 @@ extension MainQueue {
   /// notices the end.
   func mainThreadEnds() {
     // A destructor that uses the engine after this makes the thread end once more: then a worker
-    // may be named. relaxed: the exchange only decides which call passes the queue on.
+    // may be named. acquiring: `signal` is changed after forgetDrains() has reset it.
     let (isFirst, _) = drainer.compareExchange(
-      expected: Drainer.main, desired: Drainer.none, ordering: .relaxed)
+      expected: Drainer.main, desired: Drainer.none, ordering: .acquiring)
     guard isFirst else { return }
     isDrained.store(true, ordering: .relaxed)
     // An item that has ended the thread never returns, so the thread still has its activation.

@@ -84,7 +84,8 @@ final class MainQueue: DispatchSerialQueue, @unchecked Sendable {
     isDrained.store(isWorkers, ordering: .relaxed)
     isShown.store(false, ordering: .relaxed)
     signal.store(isWorkers ? .mainEnded : .empty, ordering: .relaxed)
-    if !isWorkers { drainer.store(Drainer.main, ordering: .relaxed) }
+    // releasing: at the engine's first use, which rehearses this, the main thread may be ending.
+    if !isWorkers { drainer.store(Drainer.main, ordering: .releasing) }
   }
 
   /// Makes the calling thread, the main one, the run loop of this queue and of the main queue of
