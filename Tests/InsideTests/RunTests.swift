@@ -218,7 +218,9 @@ private final class Place {
 
   func run(_ program: String) throws {
     let child = try Supervised([program], searchPath: nil, signalMask: sigset_t(), places: [path])
-    while child.end() == nil { usleep(1000) }
+    var end = siginfo_t()
+    try #require(waitid(P_PID, id_t(child.process), &end, WEXITED | WNOWAIT) == 0)
+    try #require(child.end() != nil)
   }
 
   /// Makes a folder with the board of a process. Returns its path.

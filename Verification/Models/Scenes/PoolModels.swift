@@ -298,7 +298,7 @@ extension Catalogue {
         foundBy: look, isWeak: true),
       Mutant(
         "the last check of a thread that ends inside an item sees nothing", in: "Injector.swift",
-        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(1),
+        at: "inbox.load(ordering: .sequentiallyConsistent) == .empty", .returns(0),
         foundBy: "pool: a worker whose thread ends inside an item leaves no work"),
       Mutant(
         "a worker's last check may read stale bits", in: "Pool+Park.swift",
