@@ -14,6 +14,8 @@
 // The next owner takes the chunk under the lock of EventChunkPool, after the last append.
 // Models: Verification/Models/Scenes/EventModels.swift.
 
+import CGrandCentralLinux
+
 struct EventChunk {
   let header: UnsafeMutablePointer<Atomic<UInt64>>
   let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -49,9 +51,11 @@ struct EventChunk {
     words[index].store(word, ordering: .releasing)
   }
 
-  /// Shows the words below `used` to readers.
+  /// Shows the words below `used` to readers. Also fetches the next cache line: otherwise the first
+  /// store to new memory waits for its line, and the thread's next exchange waits for the store.
   @inline(__always)
   func publish(_ used: Int) {
+    gc_will_read(words + (used &+ EventLayout.lineWords))
     // releasing: a reader that sees the count sees the words.
     header[EventLayout.Chunk.used].store(UInt64(truncatingIfNeeded: used), ordering: .releasing)
   }

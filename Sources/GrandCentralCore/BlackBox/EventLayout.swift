@@ -56,6 +56,8 @@ package enum EventLayout {
 
   package static var chunkCapacity: Int { 512 }
   package static var chunkWords: Int { scaled(2048, inModels: 2) }
+  /// The words of a cache line.
+  static var lineWords: Int { 8 }
   package static var headerBytes: Int { 64 }
   package static var directoryOffset: Int {
     BoardLayout.queuesOffset + BoardLayout.queueCapacity * BoardLayout.recordBytes
