@@ -208,6 +208,11 @@ extension DispatchSnapshot {
     /// The numbers of the queues whose items it runs, innermost first. One that it has entered by
     /// `sync` is known while it waits.
     public let queues: [Queue.ID]
+    /// Since when it runs items of its innermost queue, within 10 ms; `nil` if it runs none.
+    public let queueSince: DispatchTime?
+    /// How many items of that queue it has begun since then: if 1, `queueSince` is when that item
+    /// began. `nil` if they are not counted, as those of a concurrent queue.
+    public let itemsOnQueue: Int?
     /// What it waits for; `nil` if it does not.
     public let awaited: Awaited?
     /// The number of the queue that it waits for, or that runs the awaited item.
@@ -230,6 +235,8 @@ extension DispatchSnapshot {
       qosClass = DispatchQoS.QoSClass(band: thread.band)
       let known = thread.held.filter { $0 != 0 }
       queues = known.isEmpty && thread.queue != 0 ? [thread.queue] : known
+      queueSince = DispatchTime(onBoard: thread.queueSince)
+      itemsOnQueue = thread.itemsOnQueue == 0 ? nil : Int(thread.itemsOnQueue)
       awaited =
         switch thread.wait {
         case .none: nil
