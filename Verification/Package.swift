@@ -18,7 +18,9 @@ let package = Package(
   name: "Verification",
   products: [
     .executable(name: "model", targets: ["model"]),
-    .executable(name: "scaling", targets: ["scaling"]),
+    // What the package in Scaling uses.
+    .library(name: "CoreSimulator", targets: ["CoreSimulator"]),
+    .library(name: "CGrandCentralLinux", targets: ["CGrandCentralLinux"]),
   ],
   targets: [
     // Runs small programs in every possible schedule. Independent of the engine.
@@ -37,13 +39,10 @@ let package = Package(
     .executableTarget(
       name: "model", dependencies: ["CGrandCentralLinux", "ModelChecker", "ModelSelfTest"],
       path: "Models", exclude: readmes, swiftSettings: simulated),
-    // A machine of up to 64 cores, on which the engine's own sources run in simulated time
-    // (Docs/Scaling.md). Core, CLinux and some files in Primitives are symbolic links again.
+    // A machine of up to 64 cores, on which the package in Scaling runs the engine's own sources
+    // in simulated time (Docs/Scaling.md).
     .target(name: "CoreSimulator", dependencies: ["CFibers"], swiftSettings: language),
     .testTarget(
       name: "CoreSimulatorTests", dependencies: ["CoreSimulator"], swiftSettings: language),
-    .executableTarget(
-      name: "scaling", dependencies: ["CGrandCentralLinux", "CoreSimulator"],
-      path: "Scaling", exclude: readmes, swiftSettings: simulated),
   ]
 )

@@ -15,14 +15,26 @@ sources=(Package.swift Sources Tests Verification Comparison Benchmarks Examples
 # processors, and a task that a test starts has its turn behind those of all others.
 width=(--experimental-maximum-parallelization-width 16)
 
+# GRANDCENTRAL_BUILD_ONCE=1 takes a quarter of the processor time off a debug build from nothing,
+# and makes every later one longer: one process compiles each module, whole, without an index, and
+# with no debug information but the lines. .ci/run sets it.
+once=()
+if [[ -n ${GRANDCENTRAL_BUILD_ONCE:-} ]]; then
+  once=(--disable-index-store)
+  for flag in -whole-module-optimization -no-emit-module-separately-wmo -num-threads 1 -gline-tables-only; do
+    once+=(-Xswiftc "$flag")
+  done
+fi
+
 # Sets `build` to the options of a package's build, of which there is one only, so that no verb
 # compiles again what another has compiled. The programs of Verification and Comparison compute
 # much, and their tests run the optimised code too.
 set_build() {
   build=(--package-path "$1" -Xswiftc -warnings-as-errors)
   case $1 in
+  .) build+=("${once[@]}") ;;
   # Fibers switch stacks during accesses, which the run-time exclusivity check does not support.
-  Verification) build+=(-c release -Xswiftc -enforce-exclusivity=unchecked) ;;
+  Verification*) build+=(-c release -Xswiftc -enforce-exclusivity=unchecked) ;;
   # One folder for the three, so that the engine's optimised code is compiled once. A plan that the
   # package manager had kept there would be that of the package that was built last.
   Comparison | Benchmarks | Examples)

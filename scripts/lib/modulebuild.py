@@ -2,13 +2,13 @@
 import subprocess
 import sys
 
-FLAGS = ["-Xswiftc", "-warnings-as-errors"]
+from libraries import ROOT, command_output
 
 
 def build(*targets):
     """Builds the targets; the compiler's output goes to standard error. Returns the build's folder."""
+    script = f'source {ROOT}/scripts/lib/common.sh; set_build .; printf "%s\\n" "${{build[@]}}"'
+    command = ["swift", "build", *command_output("bash", "-c", script).splitlines()]
     for target in targets:
-        subprocess.run(["swift", "build", *FLAGS, "--target", target], check=True, stdout=sys.stderr)
-    found = subprocess.run(
-        ["swift", "build", *FLAGS, "--show-bin-path"], check=True, text=True, stdout=subprocess.PIPE)
-    return found.stdout.strip()
+        subprocess.run([*command, "--target", target], check=True, stdout=sys.stderr)
+    return command_output(*command, "--show-bin-path").strip()

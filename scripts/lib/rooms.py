@@ -2,9 +2,9 @@
 """Checks the order of the core's rooms: each compiles with nothing but the rooms before it.
 
 The table "Rooms of the core" in ARCHITECTURE.md states the order. For each room, the compiler type
-checks its files together with those of all rooms before it. So a file that names a type or a member
-of a later room is an error here, and there are no exceptions. Needs a debug build of the package,
-for the modules that the core imports.
+checks its files, and reads those of all rooms before it. So a file that names a type or a member of
+a later room is an error here, and there are no exceptions. Needs a debug build of the package, for
+the modules that the core imports.
 """
 import os
 import re
@@ -30,8 +30,10 @@ def sources(room):
     return found
 
 
-def check(command, files):
-    return subprocess.run(command + files, capture_output=True, text=True)
+def check(command, room, before):
+    """Type checks the files of a room, with the declarations of the files before them."""
+    primaries = [argument for file in room for argument in ("-primary-file", file)]
+    return subprocess.run(command + primaries + before, capture_output=True, text=True)
 
 
 def main():
@@ -44,7 +46,7 @@ def main():
     if not os.path.isdir(modules):
         sys.exit(f"rooms: there is no build in {modules}: run 'swift build' first")
     command = [
-        "swiftc", "-typecheck", "-wmo", "-continue-building-after-errors", "-swift-version", "6",
+        "swiftc", "-frontend", "-typecheck", "-parse-as-library", "-swift-version", "6",
         "-package-name", "grandcentral", "-module-name", "GrandCentralCore",
         "-I", modules, "-I", "Sources/CLinux/include"]
     # Each check is one process of one thread.
@@ -52,11 +54,11 @@ def main():
         seed = os.path.join(folder, "Seed.swift")
         with open(seed, "w", encoding="utf-8") as file:
             file.write("func seed(_ worker: Worker) { _ = worker.band }\n")
-        seeded = pool.submit(check, command, sources(order[0]) + [seed])
-        files, checks = [], []
+        seeded = pool.submit(check, command, [seed], sources(order[0]))
+        before, checks = [], []
         for room in order:
-            files = files + sources(room)
-            checks.append(pool.submit(check, command, files))
+            checks.append(pool.submit(check, command, sources(room), before))
+            before = before + sources(room)
         if seeded.result().returncode == 0:
             sys.exit("rooms: a breach made on purpose was not found")
         for room, done in zip(order, (each.result() for each in checks)):

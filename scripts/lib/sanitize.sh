@@ -27,7 +27,7 @@ suppressed="suppressions=$PWD/scripts/lib/thread.supp"
 export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 $suppressed ${TSAN_OPTIONS:-}"
 export ASAN_OPTIONS="detect_leaks=1 ${ASAN_OPTIONS:-}"
 
-build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer")
+build=(--sanitize="$sanitizer" --scratch-path ".build-$sanitizer" "${once[@]}")
 swift build --build-tests "${build[@]}"
 # Each pattern must match a test, so that a renamed test is neither run nor skipped unnoticed.
 listing=$(swift test list --skip-build --disable-xctest "${build[@]}")

@@ -51,6 +51,8 @@ step lifetimes scripts/dev lifetimes "$search" "$seed"
 step conformance scripts/dev conformance --ours .build-dropin/release --fuzz "$search" --seed "$seed"
 step known-issues scripts/dev known-issues --print
 step memcheck scripts/dev conformance --ours .build-dropin/release --only-ours --no-headers --memcheck
+# Builds the package that .ci/run only checks the types of.
+step scaling scripts/dev scaling list
 step docs scripts/dev docs
 step snippets scripts/dev snippets --ours .build-dropin/release
 step coverage scripts/dev coverage

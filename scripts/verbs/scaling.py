@@ -29,7 +29,7 @@ OPERATIONS = r"(?:load|store|exchange|compareExchange|weakCompareExchange|wrappi
 def build():
     """Builds the program, and returns its path."""
     output = subprocess.run(
-        ["bash", "-c", "source scripts/lib/common.sh; build_program Verification scaling; "
+        ["bash", "-c", "source scripts/lib/common.sh; build_program Verification/Scaling scaling; "
          "echo $program"], check=True, stdout=subprocess.PIPE, text=True).stdout
     return output.strip().splitlines()[-1]
 
