@@ -1,13 +1,17 @@
 // Room: Pool/Injector. Work of one kind and band that is in no worker's local queue.
-// Any thread pushes on an inbox with one exchange, newest first. The lock guards what follows the
-// inbox, and no thread holds it for longer than a walk through a chunk takes.
-//   inbox ─a push fills it→ chunks ─a taker has room→ its local queue
-//     └─a taker finds no chunk──┘ └─it has less→ front, turned round ─→ its local queue
+// Any thread pushes on an inbox with one exchange, newest first. Takers follow each other under
+// `lock`, and no thread holds it for longer than a walk through a chunk takes. Whatever leaves an
+// inbox leaves it under `moving`, which no thread holds for longer than a few steps; so pushers
+// form chunks while a taker walks. A thread with `lock` may wait for `moving`, never the reverse.
+//   inbox ─a push fills it→ arrived ──→ chunks ─a taker has room→ its local queue
+//     └─────a taker finds no chunk───────┘ └─it has less→ front, turned round ─→ its local queue
 // The thread whose push makes the inbox a full chunk moves it, as it is, behind the other chunks. A
 // taker turns a chunk round while it fills its local queue, after it has released the lock if
 // others wait.
-// If another thread holds the lock, the pusher leaves the inbox to the next one: no push waits. The
-// inbox of a holder that loses its CPU thus grows, and only then is a chunk longer.
+// If another thread holds `moving`, the pusher leaves the inbox to the next one: no push waits. The
+// inbox of a holder that loses its CPU thus grows, and only then is a chunk longer. (With one lock
+// it grew during each walk too, and the next walk was as long as the inbox had become: one injector
+// was the slower, the more threads took from it.)
 // Where there are many CPUs, an injector has further inboxes. It begins to use them, for good, when
 // a push has met several others. All items of one concurrent queue then go to one of them, and
 // other nodes of one thread to one. A taker also moves inboxes that are not full behind the chunks,
@@ -15,10 +19,12 @@
 // Order: the items of one concurrent queue leave in the order of their pushes, whichever threads
 // push. So do other nodes if one thread pushes them, or while one inbox is in use; otherwise a
 // node may leave before one that another thread has pushed earlier.
-// Invariant: of one inbox, the oldest node is in the front, else in a chunk, else in the inbox.
+// Invariant: of one inbox, the oldest node is in the front, else in the first chunk, else in the
+// first chunk that has arrived, else in the inbox.
 // A node in the first inbox may precede nodes in a further one, never the reverse. So what empties
 // a further inbox looks at the first one afterwards, and puts its nodes before the others.
-// `places` has `.front` while the front or a chunk exists; it is set before an inbox is emptied.
+// `places` has `.front` while the front or a chunk exists; it is set before nodes leave an inbox
+// and stay in the injector.
 
 final class Injector: @unchecked Sendable {
   /// The number of nodes that fill the inbox. Less than the count of a list can say: pushes of
@@ -37,20 +43,28 @@ final class Injector: @unchecked Sendable {
     static let inboxes = Places(rawValue: 2)
   }
 
-  let inbox = Atomic<CountedList>(.empty)
-  /// Written under the lock, read as a hint.
-  let places = Atomic<Places>([])
-  private let lock = Lock()
   let further: Inboxes
+  private let gapBeforeInbox = LineGap()
+  let inbox = Atomic<CountedList>(.empty)
+  private let gapBeforePlaces = LineGap()
+  /// Written under `moving`, read as a hint. Each push reads it, so it changes seldom.
+  let places = Atomic<Places>([])
+  private let gapBeforeMoving = LineGap()
+  private let moving = Lock()
+  /// The chunks that no taker has seen, oldest first: a node for each. Its context is the chunk, a
+  /// `CountedList`. `moving` guards them.
+  @Cell var arrived: WorkNode? = nil
+  @Cell private var lastArrived: WorkNode? = nil
+  /// Nodes that left an inbox, modulo 2³². `moving` guards it.
+  @Cell var came: UInt32 = 0
+  private let gapBeforeLock = LineGap()
+  private let lock = Lock()
   /// Oldest first. The lock guards this and all below.
   @Cell var front: WorkNode? = nil
-  /// A node for each chunk, oldest first. Its context is the chunk: a `CountedList`.
+  /// Older than those that have arrived, and like them.
   @Cell var chunks: WorkNode? = nil
-  @Cell var lastChunk: WorkNode? = nil
-  /// Nodes that left an inbox, and nodes that left the injector, modulo 2³².
-  @Cell var came: UInt32 = 0
+  /// Nodes that left the injector, modulo 2³².
   @Cell var went: UInt32 = 0
-  @Cell private var usesFurther = false
   /// Counts the chunks that were taken while the further inboxes are in use, and the inboxes that
   /// were looked at without.
   @Cell private var turn = 0
@@ -132,7 +146,7 @@ final class Injector: @unchecked Sendable {
     var header: WorkNode?
     let (chunk, first) = lock.withLock { () -> (CountedList, WorkNode?) in
       if front == nil {
-        let chunk = takeChunk(&header)
+        let chunk = takeChunk(&header, upTo: most)
         if chunk.count <= most && chunk.isExact {
           countTaken(chunk.count)
           // Without chunks, takers outrun the pushes. If each came at once it would take a node or
@@ -151,75 +165,150 @@ final class Injector: @unchecked Sendable {
 
   /// Counts the nodes that entered and left, for a WaitClock.
   func counts() -> (came: UInt32, went: UInt32) {
-    // relaxed: a node more or less. The lock keeps the inboxes from moving meanwhile.
     lock.withLock {
-      var waiting = inbox.load(ordering: .relaxed).count
-      if usesFurther {
-        for number in 0..<further.count {
-          waiting += further[number].pointee.load(ordering: .relaxed).count
+      moving.withLock {
+        // relaxed: a node more or less. `moving` keeps the inboxes from moving meanwhile.
+        var waiting = inbox.load(ordering: .relaxed).count
+        if usesFurther {
+          for number in 0..<further.count {
+            waiting += further[number].pointee.load(ordering: .relaxed).count
+          }
         }
+        return (came &+ UInt32(waiting), went)
       }
-      return (came &+ UInt32(waiting), went)
     }
   }
 
-  /// Moves an inbox behind the chunks, if it is still full and no thread holds the lock.
+  /// Moves an inbox behind the chunks, if it is still full and no thread holds `moving`.
   @inline(never)
   private func moveFullInbox(_ number: Int) {
     let thread = currentThread()
-    // Before the lock, since it may take the depot's.
+    // Before `moving`, since it may take the depot's lock.
     let header = NodeCache.take(thread)
-    guard lock.tryLock() else { return NodeCache.put(header, thread) }
-    // relaxed: only the holder of the lock empties it.
+    guard moving.tryLock() else { return NodeCache.put(header, thread) }
+    // relaxed: only the holder of `moving` empties it.
     let isFull = withInbox(number) { $0.load(ordering: .relaxed).count >= Self.chunkLength }
     if isFull { append(emptyInbox(number), header) }
-    lock.unlock()
+    moving.unlock()
     if !isFull { NodeCache.put(header, thread) }
   }
 
-  /// Makes the threads push on the further inboxes from now on, if no thread holds the lock.
+  /// Makes the threads push on the further inboxes from now on, if no thread holds `moving`.
   @inline(never)
   func useFurther() {
-    guard lock.tryLock() else { return }
-    usesFurther = true
+    guard moving.tryLock() else { return }
     // sequentiallyConsistent: see isEmpty.
-    places.store(currentPlaces, ordering: .sequentiallyConsistent)
-    lock.unlock()
+    places.store(knownPlaces.union(.inboxes), ordering: .sequentiallyConsistent)
+    moving.unlock()
+  }
+
+  /// Forgets all nodes that have left an inbox. In a forked child, which has one thread.
+  func forgetNodes() {
+    (front, chunks, arrived, lastArrived) = (nil, nil, nil, nil)
+    places.store(knownPlaces.subtracting(.front), ordering: .relaxed)
+    went = came
   }
 
   // MARK: With the lock held
 
-  var currentPlaces: Places {
-    let inboxes: Places = usesFurther ? .inboxes : []
-    return front == nil && chunks == nil ? inboxes : inboxes.union(.front)
-  }
-
-  private func append(_ chunk: CountedList, _ header: WorkNode) {
-    header.context = UnsafeMutableRawPointer(bitPattern: UInt(chunk.rawValue))
-    header.next = nil
-    if let lastChunk { lastChunk.next = header } else { chunks = header }
-    lastChunk = header
-  }
-
   /// Removes the first chunk, or an inbox if there is none. `header` becomes the chunk's node,
-  /// unless that serves another chunk.
-  private func takeChunk(_ header: inout WorkNode?) -> CountedList {
-    guard let first = chunks else { return usesFurther ? emptyNextInbox() : emptyInbox(0) }
+  /// unless that serves another chunk. `room`: how many nodes the taker wants.
+  private func takeChunk(_ header: inout WorkNode?, upTo room: Int) -> CountedList {
+    if chunks == nil {
+      let list = moving.withLock { () -> CountedList in
+        guard let first = arrived else {
+          return usesFurther ? emptyNextInbox() : emptyFirstInbox(upTo: room)
+        }
+        chunks = first
+        (arrived, lastArrived) = (nil, nil)
+        return .empty
+      }
+      if list != .empty { return list }
+    }
+    guard let first = chunks else { return .empty }
     chunks = first.next
-    if chunks == nil { lastChunk = nil }
     let chunk = CountedList(rawValue: UInt64(UInt(bitPattern: first.context)))
     header = first
     if usesFurther {
       turn &+= 1
-      if turn % Self.chunksPerInbox == 0 {
-        let next = emptyInbox(turn / Self.chunksPerInbox % (further.count + 1))
-        if next != .empty {
-          append(next, first)
-          header = nil
-        }
+      if turn % Self.chunksPerInbox == 0 && moveInbox(turn / Self.chunksPerInbox, first) {
+        header = nil
       }
     }
     return chunk
+  }
+
+  /// Moves an inbox behind the chunks. Returns false if it is empty.
+  private func moveInbox(_ turn: Int, _ header: WorkNode) -> Bool {
+    moving.withLock {
+      let list = emptyInbox(turn % (further.count + 1))
+      if list != .empty { append(list, header) }
+      return list != .empty
+    }
+  }
+
+  /// Makes a chunk the front, which is empty.
+  private func open(_ chunk: CountedList) {
+    guard let newest = chunk.newest else { return }
+    let (oldest, count) = newest.turnedRoundAndCounted()
+    front = oldest
+    if Int(count) != chunk.count { moving.withLock { came &+= count &- UInt32(chunk.count) } }
+  }
+
+  private func takeFromFront(
+    atMost most: Int, _ localQueue: LocalQueue, _ band: Band
+  ) -> WorkNode? {
+    guard let first = front else { return nil }
+    front = first.next
+    var taken = 1
+    while taken < most, let next = front {
+      front = next.next
+      localQueue.put(next, band: band)
+      taken += 1
+    }
+    countTaken(taken)
+    return first
+  }
+
+  private func countTaken(_ count: Int) {
+    went &+= UInt32(count)
+    guard front == nil && chunks == nil && knownPlaces.contains(.front) else { return }
+    moving.withLock {
+      // A node that arrived meanwhile is in an inbox, which isEmpty reads too. releasing: as in
+      // removeAll().
+      if arrived == nil { places.store(knownPlaces.subtracting(.front), ordering: .releasing) }
+    }
+  }
+
+  // MARK: With `moving` held
+
+  // relaxed: for a thread that holds `moving`, or one for which a hint suffices. `.inboxes` is
+  // never removed, and `.front` only by a thread that holds the lock.
+  private var knownPlaces: Places { places.load(ordering: .relaxed) }
+  private var usesFurther: Bool { knownPlaces.contains(.inboxes) }
+
+  private func append(_ chunk: CountedList, _ header: WorkNode) {
+    header.context = UnsafeMutableRawPointer(bitPattern: UInt(chunk.rawValue))
+    header.next = nil
+    if let lastArrived { lastArrived.next = header } else { arrived = header }
+    lastArrived = header
+  }
+
+  /// Empties the first inbox for a taker. If it has room for all nodes, none stays, and the line
+  /// that each push reads need not change.
+  private func emptyFirstInbox(upTo room: Int) -> CountedList {
+    // relaxed: a guess that the exchange re-checks.
+    let seen = inbox.load(ordering: .relaxed)
+    if seen.count <= room && seen.isExact {
+      // acquiring: the nodes, from push(). Not releasing: isEmpty misses nothing, since none stays.
+      let (isEmptied, _) = inbox.compareExchange(
+        expected: seen, desired: .empty, successOrdering: .acquiring, failureOrdering: .relaxed)
+      if isEmptied {
+        came &+= UInt32(seen.count)
+        return seen
+      }
+    }
+    return emptyInbox(0)
   }
 
   private func emptyNextInbox() -> CountedList {
@@ -247,7 +336,8 @@ final class Injector: @unchecked Sendable {
       if inbox.load(ordering: .relaxed) == .empty { return .empty }
       // Before the inbox is emptied: isEmpty must not miss the nodes between the two. releasing:
       // passes `.inboxes` on.
-      places.store(usesFurther ? [.front, .inboxes] : .front, ordering: .releasing)
+      let known = knownPlaces
+      if !known.contains(.front) { places.store(known.union(.front), ordering: .releasing) }
       // acquiring: the nodes, from push(). Releasing: `places`, for isEmpty.
       return inbox.exchange(.empty, ordering: .acquiringAndReleasing)
     }
@@ -261,74 +351,4 @@ final class Injector: @unchecked Sendable {
     number == 0 ? body(inbox) : body(further[number - 1].pointee)
   }
 
-  /// Makes a chunk the front, which is empty.
-  private func open(_ chunk: CountedList) {
-    guard let newest = chunk.newest else { return }
-    let (oldest, count) = newest.turnedRoundAndCounted()
-    front = oldest
-    came &+= count &- UInt32(chunk.count)
-  }
-
-  private func takeFromFront(
-    atMost most: Int, _ localQueue: LocalQueue, _ band: Band
-  ) -> WorkNode? {
-    guard let first = front else { return nil }
-    front = first.next
-    var taken = 1
-    while taken < most, let next = front {
-      front = next.next
-      localQueue.put(next, band: band)
-      taken += 1
-    }
-    countTaken(taken)
-    return first
-  }
-
-  private func countTaken(_ count: Int) {
-    went &+= UInt32(count)
-    // A node that arrived meanwhile is in an inbox, which isEmpty reads too. releasing: as above.
-    if front == nil && chunks == nil { places.store(currentPlaces, ordering: .releasing) }
-  }
-}
-
-/// The further inboxes of an injector, each on cache lines of its own.
-struct Inboxes {
-  let count: Int
-  private let start: UnsafeMutableRawPointer?
-  /// Two cache lines: processors fetch lines in pairs.
-  private static var stride: Int { 128 }
-
-  init(count: Int) {
-    self.count = count
-    guard count > 0 else {
-      start = nil
-      return
-    }
-    start = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
-    for number in 0..<count { self[number].initialize(to: Atomic(.empty)) }
-  }
-
-  func deallocate() {
-    for number in 0..<count { self[number].deinitialize(count: 1) }
-    start?.deallocate()
-  }
-
-  subscript(number: Int) -> UnsafeMutablePointer<Atomic<CountedList>> {
-    // SAFETY: there is memory if `count` is not 0.
-    (start.unsafelyUnwrapped + number * Self.stride)
-      .assumingMemoryBound(to: Atomic<CountedList>.self)
-  }
-}
-
-/// The kind and the band of an injector.
-struct InjectorKey: Equatable {
-  let kind: WorkKind
-  let band: Band
-
-  /// Its index among the injectors. Its bit in `sourcesWaiting` is `bit`.
-  var index: Int { kind.rawValue * 8 + Int(band.rawValue) }
-  static var count: Int { 16 }
-  var bit: UInt32 { 1 << UInt32(index) }
-  /// All bits that exist: two kinds in five bands.
-  static var all: UInt32 { 0b0011_1110_0011_1110 }
 }

@@ -94,8 +94,6 @@ extension Injector {
   /// Drops all nodes.
   func clear() {
     for number in 0...further.count { withInbox(number) { $0.store(.empty, ordering: .relaxed) } }
-    (front, chunks, lastChunk) = (nil, nil, nil)
-    places.store(currentPlaces, ordering: .relaxed)
-    went = came
+    forgetNodes()
   }
 }

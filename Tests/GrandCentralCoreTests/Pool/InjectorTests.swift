@@ -80,7 +80,7 @@ import Testing
       while let next = localQueue.take() { taken.append(next.number) }
     }
     #expect(taken == Array(0..<1000))
-    #expect(injector.isEmpty && injector.chunks == nil && injector.lastChunk == nil)
+    #expect(injector.isEmpty && injector.chunks == nil && injector.arrived == nil)
   }
 
   @Test func `counts what came and went, wherever it waits`() {
@@ -143,7 +143,7 @@ import Testing
       while let next = localQueue.take() { numbers[next.number / each].append(next.number % each) }
     }
     for own in numbers { #expect(own == Array(0..<each)) }
-    #expect(injector.isEmpty && injector.chunks == nil)
+    #expect(injector.isEmpty && injector.chunks == nil && injector.arrived == nil)
     #expect(injector.counts() == (UInt32(threads * each), UInt32(threads * each)))
   }
 
@@ -173,7 +173,7 @@ import Testing
     }
     #expect(ended)
     #expect(block.nodes.map { _ in takeOne(injector) } == Array(0..<block.nodes.count))
-    #expect(injector.isEmpty && injector.chunks == nil)
+    #expect(injector.isEmpty && injector.chunks == nil && injector.arrived == nil)
     #expect(injector.counts() == (400, 400))
   }
 
@@ -190,7 +190,7 @@ import Testing
     injector.useFurther()
     for node in block.nodes[first...] { injector.push(node) }
     #expect(block.nodes.map { _ in takeOne(injector) } == Array(0..<2 * first))
-    #expect(injector.isEmpty && injector.chunks == nil)
+    #expect(injector.isEmpty && injector.chunks == nil && injector.arrived == nil)
     #expect(injector.counts() == (UInt32(2 * first), UInt32(2 * first)))
   }
 

@@ -227,9 +227,10 @@ extension KeptOrdering {
         in: "Injector.swift", at: "if places.load(ordering: .acquiring)", .dropsAcquire,
         why: passesOn),
       KeptOrdering(
-        in: "Injector.swift", at: "places.store(usesFurther ?", .dropsRelease, why: passesOn),
+        in: "Injector.swift", at: "places.store(known.union(.front)", .dropsRelease, why: passesOn),
       KeptOrdering(
-        in: "Injector.swift", at: "places.store(currentPlaces, ordering: .releasing)",
+        in: "Injector.swift",
+        at: "places.store(knownPlaces.subtracting(.front), ordering: .releasing)",
         .dropsRelease, why: passesOn),
       KeptOrdering(
         in: "LocalQueue.swift", at: "head.load(ordering: .sequentiallyConsistent)",

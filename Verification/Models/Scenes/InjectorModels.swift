@@ -82,7 +82,7 @@ extension Catalogue {
           }
           parcels.expectAllArrived()
           Checker.expect(
-            injector.isEmpty && injector.chunks == nil && injector.lastChunk == nil,
+            injector.isEmpty && injector.chunks == nil && injector.arrived == nil,
             "an injector with nothing in it has a chunk")
         }
       },
@@ -96,7 +96,7 @@ extension Catalogue {
           }
         }
         scene.finally {
-          Checker.expect(injector.chunks != nil, "no thread has moved the full inbox")
+          Checker.expect(injector.arrived != nil, "no thread has moved the full inbox")
           var last = [-1, -1]
           parcels.receiveAll {
             guard let node = injector.takeOne(localQueue) else { return nil }
@@ -171,7 +171,9 @@ extension Catalogue {
           Checker.expect(injector.isEmpty, "an injector with nothing in it is not empty")
         }
       },
-      EngineModel("injector: nodes keep their order when further inboxes begin") { scene in
+      EngineModel(
+        "injector: nodes keep their order when further inboxes begin", reach: .exhaustedStrong
+      ) { scene in
         let (injector, localQueue) = (Injector(inboxes: 1), OwnedLocalQueue())
         let parcels = Parcels(3)
         var last = -1
@@ -262,7 +264,14 @@ extension Catalogue {
         "the inbox is emptied without acquiring", in: "Injector.swift", at: "inbox.exchange(.empty",
         .dropsAcquire, foundBy: twoPush),
       Mutant(
-        "the front is not published", in: "Injector.swift", at: "places.store(usesFurther ?",
+        "a taker with room for all nodes empties the inbox without a look", in: "Injector.swift",
+        at: "inbox.compareExchange(", .isBlind, foundBy: twoPush),
+      Mutant(
+        "a taker with room for all nodes does not acquire them", in: "Injector.swift",
+        at: "inbox.compareExchange(", .dropsAcquire,
+        foundBy: "injector: two threads take what one pushes"),
+      Mutant(
+        "the front is not published", in: "Injector.swift", at: "places.store(known.union(.front)",
         .skips,
         foundBy: waits),
       Mutant(
@@ -271,7 +280,7 @@ extension Catalogue {
         .dropsRelease, foundBy: waits, isWeak: true),
       Mutant(
         "an empty front is not published", in: "Injector.swift",
-        at: "places.store(currentPlaces, ordering: .releasing)",
+        at: "places.store(knownPlaces.subtracting(.front), ordering: .releasing)",
         .skips,
         foundBy: "injector: a pusher finds it empty only after another thread took the node"),
       Mutant(
@@ -307,7 +316,8 @@ extension Catalogue {
         foundBy: seeEachOther, isWeak: true),
       Mutant(
         "the use of further inboxes is not in the single order", in: "Injector.swift",
-        at: "places.store(currentPlaces, ordering: .sequentiallyConsistent)", .dropsSequential,
+        at: "places.store(knownPlaces.union(.inboxes), ordering: .sequentiallyConsistent)",
+        .dropsSequential,
         foundBy: seeEachOther, isWeak: true),
       Mutant(
         "a check misses what has left a further inbox", in: "Injector.swift",
