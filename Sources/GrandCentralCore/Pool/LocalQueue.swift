@@ -101,6 +101,7 @@ struct LocalQueue: @unchecked Sendable {
     var node = newest
     for index in (0..<UInt32(count - 1)).reversed() {
       slot(last &+ index).pointee.store(UInt(bitPattern: node.raw), ordering: .relaxed)
+      fetchForWriting(node.raw)
       guard let older = node.next else { engineFault("A list of nodes is shorter than its count.") }
       node = older
     }

@@ -16,6 +16,8 @@ public import CGrandCentralLinux
   @inlinable @inline(__always)
   static func take(_ thread: ThreadContext) -> WorkNode {
     guard let raw = thread.pointee.nodes else { return refill(thread) }
+    // If it came from the depot, another core has written it.
+    fetchForWriting(raw)
     thread.pointee.nodes = WorkNode(raw).next?.raw
     thread.pointee.node_count &-= 1
     return WorkNode(raw)

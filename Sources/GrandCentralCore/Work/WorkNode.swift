@@ -217,6 +217,7 @@ extension WorkNode {
     var count: UInt32 = 1
     next = nil
     while let node = rest {
+      fetchForWriting(node.raw)
       rest = node.next
       node.next = first
       first = node

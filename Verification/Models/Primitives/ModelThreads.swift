@@ -7,6 +7,7 @@ import CGrandCentralLinux
 public func currentThread() -> ThreadContext { ModelThreads.context(Checker.thread) }
 
 public func spinHint() {}
+public func fetchForWriting(_ address: UnsafeRawPointer) {}
 
 public enum ModelThreads {
   static var count: Int { 8 }

@@ -9,6 +9,13 @@ public func currentThread() -> ThreadContext {
 
 public func spinHint() { Machine.current.compute(nanoseconds: Machine.current.costs.spinHint) }
 
+/// Costs what a store costs: the read that follows waits for the line.
+public func fetchForWriting(
+  _ address: UnsafeRawPointer, file: StaticString = #fileID, line: UInt32 = #line
+) {
+  Machine.current.access(address, .store, Site(file, line))
+}
+
 public enum SimulatedThreads {
   /// The kernel's number of the first thread.
   static var firstID: UInt32 { 4_000_000 }
