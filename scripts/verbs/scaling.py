@@ -58,7 +58,7 @@ def word(site):
     room, path = found
     with open(path) as file:
         lines = file.read().split("\n")
-    if path.endswith("WorkNode.swift"):
+    if path.endswith("WorkNode.swift") or "fetchForWriting(" in lines[number - 1]:
         return "Work node"
     for near in (number, number - 1, number + 1, number - 2):
         match = re.search(r"(\w+)(?:\(\w+\))?(?:\.pointee)?\." + OPERATIONS + r"\b",
@@ -217,7 +217,7 @@ def main():
     parser.add_argument("workload", nargs="?")
     parser.add_argument("cores", nargs="*", type=int)
     parser.add_argument("--work", type=int, default=0)
-    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=12)
     parser.add_argument("--program", help="a program that was built before")
     options = parser.parse_args()
