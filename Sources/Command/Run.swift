@@ -50,9 +50,17 @@ func folder(_ option: String, _ text: String?) -> String {
 }
 
 extension DropInChoice {
-  /// The LD_LIBRARY_PATH for a program; ends the command if the library is missing.
+  /// The LD_LIBRARY_PATH for a program; ends the command if the library is missing. Says so if the
+  /// program finds another library first.
   func searchPathOrFail(for program: String) -> String? {
-    do { return try searchPath(for: program) } catch { failUsage("\(error)") }
+    let path: String?
+    do { path = try searchPath(for: program) } catch { failUsage("\(error)") }
+    if path != nil, let other = Self.libraryBefore(searchPathOf: program) {
+      printError(
+        "'\(program)' keeps \(other): its RPATH goes before LD_LIBRARY_PATH. Link it with "
+          + "-Wl,--enable-new-dtags, or remove the entry: patchelf --remove-rpath.")
+    }
+    return path
   }
 }
 

@@ -47,6 +47,23 @@ package enum DropInChoice: Equatable {
   }
 }
 
+extension DropInChoice {
+  /// The library without the engine that a program finds before those of LD_LIBRARY_PATH, through
+  /// an RPATH of its own: ld.so(8); `nil`: none.
+  package static func libraryBefore(searchPathOf program: String) -> String? {
+    guard let program = canonical(located(program)), let folders = runPath(of: program) else {
+      return nil
+    }
+    let origin = program.prefix(upTo: program.lastIndex(of: "/") ?? program.startIndex)
+    let first = folders.split(separator: ":").lazy.compactMap { folder in
+      canonical(
+        "\(folder)/libdispatch.so".replacing("${ORIGIN}", with: origin)
+          .replacing("$ORIGIN", with: origin))
+    }.first
+    return first.flatMap { containsEngine($0) ? nil : $0 }
+  }
+}
+
 private func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
 /// The absolute path without links. Of "FILE/..", the folder of the file.
@@ -66,53 +83,4 @@ private func located(_ program: String) -> String {
   let folders = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
   return folders.split(separator: ":").lazy.map { "\($0)/\(program)" }
     .first { access($0, X_OK) == 0 } ?? program
-}
-
-/// Whether an ELF file has the note of an engine (CLinux/DuplicateEngines.c): elf(5).
-package func containsEngine(_ path: String) -> Bool {
-  let file = open(path, O_RDONLY | O_CLOEXEC)
-  guard file >= 0 else { return false }
-  defer { close(file) }
-  let header = bytes(of: file, at: 0, count: 64)
-  // Of 64 bits, little-endian.
-  guard header.count == 64, header.starts(with: [0x7f, 0x45, 0x4c, 0x46, 2, 1]) else {
-    return false
-  }
-  let (table, size, count) = (number(header, 32, 8), number(header, 54, 2), number(header, 56, 2))
-  let headers = bytes(of: file, at: table, count: size * count)
-  guard size >= 56, headers.count == size * count else { return false }
-  return stride(from: 0, to: headers.count, by: size).contains { start in
-    let isNote = number(headers, start, 4) == 4
-    // The notes of a program are a few hundred bytes.
-    let length = min(number(headers, start + 32, 8), 65536)
-    return isNote
-      && hasNote(bytes(of: file, at: number(headers, start + 8, 8), count: length))
-  }
-}
-
-/// A note is three numbers, the lengths of its name and its content first, and both, padded.
-private func hasNote(_ notes: [UInt8]) -> Bool {
-  let name = Array("GrandCentral\0".utf8)
-  var start = 0
-  while start + 12 <= notes.count {
-    let nameBytes = number(notes, start, 4)
-    let contentBytes = number(notes, start + 4, 4)
-    if notes[(start + 12)...].starts(with: name) && nameBytes == name.count { return true }
-    start += 12 + (nameBytes + 3) / 4 * 4 + (contentBytes + 3) / 4 * 4
-  }
-  return false
-}
-
-/// The bytes at an offset; none if the file is shorter.
-private func bytes(of file: Int32, at offset: Int, count: Int) -> [UInt8] {
-  guard offset >= 0, count > 0, count <= 1 << 20 else { return [] }
-  return [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
-    read = max(0, pread(file, buffer.baseAddress, count, off_t(offset)))
-  }
-}
-
-/// A little-endian number of at most 8 bytes. One beyond the largest Int is that.
-private func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int {
-  let value = bytes[start..<start + count].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-  return Int(clamping: value)
 }

@@ -63,6 +63,17 @@ private func plain() throws -> Client { try Client(c: "Library.c", compiler: "cl
     #expect(missing.errors.contains("There is no libdispatch.so in /usr/share."), "\(missing)")
   }
 
+  @Test func `says which library a program keeps by its RPATH`() throws {
+    let installed = try Installation()
+    let client = try Client(c: "Library.c", compiler: "clang", flags: ["-Wl,--disable-new-dtags"])
+    let path = "\(try DropIn.toolchainLibraries())/libdispatch.so"
+    let kept = try #require(realpath(path, nil).map { String(cString: $0) })
+    let result = runChild(
+      ["env", "-u", "LD_LIBRARY_PATH", installed.command, "run", "--", client.path])
+    #expect(result.status == 0 && result.lines.first == kept, "\(result)")
+    #expect(result.errors.contains("'\(client.path)' keeps \(kept): its RPATH"), "\(result)")
+  }
+
   @Test func `without an installation, a program keeps its library`() throws {
     let client = try plain()
     let result = runChild(
