@@ -281,6 +281,8 @@ extension Pool {
   }
 
   private func threadEnds(_ thread: ThreadContext, of worker: Worker) {
+    // The thread that replaces it inherits its settings, and could not set the timer slack back.
+    ThreadEffects.rest(thread)
     ThreadEffects.leave(thread)
     enter(.unspecified, worker)
     thread.setCurrentQueueLabel(0)

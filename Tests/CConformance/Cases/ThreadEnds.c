@@ -1,6 +1,8 @@
 // Threads that end: the main thread, and threads inside items.
 #include "../Check.h"
 
+#include <sys/prctl.h>
+
 static void *end_thread(void *context) {
   (void)context;
   pthread_exit(NULL);
@@ -83,6 +85,38 @@ BEYOND(workers_that_end_inside_items_are_replaced, "the peer stops the process")
   }
   dispatch_async_f(low, &done, open_latch);
   latch_wait(&done);
+}
+
+static _Atomic long slack_of_item;
+static latch slack_known = LATCH(8);
+
+static void note_slack(void *together) {
+  long slack = prctl(PR_GET_TIMERSLACK, 0ul, 0ul, 0ul, 0ul), most = slack_of_item;
+  while (slack > most && !atomic_compare_exchange_weak(&slack_of_item, &most, slack)) {}
+  latch_down(together);
+  // All are on threads of their own.
+  latch_wait(together);
+  latch_down(&slack_known);
+}
+
+// The thread of the last one replaces a thread that has ended so, and so may those that it starts.
+static void end_low_worker(void *left) {
+  static latch together = LATCH(8);
+  if (atomic_fetch_sub((_Atomic int *)left, 1) == 1) {
+    for (int number = 0; number < 8; number++) {
+      dispatch_async_f(global_queue(), &together, note_slack);
+    }
+  }
+  end_thread(NULL);
+}
+
+BEYOND(workers_that_end_inside_items_leave_no_timer_slack, "the peer stops the process") {
+  static _Atomic int left = 60;
+  long slack = prctl(PR_GET_TIMERSLACK, 0ul, 0ul, 0ul, 0ul);
+  dispatch_queue_t low = dispatch_get_global_queue(DISPATCH_QUEUE_PRIORITY_BACKGROUND, 0);
+  for (int number = 0; number < 60; number++) dispatch_async_f(low, &left, end_low_worker);
+  latch_wait(&slack_known);
+  CHECK_EQUAL(slack_of_item, slack);
 }
 
 static void end_in_handler(void *fired) {
