@@ -3,7 +3,7 @@
 // so only the workers in its own class or above count for it. While workers run below it, as many
 // more are admitted (extraForUrgent). A worker beyond the allowance takes only work of a class that
 // admits it: the one that was woken for urgent work, if that is gone, as the one whose item has
-// ended. Otherwise it steps back (Pool+Take, Pool+Park). The kernel prefers the threads of higher
+// ended. Otherwise it steps back (Pool+Beyond, Pool+Park). The kernel prefers the threads of higher
 // classes (ThreadPolicy/ClassEffects). Therefore:
 //   - work of a class gets a thread at once, unless the allowance is in use in that class or above
 //   - no item of a class begins while as many workers as allowed run in that class or above, unless
@@ -13,10 +13,30 @@
 // compete with it for the CPUs, by the kernel's rules.
 // The effect of a higher class on a lower one is bounded too. If work of a class waits and none of
 // it runs, while items above it do, for `starvedRounds` looks of the monitor (one a millisecond),
-// it gets one extra worker for one item (boostStarved). So each class starts at least ten items a
-// second. Besides, workers that the allowance covers now and then take waiting work in turn
-// (Pool+Take), regardless of class: a class gets about one of 1,200 picks of each worker.
+// it gets one extra worker for one item, and for those that the worker begins in the next one or
+// two milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
+// and short ones fast enough that a log or a queue of clean-ups does not grow without end. Besides,
+// workers that the allowance covers now and then take waiting work in turn (Pool+Take), regardless
+// of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
+
+/// The turn of a worker that the monitor has sent for work of a starved class. It begins when the
+/// worker picks again after its first node, so that the time until a CPU runs it does not count,
+/// and ends at the second look of the monitor after that.
+struct StarvedTurn {
+  private let band: Band
+  /// The monitor's look at the beginning: see OverdueTurn.
+  private var began: UInt32?
+
+  init(of band: Band) { self.band = band }
+
+  /// The class of the next node; `nil`: the turn is over.
+  mutating func lasting(atLook now: UInt32) -> Band? {
+    let first = began ?? now
+    began = first
+    return now &- first < 2 ? band : nil
+  }
+}
 
 extension Pool {
   /// Looks in a row at which a class has work and no worker before it gets its own worker. 100 ms:
@@ -56,20 +76,35 @@ extension Pool {
 
   private func mostUrgentWaiting() -> Band {
     let waiting = sourcesWaiting.load(ordering: .relaxed)
-    // One bit for each band, either kind.
-    let bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8)
+    return Self.mostUrgent(waiting | waiting >> 8)
+  }
+
+  /// The highest band whose bit is set in the low byte of `waiting`.
+  static func mostUrgent(_ waiting: UInt32) -> Band {
+    let bands = UInt8(truncatingIfNeeded: waiting)
     return bands == 0
       ? .unspecified : Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) ?? .unspecified
   }
 
+  /// The number of other active workers whose last node was an item.
+  func itemsAtWork(except self: Worker) -> Int {
+    countActive(except: self) { !$0.isInLane.load(ordering: .relaxed) }
+  }
+
   private func runningBelow(_ band: Band, except self: Worker? = nil) -> Int {
+    countActive(except: self) {
+      let its = $0.visibleBand.load(ordering: .relaxed)
+      return its != 0 && its < band.rawValue
+    }
+  }
+
+  private func countActive(except self: Worker?, _ isMeant: (Worker) -> Bool) -> Int {
     var count = 0
     for index in 0..<workerCount.load(ordering: .acquiring) {
       guard let worker = worker(at: index), worker !== self,
         worker.status.load(ordering: .relaxed) == .running
       else { continue }
-      let its = worker.visibleBand.load(ordering: .relaxed)
-      if its != 0 && its < band.rawValue { count += 1 }
+      if isMeant(worker) { count += 1 }
     }
     return count
   }

@@ -38,7 +38,9 @@ extension Pool {
   /// Sends one more worker for the oldest work of `band`. Monitor only.
   func boost(_ band: Band) {
     let items = InjectorKey(kind: .items, band: band)
-    send(for: hasWork(in: items) ? items : InjectorKey(kind: .lanes, band: band))
+    send(
+      for: hasWork(in: items) ? items : InjectorKey(kind: .lanes, band: band),
+      turn: StarvedTurn(of: band))
   }
 
   /// Sends one more worker for the oldest work of that kind in its highest band. Monitor only.
@@ -52,7 +54,9 @@ extension Pool {
   }
 
   @discardableResult
-  private func send(for source: InjectorKey, maxThreads: Int? = nil) -> Bool {
+  private func send(
+    for source: InjectorKey, maxThreads: Int? = nil, turn: StarvedTurn? = nil
+  ) -> Bool {
     if isRefused { return false }
     let maxThreads = maxThreads ?? configuration.maxThreads
     let (_, chosen) = choose { $0.forceWoken(maxThreads: maxThreads) }
@@ -61,6 +65,7 @@ extension Pool {
     if let (node, band) = takeOldest(from: source, for: chosen.worker) {
       chosen.worker.hand(node, band: band)
     }
+    chosen.worker.starvedTurn = turn
     rouse(chosen)
     return true
   }

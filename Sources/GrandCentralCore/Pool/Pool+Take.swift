@@ -49,7 +49,7 @@ extension Pool {
   }
 
   @inline(__always)
-  private func nextPick(of worker: Worker) -> UInt32 {
+  func nextPick(of worker: Worker) -> UInt32 {
     let pick = worker.picks.load(ordering: .relaxed) &+ 1
     worker.picks.store(pick, ordering: .relaxed)
     return pick
@@ -57,7 +57,7 @@ extension Pool {
 
   /// Takes the worker's own queued work, or what goes before it.
   @inline(__always)
-  private func takeQueued(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
+  func takeQueued(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
     if waiting != 0 {
       if let node = takeUrgent(waiting, first: first, for: worker) { return node }
       if waiting >> OverdueTurn.shift != 0,
@@ -67,52 +67,6 @@ extension Pool {
       }
     }
     return takeOwn(first: first, for: worker)
-  }
-
-  // MARK: Beyond the allowance
-
-  /// Takes a node for one of the workers of which `beyond` are more than allowed: a lane, while
-  /// lanes may have that many, or else work whose class admits the worker. It leaves other work to
-  /// the workers that are active.
-  @inline(never)
-  private func take(beyond: Int, for worker: Worker) -> WorkNode? {
-    let pick = nextPick(of: worker)
-    if beyond <= lanesBeyond.load(ordering: .relaxed), let node = takeLane(for: worker) {
-      return node
-    }
-    let first = isStressed ? .lanes : WorkKind.first(atPick: pick)
-    var band = nextBand(for: worker)
-    while admits(band, on: worker, beyond: beyond), let limit = Band(rawValue: band.rawValue - 1) {
-      if let node = take(above: limit, first: first, for: worker) { return node }
-      // Another worker was faster. The bit of the emptied injector is cleared now.
-      let next = nextBand(for: worker)
-      guard next < band else { break }
-      band = next
-    }
-    return nil
-  }
-
-  /// Takes a node of a band above `limit`.
-  private func take(above limit: Band, first: WorkKind, for worker: Worker) -> WorkNode? {
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
-    if worker.bandInLocalQueues > limit,
-      let node = takeQueued(waiting, first: first, for: worker)
-    {
-      return node
-    }
-    // A search moves nodes into the worker's local queues, which may still hold lower ones.
-    if worker.hasLocalWork || runsLow(worker) {
-      return takeOne(above: limit, first: first, for: worker)
-    }
-    beginSearch(worker)
-    return searchOnce(waiting, above: limit, first: first, for: worker)
-  }
-
-  /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other
-  /// worker.
-  private func takeLane(for worker: Worker) -> WorkNode? {
-    if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
-    return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
   }
 
   // MARK: In turn
@@ -179,24 +133,24 @@ extension Pool {
   }
 
   /// Whether the worker's thread is in a class below default.
-  private func runsLow(_ worker: Worker) -> Bool {
+  func runsLow(_ worker: Worker) -> Bool {
     worker.thread.map(ThreadEffects.isLow) ?? false
   }
 
-  private func beginSearch(_ worker: Worker) {
+  func beginSearch(_ worker: Worker) {
     guard !worker.isSearching else { return }
     change { $0.searchBegan() }
     worker.isSearching = true
   }
 
-  private func takeOwnLane(for worker: Worker) -> WorkNode? {
+  func takeOwnLane(for worker: Worker) -> WorkNode? {
     let localQueue = worker.localQueue(.lanes)
     guard let node = localQueue.take() else { return nil }
     enter(localQueue.band, worker)
     return node
   }
 
-  private func takeInjectedLane(for worker: Worker) -> WorkNode? {
+  func takeInjectedLane(for worker: Worker) -> WorkNode? {
     var value = Band.userInteractive.rawValue
     while let band = Band(rawValue: value), band != .unspecified {
       let source = InjectorKey(kind: .lanes, band: band)
@@ -206,7 +160,7 @@ extension Pool {
     return nil
   }
 
-  private func takeOwn(first: WorkKind, for worker: Worker) -> WorkNode? {
+  func takeOwn(first: WorkKind, for worker: Worker) -> WorkNode? {
     let isSecondUrgent = worker.bandInLocalQueue(first.other) > worker.bandInLocalQueue(first)
     let kind = isSecondUrgent ? first.other : first
     let localQueue = worker.localQueue(kind)
@@ -252,7 +206,7 @@ extension Pool {
     return nil
   }
 
-  private func searchOnce(
+  func searchOnce(
     _ waiting: UInt32, above limit: Band = .unspecified, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     let victims = mostUrgentLocalQueues(above: limit, for: worker)
@@ -273,7 +227,7 @@ extension Pool {
   /// Takes the node that a search would return, and moves none, so that the worker need not count
   /// as a searcher.
   @inline(never)
-  private func takeOne(
+  func takeOne(
     above limit: Band = .unspecified, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     let victims = mostUrgentLocalQueues(above: limit, for: worker)
@@ -286,7 +240,7 @@ extension Pool {
   }
 
   /// Takes the oldest node of another worker's queue.
-  private func takeOldest(_ kind: WorkKind, of victim: Victim, for worker: Worker) -> WorkNode? {
+  func takeOldest(_ kind: WorkKind, of victim: Victim, for worker: Worker) -> WorkNode? {
     // SAFETY: workers live as long as their pool.
     let oldest = victim.worker(of: self)?._withUnsafeGuaranteedRef {
       $0.localQueue(kind).takeOldest()
@@ -319,7 +273,7 @@ extension Pool {
 
   /// A worker with a local queue of some kind that is not empty, and that queue's band. If there is
   /// none, the index is negative and the band is the limit below which none was looked for.
-  private struct Victim {
+  struct Victim {
     var index = -1
     var band: Band
 
@@ -328,7 +282,7 @@ extension Pool {
 
   /// Chooses a victim of each kind: the local queue of the highest band above `limit`. Thieves
   /// break ties by their own index. Reads the queues' words only, a cache line for each worker.
-  private func mostUrgentLocalQueues(
+  func mostUrgentLocalQueues(
     above limit: Band = .unspecified, for worker: Worker
   ) -> (items: Victim, lanes: Victim) {
     let count = workerCount.load(ordering: .acquiring)
@@ -363,7 +317,7 @@ extension Pool {
     return nil
   }
 
-  private func takeInjected(_ source: InjectorKey, atMost most: Int, for worker: Worker)
+  func takeInjected(_ source: InjectorKey, atMost most: Int, for worker: Worker)
     -> WorkNode?
   {
     guard configuration.sources & source.bit != 0 else { return nil }

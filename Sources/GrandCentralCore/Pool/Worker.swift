@@ -79,6 +79,10 @@ final class Worker: @unchecked Sendable {
   private static var minRefill: Int { scaled(1, inModels: 64) }
   private static var maxRefill: Int { 64 }
 
+  /// Its turn, if the monitor has sent it for a starved class. Written before the grant, as
+  /// `handed` is.
+  @Cell var starvedTurn: StarvedTurn? = nil
+
   /// When it may take from an overdue injector again.
   var overdueTurn = OverdueTurn()
 

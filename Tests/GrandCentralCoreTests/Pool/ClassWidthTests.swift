@@ -165,11 +165,11 @@ import Testing
   /// A pool of width 1. One worker runs in `band`, and `worker` searches.
   private struct Stage: @unchecked Sendable {
     let pool = Pool.own(width: 1, threads: 2, spawn: { _, _, _ in EAGAIN }, isWatched: false)
-    let worker: Worker
+    let worker, other: Worker
     private let block = NodeBlock(8)
 
     init(running band: Band) {
-      let other = pool.makeWorker()
+      other = pool.makeWorker()
       worker = pool.makeWorker()
       for active in [other, worker] { active.status.store(.running, ordering: .relaxed) }
       worker.isSearching = true
@@ -248,6 +248,51 @@ import Testing
     stage.pool.lanesBeyond.store(1, ordering: .relaxed)
     #expect(stage.pool.takeNext(for: stage.worker) == lane)
     #expect(stage.pool.takeNext(for: stage.worker) == nil)
+  }
+
+  @Test func `takes an item after each lane, where no other worker has one`() {
+    let stage = Stage(running: .default)
+    stage.pool.lanesBeyond.store(1, ordering: .relaxed)
+    stage.other.isInLane.store(true, ordering: .relaxed)
+    let block = NodeBlock(2)
+    let lanes = (0..<3).map { stage.inject($0, .default, .lanes) }
+    let injected = stage.inject(3, .default)
+    let robbed = stage.pool.makeWorker()
+    robbed.items.put(block.nodes[1], band: .default)
+    stage.worker.items.put(block.nodes[0], band: .default)
+    let expected = [lanes[0], injected, lanes[1], block.nodes[0], lanes[2], block.nodes[1]]
+    for node in expected { #expect(stage.pool.takeNext(for: stage.worker) == node) }
+  }
+
+  @Test(arguments: [Band.default, .utility])
+  func `takes a lane in place of a lower item, or of any where another worker has one`(
+    band: Band
+  ) {
+    let stage = Stage(running: .default)
+    stage.pool.lanesBeyond.store(1, ordering: .relaxed)
+    stage.other.isInLane.store(band == .utility, ordering: .relaxed)
+    let lanes = (0..<4).map { stage.inject($0, .default, .lanes) }
+    _ = stage.inject(4, band)
+    for lane in lanes { #expect(stage.pool.takeNext(for: stage.worker) == lane) }
+  }
+
+  @Test func `takes work of a starved class until the second look of the monitor`() {
+    let stage = Stage(running: .default)
+    var nodes = [stage.inject(0, .utility), stage.inject(1, .utility, .lanes)]
+    nodes += [stage.inject(2, .utility), stage.inject(3, .utility)]
+    _ = stage.inject(4, .background)
+    stage.worker.starvedTurn = StarvedTurn(of: .utility)
+    for _ in 0..<3 {
+      let node = stage.pool.takeNext(for: stage.worker)
+      #expect(node.map { nodes.contains($0) } == true)
+      nodes.removeAll { $0 == node }
+    }
+    stage.pool.overdueLook.wrappingAdd(1, ordering: .relaxed)
+    #expect(stage.pool.takeNext(for: stage.worker) == nodes.first)
+    _ = stage.inject(5, .utility)
+    stage.pool.overdueLook.wrappingAdd(1, ordering: .relaxed)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    #expect(stage.worker.starvedTurn == nil)
   }
 
   @Test func `takes any work once another has left`() {

@@ -1,0 +1,89 @@
+// Room: Pool/Pool+Beyond. Where a worker finds its next node while more workers are active than
+// allowed (Pool+Classes). It looks in this order:
+//   1. while the turn lasts for which the monitor sent it, work of a class that starved
+//   2. while lanes may have that many workers, a lane, or at every other pick an item in its place
+//   3. work whose class admits the worker
+// Otherwise it steps back, and leaves the work to the workers that are active.
+
+extension Pool {
+  /// Takes a node for one of the workers of which `beyond` are more than allowed.
+  @inline(never)
+  func take(beyond: Int, for worker: Worker) -> WorkNode? {
+    let pick = nextPick(of: worker)
+    let first = isStressed ? .lanes : WorkKind.first(atPick: pick)
+    if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
+    if beyond <= lanesBeyond.load(ordering: .relaxed) {
+      if first == .items, let node = takeBesideLanes(for: worker) { return node }
+      if let node = takeLane(for: worker) { return node }
+    }
+    var band = nextBand(for: worker)
+    while admits(band, on: worker, beyond: beyond), let limit = Band(rawValue: band.rawValue - 1) {
+      if let node = take(above: limit, first: first, for: worker) { return node }
+      // Another worker was faster. The bit of the emptied injector is cleared now.
+      let next = nextBand(for: worker)
+      guard next < band else { break }
+      band = next
+    }
+    return nil
+  }
+
+  /// Takes a node of a band above `limit`.
+  private func take(above limit: Band, first: WorkKind, for worker: Worker) -> WorkNode? {
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    if worker.bandInLocalQueues > limit,
+      let node = takeQueued(waiting, first: first, for: worker)
+    {
+      return node
+    }
+    // A search moves nodes into the worker's local queues, which may still hold lower ones.
+    if worker.hasLocalWork || runsLow(worker) {
+      return takeOne(above: limit, first: first, for: worker)
+    }
+    beginSearch(worker)
+    return searchOnce(waiting, above: limit, first: first, for: worker)
+  }
+
+  /// Takes an item of the lanes' class or above in place of a lane. While lanes keep workers beyond
+  /// the allowance, all active workers are beyond it, so without this none of them would take an
+  /// item. Items get half of the width at most: they may be long.
+  private func takeBesideLanes(for worker: Worker) -> WorkNode? {
+    guard 2 * itemsAtWork(except: worker) < width.load(ordering: .relaxed) else { return nil }
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    let victims = mostUrgentLocalQueues(for: worker)
+    let lane = max(
+      worker.bandInLocalQueue(.lanes), victims.lanes.band, Self.mostUrgent(waiting >> 8))
+    let own = worker.bandInLocalQueue(.items)
+    let injected = Self.mostUrgent(waiting)
+    let band = max(own, injected, victims.items.band)
+    guard band != .unspecified, band >= lane else { return nil }
+    if injected == band,
+      let node = takeInjected(InjectorKey(kind: .items, band: band), atMost: 1, for: worker)
+    {
+      return node
+    }
+    if own == band, let node = worker.items.take() {
+      enter(band, worker)
+      return node
+    }
+    return takeOldest(.items, of: victims.items, for: worker)
+  }
+
+  /// Takes another node for a worker that was sent for a starved class, while its turn lasts.
+  private func takeStarved(first: WorkKind, for worker: Worker) -> WorkNode? {
+    let look = overdueLook.load(ordering: .relaxed)
+    guard let band = worker.starvedTurn?.lasting(atLook: look) else {
+      worker.starvedTurn = nil
+      return nil
+    }
+    if worker.bandInLocalQueues == band { return takeOwn(first: first, for: worker) }
+    return takeInjected(InjectorKey(kind: first, band: band), atMost: 1, for: worker)
+      ?? takeInjected(InjectorKey(kind: first.other, band: band), atMost: 1, for: worker)
+  }
+
+  /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other
+  /// worker.
+  private func takeLane(for worker: Worker) -> WorkNode? {
+    if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
+    return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
+  }
+}
