@@ -1,6 +1,7 @@
 // The memory of the board, which other processes of the user read: see BlackBox, in the core.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "Descriptors.h"
 #include "GrandCentralFrames.h"
 
 #include <dlfcn.h>
@@ -86,7 +87,7 @@ static int make_anonymous_file(size_t bytes) {
   // Beyond this limit ftruncate(2) raises SIGXFSZ, which ends the process.
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return errno = EFBIG, -1;
-  int descriptor = memfd_create("grandcentral", MFD_CLOEXEC);
+  int descriptor = above_standard(memfd_create("grandcentral", MFD_CLOEXEC));
   if (descriptor < 0) return -1;
   if (ftruncate(descriptor, (off_t)bytes) == 0) return descriptor;
   int error = errno;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "Descriptors.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -50,7 +51,7 @@ void gc_order_acquire(void *address) {
   if (__tsan_acquire) __tsan_acquire(address);
 }
 
-int gc_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int gc_eventfd(void) { return above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 void gc_descriptor_move(int descriptor, int other) {
   // EBUSY cannot occur, because no other thread opens a descriptor meanwhile. dup3(2).
@@ -58,7 +59,7 @@ void gc_descriptor_move(int descriptor, int other) {
   close(descriptor);
 }
 
-int gc_epoll_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
+int gc_epoll_make(void) { return above_standard(epoll_create1(EPOLL_CLOEXEC)); }
 
 static int epoll_control(int set, int operation, int descriptor, uint32_t events, uint64_t key) {
   struct epoll_event event = {.events = events, .data.u64 = key};
@@ -91,8 +92,8 @@ int gc_poll_now(int descriptor, int events) {
 }
 
 int gc_timer_make(bool realtime) {
-  return timerfd_create(
-      realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  return above_standard(timerfd_create(
+      realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 }
 
 void gc_timer_set(int timer, uint64_t nanoseconds) {
@@ -102,7 +103,7 @@ void gc_timer_set(int timer, uint64_t nanoseconds) {
   timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-int gc_inotify_make(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+int gc_inotify_make(void) { return above_standard(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)); }
 
 int gc_inotify_watch(int instance, const char *path, uint32_t mask) {
   int number = inotify_add_watch(instance, path, mask);

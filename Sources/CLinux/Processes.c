@@ -3,6 +3,7 @@
 // 6.6 they also need the privilege to administer them.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "Descriptors.h"
 
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
@@ -19,7 +20,7 @@
 #endif
 
 int gc_process_descriptor(int32_t process) {
-  return (int)syscall(SYS_pidfd_open, process, 0);
+  return above_standard((int)syscall(SYS_pidfd_open, process, 0));
 }
 
 bool gc_process_has_exited(int32_t process) {
@@ -84,7 +85,8 @@ static bool is_answered(int connector) {
 }
 
 int gc_process_events_open(void) {
-  int connector = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
+  int connector = above_standard(
+      socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR));
   if (connector < 0) return -1;
   struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
   uint32_t listen[2] = {PROC_CN_MCAST_LISTEN, 0x00000001 | 0x00000002};

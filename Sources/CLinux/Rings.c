@@ -2,6 +2,7 @@
 // under the caller's lock. Policy is in Swift.
 #define _GNU_SOURCE
 #include "CGrandCentralLinux.h"
+#include "Descriptors.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -72,7 +73,7 @@ int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
   memset(&parameters, 0, sizeof parameters);
   memset(ring, 0, sizeof *ring);
   // Always close-on-exec: io_uring_setup(2).
-  ring->descriptor = (int)syscall(SYS_io_uring_setup, entries, &parameters);
+  ring->descriptor = above_standard((int)syscall(SYS_io_uring_setup, entries, &parameters));
   if (ring->descriptor < 0) return errno;
   // 5.12: threads of this process make the transfers that may wait, and no completion is dropped.
   uint32_t needed = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |

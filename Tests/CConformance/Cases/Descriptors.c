@@ -211,3 +211,38 @@ BEYOND(descriptor_closed_early_is_reported_on_request, "the peer has no such rep
   CHECK(strstr(text, "BUG IN CLIENT OF GRAND CENTRAL: The descriptor of a read source"));
   CHECK(strstr(text, "closed before the source was cancelled"));
 }
+
+// MARK: The library's own descriptors
+
+static bool is_anonymous(int descriptor) {
+  char path[32], target[64] = "";
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  return readlink(path, target, sizeof target - 1) > 0 && !strncmp(target, "anon_inode:", 11);
+}
+
+static latch fired = LATCH(3), fired_again = LATCH(20);
+
+static void note_fired(void *context) {
+  (void)context;
+  latch_down(latch_is_open(&fired) ? &fired_again : &fired);
+}
+
+BEYOND(low_descriptors_stay_free_for_the_program, "the peer's own come to be among them") {
+  int saved[3];
+  for (int number = 0; number < 3; number++) {
+    saved[number] = fcntl(number, F_DUPFD_CLOEXEC, 10);
+    CHECK(saved[number] >= 10);
+  }
+  for (int number = 0; number < 3; number++) close(number);
+  dispatch_source_t timer =
+    dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, 0, serial_queue());
+  dispatch_source_set_timer(timer, DISPATCH_TIME_NOW, NSEC_PER_MSEC, 0);
+  dispatch_source_set_event_handler_f(timer, note_fired);
+  dispatch_activate(timer);
+  latch_wait(&fired);
+  bool is_taken = false;
+  for (int number = 0; number < 3; number++) is_taken = is_taken || is_anonymous(number);
+  for (int number = 0; number < 3; number++) CHECK_EQUAL(dup2(saved[number], number), number);
+  CHECK(!is_taken);
+  latch_wait(&fired_again);
+}
