@@ -1,10 +1,12 @@
 // The memory of the board, which other processes of the user read: see BlackBox, in the core.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
 #include "Descriptors.h"
+#include "GrandCentralBoardPage.h"
+#include "GrandCentralFork.h"
 #include "GrandCentralFrames.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
 #include "Descriptors.h"
+#include "GrandCentralReadiness.h"
+#include "GrandCentralSynchronization.h"
+#include "GrandCentralThread.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>

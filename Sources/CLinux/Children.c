@@ -11,7 +11,6 @@
 //
 // Not in sanitized builds, whose sanitizer has such functions itself.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
 #include "Masks.h"
 
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)

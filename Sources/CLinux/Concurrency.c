@@ -3,7 +3,7 @@
 // Nothing here links the runtime: a program may not have it, and the drop-in library must not need
 // it, since the runtime itself loads a Dispatch library.
 // Layout of the hooks: swift/Runtime/Concurrency.h; the last argument of each is the original.
-#include "CGrandCentralLinux.h"
+#include "GrandCentralConcurrency.h"
 #include "Symbols.h"
 
 #define SWIFT __attribute__((swiftcall))

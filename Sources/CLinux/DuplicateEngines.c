@@ -4,9 +4,10 @@
 // copy, by which only one copy reports.
 //    name "GrandCentral" │ type 1 │ distance to the word, 32 bits │ version of this note, 32 bits
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralLibraries.h"
 
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 // Not 0: the duplicate has been reported.

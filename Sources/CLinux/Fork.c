@@ -1,7 +1,9 @@
 // The gate of a fork, and what a forked child does before it runs Swift code. In C, because a child
 // that gives the engine up must not run Swift code. The protocol is in Primitives/ForkGate.swift.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralFork.h"
+#include "GrandCentralSynchronization.h"
+#include "GrandCentralThread.h"
 #include "Masks.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 // Finds the main queue of another Dispatch library in the process. A library offers it to run loops
 // by two functions, which CoreFoundation calls; see Queues/ForeignMainQueue.
-#include "CGrandCentralLinux.h"
+#include "GrandCentralLibraries.h"
 #include "Symbols.h"
+
+#include <stdint.h>
 
 // Weak: the linker finds them in a program that contains such a library statically, and the loader
 // where it is a library of the program. This engine's own C door has the same names.

@@ -19,8 +19,9 @@
 // signals, or opens one, has chosen the mask of its children.
 #define _GNU_SOURCE
 #include "Masks.h"
-#include "CGrandCentralLinux.h"
+#include "GrandCentralSignals.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

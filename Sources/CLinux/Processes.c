@@ -2,9 +2,10 @@
 // process connector (linux/cn_proc.h). It serves processes in the initial namespaces; before Linux
 // 6.6 they also need the privilege to administer them.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
 #include "Descriptors.h"
+#include "GrandCentralProcesses.h"
 
+#include <errno.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>

@@ -4,7 +4,7 @@
 #ifndef GRANDCENTRAL_PROGRAM_RUNTIME_H
 #define GRANDCENTRAL_PROGRAM_RUNTIME_H
 
-#include "CGrandCentralLinux.h"
+#include "GrandCentralConcurrency.h"
 
 // The library with the runtime's Concurrency, if it is loaded; NULL: it is not. dlsym(3) finds the
 // symbols of the whole runtime in it, also where dlopen(3) has loaded it for one library alone.

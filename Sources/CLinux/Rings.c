@@ -1,9 +1,12 @@
 // A ring of transfers: io_uring(7), by its system calls. One thread submits; completions are taken
 // under the caller's lock. Policy is in Swift.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
 #include "Descriptors.h"
+#include "GrandCentralFork.h"
+#include "GrandCentralRings.h"
+#include "GrandCentralTransfers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,8 +16,6 @@
 #if __has_include(<linux/io_uring.h>)
 #include <linux/io_uring.h>
 #endif
-
-#if defined(SYS_io_uring_setup) && defined(IORING_FEAT_NATIVE_WORKERS)
 
 // The ring of this process. A forked child must not touch it: it has the parent's, at the same
 // address.
@@ -34,6 +35,18 @@ void gc_uring_leave_to_parent(void) {
 
 bool gc_uring_is_inherited(void) { return is_inherited; }
 
+#if defined(SYS_io_uring_setup) && defined(IORING_FEAT_NATIVE_WORKERS)
+
+// Maps a part of the ring, which a forked child does not get. Returns MAP_FAILED with errno set on
+// failure.
+static void *map_part(const gc_uring *ring, size_t bytes, uint64_t part) {
+  void *start = mmap(
+      NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->descriptor,
+      (off_t)part);
+  if (start != MAP_FAILED) madvise(start, bytes, MADV_DONTFORK);
+  return start;
+}
+
 static int64_t map(gc_uring *ring, const struct io_uring_params *parameters) {
   size_t submissions = parameters->sq_off.array + parameters->sq_entries * sizeof(uint32_t);
   size_t completions =
@@ -41,21 +54,16 @@ static int64_t map(gc_uring *ring, const struct io_uring_params *parameters) {
   // IORING_FEAT_SINGLE_MMAP is older than the features required below.
   ring->bytes = submissions > completions ? submissions : completions;
   ring->entry_bytes = parameters->sq_entries * sizeof(struct io_uring_sqe);
-  int protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_POPULATE;
-  void *base =
-      mmap(NULL, ring->bytes, protection, flags, ring->descriptor, (off_t)IORING_OFF_SQ_RING);
+  void *base = map_part(ring, ring->bytes, IORING_OFF_SQ_RING);
   if (base == MAP_FAILED) return -errno;
   ring->base = base;
-  void *entries =
-      mmap(NULL, ring->entry_bytes, protection, flags, ring->descriptor, (off_t)IORING_OFF_SQES);
+  void *entries = map_part(ring, ring->entry_bytes, IORING_OFF_SQES);
   if (entries == MAP_FAILED) {
     int error = errno;
     munmap(ring->base, ring->bytes);
     return -error;
   }
   ring->entries = entries;
-  madvise(ring->base, ring->bytes, MADV_DONTFORK);
-  madvise(ring->entries, ring->entry_bytes, MADV_DONTFORK);
   return 0;
 }
 
@@ -202,8 +210,6 @@ void gc_uring_set_eventfd(gc_uring *ring, bool enables) {
 #else
 
 // Headers without io_uring.
-void gc_uring_leave_to_parent(void) {}
-bool gc_uring_is_inherited(void) { return false; }
 int gc_uring_make(gc_uring *ring, uint32_t entries, int wakeDescriptor) {
   (void)ring, (void)entries, (void)wakeDescriptor;
   return ENOSYS;

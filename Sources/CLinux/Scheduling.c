@@ -1,8 +1,9 @@
 // A thread's share of the CPUs and disks, and the slack of its timers. The C library lacks these
 // calls, or has them with other arguments.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralScheduling.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

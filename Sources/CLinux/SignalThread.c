@@ -18,9 +18,12 @@
 // Invariant: the action of a signal is restored only after the thread blocks it. Otherwise the
 // default action could end a program that has blocked the signal on all of its threads.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralSignals.h"
+#include "GrandCentralSynchronization.h"
+#include "GrandCentralThread.h"
 #include "Masks.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -2,9 +2,10 @@
 // actions that the program had installed before. Async-signal-safe (signal-safety(7)): the handler
 // uses atomics, getpid and write, and sigaction and raise in a forked child and after a fault.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralSignals.h"
 #include "Masks.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>

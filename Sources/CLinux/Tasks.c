@@ -1,6 +1,6 @@
 // The calling thread's task of Swift Concurrency, for reports. The runtime is never linked: where
 // the loader does not find its symbols, as in a C program, tasks have no names.
-#include "CGrandCentralLinux.h"
+#include "GrandCentralConcurrency.h"
 
 #include "ProgramRuntime.h"
 

@@ -11,7 +11,7 @@
 //   the engine        stores `main_end_handler`, then reads `ended_process` (gc_main_has_ended)
 // All four are sequentially consistent, so at least one of the two sees the other.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralThread.h"
 #include "Unloading.h"
 
 #include <errno.h>

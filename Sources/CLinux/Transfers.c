@@ -1,7 +1,8 @@
 // System calls that read and write for DispatchIO.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralTransfers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>

@@ -4,10 +4,12 @@
 // and flags.
 // The handler returns to the trap, so the exit status and the core dump stay those of the trap.
 #define _GNU_SOURCE
-#include "CGrandCentralLinux.h"
+#include "GrandCentralInstructions.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 

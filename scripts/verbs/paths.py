@@ -31,7 +31,7 @@ LIMITS = {
     "async": {"files": 38, "main": 18},
     "sync": {"files": 4},
     "read": {"files": 46, "own": 10, "locks": 3.4},
-    "fork": {"files": 26, "main": 15},
+    "fork": {"files": 24, "main": 12},
 }
 EVENT_ROOMS = ("Sources/GrandCentralCore/Reactor/", "Sources/GrandCentralCore/Sources/")
 ENGINE = ("Sources/GrandCentralCore/", "Sources/Primitives/")

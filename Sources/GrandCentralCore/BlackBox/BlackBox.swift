@@ -277,7 +277,7 @@ extension BlackBox: ForkParticipant {
     freeWriters = []
     writersMade = 0
     queuesUsed.store(0, ordering: .relaxed)
-    watch.leaveToParent()
+    watch.noteThreadEnd()
     Self.generationWord.wrappingAdd(1, ordering: .relaxed)
     Self.memory.store(0, ordering: .relaxed)
   }

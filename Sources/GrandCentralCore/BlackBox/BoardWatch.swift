@@ -106,8 +106,9 @@ package final class BoardWatch: @unchecked Sendable {
     signal.noteChange()
   }
 
-  /// In a forked child the thread is gone. Its observers continue with the child's own board.
-  func leaveToParent() {
+  /// Notes that there is no thread: with the lock held, or in a forked child, where the observers
+  /// continue with the child's own board.
+  func noteThreadEnd() {
     hasThread = false
     signal.remove()
   }
@@ -171,8 +172,7 @@ package final class BoardWatch: @unchecked Sendable {
   private func observersOrEnd() -> [BoardObserver]? {
     lock.withLock {
       if observers.isEmpty {
-        hasThread = false
-        signal.remove()
+        noteThreadEnd()
         return nil
       }
       return observers

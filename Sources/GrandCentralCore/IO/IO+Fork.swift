@@ -23,10 +23,18 @@ extension FileWorkers: ForkParticipant {
 }
 
 extension IOFile {
-  /// Abandons the parent's operations in a forked child; called before each use of a channel, with
-  /// the lock held. Later requests end with ECANCELED. Closures that belong to the parent are
-  /// neither run nor destroyed: they stay in memory.
-  func leaveToParent() {
+  /// Calls `body` with the lock held, for each use of a channel. A forked child first abandons what
+  /// the parent has.
+  func withOwnState<Result>(_ body: () -> Result) -> Result {
+    lock.withLock {
+      leaveToParent()
+      return body()
+    }
+  }
+
+  /// Abandons the parent's operations in a forked child. Later requests end with ECANCELED.
+  /// Closures that belong to the parent are neither run nor destroyed: they stay in memory.
+  private func leaveToParent() {
     if home.isCurrent { return }
     home = HomeProcess()
     _ = Unmanaged.passRetained(Inherited(segments, started, waiters))

@@ -63,7 +63,7 @@ final class IOFile: @unchecked Sendable {
   @Cell private var submitters: IOOperation?
   /// The file that the descriptor referred to when this object was made.
   let identity: FileStatus?
-  /// The process that owns this state; see leaveToParent().
+  /// The process that owns this state; see withOwnState().
   @Cell var home = HomeProcess()
 
   private static var maxRandoms: Int { 32 }
@@ -99,8 +99,7 @@ final class IOFile: @unchecked Sendable {
 
   func submit(_ operation: IOOperation) {
     let channel = operation.channel
-    let step = lock.withLock { () -> IOStep? in
-      leaveToParent()
+    let step = withOwnState { () -> IOStep? in
       channel.unfinished += 1
       operation.sequence = submitted
       submitted += 1
@@ -122,8 +121,7 @@ final class IOFile: @unchecked Sendable {
 
   /// Runs `work` after all earlier operations of all channels, and before the later ones.
   func barrier(_ channel: IOChannel, _ work: @escaping () -> Void) {
-    let isLate = lock.withLock {
-      leaveToParent()
+    let isLate = withOwnState {
       if channel.isDetached { return true }
       channel.unfinished += 1
       segments[segments.count - 1].barrier = (channel, work)
@@ -135,8 +133,7 @@ final class IOFile: @unchecked Sendable {
   }
 
   func close(_ channel: IOChannel, stops: Bool) {
-    let isLast = lock.withLock {
-      leaveToParent()
+    let isLast = withOwnState {
       channel.isClosed = true
       if stops { stop(channel) }
       lookAfterWaiters()
@@ -171,8 +168,7 @@ final class IOFile: @unchecked Sendable {
   /// Ends one operation early, with ECANCELED; its channel stays open. An operation that is not
   /// submitted yet ends when it is.
   func stop(_ operation: IOOperation) {
-    lock.withLock {
-      leaveToParent()
+    withOwnState {
       switch operation.state {
       case .over: return
       case .queued:

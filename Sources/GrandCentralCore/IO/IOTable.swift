@@ -57,10 +57,9 @@ final class IOTable: @unchecked Sendable {
   ) -> IOChannel {
     lock.withLock {
       let file = other.file
-      let (error, kind, descriptor) = file.lock.withLock {
-        // In a forked child, before the new channel joins those that belong to the parent.
-        file.leaveToParent()
-        return (
+      // In a forked child, before the new channel joins those that belong to the parent.
+      let (error, kind, descriptor) = file.withOwnState {
+        (
           other.isClosed ? ECANCELED : other.error, file.stage == .open ? file.kind : nil,
           file.path == nil ? file.descriptor : -1
         )
