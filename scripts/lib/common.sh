@@ -16,11 +16,10 @@ sources=(Package.swift Sources Tests Verification Comparison Benchmarks Examples
 width=(--experimental-maximum-parallelization-width 16)
 
 # GRANDCENTRAL_BUILD_ONCE=1 takes a quarter of the processor time off a debug build from nothing,
-# and makes every later one longer: one process compiles each module, whole, without an index, and
-# with no debug information but the lines. .ci/run sets it.
+# and makes every later one longer: one process compiles each module, whole, with no debug
+# information but the lines. .ci/run sets it. The index stays, in which SwiftPM looks for tests.
 once=()
 if [[ -n ${GRANDCENTRAL_BUILD_ONCE:-} ]]; then
-  once=(--disable-index-store)
   for flag in -whole-module-optimization -no-emit-module-separately-wmo -num-threads 1 -gline-tables-only; do
     once+=(-Xswiftc "$flag")
   done
