@@ -1,8 +1,9 @@
 // Room: Pool/Injector. Work of one kind and band that is in no worker's local queue.
 // Any thread pushes on an inbox with one exchange, newest first. Takers follow each other under
 // `lock`, and no thread holds it for longer than a walk through a chunk takes. Whatever leaves an
-// inbox leaves it under `moving`, which no thread holds for longer than a few steps; so pushers
-// form chunks while a taker walks. A thread with `lock` may wait for `moving`, never the reverse.
+// inbox leaves it under `moving`, which is held for a few steps, or with further inboxes for a walk
+// through one at most. So pushers form chunks while a taker walks. A thread with `lock` may wait for
+// `moving`, never the reverse.
 //   inbox ─a push fills it→ arrived ──→ chunks ─a taker has room→ its local queue
 //     └─────a taker finds no chunk───────┘ └─it has less→ front, turned round ─→ its local queue
 // The thread whose push makes the inbox a full chunk moves it, as it is, behind the other chunks. A
@@ -299,6 +300,7 @@ final class Injector: @unchecked Sendable {
   private func emptyFirstInbox(upTo room: Int) -> CountedList {
     // relaxed: a guess that the exchange re-checks.
     let seen = inbox.load(ordering: .relaxed)
+    if seen == .empty { return .empty }
     if seen.count <= room && seen.isExact {
       // acquiring: the nodes, from push(). Not releasing: isEmpty misses nothing, since none stays.
       let (isEmptied, _) = inbox.compareExchange(

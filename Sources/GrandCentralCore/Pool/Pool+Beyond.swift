@@ -45,9 +45,9 @@ extension Pool {
 
   /// Takes an item of the lanes' class or above in place of a lane. While lanes keep workers beyond
   /// the allowance, all active workers are beyond it, so without this none of them would take an
-  /// item. Items get half of the width at most: they may be long.
+  /// item. Items get about half of the width, since they may be long: workers that look at the same
+  /// time do not count each other.
   private func takeBesideLanes(for worker: Worker) -> WorkNode? {
-    guard 2 * itemsAtWork(except: worker) < width.load(ordering: .relaxed) else { return nil }
     let waiting = sourcesWaiting.load(ordering: .relaxed)
     let victims = mostUrgentLocalQueues(for: worker)
     let lane = max(
@@ -56,6 +56,7 @@ extension Pool {
     let injected = Self.mostUrgent(waiting)
     let band = max(own, injected, victims.items.band)
     guard band != .unspecified, band >= lane else { return nil }
+    guard 2 * itemsAtWork(except: worker) < width.load(ordering: .relaxed) else { return nil }
     if injected == band,
       let node = takeInjected(InjectorKey(kind: .items, band: band), atMost: 1, for: worker)
     {
@@ -65,19 +66,32 @@ extension Pool {
       enter(band, worker)
       return node
     }
+    // What was seen in an injector or in its own queue may be gone: a lower item does not go first.
+    guard victims.items.band == band else { return nil }
     return takeOldest(.items, of: victims.items, for: worker)
   }
 
   /// Takes another node for a worker that was sent for a starved class, while its turn lasts.
   private func takeStarved(first: WorkKind, for worker: Worker) -> WorkNode? {
-    let look = overdueLook.load(ordering: .relaxed)
-    guard let band = worker.starvedTurn?.lasting(atLook: look) else {
+    guard var turn = worker.starvedTurn, turn.lasts(at: Clock.monotonicNanoseconds()) else {
       worker.starvedTurn = nil
       return nil
     }
-    if worker.bandInLocalQueues == band { return takeOwn(first: first, for: worker) }
-    return takeInjected(InjectorKey(kind: first, band: band), atMost: 1, for: worker)
-      ?? takeInjected(InjectorKey(kind: first.other, band: band), atMost: 1, for: worker)
+    worker.starvedTurn = turn
+    // Its own nodes first at some picks only: an item that submits itself again is among them.
+    if first == .items && worker.bandInLocalQueues == turn.band,
+      let node = takeOwn(first: first, for: worker)
+    {
+      return node
+    }
+    if let (node, band) = takeOldest(from: InjectorKey(kind: first, band: turn.band), for: worker)
+      ?? takeOldest(from: InjectorKey(kind: first.other, band: turn.band), for: worker)
+    {
+      enter(band, worker)
+      return node
+    }
+    worker.starvedTurn = nil
+    return nil
   }
 
   /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other

@@ -13,8 +13,8 @@
 // compete with it for the CPUs, by the kernel's rules.
 // The effect of a higher class on a lower one is bounded too. If work of a class waits and none of
 // it runs, while items above it do, for `starvedRounds` looks of the monitor (one a millisecond),
-// it gets one extra worker for one item, and for those that the worker begins in the next one or
-// two milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
+// it gets one extra worker for one item, and for those that the worker begins in the next two
+// milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
 // and short ones fast enough that a log or a queue of clean-ups does not grow without end. Besides,
 // workers that the allowance covers now and then take waiting work in turn (Pool+Take), regardless
 // of class: a class gets about one of 1,200 picks of each worker.
@@ -22,19 +22,24 @@
 
 /// The turn of a worker that the monitor has sent for work of a starved class. It begins when the
 /// worker picks again after its first node, so that the time until a CPU runs it does not count,
-/// and ends at the second look of the monitor after that.
+/// and lasts two milliseconds. By a clock: the monitor makes no looks while it rests.
 struct StarvedTurn {
-  private let band: Band
-  /// The monitor's look at the beginning: see OverdueTurn.
-  private var began: UInt32?
+  static var nanoseconds: UInt64 { 2_000_000 }
 
-  init(of band: Band) { self.band = band }
+  let band: Band
+  /// When it ends, by the monotonic clock; `nil`: it has not begun.
+  private var end: UInt64?
 
-  /// The class of the next node; `nil`: the turn is over.
-  mutating func lasting(atLook now: UInt32) -> Band? {
-    let first = began ?? now
-    began = first
-    return now &- first < 2 ? band : nil
+  init(of band: Band, until end: UInt64? = nil) {
+    self.band = band
+    self.end = end
+  }
+
+  /// Whether it lasts. Begins it at the first call.
+  mutating func lasts(at now: UInt64) -> Bool {
+    if let end { return now < end }
+    end = now &+ Self.nanoseconds
+    return true
   }
 }
 

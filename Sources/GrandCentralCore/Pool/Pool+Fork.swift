@@ -51,7 +51,7 @@ extension Worker {
   fileprivate func afterFork(isHere: Bool) {
     items.clear()
     lanes.clear()
-    handed = nil
+    (handed, starvedTurn) = (nil, nil)
     isOnIdleStack = false
     status.store(isHere ? .running : .away, ordering: .relaxed)
     threadID.store(isHere ? thread?.pointee.tid ?? 0 : 0, ordering: .relaxed)

@@ -192,6 +192,7 @@ extension Pool {
   ) -> Bool {
     let wasLow = worker.wasLow || ThreadEffects.isLow(thread)
     worker.wasLow = false
+    worker.starvedTurn = nil
     // Before another thread can wake it.
     ThreadEffects.rest(thread)
     if configuration.hasEffects, worker.endsTurn(at: Clock.coarseNanoseconds()) {
@@ -287,6 +288,7 @@ extension Pool {
     enter(.unspecified, worker)
     thread.setCurrentQueueLabel(0)
     worker.showPlainName()
+    worker.starvedTurn = nil
     setAway(worker)
     idleLock.withLock {
       change { $0.threadEnded() }

@@ -79,9 +79,9 @@ extension Pool {
     }
   }
 
-  /// Takes the oldest node of `source`. `worker` still sleeps, so the caller owns its local queues,
-  /// to which nothing is added.
-  private func takeOldest(
+  /// Takes the oldest node of `source`. The caller owns the local queues of `worker`, to which
+  /// nothing is added: it is that worker, or the worker still sleeps.
+  func takeOldest(
     from source: InjectorKey, for worker: Worker
   ) -> (node: WorkNode, band: Band)? {
     guard configuration.sources & source.bit != 0 else { return nil }

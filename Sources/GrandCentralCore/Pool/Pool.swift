@@ -213,6 +213,7 @@ final class Pool: @unchecked Sendable {
     if error == 0 { return }
     start.release()
     if let (node, band) = worker.takeHanded() { putBack(node, band: band) }
+    worker.starvedTurn = nil
     idleLock.withLock { freeWorkers.append(worker) }
     change { $0.spawnFailed() }
     // Submitters saw a searcher that never arrived; the monitor checks for the work of all of them.

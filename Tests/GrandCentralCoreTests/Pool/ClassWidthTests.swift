@@ -276,23 +276,45 @@ import Testing
     for lane in lanes { #expect(stage.pool.takeNext(for: stage.worker) == lane) }
   }
 
-  @Test func `takes work of a starved class until the second look of the monitor`() {
+  @Test func `takes work of a starved class until its turn is over`() {
     let stage = Stage(running: .default)
     var nodes = [stage.inject(0, .utility), stage.inject(1, .utility, .lanes)]
     nodes += [stage.inject(2, .utility), stage.inject(3, .utility)]
     _ = stage.inject(4, .background)
-    stage.worker.starvedTurn = StarvedTurn(of: .utility)
-    for _ in 0..<3 {
+    stage.worker.starvedTurn = StarvedTurn(of: .utility, until: .max)
+    while !nodes.isEmpty {
       let node = stage.pool.takeNext(for: stage.worker)
-      #expect(node.map { nodes.contains($0) } == true)
-      nodes.removeAll { $0 == node }
+      guard let place = nodes.firstIndex(where: { $0 == node }) else {
+        Issue.record("took \(String(describing: node))")
+        return
+      }
+      nodes.remove(at: place)
     }
-    stage.pool.overdueLook.wrappingAdd(1, ordering: .relaxed)
-    #expect(stage.pool.takeNext(for: stage.worker) == nodes.first)
-    _ = stage.inject(5, .utility)
-    stage.pool.overdueLook.wrappingAdd(1, ordering: .relaxed)
     #expect(stage.pool.takeNext(for: stage.worker) == nil)
     #expect(stage.worker.starvedTurn == nil)
+    // Nor does it begin another node after its time.
+    _ = stage.inject(5, .utility)
+    stage.worker.starvedTurn = StarvedTurn(of: .utility, until: 0)
+    #expect(stage.pool.takeNext(for: stage.worker) == nil)
+    #expect(stage.worker.starvedTurn == nil)
+  }
+
+  @Test func `takes what waits for a starved class in an injector, beside its own items`() {
+    let stage = Stage(running: .default)
+    let block = NodeBlock(4)
+    for node in block.nodes { stage.worker.items.put(node, band: .utility) }
+    let injected = stage.inject(0, .utility)
+    stage.worker.starvedTurn = StarvedTurn(of: .utility, until: .max)
+    let taken = (0..<4).map { _ in stage.pool.takeNext(for: stage.worker) }
+    #expect(taken.contains { $0 == injected }, "\(taken)")
+  }
+
+  @Test func `the turn of a starved class begins with its first look, and ends by the clock`() {
+    var turn = StarvedTurn(of: .utility)
+    #expect(turn.lasts(at: 1_000_000))
+    #expect(turn.lasts(at: 2_999_999))
+    #expect(!turn.lasts(at: 3_000_000))
+    #expect(!turn.lasts(at: 4_000_000))
   }
 
   @Test func `takes any work once another has left`() {
