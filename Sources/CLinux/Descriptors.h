@@ -1,6 +1,7 @@
-// Keeps the engine's descriptors off 0, 1 and 2. A program that has closed these opens its own
-// there later, often by dup2(2), which would close one of the engine's. What the program prints
-// before goes to the descriptor that has the number.
+// Keeps the descriptors by which the engine waits off 0, 1 and 2. A program that has closed these
+// opens its own there later, often by dup2(2), which would close one of the engine's. What the
+// program prints before goes to the descriptor that has the number. Files that the engine opens, of
+// which it keeps those of mounts and of memory pressure, may have these numbers.
 #ifndef GRANDCENTRAL_DESCRIPTORS_H
 #define GRANDCENTRAL_DESCRIPTORS_H
 

@@ -57,7 +57,7 @@ extension DropInChoice {
     do { path = try searchPath(for: program) } catch { failUsage("\(error)") }
     if path != nil, let other = Self.libraryBefore(searchPathOf: program) {
       printError(
-        "'\(program)' keeps \(other): its RPATH goes before LD_LIBRARY_PATH. Link it with "
+        "'\(program)' finds \(other) first: its RPATH goes before LD_LIBRARY_PATH. Link it with "
           + "-Wl,--enable-new-dtags, or remove the entry: patchelf --remove-rpath.")
     }
     return path

@@ -1,4 +1,5 @@
-// What the command reads of a program's file: elf(5), of 64 bits and little-endian.
+// What the command reads of a program's file: elf(5), of 64 bits and little-endian. It opens files
+// so that a pipe is an empty one.
 import Glibc
 
 /// A part of a program's file: a program header.
@@ -15,7 +16,7 @@ private struct Segment {
 
 /// Whether a file has the note of an engine (CLinux/DuplicateEngines.c).
 package func containsEngine(_ path: String) -> Bool {
-  let file = open(path, O_RDONLY | O_CLOEXEC)
+  let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard file >= 0 else { return false }
   defer { close(file) }
   return segments(of: file).contains {
@@ -28,7 +29,7 @@ package func containsEngine(_ path: String) -> Bool {
 /// The folders in which the loader looks for a program's libraries before those of LD_LIBRARY_PATH:
 /// its DT_RPATH, if it has no DT_RUNPATH; `nil`: none.
 package func runPath(of path: String) -> String? {
-  let file = open(path, O_RDONLY | O_CLOEXEC)
+  let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard file >= 0 else { return nil }
   defer { close(file) }
   let parts = segments(of: file)

@@ -235,8 +235,13 @@ extension DispatchSnapshot {
       qosClass = DispatchQoS.QoSClass(band: thread.band)
       let known = thread.held.filter { $0 != 0 }
       queues = known.isEmpty && thread.queue != 0 ? [thread.queue] : known
-      queueSince = DispatchTime(onBoard: thread.queueSince)
-      itemsOnQueue = thread.itemsOnQueue == 0 ? nil : Int(thread.itemsOnQueue)
+      // The board keeps the values of the last queue; and a thread that waits may have entered
+      // another queue since.
+      queueSince =
+        thread.queue != 0 && queues.first == thread.queue
+        ? DispatchTime(onBoard: thread.queueSince) : nil
+      itemsOnQueue =
+        queueSince == nil || thread.itemsOnQueue == 0 ? nil : Int(thread.itemsOnQueue)
       awaited =
         switch thread.wait {
         case .none: nil
