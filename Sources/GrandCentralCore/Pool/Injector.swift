@@ -2,8 +2,8 @@
 // Any thread pushes on an inbox with one exchange, newest first. Takers follow each other under
 // `lock`, and no thread holds it for longer than a walk through a chunk takes. Whatever leaves an
 // inbox leaves it under `moving`, which is held for a few steps, or with further inboxes for a walk
-// through one at most. So pushers form chunks while a taker walks. A thread with `lock` may wait for
-// `moving`, never the reverse.
+// through one at most. So pushers form chunks while a taker walks. A thread with `lock` may wait
+// for `moving`, never the reverse.
 //   inbox ─a push fills it→ arrived ──→ chunks ─a taker has room→ its local queue
 //     └─────a taker finds no chunk───────┘ └─it has less→ front, turned round ─→ its local queue
 // The thread whose push makes the inbox a full chunk moves it, as it is, behind the other chunks. A
