@@ -14,12 +14,6 @@ public func currentThread() -> ThreadContext {
 @inlinable @inline(__always)
 public func spinHint() { gc_spin_hint() }
 
-/// Fetches the cache line of memory that the thread is about to read, and to write soon after. If
-/// another core has written it, the line then moves once; a read alone would leave it with both
-/// cores, and the write would have to fetch it again.
-@inlinable @inline(__always)
-public func fetchForWriting(_ address: UnsafeRawPointer) { gc_will_write(address) }
-
 public enum ThreadRegistry {
   static let state = RegistryState()
 

@@ -208,7 +208,8 @@ extension DispatchSnapshot {
     /// The numbers of the queues whose items it runs, innermost first. One that it has entered by
     /// `sync` is known while it waits.
     public let queues: [Queue.ID]
-    /// Since when it runs items of its innermost queue, within 10 ms; `nil` if it runs none.
+    /// Since when it runs items of its innermost queue, within 10 ms; `nil` if it runs none, or has
+    /// entered that queue by `sync`.
     public let queueSince: DispatchTime?
     /// How many items of that queue it has begun since then: if 1, `queueSince` is when that item
     /// began. `nil` if they are not counted, as those of a concurrent queue.
