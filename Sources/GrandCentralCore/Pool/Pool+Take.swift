@@ -79,9 +79,22 @@ extension Pool {
       let place = (turn &+ step) % (2 * bands)
       guard let band = Band(rawValue: UInt8(1 + place / 2)) else { continue }
       let source = InjectorKey(kind: place % 2 == 0 ? .items : .lanes, band: band)
-      if let node = takeInjected(source, atMost: 1, for: worker) { return node }
+      if let node = takeShare(of: source, for: worker) { return node }
     }
     return nil
+  }
+
+  /// Takes as many nodes from an injector as a searcher would. For one node it would turn a chunk
+  /// round under the injector's lock, and so would each taker of the rest: 16 workers that take
+  /// one in a hundred picks thus kept the lock busy all the time.
+  private func takeShare(of source: InjectorKey, for worker: Worker) -> WorkNode? {
+    // Only a searcher may move nodes, see Pool+Park.swift.
+    let isSearcher = !runsLow(worker) && withInjector(source) { !$0.isEmpty }
+    if isSearcher { beginSearch(worker) }
+    let most = isSearcher ? refill(of: worker) : 1
+    guard let node = takeInjected(source, atMost: most, for: worker) else { return nil }
+    if isSearcher { worker.grewRefill() }
+    return node
   }
 
   /// Takes from the local queues of all workers in turn, its own included. Otherwise only workers
