@@ -8,6 +8,9 @@
 // Invariant: the caller's closure does not escape. A helper touches it only between a successful
 // claim and the matching addition to `done`; the caller returns only when `done` is complete. A
 // later helper finds nothing to claim.
+// The caller submits two helpers. Each one submits two more before it helps, while there is
+// something to claim. So a loop that ends after a microsecond wakes one thread, not one for each
+// CPU.
 // The caller can finish the loop without helpers, so nested loops cannot block. A nested loop
 // starts without them (Queues/LoneStart). Loops on a queue that the caller is inside cannot block
 // either: it keeps its own permit, and a helper without a permit starts later or finds nothing to
@@ -26,6 +29,11 @@ final class PerformState: @unchecked Sendable {
   private let done: Atomic<Int>
   private let iterations: Int
   private let threads: Int
+  /// How many helpers no thread has submitted yet; below 0, none.
+  private let uninvited: Atomic<Int>
+  /// The queue whose items the helpers are; `nil`: they are the pool's.
+  private let queue: DispatchQueue?
+  private let qos: PackedQoS
   private let waiter: ThreadContext
   /// Whether threads in this loop start nested loops alone.
   private let isFull: Bool
@@ -39,7 +47,7 @@ final class PerformState: @unchecked Sendable {
   ///   - isFull: whether the loop uses all threads of the pool's width.
   init(
     iterations: Int, from first: Int = 0, threads: Int, isFull: Bool = false,
-    waiter: ThreadContext, body: UnsafePointer<PerformBody>
+    on queue: DispatchQueue? = nil, waiter: ThreadContext, body: UnsafePointer<PerformBody>
   ) {
     next = Atomic(first)
     done = Atomic(first)
@@ -47,6 +55,9 @@ final class PerformState: @unchecked Sendable {
     self.isFull = isFull || wasInFullLoop
     self.iterations = iterations
     self.threads = threads
+    self.queue = queue
+    uninvited = Atomic(threads - 1)
+    qos = PackedQoS(rawValue: waiter.pointee.qos)
     self.waiter = waiter
     self.body = body
     // Prepared before any helper knows this object. A caller that claims no iteration relies on it:
@@ -119,9 +130,37 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Creates the state of a loop whose first iterations have run, and submits the helpers. They go
-  /// to the pool, or to a queue that the caller is inside, so that no more of them run than the
-  /// queue admits.
+  /// Submits up to two helpers, if they may find something to claim.
+  private func invite(from thread: ThreadContext) {
+    for _ in 0..<2 {
+      // relaxed: hints, and a count. Fewer than `threads` subtractions fail.
+      guard next.load(ordering: .relaxed) < iterations, uninvited.load(ordering: .relaxed) > 0,
+        uninvited.wrappingSubtract(1, ordering: .relaxed).oldValue > 0
+      else { return }
+      let node = NodeCache.take(thread)
+      node.context = Unmanaged.passRetained(self).toOpaque()
+      node.traits = WorkTraits(qos: qos)
+      node.entry = { raw, thread in
+        let node = WorkNode(raw)
+        let state = Unmanaged<PerformState>.fromOpaque(node.context.unsafelyUnwrapped)
+        NodeCache.put(node, thread)
+        state._withUnsafeGuaranteedRef {
+          $0.invite(from: thread)
+          $0.help(on: thread)
+        }
+        state.release()
+      }
+      if let queue {
+        queue.submit(node, from: thread)
+      } else {
+        Runtime.shared.pool.submit(node, .items, band: qos.band, from: thread)
+      }
+    }
+  }
+
+  /// Creates the state of a loop whose first iterations have run, and submits the first helpers.
+  /// Helpers go to the pool, or to a queue that the caller is inside, so that no more of them run
+  /// than the queue admits.
   @usableFromInline
   static func begin(
     iterations: Int, after first: Int, in place: PerformPlace? = nil,
@@ -133,26 +172,9 @@ final class PerformState: @unchecked Sendable {
     let threads = min(width, place?.width ?? .max, iterations - first)
     let state = PerformState(
       iterations: iterations, from: first, threads: threads, isFull: threads >= width,
-      waiter: thread, body: body)
+      on: place?.queue, waiter: thread, body: body)
     thread.pointee.in_full_loop = state.isFull
-    let qos = PackedQoS(rawValue: thread.pointee.qos)
-    for _ in 1..<max(1, threads) {
-      let node = NodeCache.take(thread)
-      node.context = Unmanaged.passRetained(state).toOpaque()
-      node.traits = WorkTraits(qos: qos)
-      node.entry = { raw, thread in
-        let node = WorkNode(raw)
-        let state = Unmanaged<PerformState>.fromOpaque(node.context.unsafelyUnwrapped)
-        NodeCache.put(node, thread)
-        state._withUnsafeGuaranteedRef { $0.help(on: thread) }
-        state.release()
-      }
-      if let place {
-        place.queue.submit(node, from: thread)
-      } else {
-        pool.submit(node, .items, band: qos.band, from: thread)
-      }
-    }
+    state.invite(from: thread)
     return state
   }
 
