@@ -121,7 +121,7 @@ extension Timers {
     lock.pointee.withLock {
       _ = byTarget.removeAll()
       for entry in byLatest.removeAll() {
-        entry.pointee.state = .idle
+        entry.pointee.disarm()
         if entry.pointee.kind == .work { store.put(entry) }
       }
       if timerFD >= 0 { close(timerFD) }

@@ -3,14 +3,15 @@
 
 final class Reactor: @unchecked Sendable {
   let poller: Poller
-  /// One for four CPUs.
+  /// One for two CPUs.
   let timerShards: [TimerShard]
   /// The first shard: the timers that wait for each other, and delayed work. Unmanaged, as is what
   /// nextTimerShard() returns: making a timer counts no references of the shards.
   let sharedTimers: Unmanaged<TimerShard>
   let monotonic: Timers
   let wall: Timers
-  /// The number of timer sources made so far, if there are several shards.
+  /// The number of timer sources that threads outside the pool have made, if there are several
+  /// shards.
   private let timerSources = Atomic<UInt32>(0)
   let descriptors: DescriptorTable
 
@@ -18,7 +19,7 @@ final class Reactor: @unchecked Sendable {
   init(pool: Pool, shards: Int? = nil) {
     let poller = Poller(pool: pool)
     let first = TimerShard(poller: poller)
-    let count = shards ?? min(16, pool.configuration.width / 4)
+    let count = shards ?? min(16, pool.configuration.width / 2)
     timerShards = [first] + (1..<max(1, count)).map { _ in TimerShard(poller: poller) }
     self.poller = poller
     sharedTimers = Unmanaged.passUnretained(first)
@@ -27,12 +28,17 @@ final class Reactor: @unchecked Sendable {
     descriptors = DescriptorTable(poller: poller)
   }
 
-  /// Chooses the home of a new timer source.
+  /// Chooses the home of a new timer source. A worker that makes a timer for each request always
+  /// gets the same one, whose lock then mostly stays with its core. The timers that a program makes
+  /// elsewhere, from the main thread for instance, are spread over all shards.
   func nextTimerShard() -> Unmanaged<TimerShard> {
     let count = timerShards.count
     if count == 1 { return sharedTimers }
-    // relaxed: any shard will do.
-    let number = timerSources.wrappingAdd(1, ordering: .relaxed).newValue
+    let thread = currentThread()
+    let number =
+      // relaxed: any shard will do.
+      thread.pointee.worker != nil
+      ? thread.pointee.tid : timerSources.wrappingAdd(1, ordering: .relaxed).newValue
     return Unmanaged.passUnretained(timerShards[Int(number % UInt32(count))])
   }
 }

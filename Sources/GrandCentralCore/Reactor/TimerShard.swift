@@ -2,9 +2,8 @@
 // clocks. Where there are many CPUs a reactor has several shards, so that threads that arm their
 // own timers do not meet. The first one, `shared`, has all timers with leeway, which wait for each
 // other, and all delayed work.
-// A timer source keeps its own state under the lock of its home, a shard that it gets in turn. Its
-// entry is there or in the first shard. A thread that holds the lock of another shard may
-// take that of the first one; a thread that holds the first one's takes none.
+// A timer source has a home (Reactor.nextTimerShard). Its entry is there, or in the first shard. A
+// thread that holds a shard's lock takes no source's, and no other shard's.
 
 final class TimerShard: @unchecked Sendable {
   let monotonic: Timers

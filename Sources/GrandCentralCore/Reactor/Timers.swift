@@ -56,7 +56,9 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     if let other {
       lock = other.lock
     } else {
-      lock = .allocate(capacity: 1)
+      // On lines of its own: what else lay there would move with the lock.
+      lock = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
+        .bindMemory(to: Lock.self, capacity: 1)
       lock.initialize(to: Lock())
     }
   }
@@ -78,56 +80,25 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: Timers of lanes, with the lock held
 
-  /// Makes an entry that notifies `lane`, scheduled as by `schedule`. It must be put back before
-  /// the lane dies.
-  func makeEntry(
-    for lane: Lane, at target: UInt64 = .max, leeway: UInt64 = 0, arms: Bool = false
-  ) -> TimerHandle {
-    let entry = store.take(lane.address, .lane)
-    set(entry, at: target, leeway: leeway)
-    if arms { insert(entry) }
-    return entry
-  }
+  /// Makes an entry that notifies `lane`. It must be put back before the lane dies.
+  func makeEntry(for lane: Lane) -> TimerHandle { store.take(lane.address, .lane) }
 
   /// Returns an entry to the store. Called once for each entry.
   func putBack(_ entry: TimerHandle) {
-    withdraw(entry)
+    disarm(entry)
     store.put(entry)
   }
 
-  /// Sets when `entry` is due; `.max`: never. Replaces the previous schedule, and discards an
-  /// expiry that was not answered.
-  func schedule(_ entry: TimerHandle, at target: UInt64, leeway: UInt64, arms: Bool) {
-    withdraw(entry)
-    set(entry, at: target, leeway: leeway)
-    if arms { insert(entry) }
+  /// Arms `entry` for a time from `target` to `latest`, in place of an earlier one; a target of
+  /// `.max` disarms it.
+  func arm(_ entry: TimerHandle, at target: UInt64, until latest: UInt64) {
+    disarm(entry)
+    insert(entry, at: target, until: latest)
   }
 
-  /// Arms `entry` for its scheduled time.
-  func arm(_ entry: TimerHandle) {
-    withdraw(entry)
-    insert(entry)
-  }
-
-  /// Disarms `entry`, and discards an expiry that was not answered.
-  func disarm(_ entry: TimerHandle) { withdraw(entry) }
-
-  /// Answers an expiry of an entry that is due every `interval` nanoseconds; 0: once. Arms the
-  /// entry for the next time, and returns the number of intervals that have passed. `nil`: the
-  /// entry has not fired, or was scheduled again or disarmed since.
-  func answer(_ entry: TimerHandle, interval: UInt64) -> UInt64? {
-    guard entry.pointee.state == .fired else { return nil }
-    entry.pointee.state = .idle
-    if interval == 0 { return 1 }
-    let (target, leeway) = (entry.pointee.target, entry.pointee.latest - entry.pointee.target)
-    let now = clock.nanoseconds
-    let count = (now > target ? (now - target) / interval : 0) + 1
-    let (elapsed, overflows) = count.multipliedReportingOverflow(by: interval)
-    let (next, overflowsToo) = target.addingReportingOverflow(elapsed)
-    if overflows || overflowsToo { return count }
-    set(entry, at: next, leeway: leeway)
-    insert(entry)
-    return count
+  /// Disarms `entry`. A notification for which it has left the heaps before may still come.
+  func disarm(_ entry: TimerHandle) {
+    if entry.pointee.isArmed { remove(entry) }
   }
 
   /// Whether a timer is armed and there is no descriptor. The thread that armed it then makes one,
@@ -142,36 +113,26 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     node.carrier = Unmanaged.passRetained(queue).toOpaque()
     change {
       let entry = $0.store.take(node.raw, .work)
-      $0.set(entry, at: target, leeway: leeway)
-      $0.insert(entry)
+      $0.insert(entry, at: target, until: TimerEntry.latest(target, leeway: leeway))
     }
   }
 
   // MARK: With the lock held
 
-  private func set(_ entry: TimerHandle, at target: UInt64, leeway: UInt64) {
-    entry.pointee.target = target
-    let (latest, overflows) = target.addingReportingOverflow(leeway)
-    entry.pointee.latest = overflows ? .max : latest
-  }
-
-  private func insert(_ entry: TimerHandle) {
-    guard entry.pointee.target != .max else { return }
-    entry.pointee.state = .armed
-    byLatest.insert(entry, at: entry.pointee.latest)
-    if entry.pointee.hasLeeway { byTarget.insert(entry, at: entry.pointee.target) }
+  private func insert(_ entry: TimerHandle, at target: UInt64, until latest: UInt64) {
+    guard target != .max else { return }
+    let hasLeeway = latest > target
+    entry.pointee.arm(hasLeeway: hasLeeway)
+    byLatest.insert(entry, at: latest)
+    if hasLeeway { byTarget.insert(entry, at: target) }
     // No other timer ends a window earlier, so the descriptor is set early enough.
     if entry.pointee.placeByLatest == 0 { setTimerFD() }
-  }
-
-  private func withdraw(_ entry: TimerHandle) {
-    if entry.pointee.state == .armed { remove(entry) }
-    entry.pointee.state = .idle
   }
 
   private func remove(_ entry: TimerHandle) {
     byLatest.remove(entry)
     if entry.pointee.hasLeeway { byTarget.remove(entry) }
+    entry.pointee.disarm()
   }
 
   /// The time at which all timers are due that can fire together with the one that can wait least;
@@ -220,7 +181,6 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
         store.put(entry)
       case .none: engineFault("A timer without a receiver is armed.")
       case .lane:
-        entry.pointee.state = .fired
         // SAFETY: see TimerEntry.Kind.
         let lane = Unmanaged<Lane>.fromOpaque(receiver)
         if lane.tryRetain() { due.append(.lane(lane)) }

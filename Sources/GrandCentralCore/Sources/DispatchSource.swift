@@ -53,7 +53,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   override final var drainQuota: Int { 1 }
   override final var defaultTarget: Lane { Runtime.shared.root(.unspecified) }
 
-  override final func dropEvents() { forgetEvent() }
+  override func dropEvents() { forgetEvent() }
 
   /// Undoes one `suspend()`; activates the source if it was never active.
   ///

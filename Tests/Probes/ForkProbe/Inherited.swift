@@ -149,7 +149,8 @@ func armedTimers(_ words: [String]) {
     let again = Latch(2)
     useEvents()
     timer.setEventHandler { again.open() }
-    timer.schedule(deadline: .now(), repeating: .milliseconds(1))
+    // Later than what the parent's timers held.
+    timer.schedule(deadline: .now() + .milliseconds(20), repeating: .milliseconds(1))
     check(again.wait(), "it fires when it is rescheduled")
     let ended = Latch()
     timer.setCancelHandler { ended.open() }

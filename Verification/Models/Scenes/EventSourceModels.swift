@@ -29,6 +29,80 @@ extension Catalogue {
         stage.finally(scene) { stage.expectEvents(1...2) }
       },
       EngineModel(
+        "timer source: a postponed timer fires once, by its new time",
+        reach: .bounded(preemptions: 3), adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        timer.schedule(deadline: stage.time(1000))
+        timer.activate()
+        scene.thread("postpones") {
+          // Before the first time comes: time passes only while all threads sleep.
+          for time in [3000, 5000, 4000] { timer.schedule(deadline: stage.time(UInt64(time))) }
+        }
+        stage.events.addClock(scene)
+        stage.finally(scene) {
+          stage.expectEvents(1...1)
+          stage.expectLastEvent(from: 4000, before: 5000)
+        }
+      },
+      EngineModel(
+        "timer source: postponing races with firing", reach: .bounded(preemptions: 2),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        timer.schedule(deadline: .now())
+        timer.activate()
+        stage.events.addClock(scene)
+        for number in 1...2 {
+          scene.thread("postpones \(number)") {
+            timer.schedule(deadline: stage.time(UInt64(number) * 5000))
+          }
+        }
+        stage.finally(scene) {
+          stage.expectEvents(1...2)
+          stage.expectLastEvent(from: 5000, before: .max)
+        }
+      },
+      EngineModel(
+        "timer source: a timer is moved to an earlier time", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        timer.schedule(deadline: stage.time(5000))
+        timer.activate()
+        stage.events.addClock(scene)
+        scene.thread("moves") {
+          timer.schedule(deadline: stage.time(9000))
+          timer.schedule(deadline: stage.time(1000))
+        }
+        stage.finally(scene) {
+          stage.expectEvents(1...1)
+          stage.expectLastEvent(from: 1000, before: 5000)
+        }
+      },
+      EngineModel(
+        "timer source: cancellation races with an early expiry", reach: .bounded(preemptions: 3),
+        adjust: Allow.time
+      ) { scene in
+        let stage = EventSourceScene(scene)
+        let timer = stage.timer()
+        timer.schedule(deadline: .now())
+        timer.activate()
+        scene.thread("cancels") {
+          timer.schedule(deadline: stage.time(5000), repeating: .milliseconds(100))
+          timer.cancel()
+        }
+        stage.finally(scene) {
+          stage.expectEvents(0...1)
+          stage.expectCancelledOnce()
+          let held = stage.events.timers.change { $0.byLatest.count }
+          Checker.expect(held == 0, "a cancelled timer is armed")
+        }
+      },
+      EngineModel(
         "timer source: a timer changes shards while it fires", reach: .bounded(preemptions: 3),
         adjust: Allow.time
       ) { scene in
@@ -170,6 +244,18 @@ extension Catalogue {
         "a stopped timer is taken to be monitored", in: "TimerSource.swift",
         at: "@Cell private var isMonitoring", .skips,
         foundBy: "timer source: scheduling races with activation"),
+      Mutant(
+        "an earlier time counts as a later one", in: "TimerSetting.swift",
+        at: "@Cell private var held =", .returns(0),
+        foundBy: "timer source: a timer is moved to an earlier time"),
+      Mutant(
+        "a time in the heaps counts as the one that is wanted", in: "TimerSetting.swift",
+        at: "@Cell private(set) var target", .returns(1),
+        foundBy: "timer source: a postponed timer fires once, by its new time"),
+      Mutant(
+        "a source's lock does not exclude", in: "Lock.swift",
+        at: "let (won, _) = word.compareExchange(", after: "public borrowing func lock()",
+        .isBlind, foundBy: "timer source: postponing races with firing"),
     ]
   }
 }
@@ -179,6 +265,7 @@ private final class EventSourceScene: @unchecked Sendable {
   private let queue = SpawningRoot()
   private let handled = Plain()
   private let cancelled = Plain()
+  private let lastEvent = Plain()
   private var source: (any DispatchSourceProtocol)?
 
   init(_ scene: Scene, timerShards: Int = 1) {
@@ -192,8 +279,14 @@ private final class EventSourceScene: @unchecked Sendable {
   func timer() -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     source = timer
-    setHandlers(of: timer) { _ in }
+    let lastEvent = lastEvent
+    setHandlers(of: timer) { _ in lastEvent.value = Int(Clock.monotonicNanoseconds()) }
     return timer
+  }
+
+  /// The time `after` nanoseconds after the scene began.
+  func time(_ after: UInt64) -> DispatchTime {
+    DispatchTime(uptimeNanoseconds: events.begin + after)
   }
 
   func reader(takesAtOnce: Bool = true, setsHandler: Bool = true) -> any DispatchSourceRead {
@@ -226,6 +319,12 @@ private final class EventSourceScene: @unchecked Sendable {
 
   func expectEvents(_ range: ClosedRange<Int>) {
     Checker.expect(range.contains(handled.value), "the event handler ran \(handled.value) times")
+  }
+
+  /// Expects the last event of a timer between two times, in nanoseconds after the scene began.
+  func expectLastEvent(from first: Int, before end: Int) {
+    let time = lastEvent.value - Int(events.begin)
+    Checker.expect(first <= time && time < end, "the last event came after \(time) ns")
   }
 
   func expectNothingUnread() {

@@ -141,7 +141,7 @@ final class MemoryPressure: @unchecked Sendable {
   private func armTimer(at time: UInt64) {
     willLook = true
     timers.change {
-      $0.schedule(timer, at: time, leeway: pace.shortest / 10, arms: true)
+      $0.arm(timer, at: time, until: TimerEntry.latest(time, leeway: pace.shortest / 10))
     }
   }
 

@@ -1,66 +1,65 @@
 // Room: Sources/Timer/TimerSource. Sources that fire by the clock.
 // The source puts its timer entry back before it dies, so the timer does not keep it alive. When
-// the time has come, the entry stays fired until the handler is about to run. Only then is it armed
-// again, by the clock at that moment. So a source that is suspended, or whose handler is slow,
-// causes no wake-ups, learns how many intervals have passed, and never drifts.
-// The lock of the source's home guards its own timer state as well: a timeout per request then
-// takes one lock for everything, unless it has leeway and its home is not the first shard.
+// the time has come, the setting stays fired until the handler is about to run. Only then is it
+// armed again, by the clock at that moment. So a source that is suspended, or whose handler is
+// slow, causes no wake-ups, learns how many intervals have passed, and never drifts.
+// The source's lock guards what the source is scheduled for. Its entry lies in a shard of the
+// timers, whose lock is only taken to change the heaps: a timer that is scheduled later and later
+// takes its own lock alone (TimerSetting). A thread that holds the source's lock may take that of a
+// shard; a thread that holds a shard's takes no source's.
 import CGrandCentralLinux
 
 private final class TimerSource: DispatchSource, @unchecked Sendable {
-  /// The shard whose lock guards what follows, and the first one, which may be the same.
-  private let home: Unmanaged<TimerShard>
-  private let shared: Unmanaged<TimerShard>
-  /// The timers that the entry belongs to.
-  @Cell private var timers: Unmanaged<Timers>
+  // Bytes first: they lie beside the last one of the base class.
+  /// Which timers the entry belongs to.
+  @Cell private var place = Place(isWall: false, isShared: false)
   @Cell private var isMonitoring = false
   /// Cancelled: the source must not have an entry any more.
   @Cell private var isStopped = false
   /// Whether the leeway stays as asked for, whatever the class of the work.
   private let isStrict: Bool
+  /// The shard of the timer while it has no leeway.
+  private let home: Unmanaged<TimerShard>
   /// The entry: a forked child finds the lane by it. It exists from before anything can run on the
   /// lane until cancellation, and while a cancellation is on the lane.
   @Cell private var entry: TimerHandle?
-  /// The interval in nanoseconds; 0: fire once.
-  @Cell private var interval: UInt64 = 0
+  private var setting = TimerSetting()
+
+  private struct Place: Equatable {
+    var isWall: Bool
+    /// In the first shard, where timers with leeway wait for each other.
+    var isShared: Bool
+  }
 
   init(queue: DispatchQueue?, isStrict: Bool) {
     self.isStrict = isStrict
     // SAFETY: the shared reactor lives as long as the process, and so do its shards and timers.
-    (home, shared) = Reactor.reference._withUnsafeGuaranteedRef {
-      ($0.nextTimerShard(), $0.sharedTimers)
-    }
-    timers = home._withUnsafeGuaranteedRef { $0.timers(isWall: false) }
+    home = Reactor.reference._withUnsafeGuaranteedRef { $0.nextTimerShard() }
     super.init(queue: queue, isRegistered: false)
   }
 
   override var laneLabel: String { "timer source" }
 
   deinit {
-    // No reference is left; but a thread that fires timers looks the source up under the lock.
-    if $entry != nil { withLock { putBackEntry() } }
+    // No reference is left; but a thread that fires timers looks the source up by its entry.
+    if $entry != nil { lock.withLock { putBackEntry() } }
   }
 
-  override func eventCame(on thread: ThreadContext) { signal(from: thread) }
-
-  override func willRegister() { withLock { if !isStopped { _ = ensureEntry() } } }
+  override func willRegister() { lock.withLock { if !isStopped { ensureEntry() } } }
 
   override func startMonitoring() {
-    arm {
+    change {
       if isStopped { return false }
       isMonitoring = true
-      let entry = ensureEntry()
-      return withTimers {
-        $0.arm(entry)
-        return $0.lacksTimerFD
-      }
+      return arm()
     }
   }
 
   override func stopMonitoring() {
-    withLock {
+    lock.withLock {
       isMonitoring = false
       isStopped = true
+      setting.disarm()
       putBackEntry()
     }
   }
@@ -68,7 +67,13 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// Otherwise a forked child would not find the lane, and would run the parent's cancel handler
   /// when it resumes the source, or leaves the event handler in which it was forked. A fork between
   /// stopMonitoring() and here finds no node on the lane that calls a handler.
-  override func willQueueCancellation() { withLock { _ = ensureEntry() } }
+  override func willQueueCancellation() { lock.withLock { ensureEntry() } }
+
+  /// The child's timers hold nothing.
+  override func dropEvents() {
+    super.dropEvents()
+    if setting.phase != .idle { setting.disarm() }
+  }
 
   override func schedule(_ limit: TimeLimit, interval: UInt64, leeway: UInt64) {
     let target: UInt64
@@ -81,67 +86,73 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     }
     let leeway = max(
       leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isWall))
-    // SAFETY: as in init().
-    let wanted = (leeway > 0 ? shared : home)._withUnsafeGuaranteedRef {
-      $0.timers(isWall: isWall)
-    }
-    arm {
+    let wanted = Place(isWall: isWall, isShared: leeway > 0)
+    change {
       if isStopped { return false }
-      self.interval = interval
-      if wanted.toOpaque() != timers.toOpaque() { putBackEntry() }
-      timers = wanted
-      return withTimers {
-        if let entry {
-          $0.schedule(entry, at: target, leeway: leeway, arms: isMonitoring)
-        } else {
-          entry = $0.makeEntry(for: self, at: target, leeway: leeway, arms: isMonitoring)
-        }
-        return $0.lacksTimerFD
+      // A time that never comes needs no other timers.
+      if place == wanted || target == .max,
+        setting.postpone(to: target, leeway: leeway, interval: interval)
+      {
+        return false
       }
+      move(to: wanted)
+      setting.set(to: target, leeway: leeway, interval: interval)
+      return isMonitoring && arm()
     }
   }
 
-  // MARK: The locks
-
-  /// Calls `body` with the lock of the source's home held.
+  /// Calls `body` with the source's lock held. `body` returns whether the timers lack their
+  /// descriptor; it is then made.
   @inline(__always)
-  private func withLock<Result>(_ body: () -> Result) -> Result {
-    // SAFETY: as in init().
-    home._withUnsafeGuaranteedRef { home in home.lock.pointee.withLock { body() } }
-  }
-
-  /// Calls `body` as `withLock` does. `body` returns whether the timers lack their descriptor; it
-  /// is then made.
-  @inline(__always)
-  private func arm(_ body: () -> Bool) {
-    let lacking: Unmanaged<Timers>? = withLock { body() ? timers : nil }
+  private func change(_ body: () -> Bool) {
+    let lacking: Unmanaged<Timers>? = lock.withLock { body() ? timers : nil }
     lacking?._withUnsafeGuaranteedRef { $0.makeTimerFD() }
   }
 
-  /// Calls `body` with the entry's timers and their lock held. Requires the lock of the home.
+  // MARK: With the source's lock held
+
+  private var timers: Unmanaged<Timers> {
+    // SAFETY: as in init().
+    let shard =
+      place.isShared ? Reactor.reference._withUnsafeGuaranteedRef { $0.sharedTimers } : home
+    return shard._withUnsafeGuaranteedRef { $0.timers(isWall: place.isWall) }
+  }
+
+  /// Calls `body` with the entry's timers and their lock held.
   @inline(__always)
   private func withTimers<Result>(_ body: (Timers) -> Result) -> Result {
     // SAFETY: as in init().
-    timers._withUnsafeGuaranteedRef { timers in
-      home._withUnsafeGuaranteedRef { home in
-        timers.lock == home.lock ? body(timers) : timers.lock.pointee.withLock { body(timers) }
-      }
+    timers._withUnsafeGuaranteedRef { timers in timers.lock.pointee.withLock { body(timers) } }
+  }
+
+  /// Arms the entry by the setting. Returns whether the timers lack their descriptor.
+  private func arm() -> Bool {
+    setting.arm()
+    return withTimers {
+      let entry = self.entry ?? $0.makeEntry(for: self)
+      self.entry = entry
+      $0.arm(entry, at: setting.target, until: setting.latest)
+      return $0.lacksTimerFD
     }
   }
 
-  // MARK: With the lock of the home held
-
-  private func ensureEntry() -> TimerHandle {
-    if let entry { return entry }
-    let made = withTimers { $0.makeEntry(for: self) }
-    entry = made
-    return made
+  private func ensureEntry() {
+    if entry == nil { entry = withTimers { $0.makeEntry(for: self) } }
   }
 
   private func putBackEntry() {
     guard let entry else { return }
     withTimers { $0.putBack(entry) }
     self.entry = nil
+  }
+
+  /// The timers at `wanted` have the entry from now on.
+  private func move(to wanted: Place) {
+    if place == wanted { return }
+    let hadEntry = entry != nil
+    putBackEntry()
+    place = wanted
+    if hadEntry { ensureEntry() }
   }
 
   // MARK: Events
@@ -158,22 +169,40 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     return allowed.nanoseconds(after: target > now ? target - now : 0)
   }
 
+  override func eventCame(on thread: ThreadContext) {
+    let fires = lock.withLock {
+      switch setting.came(at: now) {
+      case .fires: return true
+      case .isOver: return false
+      case .isEarly:
+        // The timers have a descriptor, which has brought this thread, or lack one already.
+        _ = arm()
+        return false
+      }
+    }
+    if fires { signal(from: thread) }
+  }
+
   /// Returns the number of times that the timer has fired since the last event, and arms it for the
   /// next time.
   override func takeData() -> UInt64? {
     var due: UInt64?
-    let data: UInt64? = withLock {
-      guard isMonitoring, let entry else { return nil }
-      return withTimers {
-        if $0.clock == .monotonic { due = entry.pointee.latest }
-        return $0.answer(entry, interval: interval)
-      }
+    let data: UInt64? = lock.withLock {
+      guard isMonitoring else { return nil }
+      if !place.isWall { due = setting.latest }
+      guard let (count, repeats) = setting.answer(at: now) else { return nil }
+      if repeats { _ = arm() }
+      return count
     }
     if gc_records_events(), data != nil, let due {
       let now = Clock.monotonicNanoseconds()
       BlackBox.recordTimer(lateBy: now > due ? now - due : 0, place: placeOfItems().place)
     }
     return data
+  }
+
+  private var now: UInt64 {
+    place.isWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
   }
 }
 
