@@ -22,8 +22,10 @@ let testSupport: Target.Dependency = .product(name: "TestSupport", package: "Sup
 let faults: Target.Dependency = .product(name: "CFaults", package: "Support")
 let clock: Target.Dependency = .product(name: "CClock", package: "Support")
 
-// The program of the page that `grandcentral timeline` writes.
-let timelineScripts = ["arrows", "data", "draw", "input", "lanes", "panel"]
+// The page that `grandcentral timeline` writes, which the C file beside it embeds.
+let pageFiles =
+  ["page.html", "page.css"]
+  + ["arrows", "data", "draw", "input", "lanes", "panel"].map { "\($0).js" }
 
 // A program has one name space for modules, so each module that a dependant builds carries the
 // project's name. The folders do not repeat it.
@@ -92,12 +94,12 @@ let package = Package(
     .target(
       name: "GrandCentralInside",
       dependencies: [
-        "CGrandCentralLinux", "GrandCentralBoard", "GrandCentralCore", "GrandCentralPrimitives",
+        "CGrandCentralLinux", "CGrandCentralTimelinePage", "GrandCentralBoard", "GrandCentralCore",
+        "GrandCentralPrimitives",
       ],
-      path: "Sources/Inside",
-      resources: ["page.html", "page.css"].map { .embedInCode("Timeline/Page/\($0)") }
-        + timelineScripts.map { .embedInCode("Timeline/Page/\($0).js") },
-      swiftSettings: language),
+      path: "Sources/Inside", swiftSettings: language),
+    .target(
+      name: "CGrandCentralTimelinePage", path: "Sources/CTimelinePage", exclude: pageFiles),
     // The command.
     .executableTarget(
       name: "grandcentral",

@@ -1,5 +1,5 @@
 // A recording as one page of HTML, without a network or a library. The page's style and program lie
-// in Page/, where they can be read; the compiler embeds them.
+// in Sources/CTimelinePage, where they can be read; the compiler embeds them.
 // The items are numbers of variable length (ByteWriter), in base64, in the order of their starts:
 //   head       bits 3…0: flags below; then the thread's index
 //   queue      if it is not that of the thread's item before
@@ -11,6 +11,7 @@
 // Behind them are the waits: thread, kind, queue + 1, start, length. Times are nanoseconds since
 // the recording's start. If the recording has origins, one number for each item follows: the
 // origin's index + 1, or 0. data.js reads this.
+import CGrandCentralTimelinePage
 import GrandCentralCore
 
 package struct TimelinePage {
@@ -34,17 +35,12 @@ package struct TimelinePage {
     threads = seen.sorted()
     indexOfThread = Dictionary(
       uniqueKeysWithValues: threads.enumerated().map { ($1, $0) })
-    let script = [
-      PackageResources.data_js, PackageResources.lanes_js, PackageResources.draw_js,
-      PackageResources.arrows_js, PackageResources.panel_js, PackageResources.input_js,
-    ]
     let parts = [
-      "STYLE": PackageResources.page_css, "ABOUT": Array(about(report).utf8),
-      "ITEMS": Self.base64(items()),
-      "SCRIPT": Array(script.joined(separator: [UInt8(ascii: "\n")])),
+      "STYLE": Self.contents(grandcentral_page_style()), "ABOUT": Array(about(report).utf8),
+      "ITEMS": Self.base64(items()), "SCRIPT": Self.contents(grandcentral_page_script()),
     ]
     // The page has its parts' names in comments: /*NAME*/.
-    let page = PackageResources.page_html
+    let page = Self.contents(grandcentral_page_html())
     var rest = page[...]
     while let found = Self.mark(in: rest) {
       bytes += rest[..<found.lowerBound]
@@ -52,6 +48,10 @@ package struct TimelinePage {
       rest = rest[found.upperBound...]
     }
     bytes += rest
+  }
+
+  private static func contents(_ part: grandcentral_page_part_t) -> [UInt8] {
+    Array(UnsafeBufferPointer(start: part.bytes, count: part.count))
   }
 
   private static func mark(in bytes: ArraySlice<UInt8>) -> Range<Int>? {
