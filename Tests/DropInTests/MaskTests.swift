@@ -7,8 +7,13 @@ import Testing
   /// The mask of a program that blocks SIGUSR2, as /proc shows it.
   private let programs = "0000000000000800"
 
-  private func client() throws -> Client {
+  /// Starts children.
+  private func parent() throws -> Client {
     try Client(c: "Masks.c", compiler: "clang", flags: ["-Wall", "-Wextra", "-Werror"])
+  }
+
+  private func receiver() throws -> Client {
+    try Client(c: "Signals.c", compiler: "clang", flags: ["-Wall", "-Wextra", "-Werror"])
   }
 
   /// Makes the library that prints the mask of a program that loads it.
@@ -20,12 +25,12 @@ import Testing
 
   /// Before, the kernel chose a worker that was older than the program's block.
   @Test func `reach the program's own threads beside busy workers`() throws {
-    let client = try client()
+    let receiver = try receiver()
     for way in ["sigwait", "thread", "signalfd"] {
-      let ours = try client.runOnOurs([way])
+      let ours = try receiver.runOnOurs([way])
       #expect(ours.lines == ["received=200"], "\(way): \(ours)")
     }
-    let handler = try client.runOnOurs(["handler"])
+    let handler = try receiver.runOnOurs(["handler"])
     #expect(handler.lines == ["received=200 elsewhere=0"], "\(handler)")
   }
 
@@ -33,14 +38,14 @@ import Testing
   func `that the program blocks are those that children of items block`(
     _ variable: String
   ) throws {
-    let client = try client()
+    let parent = try parent()
     let scratch = ScratchFolder()
     let report = try Self.makeReport(in: scratch)
     let folder = try DropIn.folder()
     let value = variable == "LD_PRELOAD" ? "\(folder)/libdispatch.so" : folder
     for place in ["global", "serial", "timer", "main"] {
       let ours = runChild(
-        [client.path, place, report], environment: [variable: value], seconds: DropIn.seconds)
+        [parent.path, place, report], environment: [variable: value], seconds: DropIn.seconds)
       #expect(ours.status == 0, "\(place): \(ours)")
       var masks: [String: String] = [:]
       for line in ours.lines {
@@ -62,25 +67,25 @@ import Testing
   @Test func `that the program blocks are those that a program blocks which an item executes`()
     throws
   {
-    let ours = try client().runOnOurs(["exec"])
+    let ours = try parent().runOnOurs(["exec"])
     #expect(ours.lines == ["exec SigBlk:\t\(programs)"], "\(ours)")
   }
 
   /// Before, the engine opened what the thread that made its first thread had blocked.
   @Test func `that are pending do not end the thread that submits the first item`() throws {
-    let ours = try client().runOnOurs(["pending"])
+    let ours = try parent().runOnOurs(["pending"])
     #expect(ours.lines == ["pending=1"], "\(ours)")
     #expect(ours.status == 0, "\(ours)")
   }
 
   @Test func `that an item blocks and raises are pending`() throws {
-    let ours = try client().runOnOurs(["raise"])
+    let ours = try parent().runOnOurs(["raise"])
     #expect(ours.lines == ["pending=1"], "\(ours)")
   }
 
   /// Before, the worker left open what the program did while a command ran.
   @Test func `reach the program's own threads beside an item in system()`() throws {
-    let ours = try client().runOnOurs(["system"])
+    let ours = try receiver().runOnOurs(["system"])
     #expect(ours.lines == ["status=3 shell=1 missing=127", "received=200"], "\(ours)")
   }
 
@@ -108,24 +113,24 @@ import Testing
   }
 
   @Test func `are counted by sources though all threads of the program block them`() throws {
-    let client = try client()
+    let receiver = try receiver()
     for way in ["source", "source-without-main", "source-in-child"] {
-      let ours = try client.runOnOurs([way])
+      let ours = try receiver.runOnOurs([way])
       #expect(ours.lines == ["counted=200"], "\(way): \(ours)")
     }
   }
 
   @Test func `are the program's own again after the cancel handler of their source`() throws {
-    let ours = try client().runOnOurs(["after-sources"])
+    let ours = try receiver().runOnOurs(["after-sources"])
     #expect(ours.lines == ["received=200 counted=0"], "\(ours)")
   }
 
   @Test func `end a program whose main thread has ended`() throws {
-    let client = try client()
-    let ours = try client.runOnOurs(["end-without-main"])
+    let receiver = try receiver()
+    let ours = try receiver.runOnOurs(["end-without-main"])
     #expect(ours.signal == SIGTERM, "\(ours)")
     // The engine's thread for that does not keep a program alive that has not used queues.
-    let last = try client.runOnOurs(["last-thread"])
+    let last = try receiver.runOnOurs(["last-thread"])
     #expect(last.status == 0, "\(last)")
   }
 }

@@ -44,17 +44,17 @@ def c_program(ours):
     if not ours:
         subprocess.run([f"{ROOT}/scripts/dev", "dropin"], check=True, stdout=sys.stderr)
         ours = f"{ROOT}/.build-dropin/release"
-    source = os.path.join(FOLDER, "Instructions.c")
+    sources = [os.path.join(FOLDER, name) for name in ("Instructions.c", "Queues.c", "Objects.c")]
     path = os.path.join(ROOT, ".build-dropin", "bench", "instructions")
     program = Program("the C interface, drop-in", path, os.path.join(FOLDER, "counts.tsv"), ours, RECORDED_LEVELS)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    if not is_older(path, [source]):
+    if not is_older(path, [*sources, os.path.join(FOLDER, "Rows.h")]):
         return program
     tools = toolchain()
     headers = f"{tools}/lib/swift"
     subprocess.run(
         [f"{tools}/bin/clang", "-O2", "-Wall", "-Wextra", "-Werror", "-fblocks", "-isystem", headers,
-         "-isystem", f"{headers}/Block", source, "-o", path, f"-L{headers}/linux", "-ldispatch",
+         "-isystem", f"{headers}/Block", *sources, "-o", path, f"-L{headers}/linux", "-ldispatch",
          "-lBlocksRuntime", f"-Wl,-rpath,{headers}/linux"], check=True)
     return program
 
