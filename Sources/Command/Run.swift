@@ -165,8 +165,9 @@ struct Run {
   private func show(_ dumps: [Dump], _ reason: String) {
     let style = Style(isColoured: isColoured(STDERR_FILENO))
     for dump in dumps {
-      printError("process \(dump.analysis.snapshot.process) \(reason).")
-      _ = writeAll(dump.text(all: false, style: style), to: STDERR_FILENO)
+      let head = "grandcentral: process \(dump.analysis.snapshot.process) \(reason).\n"
+      // In one write: the program may print at the same time, to the same pipe.
+      _ = writeAll(head + dump.text(all: false, style: style), to: STDERR_FILENO)
     }
   }
 }
