@@ -17,10 +17,12 @@ width=(--experimental-maximum-parallelization-width 16)
 
 # GRANDCENTRAL_BUILD_ONCE=1 takes a quarter of the processor time off a debug build from nothing,
 # and makes every later one longer: one process compiles each module, whole, with no debug
-# information but the lines. .ci/run sets it. The index stays, in which SwiftPM looks for tests.
+# information but the lines. .ci/run sets it. The index stays, in which SwiftPM looks for tests,
+# without that of the system's modules.
 once=()
 if [[ -n ${GRANDCENTRAL_BUILD_ONCE:-} ]]; then
-  for flag in -whole-module-optimization -no-emit-module-separately-wmo -num-threads 1 -gline-tables-only; do
+  for flag in -whole-module-optimization -no-emit-module-separately-wmo -num-threads 1 -gline-tables-only \
+    -index-ignore-system-modules; do
     once+=(-Xswiftc "$flag")
   done
 fi
