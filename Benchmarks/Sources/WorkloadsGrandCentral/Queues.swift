@@ -61,7 +61,7 @@ func memory(
 ) -> Workload {
   Workload(name, rows: [Workload.Row(name, unit: "bytes")], .exact(count), .child) { count in
     let start = now()
-    // Rounded to bytes: the fraction is the unused rest of the last page or slab.
+    // Rounded to bytes: the fraction is the unused rest of the last page.
     let figure = bytes(count).rounded()
     return Sample(now() - start, figures: [figure])
   }

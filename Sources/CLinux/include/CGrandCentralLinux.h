@@ -17,6 +17,7 @@
 #include "GrandCentralFork.h"
 #include "GrandCentralInstructions.h"
 #include "GrandCentralLibraries.h"
+#include "GrandCentralMemory.h"
 #include "GrandCentralProcesses.h"
 #include "GrandCentralReadiness.h"
 #include "GrandCentralRings.h"

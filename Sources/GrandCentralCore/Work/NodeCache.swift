@@ -1,8 +1,9 @@
 // Room: Work/NodeCache. Allocates nodes without malloc: a free list per thread, and a depot.
 // A thread takes from and returns to its own list. A list that grows past two chains gives one
-// chain of 64 nodes to the depot; an empty list takes a chain from there, or carves a new slab. So
-// a thread that only submits and one that only runs visit the depot once every 64 items.
-// Slabs are never freed: nodes are type-stable memory. A visit takes the depot's lock once.
+// chain of 64 nodes to the depot; an empty list takes at least as many from there, in the order of
+// their addresses. So a thread that only submits and one that only runs visit the depot once every
+// 64 items. A visit takes the depot's lock once.
+// Nodes are never freed: they are type-stable memory.
 public import CGrandCentralLinux
 
 /// A cache of work nodes for each thread, with a depot that all threads share.
@@ -70,50 +71,5 @@ public import CGrandCentralLinux
   @usableFromInline
   static func poison(_ node: WorkNode) {
     memset(node.raw + 8, 0x5a, WorkNode.bytes - 8)
-  }
-}
-
-/// The shared chains of free nodes. The lock guards all of it. The first node of a chain keeps the
-/// chain's length in its context and the next chain in its companion; a free node uses neither.
-final class NodeDepot: @unchecked Sendable {
-  private let lock = Lock()
-  @Cell private(set) var chains: WorkNode? = nil
-  private static var slabNodes: Int { scaled(1024, inModels: 4) }
-
-  func put(chain first: UnsafeMutableRawPointer, count: Int) {
-    let node = WorkNode(first)
-    node.context = UnsafeMutableRawPointer(bitPattern: count)
-    lock.withLock {
-      node.companion = chains?.raw
-      chains = node
-    }
-  }
-
-  func take() -> (first: UnsafeMutableRawPointer, count: Int) {
-    lock.withLock {
-      if chains == nil { carveSlab() }
-      guard let first = chains else { engineFault("The node depot is empty after a new slab.") }
-      chains = first.companion.map(WorkNode.init)
-      return (first.raw, Int(bitPattern: first.context))
-    }
-  }
-
-  /// Drops all chains. For a model, which starts anew each time and keeps its own account of nodes.
-  func forget() { lock.withLock { chains = nil } }
-
-  private func carveSlab() {
-    let slab = UnsafeMutableRawPointer.allocate(
-      byteCount: Self.slabNodes * WorkNode.bytes, alignment: WorkNode.bytes)
-    for start in stride(from: 0, to: Self.slabNodes, by: NodeCache.chainLength) {
-      for index in start..<start + NodeCache.chainLength {
-        let isLast = index == start + NodeCache.chainLength - 1
-        let node = WorkNode(slab + index * WorkNode.bytes)
-        node.next = isLast ? nil : WorkNode(slab + (index + 1) * WorkNode.bytes)
-      }
-      let first = WorkNode(slab + start * WorkNode.bytes)
-      first.context = UnsafeMutableRawPointer(bitPattern: NodeCache.chainLength)
-      first.companion = chains?.raw
-      chains = first
-    }
   }
 }

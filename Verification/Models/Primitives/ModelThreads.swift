@@ -15,9 +15,11 @@ public enum ModelThreads {
   /// exceeds `NodeCache.maxKept` and gives a chain away.
   static var nodesEach: Int { 2 * NodeCache.chainLength }
   nonisolated(unsafe) private static let contexts = makeContexts()
-  /// The nodes of all threads, in the order of the threads.
-  nonisolated(unsafe) private static let nodes = UnsafeMutableRawPointer.allocate(
-    byteCount: count * nodesEach * WorkNode.bytes, alignment: WorkNode.bytes)
+  nonisolated(unsafe) private static let region = NodeRegion()
+  /// The nodes of all threads, in the order of the threads: all pages behind the region's header.
+  private static var nodes: UnsafeMutableRawPointer {
+    region.start + NodeRegion.headerNodes * WorkNode.bytes
+  }
 
   private static func makeContexts() -> UnsafeMutablePointer<ThreadContext> {
     let contexts = UnsafeMutablePointer<ThreadContext>.allocate(capacity: count)
@@ -43,6 +45,8 @@ public enum ModelThreads {
     // An execution that ended in a deadlock leaves its waiters registered, and its report.
     Lane.hierarchyLock.waiters = []
     Lane.hierarchyLock.isReported = false
+    // As the kernel has provided it, whatever a mutant has left there.
+    memset(region.start, 0, nodes - region.start)
     for number in 0..<count {
       let thread = contexts[number]
       while let outer = thread.pointee.frame?.pointee.previous { thread.pointee.frame = outer }

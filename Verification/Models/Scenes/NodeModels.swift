@@ -1,5 +1,6 @@
 // Room: Models/Nodes. NodeCache and NodeDepot: chains of free nodes move between the threads'
 // lists.
+import Glibc
 
 /// The depot of this execution, and an account of all nodes in it and in the threads' lists.
 private struct NodeAccount {
@@ -31,23 +32,18 @@ private struct NodeAccount {
       let thread = ModelThreads.context(number).pointee
       Checker.expect(count(thread.nodes) == thread.node_count, "a list is not as long as it says")
     }
-    var chain = NodeCache.depot.chains
-    while let first = chain {
-      chain = first.companion.map(WorkNode.init)
-      let length = Int(bitPattern: first.context)
-      Checker.expect(count(first.raw) == length, "a chain is not as long as it says")
+    NodeCache.depot.forget { node in
+      Checker.expect(seen.insert(node.raw).inserted, "a node is in two places")
     }
-    NodeCache.depot.forget()
-    freeSlabs(seen)
+    freeRegions(seen)
   }
 
-  /// Frees the slabs of this execution. The engine never frees slabs.
-  private func freeSlabs(_ nodes: Set<UnsafeMutableRawPointer>) {
-    let own = nodes.filter { !ModelThreads.owns($0) }.sorted()
-    Checker.expect(own.count % NodeCache.chainLength == 0, "nodes of a slab are lost")
-    for first in stride(from: 0, to: own.count, by: NodeCache.chainLength) {
-      own[first].deallocate()
-    }
+  /// Frees the regions of this execution. The engine never frees regions.
+  private func freeRegions(_ nodes: Set<UnsafeMutableRawPointer>) {
+    let own = nodes.filter { !ModelThreads.owns($0) }
+    Checker.expect(own.count % NodeCache.chainLength == 0, "nodes of a page are lost")
+    let regions = Set(own.map { NodeRegion(of: PageNodes(WorkNode($0))).start })
+    for start in regions { munmap(start, NodeRegion.bytes) }
   }
 }
 

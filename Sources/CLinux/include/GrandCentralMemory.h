@@ -1,0 +1,12 @@
+// Memory from the kernel, past the allocator.
+#ifndef GRANDCENTRAL_MEMORY_H
+#define GRANDCENTRAL_MEMORY_H
+
+#include <stddef.h>
+
+// Returns zeroed memory at a multiple of `bytes`, a power of two and no less than a page; NULL if
+// there is none. A page costs memory once it is used. It is for pointers to allocated memory too:
+// the leak checker reads it.
+void *_Nullable gc_reserve_memory(size_t bytes);
+
+#endif

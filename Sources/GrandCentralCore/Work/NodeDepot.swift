@@ -1,0 +1,107 @@
+// Room: Work/NodeDepot. The free nodes that all threads share.
+// It keeps no list of them, but a bit for each, and hands them out in the order of their addresses.
+// A list would have the order in which the items ended. With several submitters each use of a node
+// mixes that order more, until neighbours in a list are in different pages. Then each step of the
+// submitter and of both walks of the drain (over the pending list, over the private list) waits for
+// memory. Nodes in order are fetched by the processor before they are needed.
+// The lock guards the lists of regions and the headers of all regions. A node itself is accessed
+// without the lock, by the thread that has it: before its bit is set, or after it is cleared.
+
+final class NodeDepot: @unchecked Sendable {
+  private let lock = Lock()
+  /// The regions that may have free nodes, the one first in which nodes came back last.
+  @Cell private var regions: NodeRegion? = nil
+  /// The region with unused pages.
+  @Cell private var newest: NodeRegion? = nil
+
+  /// Takes a chain of `count` nodes.
+  func put(chain first: UnsafeMutableRawPointer, count: Int) {
+    withUnsafeTemporaryAllocation(of: PageNodes.self, capacity: count) { parts in
+      // Neighbours of one page are one part.
+      var last = PageNodes(WorkNode(first))
+      var end = 0
+      var rest = WorkNode(first).next
+      while let node = rest {
+        rest = node.next
+        let own = PageNodes(node)
+        if own.page == last.page {
+          last.mask |= own.mask
+        } else {
+          parts.initializeElement(at: end, to: last)
+          end += 1
+          last = own
+        }
+      }
+      parts.initializeElement(at: end, to: last)
+      lock.withLock { for part in parts[...end] { put(part) } }
+    }
+  }
+
+  /// Returns a chain of nodes, and their number: at least 64, if so many are free, and less than
+  /// twice as many.
+  func take() -> (first: UnsafeMutableRawPointer, count: Int) {
+    withUnsafeTemporaryAllocation(of: PageNodes.self, capacity: NodeCache.chainLength) { parts in
+      let (end, count) = lock.withLock { take(into: parts) }
+      var first: WorkNode?
+      for part in parts[..<end].reversed() { first = part.linked(before: first) }
+      guard let first else { engineFault("The node depot is empty after a new region.") }
+      return (first.raw, count)
+    }
+  }
+
+  /// Calls `body` for each free node, and forgets them. For a model, which starts anew each time
+  /// and keeps its own account of nodes.
+  func forget(_ body: (WorkNode) -> Void = { _ in }) {
+    lock.withLock {
+      while let part = takeFree() {
+        var node = part.linked(before: nil)
+        while let next = node {
+          node = next.next
+          body(next)
+        }
+      }
+      newest = nil
+    }
+  }
+
+  // MARK: With the lock held
+
+  private func put(_ nodes: PageNodes) {
+    let region = NodeRegion(of: nodes)
+    region.put(nodes)
+    if region.isListed { return }
+    region.isListed = true
+    region.next = regions
+    regions = region
+  }
+
+  /// Returns the number of parts, each of one page, and the number of their nodes.
+  private func take(into parts: UnsafeMutableBufferPointer<PageNodes>) -> (end: Int, count: Int) {
+    var (end, count) = (0, 0)
+    while count < NodeCache.chainLength, let part = takeFree() {
+      parts.initializeElement(at: end, to: part)
+      end += 1
+      count += part.mask.nonzeroBitCount
+    }
+    if end > 0 { return (end, count) }
+    let unused = takeUnused()
+    parts.initializeElement(at: 0, to: unused)
+    return (1, unused.mask.nonzeroBitCount)
+  }
+
+  private func takeFree() -> PageNodes? {
+    while let region = regions {
+      if let nodes = region.take() { return nodes }
+      region.isListed = false
+      regions = region.next
+    }
+    return nil
+  }
+
+  private func takeUnused() -> PageNodes {
+    if let nodes = newest?.takeUnused() { return nodes }
+    let region = NodeRegion()
+    newest = region
+    return region.takeUnused().unsafelyUnwrapped
+  }
+}
