@@ -84,12 +84,15 @@ extension Pool {
     return nil
   }
 
-  /// Takes as many nodes from an injector as a searcher would. For one node it would turn a chunk
-  /// round under the injector's lock, and so would each taker of the rest: 16 workers that take
-  /// one in a hundred picks thus kept the lock busy all the time.
+  /// Takes as many nodes from an injector as a searcher would, if no work of a higher band waits:
+  /// a queue of its own in a lower band would keep the worker from taking urgent work in chunks.
+  /// For one node it would turn a chunk round under the injector's lock, and so would each taker of
+  /// the rest: 16 workers that take one in a hundred picks thus kept the lock busy all the time.
   private func takeShare(of source: InjectorKey, for worker: Worker) -> WorkNode? {
+    // relaxed: a bit that it misses, it sees at its next turn.
+    let isWaiting = sourcesWaiting.load(ordering: .relaxed) & source.bit != 0
     // Only a searcher may move nodes, see Pool+Park.swift.
-    let isSearcher = !runsLow(worker) && withInjector(source) { !$0.isEmpty }
+    let isSearcher = isWaiting && source.band >= nextBand(for: worker) && !runsLow(worker)
     if isSearcher { beginSearch(worker) }
     let most = isSearcher ? refill(of: worker) : 1
     guard let node = takeInjected(source, atMost: most, for: worker) else { return nil }

@@ -130,9 +130,10 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Submits up to two helpers, if they may find something to claim.
+  /// Submits up to two helpers, if they may find something to claim; all of them to a queue, where
+  /// later ones would wait behind the next barrier.
   private func invite(from thread: ThreadContext) {
-    for _ in 0..<2 {
+    for _ in 0..<(queue == nil ? 2 : threads) {
       // relaxed: hints, and a count. Fewer than `threads` subtractions fail.
       guard next.load(ordering: .relaxed) < iterations, uninvited.load(ordering: .relaxed) > 0,
         uninvited.wrappingSubtract(1, ordering: .relaxed).oldValue > 0

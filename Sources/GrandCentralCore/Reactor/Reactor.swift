@@ -39,6 +39,8 @@ final class Reactor: @unchecked Sendable {
       // relaxed: any shard will do.
       thread.pointee.worker != nil
       ? thread.pointee.tid : timerSources.wrappingAdd(1, ordering: .relaxed).newValue
-    return Unmanaged.passUnretained(timerShards[Int(number % UInt32(count))])
+    // Thread ids, as the golden ratio scatters them: they may be at equal distances.
+    let scattered = UInt64(number &* 0x9e37_79b9) &* UInt64(count) >> 32
+    return Unmanaged.passUnretained(timerShards[Int(scattered)])
   }
 }

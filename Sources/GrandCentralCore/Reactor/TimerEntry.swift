@@ -28,6 +28,7 @@ struct TimerEntry {
   var placeByLatest: UInt32 = 0
 
   init(receiver: UnsafeMutableRawPointer?, kind: Kind) {
+    invariant(UInt(bitPattern: receiver) & Self.bits == 0, "A timer's receiver is not aligned.")
     word = UInt(bitPattern: receiver) | kind.rawValue
   }
 

@@ -23,8 +23,7 @@
 /// ```
 /// - Source: `dispatch/source.h` of the public reference.
 // SAFETY: the words are atomic. The source's lock guards the handlers, except that the lane owns an
-// adopted event handler (SourceState), and what kinds of sources add; the timers' lock guards a
-// timer's settings.
+// adopted event handler (SourceState), and what kinds of sources add, such as a timer's setting.
 public class DispatchSource: _Lane, @unchecked Sendable {
   /// The event handler's QoS, packed: events reach the queue as items of that QoS. Accessed
   /// relaxed: a new handler applies from some later event on.

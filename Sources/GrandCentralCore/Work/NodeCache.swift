@@ -38,6 +38,7 @@ public import CGrandCentralLinux
 
   /// Returns all nodes of a thread to the depot, when the thread ends.
   static func drain(_ thread: ThreadContext) {
+    while thread.pointee.node_count > chainLength { spill(thread) }
     guard let first = thread.pointee.nodes else { return }
     thread.pointee.nodes = nil
     depot.put(chain: first, count: Int(thread.pointee.node_count))

@@ -112,6 +112,7 @@ struct NodeRegion: Equatable {
   @inline(__always)
   func put(_ nodes: PageNodes) {
     let page = (nodes.page - start) / PageNodes.bytes
+    invariant(masks[page] & nodes.mask == 0, "A free node was given back again.")
     masks[page] |= nodes.mask
     summary[page >> 6] |= 1 << UInt64(page & 63)
   }

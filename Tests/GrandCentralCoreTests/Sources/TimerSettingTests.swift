@@ -91,16 +91,18 @@ import Testing
       var setting = TimerSetting()
       /// The time that the heaps hold, and the calls of came() that are due.
       var (held, due) = (UInt64?.none, 0)
+      var heldLatest: UInt64 = 0
       var (wanted, now) = (UInt64?.none, UInt64(0))
       for _ in 0..<40 {
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
           let target = now + UInt64.random(in: 0...20, using: &random)
+          let leeway = UInt64.random(in: 0...10, using: &random)
           wanted = target
-          if setting.postpone(to: target, leeway: 0, interval: 0) { break }
-          setting.set(to: target, leeway: 0, interval: 0)
+          if setting.postpone(to: target, leeway: leeway, interval: 0) { break }
+          setting.set(to: target, leeway: leeway, interval: 0)
           setting.arm()
-          held = target
+          (held, heldLatest) = (target, setting.latest)
         case 1:
           now += UInt64.random(in: 0...5, using: &random)
         case 2:
@@ -116,12 +118,13 @@ import Testing
           case .isEarly:
             #expect(wanted.map { $0 > now } == true, "early without a time to come")
             setting.arm()
-            held = setting.target
+            (held, heldLatest) = (setting.target, setting.latest)
           case .isOver: #expect(wanted == nil, "a firing is lost")
           }
         }
         // What is wanted will come, and in time.
         if let wanted { #expect(due > 0 || held.map { $0 <= wanted } == true) }
+        if held != nil && wanted != nil && due == 0 { #expect(heldLatest <= setting.latest) }
       }
     }
   }

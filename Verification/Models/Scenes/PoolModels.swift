@@ -204,6 +204,24 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
         scene.finally { pool.expectSearcher() }
       },
+      EngineModel("pool: a worker whose turn it is and a last check see each other") { scene in
+        let pool = Pool.small(width: 2, threads: 2)
+        let jobs = [Job(), Job(), Job()]
+        let workers = pool.makeWorkers(2, searching: 1)
+        workers[1].localQueue(.items).put(jobs[0].node(), band: .default)
+        for job in jobs[1...] { pool.publish(job) }
+        // The next pick looks at the injectors before the worker's own queue.
+        workers[1].picks.store(121, ordering: .relaxed)
+        scene.thread("taker") {
+          _ = pool.begin(workers[1])
+          let node = pool.take(for: workers[1])
+          Checker.expect(
+            workers[1].items.count == 2 && node != nil, "the worker did not take its share")
+          pool.stopSearching(workers[1])
+        }
+        scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
+        scene.finally { pool.expectSearcher() }
+      },
       EngineModel("pool: the monitor's wait clock and a last check see each other") {
         scene in
         let (pool, job) = (Pool.small(), Job())

@@ -20,8 +20,8 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   private let isStrict: Bool
   /// The shard of the timer while it has no leeway.
   private let home: Unmanaged<TimerShard>
-  /// The entry: a forked child finds the lane by it. It exists from before anything can run on the
-  /// lane until cancellation, and while a cancellation is on the lane.
+  /// The entry: a forked child finds the lane by it. It exists from the activation, before the
+  /// timer can fire, until cancellation, and while a cancellation is on the lane.
   @Cell private var entry: TimerHandle?
   private var setting = TimerSetting()
 
@@ -166,7 +166,11 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
     if allowed == .none { return 0 }
     guard let target else { return allowed.nanoseconds(after: interval) }
     let now = onWall ? Clock.wallNanoseconds() : Clock.monotonicNanoseconds()
-    return allowed.nanoseconds(after: target > now ? target - now : 0)
+    let leeway = allowed.nanoseconds(after: target > now ? target - now : 0)
+    // Seven binary digits: a deadline that is moved by a constant time would otherwise have a
+    // little less leeway every second time, as `now` is read a moment later, and TimerSetting could
+    // not postpone it.
+    return leeway & ~(UInt64.max >> (leeway.leadingZeroBitCount + 7))
   }
 
   override func eventCame(on thread: ThreadContext) {
