@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Shows how the engine scales from 1 to 64 cores, on a simulated machine.
+"""Shows how the engine scales from 1 to 64 cores, on a simulated machine and on real ones.
 
   scripts/dev scaling                         all workloads; rewrites the tables of Docs/Scaling.md
   scripts/dev scaling run NAME [CORES…]       one workload: throughput, and its busiest words
   scripts/dev scaling list                    the workloads
+  scripts/dev scaling machine                 this machine's cores, beside the toolchain's library
+  scripts/dev scaling bundle FOLDER           a folder that measures the same on another machine:
+                                              python3 FOLDER/curves.py --help
 
 The engine's own sources run in simulated time, where each cache line that moves between two cores
 costs time (Docs/Scaling.md). A run is exact: the same sources give the same figures.
@@ -14,6 +17,7 @@ import concurrent.futures
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -210,11 +214,30 @@ def write_page(program, options):
     print(text)
 
 
+def bundle(folder):
+    """Fills a folder with a program, both libraries, and the script that times them."""
+    sys.path.insert(0, os.path.abspath("scripts/lib"))
+    from libraries import toolchain
+    subprocess.run(["scripts/dev", "dropin"], check=True, stdout=sys.stderr)
+    headers = f"{toolchain()}/lib/swift"
+    for library, path in (("grandcentral", ".build-dropin/release/libdispatch.so"),
+                          ("toolchain", f"{headers}/linux/libdispatch.so")):
+        os.makedirs(f"{folder}/{library}", exist_ok=True)
+        subprocess.run(["strip", "-o", f"{folder}/{library}/libdispatch.so", path], check=True)
+        shutil.copy(f"{headers}/linux/libBlocksRuntime.so", f"{folder}/{library}")
+    sources = "Benchmarks/Scaling"
+    subprocess.run(
+        [f"{toolchain()}/bin/clang", "-O2", "-Wall", "-Wextra", "-Werror", "-isystem", headers,
+         f"{sources}/Scaling.c", f"{sources}/Workloads.c", "-o", f"{folder}/scaling",
+         f"-L{headers}/linux", "-ldispatch", "-lpthread"], check=True)
+    shutil.copy("scripts/lib/curves.py", folder)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/dev scaling", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", default="all", choices=["all", "run", "list"])
-    parser.add_argument("workload", nargs="?")
+    parser.add_argument("what", nargs="?", default="all", choices=["all", "run", "list", "machine", "bundle"])
+    parser.add_argument("workload", nargs="?", help="of `run`; the folder of `bundle`")
     parser.add_argument("cores", nargs="*", type=int)
     parser.add_argument("--work", type=int, default=0)
     parser.add_argument("--count", type=int, default=1000)
@@ -222,6 +245,13 @@ def main():
     parser.add_argument("--program", help="a program that was built before")
     options = parser.parse_args()
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+    if options.what == "machine":
+        bundle(".build-dropin/scaling")
+        sys.exit(subprocess.run([sys.executable, ".build-dropin/scaling/curves.py"]).returncode)
+    if options.what == "bundle":
+        if not options.workload:
+            parser.error("bundle needs a folder")
+        return bundle(options.workload)
     program = options.program or build()
     if options.what == "list":
         subprocess.run([program, "list"], check=True)
