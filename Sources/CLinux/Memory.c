@@ -4,20 +4,38 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <time.h>
 
 // Of the leak checker, in a process that has one.
 void __lsan_register_root_region(const void *start, size_t bytes) __attribute__((weak));
 
-void *gc_reserve_memory(size_t bytes) {
-  // Some multiple of `bytes` lies in the first half of twice as many.
+static char *map(size_t bytes) {
   char *mapped = mmap(
-      NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return NULL;
-  size_t before = -(uintptr_t)mapped & (bytes - 1);
-  char *start = mapped + before;
-  if (before > 0) munmap(mapped, before);
-  munmap(start + bytes, bytes - before);
-  // The checker finds what is reachable from the allocator's memory only.
-  if (__lsan_register_root_region) __lsan_register_root_region(start, bytes);
-  return start;
+      NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return mapped == MAP_FAILED ? NULL : mapped;
 }
+
+void *gc_reserve_memory(size_t bytes) {
+  // The second half of an aligned mapping of twice the size, or what is aligned of another one. The
+  // kernel maps downwards, so the next call's memory ends where this begins, and one mapping holds
+  // both.
+  char *mapped = map(2 * bytes);
+  if (mapped) {
+    char *start = (char *)(((uintptr_t)mapped + bytes) & -(uintptr_t)bytes);
+    munmap(mapped, (size_t)(start - mapped));
+    if (start < mapped + bytes) munmap(start + bytes, (size_t)(mapped + bytes - start));
+    mapped = start;
+  } else {
+    mapped = map(bytes);
+    if (mapped && ((uintptr_t)mapped & (bytes - 1)) != 0) {
+      munmap(mapped, bytes);
+      mapped = NULL;
+    }
+    if (!mapped) return NULL;
+  }
+  // The checker finds what is reachable from the allocator's memory only.
+  if (__lsan_register_root_region) __lsan_register_root_region(mapped, bytes);
+  return mapped;
+}
+
+void gc_wait_for_memory(void) { nanosleep(&(struct timespec){0, 10000000}, NULL); }

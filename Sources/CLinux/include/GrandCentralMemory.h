@@ -9,4 +9,7 @@
 // the leak checker reads it.
 void *_Nullable gc_reserve_memory(size_t bytes);
 
+// Sleeps for 10 ms: until other threads may have given memory back.
+void gc_wait_for_memory(void);
+
 #endif

@@ -11,7 +11,7 @@
 /// A kind of report. The call of report() has the text and decides how often it is printed.
 package enum ReportKind: CaseIterable {
   // Work is late until the system gives what it refused.
-  case threadRefused, threadLimitReached, eventsRefused
+  case threadRefused, threadLimitReached, eventsRefused, memoryRefused
   // What hangs, on request of the environment.
   case stuck
   // A source receives none, or only some, of its events.
@@ -27,7 +27,7 @@ package enum ReportKind: CaseIterable {
   /// Whether the kind is printed without a request.
   package var isAlwaysPrinted: Bool {
     switch self {
-    case .threadRefused, .threadLimitReached, .eventsRefused, .stuck: true
+    case .threadRefused, .threadLimitReached, .eventsRefused, .memoryRefused, .stuck: true
     case .fileCannotBeWatched, .memoryPressureUnknown, .forksUnknown: true
     case .duplicateEngine, .settingIgnored, .ringRefusedThoughAskedFor: true
     case .clientText: true

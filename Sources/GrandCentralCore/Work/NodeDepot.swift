@@ -6,6 +6,7 @@
 // memory. Nodes in order are fetched by the processor before they are needed.
 // The lock guards the lists of regions and the headers of all regions. A node itself is accessed
 // without the lock, by the thread that has it: before its bit is set, or after it is cleared.
+import CGrandCentralLinux
 
 final class NodeDepot: @unchecked Sendable {
   private let lock = Lock()
@@ -13,6 +14,7 @@ final class NodeDepot: @unchecked Sendable {
   @Cell private var regions: NodeRegion? = nil
   /// The region with unused pages.
   @Cell private var newest: NodeRegion? = nil
+  private let hasReported = Atomic<Bool>(false)
 
   /// Takes a chain of `count` nodes.
   func put(chain first: UnsafeMutableRawPointer, count: Int) {
@@ -41,7 +43,13 @@ final class NodeDepot: @unchecked Sendable {
   /// twice as many.
   func take() -> (first: UnsafeMutableRawPointer, count: Int) {
     withUnsafeTemporaryAllocation(of: PageNodes.self, capacity: NodeCache.chainLength) { parts in
-      let (end, count) = lock.withLock { take(into: parts) }
+      var (end, count) = lock.withLock { take(into: parts) }
+      while end == 0 {
+        // Nodes come back when items have run.
+        reportRefusal()
+        gc_wait_for_memory()
+        (end, count) = lock.withLock { take(into: parts) }
+      }
       var first: WorkNode?
       for part in parts[..<end].reversed() { first = part.linked(before: first) }
       guard let first else { engineFault("The node depot is empty after a new region.") }
@@ -84,7 +92,7 @@ final class NodeDepot: @unchecked Sendable {
       count += part.mask.nonzeroBitCount
     }
     if end > 0 { return (end, count) }
-    let unused = takeUnused()
+    guard let unused = takeUnused() else { return (0, 0) }
     parts.initializeElement(at: 0, to: unused)
     return (1, unused.mask.nonzeroBitCount)
   }
@@ -98,10 +106,24 @@ final class NodeDepot: @unchecked Sendable {
     return nil
   }
 
-  private func takeUnused() -> PageNodes {
+  private func takeUnused() -> PageNodes? {
     if let nodes = newest?.takeUnused() { return nodes }
-    let region = NodeRegion()
+    guard let region = NodeRegion() else { return nil }
     newest = region
-    return region.takeUnused().unsafelyUnwrapped
+    return region.takeUnused()
+  }
+
+  // MARK: Refused memory
+
+  /// Reports, once, that a submission waits for memory.
+  private func reportRefusal() {
+    guard !hasReported.exchange(true, ordering: .relaxed) else { return }
+    report(
+      .memoryRefused,
+      """
+      GRAND CENTRAL: The system refused memory for further work items. Submissions wait until \
+      items have run.
+      Raise the limit on memory (ulimit -v), or bound how many items wait.
+      """)
   }
 }

@@ -61,11 +61,9 @@ struct NodeRegion: Equatable {
 
   let start: UnsafeMutableRawPointer
 
-  /// Makes a region whose nodes are all unused.
-  init() {
-    guard let memory = gc_reserve_memory(Self.bytes) else {
-      engineFault("The system has no memory for work nodes.")
-    }
+  /// Makes a region whose nodes are all unused; `nil`: the system refused the memory.
+  init?() {
+    guard let memory = gc_reserve_memory(Self.bytes) else { return nil }
     start = memory
     used.pointee = UInt32(Self.headerNodes / NodeCache.chainLength)
   }

@@ -50,6 +50,24 @@ import Testing
     }
   }
 
+  @Test func `fill a region but for its header, and come back as they were taken`() throws {
+    let region = try #require(NodeRegion())
+    let perPage = NodeCache.chainLength
+    var parts: [PageNodes] = []
+    while let part = region.takeUnused() { parts.append(part) }
+    #expect(parts.first?.mask.nonzeroBitCount == perPage - NodeRegion.headerNodes)
+    #expect(parts.dropFirst().allSatisfy { $0.mask == PageNodes.all })
+    #expect(parts.count == NodeRegion.bytes / (perPage * WorkNode.bytes))
+    #expect(Set(parts.map(\.page)).count == parts.count)
+    let header = region.start + NodeRegion.headerNodes * WorkNode.bytes
+    #expect(parts.first?.linked(before: nil)?.raw == header)
+    for part in parts.reversed() { region.put(part) }
+    var back: [PageNodes] = []
+    while let part = region.take() { back.append(part) }
+    #expect(back.map(\.page) == parts.map(\.page))
+    #expect(back.map(\.mask) == parts.map(\.mask))
+  }
+
   @Test func `are used again, the last one first`() {
     onOwnThread { thread in
       let first = NodeCache.take(thread)
