@@ -15,7 +15,10 @@ public enum ModelThreads {
   /// exceeds `NodeCache.maxKept` and gives a chain away.
   static var nodesEach: Int { 2 * NodeCache.chainLength }
   nonisolated(unsafe) private static let contexts = makeContexts()
-  nonisolated(unsafe) private static let region = NodeRegion()
+  nonisolated(unsafe) private static let region: NodeRegion = {
+    guard let region = NodeRegion() else { fatalError("There is no memory for nodes.") }
+    return region
+  }()
   /// The nodes of all threads, in the order of the threads: all pages behind the region's header.
   private static var nodes: UnsafeMutableRawPointer {
     region.start + NodeRegion.headerNodes * WorkNode.bytes
