@@ -17,4 +17,13 @@ extension Lane {
   /// The smallest width from this lane to the root, which has the largest possible. Only for a
   /// holder of the lane.
   final var narrowestWidth: Int { hierarchy.lazy.map(\.widthNow).min() ?? 1 }
+
+  /// How many more holders every lane up to the root would admit. A guess: it changes at any time.
+  /// Only for a holder of the lane.
+  final var roomNow: Int {
+    hierarchy.lazy.map { lane in
+      let seen = lane.state.load(ordering: .relaxed)
+      return seen.hasWork ? 0 : max(0, lane.widthNow - seen.running)
+    }.min() ?? 0
+  }
 }

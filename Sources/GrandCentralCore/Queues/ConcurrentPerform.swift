@@ -269,9 +269,9 @@ extension DispatchQueue {
       return
     }
     if width < LaneState.maxRunning {
-      // Not only as many as there is room for: a helper of the loop before may be about to leave.
-      // A helper that gets its permit late finds nothing to claim.
-      let place = PerformPlace(queue: self, width: width)
+      // Helpers that queue for a permit would keep others from it, and most would find nothing to
+      // claim.
+      let place = PerformPlace(queue: self, width: min(width, 1 + roomNow))
       return Self.perform(iterations: iterations, in: place, execute: call)
     }
     // The caller holds the lane, so the helpers' frames may refer to it.
