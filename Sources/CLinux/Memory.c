@@ -26,12 +26,13 @@ void *gc_reserve_memory(size_t bytes) {
     if (start < mapped + bytes) munmap(start + bytes, (size_t)(mapped + bytes - start));
     mapped = start;
   } else {
+    // Where there is no room for more, this much may be aligned by chance.
     mapped = map(bytes);
-    if (mapped && ((uintptr_t)mapped & (bytes - 1)) != 0) {
-      munmap(mapped, bytes);
-      mapped = NULL;
-    }
     if (!mapped) return NULL;
+    if (((uintptr_t)mapped & (bytes - 1)) != 0) {
+      munmap(mapped, bytes);
+      return NULL;
+    }
   }
   // The checker finds what is reachable from the allocator's memory only.
   if (__lsan_register_root_region) __lsan_register_root_region(mapped, bytes);

@@ -15,7 +15,7 @@ struct PageNodes {
   static var bytes: Int { NodeCache.chainLength * WorkNode.bytes }
   static var all: UInt64 { .max >> UInt64(64 - NodeCache.chainLength) }
 
-  init(page: UnsafeMutableRawPointer, mask: UInt64 = all) {
+  init(page: UnsafeMutableRawPointer, mask: UInt64) {
     self.page = page
     self.mask = mask
   }
@@ -48,7 +48,7 @@ struct PageNodes {
   }
 }
 
-struct NodeRegion: Equatable {
+struct NodeRegion {
   static var bytes: Int { scaled(1 << 17, inModels: 1 << 13) }
   private static var pages: Int { bytes / PageNodes.bytes }
   private static var summaries: Int { (pages + 63) / 64 }

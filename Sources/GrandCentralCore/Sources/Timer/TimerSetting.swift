@@ -1,6 +1,7 @@
 // Room: Sources/Timer/TimerSetting. The schedule of a timer source, and what the heaps hold for it.
-//   idle ─arm→ armed ─its time has come→ fired ─answer→ idle, armed       all ─set→ idle
-//   armed ─postpone→ armed: the heaps stay as they are       armed ─came early→ armed anew
+//   idle ─arm→ armed ─its time has come→ fired ─answer→ idle, armed
+//   armed ─postpone→ armed: the heaps stay as they are
+//   armed ─came early→ armed anew                         all ─set→ idle
 // A timeout is mostly moved to a later time before it expires. So a setting that is later than what
 // the heaps hold is only noted here. When the held time comes, the timers' thread finds the noted
 // one and arms the entry for that: at most one early wake-up for each time in the heaps.
