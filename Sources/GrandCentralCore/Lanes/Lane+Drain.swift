@@ -103,7 +103,7 @@ extension Lane {
       thread.pointee.applied == UInt32(level.rawValue) ? level : Band.unspecified
     while true {
       let node: WorkNode
-      if !looksAtSuspension, let next = nextPlainItem() {
+      if let next = nextPlainItem(looksAtSuspension: looksAtSuspension) {
         node = next
       } else {
         switch serve(looksAtSuspension: looksAtSuspension, on: thread) {
@@ -246,12 +246,36 @@ extension Lane {
     return node
   }
 
-  /// What serve() would return, if that is the next node, an item, of a lane without shared items.
-  /// A workloop never asks: to its drain `changeEpoch` always looks changed (Lane+Override).
+  /// What serve() would return, if that is the next node, an item, of a lane without shared items
+  /// that keeps their order.
   @inline(__always)
-  private final func nextPlainItem() -> WorkNode? {
-    guard let node = batch, kind != .concurrent, !node.traits.contains(.waiter) else { return nil }
+  private final func nextPlainItem(looksAtSuspension: Bool) -> WorkNode? {
+    guard kind != .concurrent, !ordersByBand else { return nil }
+    guard let node = batch else { return takeOnlyPending() }
+    guard !looksAtSuspension, !node.traits.contains(.waiter) else { return nil }
     batch = node.next
+    return node
+  }
+
+  /// Takes the pending list if it is one item at the lane's urgency and the lane is not suspended:
+  /// the first item of an idle lane, and what an item leaves that submits the next. `nil`: it is
+  /// another list, or one that grows; serve() takes it.
+  @inline(__always)
+  private final func takeOnlyPending() -> WorkNode? {
+    // acquiring: the node's contents. It stays pending, since no other thread takes nodes off the
+    // list.
+    let seen = state.load(ordering: .acquiring)
+    guard let node = seen.pending.map(WorkNode.init), !seen.isSuspended, seen.urgency == level,
+      node.next == nil, node.traits.isDisjoint(with: .waiter), node.traits.bandBehind == 0
+    else { return nil }
+    let next = LaneState(rawValue: seen.rawValue & ~LaneState.pendingMask)
+    // A loop of its own, tried once: the rest of the word must be what was read.
+    // releasing: a raiser that reads a word after this one sees `owner`. The load has acquired the
+    // list.
+    let (won, _) = state.weakCompareExchange(
+      expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
+    guard won else { return nil }
+    next.check(after: seen)
     return node
   }
 

@@ -36,9 +36,26 @@ extension Lane {
 
   private final func push(_ node: WorkNode, from thread: ThreadContext) {
     let traits = node.traits
-    let exclusive = kind != .concurrent || traits.contains(.barrier)
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
     let qos = effectiveQoS(traits)
+    // The common word: the lane has an owner, which is urgent enough. A loop of its own, tried once.
+    // relaxed: a guess, which the exchange re-checks; nothing else is read by it.
+    let seen = state.load(ordering: .relaxed)
+    if let next = seen.pushedBehindOwner(node.raw, urgency: qos.rank) {
+      node.next = seen.pending.map(WorkNode.init)
+      // releasing: the node's contents. The stronger order of pushInFull() is for the other words.
+      let (won, _) = state.weakCompareExchange(
+        expected: seen, desired: next, successOrdering: .releasing, failureOrdering: .relaxed)
+      if won { return next.check(after: seen) }
+    }
+    pushInFull(node, traits, qos, from: thread)
+  }
+
+  @inline(never)
+  private final func pushInFull(
+    _ node: WorkNode, _ traits: WorkTraits, _ qos: PackedQoS, from thread: ThreadContext
+  ) {
+    let exclusive = kind != .concurrent || traits.contains(.barrier)
     // A loop of its own: it links the node to each word, and reads the width that belongs to it.
     // A guess that the exchange re-checks. acquiring, also when it fails: `widthNow` must be at
     // least as new as the word.

@@ -164,6 +164,16 @@ extension LaneState {
     return (LaneState(rawValue: queued | Self.locked | Self.held), .schedule)
   }
 
+  /// Adds a node to the list of a lane whose owner works at its urgency or above, and is not
+  /// suspended: what pushed() makes of such a word. `nil`: it is another word.
+  @inline(__always)
+  func pushedBehindOwner(_ node: UnsafeMutableRawPointer, urgency asked: Band) -> LaneState? {
+    guard rawValue & (Self.locked | Self.suspended) == Self.locked,
+      UInt64(asked.rawValue) << 50 <= rawValue & Self.urgencyMask
+    else { return nil }
+    return LaneState(rawValue: rawValue & ~Self.pendingMask | UInt64(UInt(bitPattern: node)))
+  }
+
   /// Enters for a sync(); `nil` if the lane is held or something is ahead.
   @inline(__always)
   func entered(exclusive: Bool, width: Int) -> LaneState? {

@@ -77,6 +77,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [Band.background, .default, .userInteractive])
+  func `accepts a node behind the owner as behind any other`(band: Band) {
+    expectNoFaults(in: LaneWords.valid) { word in
+      let short = word.pushedBehindOwner(LaneWords.arriving, urgency: band)
+      for exclusive in [false, true] {
+        let (next, action) = word.pushed(
+          LaneWords.arriving, exclusive: exclusive, urgency: band, width: 1)
+        let isCommon = word.isLocked && !word.isSuspended && action == .queued
+        if (short != nil) != isCommon { return ["\(LaneWords.describe(word)) takes the wrong way"] }
+        if let short, short != next { return ["\(LaneWords.describe(word)) becomes another word"] }
+      }
+      return []
+    }
+  }
+
   @Test(arguments: [false, true])
   func `admits a sync`(exclusive: Bool) {
     expectNoFaults(in: LaneWords.valid, ofWidths: LaneWords.widths) { word, width in

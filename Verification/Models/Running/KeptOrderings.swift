@@ -63,6 +63,10 @@ extension KeptOrdering {
       KeptOrdering(
         in: "Lane+Drain.swift", at: "let now = changeEpoch.load", .dropsAcquire, why: prompt),
       KeptOrdering(
+        in: "Lane+Drain.swift", at: "let (won, _) = state.weakCompareExchange", .dropsRelease,
+        why: "only a drainer with a list that a sync() left has exchanged nothing else; a raise "
+          + "right after it could miss the owner's name"),
+      KeptOrdering(
         in: "Lane+Suspend.swift", at: "changeEpoch.wrappingAdd", .dropsRelease, why: prompt),
       KeptOrdering(
         in: "Lane+Suspend.swift", at: "state.transition(.releasing", after: "func suspendFirst",

@@ -239,7 +239,9 @@ extension Catalogue {
   }
 
   static var jobMutants: [Mutant] {
-    let (push, drain, loop) = ("Lane+Push.swift", "Lane+Drain.swift", "weakCompareExchange")
+    let (push, drain, loop) = (
+      "Lane+Push.swift", "Lane+Drain.swift", "let (won, now) = state.weakCompareExchange"
+    )
     let (giveUp, inGiveUp) = (
       "let (won, now) = state.weakCompareExchange", "if next.isHeld && inside"
     )

@@ -103,33 +103,45 @@ extension Catalogue {
   }
 
   static var lanePushMutants: [Mutant] {
-    [
+    let (push, drain) = ("Lane+Push.swift", "Lane+Drain.swift")
+    let (loop, once) = (
+      "let (won, now) = state.weakCompareExchange", "let (won, _) = state.weakCompareExchange"
+    )
+    let two = "lane: two threads push an item each"
+    let next = "lane: an item pushes another while a thread pushes"
+    return [
+      Mutant("a push does not release", in: push, at: loop, .dropsRelease, foundBy: two),
       Mutant(
-        "a push does not release", in: "Lane+Push.swift", at: "weakCompareExchange",
-        .dropsRelease, foundBy: "lane: two threads push an item each"),
+        "a push behind an owner does not release", in: push, at: once, .dropsRelease,
+        foundBy: next),
       Mutant(
         "a drainer takes a list without acquiring it", in: "LaneState.swift",
-        at: "self.change(.acquiringAndReleasing", .dropsAcquire,
-        foundBy: "lane: two threads push an item each"),
+        at: "self.change(.acquiringAndReleasing", .dropsAcquire, foundBy: two),
       Mutant(
-        "a lane is released although work was pushed", in: "Lane+Drain.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
-        .isBlind, foundBy: "lane: two threads push an item each"),
+        "a drainer takes the only node without acquiring it", in: drain,
+        at: "let seen = state.load(ordering: .acquiring)", after: "func takeOnlyPending",
+        .dropsAcquire, foundBy: next),
       Mutant(
-        "a push overwrites what another has pushed", in: "Lane+Push.swift",
-        at: "weakCompareExchange", .isBlind, foundBy: "lane: two threads push an item each"),
+        "a drainer takes one node and loses another", in: drain, at: once, .isBlind,
+        foundBy: next),
       Mutant(
-        "a push takes the lane without locking it", in: "Lane+Push.swift",
-        at: "weakCompareExchange", .clears(bits: LaneState.locked),
-        foundBy: "lane: two threads push an item each"),
+        "a lane is released although work was pushed", in: drain, at: loop,
+        after: "if next.isHeld && inside", .isBlind, foundBy: two),
       Mutant(
-        "a lane with work does not retain itself", in: "Lane+Push.swift",
-        at: "weakCompareExchange", .clears(bits: LaneState.held),
+        "a push overwrites what another has pushed", in: push, at: loop, .isBlind, foundBy: two),
+      Mutant(
+        "a push behind an owner overwrites what another has pushed", in: push, at: once, .isBlind,
+        foundBy: next),
+      Mutant(
+        "a push takes the lane without locking it", in: push, at: loop,
+        .clears(bits: LaneState.locked), foundBy: two),
+      Mutant(
+        "a lane with work does not retain itself", in: push, at: loop,
+        .clears(bits: LaneState.held),
         foundBy: "lane: the last reference is released while an item is queued"),
       Mutant(
-        "a released lane stays locked", in: "Lane+Drain.swift",
-        at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
-        .sets(bits: LaneState.locked), foundBy: "lane: two threads push an item each"),
+        "a released lane stays locked", in: drain, at: loop, after: "if next.isHeld && inside",
+        .sets(bits: LaneState.locked), foundBy: two),
     ]
   }
 }

@@ -255,8 +255,8 @@ extension Catalogue {
   static var overrideMutants: [Mutant] {
     [
       Mutant(
-        "a push does not record its urgency", in: "Lane+Push.swift", at: "weakCompareExchange",
-        .clears(bits: LaneState.urgencyMask),
+        "a push does not record its urgency", in: "Lane+Push.swift",
+        at: "let (won, now) = state.weakCompareExchange", .clears(bits: LaneState.urgencyMask),
         foundBy: "override: a push while the lane is enqueued"),
       Mutant(
         "no drain request is sent", in: "Lane+Push.swift", at: "drainRequests.change(",
