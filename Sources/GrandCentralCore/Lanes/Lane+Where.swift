@@ -83,6 +83,8 @@ enum FrameKind: UInt {
   case counted = 1
   /// On behalf of a thread that waits meanwhile and holds the lane itself.
   case visiting = 2
+  /// For a permit that this thread has taken for threads that work on its behalf.
+  case lent = 3
 
   @inline(__always)
   func marked(_ queue: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {

@@ -18,12 +18,53 @@ extension Lane {
   /// holder of the lane.
   final var narrowestWidth: Int { hierarchy.lazy.map(\.widthNow).min() ?? 1 }
 
-  /// How many more holders every lane up to the root would admit. A guess: it changes at any time.
-  /// Only for a holder of the lane.
-  final var roomNow: Int {
-    hierarchy.lazy.map { lane in
-      let seen = lane.state.load(ordering: .relaxed)
-      return seen.hasWork ? 0 : max(0, lane.widthNow - seen.running)
-    }.min() ?? 0
+  /// Takes up to `count` permits of every lane up to the root that limits its width, the same
+  /// number of each, for threads that work on behalf of the caller while `body` runs; `body` gets
+  /// the number. Only for a holder of the lane, so no permit that is given back is the last.
+  /// The frames of the calling thread name them, for the search for deadlocks. A forked child does
+  /// not have them, since it lacks the other threads.
+  final func withPermits(
+    for count: Int, on thread: ThreadContext, _ body: (_ granted: Int) -> Void
+  ) {
+    let granted = takeAllPermits(count, on: thread)
+    let generation = ForkGate.generation
+    let outer = thread.pointee.frame.unsafelyUnwrapped
+    for lane in narrowLanes {
+      for _ in 0..<granted { _ = thread.enterFrame(of: FrameKind.lent.marked(lane.address)) }
+    }
+    body(granted)
+    thread.leaveFrame(to: outer)
+    guard generation == ForkGate.generation else { return }
+    for lane in narrowLanes { lane.leaveShared(granted, thread) }
+  }
+
+  /// The lanes up to the root that limit their width.
+  private final var narrowLanes: some Sequence<Lane> {
+    hierarchy.lazy.filter { $0.widthNow < LaneState.maxRunning }
+  }
+
+  /// Takes the same number of permits of every such lane, up to `count`, and returns it.
+  private final func takeAllPermits(_ count: Int, on thread: ThreadContext) -> Int {
+    var taken = count
+    for lane in narrowLanes {
+      let found = lane.takePermits(taken)
+      for earlier in narrowLanes.prefix(while: { $0 !== lane }) {
+        earlier.leaveShared(taken - found, thread)
+      }
+      taken = found
+    }
+    return taken
+  }
+
+  private final func leaveShared(_ count: Int, _ thread: ThreadContext) {
+    for _ in 0..<count { leaveShared(thread) }
+  }
+
+  /// Takes up to `count` permits, and returns how many. None if anything is queued, which goes
+  /// first.
+  private final func takePermits(_ count: Int) -> Int {
+    // acquiring: the writes of the holders that left and made room. The width does not change while
+    // the caller is inside.
+    state.transition(.acquiring) { $0.admitted(upTo: count, width: widthNow) } ?? 0
   }
 }

@@ -6,12 +6,16 @@
 //             runs in frames of its targets
 //   counted   an item that was admitted beside others: one of the lane's `running`
 //   visiting  on behalf of a waiting thread, which holds the lane itself: this thread holds nothing
+//   lent      a permit for threads that work on this one's behalf (Lane+Width). No forked child has
+//             those threads, so it has no such permit either
 
 /// The lanes that a thread holds. A thread holds few, so these are lists: the first hash table of a
 /// type takes the runtime a search through all conformances.
 struct LaneHolds {
   /// The permits that the thread holds, a lane each.
   private var shared: [UnsafeMutableRawPointer] = []
+  /// Those that it has taken for other threads.
+  private var lent: [UnsafeMutableRawPointer] = []
   private var bound: [UnsafeMutableRawPointer] = []
   private let thread: ThreadContext
 
@@ -25,6 +29,7 @@ struct LaneHolds {
       switch frame.kind {
       case .visiting: break
       case .counted: addShared(lane)
+      case .lent: lent.append(lane.address)
       case .entered: addEntered(lane)
       }
     }
@@ -60,7 +65,10 @@ struct LaneHolds {
     lane.kind == .bound ? bound.contains(lane.address) : lane.isOwned(by: thread)
   }
 
-  func count(on lane: Lane) -> Int {
-    shared.reduce(0) { $1 == lane.address ? $0 + 1 : $0 }
+  func count(on lane: Lane) -> Int { Self.count(lane, in: shared) }
+  func countLent(on lane: Lane) -> Int { Self.count(lane, in: lent) }
+
+  private static func count(_ lane: Lane, in list: [UnsafeMutableRawPointer]) -> Int {
+    list.reduce(0) { $1 == lane.address ? $0 + 1 : $0 }
   }
 }

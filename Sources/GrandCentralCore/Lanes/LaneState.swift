@@ -185,6 +185,14 @@ extension LaneState {
     return running < width ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
   }
 
+  /// Admits up to `count` more, on behalf of a shared holder. `nil`: none, because the width is used
+  /// up, or something is ahead: the private list of an owner does not show in the word.
+  func admitted(upTo count: Int, width: Int) -> (LaneState, admitted: Int)? {
+    guard count > 0, running < width, !hasWorkOrOwner else { return nil }
+    let admitted = min(count, width - running)
+    return (LaneState(rawValue: rawValue + UInt64(admitted) * Self.oneRunning), admitted)
+  }
+
   /// Marks a sleeper on a lane that a sync() holds with nothing queued. The sleeper takes the lane
   /// out of order, as with a mutex, which is several times faster than a hand-off from thread to
   /// thread in order. `nil`: get in line instead.

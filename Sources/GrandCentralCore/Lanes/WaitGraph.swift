@@ -9,7 +9,8 @@
 //                                     in line there
 //   a barrier is first in line        all threads that share the lane
 //   all permits are taken             any of the threads that share it, if all are registered. A
-//                                     permit is one unit of `running`: a shared holder has one
+//                                     permit is one unit of `running`: a shared holder has one, and
+//                                     those that it has taken for the helpers of a loop
 //   suspended, or between exchanges   unknown: the wait may end
 //
 // The search has three steps.
@@ -158,7 +159,8 @@ enum WaitGraph {
     var threads: [ThreadContext] = []
     var permits = 0
     for waiter in Lane.hierarchyLock.waiters {
-      let held = LaneHolds(of: waiter.thread).count(on: lane)
+      let holds = LaneHolds(of: waiter.thread)
+      let held = holds.count(on: lane) + holds.countLent(on: lane)
       if held > 0 { threads.append(waiter.thread) }
       permits += held
     }

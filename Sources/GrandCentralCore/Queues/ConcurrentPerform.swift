@@ -13,8 +13,9 @@
 // CPU.
 // The caller can finish the loop without helpers, so nested loops cannot block. A nested loop
 // starts without them (Queues/LoneStart). Loops on a queue that the caller is inside cannot block
-// either: it keeps its own permit, and a helper without a permit starts later or finds nothing to
-// claim.
+// either: it keeps its own permit. On a queue of limited width it takes permits for the helpers
+// before the loop, as many as are free, and gives them back after it (Lanes/Lane+Width): so a loop
+// never waits for room, nor begins without helpers because those of the last one are still leaving.
 
 /// The caller's closure as a stored property: see HeldClosure.
 @usableFromInline
@@ -31,8 +32,6 @@ final class PerformState: @unchecked Sendable {
   private let threads: Int
   /// How many helpers no thread has submitted yet; below 0, none.
   private let uninvited: Atomic<Int>
-  /// The queue whose items the helpers are; `nil`: they are the pool's.
-  private let queue: DispatchQueue?
   private let qos: PackedQoS
   private let waiter: ThreadContext
   /// Whether threads in this loop start nested loops alone.
@@ -47,7 +46,7 @@ final class PerformState: @unchecked Sendable {
   ///   - isFull: whether the loop uses all threads of the pool's width.
   init(
     iterations: Int, from first: Int = 0, threads: Int, isFull: Bool = false,
-    on queue: DispatchQueue? = nil, waiter: ThreadContext, body: UnsafePointer<PerformBody>
+    waiter: ThreadContext, body: UnsafePointer<PerformBody>
   ) {
     next = Atomic(first)
     done = Atomic(first)
@@ -55,7 +54,6 @@ final class PerformState: @unchecked Sendable {
     self.isFull = isFull || wasInFullLoop
     self.iterations = iterations
     self.threads = threads
-    self.queue = queue
     uninvited = Atomic(threads - 1)
     qos = PackedQoS(rawValue: waiter.pointee.qos)
     self.waiter = waiter
@@ -130,10 +128,9 @@ final class PerformState: @unchecked Sendable {
     return count
   }
 
-  /// Submits up to two helpers, if they may find something to claim; all of them to a queue, where
-  /// later ones would wait behind the next barrier.
+  /// Submits up to two helpers, if they may find something to claim.
   private func invite(from thread: ThreadContext) {
-    for _ in 0..<(queue == nil ? 2 : threads) {
+    for _ in 0..<2 {
       // relaxed: hints, and a count. Fewer than `threads` subtractions fail.
       guard next.load(ordering: .relaxed) < iterations, uninvited.load(ordering: .relaxed) > 0,
         uninvited.wrappingSubtract(1, ordering: .relaxed).oldValue > 0
@@ -151,29 +148,24 @@ final class PerformState: @unchecked Sendable {
         }
         state.release()
       }
-      if let queue {
-        queue.submit(node, from: thread)
-      } else {
-        Runtime.shared.pool.submit(node, .items, band: qos.band, from: thread)
-      }
+      Runtime.shared.pool.submit(node, .items, band: qos.band, from: thread)
     }
   }
 
   /// Creates the state of a loop whose first iterations have run, and submits the first helpers.
-  /// Helpers go to the pool, or to a queue that the caller is inside, so that no more of them run
-  /// than the queue admits.
+  /// The loop runs on at most `most` threads.
   @usableFromInline
   static func begin(
-    iterations: Int, after first: Int, in place: PerformPlace? = nil,
+    iterations: Int, after first: Int, atMost most: Int = .max,
     from thread: ThreadContext, body: UnsafePointer<PerformBody>
   ) -> PerformState {
     let pool = Runtime.shared.pool
     pool.followMask()
     let width = pool.width.load(ordering: .relaxed)
-    let threads = min(width, place?.width ?? .max, iterations - first)
+    let threads = min(width, most, iterations - first)
     let state = PerformState(
       iterations: iterations, from: first, threads: threads, isFull: threads >= width,
-      on: place?.queue, waiter: thread, body: body)
+      waiter: thread, body: body)
     thread.pointee.in_full_loop = state.isFull
     state.invite(from: thread)
     return state
@@ -200,12 +192,12 @@ extension DispatchQueue {
   /// - Source: Apple, Dispatch, `DispatchQueue.concurrentPerform(iterations:execute:)`.
   @inlinable
   public class func concurrentPerform(iterations: Int, execute work: (Int) -> Void) {
-    perform(iterations: iterations, in: nil, execute: work)
+    perform(iterations: iterations, atMost: .max, execute: work)
   }
 
-  /// Does the same, with helpers on a queue that the caller is inside, if one is given.
+  /// Does the same, on at most `most` threads.
   @inlinable @inline(__always)
-  class func perform(iterations: Int, in place: PerformPlace?, execute work: (Int) -> Void) {
+  class func perform(iterations: Int, atMost most: Int, execute work: (Int) -> Void) {
     if iterations <= 1 {
       PerformState.check(iterations)
       if iterations == 1 { work(0) }
@@ -220,7 +212,7 @@ extension DispatchQueue {
     withoutActuallyEscaping(work) { shared in
       withUnsafePointer(to: PerformBody(call: shared)) { body in
         let state = PerformState.begin(
-          iterations: iterations, after: first, in: place, from: thread, body: body)
+          iterations: iterations, after: first, atMost: most, from: thread, body: body)
         var count = 0
         var range = state.claim()
         while !range.isEmpty {
@@ -242,7 +234,8 @@ extension DispatchQueue {
   /// Calls `function` once for each number below `iterations`, as items of this queue.
   ///
   /// Returns when all calls have returned. They run one after the other if the queue, or one of
-  /// its targets, is serial, and never more at a time than the queue and its targets admit.
+  /// its targets, is serial, and never more at a time than the queue and its targets admit. A call
+  /// must not wait for an item of a queue of limited width: the loop keeps its permits to its end.
   package final func applyCall(
     iterations: Int, _ function: @escaping IterationFunction, _ context: UnsafeMutableRawPointer?
   ) {
@@ -268,23 +261,23 @@ extension DispatchQueue {
       for index in 0..<iterations { call(index) }
       return
     }
-    if width < LaneState.maxRunning {
-      // Helpers that queue for a permit would keep others from it, and most would find nothing to
-      // claim.
-      let place = PerformPlace(queue: self, width: min(width, 1 + roomNow))
-      return Self.perform(iterations: iterations, in: place, execute: call)
+    if width == LaneState.maxRunning { return loopInside(iterations, atMost: .max, call) }
+    let thread = currentThread()
+    let pool = Runtime.shared.pool
+    pool.followMask()
+    let wanted = min(width, pool.width.load(ordering: .relaxed), iterations) - 1
+    withPermits(for: wanted, on: thread) { granted in
+      loopInside(iterations, atMost: 1 + granted, call)
     }
+  }
+
+  /// Runs the loop on up to `most` threads, which show that they are inside the queue.
+  private final func loopInside(
+    _ iterations: Int, atMost most: Int, _ call: @Sendable (Int) -> Void
+  ) {
     // The caller holds the lane, so the helpers' frames may refer to it.
-    Self.concurrentPerform(iterations: iterations) { index in
+    Self.perform(iterations: iterations, atMost: most) { index in
       withFrame(currentThread(), as: .visiting) { call(index) }
     }
   }
-}
-
-/// The queue that the caller of a loop is inside; the helpers are its items.
-@usableFromInline
-struct PerformPlace {
-  let queue: DispatchQueue
-  /// How many threads may be inside for the loop, the caller included.
-  let width: Int
 }

@@ -118,6 +118,22 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 2, 5])
+  func `admits others on behalf of a shared holder`(count: Int) {
+    let words = LaneWords.valid.filter { $0.running > 0 }
+    expectNoFaults(in: words, ofWidths: LaneWords.widths) { word, width in
+      guard let (next, admitted) = word.admitted(upTo: count, width: width) else {
+        return word.hasWorkOrOwner || word.running >= width ? [] : ["refused for no reason"]
+      }
+      var faults = LaneWords.faults(word, next, mayChange: LaneWords.runningMask)
+      if word.hasWorkOrOwner { faults.append("\(LaneWords.describe(word)) is passed") }
+      if next.running != word.running + admitted { faults.append("miscounted") }
+      if next.running > width { faults.append("let in more than may be") }
+      if admitted < count && next.running < width { faults.append("let in fewer than may be") }
+      return faults
+    }
+  }
+
   @Test func `counts a shared holder that leaves`() {
     expectNoFaults(in: LaneWords.valid.filter { $0.running > 0 }) { word in
       let (next, action) = word.leftShared()

@@ -154,12 +154,81 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func `gets no more helpers than it admits`(width: Int) {
+  /// What an iteration of a loop notes.
+  private final class Loop: @unchecked Sendable {
+    let queue: DispatchQueue
+    /// How many holders the queue has during the loop.
+    let expected: Int
+    let met = Counter()
+    let failed = Counter()
+    init(_ queue: DispatchQueue, expected: Int = 1) {
+      self.queue = queue
+      self.expected = expected
+    }
+
+    /// Calls `iteration` in a loop on the queue.
+    func run(_ iterations: Int, _ iteration: @escaping DispatchQueue.IterationFunction) {
+      withExtendedLifetime(self) {
+        queue.applyCall(
+          iterations: iterations, iteration, Unmanaged.passUnretained(self).toOpaque())
+      }
+    }
+
+    static let countHolders: DispatchQueue.IterationFunction = { raw, _ in
+      let loop = Loop.of(raw)
+      if loop.queue.state.load(ordering: .relaxed).running != loop.expected { loop.failed.add() }
+    }
+
+    static func of(_ raw: UnsafeMutableRawPointer?) -> Loop {
+      Unmanaged<Loop>.fromOpaque(raw.unsafelyUnwrapped).takeUnretainedValue()
+    }
+  }
+
+  @Test(arguments: [2, 5], [0, 1, 2])
+  func `lends its free permits to a loop`(width: Int, items: Int) {
     let queue = make()
     queue.setWidth(width)
-    queue.applyCall(iterations: 100, { _, _ in }, nil)
-    #expect(root.count < width)
+    submit(0..<min(items, width - 1), to: queue)
+    let inside = word(queue).running
+    let threads = min(width - inside, Runtime.shared.pool.width.load(ordering: .relaxed))
+    let loop = Loop(queue, expected: inside + threads)
+    loop.run(20, Loop.countHolders)
+    #expect(loop.failed.value == 0)
+    #expect(word(queue).running == inside, "all are given back")
     runAll(queue, atMost: width)
+  }
+
+  @Test func `lends nothing to a loop while something is queued`() {
+    let queue = make()
+    queue.setWidth(3)
+    let loop = Loop(queue)
+    queue.sync {
+      queue.async(flags: .barrier) {}
+      loop.run(20, Loop.countHolders)
+    }
+    #expect(loop.failed.value == 0)
+    runAll(queue, atMost: 3)
+  }
+
+  @Test func `gives a loop its helper, also right after another loop`() {
+    guard Runtime.shared.pool.width.load(ordering: .relaxed) > 1 else { return }
+    let narrow = DispatchQueue(label: "test.narrow.meeting", attributes: .concurrent)
+    narrow.setWidth(2)
+    let wide = DispatchQueue(label: "test.wide.meeting", attributes: .concurrent, target: narrow)
+    for queue in [narrow, wide] {
+      for _ in 0..<100 {
+        let loop = Loop(queue)
+        loop.run(2) { raw, _ in
+          let loop = Loop.of(raw)
+          loop.met.add()
+          if !eventually({ loop.met.value == 2 }) { loop.failed.add() }
+        }
+        guard loop.failed.value == 0 else {
+          Issue.record("the iterations did not run at the same time")
+          return
+        }
+      }
+    }
   }
 
   @Test func `of one stops a thread that enters it from inside`() async {

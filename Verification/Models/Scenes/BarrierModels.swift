@@ -39,6 +39,12 @@ final class ConcurrentScene: @unchecked Sendable {
     queue.sync { read() }
   }
 
+  /// A reader that takes permits for helpers, and gives them back.
+  func syncLoop(helpers: Int) {
+    submitted.one()
+    queue.sync { queue.withPermits(for: helpers, on: currentThread()) { _ in read() } }
+  }
+
   func syncWrite() {
     submitted.one()
     queue.sync(flags: .barrier) { write() }

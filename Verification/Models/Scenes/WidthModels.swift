@@ -47,6 +47,20 @@ extension Catalogue {
       EngineModel(
         "width: of one from activation, with a sync()", reach: .bounded(preemptions: 3),
         activated { $0.syncUnguardedWrite() }),
+      EngineModel("width: a loop takes permits beside an item and a barrier") { scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        concurrent.queue.setWidth(2)
+        scene.thread("loops") { concurrent.syncLoop(helpers: 2) }
+        scene.thread("submits") {
+          concurrent.asyncRead()
+          concurrent.asyncWrite()
+        }
+        scene.finally {
+          concurrent.expect()
+          Checker.expect(
+            concurrent.queue.state.load(ordering: .relaxed).rawValue == 0, "a permit is left")
+        }
+      },
       EngineModel("width: of one, from two threads") { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         concurrent.queue.setWidth(1)
@@ -67,6 +81,10 @@ extension Catalogue {
         "an item is admitted without acquiring from the previous one", in: "Lane+Drain.swift",
         at: "state.transition(.acquiring)", after: "func countRunning", .dropsAcquire,
         foundBy: "width: set to one while an item runs, then two items"),
+      Mutant(
+        "permits for a loop are taken although the lane has changed", in: "Lane+Width.swift",
+        at: "state.transition(.acquiring)", .isBlind,
+        foundBy: "width: a loop takes permits beside an item and a barrier"),
     ]
   }
 }
