@@ -4,6 +4,8 @@ import PackageDescription
 // Programs and tests that run on both engines, this one and the toolchain's. A folder whose name
 // contains Dispatch is a symbolic link to the folder before it: one source, compiled against both.
 let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+// Tests in which no code of this engine is inlined: to optimise them takes longer than to run them.
+let unoptimised = language + [.unsafeFlags(["-Onone"])]
 
 let engine: Target.Dependency = .product(name: "GrandCentral", package: "GrandCentral")
 let testSupport: Target.Dependency = .product(name: "TestSupport", package: "Support")
@@ -38,7 +40,7 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", testSupport],
-      swiftSettings: language),
+      swiftSettings: unoptimised),
     // Programs that both Swift modules must compile and run alike.
     .testTarget(name: "DoorTests", dependencies: [engine, testSupport], swiftSettings: language),
     // Allocations of optimised code, which debug builds have more of.
@@ -47,6 +49,6 @@ let package = Package(
       swiftSettings: language),
     .testTarget(
       name: "DoorDispatchTests", dependencies: [testSupport],
-      swiftSettings: language + [.define("DOOR_DISPATCH")]),
+      swiftSettings: unoptimised + [.define("DOOR_DISPATCH")]),
   ]
 )

@@ -36,9 +36,9 @@ set_build() {
   .) build+=("${once[@]}") ;;
   # Fibers switch stacks during accesses, which the run-time exclusivity check does not support.
   Verification*) build+=(-c release -Xswiftc -enforce-exclusivity=unchecked) ;;
-  # One folder for the three, so that the engine's optimised code is compiled once. A plan that the
-  # package manager had kept there would be that of the package that was built last.
-  Comparison | Benchmarks | Examples)
+  # One folder for all of them, so that the engine's optimised code is compiled once. A plan that
+  # the package manager had kept there would be that of the package that was built last.
+  Comparison | Benchmarks | Examples | .build-dropin/embedding)
     build+=(-c release --scratch-path .build-release --disable-build-manifest-caching)
     ;;
   esac

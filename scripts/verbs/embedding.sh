@@ -56,10 +56,16 @@ fail() {
 for link in "${links[@]}"; do
   for mode in "${modes[@]}"; do
     echo "$mode, $link"
-    flags=(-c "$mode" --package-path "$package" --scratch-path "$package/$link")
-    [[ $link == static ]] && flags+=(--static-swift-stdlib)
-    swift build "${flags[@]}" >"$package/log" 2>&1 || { cat "$package/log" && exit 1; }
-    program=$package/$link/$mode/App
+    if [[ $mode == release && $link == dynamic ]]; then
+      set_build "$package"
+      built=.build-release
+    else
+      built=$package/$link
+      build=(-c "$mode" --package-path "$package" --scratch-path "$built")
+    fi
+    if [[ $link == static ]]; then build+=(--static-swift-stdlib); fi
+    swift build "${build[@]}" >"$package/log" 2>&1 || { cat "$package/log" && exit 1; }
+    program=$built/$mode/App
     said=$(env -u LD_LIBRARY_PATH -u LD_PRELOAD timeout 60 "$program") || fail "ended with $?"
     sed 's/^/  /' <<<"$said"
     [[ $said == "$expected" ]] || fail "which is not what is expected"
@@ -74,8 +80,8 @@ for link in "${links[@]}"; do
       fail "does not take every job of Concurrency as a job: $counted"
     fi
     plugin=$(dirname "$program")/libPlugin.so
-    clang Tests/DropInTests/Clients/Unloading.c -o "$package/$link/unloading"
-    closed=$(timeout 60 "$package/$link/unloading" "$plugin") || fail "ended with $?"
+    clang Tests/DropInTests/Clients/Unloading.c -o "$package/unloading"
+    closed=$(timeout 60 "$package/unloading" "$plugin") || fail "ended with $?"
     if [[ $closed == stays=1 ]]; then
       echo "  stays when it is in a plug-in that is closed"
     else
