@@ -103,6 +103,7 @@ final class RegistryState: @unchecked Sendable {
       gc_items_hide(thread)
       // Its last thread may have left a loop by an exception.
       thread.pointee.in_full_loop = false
+      thread.pointee.has_ample_stack = false
       return thread
     }
     // On cache lines of its own: owner-only fields of two threads must not share one.

@@ -25,6 +25,7 @@ typedef struct gc_thread {
   uint64_t *_Nullable lane_word;  // address of that slot
   bool is_main;            // first thread of the process, or the thread left in a forked child
   bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
+  bool has_ample_stack;    // false also if that was not asked yet (AmpleStack.c)
   uint8_t submissions;     // counts items submitted while samples are taken: see gc_is_sample()
   uint32_t locks;          // depth inside the fork gate, see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
@@ -77,6 +78,10 @@ static inline uint32_t gc_items_of(const gc_thread *_Nonnull thread) {
 uint32_t gc_thread_id(void);
 uint32_t gc_process_id(void);
 void gc_thread_set_name(const char *_Nonnull name);
+
+// Calls body(argument) on the calling thread, on another stack if its own is small. Not for what
+// leaves by an exception.
+void gc_with_ample_stack(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
 // Number of CPUs in the affinity mask of a thread, or -1.
 int gc_affinity_count(uint32_t thread);

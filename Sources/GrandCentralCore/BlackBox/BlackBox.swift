@@ -19,6 +19,8 @@ struct BoardWriter {
   /// The current queue, as the record shows it, and since when.
   var place: UInt32 = 0
   var placeSince: UInt64 = 0
+  /// The next one of those that no thread has.
+  var nextFree: UnsafeMutablePointer<BoardWriter>?
 }
 
 // SAFETY: the lock guards all that is not atomic.
@@ -39,7 +41,7 @@ package final class BlackBox: @unchecked Sendable {
   /// The number of the first queue record that was never used. Grows, under the lock.
   private let queuesUsed = Atomic<UInt32>(0)
   private let lock = Lock()
-  private var freeWriters: [UnsafeMutablePointer<BoardWriter>] = []
+  private var freeWriter: UnsafeMutablePointer<BoardWriter>?
   private var writersMade = 0
   private var limits = (width: 0, maxThreads: 0)
   private var isForkParticipant = false
@@ -236,7 +238,10 @@ package final class BlackBox: @unchecked Sendable {
   func takeWriter() -> UnsafeMutablePointer<BoardWriter>? {
     guard let start = Self.start else { return nil }
     return lock.withLock {
-      if let free = freeWriters.popLast() { return free }
+      if let free = freeWriter {
+        freeWriter = free.pointee.nextFree
+        return free
+      }
       guard writersMade < BoardLayout.threadCapacity else { return nil }
       let slot = writersMade
       writersMade += 1
@@ -250,7 +255,10 @@ package final class BlackBox: @unchecked Sendable {
   }
 
   func give(_ writer: UnsafeMutablePointer<BoardWriter>) {
-    lock.withLock { freeWriters.append(writer) }
+    lock.withLock {
+      writer.pointee.nextFree = freeWriter
+      freeWriter = writer
+    }
   }
 }
 
@@ -274,7 +282,7 @@ extension BlackBox: ForkParticipant {
     gc_items_hide(thread)
     thread.pointee.events = nil
     eventChunks.forget()
-    freeWriters = []
+    freeWriter = nil
     writersMade = 0
     queuesUsed.store(0, ordering: .relaxed)
     watch.noteThreadEnd()

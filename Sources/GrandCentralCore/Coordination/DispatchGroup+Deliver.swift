@@ -5,6 +5,12 @@
 // pushes and runs nothing.
 
 extension DispatchGroup {
+  /// Makes the types known that a notification takes: see Primitives/AmpleStack.
+  static func meetTypes() {
+    var notifications: [Notification] = []
+    notifications.reserveCapacity(1)
+  }
+
   func register(_ notification: Notification, on thread: ThreadContext) {
     // Before the lock, and before the notification is counted.
     BlackBox.open()

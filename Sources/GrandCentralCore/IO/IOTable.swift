@@ -26,7 +26,7 @@ final class IOTable: @unchecked Sendable {
     }
     let kind = FileKind(mode: status.mode)
     let place = origin(of: descriptor, isRandom: isRandom)
-    return lock.withLock {
+    return made {
       let file = file(descriptor, kind, status)
       let channel = IOChannel(
         isRandom: isRandom, file: file, origin: place.origin, queue: queue,
@@ -42,10 +42,13 @@ final class IOTable: @unchecked Sendable {
     _ path: IOFile.Path, isRandom: Bool, queue: DispatchQueue, cleanup: @escaping (Int32) -> Void
   ) -> IOChannel {
     let file = IOFile(path: path)
-    let channel = IOChannel(isRandom: isRandom, file: file, queue: queue, cleanup: cleanup)
-    // The existence check counts as an operation: the cleanup handler waits for it.
-    channel.unfinished = 1
-    attach(channel, refusal: 0)
+    let channel = made {
+      let channel = IOChannel(isRandom: isRandom, file: file, queue: queue, cleanup: cleanup)
+      // The existence check counts as an operation: the cleanup handler waits for it.
+      channel.unfinished = 1
+      attach(channel, refusal: 0)
+      return channel
+    }
     // A file system may answer slowly.
     DispatchQueue.global().asyncUnsafe { file.look(for: channel) }
     return channel
@@ -55,7 +58,7 @@ final class IOTable: @unchecked Sendable {
   func channel(
     with other: IOChannel, isRandom: Bool, queue: DispatchQueue, cleanup: @escaping (Int32) -> Void
   ) -> IOChannel {
-    lock.withLock {
+    made {
       let file = other.file
       // In a forked child, before the new channel joins those that belong to the parent.
       let (error, kind, descriptor) = file.withOwnState {
@@ -72,6 +75,13 @@ final class IOTable: @unchecked Sendable {
       attach(channel, refusal: refusal != 0 ? refusal : place.error)
       return channel
     }
+  }
+
+  /// Returns what `make` makes, under the lock.
+  private func made(_ make: () -> IOChannel) -> IOChannel {
+    var channel: IOChannel?
+    withAmpleStack { channel = lock.withLock(make) }
+    return channel.unsafelyUnwrapped
   }
 
   private func attach(_ channel: IOChannel, refusal: Int32) {

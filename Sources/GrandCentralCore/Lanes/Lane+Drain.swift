@@ -284,7 +284,7 @@ extension Lane {
   /// returned, and must not start. Nodes taken otherwise were pushed before a suspension, so the
   /// check of `changeEpoch` per item is enough for them.
   @inline(__always)
-  private final func takePending() -> Bool {
+  final func takePending() -> Bool {
     if ordersByBand { return takePendingByBand() }
     // The pending list is newest first; the private list is oldest first.
     return takePending { batch = noteUrgencies(from: $0).oldest }
@@ -389,35 +389,5 @@ extension Lane {
     // Releasing: the grant publishes the private list and all earlier writes.
     node.grantWaiter(on: thread)
     return before.isHeld
-  }
-}
-
-// Bound lanes: MainQueue and HostedQueue.
-extension Lane {
-  /// Runs what is queued now. The caller has the lane's activation.
-  final func drainForOwner(on thread: ThreadContext) {
-    if drain(on: thread, atMost: queuedForOwner()) { Unmanaged.passUnretained(self).release() }
-  }
-
-  /// As above. Meanwhile `name` has the thread's address, and then `other`.
-  final func drainForOwner(
-    on thread: ThreadContext, namedIn name: borrowing Atomic<UInt>, otherwise other: UInt = 0
-  ) {
-    let word = UInt(bitPattern: thread)
-    // relaxed: see boundThread.
-    name.store(word, ordering: .relaxed)
-    drainForOwner(on: thread)
-    // The drain may have activated the lane again, and another thread may be in the next call. It
-    // keeps its value, because only this thread's own is replaced.
-    _ = name.compareExchange(
-      expected: word, desired: other, successOrdering: .relaxed, failureOrdering: .relaxed)
-  }
-
-  /// How many nodes wait, as far as the owner can see without blocking submitters.
-  private final func queuedForOwner() -> Int {
-    // Bound lanes are never suspended.
-    if batch == nil { _ = takePending() }
-    guard let first = batch else { return 0 }
-    return sequence(first: first) { $0.next }.reduce(0) { count, _ in count + 1 }
   }
 }

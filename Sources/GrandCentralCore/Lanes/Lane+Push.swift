@@ -38,8 +38,8 @@ extension Lane {
     let traits = node.traits
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
     let qos = effectiveQoS(traits)
-    // The common word: the lane has an owner, which is urgent enough. A loop of its own, tried once.
-    // relaxed: a guess, which the exchange re-checks; nothing else is read by it.
+    // The common word: the lane has an owner, which is urgent enough. A loop of its own, tried
+    // once. relaxed: a guess, which the exchange re-checks; nothing else is read by it.
     let seen = state.load(ordering: .relaxed)
     if let next = seen.pushedBehindOwner(node.raw, urgency: qos.rank) {
       node.next = seen.pending.map(WorkNode.init)

@@ -185,8 +185,8 @@ extension LaneState {
     return running < width ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
   }
 
-  /// Admits up to `count` more, on behalf of a shared holder. `nil`: none, because the width is used
-  /// up, or something is ahead: the private list of an owner does not show in the word.
+  /// Admits up to `count` more, on behalf of a shared holder. `nil`: none, because the width is
+  /// used up, or something is ahead: the private list of an owner does not show in the word.
   func admitted(upTo count: Int, width: Int) -> (LaneState, admitted: Int)? {
     guard count > 0, running < width, !hasWorkOrOwner else { return nil }
     let admitted = min(count, width - running)

@@ -37,19 +37,25 @@ struct LongWait {
   static func run(_ thread: ThreadContext, for lane: Lane, _ sleep: (Deadline) -> Bool) {
     let hierarchy = Lane.hierarchyLock
     let wait = LongWait(thread: thread, lane: lane, task: TaskNames.current())
-    let deadlock = hierarchy.lock.withLock {
-      hierarchy.waiters.append(wait)
-      return WaitGraph.search(from: wait)
-    }
-    if let deadlock { clientFault(deadlock) }
+    wait.search { hierarchy.waiters.append(wait) }
     var pause = Tuning.firstSearchPauseNanoseconds
     while !sleep(.after(nanoseconds: pause)) {
-      let deadlock = hierarchy.lock.withLock { WaitGraph.search(from: wait) }
-      if let deadlock { clientFault(deadlock) }
+      wait.search()
       // Never overflows: the sum of all pauses has passed.
       pause *= Tuning.searchPauseGrowth
     }
     hierarchy.lock.withLock { hierarchy.waiters.removeAll { $0.thread == thread } }
+  }
+
+  /// Searches, after `prepare`. Stops the process if it finds a deadlock cycle.
+  private func search(after prepare: () -> Void = {}) {
+    withAmpleStack {
+      let deadlock = Lane.hierarchyLock.lock.withLock {
+        prepare()
+        return WaitGraph.search(from: self)
+      }
+      if let deadlock { clientFault(deadlock) }
+    }
   }
 
   /// Whether `thread` is registered, and so has searched at least once.

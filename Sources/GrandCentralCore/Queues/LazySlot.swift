@@ -36,9 +36,11 @@ struct LazySlot: ~Copyable, @unchecked Sendable {
       if let raw = UnsafeRawPointer(bitPattern: word.load(ordering: .relaxed)) {
         return Unmanaged.fromOpaque(raw)
       }
-      let part = Unmanaged.passRetained(make())
-      word.store(UInt(bitPattern: part.toOpaque()), ordering: .releasing)
-      return part
+      var part: Unmanaged<Part>?
+      withAmpleStack { part = .passRetained(make()) }
+      let made = part.unsafelyUnwrapped
+      word.store(UInt(bitPattern: made.toOpaque()), ordering: .releasing)
+      return made
     }
   }
 }

@@ -31,11 +31,20 @@ import CGrandCentralLinux
 
 extension Runtime: ForkParticipant {
   static func makeShared() -> Runtime {
+    var shared: Runtime?
+    withAmpleStack { shared = make() }
+    return shared.unsafelyUnwrapped
+  }
+
+  private static func make() -> Runtime {
     let made = Runtime(pool: Pool(.fromEnvironment()))
     for queue in made.allRoots as [Lane] + [made.main] { queue.isImmortal = true }
     // Made on first use, under no lock: make them before any thread forks. See `LazySlot`.
     _ = (NodeCache.depot, Lane.hierarchyLock, ThreadlessRetry.hasRetriers, Spin.isAlone)
     _ = (EffectControls.shared, ClassEffects.of(.default), Overrides.areResolved)
+    // Types that the first use of a queue's values, or of a group's notifications, would meet.
+    SpecificTable.meetTypes()
+    DispatchGroup.meetTypes()
     // First: the other parts may write on the board.
     BlackBox.joinForksOnce()
     made.joinForks()

@@ -63,18 +63,24 @@ private struct SpecificEntry {
   }
 }
 
-private final class SpecificTable {
-  let lock = Lock()
+final class SpecificTable {
+  /// Makes the types known that an entry takes: see Primitives/AmpleStack.
+  static func meetTypes() {
+    var entries: [SpecificEntry] = []
+    entries.reserveCapacity(1)
+  }
+
+  fileprivate let lock = Lock()
   /// Guarded by the lock. Few queues have more than a handful. Only replaced as a whole: an access
   /// that is one load or one store needs no exclusivity check at run time.
-  @Cell var entries: [SpecificEntry] = []
+  @Cell fileprivate var entries: [SpecificEntry] = []
 
   deinit {
     for entry in $entries { entry.destroy(entry.value) }
   }
 
   /// Returns the address of the value of `key` and leaves the lock held, if there is one.
-  func find(_ key: SpecificKey) -> UnsafeMutableRawPointer? {
+  fileprivate func find(_ key: SpecificKey) -> UnsafeMutableRawPointer? {
     lock.lock()
     // By index: a loop over the elements would retain each key.
     for index in 0..<entries.count where entries[index].key == key {
@@ -86,7 +92,7 @@ private final class SpecificTable {
 
   /// Replaces an entry and returns the old entry. The caller destroys it outside the lock, because
   /// a value's deinit may read specifics itself.
-  func replace(_ key: SpecificKey, by entry: SpecificEntry?) -> SpecificEntry? {
+  fileprivate func replace(_ key: SpecificKey, by entry: SpecificEntry?) -> SpecificEntry? {
     lock.lock()
     defer { lock.unlock() }
     var changed = entries

@@ -74,7 +74,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   @inline(__always)
   func change<Result>(_ body: (Timers) -> Result) -> Result {
     let (result, isResourceMissing) = lock.pointee.withLock { (body(self), lacksTimerFD) }
-    if isResourceMissing { makeTimerFD() }
+    if isResourceMissing { withAmpleStack { makeTimerFD() } }
     return result
   }
 

@@ -131,9 +131,9 @@ public class DispatchSource: _Lane, @unchecked Sendable {
 
   private func watch() {
     if isCancelled { return }
-    startMonitoring()
+    withAmpleStack { startMonitoring() }
     // cancel() may have stopped the monitoring before it began.
-    if isCancelled { stopMonitoring() }
+    if isCancelled { withAmpleStack { stopMonitoring() } }
   }
 
   private func queueRegistration() {
@@ -250,7 +250,7 @@ extension DispatchSource: DispatchSourceProtocol {
   public final func cancel() {
     // The cancel handler sees what the caller did; the lane's push orders it too.
     guard let wasStarted = sourceState.transition({ $0.cancelling() }) else { return }
-    stopMonitoring()
+    withAmpleStack { stopMonitoring() }
     if wasStarted && endsInPlace() { return }
     willQueueCancellation()
     submitRetained(from: currentThread()) { raw, thread in

@@ -57,3 +57,5 @@ public func startThread(
 
 public func nameThread(_ name: ThreadName) {}
 public func setProgramMask(_ mask: UInt64) {}
+
+public func withAmpleStack(_ body: () -> Void) { body() }
