@@ -3,7 +3,7 @@
 import Metrics
 
 public func allWorkloads() -> [Workload] {
-  syncWorkloads + mutexWorkloads + asyncWorkloads + wakeWorkloads + poolWorkloads
+  syncWorkloads + mutexWorkloads + floorWorkloads + asyncWorkloads + wakeWorkloads + poolWorkloads
     + barrierWorkloads + targetWorkloads + groupWorkloads + semaphoreWorkloads
     + workItemWorkloads + specificWorkloads + performWorkloads + queueWorkloads + memoryWorkloads
     + blockingWorkloads + sourceWorkloads + descriptorWorkloads + timerWorkloads
