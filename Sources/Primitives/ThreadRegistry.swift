@@ -104,6 +104,7 @@ final class RegistryState: @unchecked Sendable {
       // Its last thread may have left a loop by an exception.
       thread.pointee.in_full_loop = false
       thread.pointee.has_ample_stack = false
+      gc_gave_way(thread)
       return thread
     }
     // On cache lines of its own: owner-only fields of two threads must not share one.

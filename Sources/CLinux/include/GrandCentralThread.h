@@ -21,7 +21,8 @@ typedef struct gc_thread {
   uint32_t applied;        // band that the thread itself applied: see Priority/EffectivePriority
   uint32_t boosted;           // not 0: other threads may have boosted the priority since
   uint32_t lane_slot;     // the last slot used in the registry of lanes, or 0
-  uint32_t lane_slot_kept;  // whether that slot is free and kept for the thread's next lane
+  uint8_t lane_slot_kept;  // whether that slot is free and kept for the thread's next lane
+  bool gives_way;          // see gc_give_way()
   uint64_t *_Nullable lane_word;  // address of that slot
   bool is_main;            // first thread of the process, or the thread left in a forked child
   bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
@@ -73,6 +74,19 @@ static inline void gc_item_began(gc_thread *_Nonnull self) {
 }
 static inline uint32_t gc_items_of(const gc_thread *_Nonnull thread) {
   return __atomic_load_n(&thread->items, __ATOMIC_RELAXED);
+}
+
+// Asks a worker's thread, any one, to end the drains that it is in between two items, because other
+// lanes have waited for long. It stops asking itself when it picks its next work. Relaxed: a call
+// that comes late ends a drain early.
+static inline void gc_give_way(gc_thread *_Nonnull thread) {
+  __atomic_store_n(&thread->gives_way, true, __ATOMIC_RELAXED);
+}
+static inline void gc_gave_way(gc_thread *_Nonnull self) {
+  __atomic_store_n(&self->gives_way, false, __ATOMIC_RELAXED);
+}
+static inline bool gc_gives_way(const gc_thread *_Nonnull self) {
+  return __atomic_load_n(&self->gives_way, __ATOMIC_RELAXED);
 }
 
 uint32_t gc_thread_id(void);

@@ -1,5 +1,5 @@
-// Room: Lanes/Lane+Bound. How the thread to which a lane is bound drains it: that of the main queue,
-// and the host of a hosted queue.
+// Room: Lanes/Lane+Bound. How the thread to which a lane is bound drains it: that of the main
+// queue, and the host of a hosted queue.
 
 extension Lane {
   /// Runs what is queued now. The caller has the lane's activation.

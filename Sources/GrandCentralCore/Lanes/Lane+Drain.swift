@@ -111,7 +111,7 @@ extension Lane {
         case .item(let next): node = next
         }
       }
-      if left == 0 {
+      if left == 0 || gc_gives_way(thread) {
         putBack(node)
         return moveOn(from: thread)
       }

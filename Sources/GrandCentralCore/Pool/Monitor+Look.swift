@@ -66,6 +66,7 @@ extension Monitor {
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
     boostStarved(pool, found)
+    if found.oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { makeWay(in: pool) }
     return UInt64(max(0, used - usedBefore))
   }
 
@@ -83,6 +84,7 @@ extension Monitor {
     found.items.went &+= items.went
     let picks = worker.picks.load(ordering: .relaxed)
     if picks == worker.lastPicks { nameAfterQueue(worker, at: picks) }
+    worker.looksAtPick = picks == worker.lastPicks ? worker.looksAtPick + 1 : 0
     worker.lastPicks = picks
     let isInLane = worker.isInLane.load(ordering: .relaxed)
     let status = worker.status.load(ordering: .relaxed)
@@ -179,6 +181,20 @@ extension Monitor {
     }
     if let report = decision.report { pool.reportHolders(report) }
   }
+
+  /// Asks the workers that have drained the same lane for milliseconds to take the next one: short
+  /// items never become overdue, and a thousand of them may last for a second.
+  private func makeWay(in pool: Pool) {
+    for index in 0..<pool.workerCount.load(ordering: .acquiring) {
+      guard let worker = pool.worker(at: index), worker.looksAtPick >= Self.looksAtLane,
+        worker.isInLane.load(ordering: .relaxed), let thread = worker.thread
+      else { continue }
+      gc_give_way(thread)
+    }
+  }
+
+  /// After so many looks at a lane, one a millisecond, a worker gives way to lanes that wait.
+  private static var looksAtLane: Int { 4 }
 
   /// Sends a worker to each class that has long had work and no worker while higher classes run.
   private func boostStarved(_ pool: Pool, _ found: Found) {

@@ -1,7 +1,9 @@
 // Room: Pool/Pool+Beyond. Where a worker finds its next node while more workers are active than
 // allowed (Pool+Classes). It looks in this order:
 //   1. while the turn lasts for which the monitor sent it, work of a class that starved
-//   2. while lanes may have that many workers, a lane, or at every other pick an item in its place
+//   2. while lanes may have that many workers, a lane, or at every other pick an item in its place.
+//      Its own lanes go first, but for the turns of those that are overdue (OverdueTurn): the
+//      queues of all workers may hold lanes that come back without end
 //   3. work whose class admits the worker
 // Otherwise it steps back, and leaves the work to the workers that are active.
 
@@ -14,7 +16,7 @@ extension Pool {
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
     if beyond <= lanesBeyond.load(ordering: .relaxed) {
       if first == .items, let node = takeBesideLanes(for: worker) { return node }
-      if let node = takeLane(for: worker) { return node }
+      if let node = takeOverdueLane(for: worker) ?? takeLane(for: worker) { return node }
     }
     var band = nextBand(for: worker)
     while admits(band, on: worker, beyond: beyond), let limit = Band(rawValue: band.rawValue - 1) {
@@ -92,6 +94,19 @@ extension Pool {
     }
     worker.starvedTurn = nil
     return nil
+  }
+
+  /// Takes an overdue lane of the class of the worker's own lanes or above, if it is the worker's
+  /// turn.
+  private func takeOverdueLane(for worker: Worker) -> WorkNode? {
+    let overdue = sourcesWaiting.load(ordering: .relaxed) >> (OverdueTurn.shift + 8)
+    let band = Self.mostUrgent(overdue)
+    guard band != .unspecified, band >= worker.bandInLocalQueue(.lanes) else { return nil }
+    let pick = worker.picks.load(ordering: .relaxed)
+    let look = overdueLook.load(ordering: .relaxed)
+    guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }
+    worker.overdueTurn = OverdueTurn(pick: pick, look: look, queued: worker.lanes.count)
+    return takeInjected(InjectorKey(kind: .lanes, band: band), atMost: 1, for: worker)
   }
 
   /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other

@@ -132,6 +132,8 @@ final class Worker: @unchecked Sendable {
 
   // Monitor only.
   var lastPicks: UInt32 = 0
+  /// How many looks in a row have seen the same pick.
+  var looksAtPick = 0
   var lastNamedPick: UInt32 = 0
   var record = GrowthPolicy.Record()
   var laneWait = WaitClock()

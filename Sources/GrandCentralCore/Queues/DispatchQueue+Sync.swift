@@ -225,11 +225,14 @@ extension DispatchQueue {
 /// A closure that another thread runs while the owner of the call waits.
 private final class RemoteCall: @unchecked Sendable {
   private let waiter: ThreadContext
+  /// The class that the waiter asks for.
+  private let band: Band
   private let queue: Lane
   var body: () -> Void
 
   init(waiter: ThreadContext, queue: Lane, body: @escaping () -> Void) {
     self.waiter = waiter
+    band = EffectivePriority.ofWaiter(waiter)
     self.queue = queue
     self.body = body
   }
@@ -244,10 +247,9 @@ private final class RemoteCall: @unchecked Sendable {
     // SAFETY: as in the entry below.
     node.urgencyReader = { context in
       Unmanaged<RemoteCall>.fromOpaque(context)._withUnsafeGuaranteedRef {
-        EffectivePriority.of($0.waiter).rawValue
+        max($0.band, EffectivePriority.of($0.waiter)).rawValue
       }
     }
-    let band = EffectivePriority.ofWaiter(thread)
     node.entry = { raw, thread in
       let node = WorkNode(raw)
       let call = Unmanaged<RemoteCall>.fromOpaque(node.context.unsafelyUnwrapped)
@@ -262,7 +264,10 @@ private final class RemoteCall: @unchecked Sendable {
     // cycle.
     thread.shared.isServed.store(lane.kind == .concurrent && !barrier, ordering: .relaxed)
     Parker.prepare(thread)
+    let asked = lane.effectiveQoS(node.traits).rank
     lane.submit(node, from: thread)
+    // The class at which the closure runs may be below that of the thread that waits for it.
+    if band > asked && lane.kind != .root { lane.waiterPriorityDidRise(to: band, from: thread) }
     return band
   }
 

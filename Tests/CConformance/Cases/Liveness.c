@@ -203,3 +203,38 @@ CASE(items_know_the_overcommitting_queue_that_they_are_on) {
   latch_wait(&ran);
   CHECK_TEXT(label_inside, dispatch_queue_get_label(overcommit_queue()));
 }
+
+// MARK: Chains: no item lasts, and no queue becomes idle
+
+static void compute_and_submit(void *queue) {
+  int64_t end = monotonic_now() + 20000;
+  while (monotonic_now() < end) {}
+  if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, compute_and_submit);
+}
+
+static void expect_probes_beside_chains(void) {
+  dispatch_queue_t queue = serial_queue();
+  for (int round = 0; round < 20; round++) {
+    latch came = LATCH(1);
+    dispatch_async_f(queue, &came, open_latch);
+    latch_wait(&came);
+    usleep(3000);
+  }
+  atomic_store(&is_over, 1);
+}
+
+CASE(a_serial_queue_runs_beside_chains_of_serial_queues) {
+  for (int n = 0; n < 4; n++) {
+    dispatch_queue_t queue = serial_queue();
+    dispatch_async_f(queue, queue, compute_and_submit);
+  }
+  expect_probes_beside_chains();
+}
+
+CASE(a_serial_queue_runs_beside_chains_of_queues_on_serial_queues) {
+  for (int n = 0; n < 4; n++) {
+    dispatch_queue_t queue = dispatch_queue_create_with_target("chain", NULL, serial_queue());
+    dispatch_async_f(queue, queue, compute_and_submit);
+  }
+  expect_probes_beside_chains();
+}

@@ -1,6 +1,7 @@
 // Workloops, which the peer exports and does not declare. On Linux the peer creates workloops, and
 // stops when one receives work.
 #include "../Lifetimes.h"
+#include "../Private.h"
 
 #ifdef __DISPATCH_WORKLOOP__
 typedef dispatch_workloop_t workloop;
@@ -129,4 +130,31 @@ LIFETIME_BEYOND(workloop_activated, WHY) {
   workloop loop = dispatch_workloop_create_inactive("lifetime");
   dispatch_async_f((dispatch_queue_t)loop, loop, release_and_end);
   dispatch_activate(loop);
+}
+
+static atomic_int chain_is_over;
+
+static void submit_next(void *queue) {
+  if (!atomic_load(&chain_is_over)) dispatch_async_f(queue, queue, submit_next);
+}
+
+static void end_chain(void *unused) {
+  (void)unused;
+  atomic_store(&chain_is_over, 1);
+}
+
+BEYOND(
+  async_and_wait_raises_a_queue_of_a_lower_class_on_a_workloop,
+  "the peer stops where a workloop receives work") {
+  dispatch_queue_t loop = (dispatch_queue_t)dispatch_workloop_create("loop");
+  const int utility = 0x11;
+  dispatch_queue_t low = dispatch_queue_create_with_target(
+    "low", dispatch_queue_attr_make_with_qos_class(NULL, utility, 0), loop);
+  static counter count;
+  dispatch_async_f(loop, loop, submit_next);
+  usleep(10000);
+  // The chain's items are of a higher class than this queue, and never end.
+  dispatch_async_f(low, &count, count_up);
+  dispatch_async_and_wait_f(low, NULL, end_chain);
+  CHECK_EQUAL(count.value, 1);
 }
