@@ -94,7 +94,7 @@ uint32_t gc_process_id(void);
 void gc_thread_set_name(const char *_Nonnull name);
 
 // Calls body(argument) on the calling thread, on another stack if its own is small. Not for what
-// leaves by an exception.
+// leaves by an exception or the thread's end, or changes the signal mask for longer.
 void gc_with_ample_stack(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
 // Number of CPUs in the affinity mask of a thread, or -1.

@@ -111,7 +111,8 @@ extension Lane {
         case .item(let next): node = next
         }
       }
-      if left == 0 || gc_gives_way(thread) {
+      // The request is for workers, and may be late: each drain runs an item before it ends by it.
+      if left == 0 || gc_gives_way(thread) && left != quota && kind != .bound {
         putBack(node)
         return moveOn(from: thread)
       }

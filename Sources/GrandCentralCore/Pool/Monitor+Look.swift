@@ -24,6 +24,8 @@ extension Monitor {
     var bandsAtWork: UInt8 = 0
     var bandsWaiting: UInt8 = 0
     var oldestLane: UInt64?
+    /// Whether a lane has waited for long, or an item in an injector.
+    var isOverdue = false
     var items = (came: UInt32(0), went: UInt32(0))
 
     mutating func note(_ lane: UInt64?) {
@@ -66,7 +68,7 @@ extension Monitor {
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
     boostStarved(pool, found)
-    if found.oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { makeWay(in: pool) }
+    if found.isOverdue { makeWay(in: pool) }
     return UInt64(max(0, used - usedBefore))
   }
 
@@ -89,7 +91,7 @@ extension Monitor {
     let isInLane = worker.isInLane.load(ordering: .relaxed)
     let status = worker.status.load(ordering: .relaxed)
     switch status {
-    case .away: break
+    case .away: worker.looksAtPick = 0
     case .announced: policy.seeAnnounced(isInLane: isInLane)
     case .running, .uncounted:
       guard let thread = worker.thread else { break }
@@ -154,6 +156,7 @@ extension Monitor {
       if oldestLane == nil { pool.unmarkIfEmpty(lanesKey) } else { found.bandsWaiting |= bandBit }
     }
     pool.setOverdue(overdue)
+    found.isOverdue = overdue != 0 || found.oldestLane ?? 0 >= OverdueTurn.waitNanoseconds
   }
 
   private func itemsUntaken(_ found: Found, elapsed: UInt64) -> UInt64? {
@@ -182,12 +185,13 @@ extension Monitor {
     if let report = decision.report { pool.reportHolders(report) }
   }
 
-  /// Asks the workers that have drained the same lane for milliseconds to take the next one: short
-  /// items never become overdue, and a thousand of them may last for a second.
+  /// Asks the workers that have been at the same pick for milliseconds to end their drains: short
+  /// items never become overdue, and a thousand of them may last for a second. A worker that runs
+  /// an item instead does not notice; a lane on a concurrent queue comes as an item.
   private func makeWay(in pool: Pool) {
     for index in 0..<pool.workerCount.load(ordering: .acquiring) {
       guard let worker = pool.worker(at: index), worker.looksAtPick >= Self.looksAtLane,
-        worker.isInLane.load(ordering: .relaxed), let thread = worker.thread
+        let thread = worker.thread
       else { continue }
       gc_give_way(thread)
     }

@@ -16,7 +16,12 @@ extension Pool {
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
     if beyond <= lanesBeyond.load(ordering: .relaxed) {
       if first == .items, let node = takeBesideLanes(for: worker) { return node }
-      if let node = takeOverdueLane(for: worker) ?? takeLane(for: worker) { return node }
+      if let node = takeOverdueLane(for: worker) {
+        worker.wasOverdueTurn = true
+        return node
+      }
+      worker.wasOverdueTurn = false
+      if let node = takeLane(for: worker) { return node }
     }
     var band = nextBand(for: worker)
     while admits(band, on: worker, beyond: beyond), let limit = Band(rawValue: band.rawValue - 1) {
@@ -96,12 +101,14 @@ extension Pool {
     return nil
   }
 
-  /// Takes an overdue lane of the class of the worker's own lanes or above, if it is the worker's
-  /// turn.
+  /// Takes an overdue lane before the worker's own, if it is of their class or above, none above it
+  /// waits, and it is the worker's turn. The next lane is one of its own.
   private func takeOverdueLane(for worker: Worker) -> WorkNode? {
-    let overdue = sourcesWaiting.load(ordering: .relaxed) >> (OverdueTurn.shift + 8)
-    let band = Self.mostUrgent(overdue)
-    guard band != .unspecified, band >= worker.bandInLocalQueue(.lanes) else { return nil }
+    let own = worker.bandInLocalQueue(.lanes)
+    guard own != .unspecified, !worker.wasOverdueTurn else { return nil }
+    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    let band = Self.mostUrgent(waiting >> (OverdueTurn.shift + 8))
+    guard band >= own, band >= Self.mostUrgent(waiting >> 8) else { return nil }
     let pick = worker.picks.load(ordering: .relaxed)
     let look = overdueLook.load(ordering: .relaxed)
     guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }

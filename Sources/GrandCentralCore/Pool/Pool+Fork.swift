@@ -1,10 +1,12 @@
 // Room: Pool/Pool+Fork. The pool in a forked child: no work, and at most the thread that forked.
 // Submitted work belongs to the parent, which runs it, so the child drops the nodes. It leaks their
 // closures: to destroy them would run deinits that the parent will run.
+import CGrandCentralLinux
 
 extension Pool: ForkParticipant {
   func afterFork() {
     let thread = currentThread()
+    gc_gave_way(thread)
     for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
       withInjector(at: index) { $0.clear() }
     }

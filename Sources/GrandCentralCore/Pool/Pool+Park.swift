@@ -75,6 +75,7 @@ extension Pool {
     _ node: WorkNode, _ worker: Worker, _ thread: ThreadContext
   ) {
     let traits = node.traits
+    gc_gave_way(thread)
     thread.pointee.qos = traits.qos.rawValue
     EffectivePriority.apply(worker.band, on: thread)
     let isInLane = node.kind == .lanes

@@ -10,7 +10,6 @@
 // A thread in a lowered class does not search. It may wait long for a CPU, and while it counted as
 // a searcher, submitters of urgent work would wake no other worker. It takes one node where a
 // searcher would move many. If it finds none, it leaves the class, searches, and then sleeps.
-import CGrandCentralLinux
 
 extension Pool {
   /// Picks between two turns of `takeInTurn()`. A prime, so that it does not beat with the powers
@@ -53,7 +52,6 @@ extension Pool {
   func nextPick(of worker: Worker) -> UInt32 {
     let pick = worker.picks.load(ordering: .relaxed) &+ 1
     worker.picks.store(pick, ordering: .relaxed)
-    if let thread = worker.thread { gc_gave_way(thread) }
     return pick
   }
 

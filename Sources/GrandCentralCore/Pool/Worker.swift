@@ -85,6 +85,8 @@ final class Worker: @unchecked Sendable {
 
   /// When it may take from an overdue injector again.
   var overdueTurn = OverdueTurn()
+  /// Whether its last lane, beyond the allowance, was an overdue one.
+  var wasOverdueTurn = false
 
   /// Notes that the worker was woken after a sleep of that length, now by the coarse clock.
   // Not inlined: merged with other accesses, those below would be checked at run time.

@@ -264,10 +264,16 @@ private final class RemoteCall: @unchecked Sendable {
     // cycle.
     thread.shared.isServed.store(lane.kind == .concurrent && !barrier, ordering: .relaxed)
     Parker.prepare(thread)
-    let asked = lane.effectiveQoS(node.traits).rank
-    lane.submit(node, from: thread)
     // The class at which the closure runs may be below that of the thread that waits for it.
-    if band > asked && lane.kind != .root { lane.waiterPriorityDidRise(to: band, from: thread) }
+    guard lane.kind != .root && band > lane.effectiveQoS(node.traits).rank else {
+      lane.submit(node, from: thread)
+      return band
+    }
+    // The closure may drop the last reference to the lane.
+    withExtendedLifetime(lane) {
+      lane.submit(node, from: thread)
+      lane.waiterPriorityDidRise(to: band, from: thread)
+    }
     return band
   }
 

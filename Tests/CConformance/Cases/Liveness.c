@@ -231,6 +231,15 @@ CASE(a_serial_queue_runs_beside_chains_of_serial_queues) {
   expect_probes_beside_chains();
 }
 
+CASE(a_serial_queue_runs_beside_chains_of_queues_on_a_concurrent_queue) {
+  dispatch_queue_t base = concurrent_queue();
+  for (int n = 0; n < 4; n++) {
+    dispatch_queue_t queue = dispatch_queue_create_with_target("chain", NULL, base);
+    dispatch_async_f(queue, queue, compute_and_submit);
+  }
+  expect_probes_beside_chains();
+}
+
 CASE(a_serial_queue_runs_beside_chains_of_queues_on_serial_queues) {
   for (int n = 0; n < 4; n++) {
     dispatch_queue_t queue = dispatch_queue_create_with_target("chain", NULL, serial_queue());

@@ -31,6 +31,20 @@ import Testing
     #expect(queue.state.load(ordering: .relaxed) == LaneState(0))
   }
 
+  @Test func `runs an item before it gives way`() {
+    let queue = DispatchQueue(label: "test.gives-way.late", target: root)
+    for number in 1...2 { queue.async { [log] in log.append(number) } }
+    askThisThread()
+    root.runOldest()
+    #expect(log.all == [1])
+    askThisThread()
+    root.runOldest()
+    #expect(log.all == [1, 2])
+    gc_gave_way(currentThread())
+    while root.count > 0 { root.runOldest() }
+    #expect(queue.state.load(ordering: .relaxed) == LaneState(0))
+  }
+
   @Test func `ends the drains around it`() {
     let outer = DispatchQueue(label: "test.gives-way.outer", target: root)
     let inner = DispatchQueue(label: "test.gives-way.inner", target: outer)
