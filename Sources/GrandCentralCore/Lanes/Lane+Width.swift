@@ -27,14 +27,14 @@ extension Lane {
     for count: Int, on thread: ThreadContext, _ body: (_ granted: Int) -> Void
   ) {
     let granted = takeAllPermits(count, on: thread)
-    let generation = ForkGate.generation
+    let process = HomeProcess()
     let outer = thread.pointee.frame.unsafelyUnwrapped
     for lane in narrowLanes {
       for _ in 0..<granted { _ = thread.enterFrame(of: FrameKind.lent.marked(lane.address)) }
     }
     body(granted)
     thread.leaveFrame(to: outer)
-    guard generation == ForkGate.generation else { return }
+    guard process.isCurrent else { return }
     for lane in narrowLanes { lane.leaveShared(granted, thread) }
   }
 

@@ -7,9 +7,10 @@ extension DispatchSource {
   /// The event node is no longer on the lane, and what it would have delivered is the parent's.
   final func forgetEvent() {
     sourceState.transition(to: { $0.afterFork() })
-    // Not an override, which Swift requires in the class itself. A cast to a class takes no lock of
+    // Not overrides, which Swift requires in the class itself. A cast to a class takes no lock of
     // the Swift runtime.
     (self as? MergingSource)?.pending.store(0, ordering: .relaxed)
+    (self as? TimerSource)?.forgetTime()
   }
 }
 

@@ -9,7 +9,7 @@
 // shard; a thread that holds a shard's takes no source's.
 import CGrandCentralLinux
 
-private final class TimerSource: DispatchSource, @unchecked Sendable {
+final class TimerSource: DispatchSource, @unchecked Sendable {
   // Bytes first: they lie beside the last one of the base class.
   /// Which timers the entry belongs to.
   @Cell private var place = Place(isWall: false, isShared: false)
@@ -69,9 +69,8 @@ private final class TimerSource: DispatchSource, @unchecked Sendable {
   /// stopMonitoring() and here finds no node on the lane that calls a handler.
   override func willQueueCancellation() { lock.withLock { ensureEntry() } }
 
-  /// The child's timers hold nothing.
-  override func dropEvents() {
-    super.dropEvents()
+  /// Forgets when it would fire, without its entry, which holds nothing any more.
+  final func forgetTime() {
     if setting.phase != .idle { setting.disarm() }
   }
 
