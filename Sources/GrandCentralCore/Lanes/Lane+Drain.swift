@@ -75,8 +75,11 @@ extension Lane {
     if !isBound { owner.store(thread.ownerWord, ordering: .releasing) }
     readInherited()
     // relaxed: a later raise shows in the exchange that takes pending.
-    level = state.load(ordering: .relaxed).urgency
-    return drainItems(on: thread, atMost: runsOnWorkloop ? 1 : quota)
+    let seen = state.load(ordering: .relaxed)
+    level = seen.urgency
+    // On a target that is a lane, other lanes wait for the end of this drain.
+    let most = seen.isTargeted ? min(quota, Tuning.quotaOnLane) : quota
+    return drainItems(on: thread, atMost: runsOnWorkloop ? 1 : most)
   }
 
   /// Reads the QoS that the target hands down. It changes with the target's own target, or with a

@@ -75,6 +75,7 @@ extension LaneState {
   @inline(__always) var hasSleepers: Bool { rawValue & Self.sleepers != 0 }
   @inline(__always) var hasBatch: Bool { rawValue & Self.batch != 0 }
   @inline(__always) var isSuspended: Bool { rawValue & Self.suspended != 0 }
+  @inline(__always) var isTargeted: Bool { rawValue & Self.targeted != 0 }
   @inline(__always) var isBound: Bool { rawValue & (Self.bound | Self.suspended) == Self.bound }
   /// `Suspension` says what suspends the lane. Set and cleared under the lane's control lock.
   @inline(__always) var isCounted: Bool {

@@ -15,6 +15,8 @@ enum Tuning {
   /// How many pending nodes an owner reads for their urgency. About 100 ns each time that the class
   /// of the remaining work changes, and at the end of each activation.
   static var maxPendingLooks: Int { scaled(64, inModels: 2) }
+  /// How many items an activation runs at most if the lane's target is a lane.
+  static var quotaOnLane: Int { 64 }
   /// How often a raiser checks for the owner word of a thread that has just entered.
   static var nameSpins: Int { scaled(32, inModels: 0) }
   /// How long a thread waits before it registers and searches for a deadlock cycle.

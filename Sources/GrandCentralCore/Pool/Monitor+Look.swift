@@ -80,7 +80,9 @@ extension Monitor {
       found.bandsWaiting |= 1 << worker.bandInLocalQueue(kind).rawValue
     }
     let lanes = worker.localQueue(.lanes).counts
-    found.note(worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed))
+    let laneWait = worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed)
+    found.note(laneWait)
+    if laneWait ?? 0 >= Self.longestLocalWait { moveOldestLane(of: worker, in: pool) }
     let items = worker.localQueue(.items).counts
     found.items.came &+= items.came
     found.items.went &+= items.went
@@ -184,6 +186,19 @@ extension Monitor {
     }
     if let report = decision.report { pool.reportHolders(report) }
   }
+
+  /// Moves the oldest lane of a worker's queue to the injector, whose lanes all workers take in
+  /// turn: its own worker may sleep, or be busy for long, and the others look at each other's
+  /// queues rarely while they have work.
+  private func moveOldestLane(of worker: Worker, in pool: Pool) {
+    guard let (node, band) = worker.lanes.takeOldest() else { return }
+    pool.putBack(node, band: band)
+    // A scan between the two may have missed the node: as after any submission.
+    pool.wakeIfNeeded()
+  }
+
+  /// How long a lane stays in a worker's queue while other lanes go before it, in nanoseconds.
+  private static var longestLocalWait: UInt64 { 2 * OverdueTurn.waitNanoseconds }
 
   /// Asks the workers that have been at the same pick for milliseconds to end their drains: short
   /// items never become overdue, and a thousand of them may last for a second. A worker that runs

@@ -247,3 +247,17 @@ CASE(a_serial_queue_runs_beside_chains_of_queues_on_serial_queues) {
   }
   expect_probes_beside_chains();
 }
+
+CASE(chains_of_serial_queues_all_go_on) {
+  dispatch_queue_t queues[4];
+  counter count = {0};
+  for (int n = 0; n < 4; n++) {
+    queues[n] = serial_queue();
+    dispatch_async_f(queues[n], queues[n], compute_and_submit);
+  }
+  for (int round = 0; round < 25; round++) {
+    for (int n = 0; n < 4; n++) dispatch_sync_f(queues[n], &count, count_up);
+  }
+  CHECK_EQUAL(count.value, 100);
+  atomic_store(&is_over, 1);
+}
