@@ -248,7 +248,7 @@ CASE(a_serial_queue_runs_beside_chains_of_queues_on_serial_queues) {
   expect_probes_beside_chains();
 }
 
-CASE(chains_of_serial_queues_all_go_on) {
+CASE(chains_of_serial_queues_all_continue) {
   dispatch_queue_t queues[4];
   counter count = {0};
   for (int n = 0; n < 4; n++) {
