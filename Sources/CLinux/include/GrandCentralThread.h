@@ -76,9 +76,9 @@ static inline uint32_t gc_items_of(const gc_thread *_Nonnull thread) {
   return __atomic_load_n(&thread->items, __ATOMIC_RELAXED);
 }
 
-// Asks a worker's thread, any one, to end the drains that it is in between two items, because other
-// lanes have waited for long. It stops asking itself when it picks its next work. Relaxed: a call
-// that comes late ends a drain early.
+// Asks a worker's thread, from any other, to end the drains that it is in, between two items: other
+// lanes have waited for long. The worker takes the request back when it begins its next node.
+// Relaxed: a request that comes late ends a drain early.
 static inline void gc_give_way(gc_thread *_Nonnull thread) {
   __atomic_store_n(&thread->gives_way, true, __ATOMIC_RELAXED);
 }

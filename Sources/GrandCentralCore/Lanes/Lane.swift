@@ -168,7 +168,8 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' keeps the order of submission.")
   }
 
-  /// How many items an activation runs before it moves behind other work of the target.
+  /// How many items an activation runs at most before it moves behind other work of the target:
+  /// fewer on a lane (Tuning.quotaOnLane).
   var drainQuota: Int { 1024 }
 
   /// Wakes the thread of a bound lane: there is work. Overridden by Queues/MainQueue

@@ -269,11 +269,11 @@ private final class RemoteCall: @unchecked Sendable {
       lane.submit(node, from: thread)
       return band
     }
-    // The closure may drop the last reference to the lane.
-    withExtendedLifetime(lane) {
-      lane.submit(node, from: thread)
-      lane.waiterPriorityDidRise(to: band, from: thread)
-    }
+    // Retained, since a C function may drop the last reference to the lane before it is raised.
+    _ = Unmanaged.passRetained(lane)
+    lane.submit(node, from: thread)
+    lane.waiterPriorityDidRise(to: band, from: thread)
+    Unmanaged.passUnretained(lane).release()
     return band
   }
 

@@ -206,9 +206,17 @@ CASE(items_know_the_overcommitting_queue_that_they_are_on) {
 
 // MARK: Chains: no item lasts, and no queue becomes idle
 
+// The number of items that have run in all chains, and what the item of that number opens.
+static atomic_long links, awaited_link;
+static _Atomic(latch *) awaited;
+
 static void compute_and_submit(void *queue) {
   int64_t end = monotonic_now() + 20000;
   while (monotonic_now() < end) {}
+  if (atomic_fetch_add(&links, 1) >= atomic_load(&awaited_link)) {
+    latch *now = atomic_exchange(&awaited, NULL);
+    if (now) latch_down(now);
+  }
   if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, compute_and_submit);
 }
 
@@ -218,7 +226,11 @@ static void expect_probes_beside_chains(void) {
     latch came = LATCH(1);
     dispatch_async_f(queue, &came, open_latch);
     latch_wait(&came);
-    usleep(3000);
+    // The next probe comes when the workers are deep in the chains again.
+    latch passed = LATCH(1);
+    atomic_store(&awaited_link, atomic_load(&links) + 300);
+    atomic_store(&awaited, &passed);
+    latch_wait(&passed);
   }
   atomic_store(&is_over, 1);
 }

@@ -134,7 +134,10 @@ LIFETIME_BEYOND(workloop_activated, WHY) {
 
 static atomic_int chain_is_over;
 
+static latch chain_runs = LATCH(1);
+
 static void submit_next(void *queue) {
+  if (!latch_is_open(&chain_runs)) latch_down(&chain_runs);
   if (!atomic_load(&chain_is_over)) dispatch_async_f(queue, queue, submit_next);
 }
 
@@ -152,7 +155,7 @@ BEYOND(
     "low", dispatch_queue_attr_make_with_qos_class(NULL, utility, 0), loop);
   static counter count;
   dispatch_async_f(loop, loop, submit_next);
-  usleep(10000);
+  latch_wait(&chain_runs);
   // The chain's items are of a higher class than this queue, and never end.
   dispatch_async_f(low, &count, count_up);
   dispatch_async_and_wait_f(low, NULL, end_chain);
