@@ -35,6 +35,8 @@ extension Lane {
   }
 
   private final func push(_ node: WorkNode, from thread: ThreadContext) {
+    // So the word's line moves once for the look and the exchange, and one seldom fails.
+    withUnsafePointer(to: state) { fetchForWriting($0) }
     let traits = node.traits
     // The node may be gone as soon as it is on the list, so the activation's QoS is read now.
     let qos = effectiveQoS(traits)
@@ -64,8 +66,9 @@ extension Lane {
     if seen.isSuspended { noteQueuedWhileSuspended() }
     var isKept = false
     while true {
+      // The width is on a line that moves with the word: only a shared node reads it.
       let (next, action) = seen.pushed(
-        node.raw, exclusive: exclusive, urgency: qos.rank, width: widthNow)
+        node.raw, exclusive: exclusive, urgency: qos.rank, width: exclusive ? 1 : widthNow)
       node.next = seen.pending.map(WorkNode.init)
       if action == .raised && !isKept {
         // Once queued, the node may run and drop the last reference to this lane, for example as

@@ -8,6 +8,8 @@ public struct Costs: Sendable {
   public var update: UInt64 = 5
   /// Moving a line that another core has written.
   public var transfer: UInt64 = 80
+  /// How long a core keeps a line that it has fetched for writing, if others wait for it.
+  public var kept: UInt64 = 40
   /// Reading a line that other cores only read.
   public var share: UInt64 = 40
   public var spinHint: UInt64 = 25

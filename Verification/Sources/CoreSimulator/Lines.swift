@@ -1,7 +1,9 @@
 // Room: CoreSimulator/Lines. Which cores have which cache lines. A line is in one core that may
 // write it, or in several that only read it. A line that a core has written moves to one other core
-// at a time: the others wait in a queue, and that is what bends curves. Lines never leave a cache
-// for lack of space.
+// at a time: the others wait in a queue, and that is what bends curves. A core that has waited for a
+// line to write it keeps it for as long as the next core's request takes to arrive; so a thread that
+// looks at a word and exchanges it at once does both on one move. Lines never leave a cache for lack
+// of space.
 
 struct Lines {
   enum Access { case load, store, update }
@@ -13,6 +15,8 @@ struct Lines {
     var isExclusive = false
     /// When the last transfer ends.
     var freeAt: UInt64 = 0
+    /// Until when a core may use the line although it has been promised to others.
+    var keptUntil: [Int: UInt64] = [:]
   }
 
   /// What an access costs.
@@ -37,6 +41,7 @@ struct Lines {
         line.holders |= bit
         return Bill(nanoseconds: own)
       }
+      if let end = line.keptUntil[core], now <= end { return Bill(nanoseconds: own) }
       if access == .load && !line.isExclusive {
         line.holders |= bit
         return Bill(nanoseconds: own + costs.share, isTransfer: true)
@@ -45,6 +50,8 @@ struct Lines {
       line.freeAt = begin + costs.transfer
       line.holders = access == .load ? line.holders | bit : bit
       line.isExclusive = access != .load
+      // A copy that was only read is worth nothing for an exchange.
+      line.keptUntil[core] = access == .load ? nil : line.freeAt + own + costs.kept
       return Bill(
         nanoseconds: begin - now + costs.transfer + own, queued: begin - now, isTransfer: true)
     }

@@ -93,6 +93,20 @@ private func rate(threads: Int, shards: Int) -> Double {
     #expect(count?.transfers == 7)
   }
 
+  @Test func `a look and an exchange need one move if the line is fetched for writing`() {
+    let words = Words()
+    let (machine, _, _) = simulate(threads: 8) { _ in
+      for _ in 0..<100 {
+        let word = words.at(0)
+        Machine.current.access(UnsafeRawPointer(word), .store, Site("fetch", 1))
+        let seen = word.pointee.load(ordering: .relaxed)
+        _ = word.pointee.compareExchange(expected: seen, desired: seen + 1, ordering: .relaxed)
+      }
+    }
+    #expect(words.at(0).pointee.load(ordering: .relaxed) == 800, "no exchange fails")
+    #expect(machine.counts.sites.values.contains { $0.updates == 800 && $0.transfers == 0 })
+  }
+
   @Test func `a failed exchange counts as one`() {
     let words = Words()
     let (machine, _, _) = simulate(threads: 1) { _ in
