@@ -63,20 +63,31 @@ final class PerformState: @unchecked Sendable {
     Parker.prepare(waiter)
   }
 
+  /// The size of a chunk, as a fraction of what is left for each thread.
+  private static var chunksPerThread: Int { scaled(16, inModels: 1) }
+
   /// Claims the next chunk; empty when all are claimed.
   @usableFromInline
   func claim() -> Range<Int> {
     // relaxed: a claim publishes nothing; results are published by finish().
     var seen = next.load(ordering: .relaxed)
     while seen < iterations {
-      let remaining = iterations - seen
-      let count = max(1, remaining / (16 * threads))
+      let count = (iterations - seen) / (Self.chunksPerThread * threads)
+      if count <= 1 { return claimOne() }
       let (won, now) = next.weakCompareExchange(
         expected: seen, desired: seen + count, ordering: .relaxed)
       if won { return seen..<seen + count }
       seen = now
     }
     return iterations..<iterations
+  }
+
+  /// Claims one iteration by an addition, which never fails: claims of single iterations are what
+  /// many threads do at the same time. Past the end it claims nothing, and `next` stays there.
+  @inline(__always)
+  private func claimOne() -> Range<Int> {
+    let claimed = next.wrappingAdd(1, ordering: .relaxed).oldValue
+    return claimed < iterations ? claimed..<claimed + 1 : iterations..<iterations
   }
 
   /// Counts `count` claimed iterations as run. Returns whether they were the last.

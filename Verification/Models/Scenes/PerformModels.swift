@@ -11,6 +11,8 @@ extension Catalogue {
           $0.spuriousWakes = 1
           $0.spuriousFailures = 1
         }, Performs.run(iterations: 2, helpers: 1)),
+      EngineModel(
+        "perform: two iterations are claimed at once", Performs.run(iterations: 4, helpers: 1)),
       EngineModel("perform: two helpers join", Performs.run(iterations: 3, helpers: 2)),
       EngineModel(
         "perform: the caller began alone", Performs.run(iterations: 3, alone: 1, helpers: 1)),
@@ -32,7 +34,11 @@ extension Catalogue {
         at: "done.wrappingAdd(", .splits, foundBy: "perform: one helper joins"),
       Mutant(
         "a claim is not compared", in: "ConcurrentPerform.swift",
-        at: "next.weakCompareExchange(", .isBlind, foundBy: "perform: one helper joins"),
+        at: "next.weakCompareExchange(", .isBlind,
+        foundBy: "perform: two iterations are claimed at once"),
+      Mutant(
+        "a claim of one iteration is a load and a store", in: "ConcurrentPerform.swift",
+        at: "next.wrappingAdd(1", .splits, foundBy: "perform: one helper joins"),
     ]
   }
 }
