@@ -27,10 +27,10 @@ struct AdmittedReaders {
   /// Grants early if the owner has served many nodes since the first reader. Threads that submit
   /// without a pause keep the owner in the lane, and readers must not wait until they stop.
   @inline(__always)
-  mutating func nodeWasServed(on thread: ThreadContext) {
+  mutating func nodesWereServed(_ count: Int, on thread: ThreadContext) {
     guard oldest != nil else { return }
-    served += 1
-    if served == Tuning.maxServedBeforeGrant { grantAll(on: thread) }
+    served += count
+    if served >= Tuning.maxServedBeforeGrant { grantAll(on: thread) }
   }
 
   /// Grants all readers, in order, and empties the list.

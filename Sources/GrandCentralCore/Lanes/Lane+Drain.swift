@@ -3,7 +3,8 @@
 //   a sync() reader    is counted as running, and granted after the owner gives the lane up: see
 //                      AdmittedReaders
 //   any other sync()   is handed the lane
-//   a shared item      is counted as running and sent to the target
+//   a shared item      is counted as running, together with those right behind it, and sent to the
+//                      target
 //   an exclusive item  runs here, if the owner is an activation; otherwise an activation is sent
 // Two kinds of owner serve the list: an activation, run by a worker, by the target lane's drain or
 // by the main thread, and a thread that came to own the lane when it left or resumed it. Only an
@@ -16,7 +17,7 @@
 //   nothingIsQueued         a push: it finds the lane idle and sends an activation. Beside running
 //                           items it passes, or leaves a barrier to the last of them
 //   suspended               resume() or activate()
-//   full                    the next holder that leaves
+//   full                    the next holder that leaves fewer than the width
 //   firstInLineIsExclusive  the last holder that leaves
 // The two other exits never unlock the lane: moveOn() passes the lock to a new activation,
 // handOver() to a waiter, whose own exit looks at the list.
@@ -216,7 +217,8 @@ extension Lane {
         if !traits.contains(.waiter) { return .item(node) }
         return .gone(releases: handOver(to: node, on: thread))
       }
-      guard countRunning(isItem: !traits.contains(.waiter)) else {
+      let counted = countRunning(from: node)
+      guard counted > 0 else {
         if let releases = leave(node, because: .full, on: thread) {
           return .gone(releases: releases)
         }
@@ -224,10 +226,13 @@ extension Lane {
       }
       if traits.contains(.waiter) {
         readers.add(node)
-      } else {
+      } else if counted == 1 {
         sendAdmitted(node, from: thread)
+      } else {
+        // Meanwhile the private list begins with nodes that are gone. Only the owner reads it.
+        batch = sendAdmitted(node, count: counted, from: thread)
       }
-      readers.nodeWasServed(on: thread)
+      readers.nodesWereServed(counted, on: thread)
     }
   }
 
@@ -354,7 +359,7 @@ extension Lane {
     return nil
   }
 
-  /// Leaves the lane, with `node` first in line, for the next holder that leaves to continue.
+  /// Leaves the lane, with `node` first in line, for a holder that leaves to continue.
   /// `nil`: that is no longer certain; the caller still owns the lane, with `node` first in line.
   private final func leave(
     _ node: WorkNode, because reason: Leaving, on thread: ThreadContext
@@ -363,16 +368,35 @@ extension Lane {
     return giveUp(because: reason, on: thread)
   }
 
-  /// Counts one more running. False if the width is used up.
-  private final func countRunning(isItem: Bool) -> Bool {
+  /// Counts this shared node as running, and with an item as many items as come directly after it
+  /// and have room. Returns their number; 0 if the width is used up.
+  private final func countRunning(from node: WorkNode) -> Int {
+    let areItems = !node.traits.contains(.waiter)
+    let count = areItems ? 1 + sharedItemsWithRoom() : 1
     // acquiring: the writes of the holders that left and made room. With a width of one, the next
     // holder may rely on them.
-    let holdsSelf = state.transition(.acquiring) { seen in
-      seen.admitted(isItem: isItem, width: widthNow).map { ($0, $0.isHeld && !seen.isHeld) }
+    let counted = state.transition(.acquiring) { seen in
+      seen.admitted(count, areItems: areItems, width: admissionLimit).map { next, admitted in
+        (next, (admitted, holdsSelf: next.isHeld && !seen.isHeld))
+      }
     }
-    guard let holdsSelf else { return false }
+    guard let (admitted, holdsSelf) = counted else { return 0 }
     if holdsSelf { _ = Unmanaged.passRetained(self) }
-    return true
+    return admitted
+  }
+
+  /// How many shared items the private list begins with, as far as there is room for them and one
+  /// more.
+  private final func sharedItemsWithRoom() -> Int {
+    // relaxed: a guess that saves the walk; the exchange re-checks.
+    let room = admissionLimit - state.load(ordering: .relaxed).running
+    let most = min(room, Tuning.maxCountedAtOnce) - 1
+    var (count, next) = (0, batch)
+    while count < most, let node = next, node.traits.isDisjoint(with: [.barrier, .waiter]) {
+      count += 1
+      next = node.next
+    }
+    return count
   }
 
   /// Whether no shared holder is beside the owner. Acquiring: pairs with the releasing exchange of

@@ -169,6 +169,44 @@ extension Lane {
   final func sendAdmitted(_ node: WorkNode, from thread: ThreadContext) {
     // Refreshed here, since a lane whose items all pass is never drained.
     readInherited()
+    let sent = counted(node, from: thread)
+    withTarget { $0.forward(sent, from: thread) }
+  }
+
+  /// Sends the first `count` nodes of a list: shared items, all counted as running. A root gets
+  /// those of one QoS together. Returns the rest of the list.
+  final func sendAdmitted(
+    _ oldest: WorkNode, count: Int, from thread: ThreadContext
+  ) -> WorkNode? {
+    readInherited()
+    var rest: WorkNode? = oldest
+    var group: NodeGroup?
+    for _ in 0..<count {
+      guard let node = rest else { engineFault("A list of nodes is shorter than its count.") }
+      rest = node.next
+      let sent = counted(node, from: thread)
+      sent.next = nil
+      if group?.append(sent) == true { continue }
+      if let group { forward(group, from: thread) }
+      group = NodeGroup(of: sent)
+    }
+    if let group { forward(group, from: thread) }
+    return rest
+  }
+
+  private final func forward(_ group: NodeGroup, from thread: ThreadContext) {
+    withTarget { target in
+      if target.kind == .root && group.count > 1 {
+        target.submitToRoot(group.oldest, count: group.count, from: thread)
+      } else {
+        group.forEach { target.forward($0, from: thread) }
+      }
+    }
+  }
+
+  /// Marks a shared item as counted by this lane, and returns the node to send for it.
+  @inline(__always)
+  private final func counted(_ node: WorkNode, from thread: ThreadContext) -> WorkNode {
     var sent = node
     var kept = node.traits.intersection(.sampled)
     if node.traits.contains(.carried) {
@@ -181,7 +219,7 @@ extension Lane {
     let qos = effectiveQoS(node.traits)
     sent.traits = WorkTraits(qos: qos).union(.carried).union(kept)
     sent.carrier = address
-    withTarget { $0.forward(sent, from: thread) }
+    return sent
   }
 
   /// Runs the wrapped node, which has its own carrier.
@@ -190,5 +228,32 @@ extension Lane {
     let inner = node.companion.unsafelyUnwrapped
     NodeCache.put(node, thread)
     WorkNode(inner).run(on: thread)
+  }
+}
+
+/// Nodes of one QoS, from the oldest to the newest.
+private struct NodeGroup {
+  let oldest: WorkNode
+  private var newest: WorkNode
+  private(set) var count = 1
+
+  init(of node: WorkNode) { (oldest, newest) = (node, node) }
+
+  /// Appends the node; false if its QoS is another.
+  mutating func append(_ node: WorkNode) -> Bool {
+    guard node.traits.qos == newest.traits.qos else { return false }
+    newest.next = node
+    newest = node
+    count += 1
+    return true
+  }
+
+  /// Calls `body` with each node, which it may consume.
+  func forEach(_ body: (WorkNode) -> Void) {
+    var rest: WorkNode? = oldest
+    while let node = rest {
+      rest = node.next
+      body(node)
+    }
   }
 }

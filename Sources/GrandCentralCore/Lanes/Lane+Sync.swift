@@ -293,7 +293,9 @@ extension Lane {
 
   final func leaveShared(_ thread: ThreadContext) {
     // releasing: for the next barrier. acquiring: with .advance, the private list.
-    switch state.change(.acquiringAndReleasing, by: { $0.leftShared() }) {
+    // The width does not change while a shared holder is inside.
+    let width = widthNow
+    switch state.change(.acquiringAndReleasing, by: { $0.leftShared(width: width) }) {
     case .nothing: break
     case .advance: advance(on: thread)
     case .releaseSelf: Unmanaged.passUnretained(self).release()

@@ -14,6 +14,17 @@ extension Lane {
   @inline(__always)
   final var widthNow: Int { Int(width.load(ordering: .relaxed)) }
 
+  /// How many holders the owner admits at most. A lane of the default width is mostly full because
+  /// threads submit faster than items run; one look at the list then serves many, so the owner goes
+  /// beyond the width. Nothing begins later for it than if each holder that leaves admitted one:
+  /// after as many have left, no fewer have been admitted.
+  /// Exact for an owner, and as fresh as the word that it has loaded.
+  @inline(__always)
+  final var admissionLimit: Int {
+    let width = widthNow
+    return width == LaneState.maxRunning ? LaneState.mostRunning : width
+  }
+
   /// The smallest width from this lane to the root, which has the largest possible. Only for a
   /// holder of the lane.
   final var narrowestWidth: Int { hierarchy.lazy.map(\.widthNow).min() ?? 1 }

@@ -144,6 +144,17 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' is no root.")
   }
 
+  /// Passes a list of `count` items, from the oldest to the newest, all counted by one lane and sent
+  /// with the same QoS. Only for a root. Overridden by Queues/GlobalQueue, which passes them at
+  /// once.
+  func submitToRoot(_ oldest: WorkNode, count: Int, from thread: ThreadContext) {
+    var rest: WorkNode? = oldest
+    while let node = rest {
+      rest = node.next
+      submitToRoot(node, from: thread)
+    }
+  }
+
   /// The target of a lane that is given none.
   var defaultTarget: Lane { engineFault("Queue '\(laneLabel)' has no default target.") }
 

@@ -29,7 +29,7 @@
 //   sleepers ⇒ locked, not held. If work arrives later, the holder wakes all sleepers when it
 //   leaves.
 //   Work queued, not suspended, not locked ⇒ running > 0, and each leaving holder looks at the
-//   work, or only the last one if `barrier` is set.
+//   work that leaves fewer than the width, or only the last one if `barrier` is set.
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
 //   urgency ≠ 0 ⇒ locked, or something is queued: the word of an idle lane equals that of a new
 //   one.
@@ -54,9 +54,10 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var barrier: UInt64 { 1 << 49 }
   static var urgencyMask: UInt64 { 7 << 50 }
   @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
-  /// The width of a concurrent lane by default: more shared holders queue. The field holds up to
-  /// 2047.
-  static var maxRunning: Int { 2000 }
+  /// The width of a concurrent lane by default: more shared holders queue.
+  static var maxRunning: Int { scaled(2000, inModels: 3) }
+  /// What the field holds, and up to where an owner admits to a lane of that width.
+  static var mostRunning: Int { scaled(2047, inModels: 4) }
 }
 
 extension LaneState: StateWord {
@@ -122,7 +123,7 @@ extension Atomic where Value == LaneState {
 
 extension LaneState {
   enum PushAction: Hashable {
-    /// On the pending list. The owner, or the next holder to leave, will see it.
+    /// On the pending list. The owner, or a holder that leaves, will see it.
     case queued
     /// As `queued`, and more urgent than the word said: the caller must raise the lane.
     case raised
@@ -222,12 +223,12 @@ extension LaneState {
     case releaseSelf
   }
 
-  /// Removes one shared holder.
-  func leftShared() -> (LaneState, LeaveAction) {
+  /// Removes one shared holder. If `width` are left or more, it leaves queued work to a later one.
+  func leftShared(width: Int) -> (LaneState, LeaveAction) {
     let left = rawValue - Self.oneRunning
     if isLocked { return (LaneState(rawValue: left), .nothing) }
     let isLast = left >> 53 == 0
-    if hasWork && !isSuspended && (isLast || !awaitsBarrier) {
+    if hasWork && !isSuspended && (isLast || !awaitsBarrier && Int(left >> 53) < width) {
       return (LaneState(rawValue: left & ~Self.barrier | Self.locked | Self.batch), .advance)
     }
     guard isLast && isHeld else { return (LaneState(rawValue: left), .nothing) }
@@ -262,7 +263,7 @@ extension LaneState {
 enum Leaving {
   case nothingIsQueued
   case suspended
-  /// The width is used up: the next holder to leave makes room and continues.
+  /// The width is used up: a holder that leaves and makes room continues.
   case full
   /// The first node needs the lane alone: the last holder to leave continues.
   case firstInLineIsExclusive
@@ -304,11 +305,13 @@ extension LaneState {
     return LaneState(rawValue: hasBatch ? next | Self.batch : next)
   }
 
-  /// Admits one more holder beside the owner: an item, for which the lane then holds itself, or a
-  /// sync(), which keeps the lane itself. `nil`: the width is used up.
-  func admitted(isItem: Bool, width: Int) -> LaneState? {
+  /// Admits up to `count` more holders beside the owner: items, for which the lane then holds
+  /// itself, or `sync()` readers, which keep the lane themselves. `nil`: the width is used up.
+  func admitted(_ count: Int, areItems: Bool, width: Int) -> (LaneState, admitted: Int)? {
     guard running < width else { return nil }
-    return LaneState(rawValue: (rawValue + Self.oneRunning) | (isItem ? Self.held : 0))
+    let admitted = min(count, width - running)
+    let held = areItems ? Self.held : 0
+    return (LaneState(rawValue: (rawValue + UInt64(admitted) * Self.oneRunning) | held), admitted)
   }
 
   /// Raises the urgency after a queued waiter became more urgent. `nil`: the word says as much

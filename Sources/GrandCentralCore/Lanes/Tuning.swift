@@ -6,10 +6,12 @@ enum Tuning {
   static var syncSpins: Int { Spin.times(scaled(40, inModels: 0)) }
   /// How often a waiter in line checks for its grant before it sleeps.
   static var grantSpins: Int { Spin.times(scaled(80, inModels: 0)) }
-  /// How many nodes an owner serves before it grants the first reader among them without giving the
-  /// lane up. The wait of that reader stays within some microseconds; above that, a convoy costs
+  /// How many nodes an owner serves, up to a group of items more, before it grants the first reader
+  /// among them without giving the lane up. The wait of that reader stays within some microseconds; above that, a convoy costs
   /// less.
   static var maxServedBeforeGrant: Int { scaled(64, inModels: 2) }
+  /// How many queued items an owner counts as running in one exchange.
+  static var maxCountedAtOnce: Int { scaled(16, inModels: 2) }
   /// How often a woken sleeper may find the lane taken again before it gets in line.
   static var maxLosses: Int { scaled(3, inModels: 1) }
   /// How many pending nodes an owner reads for their urgency. About 100 ns each time that the class

@@ -92,6 +92,22 @@ struct LocalQueue: @unchecked Sendable {
     words.pointee.tail.store(last &+ 1, ordering: .sequentiallyConsistent)
   }
 
+  /// Appends the first `count` nodes of a list, from the oldest to the newest, and returns the rest
+  /// of the list. Requires room for them.
+  func put(_ oldest: WorkNode, first count: Int, band: Band) -> WorkNode? {
+    let last = words.pointee.tail.load(ordering: .relaxed)
+    words.pointee.band.store(band.rawValue, ordering: .relaxed)
+    var rest: WorkNode? = oldest
+    for index in 0..<UInt32(count) {
+      guard let node = rest else { engineFault("A list of nodes is shorter than its count.") }
+      rest = node.next
+      slot(last &+ index).pointee.store(UInt(bitPattern: node.raw), ordering: .relaxed)
+    }
+    // sequentiallyConsistent: as in put(_:band:).
+    words.pointee.tail.store(last &+ UInt32(count), ordering: .sequentiallyConsistent)
+    return rest
+  }
+
   /// Appends a list of `count` nodes, from the newest to the oldest, except the oldest one, which
   /// it returns. Requires room for the others.
   func put(_ newest: WorkNode, count: Int, band: Band) -> WorkNode {
@@ -105,7 +121,7 @@ struct LocalQueue: @unchecked Sendable {
       guard let older = node.next else { engineFault("A list of nodes is shorter than its count.") }
       node = older
     }
-    // releasing: as in steal(into:). Only a searcher puts more than one node.
+    // releasing: as in steal(into:). Only a searcher puts such a list.
     words.pointee.tail.store(last &+ UInt32(count - 1), ordering: .releasing)
     return node
   }

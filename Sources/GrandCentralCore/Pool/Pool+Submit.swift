@@ -18,27 +18,53 @@ extension Pool {
     wakeIfNeeded()
   }
 
-  /// Puts the node in the calling worker's local queue, unless a worker in a lower band must see
-  /// it.
+  /// Runs `count` nodes of one kind and band on workers: a list, from the oldest to the newest. The
+  /// calling worker publishes what has room in its local queue at once, and wakes one worker for all
+  /// of them; that one wakes the next. Consumes the nodes. Any thread; never blocks for long.
+  func submit(
+    _ oldest: WorkNode, count: Int, _ kind: WorkKind, band asked: Band, from thread: ThreadContext
+  ) {
+    let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
+    var rest: WorkNode? = oldest
+    if let localQueue = localQueue(for: source, on: thread) {
+      let room = min(count, localQueue.room(for: source.band))
+      if room > 0 { rest = localQueue.put(oldest, first: room, band: source.band) }
+      wakeIfNeeded()
+    }
+    while let node = rest {
+      rest = node.next
+      submit(node, kind, band: asked, from: thread)
+    }
+  }
+
+  /// Puts the node in the calling worker's local queue, if it may and has room.
   @inline(__always)
   private func putLocally(_ node: WorkNode, _ source: InjectorKey, on thread: ThreadContext) -> Bool
   {
-    guard let worker = thread.pointee.worker else { return false }
+    guard let localQueue = localQueue(for: source, on: thread), localQueue.accepts(source.band)
+    else { return false }
+    localQueue.put(node, band: source.band)
+    return true
+  }
+
+  /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if
+  /// the worker runs in another band, if one in a lower band must see the nodes, or for lanes under
+  /// stress.
+  @inline(__always)
+  private func localQueue(for source: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
+    guard let worker = thread.pointee.worker else { return nil }
     // SAFETY: as in Blocking.announced().
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(source.band),
         source.kind == .items || !isStressed
-      else { return false }
+      else { return nil }
       if worker.band != source.band {
         // An external worker has no band until it has submitted a node.
-        guard worker.band == .unspecified else { return false }
+        guard worker.band == .unspecified else { return nil }
         enter(source.band, worker)
       }
-      let localQueue = worker.localQueue(source.kind)
-      guard localQueue.accepts(source.band) else { return false }
-      localQueue.put(node, band: source.band)
-      return true
+      return worker.localQueue(source.kind)
     }
   }
 
@@ -80,6 +106,15 @@ extension Pool {
   /// As above. `seen`: the state, loaded after the publication.
   func wakeIfNeeded(seeing seen: PoolState) {
     if seen.searching > 0 { return }
+    // A busy pool, in few steps: all that are allowed are active, and none runs below this work.
+    if seen.active >= allowance && !hasWorkersBelow(mostUrgentWaiting()) {
+      return monitor.watch(self)
+    }
+    wakeOneMore(seeing: seen)
+  }
+
+  @inline(never)
+  private func wakeOneMore(seeing seen: PoolState) {
     var allowed = allowance
     if seen.idle == 0 && seen.active < allowed && configuration.readMask != nil {
       // A thread will be made: read the affinity mask first.

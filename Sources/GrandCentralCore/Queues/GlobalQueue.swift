@@ -31,6 +31,23 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
+    let traits = adopt(node)
+    pool.submit(node, node.kind, band: traits.qos.band, from: thread)
+  }
+
+  override func submitToRoot(_ oldest: WorkNode, count: Int, from thread: ThreadContext) {
+    var next: WorkNode? = oldest
+    while let node = next {
+      _ = adopt(node)
+      next = node.next
+    }
+    pool.submit(
+      oldest, count: count, oldest.kind, band: oldest.traits.qos.band, from: thread)
+  }
+
+  /// Gives the node the traits that it has on this root, and returns them.
+  @inline(__always)
+  private func adopt(_ node: WorkNode) -> WorkTraits {
     var traits = node.traits
     let asked = traits.qos
     // The root's class replaces an item's own, but only raises an enforced class. It also only
@@ -46,6 +63,6 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
       traits.insert(.overcommit)
       node.traits = traits
     }
-    pool.submit(node, node.kind, band: traits.qos.band, from: thread)
+    return traits
   }
 }

@@ -45,6 +45,8 @@ import Testing
   @Test func `is admitted while the owner is still busy with many items behind it`() {
     let granted = grantedAtSubmissions(items: 3 * Tuning.maxServedBeforeGrant)
     #expect(granted.first == false && granted.last == true)
-    #expect(granted.firstIndex(of: true) == Tuning.maxServedBeforeGrant)
+    // The owner sends items in groups, and grants between two of them.
+    let served = Tuning.maxServedBeforeGrant..<Tuning.maxServedBeforeGrant + Tuning.maxCountedAtOnce
+    #expect(granted.firstIndex(of: true).map(served.contains) == true)
   }
 }

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `has thousands of words to check`() {
-    #expect(LaneWords.all.count == 7680)
+    #expect(LaneWords.all.count == 9216)
     #expect(LaneWords.valid.count > 1000)
     #expect(LaneWords.valid.contains(LaneState(rawValue: 0)))
   }
@@ -238,15 +238,17 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func `admits one more shared holder`(isItem: Bool) {
+  @Test(arguments: [false, true], [1, 3])
+  func `admits more shared holders`(areItems: Bool, count: Int) {
     expectNoFaults(in: Self.owners, ofWidths: LaneWords.widths) { word, width in
-      guard let next = word.admitted(isItem: isItem, width: width) else {
+      guard let (next, admitted) = word.admitted(count, areItems: areItems, width: width) else {
         return word.running < width ? ["is full too early"] : []
       }
       if next.running > width { return ["let in more than may be"] }
-      let isCounted = next.running == word.running + 1 && next.isHeld == (word.isHeld || isItem)
-      return isCounted ? [] : ["miscounts"]
+      if admitted < count && next.running < width { return ["let in fewer than have room"] }
+      let isCounted =
+        next.running == word.running + admitted && next.isHeld == (word.isHeld || areItems)
+      return isCounted && admitted > 0 ? [] : ["miscounts"]
     }
   }
 

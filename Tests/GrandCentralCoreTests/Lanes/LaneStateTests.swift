@@ -83,6 +83,13 @@ import Testing
     #expect(both.leftShared().1 == .advance)
   }
 
+  @Test func `leaves queued work to a later holder while too many are left`() {
+    let full = LaneState(LaneState.held, running: 8, pending: node)
+    let (seven, first) = full.leftShared(width: 7)
+    #expect(first == .nothing && seven == LaneState(LaneState.held, running: 7, pending: node))
+    #expect(seven.leftShared(width: 7).1 == .advance)
+  }
+
   @Test func `admits one sync at a time, or readers together`() throws {
     let alone = try #require(idle.entered(exclusive: true))
     #expect(alone == LaneState(LaneState.locked))

@@ -17,9 +17,11 @@ enum LaneWords {
   static func urgency(_ band: Band) -> UInt64 { UInt64(band.rawValue) << 50 }
   static let urgencies: [Band] = [.unspecified, .utility, .userInteractive]
   static var runningMask: UInt64 { ~0 << 53 }
-  static let counts = [0, 1, 2, LaneState.maxRunning - 1, LaneState.maxRunning]
+  static let counts = [
+    0, 1, 2, LaneState.maxRunning - 1, LaneState.maxRunning, LaneState.mostRunning,
+  ]
 
-  static let widths = [1, 2, LaneState.maxRunning]
+  static let widths = [1, 2, LaneState.maxRunning, LaneState.mostRunning]
 
   /// Every combination of flags, with some urgencies, small and extreme counts, and an empty or
   /// filled list.
@@ -58,7 +60,7 @@ enum LaneWords {
     if word.urgency != .unspecified && !word.isLocked && !word.hasWork {
       broken.append("urgent, with no thread inside and nothing queued")
     }
-    if word.running > LaneState.maxRunning { broken.append("more running than may be") }
+    if word.running > LaneState.mostRunning { broken.append("more running than may be") }
     return broken
   }
 
@@ -93,6 +95,9 @@ extension LaneState {
   func entered(exclusive: Bool) -> LaneState? {
     entered(exclusive: exclusive, width: Self.maxRunning)
   }
+
+  /// As on a lane whose width was limited.
+  func leftShared() -> (LaneState, LeaveAction) { leftShared(width: Self.maxRunning) }
 
   /// Makes a word from its parts.
   init(_ flags: UInt64, running: Int = 0, pending: UnsafeMutableRawPointer? = nil) {

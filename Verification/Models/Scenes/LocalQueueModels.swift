@@ -46,6 +46,34 @@ extension Catalogue {
           parcels.expectAllArrived()
         }
       },
+      EngineModel("local queue: the start of a list is put while a thief steals") { scene in
+        let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
+        let parcels = Parcels(4)
+        scene.thread("owner") {
+          own.localQueue.put(parcels.send(0), band: .default)
+          // From the oldest to the newest.
+          let list = (1..<4).map { parcels.send($0) }
+          for number in 0..<2 { list[number].next = list[number + 1] }
+          list[2].next = nil
+          let rest = own.localQueue.put(list[0], first: 2, band: .default)
+          Checker.expect(rest == list[2], "the rest of the list was put, too")
+          parcels.receive(list[2])
+        }
+        scene.thread("thief") {
+          var last = -1
+          while let node = own.localQueue.takeOldest()?.node {
+            let number = parcels.receive(node)
+            Checker.expect(number > last, "node \(number) came after node \(last)")
+            last = number
+          }
+          if let node = own.localQueue.steal(into: other.localQueue) { parcels.receive(node) }
+        }
+        scene.finally {
+          parcels.receiveAll { own.localQueue.take() }
+          parcels.receiveAll { other.localQueue.take() }
+          parcels.expectAllArrived()
+        }
+      },
       EngineModel("local queue: a full one is refilled while a thief copies") { scene in
         let (own, other) = (OwnedLocalQueue(), OwnedLocalQueue())
         let parcels = Parcels(6)
@@ -193,6 +221,10 @@ extension Catalogue {
         "the put of a list does not release", in: "LocalQueue.swift",
         at: "tail.store(last &+ UInt32(count - 1)", .dropsRelease,
         foundBy: "local queue: a list is put while a thief steals"),
+      Mutant(
+        "the put of a list's start does not release", in: "LocalQueue.swift",
+        at: "tail.store(last &+ UInt32(count), ", .dropsRelease,
+        foundBy: "local queue: the start of a list is put while a thief steals"),
       Mutant(
         "the owner takes without comparing", in: "LocalQueue.swift",
         at: "words.pointee.head.weakCompare",

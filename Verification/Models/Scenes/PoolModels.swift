@@ -162,6 +162,18 @@ extension Catalogue {
         scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
         scene.finally { pool.expectSearcher() }
       },
+      EngineModel("pool: a worker's submission of a list and a last check see each other") {
+        scene in
+        let (pool, jobs) = (Pool.small(width: 2, threads: 2), [Job(), Job()])
+        let workers = pool.makeWorkers(2, searching: 1)
+        scene.thread("submitter") {
+          _ = pool.begin(workers[1])
+          pool.enter(.default, workers[1])
+          pool.submit(list: jobs)
+        }
+        scene.thread("worker") { _ = pool.park(workers[0], pool.begin(workers[0])) }
+        scene.finally { pool.expectSearcher() }
+      },
       EngineModel("pool: moved work and a last check see each other") { scene in
         let pool = Pool.small(width: 3, threads: 3)
         let jobs = [Job(), Job(), Job()]
@@ -330,6 +342,11 @@ extension Catalogue {
         "a worker's own submission is not sequentially consistent", in: "LocalQueue.swift",
         at: "tail.store(last &+ 1",
         .dropsSequential, foundBy: own, isWeak: true),
+      Mutant(
+        "a worker's list is not submitted sequentially consistent", in: "LocalQueue.swift",
+        at: "tail.store(last &+ UInt32(count), ", .dropsSequential,
+        foundBy: "pool: a worker's submission of a list and a last check see each other",
+        isWeak: true),
       Mutant(
         "a last check of a local queue may read stale values", in: "LocalQueue.swift",
         at: "== tail.load(ordering: .sequentiallyConsistent)", .dropsSequential,

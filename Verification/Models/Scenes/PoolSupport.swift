@@ -102,6 +102,15 @@ extension Pool {
     submit(job.node(), .items, band: band, from: currentThread())
   }
 
+  /// Submits jobs as one list, the first one first.
+  func submit(list jobs: [Job]) {
+    let nodes = jobs.map { $0.node() }
+    for (index, node) in nodes.enumerated() {
+      node.next = index + 1 < nodes.count ? nodes[index + 1] : nil
+    }
+    submit(nodes[0], count: nodes.count, .items, band: .default, from: currentThread())
+  }
+
   /// Pushes a job as a submitter does, but wakes no worker.
   func publish(_ job: Job) {
     withInjector(.items) { $0.push(job.node()) }

@@ -61,6 +61,20 @@ extension Catalogue {
             concurrent.queue.state.load(ordering: .relaxed).rawValue == 0, "a permit is left")
         }
       },
+      EngineModel(
+        "width: a full queue admits two when one has left",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        scene.thread("submits") {
+          for _ in 0..<LaneState.mostRunning + 1 { concurrent.asyncRead() }
+        }
+        scene.finally {
+          concurrent.expect()
+          Checker.expect(
+            concurrent.queue.state.load(ordering: .relaxed).rawValue == 0, "a permit is left")
+        }
+      },
       EngineModel("width: of one, from two threads") { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         concurrent.queue.setWidth(1)
