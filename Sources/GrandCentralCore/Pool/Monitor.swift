@@ -32,17 +32,24 @@ final class Monitor: @unchecked Sendable {
 
   /// Wakes or makes the monitor, because work waits while every allowed worker is active.
   /// `isUrgent`: request the thread even if another was just refused.
+  @inline(__always)
   func watch(_ pool: Pool, isUrgent: Bool = false) {
     // sequentiallyConsistent: the submitter's half of the pairs in rest() and start().
-    switch mode.load(ordering: .sequentiallyConsistent) {
-    case .watching, .starting: return
-    case .asleep:
-      // relaxed: each look scans everything, and the last scan before a sleep is argued in rest().
-      // The load above read `asleep`, so the guess of the transition is no older.
-      if mode.transition(.relaxed, to: { $0.woken() }) { futexWake(mode) }
-    default:
+    let seen = mode.load(ordering: .sequentiallyConsistent)
+    if seen == .watching || seen == .starting { return }
+    beginWatch(of: pool, isUrgent: isUrgent, from: seen)
+  }
+
+  /// Wakes the thread that was seen asleep, or makes it.
+  @inline(never)
+  private func beginWatch(of pool: Pool, isUrgent: Bool, from seen: MonitorMode) {
+    guard seen == .asleep else {
       if isUrgent || !pool.isRefused { start(pool) } else { pool.retryWithoutThread() }
+      return
     }
+    // relaxed: each look scans everything, and the last scan before a sleep is argued in rest().
+    // The caller's load read `asleep`, so the guess of the transition is no older.
+    if mode.transition(.relaxed, to: { $0.woken() }) { futexWake(mode) }
   }
 
   /// Makes the monitor's thread before it is needed. Called by a worker that goes idle.

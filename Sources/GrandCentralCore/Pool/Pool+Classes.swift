@@ -79,12 +79,14 @@ extension Pool {
     bandUse.wrappingAdd(delta, ordering: .relaxed)
   }
 
-  private func mostUrgentWaiting() -> Band {
+  @inline(__always)
+  func mostUrgentWaiting() -> Band {
     let waiting = sourcesWaiting.load(ordering: .relaxed)
     return Self.mostUrgent(waiting | waiting >> 8)
   }
 
   /// The highest band whose bit is set in the low byte of `waiting`.
+  @inline(__always)
   static func mostUrgent(_ waiting: UInt32) -> Band {
     let bands = UInt8(truncatingIfNeeded: waiting)
     return bands == 0

@@ -37,15 +37,18 @@ extension Pool {
     if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
       return node
     }
-    if isStressed {
-      // First its own lanes, then all visible lanes of others, and only then an item.
-      if let node = takeOwnLane(for: worker) { return node }
-      if waiting >> 8 & 0xff != 0, let node = takeInjectedLane(for: worker) { return node }
-      return takeUrgent(waiting, first: .lanes, for: worker)
-        ?? takeOverdue(waiting, first: .lanes, for: worker)
-        ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
-    }
+    if isStressed { return takeUnderStress(waiting, for: worker) }
     return takeQueued(waiting, first: first, for: worker) ?? search(first: first, for: worker)
+  }
+
+  /// First the worker's own lanes, then all visible lanes of others, and only then an item.
+  @inline(never)
+  private func takeUnderStress(_ waiting: UInt32, for worker: Worker) -> WorkNode? {
+    if let node = takeOwnLane(for: worker) { return node }
+    if waiting >> 8 & 0xff != 0, let node = takeInjectedLane(for: worker) { return node }
+    return takeUrgent(waiting, above: worker.bandInLocalQueues, first: .lanes, for: worker)
+      ?? takeOverdue(waiting, first: .lanes, for: worker)
+      ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
   }
 
   @inline(__always)
@@ -58,19 +61,24 @@ extension Pool {
   /// Takes the worker's own queued work, or what goes before it.
   @inline(__always)
   func takeQueued(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
+    // Read once: each queue's band takes three loads.
+    let own = worker.bandsInLocalQueues
     if waiting != 0 {
-      if let node = takeUrgent(waiting, first: first, for: worker) { return node }
+      if let node = takeUrgent(waiting, above: own.highest, first: first, for: worker) {
+        return node
+      }
       if waiting >> OverdueTurn.shift != 0,
         let node = takeOverdue(waiting, first: first, for: worker)
       {
         return node
       }
     }
-    return takeOwn(first: first, for: worker)
+    return takeOwn(own, first: first, for: worker)
   }
 
   // MARK: In turn
 
+  @inline(never)
   private func takeInTurn(_ turn: UInt32, for worker: Worker) -> WorkNode? {
     if turn % 2 == 1 { return takeFromLocalQueue(Int(turn / 2), for: worker) }
     let turn = turn / 2
@@ -113,10 +121,10 @@ extension Pool {
   }
 
   /// Takes one injected node of a band above the worker's own queued work; `nil` if it has none.
+  @inline(__always)
   private func takeUrgent(
-    _ waiting: UInt32, first: WorkKind, for worker: Worker
+    _ waiting: UInt32, above own: Band, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    let own = worker.bandInLocalQueues
     guard own != .unspecified else { return nil }
     // One bit for each band, either kind.
     let bands = (waiting | waiting >> 8) & 0xff
@@ -159,12 +167,7 @@ extension Pool {
     worker.isSearching = true
   }
 
-  func takeOwnLane(for worker: Worker) -> WorkNode? {
-    let localQueue = worker.localQueue(.lanes)
-    guard let node = localQueue.take() else { return nil }
-    enter(localQueue.band, worker)
-    return node
-  }
+  func takeOwnLane(for worker: Worker) -> WorkNode? { takeOwn(.lanes, for: worker) }
 
   func takeInjectedLane(for worker: Worker) -> WorkNode? {
     var value = Band.userInteractive.rawValue
@@ -177,19 +180,27 @@ extension Pool {
   }
 
   func takeOwn(first: WorkKind, for worker: Worker) -> WorkNode? {
-    let isSecondUrgent = worker.bandInLocalQueue(first.other) > worker.bandInLocalQueue(first)
-    let kind = isSecondUrgent ? first.other : first
+    takeOwn(worker.bandsInLocalQueues, first: first, for: worker)
+  }
+
+  /// Takes from the worker's local queues, whose bands the caller has read: the higher band first.
+  @inline(__always)
+  private func takeOwn(
+    _ bands: Worker.LocalBands, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    let kind = bands.mostUrgent(orElse: first)
+    return takeOwn(kind, for: worker) ?? takeOwn(kind.other, for: worker)
+  }
+
+  @inline(__always)
+  private func takeOwn(_ kind: WorkKind, for worker: Worker) -> WorkNode? {
     let localQueue = worker.localQueue(kind)
-    if let node = localQueue.take() {
-      enter(localQueue.band, worker)
-      return node
-    }
-    let rest = worker.localQueue(kind.other)
-    guard let node = rest.take() else { return nil }
-    enter(rest.band, worker)
+    guard let node = localQueue.take() else { return nil }
+    enter(localQueue.band, worker)
     return node
   }
 
+  @inline(never)
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
     if let thread = worker.thread, ThreadEffects.isLow(thread) {
       if let node = takeOne(first: first, for: worker) { return node }

@@ -153,6 +153,7 @@ final class Pool: @unchecked Sendable {
   }
 
   /// Whether a worker runs in a lower band. It looks for higher work only in injectors.
+  @inline(__always)
   func hasWorkersBelow(_ band: Band) -> Bool {
     bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1) != 0
   }

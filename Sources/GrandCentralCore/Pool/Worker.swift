@@ -15,9 +15,27 @@ final class Worker: @unchecked Sendable {
   /// The band of the nodes in a local queue; unspecified if it is empty.
   @inline(__always)
   func bandInLocalQueue(_ kind: WorkKind) -> Band { localQueue(kind).words.pointee.bandOfNodes }
+  /// The bands of the nodes in both local queues.
+  @inline(__always)
+  var bandsInLocalQueues: LocalBands {
+    LocalBands(items: bandInLocalQueue(.items), lanes: bandInLocalQueue(.lanes))
+  }
   /// The highest band of its queued nodes.
   @inline(__always)
-  var bandInLocalQueues: Band { max(bandInLocalQueue(.items), bandInLocalQueue(.lanes)) }
+  var bandInLocalQueues: Band { bandsInLocalQueues.highest }
+
+  struct LocalBands {
+    let items: Band
+    let lanes: Band
+
+    @inline(__always) var highest: Band { max(items, lanes) }
+
+    /// The kind of the higher band; `first` if both are the same.
+    @inline(__always)
+    func mostUrgent(orElse first: WorkKind) -> WorkKind {
+      items == lanes ? first : items > lanes ? .items : .lanes
+    }
+  }
 
   /// How the pool counts this worker.
   ///   away ─start, wake, unpark→ running      running, uncounted ─park, end→ away

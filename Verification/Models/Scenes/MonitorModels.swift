@@ -71,7 +71,7 @@ extension Catalogue {
         foundBy: rest),
       Mutant(
         "a submitter reads a stale mode", in: "Monitor.swift",
-        at: "switch mode.load(ordering: .sequentiallyConsistent)", .relaxes, foundBy: rest,
+        at: "let seen = mode.load(ordering: .sequentiallyConsistent)", .relaxes, foundBy: rest,
         isWeak: true),
       Mutant(
         "a refused monitor is given up without sequential consistency", in: "Monitor.swift",
