@@ -226,8 +226,6 @@ extension Lane {
       }
       if traits.contains(.waiter) {
         readers.add(node)
-      } else if counted == 1 {
-        sendAdmitted(node, from: thread)
       } else {
         // Meanwhile the private list begins with nodes that are gone. Only the owner reads it.
         batch = sendAdmitted(node, count: counted, from: thread)

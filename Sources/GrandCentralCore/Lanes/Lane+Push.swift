@@ -165,7 +165,7 @@ extension Lane {
     target.forward(node, from: thread)
   }
 
-  /// Sends a shared item, already counted as running, straight to the target.
+  /// Sends a shared item that has not waited, already counted as running, straight to the target.
   final func sendAdmitted(_ node: WorkNode, from thread: ThreadContext) {
     // Refreshed here, since a lane whose items all pass is never drained.
     readInherited()
@@ -173,8 +173,8 @@ extension Lane {
     withTarget { $0.forward(sent, from: thread) }
   }
 
-  /// Sends the first `count` nodes of a list: shared items, all counted as running. A root gets
-  /// those of one QoS together. Returns the rest of the list.
+  /// Sends the first `count` nodes of a list: shared items that were queued, all counted as running.
+  /// A root gets those of one QoS together. Returns the rest of the list.
   final func sendAdmitted(
     _ oldest: WorkNode, count: Int, from thread: ThreadContext
   ) -> WorkNode? {
@@ -196,7 +196,7 @@ extension Lane {
 
   private final func forward(_ group: NodeGroup, from thread: ThreadContext) {
     withTarget { target in
-      if target.kind == .root && group.count > 1 {
+      if target.kind == .root {
         target.submitToRoot(group.oldest, count: group.count, from: thread)
       } else {
         group.forEach { target.forward($0, from: thread) }

@@ -18,23 +18,33 @@ extension Pool {
     wakeIfNeeded()
   }
 
-  /// Runs `count` nodes of one kind and band on workers: a list, from the oldest to the newest. The
-  /// calling worker publishes what has room in its local queue at once, and wakes one worker for all
-  /// of them; that one wakes the next. Consumes the nodes. Any thread; never blocks for long.
+  /// Runs `count` nodes of one kind and band on workers: a list, from the oldest to the newest, of
+  /// work that has waited. So it goes behind what waits in the injector; otherwise a queue with a
+  /// backlog, whose items make room for the next ones, would run these before its first ones. If
+  /// nothing waits there, the calling worker publishes what has room in its local queue at once, and
+  /// wakes one worker for all of them; that one wakes the next. Consumes the nodes. Any thread;
+  /// never blocks for long.
   func submit(
     _ oldest: WorkNode, count: Int, _ kind: WorkKind, band asked: Band, from thread: ThreadContext
   ) {
     let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
     var rest: WorkNode? = oldest
-    if let localQueue = localQueue(for: source, on: thread) {
+    // relaxed: a hint, as any order between nodes of different places.
+    let isFirst = sourcesWaiting.load(ordering: .relaxed) & source.bit == 0
+    if isFirst, let localQueue = localQueue(for: source, on: thread) {
       let room = min(count, localQueue.room(for: source.band))
       if room > 0 { rest = localQueue.put(oldest, first: room, band: source.band) }
-      wakeIfNeeded()
     }
-    while let node = rest {
-      rest = node.next
-      submit(node, kind, band: asked, from: thread)
+    if rest != nil {
+      withInjector(source) { injector in
+        while let node = rest {
+          rest = node.next
+          injector.push(node)
+        }
+      }
+      markWaiting(source)
     }
+    wakeIfNeeded()
   }
 
   /// Puts the node in the calling worker's local queue, if it may and has room.

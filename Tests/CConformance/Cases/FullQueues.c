@@ -63,6 +63,34 @@ CASE(an_item_runs_when_a_few_of_many_readers_have_left) {
   for (int n = 0; n < count; n++) CHECK_EQUAL(pthread_join(readers[n], NULL), 0);
 }
 
+// Items of a backlog start in the order in which they were submitted, but for those that a thread
+// has taken together.
+enum { BACKLOG = 8000 };
+static _Atomic int place_of[BACKLOG];
+static atomic_int places;
+
+static void take_place(void *context) {
+  place_of[(intptr_t)context] = atomic_fetch_add(&places, 1);
+  int64_t end = monotonic_now() + 20 * (int64_t)NSEC_PER_USEC;
+  while (monotonic_now() < end) {}
+}
+
+static void expect_order(unsigned class) {
+  dispatch_group_t group = dispatch_group_create();
+  queue = dispatch_queue_create(
+    "backlog", dispatch_queue_attr_make_with_qos_class(DISPATCH_QUEUE_CONCURRENT, class, 0));
+  for (intptr_t n = 0; n < BACKLOG; n++) {
+    dispatch_group_async_f(group, queue, (void *)n, take_place);
+  }
+  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  int late = 0;
+  for (int n = 0; n < BACKLOG; n++) late += place_of[n] > n + 1000;
+  CHECK(late < BACKLOG / 10);
+}
+
+CASE(items_of_a_backlog_start_in_order) { expect_order(0x15); }
+CASE(items_of_a_backlog_start_in_order_in_the_background) { expect_order(0x09); }
+
 // Items of different classes, barriers and readers beside each other, several times what fits.
 static atomic_int running, last_barrier;
 static counter begun;
