@@ -19,6 +19,8 @@
 
 extension Pool: ThreadlessRetrying {
   private static var refusalNanoseconds: UInt64 { 1_000_000 }
+  /// How long refusals must last to be reported while there are workers.
+  private static var reportNanoseconds: UInt64 { 5_000_000 }
 
   /// Starts a thread with a stack of `stackBytes` (0: the default). Returns 0 or an errno.
   func spawn(_ body: ThreadBody, _ argument: UnsafeMutableRawPointer, stackBytes: Int) -> Int32 {
@@ -28,8 +30,10 @@ extension Pool: ThreadlessRetrying {
     }
     if error != 0 {
       refusals.wrappingAdd(1, ordering: .relaxed)
-      refusedUntil.store(
-        Clock.monotonicNanoseconds() + Self.refusalNanoseconds, ordering: .relaxed)
+      let now = Clock.monotonicNanoseconds()
+      // relaxed: of two threads that are refused at the same time, either is right.
+      if !isRefusedLately { refusedSince.store(now, ordering: .relaxed) }
+      refusedUntil.store(now + Self.refusalNanoseconds, ordering: .relaxed)
     } else if refusedUntil.load(ordering: .relaxed) != 0 {
       refusedUntil.store(0, ordering: .relaxed)
     }
@@ -81,8 +85,13 @@ extension Pool: ThreadlessRetrying {
     monitor.isThere ? ThreadlessRetry.end(self) : monitor.watch(self)
   }
 
-  /// Reports, once, that a thread was refused, and what to do about it.
+  /// Reports, once, that threads are refused, and what to do about it. A single refusal is no reason
+  /// while there are workers: the kernel refuses each thread of a process in which another thread
+  /// has begun execve(2).
   func reportRefusal(_ error: Int32) {
+    let since = refusedSince.load(ordering: .relaxed)
+    let isAlone = Clock.monotonicNanoseconds() &- since < Self.reportNanoseconds
+    if isAlone && state.load(ordering: .relaxed).threads > 0 { return }
     guard !reportedRefusal.exchange(true, ordering: .relaxed) else { return }
     let workers = state.load(ordering: .relaxed).threads
     let rest =

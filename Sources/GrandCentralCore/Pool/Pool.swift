@@ -98,6 +98,8 @@ final class Pool: @unchecked Sendable {
   let refusals = Atomic<Int>(0)
   /// No thread is requested before this monotonic time; 0: the last request was granted.
   let refusedUntil = Atomic<UInt64>(0)
+  /// When the requests began to be refused, by the monotonic clock.
+  let refusedSince = Atomic<UInt64>(0)
   let reportedRefusal = Atomic<Bool>(false)
   /// Called when a `ThreadlessRetry` begins. Written before any work.
   var whenRetriesBegin: (@Sendable () -> Void)?
