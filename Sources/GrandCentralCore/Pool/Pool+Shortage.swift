@@ -19,8 +19,11 @@
 
 extension Pool: ThreadlessRetrying {
   private static var refusalNanoseconds: UInt64 { 1_000_000 }
-  /// How long refusals must last to be reported while there are workers.
+  /// How long refusals must last to be reported while a thread will surely ask again.
   private static var reportNanoseconds: UInt64 { 5_000_000 }
+  /// Refusals that are further apart have nothing to do with each other. Longer than the monitor's
+  /// longest pause.
+  private static var longestPauseNanoseconds: UInt64 { 200_000_000 }
 
   /// Starts a thread with a stack of `stackBytes` (0: the default). Returns 0 or an errno.
   func spawn(_ body: ThreadBody, _ argument: UnsafeMutableRawPointer, stackBytes: Int) -> Int32 {
@@ -31,9 +34,12 @@ extension Pool: ThreadlessRetrying {
     if error != 0 {
       refusals.wrappingAdd(1, ordering: .relaxed)
       let now = Clock.monotonicNanoseconds()
-      // relaxed: of two threads that are refused at the same time, either is right.
-      if !isRefusedLately { refusedSince.store(now, ordering: .relaxed) }
-      refusedUntil.store(now + Self.refusalNanoseconds, ordering: .relaxed)
+      // acquiring, releasing: a thread that finds an earlier refusal sees since when.
+      let until = refusedUntil.load(ordering: .acquiring)
+      if until == 0 || now > until + Self.longestPauseNanoseconds {
+        refusedSince.store(now, ordering: .relaxed)
+      }
+      refusedUntil.store(now + Self.refusalNanoseconds, ordering: .releasing)
     } else if refusedUntil.load(ordering: .relaxed) != 0 {
       refusedUntil.store(0, ordering: .relaxed)
     }
@@ -86,12 +92,12 @@ extension Pool: ThreadlessRetrying {
   }
 
   /// Reports, once, that threads are refused, and what to do about it. A single refusal is no reason
-  /// while there are workers: the kernel refuses each thread of a process in which another thread
+  /// if the monitor asks again: the kernel refuses each thread of a process in which another thread
   /// has begun execve(2).
   func reportRefusal(_ error: Int32) {
     let since = refusedSince.load(ordering: .relaxed)
     let isAlone = Clock.monotonicNanoseconds() &- since < Self.reportNanoseconds
-    if isAlone && state.load(ordering: .relaxed).threads > 0 { return }
+    if isAlone && monitor.isThere && state.load(ordering: .relaxed).threads > 0 { return }
     guard !reportedRefusal.exchange(true, ordering: .relaxed) else { return }
     let workers = state.load(ordering: .relaxed).threads
     let rest =
