@@ -217,8 +217,7 @@ extension Lane {
         if !traits.contains(.waiter) { return .item(node) }
         return .gone(releases: handOver(to: node, on: thread))
       }
-      let counted = countRunning(from: node)
-      guard counted > 0 else {
+      guard let (counted, hasMany) = countRunning(from: node) else {
         if let releases = leave(node, because: .full, on: thread) {
           return .gone(releases: releases)
         }
@@ -228,7 +227,7 @@ extension Lane {
         readers.add(node)
       } else {
         // Meanwhile the private list begins with nodes that are gone. Only the owner reads it.
-        batch = sendAdmitted(node, count: counted, from: thread)
+        batch = sendAdmitted(node, count: counted, isBehindMany: hasMany, from: thread)
       }
       readers.nodesWereServed(counted, on: thread)
     }
@@ -367,20 +366,21 @@ extension Lane {
   }
 
   /// Counts this shared node as running, and with an item as many items as come directly after it
-  /// and have room. Returns their number; 0 if the width is used up.
-  private final func countRunning(from node: WorkNode) -> Int {
+  /// and have room. Returns their number, and whether many were running before; `nil`: the width is
+  /// used up.
+  private final func countRunning(from node: WorkNode) -> (counted: Int, hasMany: Bool)? {
     let areItems = !node.traits.contains(.waiter)
     let count = areItems ? 1 + sharedItemsWithRoom() : 1
     // acquiring: the writes of the holders that left and made room. With a width of one, the next
     // holder may rely on them.
     let counted = state.transition(.acquiring) { seen in
       seen.admitted(count, areItems: areItems, width: admissionLimit).map { next, admitted in
-        (next, (admitted, holdsSelf: next.isHeld && !seen.isHeld))
+        (next, (admitted, seen.running, holdsSelf: next.isHeld && !seen.isHeld))
       }
     }
-    guard let (admitted, holdsSelf) = counted else { return 0 }
+    guard let (admitted, before, holdsSelf) = counted else { return nil }
     if holdsSelf { _ = Unmanaged.passRetained(self) }
-    return admitted
+    return (admitted, before > Tuning.manyRunning)
   }
 
   /// How many shared items the private list begins with, as far as there is room for them and one

@@ -174,9 +174,10 @@ extension Lane {
   }
 
   /// Sends the first `count` nodes of a list: shared items that were queued, all counted as running.
-  /// A root gets those of one QoS together. Returns the rest of the list.
+  /// A root gets those of one QoS together. `isBehindMany`: the lane has many others in the pool.
+  /// Returns the rest of the list.
   final func sendAdmitted(
-    _ oldest: WorkNode, count: Int, from thread: ThreadContext
+    _ oldest: WorkNode, count: Int, isBehindMany: Bool, from thread: ThreadContext
   ) -> WorkNode? {
     readInherited()
     var rest: WorkNode? = oldest
@@ -187,17 +188,20 @@ extension Lane {
       let sent = counted(node, from: thread)
       sent.next = nil
       if group?.append(sent) == true { continue }
-      if let group { forward(group, from: thread) }
+      if let group { forward(group, isBehindMany, from: thread) }
       group = NodeGroup(of: sent)
     }
-    if let group { forward(group, from: thread) }
+    if let group { forward(group, isBehindMany, from: thread) }
     return rest
   }
 
-  private final func forward(_ group: NodeGroup, from thread: ThreadContext) {
+  private final func forward(
+    _ group: NodeGroup, _ isBehindMany: Bool, from thread: ThreadContext
+  ) {
     withTarget { target in
       if target.kind == .root {
-        target.submitToRoot(group.oldest, count: group.count, from: thread)
+        target.submitToRoot(
+          group.oldest, count: group.count, isBehindMany: isBehindMany, from: thread)
       } else {
         group.forEach { target.forward($0, from: thread) }
       }

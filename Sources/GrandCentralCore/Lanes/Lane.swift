@@ -145,9 +145,11 @@ public class _Lane: DispatchObject {
   }
 
   /// Passes a list of `count` items, from the oldest to the newest, all counted by one lane and sent
-  /// with the same QoS. Only for a root. Overridden by Queues/GlobalQueue, which passes them at
-  /// once.
-  func submitToRoot(_ oldest: WorkNode, count: Int, from thread: ThreadContext) {
+  /// with the same QoS. `isBehindMany`: that lane has sent many others before. Only for a root.
+  /// Overridden by Queues/GlobalQueue, which passes them at once.
+  func submitToRoot(
+    _ oldest: WorkNode, count: Int, isBehindMany: Bool, from thread: ThreadContext
+  ) {
     var rest: WorkNode? = oldest
     while let node = rest {
       rest = node.next

@@ -28,8 +28,8 @@
 //   barrier ⇒ work queued, not locked.
 //   sleepers ⇒ locked, not held. If work arrives later, the holder wakes all sleepers when it
 //   leaves.
-//   Work queued, not suspended, not locked ⇒ running > 0, and each leaving holder looks at the
-//   work that leaves fewer than the width, or only the last one if `barrier` is set.
+//   Work queued, not suspended, not locked ⇒ running > 0, and each holder that leaves fewer than
+//   the width looks at the work, or only the last one if `barrier` is set.
 //   locked without held ⇒ a sync() holds the lane, or a thread is between two transitions.
 //   urgency ≠ 0 ⇒ locked, or something is queued: the word of an idle lane equals that of a new
 //   one.

@@ -7,9 +7,12 @@ enum Tuning {
   /// How often a waiter in line checks for its grant before it sleeps.
   static var grantSpins: Int { Spin.times(scaled(80, inModels: 0)) }
   /// How many nodes an owner serves, up to a group of items more, before it grants the first reader
-  /// among them without giving the lane up. The wait of that reader stays within some microseconds; above that, a convoy costs
-  /// less.
+  /// among them without giving the lane up. The wait of that reader stays within some microseconds;
+  /// above that, a convoy costs less.
   static var maxServedBeforeGrant: Int { scaled(64, inModels: 2) }
+  /// A lane with more running items than this has some in an injector: more than a worker has room
+  /// for. What it sends then goes behind them.
+  static var manyRunning: Int { LocalQueue.capacity }
   /// How many queued items an owner counts as running in one exchange.
   static var maxCountedAtOnce: Int { scaled(16, inModels: 2) }
   /// How often a woken sleeper may find the lane taken again before it gets in line.

@@ -8,9 +8,10 @@
 //   its activation is in flight       the obstacle of its target; unknown if a barrier is first
 //                                     in line there
 //   a barrier is first in line        all threads that share the lane
-//   all permits are taken             any of the threads that share it, if all are registered. A
-//                                     permit is one unit of `running`: a shared holder has one, and
-//                                     those that it has taken for the helpers of a loop
+//   all permits are taken             any of the threads that share it, if all are registered: one
+//                                     that leaves may be enough. A permit is one unit of `running`:
+//                                     a shared holder has one, and those that it has taken for the
+//                                     helpers of a loop
 //   suspended, or between exchanges   unknown: the wait may end
 //
 // The search has three steps.

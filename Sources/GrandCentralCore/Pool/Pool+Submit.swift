@@ -18,20 +18,26 @@ extension Pool {
     wakeIfNeeded()
   }
 
-  /// Runs `count` nodes of one kind and band on workers: a list, from the oldest to the newest, of
-  /// work that has waited. So it goes behind what waits in the injector; otherwise a queue with a
-  /// backlog, whose items make room for the next ones, would run these before its first ones. If
-  /// nothing waits there, the calling worker publishes what has room in its local queue at once, and
-  /// wakes one worker for all of them; that one wakes the next. Consumes the nodes. Any thread;
-  /// never blocks for long.
+  /// Runs `count` nodes of one kind and band on workers: a list, from the oldest to the newest.
+  /// `isBehindMany`: many nodes of the sender are in the pool already, so these go behind what waits
+  /// in the injector. Otherwise a queue with a backlog, where each item that ends makes room for the
+  /// next one, would run later items on the workers whose items have ended, before its first ones.
+  /// A worker publishes what has room in its local queue at once, and wakes one other for all of
+  /// them; that one wakes the next. Consumes the nodes. Any thread; never blocks for long.
   func submit(
-    _ oldest: WorkNode, count: Int, _ kind: WorkKind, band asked: Band, from thread: ThreadContext
+    _ oldest: WorkNode, count: Int, isBehindMany: Bool, _ kind: WorkKind, band asked: Band,
+    from thread: ThreadContext
   ) {
     let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
     var rest: WorkNode? = oldest
-    // relaxed: a hint, as any order between nodes of different places.
-    let isFirst = sourcesWaiting.load(ordering: .relaxed) & source.bit == 0
-    if isFirst, let localQueue = localQueue(for: source, on: thread) {
+    if thread.pointee.worker == nil {
+      let next = oldest.next
+      if submitToIdle(oldest, source) { rest = next }
+      if rest == nil { return }
+    }
+    // relaxed: a hint, as is the order of nodes in different places.
+    let mayPass = !isBehindMany || sourcesWaiting.load(ordering: .relaxed) & source.bit == 0
+    if mayPass, let localQueue = localQueue(for: source, on: thread) {
       let room = min(count, localQueue.room(for: source.band))
       if room > 0 { rest = localQueue.put(oldest, first: room, band: source.band) }
     }

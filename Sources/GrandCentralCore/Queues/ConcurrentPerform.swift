@@ -83,7 +83,8 @@ final class PerformState: @unchecked Sendable {
   }
 
   /// Claims one iteration by an addition, which never fails: claims of single iterations are what
-  /// many threads do at the same time. Past the end it claims nothing, and `next` stays there.
+  /// many threads do at the same time. Past the end it claims nothing; `next` then grows by one
+  /// for each thread.
   @inline(__always)
   private func claimOne() -> Range<Int> {
     let claimed = next.wrappingAdd(1, ordering: .relaxed).oldValue

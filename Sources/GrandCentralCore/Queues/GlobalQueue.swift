@@ -35,14 +35,17 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
     pool.submit(node, node.kind, band: traits.qos.band, from: thread)
   }
 
-  override func submitToRoot(_ oldest: WorkNode, count: Int, from thread: ThreadContext) {
+  override func submitToRoot(
+    _ oldest: WorkNode, count: Int, isBehindMany: Bool, from thread: ThreadContext
+  ) {
     var next: WorkNode? = oldest
     while let node = next {
       _ = adopt(node)
       next = node.next
     }
     pool.submit(
-      oldest, count: count, oldest.kind, band: oldest.traits.qos.band, from: thread)
+      oldest, count: count, isBehindMany: isBehindMany, oldest.kind,
+      band: oldest.traits.qos.band, from: thread)
   }
 
   /// Gives the node the traits that it has on this root, and returns them.

@@ -50,7 +50,7 @@ import Testing
     #expect(word(queue) == LaneState(0))
   }
 
-  @Test func `admits no more than its width when it is activated with more`() {
+  @Test func `admits a group more than its width when it is activated with more`() {
     let root = CapturingRoot()
     let queue = DispatchQueue(
       label: "test.full.inactive", attributes: [.concurrent, .initiallyInactive], target: root)

@@ -135,8 +135,9 @@ import Testing
   }
 
   @Test func `counts a shared holder that leaves`() {
-    expectNoFaults(in: LaneWords.valid.filter { $0.running > 0 }) { word in
-      let (next, action) = word.leftShared()
+    let words = LaneWords.valid.filter { $0.running > 0 }
+    expectNoFaults(in: words, ofWidths: LaneWords.widths) { word, width in
+      let (next, action) = word.leftShared(width: width)
       var faults = next.running == word.running - 1 ? [] : ["miscounted"]
       switch action {
       case .nothing: faults += LaneWords.faults(word, next, mayChange: LaneWords.runningMask)
@@ -150,6 +151,7 @@ import Testing
           faults.append("\(LaneWords.describe(word)) has nothing to advance")
         }
         if word.awaitsBarrier && next.running > 0 { faults.append("a barrier beside others") }
+        if next.running >= width { faults.append("has no room to admit") }
       case .releaseSelf:
         faults += LaneWords.faults(
           word, next, mayChange: LaneWords.runningMask | LaneState.held)
@@ -216,7 +218,7 @@ import Testing
   @Test(arguments: [false, true])
   func `is released with a node first in line`(awaitsBarrier: Bool) {
     let words = Self.owners.filter {
-      awaitsBarrier ? $0.running > 0 : $0.running == LaneState.maxRunning
+      awaitsBarrier ? $0.running > 0 : $0.running >= LaneState.maxRunning
     }
     expectNoFaults(in: words) { word in
       let next = word.givenUp(hasBatch: true, awaitsBarrier: awaitsBarrier)

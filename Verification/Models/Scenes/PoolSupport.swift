@@ -108,7 +108,9 @@ extension Pool {
     for (index, node) in nodes.enumerated() {
       node.next = index + 1 < nodes.count ? nodes[index + 1] : nil
     }
-    submit(nodes[0], count: nodes.count, .items, band: .default, from: currentThread())
+    submit(
+      nodes[0], count: nodes.count, isBehindMany: false, .items, band: .default,
+      from: currentThread())
   }
 
   /// Pushes a job as a submitter does, but wakes no worker.
