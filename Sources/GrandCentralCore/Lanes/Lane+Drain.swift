@@ -4,7 +4,7 @@
 //                      AdmittedReaders
 //   any other sync()   is handed the lane
 //   a shared item      is counted as running, together with those right behind it, and sent to the
-//                      target
+//                      target (Lane+Admit)
 //   an exclusive item  runs here, if the owner is an activation; otherwise an activation is sent
 // Two kinds of owner serve the list: an activation, run by a worker, by the target lane's drain or
 // by the main thread, and a thread that came to own the lane when it left or resumed it. Only an
@@ -363,38 +363,6 @@ extension Lane {
   ) -> Bool? {
     putBack(node)
     return giveUp(because: reason, on: thread)
-  }
-
-  /// Counts this shared node as running, and with an item as many items as come directly after it
-  /// and have room. Returns their number, and whether many were running before; `nil`: the width is
-  /// used up.
-  private final func countRunning(from node: WorkNode) -> (counted: Int, hasMany: Bool)? {
-    let areItems = !node.traits.contains(.waiter)
-    let count = areItems ? 1 + sharedItemsWithRoom() : 1
-    // acquiring: the writes of the holders that left and made room. With a width of one, the next
-    // holder may rely on them.
-    let counted = state.transition(.acquiring) { seen in
-      seen.admitted(count, areItems: areItems, width: admissionLimit).map { next, admitted in
-        (next, (admitted, seen.running, holdsSelf: next.isHeld && !seen.isHeld))
-      }
-    }
-    guard let (admitted, before, holdsSelf) = counted else { return nil }
-    if holdsSelf { _ = Unmanaged.passRetained(self) }
-    return (admitted, before > Tuning.manyRunning)
-  }
-
-  /// How many shared items the private list begins with, as far as there is room for them and one
-  /// more.
-  private final func sharedItemsWithRoom() -> Int {
-    // relaxed: a guess that saves the walk; the exchange re-checks.
-    let room = admissionLimit - state.load(ordering: .relaxed).running
-    let most = min(room, Tuning.maxCountedAtOnce) - 1
-    var (count, next) = (0, batch)
-    while count < most, let node = next, node.traits.isDisjoint(with: [.barrier, .waiter]) {
-      count += 1
-      next = node.next
-    }
-    return count
   }
 
   /// Whether no shared holder is beside the owner. Acquiring: pairs with the releasing exchange of

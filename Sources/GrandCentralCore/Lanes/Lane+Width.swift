@@ -16,10 +16,10 @@ extension Lane {
 
   /// How many holders the owner admits at most. A lane of the default width is mostly full because
   /// threads submit faster than items run; one look at the list then serves many, so the owner goes
-  /// beyond the width. After as many holders have left, no fewer nodes of the line have been admitted
-  /// than if each had admitted one. (But items that begin early may queue others early, before those
-  /// of another thread.)
-  /// Exact for an owner, and as fresh as the word that it has loaded.
+  /// beyond the width. After as many holders have left, no fewer nodes of the line have been
+  /// admitted than if each had admitted one. (But items that begin early may queue others early,
+  /// before those of another thread.) Exact for an owner, and as fresh as the word that it has
+  /// loaded.
   @inline(__always)
   final var admissionLimit: Int {
     let width = widthNow

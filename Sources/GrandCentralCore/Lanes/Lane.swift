@@ -144,9 +144,9 @@ public class _Lane: DispatchObject {
     engineFault("Queue '\(laneLabel)' is no root.")
   }
 
-  /// Passes a list of `count` items, from the oldest to the newest, all counted by one lane and sent
-  /// with the same QoS. `isBehindMany`: that lane has sent many others before. Only for a root.
-  /// Overridden by Queues/GlobalQueue, which passes them at once.
+  /// Passes a list of `count` items, from the oldest to the newest, all counted by one lane and
+  /// sent with the same QoS. `isBehindMany`: that lane has sent many others before. Only for a
+  /// root. Overridden by Queues/GlobalQueue, which passes them at once.
   func submitToRoot(
     _ oldest: WorkNode, count: Int, isBehindMany: Bool, from thread: ThreadContext
   ) {

@@ -91,9 +91,9 @@ extension Pool: ThreadlessRetrying {
     monitor.isThere ? ThreadlessRetry.end(self) : monitor.watch(self)
   }
 
-  /// Reports, once, that threads are refused, and what to do about it. A single refusal is no reason
-  /// if the monitor asks again: the kernel refuses each thread of a process in which another thread
-  /// has begun execve(2).
+  /// Reports, once, that threads are refused, and what to do about it. A single refusal is no
+  /// reason if the monitor asks again: the kernel refuses each thread of a process in which another
+  /// thread has begun execve(2).
   func reportRefusal(_ error: Int32) {
     let since = refusedSince.load(ordering: .relaxed)
     let isAlone = Clock.monotonicNanoseconds() &- since < Self.reportNanoseconds

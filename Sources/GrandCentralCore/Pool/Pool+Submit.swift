@@ -19,11 +19,12 @@ extension Pool {
   }
 
   /// Runs `count` nodes of one kind and band on workers: a list, from the oldest to the newest.
-  /// `isBehindMany`: many nodes of the sender are in the pool already, so these go behind what waits
-  /// in the injector. Otherwise a queue with a backlog, where each item that ends makes room for the
-  /// next one, would run later items on the workers whose items have ended, before its first ones.
-  /// A worker publishes what has room in its local queue at once, and wakes one other for all of
-  /// them; that one wakes the next. Consumes the nodes. Any thread; never blocks for long.
+  /// `isBehindMany`: many nodes of the sender are in the pool already, so these go behind what
+  /// waits in the injector. Otherwise a queue with a backlog, where each item that ends makes room
+  /// for the next one, would run later items on the workers whose items have ended, before its
+  /// first ones. A worker publishes what has room in its local queue at once, and wakes one other
+  /// for all of them; that one wakes the next. Consumes the nodes. Any thread; never blocks for
+  /// long.
   func submit(
     _ oldest: WorkNode, count: Int, isBehindMany: Bool, _ kind: WorkKind, band asked: Band,
     from thread: ThreadContext

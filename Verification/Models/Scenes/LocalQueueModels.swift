@@ -2,6 +2,19 @@
 // start two before their wrap-around.
 
 extension Catalogue {
+  /// A thief takes nodes, which must come in order, and then steals the rest.
+  private static func rob(
+    _ own: OwnedLocalQueue, into other: OwnedLocalQueue, _ parcels: Parcels
+  ) {
+    var last = -1
+    while let node = own.localQueue.takeOldest()?.node {
+      let number = parcels.receive(node)
+      Checker.expect(number > last, "node \(number) came after node \(last)")
+      last = number
+    }
+    if let node = own.localQueue.steal(into: other.localQueue) { parcels.receive(node) }
+  }
+
   static var localQueues: [EngineModel] {
     [
       EngineModel("local queue: its owner puts and takes while a thief steals") { scene in
@@ -32,13 +45,7 @@ extension Catalogue {
           Checker.expect(parcels.receive(oldest) == 1, "the list's oldest node was put")
         }
         scene.thread("thief") {
-          var last = -1
-          while let node = own.localQueue.takeOldest()?.node {
-            let number = parcels.receive(node)
-            Checker.expect(number > last, "node \(number) came after node \(last)")
-            last = number
-          }
-          if let node = own.localQueue.steal(into: other.localQueue) { parcels.receive(node) }
+          rob(own, into: other, parcels)
         }
         scene.finally {
           parcels.receiveAll { own.localQueue.take() }
@@ -60,13 +67,7 @@ extension Catalogue {
           parcels.receive(list[2])
         }
         scene.thread("thief") {
-          var last = -1
-          while let node = own.localQueue.takeOldest()?.node {
-            let number = parcels.receive(node)
-            Checker.expect(number > last, "node \(number) came after node \(last)")
-            last = number
-          }
-          if let node = own.localQueue.steal(into: other.localQueue) { parcels.receive(node) }
+          rob(own, into: other, parcels)
         }
         scene.finally {
           parcels.receiveAll { own.localQueue.take() }

@@ -92,7 +92,7 @@ extension Catalogue {
         at: "var seen = state.load(ordering: .acquiring)", .dropsAcquire,
         foundBy: "width: of one from activation", isWeak: true),
       Mutant(
-        "an item is admitted without acquiring from the previous one", in: "Lane+Drain.swift",
+        "an item is admitted without acquiring from the previous one", in: "Lane+Admit.swift",
         at: "state.transition(.acquiring)", after: "func countRunning", .dropsAcquire,
         foundBy: "width: set to one while an item runs, then two items"),
       Mutant(

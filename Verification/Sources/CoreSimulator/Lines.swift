@@ -1,9 +1,9 @@
 // Room: CoreSimulator/Lines. Which cores have which cache lines. A line is in one core that may
 // write it, or in several that only read it. A line that a core has written moves to one other core
-// at a time: the others wait in a queue, and that is what bends curves. A core that has waited for a
-// line to write it keeps it for as long as the next core's request takes to arrive; so a thread that
-// looks at a word and exchanges it at once does both on one move. Lines never leave a cache for lack
-// of space.
+// at a time: the others wait in a queue, and that is what bends curves. A core that has waited for
+// a line to write it keeps it for as long as the next core's request takes to arrive; so a thread
+// that looks at a word and exchanges it at once does both on one move. Lines never leave a cache
+// for lack of space.
 
 struct Lines {
   enum Access { case load, store, update }
