@@ -88,8 +88,13 @@ import Testing
     main.mainThreadEnds()
     main.async { log.append(2) }
     // The item adds another, for which the drain does not stay.
-    main.async { main.async { log.append(4) } }
+    let submitted = Latch()
+    main.async {
+      #expect(submitted.wait())
+      main.async { log.append(4) }
+    }
     main.async { log.append(3) }
+    submitted.open()
     let isOwner = main.sync { main.isBoundTo(currentThread()) }
     #expect(isOwner && !main.isBoundTo(currentThread()))
     let done = Latch()
