@@ -26,12 +26,11 @@ CASE(items_of_a_full_queue_call_sync_on_it) {
 }
 
 // Readers fill the queue, and a few leave. The others wait for an item, which then has room.
-static _Atomic bool few_may_leave, item_ran;
-static counter inside;
+static latch inside = LATCH(FULL), few_may_leave = LATCH(1), item_ran = LATCH(1);
 
 static void stay(void *context) {
-  count_up(&inside);
-  while (!item_ran && !(few_may_leave && (intptr_t)context < 20)) usleep(20000);
+  latch_down(&inside);
+  latch_wait((intptr_t)context < 20 ? &few_may_leave : &item_ran);
 }
 
 static void *read_queue(void *context) {
@@ -39,13 +38,7 @@ static void *read_queue(void *context) {
   return NULL;
 }
 
-static void let_readers_go(void *context) {
-  item_ran = true;
-  latch_down(context);
-}
-
 CASE(an_item_runs_when_a_few_of_many_readers_have_left) {
-  static latch done = LATCH(1);
   static pthread_t readers[FULL];
   queue = concurrent_queue();
   pthread_attr_t small;
@@ -56,10 +49,11 @@ CASE(an_item_runs_when_a_few_of_many_readers_have_left) {
     !pthread_create(&readers[count], &small, read_queue, (void *)(intptr_t)count)) {
     count++;
   }
-  while (inside.value < count) usleep(1000);
-  dispatch_async_f(queue, &done, let_readers_go);
-  few_may_leave = true;
-  latch_wait(&done);
+  for (int n = count; n < FULL; n++) latch_down(&inside);
+  latch_wait(&inside);
+  dispatch_async_f(queue, &item_ran, open_latch);
+  latch_down(&few_may_leave);
+  latch_wait(&item_ran);
   for (int n = 0; n < count; n++) CHECK_EQUAL(pthread_join(readers[n], NULL), 0);
 }
 
