@@ -107,7 +107,7 @@ extension BlackBox {
       record.set(BoardLayout.Thread.held + 2, held.2)
       record.set(BoardLayout.Thread.held + 3, held.3)
     }
-    shared.watch.signal.noteChange()
+    wakeWatch()
   }
 
   /// Notes that the wait is over.
@@ -154,13 +154,21 @@ extension BlackBox {
     #endif
   }
 
+  /// Wakes the thread that watches the board, if there is one. Counts no reference, since every
+  /// worker comes by here.
+  @inline(__always)
+  static func wakeWatch() {
+    // SAFETY: `shared` is never released.
+    Unmanaged.passUnretained(shared.watch)._withUnsafeGuaranteedRef { $0.signal.noteChange() }
+  }
+
   // MARK: Workers
 
   /// Notes that the calling thread has become a worker.
   static func noteWorker(_ thread: ThreadContext) {
     guard let writer = writer(of: thread) else { return }
     noteActivity(.running, of: thread, writer)
-    shared.watch.signal.noteChange()
+    wakeWatch()
   }
 
   /// Notes that a worker sleeps without work.
@@ -168,7 +176,7 @@ extension BlackBox {
     guard let writer = writer(of: thread) else { return }
     writer.pointee.place = 0
     noteActivity(.idle, of: thread, writer)
-    shared.watch.signal.noteChange()
+    wakeWatch()
   }
 
   /// Notes that a worker was woken. `now`: the coarse clock's time.

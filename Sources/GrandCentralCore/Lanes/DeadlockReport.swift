@@ -41,7 +41,7 @@ extension Lane {
   /// Stops the process: the calling thread wants to enter a lane that it holds already.
   final func failSelfSync(on thread: ThreadContext) -> Never {
     let name = laneLabel
-    let current = Frames.innermost(thread)
+    let current = Frames.innermost(thread)?.takeUnretainedValue()
     let place =
       if let current, current !== self {
         "from an item of queue '\(current.laneLabel)', which leads to it"

@@ -163,7 +163,7 @@ extension Lane {
     guard let record = BlackBox.queueRecord(shownPlace) else { return }
     // The count is shown and nothing depends on it.
     record.words[BoardLayout.Queue.queuedSuspended].wrappingAdd(1, ordering: .relaxed)
-    BlackBox.shared.watch.signal.noteChange()
+    BlackBox.wakeWatch()
   }
 
   /// A wait for this lane, as the board shows it.
@@ -198,7 +198,7 @@ extension Lane {
   @inline(__always)
   static func showOuterLabel(on thread: ThreadContext) {
     guard thread.pointee.worker != nil, Frames(thread: thread).areNested else { return }
-    Frames.innermost(thread)?.showLabel(on: thread)
+    Frames.innermost(thread)?._withUnsafeGuaranteedRef { $0.showLabel(on: thread) }
   }
 
   @inline(never)

@@ -103,10 +103,10 @@ struct Frames: Sequence, IteratorProtocol {
 
   init(thread: ThreadContext) { frame = thread.pointee.frame.unsafelyUnwrapped }
 
-  /// The innermost lane that the thread is on.
-  static func innermost(_ thread: ThreadContext) -> Lane? {
+  /// The innermost lane that the thread is on. Its frame holds it.
+  static func innermost(_ thread: ThreadContext) -> Unmanaged<Lane>? {
     var frames = Frames(thread: thread)
-    return frames.next()
+    return frames.nextHeld()
   }
 
   /// Passes each lane that the thread is on, and its targets up to the root, to `isFound` until
@@ -150,10 +150,13 @@ struct Frames: Sequence, IteratorProtocol {
     return (frame.pointee.queueAddress, FrameKind(of: frame.pointee))
   }
 
-  mutating func next() -> Lane? {
+  mutating func next() -> Lane? { nextHeld()?.takeUnretainedValue() }
+
+  @inline(__always)
+  private mutating func nextHeld() -> Unmanaged<Lane>? {
     while let (queue, _) = takeFrame() {
       // SAFETY: a lane is held while its frame stands.
-      if let queue { return Unmanaged<Lane>.fromOpaque(queue).takeUnretainedValue() }
+      if let queue { return Unmanaged<Lane>.fromOpaque(queue) }
     }
     return nil
   }

@@ -6,7 +6,7 @@ extension DispatchQueue {
   package static var current: DispatchQueue? {
     let thread = currentThread()
     // A source is a lane of its own, on a queue.
-    if let innermost = Frames.innermost(thread) {
+    if let innermost = Frames.innermost(thread)?.takeUnretainedValue() {
       for lane in innermost.hierarchy { if let queue = lane as? DispatchQueue { return queue } }
     }
     let main = Runtime.shared.main

@@ -56,7 +56,7 @@ private func failPrecondition(
   _ wish: String, on thread: ThreadContext, file: StaticString, line: UInt
 ) -> Never {
   let place =
-    if let current = Frames.innermost(thread) {
+    if let current = Frames.innermost(thread)?.takeUnretainedValue() {
       "on queue '\(current.laneLabel)'"
     } else if Runtime.shared.main.isBoundTo(thread) {
       "on the main thread, outside every other queue"

@@ -221,15 +221,10 @@ extension Poller: ThreadlessRetrying {
     if isShort.load(ordering: .acquiring) { tryAgain(on: thread) }
     let set = set.load(ordering: .acquiring)
     if set < 0 { return }
-    withUnsafeTemporaryAllocation(
-      of: ReadinessSet.Event.self, capacity: ReadinessSet.batch
-    ) { events in
-      // SAFETY: the buffer is not empty.
-      let start = events.baseAddress.unsafelyUnwrapped
-      let count = ReadinessSet.wait(set, into: start, milliseconds: 0)
-      for (receiver, readiness) in receivers(of: start, count: count, on: thread) {
-        receiver.becameReady(readiness, on: thread)
-      }
-    }
+    var batch = EventBatch()
+    defer { batch.deallocate() }
+    let count = ReadinessSet.wait(set, into: batch.events, milliseconds: 0)
+    findReceivers(of: count, in: &batch, on: thread)
+    batch.deliver(on: thread)
   }
 }

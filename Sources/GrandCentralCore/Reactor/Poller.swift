@@ -100,20 +100,19 @@ final class Poller: @unchecked Sendable {
   func run(_ own: PollerThread, as externalWorker: Worker) {
     let thread = currentThread()
     let home = HomeProcess()
-    let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
+    var batch = EventBatch()
     state.transition(to: { $0.entering() })
     while true {
-      let count = wait(own, into: events, on: thread)
+      let count = wait(own, into: batch.events, on: thread)
       if isShort.load(ordering: .relaxed) { tryAgain(on: thread) }
-      let notified = receivers(of: events, count: count, on: thread)
-      if notified.isEmpty { continue }
-      let deliver = {
-        for (receiver, readiness) in notified { receiver.becameReady(readiness, on: thread) }
-      }
+      findReceivers(of: count, in: &batch, on: thread)
+      if batch.isEmpty { continue }
       // If two threads leave at once, the order of this word alone says which is last.
       let isLast = state.transition({ $0.leaving() }) == true
-      if isLast || !pool.runInline(as: externalWorker, on: thread, deliver: deliver) {
-        deliver()
+      if isLast
+        || !pool.runInline(as: externalWorker, on: thread, deliver: { batch.deliver(on: thread) })
+      {
+        batch.deliver(on: thread)
       }
       if !home.isCurrent { return }
       state.transition(to: { $0.entering() })
@@ -139,19 +138,12 @@ final class Poller: @unchecked Sendable {
     return 0
   }
 
-  /// Looks up a batch's receivers under one lock. Events of ended registrations are dropped.
-  func receivers(
-    of events: UnsafeMutablePointer<ReadinessSet.Event>, count: Int, on thread: ThreadContext
-  ) -> [(any ReadinessReceiver, Readiness)] {
+  /// Looks up the receivers of a batch's first events, under one lock.
+  func findReceivers(of count: Int, in batch: inout EventBatch, on thread: ThreadContext) {
     // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
     ForkGate.enter(thread)
     defer { ForkGate.leave(thread) }
-    if count == 0 { return [] }
-    return lock.withLock {
-      UnsafeBufferPointer(start: events, count: count).compactMap { event in
-        table[Registration(key: event.key)].map { ($0, Readiness(rawValue: event.events)) }
-      }
-    }
+    if count > 0 { lock.withLock { batch.find(count, in: table) } }
   }
 
   /// Whether the two threads have alternated a few times in a row, at short intervals.

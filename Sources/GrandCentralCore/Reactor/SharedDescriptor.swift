@@ -21,11 +21,14 @@
 
 final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
   enum Kind { case polled, alwaysReady, lost }
-  /// The last request to the kernel.
-  private enum Asked: Equatable {
-    case nothing
-    case once(Readiness)
-    case edges(Readiness)
+  /// A request to the kernel.
+  private struct Request: Equatable {
+    let interest: Readiness
+    let mode: ReadinessSet.Mode
+
+    static var none: Request { once([]) }
+    static func once(_ interest: Readiness) -> Request { Request(interest: interest, mode: .once) }
+    static func edges(_ interest: Readiness) -> Request { Request(interest: interest, mode: .edge) }
   }
 
   let descriptor: Int32
@@ -35,7 +38,8 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   @Cell var entries: [DescriptorEntry] = []
   @Cell var kind = Kind.polled
   @Cell var registration: Registration?
-  @Cell private var asked = Asked.nothing
+  /// The last request; none once the kernel has reported.
+  @Cell private var asked = Request.none
   /// The last entry has left; the next source needs a new instance.
   @Cell var isOver = false
 
@@ -54,17 +58,17 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     let hasJoined = lock.withLock {
       if isOver || kind == .lost { return false }
       if kind == .alwaysReady && !isStillAlwaysReady() {
-        after = lose()
+        lose(&after)
         return false
       }
       guard registration != nil else {
         add(entry)
-        after = askForAll()
+        askForAll(&after)
         return true
       }
       // The entries that are here may listen to a file that is gone. Only a request to the kernel
       // shows that.
-      after = ask(.once(wanted().union(entry.interest)), anew: true)
+      ask(.once(interests().waiting.union(entry.interest)), anew: true, &after)
       if kind == .lost { return false }
       add(entry)
       return true
@@ -97,7 +101,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   /// Whether the kernel must forget a descriptor without entries: see the header. Lock held.
   private var mustBeRemoved: Bool {
-    if case .edges = asked { return true }
+    if asked.mode == .edge { return true }
     return ReportKind.descriptorClosedEarly.isPrinted
   }
 
@@ -110,9 +114,10 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       entry.listener?._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
       return
     }
-    let after = lock.withLock {
+    var after = DeferredActions()
+    lock.withLock {
       let isAnswered = entry.word.transition(to: { $0.answered(hasEnded: answer == .hasEnded) })
-      return isAnswered ? askForAll() : DeferredActions()
+      if isAnswered { askForAll(&after) }
     }
     conclude(after, on: thread)
   }
@@ -140,17 +145,16 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   // MARK: With the lock held
 
-  /// The actions to take once the lock is free.
+  /// The actions to take once the lock is free. Most often there is one, or none.
   private struct DeferredActions {
     /// The lanes to notify, retained.
-    var notified: [Unmanaged<Lane>] = []
+    var notified: Unmanaged<Lane>?
+    var alsoNotified: [Unmanaged<Lane>] = []
     var lost: [String] = []
     var shortage: Int32 = 0
 
-    mutating func join(_ other: DeferredActions) {
-      notified += other.notified
-      lost += other.lost
-      if other.shortage != 0 { shortage = other.shortage }
+    mutating func notify(_ lane: Unmanaged<Lane>) {
+      if notified == nil { notified = lane } else { alsoNotified.append(lane) }
     }
   }
 
@@ -162,35 +166,38 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   }
 
   /// Asks the kernel for what the waiting entries want; if none waits, for edges of what has ended.
-  private func askForAll() -> DeferredActions {
-    if kind == .alwaysReady { return notify([.readable, .writable]) }
-    let wanted = wanted()
-    if !wanted.isEmpty { return ask(.once(wanted), anew: false) }
-    let ended = entries.filter { $0.stage == .ended }.reduce(into: Readiness()) {
-      $0.formUnion($1.interest)
+  private func askForAll(_ after: inout DeferredActions) {
+    if kind == .alwaysReady {
+      notify([.readable, .writable], &after)
+      return
     }
-    return ended.isEmpty ? DeferredActions() : ask(.edges(ended), anew: false)
+    let (wanted, ended) = interests()
+    if !wanted.isEmpty { return ask(.once(wanted), anew: false, &after) }
+    if !ended.isEmpty { ask(.edges(ended), anew: false, &after) }
   }
 
-  private func wanted() -> Readiness {
-    entries.reduce(into: []) { if $1.stage == .waiting { $0.formUnion($1.interest) } }
+  /// What the waiting entries want, and what those want that have ended.
+  private func interests() -> (waiting: Readiness, ended: Readiness) {
+    var (waiting, ended): (Readiness, Readiness) = ([], [])
+    for entry in entries {
+      switch entry.stage {
+      case .waiting: waiting.formUnion(entry.interest)
+      case .ended: ended.formUnion(entry.interest)
+      case .notified, .lost, .left: break
+      }
+    }
+    return (waiting, ended)
   }
 
-  private func ask(_ wanted: Asked, anew: Bool) -> DeferredActions {
-    var after = DeferredActions()
-    if kind == .lost || (asked == wanted && !anew) { return after }
+  private func ask(_ request: Request, anew: Bool, _ after: inout DeferredActions) {
+    if kind == .lost || (asked == request && !anew) { return }
     // A registration is in a set, which stays; so do its threads, or the retries that make them.
     let set = registration == nil ? poller.prepare() : poller.set.load(ordering: .acquiring)
     guard set >= 0 else {
       after.shortage = -set
-      return after
+      return
     }
-    let (interest, mode): (Readiness, ReadinessSet.Mode) =
-      switch wanted {
-      case .nothing: ([], .once)
-      case .once(let readiness): (readiness, .once)
-      case .edges(let readiness): (readiness, .edge)
-      }
+    let (interest, mode) = (request.interest, request.mode)
     let isNew = registration == nil
     let own = registration ?? poller.register(self)
     var error =
@@ -207,17 +214,16 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     switch error {
     case 0:
       registration = own
-      asked = wanted
+      asked = request
     case EPERM where isNew:
       kind = .alwaysReady
-      return notify([.readable, .writable])
+      notify([.readable, .writable], &after)
     // EINVAL, ELOOP: the number now stands for the set itself, or for a set that contains it.
     // EPERM: it stands for a file that is always ready; the kernel checks that before it searches
     // the set.
-    case EBADF, ENOENT, EPERM, EINVAL, ELOOP: return lose()
+    case EBADF, ENOENT, EPERM, EINVAL, ELOOP: lose(&after)
     default: after.shortage = error
     }
-    return after
   }
 
   /// Whether the kernel still refuses the descriptor. The entries that are here may listen to a
@@ -237,18 +243,18 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     }
   }
 
-  private func lose() -> DeferredActions {
-    var after = DeferredActions()
+  private func lose(_ after: inout DeferredActions) {
     kind = .lost
     for entry in entries {
       entry.word.transition(to: { $0.lost() })
       after.lost.append(entry.description)
     }
-    return after
   }
 
-  private func notify(_ readiness: Readiness) -> DeferredActions {
-    var after = DeferredActions()
+  /// Notifies the entries, and returns whether every one of them is notified now.
+  @discardableResult
+  private func notify(_ readiness: Readiness, _ after: inout DeferredActions) -> Bool {
+    var areAllNotified = true
     let (isAlone, isAlwaysReady) = (entries.count == 1, kind == .alwaysReady)
     for entry in entries {
       let isNew = entry.word.transition(to: {
@@ -256,11 +262,10 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
           of: readiness, interest: entry.interest, isSure: isAlone && !isAlwaysReady,
           isAlwaysReady: isAlwaysReady, hasBytes: hasBytes(entry, readiness))
       })
-      if isNew, let listener = entry.listener, listener.tryRetain() {
-        after.notified.append(listener)
-      }
+      if isNew, let listener = entry.listener, listener.tryRetain() { after.notify(listener) }
+      areAllNotified = areAllNotified && isNew
     }
-    return after
+    return areAllNotified
   }
 
   /// Whether an entry that has ended may read bytes although the kernel still reports a hang-up:
@@ -274,26 +279,30 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
     for description in after.lost { table.reportLoss(of: description) }
-    for listener in after.notified {
-      // SAFETY: notify() has retained it.
-      listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
-      listener.release()
-    }
+    if let listener = after.notified { tell(listener, on: thread) }
+    for listener in after.alsoNotified { tell(listener, on: thread) }
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
   }
 
+  private func tell(_ listener: Unmanaged<Lane>, on thread: ThreadContext) {
+    // SAFETY: notify() has retained it.
+    listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
+    listener.release()
+  }
+
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
-    let after = lock.withLock {
-      if case .once = asked { asked = .nothing }
-      var after = notify(readiness)
-      after.join(askForAll())
-      return after
+    var after = DeferredActions()
+    lock.withLock {
+      if asked.mode == .once { asked = .none }
+      // Then nothing is wanted until one of them answers.
+      if !notify(readiness, &after) { askForAll(&after) }
     }
     conclude(after, on: thread)
   }
 
   func tryAgain(on thread: ThreadContext) -> Bool {
-    var after = lock.withLock { askForAll() }
+    var after = DeferredActions()
+    lock.withLock { askForAll(&after) }
     let isDone = after.shortage == 0
     after.shortage = 0
     conclude(after, on: thread)

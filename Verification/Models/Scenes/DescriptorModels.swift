@@ -312,7 +312,7 @@ extension Catalogue {
         foundBy: "descriptors: the next source takes over the kernel's registration"),
       Mutant(
         "an entry is never notified", in: file, at: "let isNew = entry.word.transition(", .skips,
-        foundBy: "descriptors: a hang-up is reported once"),
+        foundBy: "descriptors: a source joins again after a hang-up"),
       Mutant(
         "a re-armed entry has no interest", in: file,
         at: "let isAnswered = entry.word.transition(", .skips, foundBy: notified),

@@ -1,0 +1,45 @@
+// Room: Reactor/EventBatch. The events that one wait has returned, and their receivers.
+// A thread that waits has one batch, so that receiving an event allocates no memory.
+
+/// Used by one thread at a time: received into, and then delivered.
+struct EventBatch {
+  private struct Notification {
+    let receiver: any ReadinessReceiver
+    let readiness: Readiness
+  }
+
+  let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
+  private let notifications = UnsafeMutablePointer<Notification>.allocate(
+    capacity: ReadinessSet.batch)
+  /// The number of notifications.
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  /// Finds the receivers of the first events, and retains them. Events of ended registrations are
+  /// dropped. The batch is empty, and the caller holds the lock of the table.
+  mutating func find(_ events: Int, in table: RegistrationTable) {
+    for event in 0..<events {
+      let event = self.events[event]
+      guard let receiver = table[Registration(key: event.key)] else { continue }
+      (notifications + count).initialize(
+        to: Notification(receiver: receiver, readiness: Readiness(rawValue: event.events)))
+      count += 1
+    }
+  }
+
+  /// Notifies the receivers, and releases them. The batch is empty then.
+  mutating func deliver(on thread: ThreadContext) {
+    for place in 0..<count {
+      let notification = (notifications + place).move()
+      notification.receiver.becameReady(notification.readiness, on: thread)
+    }
+    count = 0
+  }
+
+  /// Frees the memory of an empty batch.
+  func deallocate() {
+    events.deallocate()
+    notifications.deallocate()
+  }
+}
