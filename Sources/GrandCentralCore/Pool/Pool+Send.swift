@@ -14,16 +14,23 @@ extension Pool {
   func prepare(
     for node: WorkNode, _ worker: Worker, _ thread: ThreadContext
   ) -> Preparation {
-    if worker.band >= .default, ThreadEffects.isLow(thread), handOffToIdle(node, from: worker) {
+    let wasLow = ThreadEffects.isLow(thread)
+    if worker.band >= .default, wasLow, worker.lowPeriod?.isLong != false,
+      handOffToIdle(node, from: worker)
+    {
       return .leave
     }
-    if ThreadEffects.apply(worker.band, on: thread) { return .run }
-    return retireLowered(node, by: worker) ? .end : .run
+    guard ThreadEffects.apply(worker.band, on: thread) else {
+      return retireLowered(node, by: worker) ? .end : .run
+    }
+    if !wasLow && ThreadEffects.isLow(thread) { worker.lowPeriod = LowPeriod() }
+    return .run
   }
 
   /// Gives `node` to an idle worker, if there is one. A thread that computed in a low class may
   /// have used more than its share; when it rises, the kernel runs others first until they have had
-  /// theirs. That takes milliseconds; waking a thread takes microseconds.
+  /// theirs. That takes milliseconds; waking a thread takes microseconds. One that was low for a
+  /// moment, for short items, has used no such share: it rises, which takes less than to wake one.
   private func handOffToIdle(_ node: WorkNode, from worker: Worker) -> Bool {
     let (_, chosen) = choose { $0.forceWoken(maxThreads: 0) }
     guard let chosen else { return false }

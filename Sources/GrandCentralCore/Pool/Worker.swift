@@ -86,6 +86,9 @@ final class Worker: @unchecked Sendable {
   var isSearching = false
   /// Whether its thread left a lowered class for the present search: see goIdle().
   var wasLow = false
+  /// When its thread was last lowered, if it is in a class below default; `nil`: it never was by
+  /// the pool.
+  var lowPeriod: LowPeriod?
   var adaptiveSearch = AdaptiveSearch()
   /// The count of picks when it was last woken after a long sleep; `nil`: the sleep was short.
   private var picksWhenWoken: UInt32?
@@ -242,6 +245,16 @@ struct AdaptiveSearch {
     let isWorthIt = expectation != .disappointed && nanoseconds < Self.shortSleep && Spin.limit > 0
     expectation = isWorthIt ? .work : .nothing
   }
+}
+
+/// Since when a worker's thread is in a class below default.
+struct LowPeriod {
+  private let began = Clock.monotonicNanoseconds()
+
+  /// Whether the thread may have used more than its share: it has been low for longer than a few
+  /// changes of class take.
+  var isLong: Bool { Clock.monotonicNanoseconds() - began > Self.shortNanoseconds }
+  private static var shortNanoseconds: UInt64 { 200_000 }
 }
 
 /// Decides whether a worker's thread should be prompt: have a short slice, so that the kernel runs
