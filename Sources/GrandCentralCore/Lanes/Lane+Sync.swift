@@ -1,5 +1,6 @@
 // Room: Lanes/Lane+Sync. A thread enters a lane, runs its closure itself, and leaves.
 // Uncontended: one exchange in and one out, inlined into the caller. Contended, in this order:
+//   inside  a reader that holds the lane already passes at once: what waits may wait for it
 //   spin    for up to a microsecond: most holders leave by then
 //   sleep   on the word, if a sync() holds the lane and nothing is queued. As with a mutex, a
 //           thread that arrives may take the free lane before a woken sleeper does (barging). A
@@ -114,7 +115,7 @@ extension Lane {
 
   /// Enters the lane, however long that takes. On return the thread is a holder: alone, and named
   /// by `owner`, or one of `running`. Each pass of the loop takes the first of these steps that the
-  /// word admits: enter, spin, get in line, sleep on the word.
+  /// word admits: enter, enter from inside, spin, get in line, sleep on the word.
   /// `losses` counts the wake-ups after which another thread had the lane. From the first on, the
   /// thread may have been woken on behalf of all sleepers. So it keeps their mark when it enters,
   /// and wakes them all when it gets in line.
@@ -125,8 +126,11 @@ extension Lane {
     var seen = state.load(ordering: .acquiring)
     var spins = 0
     var losses = 0
+    var isInside: Bool?
     while true {
-      if let next = seen.entered(exclusive: exclusive, width: widthNow) {
+      if let next = seen.entered(exclusive: exclusive, width: widthNow)
+        ?? enteredFromInside(seen, thread, exclusive: exclusive, &isInside)
+      {
         // acquiring: pairs with the releasing exchange of the last holder that left.
         let desired = losses > 0 ? next.withSleepers(exclusive: exclusive) : next
         let (won, now) = state.weakCompareExchange(
@@ -173,6 +177,24 @@ extension Lane {
       seen = state.load(ordering: .acquiring)
     }
     if exclusive { owner.store(thread.ownerWord, ordering: .releasing) }
+  }
+
+  /// The word with this thread as one more reader, if it has a permit already; `isInside` keeps the
+  /// answer.
+  private final func enteredFromInside(
+    _ seen: LaneState, _ thread: ThreadContext, exclusive: Bool, _ isInside: inout Bool?
+  ) -> LaneState? {
+    guard !exclusive, let next = seen.enteredFromInside() else { return nil }
+    let isIn = isInside ?? self.isInside(thread)
+    isInside = isIn
+    return isIn ? next : nil
+  }
+
+  /// Whether a sync() of `thread` enters from inside. Not on a lane of limited width: such a reader
+  /// would keep others out that the program counts on, and so few threads wait there at most that
+  /// others are left.
+  final func isInside(_ thread: ThreadContext) -> Bool {
+    kind == .concurrent && widthNow == LaneState.maxRunning && hasPermit(thread)
   }
 
   /// Completes a hand-off to this thread. More nodes may be behind it in line.

@@ -63,6 +63,23 @@ extension Lane {
     isCurrent(on: thread) && !isHeldAlone(by: thread)
   }
 
+  /// Whether `thread` itself shares the lane. Its frames of visits do not count: they stand for
+  /// permits of threads that wait, which a forked child does not have.
+  final func hasPermit(_ thread: ThreadContext) -> Bool {
+    if isOwned(by: thread) { return false }
+    var frames = Frames(thread: thread)
+    while let frame = frames.takeFrame() {
+      guard frame.kind != .visiting, let queue = frame.queue else { continue }
+      // SAFETY: while a frame stands its lane is held, and so are the targets above it.
+      var next: Unmanaged<Lane>? = Unmanaged<Lane>.fromOpaque(queue)
+      while let lane = next {
+        if lane.toOpaque() == address { return true }
+        next = lane._withUnsafeGuaranteedRef { $0.targetReference }
+      }
+    }
+    return false
+  }
+
   /// The bound lane at the end of this lane's targets. Only for a holder of the lane whose
   /// hierarchy enterSlowly() found to end there.
   final var boundEnd: Lane {

@@ -23,7 +23,7 @@ extension Lane {
   @inline(__always)
   final var admissionLimit: Int {
     let width = widthNow
-    return width == LaneState.maxRunning ? LaneState.mostRunning : width
+    return width == LaneState.maxRunning ? LaneState.mostAdmitted : width
   }
 
   /// The smallest width from this lane to the root, which has the largest possible. Only for a

@@ -1,9 +1,8 @@
 // Room: Lanes/LaneState. Which thread may touch a lane's list, and its contents.
-//   63…53 running  shared holders: running items of a concurrent lane, and its sync() readers
-//   52…50 urgency  a band. While locked: what the owner works at for this lane, and at least what
+//   63…52 running  shared holders: running items of a concurrent lane, and its sync() readers
+//   51…49 urgency  a band. While locked: what the owner works at for this lane, and at least what
 //                  is queued. Otherwise: what is queued. More urgent arrivals raise it: see
 //                  Lane+Override
-//   49 barrier     the first queued node needs the lane alone, and waits for running = 0
 //   48 held        the lane retains itself: an activation or a running item refers to it
 //   47…6 pending   the newest node pushed, linked to older ones; node addresses are multiples of 64
 //    5 bound       without bit 3: no worker drains the lane, but the main thread, or the host of a
@@ -14,7 +13,9 @@
 //    3 suspended   nothing may start; resume and activate clear it
 //    2 batch       the private list is not empty and has no owner, or the owner is inspecting it:
 //                  arrivals queue
-//    1 sleepers    threads sleep on the low half, waiting for a sync() that holds the lane
+//    1 sleepers    while locked: threads sleep on the low half, waiting for a sync() that holds the
+//                  lane
+//      barrier     otherwise: the first queued node needs the lane alone, and waits for running = 0
 //    0 locked      the lane has an owner: one thread, or one activation in flight, has the private
 //                  list and may take pending
 // A holder is the owner, or one of those that `running` counts. An owner hands the lane over to a
@@ -43,6 +44,8 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
 
   @usableFromInline static var locked: UInt64 { 1 << 0 }
   static var sleepers: UInt64 { 1 << 1 }
+  /// The same bit, on a lane that is not locked.
+  static var barrier: UInt64 { sleepers }
   static var batch: UInt64 { 1 << 2 }
   static var suspended: UInt64 { 1 << 3 }
   static var targeted: UInt64 { 1 << 4 }
@@ -51,13 +54,15 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var counted: UInt64 { bound }
   static var pendingMask: UInt64 { 0x0000_ffff_ffff_ffc0 }
   static var held: UInt64 { 1 << 48 }
-  static var barrier: UInt64 { 1 << 49 }
-  static var urgencyMask: UInt64 { 7 << 50 }
-  @usableFromInline static var oneRunning: UInt64 { 1 << 53 }
+  static var urgencyMask: UInt64 { 7 << 49 }
+  @usableFromInline static var oneRunning: UInt64 { 1 << 52 }
   /// The width of a concurrent lane by default: more shared holders queue.
-  static var maxRunning: Int { scaled(2000, inModels: 3) }
-  /// What the field holds, and up to where an owner admits to a lane of that width.
-  static var mostRunning: Int { scaled(2047, inModels: 4) }
+  static var maxRunning: Int { scaled(3000, inModels: 3) }
+  /// Up to where an owner admits to a lane of that width.
+  static var mostAdmitted: Int { scaled(3047, inModels: 4) }
+  /// What the field holds. Only a thread that is inside already enters beyond `mostAdmitted`: there
+  /// is room for each of the thousand threads of a pool, once.
+  static var mostRunning: Int { scaled(4095, inModels: 6) }
 }
 
 extension LaneState: StateWord {
@@ -73,7 +78,9 @@ extension LaneState: StateWord {
 
 extension LaneState {
   @inline(__always) var isLocked: Bool { rawValue & Self.locked != 0 }
-  @inline(__always) var hasSleepers: Bool { rawValue & Self.sleepers != 0 }
+  @inline(__always) var hasSleepers: Bool {
+    rawValue & (Self.sleepers | Self.locked) == Self.sleepers | Self.locked
+  }
   @inline(__always) var hasBatch: Bool { rawValue & Self.batch != 0 }
   @inline(__always) var isSuspended: Bool { rawValue & Self.suspended != 0 }
   @inline(__always) var isTargeted: Bool { rawValue & Self.targeted != 0 }
@@ -83,13 +90,19 @@ extension LaneState {
     rawValue & (Self.counted | Self.suspended) == Self.counted | Self.suspended
   }
   @inline(__always) var isHeld: Bool { rawValue & Self.held != 0 }
-  @inline(__always) var awaitsBarrier: Bool { rawValue & Self.barrier != 0 }
-  @inline(__always) var running: Int { Int(rawValue >> 53) }
+  @inline(__always) var awaitsBarrier: Bool {
+    rawValue & (Self.barrier | Self.locked) == Self.barrier
+  }
+  @inline(__always) var running: Int { Int(rawValue >> 52) }
   @inline(__always) var urgency: Band {
-    Band(rawValue: UInt8(rawValue >> 50 & 7)).unsafelyUnwrapped
+    Band(rawValue: UInt8(rawValue >> 49 & 7)).unsafelyUnwrapped
   }
   @inline(__always) func withUrgency(_ band: Band) -> LaneState {
-    LaneState(rawValue: rawValue & ~Self.urgencyMask | UInt64(band.rawValue) << 50)
+    LaneState(rawValue: rawValue & ~Self.urgencyMask | Self.field(band))
+  }
+  /// The urgency, where the word has it. Such values compare as the bands do.
+  @inline(__always) static func field(_ urgency: Band) -> UInt64 {
+    UInt64(urgency.rawValue) << 49
   }
   @inline(__always) var pending: UnsafeMutableRawPointer? {
     UnsafeMutableRawPointer(bitPattern: UInt(rawValue & Self.pendingMask))
@@ -148,8 +161,7 @@ extension LaneState {
         .admitted(retains: !isHeld)
       )
     }
-    // Masked values compare correctly without a shift.
-    let urgency = max(rawValue & Self.urgencyMask, UInt64(asked.rawValue) << 50)
+    let urgency = max(rawValue & Self.urgencyMask, Self.field(asked))
     let queued =
       rawValue & ~(Self.pendingMask | Self.urgencyMask) | urgency
       | UInt64(UInt(bitPattern: node))
@@ -171,7 +183,7 @@ extension LaneState {
   @inline(__always)
   func pushedBehindOwner(_ node: UnsafeMutableRawPointer, urgency asked: Band) -> LaneState? {
     guard rawValue & (Self.locked | Self.suspended) == Self.locked,
-      UInt64(asked.rawValue) << 50 <= rawValue & Self.urgencyMask
+      Self.field(asked) <= rawValue & Self.urgencyMask
     else { return nil }
     return LaneState(rawValue: rawValue & ~Self.pendingMask | UInt64(UInt(bitPattern: node)))
   }
@@ -185,6 +197,15 @@ extension LaneState {
       return running == 0 ? LaneState(rawValue: rawValue | Self.locked) : nil
     }
     return running < width ? LaneState(rawValue: rawValue + Self.oneRunning) : nil
+  }
+
+  /// Enters for a sync() of a thread that is a shared holder already: beside the queued nodes and
+  /// beyond the width, since these may wait for that thread to leave. `nil`: the lane is suspended,
+  /// or a barrier is first in line; the closure must come after it, so that is a deadlock.
+  @inline(__always)
+  func enteredFromInside() -> LaneState? {
+    guard !isSuspended, !awaitsBarrier, running < Self.mostRunning else { return nil }
+    return LaneState(rawValue: rawValue + Self.oneRunning)
   }
 
   /// Admits up to `count` more, on behalf of a shared holder. `nil`: none, because the width is
@@ -227,8 +248,9 @@ extension LaneState {
   func leftShared(width: Int) -> (LaneState, LeaveAction) {
     let left = rawValue - Self.oneRunning
     if isLocked { return (LaneState(rawValue: left), .nothing) }
-    let isLast = left >> 53 == 0
-    if hasWork && !isSuspended && (isLast || !awaitsBarrier && Int(left >> 53) < width) {
+    let running = LaneState(rawValue: left).running
+    let isLast = running == 0
+    if hasWork && !isSuspended && (isLast || !awaitsBarrier && running < width) {
       return (LaneState(rawValue: left & ~Self.barrier | Self.locked | Self.batch), .advance)
     }
     guard isLast && isHeld else { return (LaneState(rawValue: left), .nothing) }

@@ -97,9 +97,8 @@ extension DispatchQueue {
     flags: DispatchWorkItemFlags, execute work: () throws -> T
   ) rethrows -> T {
     let thread = currentThread()
-    let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
     // An idle queue needs no other thread, unless it is bound to the main thread.
-    guard isBusy || kind == .bound else { return try sync(flags: flags, execute: work) }
+    guard sendsWork(of: thread) else { return try sync(flags: flags, execute: work) }
     failIfHeld(by: thread, exclusive: flags.contains(.barrier))
     return try runRemotely(
       thread, on: self, barrier: flags.contains(.barrier), work, rescue: { throw $0 })
@@ -115,6 +114,13 @@ extension DispatchQueue {
   }
 
   // MARK: On another thread
+
+  /// Whether asyncAndWait() of `thread` runs its work elsewhere. A thread that is inside would wait
+  /// in line for what may wait for it, where sync() enters at once.
+  private final func sendsWork(of thread: ThreadContext) -> Bool {
+    if kind == .bound { return true }
+    return kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner && !isInside(thread)
+  }
 
   /// Runs `work` on the main thread, or where a hosted queue runs its items. enterSlowly() returned
   /// false: the caller holds every lane up to that bound one.
@@ -200,8 +206,7 @@ extension DispatchQueue {
     _ function: @escaping WorkFunction, _ context: UnsafeMutableRawPointer?, isBarrier: Bool
   ) {
     let thread = currentThread()
-    let isBusy = kind != .root && state.load(ordering: .relaxed).hasWorkOrOwner
-    guard isBusy || kind == .bound else {
+    guard sendsWork(of: thread) else {
       return syncCall(function, context, isBarrier: isBarrier)
     }
     failIfHeld(by: thread, exclusive: isBarrier)

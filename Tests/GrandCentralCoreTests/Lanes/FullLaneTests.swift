@@ -10,7 +10,7 @@ import Testing
   private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
 
   /// Up to where an owner admits.
-  private static let limit = LaneState.mostRunning
+  private static let limit = LaneState.mostAdmitted
 
   @Test func `of the default width admits in groups, and never less than one for each that ends`() {
     let root = CapturingRoot()

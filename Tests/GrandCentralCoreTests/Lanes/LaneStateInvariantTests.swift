@@ -109,6 +109,20 @@ import Testing
     }
   }
 
+  @Test func `admits a reader that is inside`() {
+    let words = LaneWords.valid.filter { $0.running > 0 }
+    expectNoFaults(in: words) { word in
+      guard let next = word.enteredFromInside() else {
+        let isRefused = word.isSuspended || word.awaitsBarrier
+        return isRefused || word.running == LaneState.mostRunning ? [] : ["waits for itself"]
+      }
+      var faults = LaneWords.faults(word, next, mayChange: LaneWords.runningMask)
+      if next.running != word.running + 1 { faults.append("miscounted") }
+      if word.awaitsBarrier { faults.append("passed a barrier") }
+      return faults
+    }
+  }
+
   @Test func `lets a new waiter sleep`() {
     expectNoFaults(in: LaneWords.valid) { word in
       guard let next = word.fellAsleep() else { return [] }

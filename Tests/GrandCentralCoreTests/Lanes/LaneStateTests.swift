@@ -9,9 +9,9 @@ import Testing
 
   @Test func `keeps its parts apart`() {
     let word = LaneState(
-      LaneState.locked | LaneState.held, running: 2047, pending: LaneWords.queued)
+      LaneState.locked | LaneState.held, running: 4095, pending: LaneWords.queued)
     #expect(word.isLocked && word.isHeld && word.hasWork && word.hasWorkOrOwner)
-    #expect(word.running == 2047)
+    #expect(word.running == 4095)
     #expect(word.pending == LaneWords.queued)
     #expect(!word.hasSleepers && !word.hasBatch && !word.isSuspended && !word.isBound)
     #expect(!word.awaitsBarrier)

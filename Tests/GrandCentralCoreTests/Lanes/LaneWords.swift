@@ -12,16 +12,17 @@ enum LaneWords {
 
   static let flags: [UInt64] = [
     LaneState.locked, LaneState.sleepers, LaneState.batch, LaneState.suspended,
-    LaneState.targeted, LaneState.bound, LaneState.held, LaneState.barrier,
+    LaneState.targeted, LaneState.bound, LaneState.held,
   ]
-  static func urgency(_ band: Band) -> UInt64 { UInt64(band.rawValue) << 50 }
+  static func urgency(_ band: Band) -> UInt64 { LaneState.field(band) }
   static let urgencies: [Band] = [.unspecified, .utility, .userInteractive]
-  static var runningMask: UInt64 { ~0 << 53 }
+  static var runningMask: UInt64 { ~(LaneState.oneRunning - 1) }
   static let counts = [
-    0, 1, 2, LaneState.maxRunning - 1, LaneState.maxRunning, LaneState.mostRunning,
+    0, 1, 2, LaneState.maxRunning - 1, LaneState.maxRunning, LaneState.mostAdmitted,
+    LaneState.mostRunning,
   ]
 
-  static let widths = [1, 2, LaneState.maxRunning, LaneState.mostRunning]
+  static let widths = [1, 2, LaneState.maxRunning, LaneState.mostAdmitted]
 
   /// Every combination of flags, with some urgencies, small and extreme counts, and an empty or
   /// filled list.
@@ -33,7 +34,8 @@ enum LaneWords {
       for count in counts {
         for pending in [0, UInt64(UInt(bitPattern: queued))] {
           for rest in urgencies.map(urgency) {
-            words.append(LaneState(rawValue: bits | UInt64(count) << 53 | pending | rest))
+            words.append(
+              LaneState(rawValue: bits | UInt64(count) * LaneState.oneRunning | pending | rest))
           }
         }
       }
@@ -49,7 +51,6 @@ enum LaneWords {
     if word.isHeld && !word.isLocked && word.running == 0 {
       broken.append("held, but neither locked nor running")
     }
-    if word.hasSleepers && !word.isLocked { broken.append("sleepers that no thread will wake") }
     if word.hasSleepers && word.isHeld { broken.append("sleepers on an activation") }
     if word.hasWork && !word.isSuspended && !word.isLocked && word.running == 0 {
       broken.append("work that no thread will take")
@@ -74,7 +75,8 @@ enum LaneWords {
 
   static func describe(_ word: LaneState) -> String {
     let names = [
-      "locked", "sleepers", "batch", "suspended", "targeted", "bound", "held", "barrier",
+      "locked", word.isLocked ? "sleepers" : "barrier", "batch", "suspended", "targeted", "bound",
+      "held",
     ]
     var parts = zip(names, flags).filter { word.rawValue & $0.1 != 0 }.map(\.0)
     if word.pending != nil { parts.append("pending") }
@@ -101,6 +103,8 @@ extension LaneState {
 
   /// Makes a word from its parts.
   init(_ flags: UInt64, running: Int = 0, pending: UnsafeMutableRawPointer? = nil) {
-    self.init(rawValue: flags | UInt64(running) << 53 | UInt64(UInt(bitPattern: pending)))
+    self.init(
+      rawValue: flags | UInt64(running) * LaneState.oneRunning
+        | UInt64(UInt(bitPattern: pending)))
   }
 }

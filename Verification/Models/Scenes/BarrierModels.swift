@@ -18,6 +18,12 @@ final class ConcurrentScene: @unchecked Sendable {
     queue.async { self.read() }
   }
 
+  /// Submits an item that reads by sync() on the queue that it runs on.
+  func asyncReadInside() {
+    submitted.one()
+    queue.async { self.queue.sync { self.read() } }
+  }
+
   func asyncWrite() {
     submitted.one()
     queue.async(flags: .barrier) { self.write() }

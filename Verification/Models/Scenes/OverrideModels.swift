@@ -284,7 +284,8 @@ extension Catalogue {
       Mutant(
         "a released lane stays urgent", in: "Lane+Drain.swift",
         at: "let (won, now) = state.weakCompareExchange", after: "if next.isHeld && inside",
-        .sets(bits: 1 << 50), foundBy: "override: a raise races with the end of its item"),
+        .sets(bits: LaneState.field(.background)),
+        foundBy: "override: a raise races with the end of its item"),
       Mutant(
         "a hand-over does not release the owner's name", in: "Lane+Drain.swift",
         at: "state.change(.releasing", after: "func handOver", .dropsRelease,

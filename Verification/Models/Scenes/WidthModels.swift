@@ -67,7 +67,19 @@ extension Catalogue {
       ) { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         scene.thread("submits") {
-          for _ in 0..<LaneState.mostRunning + 1 { concurrent.asyncRead() }
+          for _ in 0..<LaneState.mostAdmitted + 1 { concurrent.asyncRead() }
+        }
+        scene.finally {
+          concurrent.expect()
+          Checker.expect(
+            concurrent.queue.state.load(ordering: .relaxed).rawValue == 0, "a permit is left")
+        }
+      },
+      EngineModel("width: items of a full queue read it", reach: .bounded(preemptions: 2)) {
+        scene in
+        let concurrent = ConcurrentScene(SpawningRoot())
+        scene.thread("submits") {
+          for _ in 0..<LaneState.maxRunning + 1 { concurrent.asyncReadInside() }
         }
         scene.finally {
           concurrent.expect()
