@@ -18,4 +18,7 @@ public struct Readiness: OptionSet, Sendable, Hashable {
   public static let hangUp = Readiness(rawValue: 0x010)
   /// The peer sends no more data.
   public static let readHangUp = Readiness(rawValue: 0x2000)
+
+  /// What ends a direction, or both: it is reported until it is over.
+  public static let ends: Readiness = [.readHangUp, .hangUp, .error]
 }

@@ -2,6 +2,7 @@
 //   31…16 seen  the readiness it was notified of          3 sure  see below          2…0 stage
 //   left ─join→ waiting ─notify→ notified ─answer→ waiting        notified ─look again→ notified
 //   notified ─answer, at the end→ ended ─notify, of something new→ notified
+//   ended ─renew→ waiting       its source was resumed, or its error is over
 //   waiting, notified, ended ─lose→ lost        any ─leave→ left
 // The lock of its SharedDescriptor orders all transitions but one: a listener that has looked again
 // exchanges `seen` by itself, because a notified entry belongs to its listener. The listener reads
@@ -78,6 +79,11 @@ extension DescriptorInterest {
     stage == .notified ? DescriptorInterest(hasEnded ? .ended : .waiting) : nil
   }
 
+  /// What has ended is to be reported again if it still holds. `nil`: it has not ended.
+  func renewed() -> DescriptorInterest? {
+    stage == .ended ? DescriptorInterest(.waiting) : nil
+  }
+
   func lost() -> DescriptorInterest? { DescriptorInterest(.lost) }
 
   func leaving() -> DescriptorInterest? { DescriptorInterest(.left) }
@@ -98,6 +104,14 @@ final class DescriptorEntry: @unchecked Sendable {
   /// The number of looks by its listener since the last that was refused for being one too many.
   /// Used by the listener of a notified entry.
   @Cell var looks = 0
+  /// The number of a socket's errors in a row after which another one was there. Used by the
+  /// listener of a notified entry.
+  @Cell var errors = 0
+  /// Whether the source was resumed since its handler began with an end. Set and read under the
+  /// lock.
+  // relaxed: cleared without the lock, by the handler's thread. A resume() before the handler began
+  // is ordered by the lane; one beside that moment may count as before or after it.
+  let wasResumed = Atomic<Bool>(false)
 
   static var maxLooks: Int { 16 }
 

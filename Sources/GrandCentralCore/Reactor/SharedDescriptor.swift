@@ -3,8 +3,11 @@
 // kernel reports once, and is then silent until it is asked again; it is asked for what the waiting
 // sources want. So a source that is suspended, or whose handler is slow, causes no wake-ups, and
 // data that was left unread is reported again.
-// After a hang-up, the kernel would report it for ever. A source is notified of it once. Then the
-// source has ended, and is watched edge-triggered, in case a new peer connects, as to a FIFO.
+// After a hang-up or an error, the kernel would report it for ever. A source is notified of it
+// once. Then the source has ended, and is watched edge-triggered, in case a new peer connects, as
+// to a FIFO. A program may not have dealt with it: a source that it suspends and resumes is
+// notified again. An error may be over: a call that returns it clears it, so it is looked for when
+// a handler has returned.
 // When the last source leaves, the descriptor stays in the kernel's set. Removing it takes a system
 // call, as expensive as everything else that a short-lived source costs, and most programs close
 // the descriptor next, which removes it. A registration that stays is armed for at most one event,
@@ -114,10 +117,25 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       entry.listener?._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
       return
     }
+    let mayHaveEnded = answer == .hasEnded || answer == .hasHungUp && isStillEnded(entry)
     var after = DeferredActions()
     lock.withLock {
-      let isAnswered = entry.word.transition(to: { $0.answered(hasEnded: answer == .hasEnded) })
-      if isAnswered { askForAll(&after) }
+      let hasEnded = mayHaveEnded && !entry.wasResumed.load(ordering: .relaxed)
+      let isAnswered = entry.word.transition(to: { $0.answered(hasEnded: hasEnded) })
+      guard isAnswered else { return }
+      renewEnded(beside: entry)
+      askForAll(&after)
+    }
+    conclude(after, on: thread)
+  }
+
+  /// Reports again to a source that has ended, if it is being resumed and the end still holds.
+  /// Called before the source may run. Any thread.
+  func resume(_ entry: DescriptorEntry, on thread: ThreadContext) {
+    var after = DeferredActions()
+    lock.withLock {
+      entry.wasResumed.store(true, ordering: .relaxed)
+      if entry.word.transition(to: { $0.renewed() }) { askForAll(&after) }
     }
     conclude(after, on: thread)
   }
@@ -127,8 +145,25 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     /// There was room, and most often there still is: poll the descriptor before asking the
     /// kernel's set.
     case mayBeReady
+    /// There was a hang-up or an error: nothing more is expected unless it is over.
+    case hasHungUp
     /// Nothing more is expected.
     case hasEnded
+  }
+
+  /// Whether an end that the listener has dealt with still holds. A call that returns a socket's
+  /// error ends it, and the next one may have come since; so it counts as over a few times.
+  private func isStillEnded(_ entry: DescriptorEntry) -> Bool {
+    let now = ReadinessSet.now(descriptor, entry.interest)
+    guard !now.isDisjoint(with: .ends) else {
+      entry.errors = 0
+      return false
+    }
+    guard now.isDisjoint(with: [.readHangUp, .hangUp]), entry.errors < DescriptorEntry.maxLooks,
+      DescriptorSpace.isSocket(descriptor)
+    else { return true }
+    entry.errors += 1
+    return false
   }
 
   /// Returns what the entry is ready for now, at most a few times in a row: only the kernel's set
@@ -266,6 +301,17 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       areAllNotified = areAllNotified && isNew
     }
     return areAllNotified
+  }
+
+  /// Lets the others wait again that have ended, if what ended them is over: it was one error for
+  /// all of them, and the answering listener may have taken it.
+  private func renewEnded(beside answered: DescriptorEntry) {
+    if entries.count == 1 || kind != .polled { return }
+    for entry in entries where entry !== answered && entry.stage == .ended {
+      if ReadinessSet.now(descriptor, entry.interest).isDisjoint(with: .ends) {
+        entry.word.transition(to: { $0.renewed() })
+      }
+    }
   }
 
   /// Whether an entry that has ended may read bytes although the kernel still reports a hang-up:

@@ -61,6 +61,7 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   ///
   /// - Source: `dispatch_resume(3)`.
   override public final func resume() {
+    willResume()
     resumeLane(activates: true, whenActivated: start)
   }
 
@@ -80,6 +81,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func willRegister() {}
   /// Starts to monitor. Called once, when the source is active; any thread.
   func startMonitoring() {}
+  /// Called before each `resume()`, while the source is still suspended or inactive. Any thread.
+  func willResume() {}
   /// Stops all later signals. Any thread; may be called more than once, and before the start.
   func stopMonitoring() {}
   /// Called before the cancellation is queued, after the monitoring has stopped.

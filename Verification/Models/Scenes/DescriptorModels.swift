@@ -183,6 +183,17 @@ extension Catalogue {
         }
       },
       EngineModel(
+        "descriptors: a source that is resumed hears of the hang-up again",
+        reach: .bounded(preemptions: 3)
+      ) { scene in
+        let stage = DescriptorScene(scene)
+        let reader = stage.reader(answer: .hasHungUp, maxAnswers: 1)
+        ModelKernel.becomeReady(ModelKernel.first, .hangUp)
+        reader.join()
+        scene.thread("resumes") { reader.resumeBesideHandler() }
+        stage.finally(scene) { reader.listener.expectHeard(2, "the reader") }
+      },
+      EngineModel(
         "descriptors: a source joins again after a hang-up", reach: .bounded(preemptions: 3)
       ) { scene in
         let stage = DescriptorScene(scene)
@@ -313,6 +324,13 @@ extension Catalogue {
       Mutant(
         "an entry is never notified", in: file, at: "let isNew = entry.word.transition(", .skips,
         foundBy: "descriptors: a source joins again after a hang-up"),
+      Mutant(
+        "a resume beside the handler is forgotten", in: file, at: "entry.wasResumed.store(true",
+        .skips, foundBy: "descriptors: a source that is resumed hears of the hang-up again"),
+      Mutant(
+        "a resume after the handler is forgotten", in: file,
+        at: "if entry.word.transition(to: { $0.renewed() })", .skips,
+        foundBy: "descriptors: a source that is resumed hears of the hang-up again"),
       Mutant(
         "a re-armed entry has no interest", in: file,
         at: "let isAnswered = entry.word.transition(", .skips, foundBy: notified),

@@ -41,6 +41,8 @@ final class Reader: @unchecked Sendable {
   let entry: DescriptorEntry
   let listener = Listener()
   let hasHeard = Atomic32()
+  /// Set when a handler has begun.
+  let hasBegun = Atomic32()
   private let descriptor: Int32
   private let events: EventScene
   /// Guards the writes of `shared`, and `isStopped`, as the source's lock does.
@@ -57,7 +59,7 @@ final class Reader: @unchecked Sendable {
     self.descriptor = descriptor
     entry = DescriptorEntry(direction, of: 7, queueLabel: "")
     entry.listener = Unmanaged.passUnretained(listener)
-    let (entry, hasHeard, heard) = (entry, hasHeard, listener.heard)
+    let (entry, hasHeard, hasBegun, heard) = (entry, hasHeard, hasBegun, listener.heard)
     listener.whenNotified = { [unowned self] in
       hasHeard.word.store(1, ordering: .relaxed)
       futexWake(hasHeard.word)
@@ -65,6 +67,9 @@ final class Reader: @unchecked Sendable {
       Checker.spawn("handler") { [self] in
         // As DescriptorSource.takeData(): `shared` is written before the entry is notified.
         guard let seen = entry.notification?.seen, let shared else { return }
+        entry.wasResumed.store(false, ordering: .relaxed)
+        hasBegun.word.store(1, ordering: .relaxed)
+        futexWake(hasBegun.word)
         let isReadable = seen.contains(.readable)
         if isReadable { ModelKernel.take(descriptor, .readable) }
         let isOver = answer == .hasEnded && isReadable
@@ -89,6 +94,12 @@ final class Reader: @unchecked Sendable {
       }
       events.reactor.descriptors.forget(candidate)
     }
+  }
+
+  /// As DescriptorSource.willResume(), once a handler has begun.
+  func resumeBesideHandler() {
+    while hasBegun.word.load(ordering: .relaxed) == 0 { _ = futexWait(hasBegun.word, while: 0) }
+    events.shared(descriptor).resume(entry, on: currentThread())
   }
 
   /// Takes the lock of the descriptor's sources.

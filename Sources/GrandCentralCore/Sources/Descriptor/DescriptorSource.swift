@@ -50,6 +50,10 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   private func stop() { lock.withLock { shared }?.leave(entry) }
 
+  override func willResume() {
+    if let shared = lock.withLock({ shared }) { shared.resume(entry, on: currentThread()) }
+  }
+
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
   // MARK: On the lane
@@ -65,22 +69,24 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   private func takeReadable(_ seen: Readiness, isSure: Bool) -> UInt64? {
     answer = .waits
-    let hasHungUp = !seen.isDisjoint(with: [.readHangUp, .hangUp, .error])
+    let hasHungUp = !seen.isDisjoint(with: .ends)
     if isSure && !hasHungUp { return Self.toBeAsked }
+    // Before the program can resume the source in its handler.
+    entry.wasResumed.store(false, ordering: .relaxed)
     let count = DescriptorSpace.readable(descriptor)
     if let count, count > 0 { return UInt64(count) }
     if hasHungUp {
-      answer = .hasEnded
+      answer = .hasHungUp
       return 0
     }
     // Another reader was faster; or this kind of descriptor has no number of bytes; or an empty
     // datagram is waiting.
     let now = ReadinessSet.now(descriptor, [.readable, .readHangUp])
     if now.isEmpty { return nil }
-    if !now.isDisjoint(with: [.readHangUp, .hangUp, .error]) {
+    if !now.isDisjoint(with: .ends) {
       // Counted again: a peer may have sent bytes since the first count, before it hung up.
       if let count = DescriptorSpace.readable(descriptor), count > 0 { return UInt64(count) }
-      answer = .hasEnded
+      answer = .hasHungUp
     }
     if count == 0, DescriptorSpace.isRegular(descriptor) { answer = .hasEnded }
     if count == nil, DescriptorSpace.isDirectory(descriptor) { answer = .hasEnded }
@@ -90,13 +96,14 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   /// Whether a descriptor without bytes to read, which is ready as `now` says, may be at its end. A
   /// socket that is ready without a hang-up has an empty datagram, or a connection to accept.
   private func mayBeAtEnd(_ now: Readiness) -> Bool {
-    !now.isDisjoint(with: [.readHangUp, .hangUp, .error])
+    !now.isDisjoint(with: .ends)
       || now.contains(.readable) && !DescriptorSpace.isSocket(descriptor)
   }
 
   private func takeWritable(_ seen: Readiness) -> UInt64? {
     guard seen.isDisjoint(with: [.hangUp, .error]) else {
-      answer = .hasEnded
+      entry.wasResumed.store(false, ordering: .relaxed)
+      answer = .hasHungUp
       return 0
     }
     answer = .mayBeReady
@@ -132,8 +139,9 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 /// In the event handler, `data` is the number of bytes that can be read without blocking, as far as
 /// the kernel knows; 1 for descriptors without bytes to count, such as listening sockets, and for
 /// an empty datagram. It is 0 only at an end: after a hang-up or an error. That is reported once,
-/// and then again only if something new comes. Regular files and others that are always readable
-/// cause events until their end is reached.
+/// and again after each `resume()`, or if something new comes.
+///
+/// Regular files and others that are always readable cause events until their end is reached.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceRead`.
 public protocol DispatchSourceRead: DispatchSourceProtocol {}
@@ -141,7 +149,8 @@ public protocol DispatchSourceRead: DispatchSourceProtocol {}
 /// A source whose events report that a descriptor is writable.
 ///
 /// In the event handler, `data` is roughly the number of bytes that can be written without
-/// blocking; 0 after a hang-up or an error, which is reported once. While there is room, the
+/// blocking; 0 after a hang-up or an error, which is reported once, and again after each
+/// `resume()`. If a call has returned the error, the source continues. While there is room, the
 /// handler runs again and again: suspend the source while there is nothing to write.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceWrite`.
