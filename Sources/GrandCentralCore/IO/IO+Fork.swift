@@ -38,14 +38,15 @@ extension IOFile {
     if home.isCurrent { return }
     home = HomeProcess()
     _ = Unmanaged.passRetained(Inherited(segments, started, waiters))
-    (segments, started, waiters, leavers) = ([IOSegment()], [], [:], [])
+    (segments, started, waiters) = ([IOSegment()], [], [:])
     (barrierChannel, reads, writes, randomsStarted) = (nil, false, false, 0)
     stage = .failed(ECANCELED)
-    for channel in channels {
+    for channel in channels + leavers {
       if let cleanup = channel.cleanup.take() { _ = Unmanaged.passRetained(Kept(cleanup)) }
       channel.error = ECANCELED
       channel.unfinished = 0
     }
+    leavers = []
   }
 }
 

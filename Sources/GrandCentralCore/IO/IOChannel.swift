@@ -1,7 +1,7 @@
 // Room: IO/IOChannel. The state behind a DispatchIO; it outlives that object while operations run.
 // Invariant: guarded by the lock of its file. A channel stays attached until it is closed and has
-// no unfinished operation. It then detaches, and the file submits its cleanup handler when the last
-// channel has detached.
+// no unfinished operation. It then detaches, and its cleanup handler is submitted when the file
+// ends: when the last channel has detached, and no open is in progress.
 
 final class IOChannel: @unchecked Sendable {
   let isRandom: Bool

@@ -2,6 +2,7 @@
 // operations.
 //   looking ─┬→ unopened ─first operation→ opening ─┬→ open
 //            └──────────────→ failed ←──────────────┘          by descriptor: open from the start
+// A file is over when it has no channel and is not being opened.
 // Operations are in segments, which barriers end. Only operations of the first segment start:
 //   streams  one at a time in each direction, in order; for stored files one at a time in all,
 //            because both directions share the file position
@@ -41,7 +42,7 @@ final class IOFile: @unchecked Sendable {
   @Cell var kind: FileKind
   @Cell var stage: Stage
   @Cell var channels: [IOChannel] = []
-  /// Channels that have detached and wait for the last one to do so.
+  /// Channels that have detached and wait for the end of the file.
   @Cell var leavers: [IOChannel] = []
   @Cell var isOver = false
   @Cell var segments = [IOSegment()]

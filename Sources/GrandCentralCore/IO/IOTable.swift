@@ -132,11 +132,17 @@ final class IOTable: @unchecked Sendable {
     return made
   }
 
-  /// Ends `file` unless a channel has been attached meanwhile. Any thread, without locks.
+  /// Ends `file` if it has no channel and is not being opened. Any thread, without locks.
+  ///
+  /// The caller has seen the last channel detach, without the table's lock. If another channel has
+  /// been attached since, the file stays.
+  ///
+  /// An open in progress may still create or truncate the file, so the cleanup handlers wait for
+  /// it: openPath() calls this function again.
   func release(_ file: IOFile) {
     let leavers = lock.withLock { () -> [IOChannel]? in
       let leavers = file.lock.withLock { () -> [IOChannel]? in
-        guard file.channels.isEmpty && !file.isOver else { return nil }
+        guard file.channels.isEmpty && !file.isOver && file.stage != .opening else { return nil }
         file.isOver = true
         file.stopListening()
         defer { file.leavers = [] }
@@ -214,16 +220,18 @@ extension IOFile {
   }
 
   /// Opens the file for the first operation or barrier. Runs on a thread that may sleep.
+  /// The file is not released before the end, even if what needed it has been stopped meanwhile.
   func openPath() {
     guard let path else { return }
     let opened = Blocking.announced(currentThread(), BoardWait(.file)) {
       Transfer.open(path.path, path.flags, path.mode)
     }
     var kind = Result<FileKind, SystemError>.success(.other)
-    if case .success(let descriptor) = opened { kind = FileKind.of(descriptor) }
-    let isLate = lock.withLock {
-      // Everything that needed the file has been stopped meanwhile.
-      if isOver { return true }
+    if case .success(let descriptor) = opened {
+      kind = FileKind.of(descriptor)
+      if case .failure = kind { Transfer.close(descriptor) }
+    }
+    let isUnused = lock.withLock {
       switch (opened, kind) {
       case (.success(let descriptor), .success(let kind)):
         self.descriptor = descriptor
@@ -243,9 +251,9 @@ extension IOFile {
         stage = .failed(error.number)
       }
       advance()
-      return false
+      return channels.isEmpty
     }
-    if isLate, case .success(let descriptor) = opened { Transfer.close(descriptor) }
+    if isUnused { IOTable.shared.release(self) }
   }
 }
 

@@ -37,4 +37,25 @@ import Testing
     #expect(cleanups.waitForCount(1))
     #expect(cleanups.all == [0])
   }
+
+  @Test func `that is stopped while the file is opened cleans up after the open`() {
+    let (cleanups, queue) = (Log<Bool>(), DispatchQueue(label: "path"))
+    let exists = { [folder] in access(folder["new"], F_OK) == 0 }
+    let channel = folder["new"].withCString {
+      IOTable.shared.channel(
+        IOFile.Path($0, flags: O_WRONLY | O_CREAT, mode: 0o600), isRandom: false, queue: queue
+      ) { _ in cleanups.append(exists()) }
+    }
+    let file = channel.file
+    #expect(eventually { file.lock.withLock { file.stage == .unopened } })
+    // As advance() does, but this thread opens the file, after the stop.
+    file.lock.withLock { file.stage = .opening }
+    file.close(channel, stops: true)
+    queue.sync {}
+    #expect(cleanups.all == [] && !exists())
+    file.openPath()
+    #expect(cleanups.waitForCount(1))
+    #expect(cleanups.all == [true])
+    #expect(file.lock.withLock { file.isOver })
+  }
 }

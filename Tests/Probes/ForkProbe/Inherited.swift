@@ -315,6 +315,14 @@ func openChannels(_ words: [String]) {
     if isDone && error == 0 { got.open() }
   }
   check(canTransferFile(), "files can be read")
+  // Closed, but its cleanup handler waits for the other channel.
+  let left = Latch()
+  let leaver = Box<DispatchIO?>(
+    DispatchIO(type: .stream, io: channel, queue: .global()) { [witness = Witness(failInChild)] _ in
+      withExtendedLifetime(witness, failInChild)
+      left.open()
+    })
+  leaver.value?.close()
   fork("with a channel open") {
     let cleaned = Latch()
     // The child's first use of the channel.
@@ -323,6 +331,8 @@ func openChannels(_ words: [String]) {
     }
     second.close()
     check(cleaned.wait(), "a channel made from it fails with ECANCELED")
+    // The parent's closure stays in memory.
+    leaver.value = nil
     let refused = Latch()
     channel.read(offset: 0, length: 5, queue: .global()) { isDone, _, error in
       if isDone && error == ECANCELED { refused.open() }
@@ -334,7 +344,7 @@ func openChannels(_ words: [String]) {
   writeBytes(pipe.output, 5)
   check(got.wait(), "the parent reads what it asked for")
   channel.close()
-  check(closed.wait(), "and closes it")
+  check(closed.wait() && left.wait(), "and closes it")
   parentContinues()
 }
 
