@@ -135,23 +135,29 @@ final class IOTable: @unchecked Sendable {
   /// Ends `file` if it has no channel and is not being opened. Any thread, without locks.
   ///
   /// The caller has seen the last channel detach, without the table's lock. If another channel has
-  /// been attached since, the file stays.
+  /// been attached since, the file stays. Leavers that need not wait for other channels then get
+  /// their cleanup handlers here, because the new channel may stay for ever.
   ///
   /// An open in progress may still create or truncate the file, so the cleanup handlers wait for
   /// it: openPath() calls this function again.
   func release(_ file: IOFile) {
-    let leavers = lock.withLock { () -> [IOChannel]? in
-      let leavers = file.lock.withLock { () -> [IOChannel]? in
-        guard file.channels.isEmpty && !file.isOver && file.stage != .opening else { return nil }
+    let leavers = lock.withLock { () -> [IOChannel] in
+      let (ends, leavers) = file.lock.withLock { () -> (Bool, [IOChannel]) in
+        if file.isOver || file.stage == .opening { return (false, []) }
+        let all = file.leavers
+        if !file.channels.isEmpty {
+          file.leavers = all.filter { !$0.leavesAlone }
+          return (false, all.filter { $0.leavesAlone })
+        }
+        file.leavers = []
         file.isOver = true
         file.stopListening()
-        defer { file.leavers = [] }
-        return file.leavers
+        return (true, all)
       }
-      if leavers != nil { giveBack(file) }
+      if ends { giveBack(file) }
       return leavers
     }
-    for channel in leavers ?? [] { channel.submitCleanup(0) }
+    for channel in leavers { channel.submitCleanup(0) }
   }
 
   private func giveBack(_ file: IOFile) {

@@ -1,8 +1,9 @@
-// When channels end: cleanup handlers.
+// When channels end: cleanup handlers, and the handlers of single reads and writes.
 #include "../Check.h"
 #include "../Private.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 // MARK: A path is not opened after the cleanup handler
 
@@ -56,4 +57,51 @@ CASE(io_opens_no_file_after_its_cleanup_handler) {
   dispatch_release(data);
   // Fails if a file has come back.
   CHECK(rmdir(folder) == 0);
+}
+
+// MARK: A single write does not wait for a later read
+
+enum { PAIRS = 4, ROUNDS = 2000 };
+
+static void note_written(void *context, dispatch_data_t rest, int error) {
+  (void)rest;
+  CHECK_EQUAL(error, 0);
+  latch_down(context);
+}
+static void note_read(void *context, dispatch_data_t data, int error) {
+  CHECK_EQUAL(error, 0);
+  CHECK_EQUAL(dispatch_data_get_size(data), 1);
+  latch_down(context);
+}
+
+// The peer answers only when the handler of the write has run.
+static void *ask_and_answer(void *nothing) {
+  int ends[2];
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  dispatch_data_t question = dispatch_data_create_f("?", 1, NULL, NULL);
+  for (int round = 0; round < ROUNDS; round++) {
+    latch written = LATCH(1), got = LATCH(1);
+    dispatch_write_f(ends[0], question, global_queue(), &written, note_written);
+    char byte;
+    CHECK_EQUAL(read(ends[1], &byte, 1), 1);
+    // The write has been made, and its handler is on its way.
+    dispatch_read_f(ends[0], 1, global_queue(), &got, note_read);
+    latch_wait(&written);
+    CHECK_EQUAL(write(ends[1], "!", 1), 1);
+    latch_wait(&got);
+  }
+  dispatch_release(question);
+  close(ends[0]);
+  close(ends[1]);
+  return nothing;
+}
+
+// Several descriptors at once: their threads compete for what the library keeps for all of them.
+BEYOND(the_handler_of_a_single_write_does_not_wait_for_a_later_read,
+  "its handler runs when the descriptor has no other channel, also none that was made later") {
+  pthread_t threads[PAIRS];
+  for (int n = 0; n < PAIRS; n++) {
+    CHECK(pthread_create(&threads[n], NULL, ask_and_answer, NULL) == 0);
+  }
+  for (int n = 0; n < PAIRS; n++) CHECK(pthread_join(threads[n], NULL) == 0);
 }
