@@ -47,14 +47,13 @@ enum Inotify {
   /// Makes a non-blocking instance; -1 with errno set if the kernel refuses.
   static func make() -> Int32 { gc_inotify_make() }
 
-  /// Watches for `mask` in addition to the present events, or with `replacing` instead of them.
-  /// Returns the number of the file's only watch, or a negative errno: inotify_add_watch(2).
+  /// Watches for `mask` in addition to the present events. Returns the number of the file's only
+  /// watch, or a negative errno: inotify_add_watch(2).
   static func watch(
-    _ instance: Int32, _ place: Place = .itself, of descriptor: Int32, for mask: Mask,
-    replacing: Bool = false
+    _ instance: Int32, _ place: Place = .itself, of descriptor: Int32, for mask: Mask
   ) -> Int32 {
     let path = "/proc/self/fd/\(descriptor)" + (place == .above ? "/.." : "")
-    return gc_inotify_watch(instance, path, mask.union(replacing ? [] : .add).rawValue)
+    return gc_inotify_watch(instance, path, mask.union(.add).rawValue)
   }
 
   /// Removes a watch. Events that are already queued still arrive.

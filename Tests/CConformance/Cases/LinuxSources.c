@@ -130,3 +130,61 @@ BEYOND(memory_pressure_source_can_be_made_and_cancelled, WHY) {
   dispatch_source_cancel(source);
   latch_wait(&cancelled);
 }
+
+// MARK: Beside sources that come and go
+
+enum { CHANGES = 20000, CHURNERS = 3 };
+static latch heard[CHANGES];
+static int changes_heard;
+static _Atomic bool churn_stops;
+
+static void note_size(void *context) {
+  struct stat now;
+  CHECK(fstat((int)(intptr_t)context, &now) == 0);
+  while (changes_heard < now.st_size) latch_down(&heard[changes_heard++]);
+}
+static void ignore(void *context) { (void)context; }
+
+static void *churn(void *context) {
+  static _Atomic int number;
+  const uintptr_t masks[CHURNERS] = {
+    DISPATCH_VNODE_ATTRIB, DISPATCH_VNODE_WRITE, DISPATCH_VNODE_DELETE | DISPATCH_VNODE_RENAME};
+  uintptr_t mask = masks[atomic_fetch_add(&number, 1) % CHURNERS];
+  dispatch_source_type_t type = type_named("_dispatch_source_type_vnode");
+  dispatch_queue_t queue = serial_queue();
+  while (!churn_stops) {
+    latch ended = LATCH(1);
+    dispatch_source_t source =
+      dispatch_source_create(type, (uintptr_t)(intptr_t)context, mask, queue);
+    CHECK(source);
+    dispatch_set_context(source, &ended);
+    dispatch_source_set_event_handler_f(source, ignore);
+    dispatch_source_set_cancel_handler_f(source, ready);
+    dispatch_activate(source);
+    dispatch_source_cancel(source);
+    latch_wait(&ended);
+    dispatch_release(source);
+  }
+  return NULL;
+}
+
+BEYOND(vnode_source_hears_every_change_beside_short_lived_sources, WHY) {
+  int file = make_file("", 0);
+  for (int n = 0; n < CHANGES; n++) heard[n] = (latch)LATCH(1);
+  dispatch_source_t source = dispatch_source_create(
+    type_named("_dispatch_source_type_vnode"), (uintptr_t)file, DISPATCH_VNODE_WRITE,
+    serial_queue());
+  CHECK(source);
+  dispatch_set_context(source, (void *)(intptr_t)file);
+  dispatch_source_set_event_handler_f(source, note_size);
+  dispatch_activate(source);
+  pthread_t threads[CHURNERS];
+  for (int n = 0; n < CHURNERS; n++)
+    CHECK(pthread_create(&threads[n], NULL, churn, (void *)(intptr_t)file) == 0);
+  for (int n = 0; n < CHANGES; n++) {
+    CHECK_EQUAL(write(file, "x", 1), 1);
+    latch_wait(&heard[n]);
+  }
+  churn_stops = true;
+  for (int n = 0; n < CHURNERS; n++) CHECK(pthread_join(threads[n], NULL) == 0);
+}

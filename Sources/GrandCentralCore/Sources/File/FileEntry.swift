@@ -37,7 +37,7 @@ final class FileWatch: @unchecked Sendable {
   /// The kernel's number of the watch. The kernel reuses a number only after it has used all
   /// others.
   let number: Int32
-  /// The events that the kernel was asked for.
+  /// The events that the kernel was asked for. They only grow: see FileWatches.
   @Cell var asked: Inotify.Mask
   @Cell var entries: [FileEntry] = []
   /// The status as of the last event; `nil` without entries.

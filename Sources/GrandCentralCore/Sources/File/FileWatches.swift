@@ -1,6 +1,11 @@
 // Room: Sources/File/FileWatches. Watches files, through one inotify(7) instance in the poller.
 // Invariant: the kernel has one watch per file, however many descriptors and names the file has.
 // The sources of a file share the watch, which asks for the union of what they want.
+// A watch never asks for less, because it would lose events: the kernel replaces a watch's mask in
+// two steps, and reports nothing of what happens between them (fs/notify/inotify, in
+// inotify_update_existing_watch()). Adding to the mask (IN_MASK_ADD) has no such gap. So a watch
+// asks for what any of its sources has wanted until the last one leaves, and events that no source
+// wants any more are dropped when they are read.
 // Events are read under the lock, so they are delivered in the order in which they came. Before a
 // source joins, the events so far are delivered to the sources that are there.
 // The link count shows that a file was removed. It does not show that an open directory was
@@ -315,19 +320,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     watch.entries.removeAll { $0 === entry }
     if !watch.needsParent { detach(watch) }
     if watch.entries.isEmpty { watch.status = nil }
-    if watch.isNeeded { askForLess(watch) } else { end(watch) }
-  }
-
-  /// Stops asking the kernel for events that no entry wants any more.
-  private func askForLess(_ watch: FileWatch) {
-    guard let entry = watch.entries.first, let status = watch.status else { return }
-    var needed = watch.wanted.interest(isDirectory: status.isDirectory)
-    if !watch.children.isEmpty { needed.formUnion(.deleted) }
-    guard needed != watch.asked, case .status(let now) = FileStatus.of(entry.descriptor),
-      now.isSameFile(as: status)
-    else { return }
-    let number = Inotify.watch(instance, of: entry.descriptor, for: needed, replacing: true)
-    if number == watch.number { watch.asked = needed }
+    if !watch.isNeeded { end(watch) }
   }
 
   private func end(_ watch: FileWatch) {

@@ -51,6 +51,23 @@ import Testing
     close(inner)
   }
 
+  @Test func `are watched for all that a source has wanted until the last one leaves`() {
+    let file = folder.file("file")
+    let kept = listen(file, .delete)
+    let gone = listen(file, [.write, .attrib])
+    files.leave(gone.entry)
+    // Asking for less would lose events of the source that is left.
+    let asked = files.lock.withLock { files.watches.values.first?.asked }
+    #expect(asked?.contains([.modified, .attributes]) == true)
+    writeBytes(file, 1)
+    unlink(folder["file"])
+    #expect(kept.hears(.delete))
+    #expect(kept.heard == .delete)
+    files.leave(kept.entry)
+    #expect(files.count == 0)
+    close(file)
+  }
+
   @Test func `lost by an overflowing queue are all notified, and reported on request`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
