@@ -3,6 +3,7 @@
 //   left ─join→ waiting ─notify→ notified ─answer→ waiting        notified ─look again→ notified
 //   notified ─answer, at the end→ ended ─notify, of something new→ notified
 //   ended ─renew→ waiting       its source was resumed, or its error is over
+//   ended ─a regular file grows→ notified
 //   waiting, notified, ended ─lose→ lost        any ─leave→ left
 // The lock of its SharedDescriptor orders all transitions but one: a listener that has looked again
 // exchanges `seen` by itself, because a notified entry belongs to its listener. The listener reads
@@ -82,6 +83,12 @@ extension DescriptorInterest {
   /// What has ended is to be reported again if it still holds. `nil`: it has not ended.
   func renewed() -> DescriptorInterest? {
     stage == .ended ? DescriptorInterest(.waiting) : nil
+  }
+
+  /// A regular file has bytes after the end that the listener has handled. `nil`: the entry is
+  /// notified already, or was lost or has left meanwhile.
+  func grown() -> DescriptorInterest? {
+    stage == .ended ? DescriptorInterest(notifiedOf: .readable, isSure: false) : nil
   }
 
   func lost() -> DescriptorInterest? { DescriptorInterest(.lost) }

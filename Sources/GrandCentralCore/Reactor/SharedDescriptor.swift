@@ -330,8 +330,9 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     if after.shortage != 0 { poller.lack(self, error: after.shortage) }
   }
 
-  private func tell(_ listener: Unmanaged<Lane>, on thread: ThreadContext) {
-    // SAFETY: notify() has retained it.
+  /// Notifies a listener that the caller has retained under the lock, and releases it.
+  func tell(_ listener: Unmanaged<Lane>, on thread: ThreadContext) {
+    // SAFETY: the caller has retained it.
     listener._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
     listener.release()
   }

@@ -25,7 +25,7 @@ import Testing
     let next = [
       word.joined(), word.lost(), word.leaving(), word.doubted(),
       word.lookedAgain(seeing: .readable), word.answered(hasEnded: true),
-      word.answered(hasEnded: false),
+      word.answered(hasEnded: false), word.grown(),
       word.notified(of: .readable, interest: .readable, isSure: true, isAlwaysReady: false),
     ]
     for case let next? in next { #expect(next.isValid, "\(word) → \(next)") }
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `ends permanently if the descriptor is always ready`() throws {
+  @Test func `ends until the file grows if the descriptor is always ready`() throws {
     let waiting = try #require(Word.left.joined())
     let ended =
       waiting
@@ -98,5 +98,8 @@ import Testing
     #expect(
       ended?.notified(of: .readable, interest: .readable, isSure: false, isAlwaysReady: true) == nil
     )
+    let grown = try #require(ended?.grown())
+    #expect(grown.stage == .notified && grown.seen == .readable && !grown.isSure)
+    for word in Self.all where word.stage != .ended { #expect(word.grown() == nil) }
   }
 }

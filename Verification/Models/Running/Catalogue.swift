@@ -34,7 +34,7 @@ enum Catalogue {
     + Self.demands
     + Self.oneShots
     + Self.timers
-    + Self.descriptors
+    + Self.descriptors + Self.growths
     + Self.externalWorkers
     + Self.eventSources
     + Self.fileRings
@@ -72,7 +72,7 @@ enum Catalogue {
     + Self.demandMutants
     + Self.oneShotMutants
     + Self.timerMutants
-    + Self.descriptorMutants
+    + Self.descriptorMutants + Self.growthMutants
     + Self.externalWorkerMutants
     + Self.eventSourceMutants
     + Self.fileRingMutants

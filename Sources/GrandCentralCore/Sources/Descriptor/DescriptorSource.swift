@@ -12,8 +12,12 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   /// be notified; then it stays. The lane reads it without the lock after it has seen the entry
   /// notified: the notifying transition comes after the write.
   @Cell private var shared: SharedDescriptor?
+  /// Guarded by the lock, and written on the lane only. Made at the first end of a regular file.
+  @Cell private var growth: FileGrowth?
   /// Used on the lane only: how to answer the event that is being handled.
   @Cell private var answer = SharedDescriptor.Answer.waits
+  /// Used on the lane only: the event is the end of a regular file, which may grow.
+  @Cell private var isAtEndOfFile = false
 
   init(_ direction: DescriptorEntry.Direction, _ descriptor: Int32, queue: DispatchQueue?) {
     require(
@@ -48,7 +52,11 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   override func stopMonitoring() { stop() }
 
-  private func stop() { lock.withLock { shared }?.leave(entry) }
+  private func stop() {
+    let (shared, growth) = lock.withLock { (self.shared, self.growth) }
+    shared?.leave(entry)
+    growth?.end()
+  }
 
   override func willResume() {
     if let shared = lock.withLock({ shared }) { shared.resume(entry, on: currentThread()) }
@@ -69,6 +77,7 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   private func takeReadable(_ seen: Readiness, isSure: Bool) -> UInt64? {
     answer = .waits
+    isAtEndOfFile = false
     let hasHungUp = !seen.isDisjoint(with: .ends)
     if isSure && !hasHungUp { return Self.toBeAsked }
     // Before the program can resume the source in its handler.
@@ -88,7 +97,10 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
       if let count = DescriptorSpace.readable(descriptor), count > 0 { return UInt64(count) }
       answer = .hasHungUp
     }
-    if count == 0, DescriptorSpace.isRegular(descriptor) { answer = .hasEnded }
+    if count == 0, DescriptorSpace.isRegular(descriptor) {
+      answer = .hasEnded
+      isAtEndOfFile = true
+    }
     if count == nil, DescriptorSpace.isDirectory(descriptor) { answer = .hasEnded }
     return count == nil || !mayBeAtEnd(now) ? 1 : 0
   }
@@ -131,6 +143,21 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   private func answerEvent(on thread: ThreadContext) {
     shared?.answer(entry, answer, on: thread)
+    if isAtEndOfFile { awaitGrowth(on: thread) }
+  }
+
+  /// Notifies the source again once its file has bytes after the end.
+  private func awaitGrowth(on thread: ThreadContext) {
+    // The stage is this thread's own answer, unless the file has grown, the source was cancelled or
+    // the process has forked since; then there is nothing to wait for.
+    guard entry.stage == .ended, let shared else { return }
+    if let growth { return growth.look(on: thread) }
+    let made = FileGrowth(for: entry, of: shared)
+    lock.withLock { growth = made }
+    withAmpleStack { made.begin(on: thread) }
+    // If stop() ran before `growth` was set, it came with a cancellation that shows here. If it ran
+    // later, it has ended the watch, or has made begin() place none.
+    if isCancelled { made.end() }
   }
 }
 
@@ -141,7 +168,11 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 /// an empty datagram. It is 0 only at an end: after a hang-up or an error. That is reported once,
 /// and again after each `resume()`, or if something new comes.
 ///
-/// Regular files and others that are always readable cause events until their end is reached.
+/// Regular files and others that are always readable cause events until their end is reached. A
+/// regular file causes events again when it grows beyond its position, up to the new end. Growth by
+/// another machine is not reported, nor a position that is moved back. If the kernel cannot watch
+/// the file (no /proc, no permission to read, no watches left: `inotify(7)`), the source is silent
+/// after the first end.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceRead`.
 public protocol DispatchSourceRead: DispatchSourceProtocol {}

@@ -1,9 +1,9 @@
 // Room: Sources/File/FileEntry. The interest of one source in a file.
-//   new ─placed→ watched ─leave, lost, refused→ over
+//   new ─placed→ watched ─leave, lost→ over                 new ─refused→ over
 //   new ─the system refuses for now→ lacking ─placed→ watched
 // Invariant: the lock of its FileWatches guards all of it.
 
-/// A listener: a file system source.
+/// A listener: a file system source, or a read source at the end of a regular file.
 protocol FileListener: AnyObject, Sendable {
   /// Reports events. Any thread that holds no lock. Must not sleep.
   func fileHasChanged(_ events: FileEvents, on thread: ThreadContext)
@@ -16,6 +16,8 @@ final class FileEntry: @unchecked Sendable {
 
   let descriptor: Int32
   let wanted: FileEvents
+  /// The source also works without the watch, so a refusal is final and not reported.
+  let mayBeRefused: Bool
   /// Weak, so that the file does not keep its source alive.
   weak var listener: (any FileListener)?
   @Cell var state = State.new
@@ -26,9 +28,10 @@ final class FileEntry: @unchecked Sendable {
   /// The number of the file's mount, if it is known and the entry wants its end.
   @Cell var mount: Int?
 
-  init(_ descriptor: Int32, wanted: FileEvents) {
+  init(_ descriptor: Int32, wanted: FileEvents, mayBeRefused: Bool = false) {
     self.descriptor = descriptor
     self.wanted = wanted
+    self.mayBeRefused = mayBeRefused
   }
 }
 

@@ -53,7 +53,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       // Events that came earlier are only for the entries that are already here.
       for _ in 0..<Self.maxReads { if receive(into: &after) { break } }
       entry.mount = mount
-      after.shortage = error
+      if !entry.mayBeRefused { after.shortage = error }
       place(entry, &after)
     }
     if let mount { mounts.join(entry, mount, of: self, on: thread) }
@@ -255,6 +255,10 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
 
   /// Records a refusal. Returns whether it is final.
   private func refuse(_ entry: FileEntry, error: Int32, _ after: inout DeferredActions) -> Bool {
+    if entry.mayBeRefused {
+      entry.state = .over
+      return true
+    }
     switch error {
     case EMFILE, ENFILE, ENOMEM, ENOSPC:
       if entry.state != .lacking { lacking.append(entry) }

@@ -148,14 +148,32 @@ import Testing
     let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(errors.contains("errno 13") && errors.contains("permission"), "\(errors)")
   }
+
+  @Test func `that may be refused are not reported and not retried`() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      wantAllReports()
+      let file = ScratchFolder().file("file")
+      let files = FileWatches(
+        poller: Reactor.shared.poller, descriptors: Reactor.shared.descriptors)
+      guard files.poller.prepare() >= 0 else { exit(1) }
+      let listener = Listener(file, .write, mayBeRefused: true)
+      // The system refuses the instance, so there is no watch.
+      under(.noDescriptors) { files.join(listener.entry, on: currentThread()) }
+      exit(listener.entry.state == .over && files.lacking.isEmpty ? 0 : 2)
+    }
+    let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(!errors.contains("GRAND CENTRAL"), "\(errors)")
+  }
 }
 
 private final class Listener: FileListener, @unchecked Sendable {
   let entry: FileEntry
   private let log = Log<FileEvents>()
 
-  init(_ descriptor: Int32, _ wanted: FileEvents) {
-    entry = FileEntry(descriptor, wanted: wanted)
+  init(_ descriptor: Int32, _ wanted: FileEvents, mayBeRefused: Bool = false) {
+    entry = FileEntry(descriptor, wanted: wanted, mayBeRefused: mayBeRefused)
     entry.listener = self
   }
 
