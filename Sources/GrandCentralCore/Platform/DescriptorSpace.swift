@@ -6,7 +6,19 @@ enum DescriptorSpace {
   /// terminals and files know it by ioctl(2) FIONREAD; for a file it is the rest from its position.
   static func readable(_ descriptor: Int32) -> Int? {
     let count = gc_readable_bytes(descriptor)
-    return count < 0 ? nil : Int(count)
+    // The kernel's number has 32 bits. Of a file's rest it is the low half, so it may be less than
+    // the rest, negative, or 0 although 4 GiB are left. It is also negative if the file was
+    // truncated before the position.
+    if count > 0 { return Int(count) }
+    return restOfFile(descriptor) ?? (count < 0 ? nil : 0)
+  }
+
+  /// The bytes of a regular file after its position; `nil` for other descriptors.
+  private static func restOfFile(_ descriptor: Int32) -> Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let position = lseek(descriptor, 0, SEEK_CUR)
+    return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
   }
 
   /// The bytes that can probably be written without waiting: the free part of a socket's send

@@ -140,6 +140,21 @@ BEYOND(read_source_is_silent_until_a_truncated_file_has_grown_past_its_position,
   CHECK_EQUAL(one.ends, 2);
 }
 
+BEYOND(read_source_behind_the_end_of_a_truncated_file_reports_an_end, SPINS) {
+  static reader one;
+  int file = make_file("0123456789", 10);
+  CHECK_EQUAL(lseek(file, 8, SEEK_SET), 8);
+  CHECK(ftruncate(file, 3) == 0);
+  begin(&one, file);
+  latch_wait(&one.ended[0]);
+  CHECK_EQUAL(one.data_at_end, 0);
+  grow(file, "89", 8);
+  latch_wait(&one.ended[1]);
+  end(&one);
+  CHECK_EQUAL(one.arrivals, 1);
+  CHECK_EQUAL(one.ends, 2);
+}
+
 // MARK: Beside a writer
 
 typedef struct writer {
@@ -170,4 +185,27 @@ CASE(read_source_of_a_growing_file_is_cancelled_at_any_time) {
   other.stops = true;
   CHECK(pthread_join(thread, NULL) == 0);
   CHECK(unlink(path) == 0);
+}
+
+// MARK: Large files
+
+static latch counted = LATCH(1);
+static _Atomic unsigned long count;
+
+static void note_count(void *context) {
+  count = dispatch_source_get_data(context);
+  dispatch_source_cancel(context);
+  latch_down(&counted);
+}
+
+BEYOND(read_source_knows_4_gib_from_an_end, "the peer counts in 32 bits") {
+  int file = make_file("", 0);
+  CHECK(ftruncate(file, 4LL << 30) == 0);
+  dispatch_source_t source =
+    dispatch_source_create(DISPATCH_SOURCE_TYPE_READ, (uintptr_t)file, 0, serial_queue());
+  dispatch_set_context(source, source);
+  dispatch_source_set_event_handler_f(source, note_count);
+  dispatch_activate(source);
+  latch_wait(&counted);
+  CHECK_EQUAL(count, 4LL << 30);
 }
