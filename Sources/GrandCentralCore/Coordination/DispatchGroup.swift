@@ -13,6 +13,10 @@
 /// - Source: `dispatch/group.h` of the public reference.
 // SAFETY: `lock` guards `registered`; all other shared state is atomic.
 public final class DispatchGroup: DispatchObject, @unchecked Sendable {
+  // First: it lies beside the last property of the base class.
+  /// Whether `registered` may hold notifications. Written under the lock; a thread whose wait ends
+  /// reads it without.
+  let hasRegistered = Atomic<Bool>(false)
   @usableFromInline let word = Atomic<UInt64>(0)
   /// The registered notifications, in order. While there are any, the group retains itself.
   @Cell var registered: [Notification] = []
@@ -65,7 +69,8 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
 
   /// Waits until the group is empty.
   ///
-  /// Blocks the calling thread; the pool replaces a blocked worker.
+  /// Blocks the calling thread; the pool replaces a blocked worker. Notifications that were
+  /// registered before are on their queues when the wait ends.
   ///
   /// - Source: `dispatch_group_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
@@ -131,11 +136,10 @@ extension DispatchGroup {
         expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
         failureOrdering: .relaxed)
       if won {
+        // Before the wake-up: the woken threads need not deliver then.
+        if notifies { deliver() }
         if isClaimed && seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
-        if notifies {
-          deliver()
-          Unmanaged.passUnretained(self).release()
-        }
+        if notifies { Unmanaged.passUnretained(self).release() }
         return
       }
       if notifies { Unmanaged.passUnretained(self).release() }
@@ -143,7 +147,7 @@ extension DispatchGroup {
     }
   }
 
-  /// Ends the generation if the group is empty; wakes its waiters and submits its notifications.
+  /// Ends the generation if the group is empty; submits its notifications and wakes its waiters.
   private func claim() {
     // relaxed: a guess that the exchange re-checks.
     var seen = GroupState(rawValue: word.load(ordering: .relaxed))
@@ -153,8 +157,9 @@ extension DispatchGroup {
       let (won, now) = word.weakCompareExchange(
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won {
-        if seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
+        // In this order, as in leaveAtOnce().
         if seen.hasNotifications { deliver() }
+        if seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
         return
       }
       seen = GroupState(rawValue: now)
@@ -168,19 +173,28 @@ extension DispatchGroup {
   }
 
   func wait(limit: TimeLimit) -> DispatchTimeoutResult {
+    let result = waitForEnd(until: limit)
+    // The thread that has ended the generation may not have delivered yet; see
+    // DispatchGroup+Deliver.
+    // acquiring: pairs with the releasing stores there, which follow the submissions.
+    if result == .success && hasRegistered.load(ordering: .acquiring) { deliver() }
+    return result
+  }
+
+  private func waitForEnd(until limit: TimeLimit) -> DispatchTimeoutResult {
     // acquiring: pairs with the releasing subtractions in leave().
-    if GroupState(rawValue: word.load(ordering: .acquiring)).isEmpty { return .success }
+    if GroupState(rawValue: word.load(ordering: .acquiring)).hasEnded { return .success }
     if limit.hasPassed { return .timedOut }
     for _ in 0..<Spin.times(Int(spinLimit)) {
       spinHint()
-      if GroupState(rawValue: word.load(ordering: .acquiring)).isEmpty { return .success }
+      if GroupState(rawValue: word.load(ordering: .acquiring)).hasEnded { return .success }
     }
     guard let watched = watch(GroupState.waiters) else { return .success }
     let wait = BoardWait(.group, Unmanaged.passUnretained(self).toOpaque())
     return Blocking.announced(currentThread(), wait) { sleep(from: watched, until: limit) }
   }
 
-  /// Sets a flag of the word and returns the new word. `nil` if the group is empty.
+  /// Sets a flag of the word and returns the new word. `nil` if no generation is under way.
   func watch(_ flag: UInt64) -> GroupState? {
     // acquiring, here and below: if the group is empty, its work is visible to the caller.
     var seen = GroupState(rawValue: word.load(ordering: .acquiring))

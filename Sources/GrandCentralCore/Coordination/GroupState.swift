@@ -3,7 +3,7 @@
 //   enter  members + 1          leave  members - 1
 //   watch  sets a flag; the first flag adds one phantom member
 //   claim  only the phantom is inside → no members, no flags, generation + 1; the claiming thread
-//          wakes the waiters and submits the notifications
+//          submits the notifications and wakes the waiters
 //   left   leave and claim in one exchange, for a caller that must not touch the group afterwards
 //
 // The phantom makes enter and leave single adds. Without it, the leave that brings the count to
@@ -11,8 +11,9 @@
 // own watchers are notified too early. With it, the last real leave only makes a claim possible,
 // and the claim is one exchange of the whole word: a member that enters before the claim belongs to
 // the same generation.
-// Linearisation: an enter between a last leave and its claim overlaps that leave, so it counts as
-// having come first.
+// Linearisation: the claim is the end of the last leave, which has not returned before. A thread
+// that enters, waits or registers between the two overlaps the leave, and counts as having come
+// first: a wait ends after the claim, and a notification belongs to the generation.
 // Invariant: flags = 0 ⇔ no phantom. Flags and generation change only in watch and claim.
 // A generation ends only while it is watched, and its end wakes all its waiters. So no waiter
 // sleeps through the 2^30 generations after which its own number returns.
@@ -37,6 +38,10 @@ extension GroupState {
   var generation: UInt32 { UInt32(truncatingIfNeeded: rawValue) >> 2 }
   /// The half of the word that threads sleep on.
   var lowHalf: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
+
+  /// Whether no generation is under way: there is no member, and no phantom whose last leave is
+  /// about to claim.
+  var hasEnded: Bool { members == 0 }
 
   /// Whether the group has no member, except perhaps the phantom.
   var isEmpty: Bool { members == (isWatched ? 1 : 0) }
@@ -65,9 +70,9 @@ extension GroupState {
     return isWatched && members == 2 ? .mayBeLast : .quiet
   }
 
-  /// Sets a watcher's flag. `nil` if the group is empty.
+  /// Sets a watcher's flag. `nil` if no generation is under way.
   func watched(by flag: UInt64) -> GroupState? {
-    if isEmpty { return nil }
+    if hasEnded { return nil }
     return GroupState(rawValue: (isWatched ? rawValue : rawValue + Self.oneMember) | flag)
   }
 

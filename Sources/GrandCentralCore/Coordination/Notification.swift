@@ -1,8 +1,8 @@
 // Room: Coordination/Notification. Work that a group or a work item submits when it is done.
 
-/// A node that is ready to submit, and its lane. The holder calls submit() or discard() once; until
-/// then the notification retains the lane. The reference is unmanaged, so moving a list of these
-/// counts no references. Queues/Notification+Make creates them.
+/// A node that is ready to submit, and its lane, retained. The holder calls submit() once, and
+/// releaseLane() afterwards; or it calls discard(). The reference is unmanaged, so moving a list of
+/// these counts no references. Queues/Notification+Make creates them.
 struct Notification {
   let node: WorkNode
   let lane: Unmanaged<Lane>
@@ -23,9 +23,14 @@ struct Notification {
     return due
   }
 
+  /// Submits the node. Runs no code of the program, so the caller may hold the lock of the object
+  /// that notifies.
   func submit(from thread: ThreadContext) {
-    // SAFETY: retained until the next line.
+    // SAFETY: retained until releaseLane().
     lane._withUnsafeGuaranteedRef { $0.submit(node, from: thread) }
-    lane.release()
   }
+
+  /// Releases the lane. Call without a lock: the last release of a queue destroys its specific
+  /// values, which is code of the program.
+  func releaseLane() { lane.release() }
 }

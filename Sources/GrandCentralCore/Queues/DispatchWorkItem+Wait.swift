@@ -3,11 +3,12 @@
 extension DispatchWorkItem {
   /// Waits until the item's first execution ends.
   ///
-  /// Blocks the calling thread; the pool replaces a blocked worker. Either wait for an item once
-  /// and execute it once, or execute it any number of times; anything else stops the process. So
-  /// does a wait that cannot end: a call from the item itself; a call from an item that holds the
-  /// item's queue, or one of its targets, alone; a call from an item of a concurrent queue on which
-  /// the awaited item is a barrier.
+  /// Blocks the calling thread; the pool replaces a blocked worker. Notifications that were
+  /// registered before are on their queues when the wait ends. Either wait for an item once and
+  /// execute it once, or execute it any number of times; anything else stops the process. So does a
+  /// wait that cannot end: a call from the item itself; a call from an item that holds the item's
+  /// queue, or one of its targets, alone; a call from an item of a concurrent queue on which the
+  /// awaited item is a barrier.
   ///
   /// - Source: `dispatch_block_wait(3)`.
   @available(*, noasync, message: "it would block a thread of the concurrency pool")
@@ -43,6 +44,17 @@ extension DispatchWorkItem {
   }
 
   func wait(limit: TimeLimit) -> DispatchTimeoutResult {
+    let result = waitForEnd(until: limit)
+    // finish() may not have delivered yet. If this thread takes the lock first, it delivers; else
+    // the notifications are on their queues.
+    // relaxed: the load that found the item done has seen the bit, which does not change any more.
+    if result == .success && state.load(ordering: .relaxed).isNotified {
+      deliverNotifications(on: currentThread())
+    }
+    return result
+  }
+
+  private func waitForEnd(until limit: TimeLimit) -> DispatchTimeoutResult {
     if beginWait().isDone { return .success }
     if limit.hasPassed { return endTimedOut() }
     for _ in 0..<Spin.limit {
@@ -223,27 +235,36 @@ extension DispatchWorkItem {
   }
 
   private func register(_ notification: Notification, on thread: ThreadContext) {
-    lock.withLock {
+    let submitted = lock.withLock { () -> [Notification]? in
       // relaxed: the lock hands over the list.
       if state.transition(.relaxed, to: { $0.observed() }) {
-        return notifications.append(notification)
+        notifications.append(notification)
+        return nil
       }
       // What the item wrote is visible to the work submitted here.
       _ = acquireResult()
       // Done: the registered notifications go first, even if finish() has not reached them yet.
-      submitNotifications(from: thread)
+      let submitted = submitNotifications(from: thread)
       notification.submit(from: thread)
+      return submitted
     }
+    guard let submitted else { return }
+    for notification in submitted { notification.releaseLane() }
+    notification.releaseLane()
   }
 
+  /// Submits the notifications that no other thread has submitted. Call when the item is done.
   func deliverNotifications(on thread: ThreadContext) {
-    lock.withLock { submitNotifications(from: thread) }
+    let submitted = lock.withLock { submitNotifications(from: thread) }
+    for notification in submitted { notification.releaseLane() }
   }
 
-  /// Call with the lock held.
-  private func submitNotifications(from thread: ThreadContext) {
-    for notification in notifications { notification.submit(from: thread) }
+  /// Call with the lock held. The caller releases the lanes of the result without it.
+  private func submitNotifications(from thread: ThreadContext) -> [Notification] {
+    let submitted = notifications
     notifications = []
+    for notification in submitted { notification.submit(from: thread) }
+    return submitted
   }
 
   /// Discards the notifications that were never submitted. Called by the item's deinit.

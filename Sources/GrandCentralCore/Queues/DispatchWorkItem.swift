@@ -218,8 +218,9 @@ extension DispatchWorkItem {
         """)
     }
     if before.isDone { return }
-    if before.isSleeping { futexWake(state, count: .max) }
+    // In this order: the woken thread need not deliver then.
     if before.isNotified { deliverNotifications(on: thread) }
+    if before.isSleeping { futexWake(state, count: .max) }
   }
 
   // MARK: The queue of the last submission

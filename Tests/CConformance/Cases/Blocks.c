@@ -183,6 +183,22 @@ CASE(block_notify_runs_after_it) {
   dispatch_release(queue);
 }
 
+// The wait and the notification may find the end of the block at the same time.
+CASE(block_notification_is_on_its_queue_when_a_wait_ends) {
+  static counter notified;
+  dispatch_queue_t queue = serial_queue();
+  for (int n = 0; n < 1000; n++) {
+    dispatch_block_t block = dispatch_block_create(0, ^{ });
+    dispatch_block_notify(block, queue, ^{ count_up(&notified); });
+    dispatch_async(global_queue(), block);
+    CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+    drain(queue);
+    CHECK_EQUAL(notified.value, n + 1);
+    Block_release(block);
+  }
+  dispatch_release(queue);
+}
+
 CASE(cancelled_block_does_not_run_but_ends) {
   static latch done = LATCH(1);
   __block int runs = 0;

@@ -80,6 +80,22 @@ CASE(group_notifications_come_in_order) {
   dispatch_release(group);
 }
 
+// The wait and the notification may find the end of the group at the same time.
+CASE(group_notification_is_on_its_queue_when_a_wait_ends) {
+  static counter worked, notified;
+  dispatch_queue_t queue = serial_queue();
+  dispatch_group_t group = dispatch_group_create();
+  for (int n = 0; n < 1000; n++) {
+    dispatch_group_async_f(group, global_queue(), &worked, count_up);
+    dispatch_group_notify_f(group, queue, &notified, count_up);
+    CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+    drain(queue);
+    CHECK_EQUAL(notified.value, n + 1);
+  }
+  dispatch_release(group);
+  dispatch_release(queue);
+}
+
 CASE(group_can_be_used_again) {
   static counter ran;
   dispatch_group_t group = dispatch_group_create();

@@ -22,7 +22,15 @@ import Testing
 
   @Test func `accepts no watcher while it has no members`() {
     #expect(empty.watched(by: GroupState.waiters) == nil)
-    #expect(with(members: 1, GroupState.waiters).watched(by: GroupState.notifications) == nil)
+    #expect(GroupState(rawValue: 4).watched(by: GroupState.notifications) == nil)
+  }
+
+  @Test func `admits a watcher until its last leave has claimed`() throws {
+    let leaving = with(members: 1, GroupState.waiters)
+    #expect(leaving.isEmpty && !leaving.hasEnded)
+    let watched = try #require(leaving.watched(by: GroupState.notifications))
+    #expect(watched == with(members: 1, 3))
+    #expect(try #require(watched.claimed()).hasEnded)
   }
 
   @Test func `is claimed when the phantom is alone`() throws {

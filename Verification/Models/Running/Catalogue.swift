@@ -4,7 +4,7 @@ enum Catalogue {
   static let models: [EngineModel] =
     Self.primitives
     + Self.onces
-    + Self.groups + Self.groupReleases
+    + Self.groups + Self.groupReleases + Self.groupWaits
     + Self.semaphores
     + Self.workItems
     + Self.performs
@@ -42,7 +42,7 @@ enum Catalogue {
   static let mutants: [Mutant] =
     Self.primitiveMutants
     + Self.onceMutants
-    + Self.groupMutants + Self.groupReleaseMutants
+    + Self.groupMutants + Self.groupReleaseMutants + Self.groupWaitMutants
     + Self.semaphoreMutants
     + Self.workItemMutants
     + Self.performMutants

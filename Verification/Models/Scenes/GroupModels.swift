@@ -21,7 +21,9 @@ extension Catalogue {
       EngineModel(
         "group: a notification is registered while the last member leaves", Groups.notify),
       EngineModel("group: two threads leave, one notification", Groups.twoLeaveOneNotified),
-      EngineModel("group: one thread waits, one notification", Groups.waitAndNotify),
+      EngineModel(
+        "group: one thread waits, one notification", reach: .exhaustedStrong,
+        Groups.waitAndNotify),
       EngineModel("group: two threads register, one leaves", Groups.twoRegister),
       EngineModel(
         "group: notifications of two generations run in order", Groups.notificationsInOrder),

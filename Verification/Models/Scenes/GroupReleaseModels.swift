@@ -11,6 +11,9 @@ extension Catalogue {
         "group: a notification releases the group that another thread leaves",
         GroupRelease.notificationReleases),
       EngineModel(
+        "group: the waiter releases a group with a notification that another thread leaves",
+        GroupRelease.notifiedWaiterReleases),
+      EngineModel(
         "group: a leave on the fast path, an enter and leave, a wait",
         GroupRelease.enterBesideLeaveAtOnce),
     ]
@@ -78,6 +81,27 @@ private enum GroupRelease {
       handle.group.release()
     }
     scene.finally { ModelThreads.expectAllNodesBack() }
+  }
+
+  /// The waiter may deliver for the thread that leaves, and release the group before that thread
+  /// looks for notifications.
+  static func notifiedWaiterReleases(_ scene: Scene) {
+    let handle = Handle()
+    let root = CountingRoot()
+    handle.use { $0.enter() }
+    scene.thread("member") { handle.use { $0.leaveAtOnce() } }
+    scene.thread("waiter") {
+      handle.use {
+        $0.notify(queue: root) {}
+        $0.wait()
+      }
+      root.expectSubmitted(1)
+      handle.group.release()
+    }
+    scene.finally {
+      root.runAll()
+      ModelThreads.expectAllNodesBack()
+    }
   }
 
   static func enterBesideLeaveAtOnce(_ scene: Scene) {

@@ -14,7 +14,7 @@ final class SpawningRoot: DispatchQueue, @unchecked Sendable {
 }
 
 /// Keeps each node until the verdict, in the order of submission.
-final class KeepingRoot: DispatchQueue, @unchecked Sendable {
+class KeepingRoot: DispatchQueue, @unchecked Sendable {
   private var nodes: [WorkNode] = []
 
   init(_ label: String = "model.keeping") {
@@ -25,10 +25,26 @@ final class KeepingRoot: DispatchQueue, @unchecked Sendable {
 
   /// Runs the submitted nodes and returns their number.
   @discardableResult
-  func runAll() -> Int {
+  final func runAll() -> Int {
     let due = nodes
     nodes = []
     for node in due { node.run(on: currentThread()) }
     return due.count
+  }
+}
+
+/// A KeepingRoot that counts its nodes in plain memory: a thread that reads the number must be
+/// ordered behind each submission.
+final class CountingRoot: KeepingRoot, @unchecked Sendable {
+  private let submitted = Plain()
+
+  override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
+    super.submitToRoot(node, from: thread)
+    submitted.value += 1
+  }
+
+  func expectSubmitted(_ count: Int) {
+    Checker.expect(
+      submitted.value == count, "\(submitted.value) notifications are on the queue, not \(count)")
   }
 }

@@ -17,8 +17,11 @@ extension Catalogue {
       EngineModel("work item: one thread performs, one registers", WorkItems.notify),
       EngineModel("work item: one thread performs, two register", WorkItems.twoRegister),
       EngineModel(
-        "work item: one thread waits, one registers", reach: .exhaustedStrong,
+        "work item: one thread waits, one registers", reach: .bounded(preemptions: 3),
         WorkItems.waitAndNotify),
+      EngineModel(
+        "work item: a notification is on its queue when a wait ends",
+        WorkItems.notifiedWhenWaitEnds),
       EngineModel("work item: notifications run in order", WorkItems.notificationsInOrder),
       EngineModel("work item: two threads perform, one registers", WorkItems.performTwice),
       EngineModel("work item: one thread submits and waits", WorkItems.submitAndWait),
@@ -118,6 +121,22 @@ private enum WorkItems {
     scene.finally {
       Checker.expect(
         notified.entries == [1], "notified \(notified.entries), not once after the work")
+      ModelThreads.expectAllNodesBack()
+    }
+  }
+
+  /// The performer may deliver after the waiter has seen the end of the execution.
+  static func notifiedWhenWaitEnds(_ scene: Scene) {
+    let root = CountingRoot()
+    let item = DispatchWorkItem {}
+    scene.thread("performer") { item.perform() }
+    scene.thread("waiter") {
+      item.notify(queue: root) {}
+      item.wait()
+      root.expectSubmitted(1)
+    }
+    scene.finally {
+      root.runAll()
       ModelThreads.expectAllNodesBack()
     }
   }
@@ -251,6 +270,10 @@ extension Catalogue {
         "a waiter sleeps without checking the word", in: wait, at: "futexWait(state",
         .sleepsBlindly,
         foundBy: "work item: one thread performs, one waits"),
+      Mutant(
+        "a wait ends before the notifications are submitted", in: wait,
+        at: "state.load(ordering: .relaxed).isNotified", after: "func wait(limit", .returns(0),
+        foundBy: "work item: a notification is on its queue when a wait ends"),
       Mutant(
         "a sleeper is not recorded", in: wait, at: "state.transition(.relaxed",
         after: "private func sleep(",
