@@ -7,7 +7,8 @@ extension DispatchQueue {
   /// deadline if nothing else is due soon after. Otherwise it may wait for that, so that one
   /// wake-up serves several deadlines: up to a tenth of the delay, at most 10 ms. Lower classes may
   /// wait longer: background up to a tenth of the delay, at most 1 s; utility up to a twentieth, at
-  /// most 100 ms. Use a timer source for another leeway, or for none.
+  /// most 100 ms. Use a timer source for another leeway, or for none. Calls that come before their
+  /// deadlines submit in the order of the deadlines, if these differ and are of one clock.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stops while the machine sleeps. A

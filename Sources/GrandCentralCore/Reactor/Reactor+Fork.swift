@@ -127,6 +127,7 @@ extension Timers {
       if timerFD >= 0 { close(timerFD) }
       timerFD = -1
       timerFDTime = .max
+      isFiring = false
     }
   }
 }

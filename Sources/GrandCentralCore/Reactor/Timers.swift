@@ -41,9 +41,13 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   @Cell var timerFD: Int32 = -1
   /// The time that the descriptor is set to; `.max`: it is not set.
   @Cell var timerFDTime = UInt64.max
+  /// Whether a thread fires timers.
+  @Cell var isFiring = false
 
   /// The number of timers that fire before other threads can take the lock.
   private static var batch: Int { scaled(256, inModels: 1) }
+  /// The number of timers after which a firing ends, at the end of a batch.
+  private static var maxFired: Int { scaled(4096, inModels: 2) }
   /// The number of targets of a window that are searched; the search then takes at most about as
   /// long as a wake-up.
   private static var maxTargets: Int { scaled(64, inModels: 2) }
@@ -158,10 +162,29 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     TimerFD.set(timerFD, at: max(1, time))
   }
 
-  /// A lane to notify, or a node to submit.
-  private enum Due {
-    case lane(Unmanaged<Lane>)
-    case work(WorkNode)
+  /// A lane to notify, or the queue that `work` goes to; retained.
+  private struct Due {
+    let lane: Unmanaged<Lane>
+    let work: WorkNode?
+
+    func submit(on thread: ThreadContext) {
+      // SAFETY: retained until the firing has ended.
+      lane._withUnsafeGuaranteedRef {
+        if let work { $0.submit(work, from: thread) } else { $0.eventCame(on: thread) }
+      }
+    }
+  }
+
+  /// Returns the timer with the earliest target, if that is not after `now`.
+  private func earliest(until now: UInt64) -> TimerHandle? {
+    // A timer without leeway is only in the heap by latest time. If it is not the first there, the
+    // first has leeway, and so a target that is no later.
+    if let strict = byLatest.entry(until: now), !strict.pointee.hasLeeway,
+      byLatest.first ?? 0 < byTarget.first ?? .max
+    {
+      return strict
+    }
+    return byTarget.entry(until: now)
   }
 
   /// Removes the timers that are due, at most a batch.
@@ -170,20 +193,23 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     let now = clock.nanoseconds
     if latest > now, let time = fireTime, time > now { return }
     var left = Self.batch
-    // Timers that can wait no longer come first, then all others that are due.
-    while left > 0, let entry = byLatest.entry(until: now) ?? byTarget.entry(until: now) {
+    // By target, so that work for later reaches its queue in the order of its deadlines, whatever
+    // the leeway of each.
+    while left > 0, let entry = earliest(until: now) {
       left -= 1
       remove(entry)
       guard let receiver = entry.pointee.receiver else { continue }
       switch entry.pointee.kind {
       case .work:
-        due.append(.work(WorkNode(receiver)))
+        let node = WorkNode(receiver)
+        due.append(Due(lane: .fromOpaque(node.carrier.unsafelyUnwrapped), work: node))
+        node.carrier = nil
         store.put(entry)
       case .none: engineFault("A timer without a receiver is armed.")
       case .lane:
         // SAFETY: see TimerEntry.Kind.
         let lane = Unmanaged<Lane>.fromOpaque(receiver)
-        if lane.tryRetain() { due.append(.lane(lane)) }
+        if lane.tryRetain() { due.append(Due(lane: lane, work: nil)) }
       }
     }
   }
@@ -192,36 +218,34 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { fire(on: thread) }
 
+  /// Submits what is due, in the order of its targets. One thread does so at a time: see "Order of
+  /// timers" in the README.
   private func fire(on thread: ThreadContext) {
     var due: [Due] = []
-    while true {
-      lock.pointee.withLock {
-        takeDue(into: &due)
-        guard due.isEmpty else { return }
-        // The descriptor has fired, or will fire once spuriously.
-        timerFDTime = .max
-        setTimerFD()
-      }
-      if due.isEmpty { return }
-      for one in due {
-        switch one {
-        case .work(let node): submit(node, on: thread)
-        case .lane(let lane):
-          // SAFETY: takeDue() has retained it.
-          lane._withUnsafeGuaranteedRef { $0.eventCame(on: thread) }
-          lane.release()
-        }
-      }
-      due.removeAll(keepingCapacity: true)
-    }
+    var submitted = 0
+    repeat {
+      for index in submitted..<due.count { due[index].submit(on: thread) }
+      submitted = due.count
+    } while lock.pointee.withLock({ takeNext(into: &due) })
+    // Now, because the last release of a lane may run code of the program.
+    for one in due { one.lane.release() }
   }
 
-  private func submit(_ node: WorkNode, on thread: ThreadContext) {
-    let queue = Unmanaged<Lane>.fromOpaque(node.carrier.unsafelyUnwrapped)
-    node.carrier = nil
-    // SAFETY: the node's reference, which this takes.
-    queue._withUnsafeGuaranteedRef { $0.submit(node, from: thread) }
-    queue.release()
+  /// Appends a batch of what is due to what the thread has fired, or ends its firing. Returns
+  /// whether there is a batch. Call with the lock held.
+  private func takeNext(into due: inout [Due]) -> Bool {
+    let fired = due.count
+    // That thread looks again before it ends.
+    if fired == 0 && isFiring { return false }
+    if fired < Self.maxFired { takeDue(into: &due) }
+    let isBatch = due.count > fired
+    isFiring = isBatch
+    if !isBatch {
+      // The descriptor has fired, or will fire once spuriously.
+      timerFDTime = .max
+      setTimerFD()
+    }
+    return isBatch
   }
 }
 

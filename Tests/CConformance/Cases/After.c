@@ -65,6 +65,35 @@ CASE(after_f_runs_in_the_order_of_time) {
   dispatch_release(queue);
 }
 
+// The first item may wait longest for others, because it is submitted long before its deadline. All
+// deadlines have passed when it can wait no longer.
+CASE(after_f_runs_in_the_order_of_time_whatever_may_wait_longer) {
+  enum { items = 200 };
+  static journal order;
+  static latch done;
+  static step steps[items];
+  const int64_t delay = 40 * (int64_t)NSEC_PER_MSEC, pause = delay / 8;
+  const int64_t spacing = 10 * (int64_t)NSEC_PER_USEC;
+  dispatch_queue_t queue = serial_queue();
+  // A round counts only if its last submission came before its first deadline.
+  bool is_in_time;
+  do {
+    order = (journal)JOURNAL;
+    done = (latch)LATCH(items);
+    int64_t start = monotonic_now();
+    dispatch_time_t base = dispatch_time(DISPATCH_TIME_NOW, delay);
+    for (int n = 0; n < items; n++) {
+      steps[n] = (step){&order, n, &done};
+      dispatch_after_f(dispatch_time(base, n * spacing), queue, &steps[n], take_step);
+      if (n == 0) while (monotonic_now() < start + pause) {}
+    }
+    is_in_time = monotonic_now() < start + delay;
+    latch_wait(&done);
+  } while (!is_in_time);
+  for (int n = 0; n < items; n++) CHECK_EQUAL(order.entries[n], n);
+  dispatch_release(queue);
+}
+
 CASE(after_f_keeps_its_queue) {
   static latch done = LATCH(1);
   dispatch_queue_t queue = serial_queue();

@@ -162,6 +162,28 @@ extension Catalogue {
           for job in jobs { job.expectDone() }
         }
       },
+      EngineModel(
+        "timers: two threads submit delayed work in order", reach: .bounded(preemptions: 2),
+        adjust: Allow.time
+      ) { scene in
+        let stage = TimerScene(scene, pollers: 0)
+        let timers = stage.timers
+        let order = stage.submitDelayed([(target: 20, latest: 20), (target: 30, latest: 30)])
+        for name in ["fires", "also fires"] {
+          scene.thread(name) { _ = timers.tryAgain(on: currentThread()) }
+        }
+        stage.finally(scene) { order.expect() }
+      },
+      EngineModel(
+        "timers: leeway does not change the order of delayed work", adjust: Allow.time
+      ) { scene in
+        let stage = TimerScene(scene)
+        let order = stage.submitDelayed([
+          (target: 10, latest: 90), (target: 20, latest: 20), (target: 30, latest: 60),
+          (target: 40, latest: 50),
+        ])
+        stage.finally(scene) { order.expect() }
+      },
     ]
   }
 
@@ -169,6 +191,9 @@ extension Catalogue {
     let beside = "timers: arming a timer races with another's expiration"
     let timerFD = "TimerFD.set(timerFD, at: max(1, time))"
     return [
+      Mutant(
+        "two threads fire at a time", in: "Timers.swift", at: "@Cell var isFiring", .returns(0),
+        foundBy: "timers: two threads submit delayed work in order"),
       Mutant(
         "no timer descriptor is set", in: "Timers.swift", at: timerFD, .skips, foundBy: beside),
       Mutant(
@@ -207,11 +232,50 @@ private final class TimerScene: @unchecked Sendable {
 
   func timer() -> ModelTimer { ModelTimer(timers, begin) }
 
+  /// Submits work to one queue for the time 100 ns before the scene began and later; all of it is
+  /// due. The first is submitted last.
+  func submitDelayed(_ times: [(target: UInt64, latest: UInt64)]) -> DelayedOrder {
+    let order = DelayedOrder(times.count)
+    for (number, time) in times.enumerated().reversed() {
+      timers.submit(
+        order.jobs[number].node(), to: order.queue, at: begin - 100 + time.target,
+        leeway: time.latest - time.target)
+    }
+    return order
+  }
+
   func finally(_ stage: Scene, _ verdict: @escaping () -> Void) {
     stage.finally {
       verdict()
       self.scene.end()
     }
+  }
+}
+
+/// Delayed work that a queue must receive in its order.
+private final class DelayedOrder: @unchecked Sendable {
+  let queue = SteppingRoot()
+  let jobs: [Job]
+  private let ran = Journal()
+
+  init(_ count: Int) {
+    let ran = ran
+    jobs = (0..<count).map { number in Job { ran.add(number) } }
+  }
+
+  func expect() {
+    queue.runAll()
+    Checker.expect(ran.entries == Array(jobs.indices), "submitted in the order \(ran.entries)")
+  }
+}
+
+/// A KeepingRoot with a step before each submission, at which another thread may overtake.
+private final class SteppingRoot: KeepingRoot, @unchecked Sendable {
+  private let steps = Tally()
+
+  override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {
+    steps.one()
+    super.submitToRoot(node, from: thread)
   }
 }
 
