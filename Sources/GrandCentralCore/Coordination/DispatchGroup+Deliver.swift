@@ -43,15 +43,17 @@ extension DispatchGroup {
     notification.releaseLane()
   }
 
-  /// Submits the notifications of generations that have ended.
-  func deliver() {
+  /// Submits the notifications of generations that have ended. The caller passes the result to
+  /// end(), after it has woken the group's waiters: the last release of a queue may run code of the
+  /// program.
+  func deliver() -> Due {
     let thread = currentThread()
-    end(lock.withLock { submitDue(from: thread) })
+    return lock.withLock { submitDue(from: thread) }
   }
 
   /// Notifications that are submitted: the first `count` of a list. If that is all of it, the group
   /// does not retain itself any more, and end() releases it.
-  private struct Due {
+  struct Due {
     let list: [Notification]
     let count: Int
   }
@@ -73,7 +75,7 @@ extension DispatchGroup {
   }
 
   /// Releases what the submitted notifications retained; call without the lock.
-  private func end(_ due: Due) {
+  func end(_ due: Due) {
     if due.count == 0 { return }
     for index in 0..<due.count { due.list[index].releaseLane() }
     if due.count == due.list.count { Unmanaged.passUnretained(self).release() }

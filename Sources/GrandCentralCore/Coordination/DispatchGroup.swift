@@ -137,10 +137,11 @@ extension DispatchGroup {
         failureOrdering: .relaxed)
       if won {
         // Before the wake-up: the woken threads need not deliver then.
-        if notifies { deliver() }
+        let due = notifies ? deliver() : nil
         if isClaimed && seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
-        if notifies { Unmanaged.passUnretained(self).release() }
-        return
+        guard let due else { return }
+        end(due)
+        return Unmanaged.passUnretained(self).release()
       }
       if notifies { Unmanaged.passUnretained(self).release() }
       seen = GroupState(rawValue: now)
@@ -158,8 +159,9 @@ extension DispatchGroup {
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won {
         // In this order, as in leaveAtOnce().
-        if seen.hasNotifications { deliver() }
+        let due = seen.hasNotifications ? deliver() : nil
         if seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
+        if let due { end(due) }
         return
       }
       seen = GroupState(rawValue: now)
@@ -177,7 +179,7 @@ extension DispatchGroup {
     // The thread that has ended the generation may not have delivered yet; see
     // DispatchGroup+Deliver.
     // acquiring: pairs with the releasing stores there, which follow the submissions.
-    if result == .success && hasRegistered.load(ordering: .acquiring) { deliver() }
+    if result == .success && hasRegistered.load(ordering: .acquiring) { end(deliver()) }
     return result
   }
 

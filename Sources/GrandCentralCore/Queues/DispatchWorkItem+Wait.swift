@@ -49,7 +49,7 @@ extension DispatchWorkItem {
     // the notifications are on their queues.
     // relaxed: the load that found the item done has seen the bit, which does not change any more.
     if result == .success && state.load(ordering: .relaxed).isNotified {
-      deliverNotifications(on: currentThread())
+      Self.release(deliverNotifications(on: currentThread()))
     }
     return result
   }
@@ -249,13 +249,18 @@ extension DispatchWorkItem {
       return submitted
     }
     guard let submitted else { return }
-    for notification in submitted { notification.releaseLane() }
+    Self.release(submitted)
     notification.releaseLane()
   }
 
-  /// Submits the notifications that no other thread has submitted. Call when the item is done.
-  func deliverNotifications(on thread: ThreadContext) {
-    let submitted = lock.withLock { submitNotifications(from: thread) }
+  /// Submits the notifications that no other thread has submitted. Call when the item is done. The
+  /// caller passes the result to release(), after it has woken the item's waiter: the last release
+  /// of a queue may run code of the program.
+  func deliverNotifications(on thread: ThreadContext) -> [Notification] {
+    lock.withLock { submitNotifications(from: thread) }
+  }
+
+  static func release(_ submitted: [Notification]) {
     for notification in submitted { notification.releaseLane() }
   }
 

@@ -205,10 +205,18 @@ extension DispatchWorkItem {
 
   private func finish(on thread: ThreadContext) {
     takeSubmission()?.release()
+    // The program may release the item as soon as it sees it done. So one with notifications, which
+    // come after the exchange, is held until they are submitted.
+    var isKept = false
+    defer { if isKept { Unmanaged.passUnretained(self).release() } }
     // releasing: publishes what the work wrote to the waiter's acquiring load. Not acquiring: the
     // lock publishes what the notifications hold.
     let before = state.transition(.releasing) { seen in
-      seen.finished().map { ($0, seen) }
+      if seen.isNotified && !isKept {
+        _ = Unmanaged.passRetained(self)
+        isKept = true
+      }
+      return seen.finished().map { ($0, seen) }
     }
     guard let before else {
       clientFault(
@@ -219,8 +227,9 @@ extension DispatchWorkItem {
     }
     if before.isDone { return }
     // In this order: the woken thread need not deliver then.
-    if before.isNotified { deliverNotifications(on: thread) }
+    let submitted = before.isNotified ? deliverNotifications(on: thread) : nil
     if before.isSleeping { futexWake(state, count: .max) }
+    if let submitted { Self.release(submitted) }
   }
 
   // MARK: The queue of the last submission

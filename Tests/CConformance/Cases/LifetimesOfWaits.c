@@ -136,6 +136,14 @@ LIFETIME(block_performed_in_place) {
   Block_release(block);
 }
 
+// The waiter has the only reference, and may release the block as soon as the wait ends.
+LIFETIME(notified_block_performed_without_a_reference) {
+  dispatch_block_t block = dispatch_block_create(0, ^{ });
+  dispatch_block_notify(block, some_queue(), ^{ });
+  elsewhere((void *)block, wait_for_block);
+  block();
+}
+
 LIFETIME(block_that_is_observed) {
   dispatch_block_t block = dispatch_block_create(0, ^{ });
   dispatch_block_notify(block, some_queue(), ^{ ended(); });
