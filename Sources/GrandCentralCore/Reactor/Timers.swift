@@ -175,8 +175,10 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  /// Returns the timer with the earliest target, if that is not after `now`.
+  /// Returns the timer to fire next, if one is due: the one with the earliest target, but a source
+  /// that can wait no longer comes first. Only delayed work keeps an order.
   private func earliest(until now: UInt64) -> TimerHandle? {
+    if let urgent = byLatest.entry(until: now), urgent.pointee.kind == .lane { return urgent }
     // A timer without leeway is only in the heap by latest time. If it is not the first there, the
     // first has leeway, and so a target that is no later.
     if let strict = byLatest.entry(until: now), !strict.pointee.hasLeeway,
