@@ -2,19 +2,16 @@
 import CGrandCentralLinux
 
 enum DescriptorSpace {
-  /// The bytes that can be read without waiting; `nil` if the kernel does not say. Sockets, pipes,
-  /// terminals and files know it by ioctl(2) FIONREAD; for a file it is the rest from its position.
+  /// The bytes that can be read without waiting; `nil` if the kernel does not say. Sockets, pipes
+  /// and terminals know it by ioctl(2) FIONREAD. Not for a regular file: the kernel's number has 32
+  /// bits, of which the low half of a large rest, or of a position behind the end, is anything.
   static func readable(_ descriptor: Int32) -> Int? {
     let count = gc_readable_bytes(descriptor)
-    // The kernel's number has 32 bits. Of a file's rest it is the low half, so it may be less than
-    // the rest, negative, or 0 although 4 GiB are left. It is also negative if the file was
-    // truncated before the position.
-    if count > 0 { return Int(count) }
-    return restOfFile(descriptor) ?? (count < 0 ? nil : 0)
+    return count < 0 ? nil : Int(count)
   }
 
   /// The bytes of a regular file after its position; `nil` for other descriptors.
-  private static func restOfFile(_ descriptor: Int32) -> Int? {
+  static func restOfFile(_ descriptor: Int32) -> Int? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let position = lseek(descriptor, 0, SEEK_CUR)

@@ -111,9 +111,9 @@ final class DescriptorEntry: @unchecked Sendable {
   /// The number of looks by its listener since the last that was refused for being one too many.
   /// Used by the listener of a notified entry.
   @Cell var looks = 0
-  /// The number of a socket's errors in a row after which another one was there. Used by the
-  /// listener of a notified entry.
-  @Cell var errors = 0
+  /// How many errors in a row were followed by another one at once, and when the first was. Used by
+  /// the listener of a notified entry.
+  @Cell private var errors = (count: 0, since: UInt64(0))
   /// Whether the source was resumed since its handler began with an end. Set and read under the
   /// lock.
   // relaxed: cleared without the lock, by the handler's thread. A resume() before the handler began
@@ -126,6 +126,18 @@ final class DescriptorEntry: @unchecked Sendable {
     self.direction = direction
     self.descriptor = descriptor
     self.queueLabel = queueLabel
+  }
+
+  /// Notes an event without an error.
+  func noteNoError() { errors.count = 0 }
+
+  /// Notes that an error follows one that the listener has dealt with. Returns whether there are
+  /// too many within a few milliseconds, as where no call takes the error.
+  func hasTooManyErrors() -> Bool {
+    let now = Clock.coarseNanoseconds()
+    if now - errors.since > 2_000_000 { errors = (0, now) }
+    errors.count += 1
+    return errors.count > Self.maxLooks
   }
 
   /// Names the source in messages.

@@ -152,18 +152,13 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   }
 
   /// Whether an end that the listener has dealt with still holds. A call that returns a socket's
-  /// error ends it, and the next one may have come since; so it counts as over a few times.
+  /// error ends it, and the next one may have come since; so it counts as over, but for many in a
+  /// few milliseconds.
   private func isStillEnded(_ entry: DescriptorEntry) -> Bool {
     let now = ReadinessSet.now(descriptor, entry.interest)
-    guard !now.isDisjoint(with: .ends) else {
-      entry.errors = 0
-      return false
-    }
-    guard now.isDisjoint(with: [.readHangUp, .hangUp]), entry.errors < DescriptorEntry.maxLooks,
-      DescriptorSpace.isSocket(descriptor)
-    else { return true }
-    entry.errors += 1
-    return false
+    if now.isDisjoint(with: .ends) { return false }
+    return !now.isDisjoint(with: [.readHangUp, .hangUp]) || !DescriptorSpace.isSocket(descriptor)
+      || entry.hasTooManyErrors()
   }
 
   /// Returns what the entry is ready for now, at most a few times in a row: only the kernel's set

@@ -64,6 +64,22 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
 
+  /// Whether the descriptor is a regular file: 0 before the source has looked, 1 no, 2 yes.
+  // relaxed: all threads find the same.
+  private let fileWord = Atomic<UInt8>(0)
+  private var isFile: Bool {
+    let known = fileWord.load(ordering: .relaxed)
+    if known != 0 { return known == 2 }
+    let isFile = DescriptorSpace.isRegular(descriptor)
+    fileWord.store(isFile ? 2 : 1, ordering: .relaxed)
+    return isFile
+  }
+
+  /// The bytes that can be read; `nil` if the kernel does not say.
+  private var readable: Int? {
+    isFile ? DescriptorSpace.restOfFile(descriptor) : DescriptorSpace.readable(descriptor)
+  }
+
   // MARK: On the lane
 
   override func takeData() -> UInt64? {
@@ -79,10 +95,11 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     answer = .waits
     isAtEndOfFile = false
     let hasHungUp = !seen.isDisjoint(with: .ends)
+    if !hasHungUp { entry.noteNoError() }
     if isSure && !hasHungUp { return Self.toBeAsked }
     // Before the program can resume the source in its handler.
     entry.wasResumed.store(false, ordering: .relaxed)
-    let count = DescriptorSpace.readable(descriptor)
+    let count = readable
     if let count, count > 0 { return UInt64(count) }
     if hasHungUp {
       answer = .hasHungUp
@@ -94,10 +111,10 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     if now.isEmpty { return nil }
     if !now.isDisjoint(with: .ends) {
       // Counted again: a peer may have sent bytes since the first count, before it hung up.
-      if let count = DescriptorSpace.readable(descriptor), count > 0 { return UInt64(count) }
+      if let count = readable, count > 0 { return UInt64(count) }
       answer = .hasHungUp
     }
-    if count == 0, DescriptorSpace.isRegular(descriptor) {
+    if count == 0, isFile {
       answer = .hasEnded
       isAtEndOfFile = true
     }
@@ -118,6 +135,7 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
       answer = .hasHungUp
       return 0
     }
+    entry.noteNoError()
     answer = .mayBeReady
     return Self.toBeAsked
   }
@@ -132,11 +150,11 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   /// The number of bytes for a handler that was called because there were some. It may have read
   /// them already, so that there are none is an end only if the descriptor says so.
   private func readableNow() -> UInt64 {
-    guard let count = DescriptorSpace.readable(descriptor) else { return 1 }
+    guard let count = readable else { return 1 }
     if count > 0 { return UInt64(count) }
     if !mayBeAtEnd(ReadinessSet.now(descriptor, [.readable, .readHangUp])) { return 1 }
     // Counted again, as in takeReadable().
-    return UInt64(DescriptorSpace.readable(descriptor) ?? 0)
+    return UInt64(readable ?? 0)
   }
 
   override func eventWasHandled(on thread: ThreadContext) { answerEvent(on: thread) }
@@ -181,7 +199,8 @@ public protocol DispatchSourceRead: DispatchSourceProtocol {}
 ///
 /// In the event handler, `data` is roughly the number of bytes that can be written without
 /// blocking; 0 after a hang-up or an error, which is reported once, and again after each
-/// `resume()`. If a call has returned the error, the source continues. While there is room, the
+/// `resume()`. If a call has returned the error, the source continues, unless it finds another one
+/// after each of 16 events in a few milliseconds. While there is room, the
 /// handler runs again and again: suspend the source while there is nothing to write.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceWrite`.

@@ -34,7 +34,9 @@ final class FileGrowth: FileListener, @unchecked Sendable {
 
   /// Notifies the source if its entry has ended and there are bytes to read.
   func look(on thread: ThreadContext) {
-    shared.notifyPastEnd(entry, on: thread) { DescriptorSpace.readable(entry.descriptor) ?? 0 > 0 }
+    shared.notifyPastEnd(entry, on: thread) {
+      DescriptorSpace.restOfFile(entry.descriptor) ?? 0 > 0
+    }
   }
 
   func fileHasChanged(_ events: FileEvents, on thread: ThreadContext) { look(on: thread) }
