@@ -136,12 +136,9 @@ extension DispatchGroup {
         expected: seen.rawValue, desired: next.rawValue, successOrdering: .releasing,
         failureOrdering: .relaxed)
       if won {
-        // Before the wake-up: the woken threads need not deliver then.
-        let due = notifies ? deliver() : nil
-        if isClaimed && seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
-        guard let due else { return }
-        end(due)
-        return Unmanaged.passUnretained(self).release()
+        if isClaimed { endGeneration(seen) }
+        if notifies { Unmanaged.passUnretained(self).release() }
+        return
       }
       if notifies { Unmanaged.passUnretained(self).release() }
       seen = GroupState(rawValue: now)
@@ -158,15 +155,21 @@ extension DispatchGroup {
       let (won, now) = word.weakCompareExchange(
         expected: seen.rawValue, desired: next.rawValue, ordering: .relaxed)
       if won {
-        // In this order, as in leaveAtOnce().
-        let due = seen.hasNotifications ? deliver() : nil
-        if seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
-        if let due { end(due) }
-        return
+        return endGeneration(seen)
       }
       seen = GroupState(rawValue: now)
     }
     // The group has members again, and their last leave claims; or another leave has claimed.
+  }
+
+  /// Submits the notifications of the generation that this thread has claimed from `seen`, and
+  /// wakes its waiters. Without notifications it uses no more of the group than its address.
+  @inline(never)
+  private func endGeneration(_ seen: GroupState) {
+    // Before the wake-up: the woken threads need not deliver then.
+    let due = seen.hasNotifications ? deliver() : nil
+    if seen.hasWaiters { futexWake(lowHalfOf: word, count: .max) }
+    if let due { end(due) }
   }
 
   /// Waits as `wait(timeout:)` does; the deadline is a C time value of any clock.
