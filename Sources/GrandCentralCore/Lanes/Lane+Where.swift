@@ -65,19 +65,11 @@ extension Lane {
 
   /// Whether `thread` itself shares the lane. Its frames of visits do not count: they stand for
   /// permits of threads that wait, which a forked child does not have.
+  @inline(never)
   final func hasPermit(_ thread: ThreadContext) -> Bool {
-    if isOwned(by: thread) { return false }
-    var frames = Frames(thread: thread)
-    while let frame = frames.takeFrame() {
-      guard frame.kind != .visiting, let queue = frame.queue else { continue }
-      // SAFETY: while a frame stands its lane is held, and so are the targets above it.
-      var next: Unmanaged<Lane>? = Unmanaged<Lane>.fromOpaque(queue)
-      while let lane = next {
-        if lane.toOpaque() == address { return true }
-        next = lane._withUnsafeGuaranteedRef { $0.targetReference }
-      }
-    }
-    return false
+    let own = address
+    return !isOwned(by: thread)
+      && Frames.search(thread, leavingOut: .visiting) { $0.toOpaque() == own }
   }
 
   /// The bound lane at the end of this lane's targets. Only for a holder of the lane whose
@@ -127,13 +119,17 @@ struct Frames: Sequence, IteratorProtocol {
   }
 
   /// Passes each lane that the thread is on, and its targets up to the root, to `isFound` until
-  /// that returns true. Innermost first.
+  /// that returns true. Innermost first. `leavingOut`: frames of that kind do not count.
   @inline(__always)
-  static func search(_ thread: ThreadContext, _ isFound: (Unmanaged<Lane>) -> Bool) -> Bool {
+  static func search(
+    _ thread: ThreadContext, leavingOut kind: FrameKind? = nil,
+    _ isFound: (Unmanaged<Lane>) -> Bool
+  ) -> Bool {
     var frames = Frames(thread: thread)
     var frame = frames.takeFrame()
     while let start = frame {
       frame = frames.takeFrame()
+      if start.kind == kind { continue }
       var next = start.queue
       while let address = next {
         // A drain inside another lane's drain: this pass serves the outer frame too. Passes of

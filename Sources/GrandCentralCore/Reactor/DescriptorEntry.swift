@@ -121,6 +121,8 @@ final class DescriptorEntry: @unchecked Sendable {
   let wasResumed = Atomic<Bool>(false)
 
   static var maxLooks: Int { 16 }
+  /// The coarse clock ticks each 1 to 10 ms, so a change of it is mostly more than this.
+  private static var errorNanoseconds: UInt64 { 2_000_000 }
 
   init(_ direction: Direction, of descriptor: Int32, queueLabel: String) {
     self.direction = direction
@@ -135,7 +137,7 @@ final class DescriptorEntry: @unchecked Sendable {
   /// too many within a few milliseconds, as where no call takes the error.
   func hasTooManyErrors() -> Bool {
     let now = Clock.coarseNanoseconds()
-    if now - errors.since > 2_000_000 { errors = (0, now) }
+    if now - errors.since > Self.errorNanoseconds { errors = (0, now) }
     errors.count += 1
     return errors.count > Self.maxLooks
   }
