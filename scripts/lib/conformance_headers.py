@@ -68,7 +68,7 @@ def symbols():
 
 def declarations(scratch):
     """Checks that every public name of the list is declared, functions with the list's types."""
-    macros = set(defined(["-I" + INCLUDE], scratch))
+    macros = set(defined(["-I" + INCLUDE]))
     lines = ["#include <dispatch/dispatch.h>", "#undef dispatch_once", "#undef dispatch_once_f"]
     count = 0
     for name, visibility, kind, _, type_ in symbols():
@@ -94,19 +94,17 @@ def declarations(scratch):
     return f"{count} declarations"
 
 
-def defined(flags, scratch):
-    path = os.path.join(scratch, "empty.c")
-    with open(path, "w") as file:
-        file.write("#include <dispatch/dispatch.h>\n")
-    text = run(["clang", "-std=gnu17", "-fblocks", *flags, "-E", "-dM", path])
+def defined(flags):
+    text = run(["clang", "-std=gnu17", "-fblocks", *flags, "-E", "-dM",
+                "-include", "dispatch/dispatch.h", "-x", "c", os.devnull])
     for line in text.splitlines():
         yield re.match(r"#define (\w+)", line).group(1)
 
 
-def macros(toolchain, scratch):
+def macros(toolchain):
     """Checks that our headers define every macro of the peer's that a client may use."""
-    ours = set(defined(["-I" + INCLUDE], scratch))
-    peers = set(defined(["-isystem", toolchain.resources], scratch))
+    ours = set(defined(["-I" + INCLUDE]))
+    peers = set(defined(["-isystem", toolchain.resources]))
     wanted = {
         name for name in peers
         if re.match(r"DISPATCH_|dispatch_|OS_|os_|API_|[NU]SEC_PER_", name)
@@ -151,7 +149,7 @@ def check(toolchain, scratch, pool):
     checks += [(f"{header} alone", alone, (header, scratch)) for header in all_headers()]
     checks += [
         ("declared as the list says", declarations, (scratch,)),
-        ("macros of the peer's headers", macros, (toolchain, scratch)),
+        ("macros of the peer's headers", macros, (toolchain,)),
         ("values of the peer's headers", constants, (toolchain, scratch)),
         ("imported by Swift", swift_import, (toolchain, scratch))]
     print("headers")
