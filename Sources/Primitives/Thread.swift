@@ -5,6 +5,13 @@ public import CGrandCentralLinux
 
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 
+/// Lowers threads that have left a class and stay in a lower one.
+public protocol EffectsWatcher: AnyObject {
+  /// Watches the threads whose `isLoweredLater` is set, the calling one among them. Returns false
+  /// if there is no thread that could. Takes no lock of the engine, and does not wait.
+  func watchEffects() -> Bool
+}
+
 /// The part of a thread's context that other threads read and write.
 // SAFETY: `waitsFor` and `sleepingTask` are guarded by the locks beside them; all else is atomic or
 // Sendable.
@@ -32,10 +39,24 @@ public final class ThreadShared: @unchecked Sendable {
   // The effects of the thread's class: see ThreadPolicy/ThreadEffects in the engine.
   /// Guards every change of the kernel's settings for the thread.
   public let effectsLock = Lock()
-  /// The class to which other threads have raised the thread; 0 if none has.
-  public let help = Atomic<UInt32>(0)
-  /// The thread's own class, readable by other threads; 0 while the thread is not the pool's.
+  /// The thread's own class, as a raw band; 0 while the thread is not the pool's.
   public let ownClass = Atomic<UInt32>(0)
+  /// The class whose settings the thread has: its own, or a higher one; 0 as above.
+  public let classInPlace = Atomic<UInt32>(0)
+  /// Whether `classInPlace` is the higher one because the thread has been lowered only now, and
+  /// will probably rise soon.
+  public let isLoweredLater = Atomic<Bool>(false)
+  /// When the thread last left the class in place for a lower one, in monotonic nanoseconds, and
+  /// how often in a row it soon returned. Guarded by the lock, and so are the next two.
+  @Cell public var leftAt: UInt64 = 0
+  @Cell public var briefStays: UInt32 = 0
+  /// The class whose timer slack the thread has.
+  @Cell public var slackClass: UInt32 = 0
+  /// Whether the settings in place include the slice of a prompt thread.
+  @Cell public var isPromptInPlace = false
+  /// Lowers the thread if it stays low; `nil`: there is no such watcher. Guarded by the lock too.
+  /// It outlives the thread's stay with it.
+  public unowned(unsafe) var effectsWatcher: (any EffectsWatcher)?
   /// The thread's nice value outside any class, and whether a class may change it.
   public let nice = Atomic<Int32>(0)
   public let mayBeNice = Atomic<Bool>(false)
@@ -53,12 +74,13 @@ extension UnsafeMutablePointer<gc_thread> {
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped).takeUnretainedValue()
   }
 
-  /// Whether another thread has raised this one. A hint. Call it on the thread itself.
+  /// The class whose settings the thread has, as a raw band; 0 if it is not the pool's. A hint for
+  /// other threads, and for the thread itself while others may raise it.
   @inlinable @inline(__always)
-  public var isHelped: Bool {
+  public var classInPlace: UInt32 {
     // SAFETY: as above. relaxed: a thread that acts on it takes the lock.
     Unmanaged<ThreadShared>.fromOpaque(pointee.shared.unsafelyUnwrapped)
-      ._withUnsafeGuaranteedRef { $0.help.load(ordering: .relaxed) != 0 }
+      ._withUnsafeGuaranteedRef { $0.classInPlace.load(ordering: .relaxed) }
   }
 
   /// Calls `body` with the shared part, without counting references.

@@ -24,4 +24,8 @@ import Testing
   @Test func `are not inherited from a lowered thread of the program`() {
     run("effects-maker")
   }
+
+  @Test func `reach an item that lasts, behind short ones of alternating classes`() {
+    run("effects-alternating")
+  }
 }

@@ -22,6 +22,8 @@ let qosWorkloads: [Workload] =
       }
     },
     propagation, twoClasses,
+    rally("utility", "user-initiated", .utility, .userInitiated),
+    rally("default", "utility", .default, .utility), mixedBarriers,
   ]
 
 /// `async` to a busy serial queue from an item without a class, and from one at user-initiated,
@@ -71,6 +73,58 @@ private let twoClasses = Workload("qos/two-classes", .fixed(200_000)) { count in
     queue.sync {}
   }
   expect(tally.value == count, "\(tally.value) of \(count)")
+  return Sample(time, per: count)
+}
+
+/// Two serial queues of different classes that pass a turn back and forth. One operation is one
+/// hop.
+private func rally(
+  _ one: String, _ other: String, _ classes: DispatchQoS...
+) -> Workload {
+  Workload("qos/ping-pong/\(one)-\(other)") { count in
+    let rally = Rally(count, classes.map { DispatchQueue(label: "bench.qos.rally", qos: $0) })
+    let time = elapsed { rally.play() }
+    expect(rally.left == 0, "\(rally.left) left")
+    return Sample(time, per: count)
+  }
+}
+
+private final class Rally: @unchecked Sendable {
+  private let queues: [DispatchQueue]
+  private let done = Signal()
+  @exclusivity(unchecked) private(set) var left: Int
+
+  init(_ left: Int, _ queues: [DispatchQueue]) { (self.left, self.queues) = (left, queues) }
+
+  func play() {
+    queues[0].async { self.turn(0) }
+    done.wait()
+  }
+
+  private func turn(_ number: Int) {
+    left &-= 1
+    if left == 0 { return done.post() }
+    queues[1 - number].async { self.turn(1 - number) }
+  }
+}
+
+/// Items of all classes on a concurrent queue, every second one a barrier.
+private let mixedBarriers = Workload("qos/mixed-barriers", .fixed(80_000)) { count in
+  let classes: [DispatchQoS] = [
+    .userInteractive, .userInitiated, .default, .utility, .background,
+  ]
+  let queue = DispatchQueue(label: "bench.qos.mixed", attributes: .concurrent)
+  let tally = Tally()
+  let time = elapsed {
+    for number in 0..<count {
+      let flags: DispatchWorkItemFlags = number % 2 == 0 ? [.enforceQoS, .barrier] : .enforceQoS
+      queue.async(qos: classes[number % classes.count], flags: flags) {
+        if number % 2 == 0 { tally.value &+= 1 }
+      }
+    }
+    queue.sync(flags: .barrier) {}
+  }
+  expect(tally.value == count / 2, "\(tally.value) of \(count / 2)")
   return Sample(time, per: count)
 }
 

@@ -82,6 +82,8 @@ extension Reach {
     "qos/propagation/inferred": .ratio(0.4),
     "qos/propagation/cost": .ceiling(5),
     "qos/two-classes": .reference,
+    "qos/ping-pong/utility-user-initiated": .ratio(0.5),
+    "qos/ping-pong/default-utility": .ratio(0.5),
 
     "fan-out/global": .ratio(0.35),
     "fan-out/private": .ratio(0.35),

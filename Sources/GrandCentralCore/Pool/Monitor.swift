@@ -98,12 +98,13 @@ final class Monitor: @unchecked Sendable {
       let refused = pool.refusals.load(ordering: .relaxed)
       let cost = look(at: pool, hasWork: hasWork)
       if hasWork { pool.wakeIfNeeded() }
+      let lowersLater = pool.lowerThreads(at: Clock.monotonicNanoseconds())
       // A refusal costs tens of microseconds, and without threads a look changes nothing.
       let isRefused = pool.refusals.load(ordering: .relaxed) != refused
       // A look at hundreds of workers takes a while.
       let least = max(Self.periodNanoseconds, Self.restFactor * cost)
       period = min(isRefused ? max(2 * period, least) : least, Self.longestPeriodNanoseconds)
-      quietRounds = hasWork ? 0 : quietRounds + 1
+      quietRounds = hasWork || lowersLater ? 0 : quietRounds + 1
       if quietRounds >= Self.quietRoundsBeforeSleep { rest(pool) }
     }
   }
@@ -124,9 +125,12 @@ final class Monitor: @unchecked Sendable {
     // should not wait for a look. It wakes idle workers only; the next looks decide anew.
     // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
     // reads the mode; we set the mode and check for work. `workersToStart` likewise: its lock
-    // orders the append before our look, or our mode before the submitter's watch().
+    // orders the append before our look, or our mode before the submitter's watch(). And so does a
+    // worker that is to be lowered later.
     mode.transition(.sequentiallyConsistent, to: { $0.resting() })
-    if pool.hasWork() || (pool.configuration.hasEffects && pool.hasWorkersToStart) {
+    if pool.hasWork()
+      || (pool.configuration.hasEffects && (pool.hasWorkersToStart || pool.hasThreadsToLower))
+    {
       mode.transition(.relaxed, to: { $0.woken() })
       return
     }

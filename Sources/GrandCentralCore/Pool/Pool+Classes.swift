@@ -116,3 +116,39 @@ extension Pool {
     return count
   }
 }
+
+// MARK: Threads that are lowered later
+
+extension Pool: EffectsWatcher {
+  func watchEffects() -> Bool {
+    guard monitor.isThere else { return false }
+    monitor.watch(self)
+    return true
+  }
+
+  /// Lowers the threads that have stayed in a lower class. Returns whether there may be more.
+  /// Monitor only.
+  func lowerThreads(at now: UInt64) -> Bool {
+    guard configuration.hasEffects else { return false }
+    var lowersLater = false
+    forEachThread { lowersLater = ThreadEffects.lowerIfDue($0, at: now) || lowersLater }
+    return lowersLater
+  }
+
+  /// Whether a thread is to be lowered later. The monitor's last look before it sleeps.
+  var hasThreadsToLower: Bool {
+    var isFound = false
+    forEachThread { thread in
+      // sequentiallyConsistent: the monitor's half of the pair in ThreadPolicy/ThreadEffects.
+      let isLoweredLater = thread.shared.isLoweredLater.load(ordering: .sequentiallyConsistent)
+      isFound = isFound || isLoweredLater
+    }
+    return isFound
+  }
+
+  private func forEachThread(_ body: (ThreadContext) -> Void) {
+    for index in 0..<workerCount.load(ordering: .acquiring) {
+      if let thread = worker(at: index)?.thread { body(thread) }
+    }
+  }
+}

@@ -30,7 +30,9 @@ extension Pool {
     takeFirstSteps(of: thread) {
       nameThread(worker.plainName)
       worker.name.began(at: Clock.coarseNanoseconds())
-      if configuration.hasEffects { ThreadEffects.adopt(thread, isReplaceable: true) }
+      if configuration.hasEffects {
+        ThreadEffects.adopt(thread, isReplaceable: true, watcher: self)
+      }
       worker.thread = thread
       worker.threadID.store(thread.pointee.tid, ordering: .relaxed)
       thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()

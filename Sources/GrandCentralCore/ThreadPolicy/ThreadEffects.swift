@@ -1,6 +1,6 @@
 // Room: ThreadPolicy/ThreadEffects. Applies the kernel settings of a class to a thread of the pool.
-// The class in effect is the thread's own state, in its context (gc_thread.effect). To stay in a
-// class costs one compare, and one load to see whether another thread helped. A change takes up to
+// The thread's own class is its own state, in its context (gc_thread.effect). To stay in a class
+// costs one compare, and one load to see whether its settings are in place. A change takes up to
 // three system calls, less those that the two classes have in common. The default class has no
 // effects: its threads run as the program's threads do.
 //   0 not the pool's ─adopt()→ default ─apply()→ a class ─apply()→ … ─leave()→ 0
@@ -8,16 +8,25 @@
 //   privilege; then apply() returns false, and the pool lets the thread end.
 //   `prompt`: the thread has a short slice besides: setPrompt(). A change of class keeps the bit.
 //   What an item makes there has the plain slice: from then on the thread resets on fork.
-// Another thread may only help: help() raises a running thread, by its thread id, as far as the
-// kernel permits from outside.
-//   helper  lock; the thread is the pool's, and in a lower class? system calls; `help` = class;
-//           unlock
-//   owner   at a boundary: `help` ≠ 0, or another class? lock; system calls;
-//           `ownClass` = class; `help` = 0; unlock
-// Invariant: the calls of the two never mix. A helper may come late, after the item has ended. Then
-// the owner finds `help` at its next boundary: the start of the next item, or of its sleep. A
-// helper never uses a thread id that now belongs to another thread: the owner clears `ownClass`
-// under the lock before the thread ends.
+// The settings in place are those of the thread's own class or of a higher one, for one of two
+// reasons: another thread has raised this one (helped), or it came to the lower class only now
+// and will probably rise soon (BriefStays). In both cases the next boundary decides anew: the start
+// of the next item, or of a sleep. In the second, the pool's monitor lowers the thread if it stays
+// in an item. All of them change the settings, and the words below, under the thread's lock:
+//   owner    lock; the class in place is higher, and the stay probably brief? own class = the new
+//            one; `isLoweredLater`; request the monitor's looks; unlock.
+//            Otherwise: system calls; own class = class in place = the new one; unlock
+//   helper   lock; the thread is the pool's, and a lower class is in place, or it is to be lowered
+//            later? system calls; class in place = the higher one; not `isLoweredLater`; unlock
+//   monitor  lock; `isLoweredLater`, and the stay is no longer brief? system calls; class in place
+//            = own class; not `isLoweredLater`; unlock
+// Invariants: their calls never mix. Help that has been given lasts until the next boundary; the
+// monitor does not undo it. A helper may come late, after the item has ended. Then the owner finds
+// it at its next boundary. No thread uses an id that now belongs to another thread: the
+// owner clears its class under the lock before the thread ends.
+// The owner sets `isLoweredLater` and then reads whether the monitor is awake; the monitor decides
+// to sleep and then reads `isLoweredLater` (Pool/Monitor). All four are sequentially consistent, so
+// one of the two sees the other.
 import CGrandCentralLinux
 
 enum ThreadEffects {
@@ -33,36 +42,43 @@ enum ThreadEffects {
       || change(to: band, isPrompt: thread.pointee.effect & prompt != 0, on: thread)
   }
 
-  /// Whether the calling thread already runs as `band`, and no other thread has helped it.
+  /// Whether the calling thread already runs as `band`, with the settings of that class.
   @inline(__always)
   static func isInEffect(_ band: Band, on thread: ThreadContext) -> Bool {
-    thread.pointee.effect & ~prompt == UInt32(band.rawValue) && !thread.isHelped
+    let own = UInt32(band.rawValue)
+    return thread.pointee.effect & ~prompt == own && thread.classInPlace == own
   }
 
-  /// Whether `thread`, the calling one, is in a class below default.
+  /// Whether `thread`, the calling one, has the settings of a class below default.
   static func isLow(_ thread: ThreadContext) -> Bool {
-    let effect = thread.pointee.effect
-    return effect != 0 && effect & 0xff < UInt32(Band.default.rawValue)
+    thread.pointee.effect != 0 && thread.classInPlace < UInt32(Band.default.rawValue)
   }
 
-  @inline(never)
+  /// `isAtOnce`: the settings must be those of `asked` when this returns.
+  @inline(never) @discardableResult
   private static func change(
-    to asked: Band, isPrompt: Bool, on thread: ThreadContext
+    to asked: Band, isPrompt: Bool, isAtOnce: Bool = false, on thread: ThreadContext
   ) -> Bool {
     let seen = thread.pointee.effect
     let band = asked == .unspecified ? .default : asked
     let wanted = UInt32(band.rawValue) | (isPrompt ? prompt : 0)
-    guard seen != 0, seen != wanted || thread.isHelped else { return true }
+    guard seen != 0, seen != wanted || thread.classInPlace != UInt32(band.rawValue) else {
+      return true
+    }
     let controls = EffectControls.shared
     if !controls.isKnown { controls.learn() }
     let shared = thread.shared
     return shared.effectsLock.withLock {
       let own = Band(rawValue: UInt8(seen & 0xff)) ?? .default
-      let helped = Band(rawValue: UInt8(shared.help.load(ordering: .relaxed))) ?? .unspecified
-      // A helper does not know whether the thread is prompt.
-      let before =
-        helped == .unspecified
-        ? ClassEffects.of(own, isPrompt: seen & prompt != 0) : ClassEffects.of(helped)
+      let inPlace = shared.inPlace
+      let isBrief = noteStay(from: own, to: band, inPlace, shared)
+      let mayWait = !isAtOnce && seen & stuck == 0 && shared.isPromptInPlace == isPrompt
+      if isBrief && mayWait && lowersLater(shared) {
+        thread.pointee.effect = wanted
+        shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
+        return true
+      }
+      let before = ClassEffects.of(inPlace, isPrompt: shared.isPromptInPlace)
       let after = ClassEffects.of(band, isPrompt: isPrompt)
       let isRaised =
         (after.scheduling == before.scheduling && seen & stuck == 0)
@@ -71,16 +87,49 @@ enum ThreadEffects {
         let error = IOPriority.set(after.diskPriority ?? controls.baseDisk, of: 0)
         if error != 0 { controls.refuse(.disk, .error(error)) }
       }
-      let slack = after.timerSlackNanoseconds
-      if slack != ClassEffects.of(own).timerSlackNanoseconds && controls.has(.slack) {
-        let error = TimerSlack.set(slack)
-        if error != 0 { controls.refuse(.slack, .error(error)) }
-      }
+      setSlack(of: band, shared, controls)
       thread.pointee.effect = wanted | (isRaised ? 0 : stuck)
       shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
-      shared.help.store(0, ordering: .relaxed)
+      shared.setInPlace(band, isPrompt: isPrompt)
       return isRaised
     }
+  }
+
+  /// Notes that the thread leaves the class in place, or rises. Returns whether it may keep the
+  /// settings of a higher class, since it will probably rise soon.
+  private static func noteStay(
+    from own: Band, to band: Band, _ inPlace: Band, _ shared: ThreadShared
+  ) -> Bool {
+    let now = Clock.monotonicNanoseconds()
+    if band > own {
+      shared.stays.rose(at: now)
+    } else if band < own && own == inPlace {
+      shared.stays.left(at: now)
+    }
+    return band < inPlace && shared.stays.keepsSettings(at: now)
+  }
+
+  /// Requests that the thread be lowered later. Returns false if the monitor is not there to do it.
+  private static func lowersLater(_ shared: ThreadShared) -> Bool {
+    // relaxed: only this thread sets it, under the lock. While it is set the monitor does not rest.
+    if shared.isLoweredLater.load(ordering: .relaxed) { return true }
+    // sequentiallyConsistent: the owner's half of the pair above.
+    shared.isLoweredLater.store(true, ordering: .sequentiallyConsistent)
+    return shared.effectsWatcher?.watchEffects() ?? false
+  }
+
+  /// Only the thread itself can set its slack.
+  private static func setSlack(
+    of band: Band, _ shared: ThreadShared, _ controls: EffectControls
+  ) {
+    let before = Band(rawValue: UInt8(shared.slackClass)) ?? .default
+    let slack = ClassEffects.of(band).timerSlackNanoseconds
+    shared.slackClass = UInt32(band.rawValue)
+    guard slack != ClassEffects.of(before).timerSlackNanoseconds, controls.has(.slack) else {
+      return
+    }
+    let error = TimerSlack.set(slack)
+    if error != 0 { controls.refuse(.slack, .error(error)) }
   }
 
   /// Leaves a class below default before the calling thread sleeps or waits for events, since the
@@ -89,9 +138,20 @@ enum ThreadEffects {
   @inline(__always)
   static func rest(_ thread: ThreadContext) {
     let effect = thread.pointee.effect
-    if effect & 0xff < UInt32(Band.default.rawValue) || effect & stuck != 0 || thread.isHelped {
-      apply(.default, on: thread)
+    let own = effect & ~prompt
+    if own < UInt32(Band.default.rawValue) || effect & stuck != 0 || thread.classInPlace != own {
+      restFromAnother(thread)
     }
+  }
+
+  @inline(never)
+  private static func restFromAnother(_ thread: ThreadContext) {
+    let shared = thread.shared
+    // relaxed: only the owner sets it, and what another thread does to the class in place meanwhile
+    // costs system calls.
+    let kept = shared.isLoweredLater.load(ordering: .relaxed) ? shared.inPlace : .default
+    let isPrompt = thread.pointee.effect & prompt != 0
+    change(to: max(kept, .default), isPrompt: isPrompt, isAtOnce: true, on: thread)
   }
 
   /// Gives the calling thread a short slice, or takes it back, until it leaves the pool. The thread
@@ -112,34 +172,7 @@ enum ThreadEffects {
       }
     }
     let own = Band(rawValue: UInt8(thread.pointee.effect & 0xff)) ?? .default
-    _ = change(to: own, isPrompt: isPrompt, on: thread)
-  }
-
-  /// Raises `thread` to `band` at once, until its next boundary. Any thread; takes a lock that is
-  /// held only briefly. False: the thread is there already, or does not work for the pool.
-  @discardableResult
-  static func help(_ thread: ThreadContext, to band: Band) -> Bool {
-    let controls = EffectControls.shared
-    // Before the first class has taken effect, no thread is in a lower class.
-    guard controls.isKnown else { return false }
-    let shared = thread.shared
-    return shared.effectsLock.withLock {
-      let own = Band(rawValue: UInt8(shared.ownClass.load(ordering: .relaxed))) ?? .unspecified
-      let helped = Band(rawValue: UInt8(shared.help.load(ordering: .relaxed))) ?? .unspecified
-      let now = max(own, helped)
-      guard own != .unspecified, band > now else { return false }
-      let number = shared.threadID.load(ordering: .relaxed)
-      let (before, after) = (ClassEffects.of(now), ClassEffects.of(band))
-      shared.help.store(UInt32(band.rawValue), ordering: .relaxed)
-      // A refusal here is not recorded: the thread itself may be allowed to, and finds out.
-      if after.scheduling != before.scheduling && controls.hasScheduling {
-        _ = Scheduling.set(controls.attributes(for: after, shared), of: number)
-      }
-      if after.diskPriority != before.diskPriority && controls.has(.disk) {
-        _ = IOPriority.set(after.diskPriority ?? controls.baseDisk, of: number)
-      }
-      return true
-    }
+    change(to: own, isPrompt: isPrompt, on: thread)
   }
 
   // MARK: A thread's start and end
@@ -147,7 +180,9 @@ enum ThreadEffects {
   /// Makes the calling thread the pool's, in no class; the thread that created it may have been in
   /// one. A thread that cannot be replaced gets no nice value, since it might be unable to return
   /// from it.
-  static func adopt(_ thread: ThreadContext, isReplaceable: Bool) {
+  static func adopt(
+    _ thread: ThreadContext, isReplaceable: Bool, watcher: (any EffectsWatcher)? = nil
+  ) {
     let controls = EffectControls.shared
     controls.learnBase()
     let shared = thread.shared
@@ -172,7 +207,11 @@ enum ThreadEffects {
     }
     thread.pointee.effect = UInt32(Band.default.rawValue)
     shared.effectsLock.withLock {
+      shared.stays = BriefStays()
+      shared.slackClass = UInt32(Band.default.rawValue)
+      shared.effectsWatcher = watcher
       shared.ownClass.store(UInt32(Band.default.rawValue), ordering: .relaxed)
+      shared.setInPlace(.default, isPrompt: false)
     }
   }
 
@@ -181,8 +220,9 @@ enum ThreadEffects {
   static func leave(_ thread: ThreadContext) {
     let shared = thread.shared
     shared.effectsLock.withLock {
+      shared.effectsWatcher = nil
       shared.ownClass.store(0, ordering: .relaxed)
-      shared.help.store(0, ordering: .relaxed)
+      shared.setInPlace(.unspecified, isPrompt: false)
     }
     thread.pointee.effect = 0
   }
@@ -205,85 +245,8 @@ enum ThreadEffects {
     let effect = thread.pointee.effect
     guard effect != 0, !isInEffect(.default, on: thread) else { return body() }
     let band = Band(rawValue: UInt8(effect & 0xff)) ?? .default
-    apply(.default, on: thread)
+    change(to: .default, isPrompt: effect & prompt != 0, isAtOnce: true, on: thread)
     defer { apply(band, on: thread) }
     return body()
-  }
-
-  // MARK: Scheduling attributes
-
-  /// Applies `effects`. Returns whether the thread is no lower than asked.
-  private static func schedule(
-    _ effects: ClassEffects, _ shared: ThreadShared, _ controls: EffectControls
-  ) -> Bool {
-    guard controls.hasScheduling else { return true }
-    let wanted = controls.attributes(for: effects, shared)
-    if setOwn(wanted, controls) { return true }
-    // EPERM: the thread's nice value was raised, perhaps by a class, before a privilege was given
-    // up.
-    guard case .success(let now) = Scheduling.attributes(of: 0) else {
-      controls.refuse(.policy, .error(EPERM))
-      return true
-    }
-    var possible = wanted
-    possible.nice = now.nice
-    possible.resetsOnFork = now.resetsOnFork
-    let error = Scheduling.set(possible, of: 0)
-    guard error == 0 else {
-      for control in [EffectControl.policy, .slice, .clamps] {
-        controls.refuse(control, .error(error))
-      }
-      return now.nice <= wanted.nice
-    }
-    if now.nice > wanted.nice { controls.refuse(.nice, .noWayBack) }
-    return now.nice <= wanted.nice
-  }
-
-  private static func setOwn(
-    _ attributes: Scheduling.Attributes, _ controls: EffectControls
-  ) -> Bool {
-    Scheduling.set(attributes, of: 0) == 0
-  }
-}
-
-extension ClassEffects {
-  /// The part of the effects that one system call sets.
-  fileprivate struct SchedulingPart: Equatable {
-    let isBatch: Bool
-    let sliceNanoseconds: UInt64?
-    let niceSteps: Int32
-    let utilization: ClosedRange<UInt32>
-  }
-
-  fileprivate var scheduling: SchedulingPart {
-    SchedulingPart(
-      isBatch: isBatch, sliceNanoseconds: sliceNanoseconds, niceSteps: niceSteps,
-      utilization: minUtilization...maxUtilization)
-  }
-}
-
-extension EffectControls {
-  fileprivate var hasScheduling: Bool { has(.policy) || has(.slice) || has(.nice) || has(.clamps) }
-
-  /// The scheduling attributes of `effects` on the thread with this shared part.
-  fileprivate func attributes(
-    for effects: ClassEffects, _ shared: ThreadShared
-  ) -> Scheduling.Attributes {
-    var attributes = Scheduling.Attributes(
-      policy: basePolicy, nice: shared.nice.load(ordering: .relaxed))
-    if effects.isBatch && has(.policy) { attributes.policy = Scheduling.Policy.batch }
-    let isNice = has(.nice) && shared.mayBeNice.load(ordering: .relaxed)
-    if isNice { attributes.nice = min(19, attributes.nice + effects.niceSteps) }
-    attributes.resetsOnFork = shared.resetsOnFork.load(ordering: .relaxed)
-    guard isKnown else { return attributes }
-    if has(.slice) {
-      let slice = effects.sliceNanoseconds(isNice: isNice)
-      attributes.sliceNanoseconds = slice ?? baseSliceNanoseconds
-    }
-    if has(.clamps), let base = baseClamps {
-      let most = min(base.upperBound, effects.maxUtilization)
-      attributes.clamps = min(most, max(base.lowerBound, effects.minUtilization))...most
-    }
-    return attributes
   }
 }

@@ -198,7 +198,7 @@ private struct Treatment: Equatable {
       // The thread was helped once more, and now raises itself: the help is neither undone twice
       // nor forgotten.
       ThreadEffects.apply(.default, on: thread)
-      #expect(Self.treatment() == plain && !thread.isHelped)
+      #expect(Self.treatment() == plain && ThreadEffects.isInEffect(.default, on: thread))
       ThreadEffects.leave(thread)
     }
     #expect(isLow.wait())
@@ -231,7 +231,7 @@ private struct Treatment: Equatable {
       for round in 0..<stressed(300) {
         let band: Band = [.background, .utility, .default][round % 3]
         ThreadEffects.apply(band, on: thread)
-        if round % 3 == 2 { spin { round % 2 == 0 || thread.isHelped } }
+        if round % 3 == 2 { spin { round % 2 == 0 || !ThreadEffects.isInEffect(band, on: thread) } }
       }
       ThreadEffects.leave(thread)
       ThreadEffects.adopt(thread, isReplaceable: false)

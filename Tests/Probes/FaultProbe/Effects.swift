@@ -241,3 +241,58 @@ func effectsOfLoweredMaker(_ words: [String]) {
   check(items.all.allSatisfy { $0.treatment?.isAsWanted(plain) == true }, "unlowered")
   check(items.all.allSatisfy { $0.finish() }, "and ends")
 }
+
+/// Items that pass a turn back and forth between two queues of different classes.
+private final class Rally: @unchecked Sendable {
+  private let queues = [
+    DispatchQueue(label: "low", qos: .background),
+    DispatchQueue(label: "high", qos: .userInitiated),
+  ]
+  private let isOver = Latch()
+  private var left: Int
+  init(_ turns: Int) { left = turns }
+
+  /// Returns when the turns are over; `last` runs as an item of the lower queue, right behind them.
+  func play(_ last: @escaping @Sendable () -> Void) -> Bool {
+    queues[0].async { self.turn(0, last) }
+    return isOver.wait()
+  }
+
+  private func turn(_ number: Int, _ last: @escaping @Sendable () -> Void) {
+    left -= 1
+    if left > 0 { return queues[1 - number].async { self.turn(1 - number, last) } }
+    queues[0].async { [self] in
+      last()
+      isOver.open()
+    }
+  }
+}
+
+/// Workers that alternate between classes at short items keep the settings of the higher one; an
+/// item that lasts has those of its own class nevertheless.
+func effectsOfAlternatingClasses(_ words: [String]) {
+  guard let plain = Treatment(of: Int(getpid())) else { skip("sched_getattr(2) is refused here") }
+  check(Work.isDone(), "work runs")
+  check(eventually { hasThread(named: "gc-monitor") }, "there is a monitor")
+  let (wanted, _) = expected(.background, from: plain, slack: 0) { control in
+    DispatchQoS.QoSClass.background.effects.contains { $0.control == control && $0.refusal == nil }
+  }
+  for round in 1...20 {
+    let sleeps = round % 2 == 0
+    let mayEnd = Latch()
+    let thread = Box(0)
+    let begun = Latch()
+    let watcher = TestThread("watcher") {
+      check(begun.wait(), "the last item begins")
+      check(eventually { Treatment(of: thread.value) == wanted }, "it is lowered, round \(round)")
+      mayEnd.open()
+    }
+    let isOver = Rally(20_000).play {
+      thread.value = threadID()
+      begun.open()
+      if sleeps { _ = mayEnd.wait() } else { spin { mayEnd.isOpen } }
+    }
+    check(isOver && watcher.join(), "the turns end")
+  }
+  checkPlain(plain, "after the turns")
+}

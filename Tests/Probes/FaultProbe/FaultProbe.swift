@@ -31,6 +31,7 @@ import TestSupport
     "channels-unprivileged": channelsUnprivileged, "channels-signals": channelsUnderSignals,
     "effects": effects,
     "effects-lost": effectsOfLostPrivilege, "effects-maker": effectsOfLoweredMaker,
+    "effects-alternating": effectsOfAlternatingClasses,
     "long-report": longReport, "report": shortReport,
   ]
 }

@@ -1,0 +1,41 @@
+// Room: ThreadPolicy/BriefStays. Whether a thread that would be lowered keeps its settings for a
+// moment instead. Each change costs up to three system calls, some microseconds. A thread that
+// alternates between classes at short items would spend most of its time on them, and so would the
+// urgent items of the queues that it serves. So a thread that has soon returned from the lower
+// class many times is expected to return soon again. If it does not, it is lowered at its next
+// boundary or, inside an item, by the pool's monitor, which looks once a millisecond.
+// Pure: the caller passes the time, in monotonic nanoseconds.
+
+struct BriefStays: Equatable, Sendable {
+  /// A stay in a lower class that ends within this time is brief. A hundred times what two changes
+  /// of class take, so longer stays spend a hundredth of their time on them. What a lower class can
+  /// take from other programs meanwhile is small: they wait for a slice, of milliseconds, anyway.
+  static var longestNanoseconds: UInt64 { 200_000 }
+  /// With so many brief stays the next is expected to be brief. Many, so that the items of a
+  /// program that seldom changes class have their settings from their beginning; they cost a
+  /// fraction of a millisecond.
+  static var needed: UInt32 { 64 }
+  /// The count ends here, and a stay that is not brief takes this much of it: a kernel that runs
+  /// other threads meanwhile makes some stays long by chance, and two in a row mean more.
+  static var most: UInt32 { 96 }
+  static var lessForLong: UInt32 { 32 }
+
+  /// When the thread last left the class in place for a lower one.
+  var leftAt: UInt64 = 0
+  /// The brief stays so far, less some for each that was not.
+  var count: UInt32 = 0
+
+  /// Whether the thread keeps its settings though its class is lower now.
+  func keepsSettings(at now: UInt64) -> Bool { count >= Self.needed && isBrief(at: now) }
+
+  /// Whether a stay that ends now has been brief.
+  func isBrief(at now: UInt64) -> Bool { now &- leftAt < Self.longestNanoseconds }
+
+  /// The thread leaves the class in place for a lower one.
+  mutating func left(at now: UInt64) { leftAt = now }
+
+  /// The thread rises from the lower class.
+  mutating func rose(at now: UInt64) {
+    count = isBrief(at: now) ? min(Self.most, count + 1) : count - min(count, Self.lessForLong)
+  }
+}

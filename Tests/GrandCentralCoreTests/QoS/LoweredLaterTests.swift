@@ -1,0 +1,153 @@
+import CFaults
+import Glibc
+import TestSupport
+import Testing
+
+@testable import GrandCentralCore
+
+/// A monitor that does nothing, or is not there.
+private final class Watcher: EffectsWatcher, Sendable {
+  let isThere: Bool
+  let requests = Box(0)
+  init(isThere: Bool = true) { self.isThere = isThere }
+
+  func watchEffects() -> Bool {
+    requests.value += 1
+    return isThere
+  }
+}
+
+@Suite("A thread that is lowered later") struct LoweredLaterTests {
+  /// The policy and disk priority of the calling thread.
+  private static var settings: [Int32] {
+    var noted = faults_treatment()
+    guard faults_treatment_of(0, &noted) == 0 else { return [] }
+    return [noted.policy, noted.io_priority, noted.nice]
+  }
+
+  /// Calls `body` on a thread of `watcher`'s with its settings at user-initiated and at background.
+  private func play(
+    _ watcher: Watcher,
+    _ body: @escaping @Sendable (ThreadContext, _ high: [Int32], _ low: [Int32]) -> Void
+  ) {
+    let isDone = onThreads(1) { _ in
+      let thread = currentThread()
+      ThreadEffects.adopt(thread, isReplaceable: false, watcher: watcher)
+      ThreadEffects.apply(.background, on: thread)
+      let low = Self.settings
+      ThreadEffects.apply(.userInitiated, on: thread)
+      body(thread, Self.settings, low)
+      ThreadEffects.leave(thread)
+      #expect(thread.classInPlace == 0)
+    }
+    #expect(isDone)
+  }
+
+  /// Alternates between the classes until the thread keeps the settings of the higher one. Beside
+  /// other programs a stay is now and then not brief.
+  private static func alternate(_ thread: ThreadContext) {
+    spin {
+      ThreadEffects.apply(.userInitiated, on: thread)
+      ThreadEffects.apply(.background, on: thread)
+      return thread.classInPlace == UInt32(Band.userInitiated.rawValue)
+    }
+  }
+
+  /// A time at which no stay so far is brief.
+  private static var later: UInt64 { Clock.monotonicNanoseconds() + 1_000_000_000 }
+
+  @Test func `has its settings at once until many stays were brief`() {
+    play(Watcher()) { thread, high, low in
+      // It has risen once before.
+      for _ in 1..<BriefStays.needed {
+        ThreadEffects.apply(.userInitiated, on: thread)
+        #expect(Self.settings == high)
+        ThreadEffects.apply(.background, on: thread)
+        #expect(Self.settings == low)
+      }
+    }
+  }
+
+  @Test func `keeps them until the monitor finds that it stays`() {
+    let watcher = Watcher()
+    play(watcher) { thread, high, low in
+      Self.alternate(thread)
+      #expect(Self.settings == high && watcher.requests.value > 0)
+      #expect(!ThreadEffects.isInEffect(.background, on: thread) && !ThreadEffects.isLow(thread))
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later), "it is lowered now")
+      #expect(Self.settings == low && ThreadEffects.isInEffect(.background, on: thread))
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later), "nothing is left to do")
+      ThreadEffects.apply(.userInitiated, on: thread)
+      #expect(Self.settings == high)
+    }
+  }
+
+  @Test func `is left alone while its stay is brief, and lowered at a boundary after that`() {
+    play(Watcher()) { thread, high, low in
+      Self.alternate(thread)
+      let left = thread.shared.effectsLock.withLock { thread.shared.leftAt }
+      #expect(ThreadEffects.lowerIfDue(thread, at: left))
+      #expect(Self.settings == high)
+      spin {
+        ThreadEffects.apply(.background, on: thread)
+        return Self.settings == low
+      }
+      #expect(ThreadEffects.isInEffect(.background, on: thread))
+    }
+  }
+
+  @Test func `needs no system call to rise again`() {
+    play(Watcher()) { thread, high, _ in
+      Self.alternate(thread)
+      ThreadEffects.apply(.userInitiated, on: thread)
+      #expect(Self.settings == high && ThreadEffects.isInEffect(.userInitiated, on: thread))
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later) && Self.settings == high)
+    }
+  }
+
+  @Test func `keeps the settings that another thread asks for`() {
+    play(Watcher()) { thread, high, low in
+      Self.alternate(thread)
+      #expect(ThreadEffects.help(thread, to: .default))
+      #expect(!ThreadEffects.help(thread, to: .default), "it has been helped")
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later), "help lasts until the boundary")
+      #expect(Self.settings == high)
+      spin {
+        ThreadEffects.apply(.background, on: thread)
+        return Self.settings == low
+      }
+    }
+  }
+
+  @Test func `rests in the class whose settings it has`() {
+    play(Watcher()) { thread, high, _ in
+      Self.alternate(thread)
+      ThreadEffects.rest(thread)
+      #expect(ThreadEffects.isInEffect(.userInitiated, on: thread) && Self.settings == high)
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later) && Self.settings == high)
+    }
+  }
+
+  @Test func `makes threads without the settings that it has kept`() {
+    play(Watcher()) { thread, high, _ in
+      ThreadEffects.apply(.default, on: thread)
+      let plain = Self.settings
+      Self.alternate(thread)
+      ThreadEffects.withoutEffect(on: thread) { #expect(Self.settings == plain) }
+      ThreadEffects.apply(.userInitiated, on: thread)
+      #expect(Self.settings == high)
+    }
+  }
+
+  @Test func `is lowered at once where no monitor could do it`() {
+    let watcher = Watcher(isThere: false)
+    play(watcher) { thread, high, low in
+      for _ in 0..<1000 {
+        ThreadEffects.apply(.userInitiated, on: thread)
+        #expect(Self.settings == high)
+        ThreadEffects.apply(.background, on: thread)
+        #expect(Self.settings == low)
+      }
+    }
+  }
+}
