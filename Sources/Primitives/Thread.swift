@@ -13,8 +13,8 @@ public protocol EffectsWatcher: AnyObject {
 }
 
 /// The part of a thread's context that other threads read and write.
-// SAFETY: `waitsFor` and `sleepingTask` are guarded by the locks beside them; all else is atomic or
-// Sendable.
+// SAFETY: `waitsFor`, `sleepingTask` and the state of effects are guarded by the locks beside them;
+// all else is atomic or Sendable.
 public final class ThreadShared: @unchecked Sendable {
   /// The word that the thread sleeps on while it waits for a hand-off addressed to it; see Parker.
   public let parker = Atomic<UInt32>(0)
@@ -47,7 +47,8 @@ public final class ThreadShared: @unchecked Sendable {
   /// will probably rise soon.
   public let isLoweredLater = Atomic<Bool>(false)
   /// When the thread last left the class in place for a lower one, in monotonic nanoseconds, and
-  /// how often in a row it soon returned. Guarded by the lock, and so are the next two.
+  /// its count of brief stays there: see ThreadPolicy/BriefStays. Guarded by the lock, and so are
+  /// the next two.
   @Cell public var leftAt: UInt64 = 0
   @Cell public var briefStays: UInt32 = 0
   /// The class whose timer slack the thread has.

@@ -95,25 +95,53 @@ extension Pool {
 
   /// The number of other active workers whose last node was an item.
   func itemsAtWork(except self: Worker) -> Int {
-    countActive(except: self) { !$0.isInLane.load(ordering: .relaxed) }
-  }
-
-  private func runningBelow(_ band: Band, except self: Worker? = nil) -> Int {
-    countActive(except: self) {
-      let its = $0.visibleBand.load(ordering: .relaxed)
-      return its != 0 && its < band.rawValue
-    }
-  }
-
-  private func countActive(except self: Worker?, _ isMeant: (Worker) -> Bool) -> Int {
     var count = 0
-    for index in 0..<workerCount.load(ordering: .acquiring) {
-      guard let worker = worker(at: index), worker !== self,
-        worker.status.load(ordering: .relaxed) == .running
-      else { continue }
-      if isMeant(worker) { count += 1 }
+    forEachWorker { worker in
+      let isActive = worker.status.load(ordering: .relaxed) == .running
+      if isActive && worker !== self && !worker.isInLane.load(ordering: .relaxed) { count += 1 }
+      return true
     }
     return count
+  }
+
+  /// The number of active workers in a band below `band`.
+  private func runningBelow(_ band: Band, except self: Worker? = nil) -> Int {
+    var left = workersBelow(band)
+    if let own = self?.band, own != .unspecified, own < band { left -= 1 }
+    let seen = state.load(ordering: .relaxed)
+    // No worker is blocked: all that are in a band are active. A pool that once had many workers
+    // keeps their records, and this is asked at each pick.
+    guard left > 0, seen.threads > seen.idle + seen.active else { return max(0, left) }
+    var count = 0
+    forEachWorker { worker in
+      let its = worker.visibleBand.load(ordering: .relaxed)
+      guard its != 0, its < band.rawValue, worker !== self else { return true }
+      if worker.status.load(ordering: .relaxed) == .running { count += 1 }
+      left -= 1
+      return left > 0
+    }
+    return count
+  }
+
+  /// The number of workers in a band below `band`, blocked ones included.
+  private func workersBelow(_ band: Band) -> Int {
+    var use = bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1)
+    var count = 0
+    while use != 0 {
+      count += Int(use & 0x3ff)
+      use >>= 10
+    }
+    return count
+  }
+
+  /// Calls `body` with the workers in turn, until it returns false. Counts no references: several
+  /// workers ask this at each pick.
+  @inline(__always)
+  fileprivate func forEachWorker(of count: Int? = nil, _ body: (Worker) -> Bool) {
+    for index in 0..<(count ?? workerCount.load(ordering: .acquiring)) {
+      // SAFETY: as in worker(at:); workers live as long as their pool.
+      guard workers[index]?._withUnsafeGuaranteedRef(body) ?? true else { return }
+    }
   }
 }
 
@@ -131,14 +159,17 @@ extension Pool: EffectsWatcher {
   func lowerThreads(at now: UInt64) -> Bool {
     guard configuration.hasEffects else { return false }
     var lowersLater = false
-    forEachThread { lowersLater = ThreadEffects.lowerIfDue($0, at: now) || lowersLater }
+    forEachThread(of: workerCount.load(ordering: .acquiring)) {
+      lowersLater = ThreadEffects.lowerIfDue($0, at: now) || lowersLater
+    }
     return lowersLater
   }
 
   /// Whether a thread is to be lowered later. The monitor's last look before it sleeps.
   var hasThreadsToLower: Bool {
     var isFound = false
-    forEachThread { thread in
+    // sequentiallyConsistent: as in hasWork().
+    forEachThread(of: workerCount.load(ordering: .sequentiallyConsistent)) { thread in
       // sequentiallyConsistent: the monitor's half of the pair in ThreadPolicy/ThreadEffects.
       let isLoweredLater = thread.shared.isLoweredLater.load(ordering: .sequentiallyConsistent)
       isFound = isFound || isLoweredLater
@@ -146,9 +177,10 @@ extension Pool: EffectsWatcher {
     return isFound
   }
 
-  private func forEachThread(_ body: (ThreadContext) -> Void) {
-    for index in 0..<workerCount.load(ordering: .acquiring) {
-      if let thread = worker(at: index)?.thread { body(thread) }
+  private func forEachThread(of count: Int, _ body: (ThreadContext) -> Void) {
+    forEachWorker(of: count) { worker in
+      if let thread = worker.thread { body(thread) }
+      return true
     }
   }
 }

@@ -24,6 +24,7 @@ extension Pool: ForkParticipant {
       if worker !== own && !worker.isExternal { freeWorkers.append(worker) }
     }
     let isWorker = own?.pool === self
+    if isWorker { ThreadEffects.lowerNow(thread) }
     state.store(
       .afterFork(isWorker: isWorker, isSearching: isWorker && own?.isSearching == true),
       ordering: .relaxed)

@@ -202,10 +202,13 @@ extension Pool {
 
   @inline(never)
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
-    if let thread = worker.thread, ThreadEffects.isLow(thread) {
-      if let node = takeOne(first: first, for: worker) { return node }
+    if let thread = worker.thread {
+      if ThreadEffects.isLow(thread) {
+        if let node = takeOne(first: first, for: worker) { return node }
+        worker.wasLow = true
+      }
+      // Nor may the monitor lower it while it searches.
       ThreadEffects.rest(thread)
-      worker.wasLow = true
     }
     beginSearch(worker)
     // A copy: an access that lasts as long as the search would be checked at run time.

@@ -58,6 +58,8 @@ enum EffectivePriority {
         band = now
       }
       ThreadEffects.apply(band, on: thread)
+      // Settings that the thread has kept for a moment: the next item looks again.
+      if !ThreadEffects.isInEffect(band, on: thread) { thread.pointee.boosted = 1 }
     }
   }
 

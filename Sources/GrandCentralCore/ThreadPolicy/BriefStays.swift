@@ -9,7 +9,9 @@
 struct BriefStays: Equatable, Sendable {
   /// A stay in a lower class that ends within this time is brief. A hundred times what two changes
   /// of class take, so longer stays spend a hundredth of their time on them. What a lower class can
-  /// take from other programs meanwhile is small: they wait for a slice, of milliseconds, anyway.
+  /// take from other programs in one is small: they wait for a slice, of milliseconds, anyway. In
+  /// sum it can be much, but only on a CPU that no other thread wants: beside one, the stays get
+  /// longer and are no longer brief.
   static var longestNanoseconds: UInt64 { 200_000 }
   /// With so many brief stays the next is expected to be brief. Many, so that the items of a
   /// program that seldom changes class have their settings from their beginning; they cost a
@@ -34,8 +36,13 @@ struct BriefStays: Equatable, Sendable {
   /// The thread leaves the class in place for a lower one.
   mutating func left(at now: UInt64) { leftAt = now }
 
+  /// The thread is about to sleep or to search, which ends a stay without a rise.
+  mutating func rested() { leftAt = 0 }
+
   /// The thread rises from the lower class.
   mutating func rose(at now: UInt64) {
+    // No stay began since the last rest.
+    guard leftAt != 0 else { return }
     count = isBrief(at: now) ? min(Self.most, count + 1) : count - min(count, Self.lessForLong)
   }
 }

@@ -16,9 +16,11 @@ extension ThreadEffects {
       // relaxed: written under the lock.
       let isLoweredLater = shared.isLoweredLater.load(ordering: .relaxed)
       guard band > inPlace else {
-        // It keeps the settings that it has, until its next boundary.
+        guard isLoweredLater else { return false }
+        // From now on it has what it is helped to, and not what it has kept.
+        if band < inPlace { setFromOutside(band, shared, controls) }
         shared.isLoweredLater.store(false, ordering: .relaxed)
-        return isLoweredLater
+        return true
       }
       return setFromOutside(band, shared, controls)
     }
@@ -32,7 +34,7 @@ extension ThreadEffects {
     guard shared.isLoweredLater.load(ordering: .relaxed) else { return false }
     return shared.effectsLock.withLock {
       guard shared.isLoweredLater.load(ordering: .relaxed) else { return false }
-      if shared.stays.isBrief(at: now) { return true }
+      if shared.stays.isBrief(at: max(now, shared.leftAt)) { return true }
       // A refusal leaves the thread as it is, until its next boundary.
       shared.isLoweredLater.store(false, ordering: .relaxed)
       setFromOutside(shared.own, shared, .shared)
@@ -48,6 +50,8 @@ extension ThreadEffects {
     _ band: Band, _ shared: ThreadShared, _ controls: EffectControls
   ) -> Bool {
     let number = shared.threadID.load(ordering: .relaxed)
+    // 0 would be the caller.
+    guard number != 0 else { return false }
     let isPrompt = shared.isPromptInPlace
     let before = ClassEffects.of(shared.inPlace, isPrompt: isPrompt)
     let after = ClassEffects.of(band, isPrompt: isPrompt)

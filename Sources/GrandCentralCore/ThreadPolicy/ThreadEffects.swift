@@ -8,6 +8,8 @@
 //   privilege; then apply() returns false, and the pool lets the thread end.
 //   `prompt`: the thread has a short slice besides: setPrompt(). A change of class keeps the bit.
 //   What an item makes there has the plain slice: from then on the thread resets on fork.
+//   `kept`: the thread came to its class without changing its settings, as below. It stays until
+//   the thread has set the timer slack of a class, which no other thread can do for it.
 // The settings in place are those of the thread's own class or of a higher one, for one of two
 // reasons: another thread has raised this one (helped), or it came to the lower class only now
 // and will probably rise soon (BriefStays). In both cases the next boundary decides anew: the start
@@ -32,6 +34,7 @@ import CGrandCentralLinux
 enum ThreadEffects {
   private static var stuck: UInt32 { 0x100 }
   private static var prompt: UInt32 { 0x200 }
+  private static var kept: UInt32 { 0x400 }
 
   /// Makes the calling thread run as `band`; unspecified counts as default. Called at the boundary
   /// of an item. Changes only threads of the pool. False: the thread is lower than that, and cannot
@@ -49,15 +52,26 @@ enum ThreadEffects {
     return thread.pointee.effect & ~prompt == own && thread.classInPlace == own
   }
 
-  /// Whether `thread`, the calling one, has the settings of a class below default.
+  /// Whether `thread`, the calling one, is in a class below default, and has its settings or had
+  /// them until another thread raised it.
   static func isLow(_ thread: ThreadContext) -> Bool {
-    thread.pointee.effect != 0 && thread.classInPlace < UInt32(Band.default.rawValue)
+    let effect = thread.pointee.effect
+    guard effect != 0, effect & 0xff < UInt32(Band.default.rawValue) else { return false }
+    return !isKept(thread)
+  }
+
+  /// Whether `thread`, the calling one, has the settings of a higher class because it is to be
+  /// lowered later.
+  private static func isKept(_ thread: ThreadContext) -> Bool {
+    // relaxed: only the owner sets it, and a stale value costs system calls, as a hint does.
+    thread.pointee.effect & kept != 0 && thread.shared.isLoweredLater.load(ordering: .relaxed)
   }
 
   /// `isAtOnce`: the settings must be those of `asked` when this returns.
   @inline(never) @discardableResult
   private static func change(
-    to asked: Band, isPrompt: Bool, isAtOnce: Bool = false, on thread: ThreadContext
+    to asked: Band, isPrompt: Bool, isAtOnce: Bool = false, isRest: Bool = false,
+    on thread: ThreadContext
   ) -> Bool {
     let seen = thread.pointee.effect
     let band = asked == .unspecified ? .default : asked
@@ -71,10 +85,11 @@ enum ThreadEffects {
     return shared.effectsLock.withLock {
       let own = Band(rawValue: UInt8(seen & 0xff)) ?? .default
       let inPlace = shared.inPlace
-      let isBrief = noteStay(from: own, to: band, inPlace, shared)
+      if isRest { shared.stays.rested() }
+      let isBrief = !isRest && noteStay(from: own, to: band, inPlace, shared)
       let mayWait = !isAtOnce && seen & stuck == 0 && shared.isPromptInPlace == isPrompt
-      if isBrief && mayWait && lowersLater(shared) {
-        thread.pointee.effect = wanted
+      if isBrief && mayWait && savesCalls(inPlace, band, controls) && lowersLater(shared) {
+        thread.pointee.effect = wanted | kept
         shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
         return true
       }
@@ -139,7 +154,7 @@ enum ThreadEffects {
   static func rest(_ thread: ThreadContext) {
     let effect = thread.pointee.effect
     let own = effect & ~prompt
-    if own < UInt32(Band.default.rawValue) || effect & stuck != 0 || thread.classInPlace != own {
+    if own < UInt32(Band.default.rawValue) || thread.classInPlace != own {
       restFromAnother(thread)
     }
   }
@@ -147,11 +162,27 @@ enum ThreadEffects {
   @inline(never)
   private static func restFromAnother(_ thread: ThreadContext) {
     let shared = thread.shared
-    // relaxed: only the owner sets it, and what another thread does to the class in place meanwhile
-    // costs system calls.
-    let kept = shared.isLoweredLater.load(ordering: .relaxed) ? shared.inPlace : .default
+    let band = isKept(thread) ? max(shared.inPlace, .default) : .default
     let isPrompt = thread.pointee.effect & prompt != 0
-    change(to: max(kept, .default), isPrompt: isPrompt, isAtOnce: true, on: thread)
+    change(to: band, isPrompt: isPrompt, isAtOnce: true, isRest: true, on: thread)
+  }
+
+  /// Gives the calling thread the settings of its class at once, if it was to be lowered later. In
+  /// a forked child, which has no monitor yet.
+  static func lowerNow(_ thread: ThreadContext) {
+    let effect = thread.pointee.effect
+    guard effect & kept != 0 else { return }
+    let own = Band(rawValue: UInt8(effect & 0xff)) ?? .default
+    change(to: own, isPrompt: effect & prompt != 0, isAtOnce: true, on: thread)
+  }
+
+  /// Whether the settings of the two classes differ, as far as they take effect.
+  private static func savesCalls(
+    _ inPlace: Band, _ band: Band, _ controls: EffectControls
+  ) -> Bool {
+    let (before, after) = (ClassEffects.of(inPlace), ClassEffects.of(band))
+    return controls.hasScheduling && before.scheduling != after.scheduling
+      || controls.has(.disk) && before.diskPriority != after.diskPriority
   }
 
   /// Gives the calling thread a short slice, or takes it back, until it leaves the pool. The thread
@@ -245,8 +276,12 @@ enum ThreadEffects {
     let effect = thread.pointee.effect
     guard effect != 0, !isInEffect(.default, on: thread) else { return body() }
     let band = Band(rawValue: UInt8(effect & 0xff)) ?? .default
+    let helped = isKept(thread) ? band : thread.shared.inPlace
     change(to: .default, isPrompt: effect & prompt != 0, isAtOnce: true, on: thread)
-    defer { apply(band, on: thread) }
+    defer {
+      apply(band, on: thread)
+      help(thread, to: helped)
+    }
     return body()
   }
 }

@@ -7,11 +7,11 @@ import Testing
 
   /// Makes `count` stays of the same length, one a millisecond. Returns the time after them.
   private func stay(_ stays: inout BriefStays, _ count: UInt32, for length: UInt64) -> UInt64 {
-    for number in 0..<UInt64(count) {
+    for number in 1..<UInt64(count + 1) {
       stays.left(at: number * 1_000_000)
       stays.rose(at: number * 1_000_000 + length)
     }
-    return UInt64(count) * 1_000_000
+    return UInt64(count + 1) * 1_000_000
   }
 
   @Test func `are expected after many, and no sooner`() {
@@ -45,6 +45,20 @@ import Testing
     }
     _ = stay(&stays, BriefStays.needed / 2, for: 1_000_000)
     #expect(stays.count == 0)
+  }
+
+  @Test func `are not counted where the thread rests in between`() {
+    var stays = BriefStays()
+    for number in 1...2 * UInt64(BriefStays.needed) {
+      stays.left(at: number)
+      stays.rested()
+      stays.rose(at: number)
+    }
+    #expect(stays.count == 0)
+    _ = stay(&stays, 2 * BriefStays.most, for: brief)
+    stays.rested()
+    stays.rose(at: 1_000_000_000)
+    #expect(stays.count == BriefStays.most, "nor as a long one")
   }
 
   @Test func `do not need a clock that has advanced`() {

@@ -25,6 +25,11 @@ private final class Watcher: EffectsWatcher, Sendable {
     return [noted.policy, noted.io_priority, noted.nice]
   }
 
+  private static var slack: Int64 {
+    var noted = faults_treatment()
+    return faults_treatment_of(0, &noted) == 0 ? noted.timer_slack_nanoseconds : -1
+  }
+
   /// Calls `body` on a thread of `watcher`'s with its settings at user-initiated and at background.
   private func play(
     _ watcher: Watcher,
@@ -75,7 +80,7 @@ private final class Watcher: EffectsWatcher, Sendable {
       #expect(Self.settings == high && watcher.requests.value > 0)
       #expect(!ThreadEffects.isInEffect(.background, on: thread) && !ThreadEffects.isLow(thread))
       #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later), "it is lowered now")
-      #expect(Self.settings == low && ThreadEffects.isInEffect(.background, on: thread))
+      #expect(Self.settings == low && ThreadEffects.isLow(thread))
       #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later), "nothing is left to do")
       ThreadEffects.apply(.userInitiated, on: thread)
       #expect(Self.settings == high)
@@ -105,13 +110,16 @@ private final class Watcher: EffectsWatcher, Sendable {
     }
   }
 
-  @Test func `keeps the settings that another thread asks for`() {
+  @Test(arguments: [Band.utility, .default, .userInitiated])
+  func `has the settings that another thread asks for until its next boundary`(_ band: Band) {
     play(Watcher()) { thread, high, low in
+      ThreadEffects.apply(band, on: thread)
+      let asked = Self.settings
       Self.alternate(thread)
-      #expect(ThreadEffects.help(thread, to: .default))
-      #expect(!ThreadEffects.help(thread, to: .default), "it has been helped")
+      #expect(ThreadEffects.help(thread, to: band))
+      #expect(!ThreadEffects.help(thread, to: band), "it has been helped")
       #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later), "help lasts until the boundary")
-      #expect(Self.settings == high)
+      #expect(Self.settings == asked)
       spin {
         ThreadEffects.apply(.background, on: thread)
         return Self.settings == low
@@ -125,6 +133,38 @@ private final class Watcher: EffectsWatcher, Sendable {
       ThreadEffects.rest(thread)
       #expect(ThreadEffects.isInEffect(.userInitiated, on: thread) && Self.settings == high)
       #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later) && Self.settings == high)
+    }
+  }
+
+  @Test func `has its timer slack after its next boundary`() {
+    play(Watcher()) { thread, _, _ in
+      guard EffectControls.shared.has(.slack) else { return }
+      ThreadEffects.apply(.background, on: thread)
+      let slack = Self.slack
+      Self.alternate(thread)
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later) && Self.slack != slack)
+      ThreadEffects.apply(.background, on: thread)
+      #expect(Self.slack == slack && ThreadEffects.isInEffect(.background, on: thread))
+    }
+  }
+
+  @Test func `is lowered for every item where it rests in between`() {
+    play(Watcher()) { thread, _, low in
+      ThreadEffects.rest(thread)
+      for _ in 0..<2 * BriefStays.most {
+        ThreadEffects.apply(.background, on: thread)
+        #expect(Self.settings == low)
+        ThreadEffects.rest(thread)
+      }
+    }
+  }
+
+  @Test func `is low where it was raised and not where it has kept its settings`() {
+    play(Watcher()) { thread, _, _ in
+      ThreadEffects.apply(.background, on: thread)
+      #expect(ThreadEffects.help(thread, to: .userInitiated) && ThreadEffects.isLow(thread))
+      ThreadEffects.apply(.userInitiated, on: thread)
+      #expect(!ThreadEffects.isLow(thread))
     }
   }
 
