@@ -12,9 +12,11 @@ extension Lane {
   final func afterFork(_ holds: LaneHolds) {
     dropEvents()
     if kind == .root { return }
-    batch = nil
+    // Most lanes are idle. Without a write their memory stays shared with the parent, and the child
+    // of a program with many queues copies no pages.
+    if batch != nil { batch = nil }
     let isOwned = holds.isOwner(of: self)
-    if !isOwned { owner.store(0, ordering: .relaxed) }
+    if !isOwned && owner.load(ordering: .relaxed) != 0 { owner.store(0, ordering: .relaxed) }
     // The nodes that asked for a drain are gone.
     let asked = drainRequests.load(ordering: .relaxed)
     if asked != asked.afterFork() { drainRequests.store(asked.afterFork(), ordering: .relaxed) }
@@ -23,7 +25,6 @@ extension Lane {
       isOwned: isOwned, running: holds.count(on: self),
       targetsLane: target.map { $0.kind != .root } ?? false)
     if next.isHeld { _ = Unmanaged.passRetained(self) }
-    // Most lanes are idle. Without a write their memory stays shared with the parent.
     if next != seen { state.store(next, ordering: .relaxed) }
   }
 }
