@@ -31,6 +31,7 @@ typedef struct gc_thread {
   uint32_t locks;          // depth inside the fork gate, see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
   uint32_t items_unshown;  // what a thread without a record counts
+  uint32_t spins;          // how its last spins before sleeps ended: see Platform/AdaptiveSpin
   uint32_t *_Nullable items_shown;  // the count on the board, or items_unshown; NULL only at first
   void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
   void *_Nullable events;  // the writer of the thread's events: see BlackBox/EventWriter

@@ -190,10 +190,10 @@ extension DispatchGroup {
     // acquiring: pairs with the releasing subtractions in leave().
     if GroupState(rawValue: word.load(ordering: .acquiring)).hasEnded { return .success }
     if limit.hasPassed { return .timedOut }
-    for _ in 0..<Spin.times(Int(spinLimit)) {
-      spinHint()
-      if GroupState(rawValue: word.load(ordering: .acquiring)).hasEnded { return .success }
+    let isEnded = ThreadSpin.look(currentThread(), atMost: Spin.times(Int(spinLimit))) {
+      GroupState(rawValue: word.load(ordering: .acquiring)).hasEnded
     }
+    if isEnded { return .success }
     guard let watched = watch(GroupState.waiters) else { return .success }
     let wait = BoardWait(.group, Unmanaged.passUnretained(self).toOpaque())
     return Blocking.announced(currentThread(), wait) { sleep(from: watched, until: limit) }

@@ -143,7 +143,7 @@ extension Lane {
         seen = now
         continue
       }
-      if spins < Tuning.syncSpins && !seen.isSuspended && !seen.isBound {
+      if spins < Tuning.syncSpins && mayEndSoon(seen) {
         spins += 1
         spinHint()
         seen = state.load(ordering: .acquiring)
@@ -177,6 +177,17 @@ extension Lane {
       seen = state.load(ordering: .acquiring)
     }
     if exclusive { owner.store(thread.ownerWord, ordering: .releasing) }
+  }
+
+  /// Whether what closes the lane may end within a spin. An activation that no thread has begun
+  /// waits for a worker, which takes longer to wake up; nor does a suspension end at once, or the
+  /// turn of a bound lane.
+  @inline(__always)
+  private final func mayEndSoon(_ seen: LaneState) -> Bool {
+    if seen.isSuspended || seen.isBound { return false }
+    // relaxed: a hint. The owner is named after it has taken the lane.
+    let isActivated = seen.isLocked && seen.isHeld
+    return !isActivated || owner.load(ordering: .relaxed) != 0
   }
 
   /// The word with this thread as one more reader, if it has a permit already; `isInside` keeps the
@@ -278,10 +289,7 @@ extension Lane {
   /// Waits until an owner grants this thread's node on this lane. `band`: the class that the node
   /// asks for. `exclusive`: whether it asks to enter alone, for the board.
   final func awaitGrant(_ thread: ThreadContext, at band: Band, exclusive: Bool) {
-    for _ in 0..<Tuning.grantSpins {
-      if Parker.isGranted(thread) { return }
-      spinHint()
-    }
+    if ThreadSpin.look(thread, atMost: Tuning.grantSpins, { Parker.isGranted(thread) }) { return }
     EffectivePriority.waiting(thread, for: self, at: band) {
       Blocking.announced(thread, boardWait(exclusive: exclusive)) {
         let first = Deadline.after(nanoseconds: Tuning.deadlockSuspicionNanoseconds)

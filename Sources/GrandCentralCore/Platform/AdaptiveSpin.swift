@@ -37,20 +37,45 @@ struct AdaptiveSpin: ~Copyable, Sendable {
   /// whether it did. Does not call it if success is unlikely.
   @inline(__always)
   func look(atMost most: Int, _ look: () -> Bool) -> Bool {
-    if most == 0 { return false }
-    let seen = history
-    if seen.toSkip > 0 {
-      word.store(seen.skipped().rawValue, ordering: .relaxed)
+    let before = history
+    var after = before
+    let isFound = after.look(atMost: most, look)
+    if after != before { word.store(after.rawValue, ordering: .relaxed) }
+    return isFound
+  }
+}
+
+extension SpinHistory {
+  /// As `AdaptiveSpin.look`, for a history with one owner.
+  @inline(__always)
+  mutating func look(atMost most: Int, _ look: () -> Bool) -> Bool {
+    if most <= 0 { return false }
+    if toSkip > 0 {
+      self = skipped()
       return false
     }
     for _ in 0..<most {
       if look() {
-        if seen != .none { word.store(SpinHistory.none.rawValue, ordering: .relaxed) }
+        self = .none
         return true
       }
       spinHint()
     }
-    word.store(seen.missed().rawValue, ordering: .relaxed)
+    self = missed()
     return false
+  }
+}
+
+/// Spins of a thread that waits for one particular thread or item: in line for a lane, for a work
+/// item, for a group. What they wait for is new each time, so the history is the waiting thread's:
+/// one that submits an item and waits for it at once waits for a worker to wake up, which takes
+/// longer than any spin, and will do the same the next time.
+enum ThreadSpin {
+  /// As `AdaptiveSpin.look`, for the calling thread.
+  @inline(__always)
+  static func look(_ thread: ThreadContext, atMost most: Int, _ look: () -> Bool) -> Bool {
+    var history = SpinHistory(rawValue: thread.pointee.spins)
+    defer { thread.pointee.spins = history.rawValue }
+    return history.look(atMost: most, look)
   }
 }

@@ -57,12 +57,11 @@ extension DispatchWorkItem {
   private func waitForEnd(until limit: TimeLimit) -> DispatchTimeoutResult {
     if beginWait().isDone { return .success }
     if limit.hasPassed { return endTimedOut() }
-    for _ in 0..<Spin.limit {
-      // acquiring: pairs with the releasing exchange in finish().
-      if state.load(ordering: .acquiring).isDone { return .success }
-      spinHint()
-    }
     let thread = currentThread()
+    // acquiring: pairs with the releasing exchange in finish().
+    if ThreadSpin.look(thread, atMost: Spin.limit, { state.load(ordering: .acquiring).isDone }) {
+      return .success
+    }
     // Retained for the length of the sleep, so that a thread that follows this wait may use it.
     let queue = takeSubmission()?.takeRetainedValue()
     if limit == .forever { refuseDeadlock(on: thread, queue) }
