@@ -129,7 +129,8 @@ final class Poller: @unchecked Sendable {
     _ own: PollerThread, into events: UnsafeMutablePointer<ReadinessSet.Event>,
     on thread: ThreadContext
   ) -> Int {
-    own.turns.wrappingAdd(1, ordering: .relaxed)
+    // Not an atomic addition: only this thread writes it.
+    own.turns.store(own.turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
     let set = set.load(ordering: .acquiring)
     own.endFirstSteps(of: thread)

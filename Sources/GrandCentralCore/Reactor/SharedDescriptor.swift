@@ -38,7 +38,12 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   private let table: DescriptorTable
   let lock = Lock()
   /// Guarded by the lock.
-  @Cell var entries: [DescriptorEntry] = []
+  @Cell var entries: [DescriptorEntry] = [] {
+    didSet { only = entries.count == 1 ? Unmanaged.passUnretained(entries[0]) : nil }
+  }
+  /// The entry of a descriptor that has one, as most have: a look at it counts no references. The
+  /// list keeps it alive. Guarded by the lock.
+  @Cell private var only: Unmanaged<DescriptorEntry>?
   @Cell var kind = Kind.polled
   @Cell var registration: Registration?
   /// The last request; none once the kernel has reported.
@@ -92,7 +97,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       isOver = true
       guard kind == .polled, registration != nil, mustBeRemoved else { return true }
       let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
-      if error != 0 { after.lost = [entry.description] }
+      if error != 0 { after.rarely { $0.lost = [entry.description] } }
       return true
     }
     guard isLast else { return }
@@ -154,6 +159,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   /// Whether an end that the listener has dealt with still holds. A call that returns a socket's
   /// error ends it, and the next one may have come since; so it counts as over, but for many in a
   /// few milliseconds.
+  @inline(never)
   private func isStillEnded(_ entry: DescriptorEntry) -> Bool {
     let now = ReadinessSet.now(descriptor, entry.interest)
     if now.isDisjoint(with: .ends) { return false }
@@ -163,6 +169,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   /// Returns what the entry is ready for now, at most a few times in a row: only the kernel's set
   /// knows whether the descriptor still stands for the same file.
+  @inline(never)
   private func look(again entry: DescriptorEntry) -> Readiness? {
     guard entry.looks < DescriptorEntry.maxLooks else {
       entry.looks = 0
@@ -177,15 +184,36 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   /// The actions to take once the lock is free. Most often there is one, or none.
   private struct DeferredActions {
-    /// The lanes to notify, retained.
+    /// The first lane to notify, retained.
     var notified: Unmanaged<Lane>?
+    var rare: RareActions?
+
+    mutating func notify(_ lane: Unmanaged<Lane>) {
+      if notified == nil { notified = lane } else { rarely { $0.alsoNotified.append(lane) } }
+    }
+
+    /// Notes an action that is not the first notification.
+    @inline(never)
+    mutating func rarely(_ note: (RareActions) -> Void) {
+      let noted = rare ?? RareActions()
+      note(noted)
+      rare = noted
+    }
+  }
+
+  private final class RareActions {
+    /// More lanes to notify, retained.
     var alsoNotified: [Unmanaged<Lane>] = []
     var lost: [String] = []
     var shortage: Int32 = 0
+  }
 
-    mutating func notify(_ lane: Unmanaged<Lane>) {
-      if notified == nil { notified = lane } else { alsoNotified.append(lane) }
-    }
+  /// Calls `body` with each entry.
+  @inline(__always)
+  private func forEachEntry(_ body: (DescriptorEntry) -> Void) {
+    // SAFETY: the list keeps it alive, and stays as it is while the lock is held.
+    if let only { return only._withUnsafeGuaranteedRef(body) }
+    for entry in entries { body(entry) }
   }
 
   /// Adds an entry to the list. What the others were notified of may be gone when they look.
@@ -209,7 +237,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   /// What the waiting entries want, and what those want that have ended.
   private func interests() -> (waiting: Readiness, ended: Readiness) {
     var (waiting, ended): (Readiness, Readiness) = ([], [])
-    for entry in entries {
+    forEachEntry { entry in
       switch entry.stage {
       case .waiting: waiting.formUnion(entry.interest)
       case .ended: ended.formUnion(entry.interest)
@@ -224,7 +252,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     // A registration is in a set, which stays; so do its threads, or the retries that make them.
     let set = registration == nil ? poller.prepare() : poller.set.load(ordering: .acquiring)
     guard set >= 0 else {
-      after.shortage = -set
+      after.rarely { $0.shortage = -set }
       return
     }
     let (interest, mode) = (request.interest, request.mode)
@@ -252,7 +280,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     // EPERM: it stands for a file that is always ready; the kernel checks that before it searches
     // the set.
     case EBADF, ENOENT, EPERM, EINVAL, ELOOP: lose(&after)
-    default: after.shortage = error
+    default: after.rarely { $0.shortage = error }
     }
   }
 
@@ -277,7 +305,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     kind = .lost
     for entry in entries {
       entry.word.transition(to: { $0.lost() })
-      after.lost.append(entry.description)
+      after.rarely { $0.lost.append(entry.description) }
     }
   }
 
@@ -285,8 +313,8 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   @discardableResult
   private func notify(_ readiness: Readiness, _ after: inout DeferredActions) -> Bool {
     var areAllNotified = true
-    let (isAlone, isAlwaysReady) = (entries.count == 1, kind == .alwaysReady)
-    for entry in entries {
+    let (isAlone, isAlwaysReady) = (only != nil, kind == .alwaysReady)
+    forEachEntry { entry in
       let isNew = entry.word.transition(to: {
         $0.notified(
           of: readiness, interest: entry.interest, isSure: isAlone && !isAlwaysReady,
@@ -301,7 +329,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   /// Lets the others wait again that have ended, if what ended them is over: it was one error for
   /// all of them, and the answering listener may have taken it.
   private func renewEnded(beside answered: DescriptorEntry) {
-    if entries.count == 1 || kind != .polled { return }
+    if only != nil || kind != .polled { return }
     for entry in entries where entry !== answered && entry.stage == .ended {
       if ReadinessSet.now(descriptor, entry.interest).isDisjoint(with: .ends) {
         entry.word.transition(to: { $0.renewed() })
@@ -318,11 +346,20 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   // MARK: With the lock free
 
+  @inline(__always)
   private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
-    for description in after.lost { table.reportLoss(of: description) }
+    if let rare = after.rare { return conclude(after.notified, rare, on: thread) }
     if let listener = after.notified { tell(listener, on: thread) }
-    for listener in after.alsoNotified { tell(listener, on: thread) }
-    if after.shortage != 0 { poller.lack(self, error: after.shortage) }
+  }
+
+  @inline(never)
+  private func conclude(
+    _ notified: Unmanaged<Lane>?, _ rare: RareActions, on thread: ThreadContext
+  ) {
+    for description in rare.lost { table.reportLoss(of: description) }
+    if let notified { tell(notified, on: thread) }
+    for listener in rare.alsoNotified { tell(listener, on: thread) }
+    if rare.shortage != 0 { poller.lack(self, error: rare.shortage) }
   }
 
   /// Notifies a listener that the caller has retained under the lock, and releases it.
@@ -345,8 +382,8 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   func tryAgain(on thread: ThreadContext) -> Bool {
     var after = DeferredActions()
     lock.withLock { askForAll(&after) }
-    let isDone = after.shortage == 0
-    after.shortage = 0
+    let isDone = after.rare?.shortage ?? 0 == 0
+    after.rare?.shortage = 0
     conclude(after, on: thread)
     return isDone
   }

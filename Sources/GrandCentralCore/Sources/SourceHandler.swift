@@ -70,7 +70,7 @@ enum SourceHandler {
     if own.band != .unspecified { thread.pointee.qos = own.rawValue }
     switch self {
     case .closure(let work, _): grandCentralClientCallout(work)
-    case .function(let work, _): grandCentralClientCallout { work(source.context) }
+    case .function(let work, _): grandCentralFunctionCallout(work, source.context)
     case .item(let held): held.item.performSubmitted(on: thread)
     }
     thread.pointee.qos = outer

@@ -10,8 +10,9 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   private var descriptor: Int32 { entry.descriptor }
   /// What the entry joins. Written under the lock, before the entry has joined and so before it can
   /// be notified; then it stays. The lane reads it without the lock after it has seen the entry
-  /// notified: the notifying transition comes after the write.
-  @Cell private var shared: SharedDescriptor?
+  /// notified: the notifying transition comes after the write. Retained; the lane need not retain
+  /// it once more for an answer.
+  @Cell private var shared: Unmanaged<SharedDescriptor>?
   /// Guarded by the lock, and written on the lane only. Made at the first end of a regular file.
   @Cell private var growth: FileGrowth?
   /// Used on the lane only: how to answer the event that is being handled.
@@ -34,7 +35,10 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     entry.direction == .read ? "read source" : "write source"
   }
 
-  deinit { stop() }
+  deinit {
+    stop()
+    $shared?.release()
+  }
 
   override var handleValue: UInt { UInt(descriptor) }
 
@@ -43,7 +47,12 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     let table = Reactor.shared.descriptors
     while !isCancelled {
       let candidate = table.shared(descriptor)
-      lock.withLock { shared = candidate }
+      let before = lock.withLock {
+        let before = shared
+        shared = .passRetained(candidate)
+        return before
+      }
+      before?.release()
       // If cancel() stops the source meanwhile, watch() stops it again.
       if candidate.join(entry, on: thread) { return }
       table.forget(candidate)
@@ -53,13 +62,14 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   override func stopMonitoring() { stop() }
 
   private func stop() {
-    let (shared, growth) = lock.withLock { (self.shared, self.growth) }
+    let (shared, growth) = lock.withLock { (self.shared?.takeUnretainedValue(), self.growth) }
     shared?.leave(entry)
     growth?.end()
   }
 
   override func willResume() {
-    if let shared = lock.withLock({ shared }) { shared.resume(entry, on: currentThread()) }
+    let shared = lock.withLock { self.shared?.takeUnretainedValue() }
+    shared?.resume(entry, on: currentThread())
   }
 
   override func eventCame(on thread: ThreadContext) { signal(from: thread) }
@@ -160,7 +170,8 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   override func eventWasHandled(on thread: ThreadContext) { answerEvent(on: thread) }
 
   private func answerEvent(on thread: ThreadContext) {
-    shared?.answer(entry, answer, on: thread)
+    // SAFETY: the source keeps it alive, and writes it no more.
+    shared?._withUnsafeGuaranteedRef { $0.answer(entry, answer, on: thread) }
     if isAtEndOfFile { awaitGrowth(on: thread) }
   }
 
@@ -170,7 +181,7 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     // the process has forked since; then there is nothing to wait for.
     guard entry.stage == .ended, let shared else { return }
     if let growth { return growth.look(on: thread) }
-    let made = FileGrowth(for: entry, of: shared)
+    let made = FileGrowth(for: entry, of: shared.takeUnretainedValue())
     lock.withLock { growth = made }
     withAmpleStack { made.begin(on: thread) }
     // If stop() ran before `growth` was set, it came with a cancellation that shows here. If it ran
