@@ -11,7 +11,9 @@ extension Pool {
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
     let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
     if thread.pointee.worker == nil && submitToIdle(node, source) { return }
-    if !putLocally(node, source, on: thread) {
+    if putLocally(node, source, on: thread) {
+      if isDelivering(thread) { return }
+    } else {
       withInjector(source) { $0.push(node) }
       markWaiting(source)
     }
@@ -62,6 +64,14 @@ extension Pool {
     else { return false }
     localQueue.put(node, band: source.band)
     return true
+  }
+
+  /// Whether the thread, a worker's, delivers events as an external worker.
+  @inline(__always)
+  private func isDelivering(_ thread: ThreadContext) -> Bool {
+    // SAFETY: as in Blocking.announced().
+    Unmanaged<Worker>.fromOpaque(thread.pointee.worker.unsafelyUnwrapped)
+      ._withUnsafeGuaranteedRef { $0.isDelivering }
   }
 
   /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if

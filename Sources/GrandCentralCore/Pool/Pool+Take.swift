@@ -202,6 +202,8 @@ extension Pool {
 
   @inline(never)
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
+    // It leaves at once, and searches if it then sees work: see Pool+ExternalWorker.
+    if worker.isExternal && !worker.isSearching { return nil }
     if let thread = worker.thread {
       if ThreadEffects.isLow(thread) {
         if let node = takeOne(first: first, for: worker) { return node }

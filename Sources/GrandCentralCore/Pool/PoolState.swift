@@ -94,16 +94,17 @@ extension PoolState {
     PoolState(rawValue: rawValue - Self.oneActive - Self.oneThread)
   }
 
-  /// An external worker has work and starts searching for more. `nil`: the allowance is in
-  /// use.
-  func joined(allowance: Int) -> PoolState? {
+  /// An external worker has work, or starts searching for some. `nil`: the allowance is in use.
+  func joined(allowance: Int, isSearching: Bool) -> PoolState? {
     if active >= allowance { return nil }
-    return PoolState(rawValue: rawValue + Self.oneActive + Self.oneSearching + Self.oneThread)
+    let more = rawValue + Self.oneActive + Self.oneThread
+    return PoolState(rawValue: isSearching ? more + Self.oneSearching : more)
   }
 
-  /// An external worker that searches found nothing and leaves.
-  func left() -> PoolState {
-    PoolState(rawValue: rawValue - Self.oneActive - Self.oneSearching - Self.oneThread)
+  /// An external worker without work leaves.
+  func left(isSearching: Bool) -> PoolState {
+    let less = rawValue - Self.oneActive - Self.oneThread
+    return PoolState(rawValue: isSearching ? less - Self.oneSearching : less)
   }
 
   /// An external worker leaves because more are active than allowed. `nil`: not so.

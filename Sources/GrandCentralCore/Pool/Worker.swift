@@ -84,6 +84,9 @@ final class Worker: @unchecked Sendable {
   /// A copy of `band` for other threads; relaxed, a hint.
   let visibleBand = Atomic<UInt8>(0)
   var isSearching = false
+  /// Whether an external worker delivers events: what it puts into its local queues wakes no other
+  /// worker.
+  var isDelivering = false
   /// Whether its thread left a lowered class for the present search: see goIdle().
   var wasLow = false
   /// When its thread was last lowered, if it is in a class below default; `nil`: it never was by
