@@ -1,16 +1,24 @@
 // Room: Queues/DispatchQueue+Make. The queues that programs make: serial and concurrent.
 // DispatchQueue(label:) makes an object of one of the two subclasses, as on macOS, so a program may
 // cast it. An initialiser of a class cannot return an object of a subclass. One that a protocol
-// extension declares can, since it assigns `self`. It is there for DispatchQueue alone: a subclass
-// with its own initialisers does not get it.
+// extension declares can, since it assigns `self`.
+//
+// It is there for all of `Self: DispatchQueue`, because an initialiser that a program adds to
+// DispatchQueue calls it for the class's dynamic `Self`. So a subclass has it too. Where a subclass
+// is named, _NamedQueue declares the same initialiser, and the compiler refuses the call as
+// ambiguous; the subclass's own initialisers come before both. Only a generic function can reach it
+// with a subclass, and then it makes what that class is or stops the process.
 
 /// What lets `DispatchQueue(label:)` choose a subclass. Programs do not use it.
 public protocol _QueueMaking {}
 
 extension DispatchQueue: _QueueMaking {}
 
-extension _QueueMaking where Self == DispatchQueue {
+extension _QueueMaking where Self: DispatchQueue {
   /// Creates a queue: a `DispatchSerialQueue`, or a `DispatchConcurrentQueue`.
+  ///
+  /// A generic function that calls this for a type of queues which the attributes do not make stops
+  /// the process.
   ///
   /// - Parameters:
   ///   - label: a name for debuggers and messages, by convention in reverse DNS.
@@ -23,20 +31,75 @@ extension _QueueMaking where Self == DispatchQueue {
   ///     item at its own QoS.
   /// - Source: Apple, Dispatch,
   ///   `DispatchQueue.init(label:qos:attributes:autoreleaseFrequency:target:)`.
+  @_disfavoredOverload @inlinable
   public init(
     label: String, qos: DispatchQoS = .unspecified, attributes: DispatchQueue.Attributes = [],
     autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
     target: DispatchQueue? = nil
   ) {
+    let made = DispatchQueue.made(label: label, qos: qos, attributes: attributes, target: target)
+    // SAFETY: an object of a subclass of DispatchQueue, when Self is DispatchQueue.
+    self = Self.self == DispatchQueue.self ? unsafeDowncast(made, to: Self.self) : made.fitting()
+  }
+}
+
+/// Keeps `init(label:qos:attributes:autoreleaseFrequency:target:)` of `DispatchQueue` from being
+/// called for a subclass. Programs do not use it.
+public protocol _NamedQueue: AnyObject {}
+
+extension DispatchSerialQueue: _NamedQueue {}
+extension DispatchConcurrentQueue: _NamedQueue {}
+extension DispatchWorkloop: _NamedQueue {}
+
+// Without `where Self: DispatchQueue`: it would be the more specialised of the two, and win.
+extension _NamedQueue {
+  /// Cannot be called: it makes the call of `DispatchQueue`'s initialiser ambiguous.
+  ///
+  /// - Parameters:
+  ///   - label: see the class's own initialiser.
+  ///   - qos: see there.
+  ///   - attributes: those of the class are of another type.
+  ///   - autoreleaseFrequency: see there.
+  ///   - target: see there.
+  /// - Source: Apple, Dispatch, `DispatchSerialQueue`, which has no such initialiser.
+  @_disfavoredOverload
+  public init(
+    label: String, qos: DispatchQoS = .unspecified, attributes: DispatchQueue.Attributes = [],
+    autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit,
+    target: DispatchQueue? = nil
+  ) {
+    DispatchQueue.failToMake(Self.self)
+  }
+}
+
+extension DispatchQueue {
+  @usableFromInline
+  static func made(
+    label: String, qos: DispatchQoS, attributes: Attributes, target: DispatchQueue?
+  ) -> DispatchQueue {
     let isInactive = attributes.contains(.initiallyInactive)
-    self =
-      attributes.contains(.concurrent)
+    return attributes.contains(.concurrent)
       ? DispatchConcurrentQueue(
         label: label, qos: qos, attributes: isInactive ? .initiallyInactive : [],
         target: target)
       : DispatchSerialQueue(
         label: label, qos: qos, attributes: isInactive ? .initiallyInactive : [],
         target: target)
+  }
+
+  /// This queue as a `Queue`, the class for which a generic function has made it.
+  @usableFromInline @inline(never)
+  final func fitting<Queue: DispatchQueue>() -> Queue {
+    guard let queue = self as? Queue else { Self.failToMake(Queue.self) }
+    return queue
+  }
+
+  static func failToMake(_ type: Any.Type) -> Never {
+    clientFault(
+      """
+      DispatchQueue's init(label:qos:attributes:autoreleaseFrequency:target:) cannot make a \
+      \(type). Call the initialiser that \(type) declares.
+      """)
   }
 }
 

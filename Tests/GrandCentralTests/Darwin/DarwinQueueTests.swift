@@ -131,3 +131,27 @@ import Testing
     #expect(notified.wait())
   }
 }
+
+private func made<Queue: DispatchQueue>(
+  _ type: Queue.Type, _ attributes: DispatchQueue.Attributes = []
+) -> Queue { Queue(label: "darwin.generic", attributes: attributes) }
+
+@Suite("A generic function that makes queues") struct GenericMakingTests {
+  @Test func `makes the classes that DispatchQueue's initialiser makes`() {
+    #expect(made(DispatchQueue.self) is DispatchSerialQueue)
+    #expect(made(DispatchQueue.self, .concurrent) is DispatchConcurrentQueue)
+    #expect(made(DispatchSerialQueue.self).sync { 1 } == 1)
+    #expect(made(DispatchConcurrentQueue.self, .concurrent).sync { 1 } == 1)
+    // The class of the value does not count, only that of the call.
+    let type: DispatchQueue.Type = DispatchWorkloop.self
+    #expect(type.init(label: "darwin.type") is DispatchSerialQueue)
+  }
+
+  @Test func `stops where it would make another class, and names the fix`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = made(DispatchWorkloop.self)
+    }
+    let said = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(said.contains("cannot make a DispatchWorkloop. Call the initialiser"), "said: \(said)")
+  }
+}
