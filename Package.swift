@@ -82,7 +82,7 @@ let package = Package(
     // The module that users import.
     .target(
       name: "GrandCentral", dependencies: ["GrandCentralBoard", "GrandCentralCore"],
-      swiftSettings: language),
+      swiftSettings: language, linkerSettings: [.linkedLibrary("BlocksRuntime")]),
     // Queues and data of Dispatch on queues and data of this engine, and the other way. A product
     // of its own, because it links the toolchain's Dispatch.
     .target(

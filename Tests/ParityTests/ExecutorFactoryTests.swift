@@ -41,6 +41,7 @@ struct ExecutorFactoryTests {
     for module in engine {
       command += try files(of: "\(buildFolder)/\(module).build", ".o")
     }
+    command.append("-lBlocksRuntime")
     let built = runChild(command + ["-o", scratch["program"]], seconds: max(900, deadlineSeconds))
     try #require(built.status == 0, "\(built.errors)")
     return runChild([scratch["program"]], environment: ["SWIFT_BACKTRACE": "enable=no"])
