@@ -16,6 +16,8 @@ import Testing
     // The engine alone makes subclasses.
     "class Mine: DispatchQueue, @unchecked Sendable {}",
     "class Serial: DispatchSerialQueue, @unchecked Sendable {}",
+    // The module declares this conformance, and a program cannot replace it.
+    "extension DispatchQueue: @retroactive TaskExecutor {}",
   ]
 
   private let accepted = [
