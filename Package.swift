@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "GrandCentral", targets: ["GrandCentral"]),
     .library(name: "GrandCentralDropIn", targets: ["GrandCentralDropIn"]),
     .library(name: "GrandCentralDispatchBridge", targets: ["GrandCentralDispatchBridge"]),
+    .library(name: "GrandCentralFoundation", targets: ["GrandCentralFoundation"]),
     .executable(name: "grandcentral", targets: ["grandcentral"]),
   ],
   traits: [
@@ -89,6 +90,11 @@ let package = Package(
       name: "GrandCentralDispatchBridge",
       dependencies: ["CGrandCentralLinux", "GrandCentral", "GrandCentralCore"],
       path: "Sources/DispatchBridge", swiftSettings: language),
+    // DispatchData as Foundation's DataProtocol. A product of its own, because it imports
+    // Foundation.
+    .target(
+      name: "GrandCentralFoundation", dependencies: ["GrandCentral"],
+      path: "Sources/FoundationData", swiftSettings: language),
 
     // Finds the board of another process, and records what it does.
     .target(

@@ -8,6 +8,8 @@ let language: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 let unoptimised = language + [.unsafeFlags(["-Onone"])]
 
 let engine: Target.Dependency = .product(name: "GrandCentral", package: "GrandCentral")
+let foundation: Target.Dependency = .product(
+  name: "GrandCentralFoundation", package: "GrandCentral")
 let testSupport: Target.Dependency = .product(name: "TestSupport", package: "Support")
 let allocations: Target.Dependency = .product(name: "CAllocations", package: "Support")
 
@@ -42,7 +44,8 @@ let package = Package(
       dependencies: ["FuzzKit", "FuzzEngine", "FuzzEngineDispatch", "fuzz", testSupport],
       swiftSettings: unoptimised),
     // Programs that both Swift modules must compile and run alike.
-    .testTarget(name: "DoorTests", dependencies: [engine, testSupport], swiftSettings: language),
+    .testTarget(
+      name: "DoorTests", dependencies: [engine, foundation, testSupport], swiftSettings: language),
     // Allocations of optimised code, which debug builds have more of.
     .testTarget(
       name: "AllocationTests", dependencies: [engine, testSupport, allocations],
