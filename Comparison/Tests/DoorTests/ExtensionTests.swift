@@ -1,4 +1,5 @@
-// What programs add to the types: initialisers of their own, protocols that mock queues.
+// What programs add to the types: initialisers of their own, protocols that mock queues, timers of
+// their own, waits in async functions.
 import TestSupport
 import Testing
 
@@ -136,5 +137,29 @@ extension DispatchSource: Handling {}
     handling.setEventHandler(qos: .unspecified, flags: [], handler: nil)
     handling.cancel()
     #expect(cancelled.wait())
+  }
+
+  @Test func `async functions may wait for what is done`() async {
+    let group = DispatchGroup()
+    group.wait()
+    #expect(group.wait(timeout: .now()) == .success)
+    #expect(group.wait(wallTimeout: .now()) == .success)
+    let item = DispatchWorkItem {}
+    item.perform()
+    item.wait()
+    let semaphore = DispatchSemaphore(value: 0)
+    semaphore.signal()
+    #expect(semaphore.wait(timeout: .now()) == .success)
+  }
+
+  @Test func `legacy forms that the toolchain does not deprecate give no warning`() {
+    #expect(DispatchQueue.global(priority: .low).label == "com.apple.root.utility-qos")
+    let timer = DispatchSource.makeTimerSource()
+    let fired = Latch()
+    timer.setEventHandler { fired.open() }
+    timer.scheduleRepeating(deadline: .now(), interval: 60.0, leeway: .seconds(1))
+    timer.resume()
+    #expect(fired.wait())
+    timer.cancel()
   }
 }

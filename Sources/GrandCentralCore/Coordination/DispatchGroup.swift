@@ -73,7 +73,6 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   /// registered before are on their queues when the wait ends.
   ///
   /// - Source: `dispatch_group_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait() { _ = wait(limit: .forever) }
 
   /// Waits until the group is empty, or until a deadline.
@@ -83,7 +82,6 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
   /// - Returns: `.success` if the group was empty in time, else `.timedOut`.
   /// - Source: `dispatch_group_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
 
   /// Waits until the group is empty, or until a date.
@@ -93,7 +91,6 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   /// - Parameter timeout: the deadline, which follows changes of the wall clock.
   /// - Returns: `.success` if the group was empty in time, else `.timedOut`.
   /// - Source: `dispatch_group_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(wallTimeout timeout: DispatchWallTime) -> DispatchTimeoutResult {
     wait(limit: timeout.limit)
   }

@@ -73,7 +73,6 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// Blocks the calling thread; the pool replaces a blocked worker.
   ///
   /// - Source: `dispatch_semaphore_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   @inlinable
   public func wait() { _ = waitForPermit() }
 
@@ -84,7 +83,6 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
   /// - Returns: `.timedOut` if no permit came in time; then none was taken.
   /// - Source: `dispatch_semaphore_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   @inlinable
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
     wait(word: timeout.rawValue)
@@ -97,7 +95,6 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Parameter wallTimeout: the deadline, which follows changes of the wall clock.
   /// - Returns: `.timedOut` if no permit came in time; then none was taken.
   /// - Source: `dispatch_semaphore_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   @inlinable
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
     wait(word: wallTimeout.rawValue)

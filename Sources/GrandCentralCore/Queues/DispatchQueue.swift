@@ -75,7 +75,6 @@ public class DispatchQueue: _Lane, @unchecked Sendable {
   /// - Parameter priority: the priority, which stands for a QoS class.
   /// - Returns: the queue, the same at each call.
   /// - Source: Apple, Dispatch, `DispatchQueue.global(priority:)`.
-  @available(*, deprecated, message: "Use global(qos:) instead.")
   public class func global(priority: GlobalQueuePriority) -> DispatchQueue {
     global(qos: priority.qosClass)
   }

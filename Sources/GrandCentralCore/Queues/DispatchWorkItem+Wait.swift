@@ -11,7 +11,6 @@ extension DispatchWorkItem {
   /// awaited item is a barrier.
   ///
   /// - Source: `dispatch_block_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait() { _ = wait(limit: .forever) }
 
   /// Waits until the item's first execution ends, or until a deadline.
@@ -22,7 +21,6 @@ extension DispatchWorkItem {
   /// - Parameter timeout: the deadline. A deadline in the past polls once without blocking.
   /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
   /// - Source: `dispatch_block_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { wait(limit: timeout.limit) }
 
   /// Waits until the item's first execution ends, or until a date.
@@ -33,7 +31,6 @@ extension DispatchWorkItem {
   /// - Parameter wallTimeout: the deadline, which follows changes of the wall clock.
   /// - Returns: `.timedOut` if the deadline came first; then the item may be waited for again.
   /// - Source: `dispatch_block_wait(3)`.
-  @available(*, noasync, message: "it would block a thread of the concurrency pool")
   public func wait(wallTimeout: DispatchWallTime) -> DispatchTimeoutResult {
     wait(limit: wallTimeout.limit)
   }

@@ -13,7 +13,6 @@ public protocol DispatchSourceTimer: DispatchSourceProtocol {
   ///   - deadline: when to fire, on the clock that stops while the machine sleeps.
   ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
-  @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleOneshot(deadline: DispatchTime, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire once, at `wallDeadline`.
   ///
@@ -21,7 +20,6 @@ public protocol DispatchSourceTimer: DispatchSourceProtocol {
   ///   - wallDeadline: when to fire, on the wall clock.
   ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
-  @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleOneshot(wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `deadline`, and then every `interval`.
   ///
@@ -30,7 +28,6 @@ public protocol DispatchSourceTimer: DispatchSourceProtocol {
   ///   - interval: the time from one firing to the next; `.never`: fire once.
   ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
-  @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleRepeating(
     deadline: DispatchTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `deadline`, and then every `interval` seconds.
@@ -40,7 +37,6 @@ public protocol DispatchSourceTimer: DispatchSourceProtocol {
   ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
   ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
-  @available(*, deprecated, renamed: "schedule(deadline:repeating:leeway:)")
   func scheduleRepeating(deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `wallDeadline`, and then every `interval`.
   ///
@@ -49,7 +45,6 @@ public protocol DispatchSourceTimer: DispatchSourceProtocol {
   ///   - interval: the time from one firing to the next; `.never`: fire once.
   ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
-  @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: DispatchTimeInterval, leeway: DispatchTimeInterval)
   /// Schedules the timer to fire at `wallDeadline`, and then every `interval` seconds.
@@ -59,7 +54,6 @@ public protocol DispatchSourceTimer: DispatchSourceProtocol {
   ///   - interval: the time from one firing to the next, in seconds; infinity: fire once.
   ///   - leeway: how much later than due the timer may fire.
   /// - Source: `dispatch_source_set_timer(3)`.
-  @available(*, deprecated, renamed: "schedule(wallDeadline:repeating:leeway:)")
   func scheduleRepeating(
     wallDeadline: DispatchWallTime, interval: Double, leeway: DispatchTimeInterval)
 }
@@ -227,7 +221,88 @@ extension DispatchSourceTimer {
   }
 }
 
-extension DispatchSource: DispatchSourceTimer {}
+// The toolchain's Dispatch warns of a call to a protocol's value that leaves out the leeway, and
+// not of one with the leeway, which is a requirement. So the requirements are not deprecated, and
+// need witnesses that are not either.
+extension DispatchSource: DispatchSourceTimer {
+  /// Schedules the timer to fire once.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to fire first, on the clock that stops while the machine sleeps.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
+  public final func scheduleOneshot(
+    deadline: DispatchTime, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    schedule(deadline: deadline, leeway: leeway)
+  }
+
+  /// Schedules the timer to fire once.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to fire first, on the wall clock.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
+  public final func scheduleOneshot(
+    wallDeadline: DispatchWallTime, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    schedule(wallDeadline: wallDeadline, leeway: leeway)
+  }
+
+  /// Schedules the timer to fire repeatedly.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to fire first, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
+  public final func scheduleRepeating(
+    deadline: DispatchTime, interval: DispatchTimeInterval,
+    leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    schedule(deadline: deadline, repeating: interval, leeway: leeway)
+  }
+
+  /// Schedules the timer to fire repeatedly, at an interval in seconds.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to fire first, on the clock that stops while the machine sleeps.
+  ///   - interval: the time from one firing to the next.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
+  public final func scheduleRepeating(
+    deadline: DispatchTime, interval: Double, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    schedule(deadline: deadline, repeating: interval, leeway: leeway)
+  }
+
+  /// Schedules the timer to fire repeatedly.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to fire first, on the wall clock.
+  ///   - interval: the time from one firing to the next.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
+  public final func scheduleRepeating(
+    wallDeadline: DispatchWallTime, interval: DispatchTimeInterval,
+    leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    schedule(wallDeadline: wallDeadline, repeating: interval, leeway: leeway)
+  }
+
+  /// Schedules the timer to fire repeatedly, at an interval in seconds.
+  ///
+  /// - Parameters:
+  ///   - wallDeadline: when to fire first, on the wall clock.
+  ///   - interval: the time from one firing to the next.
+  ///   - leeway: how much later than due the timer may fire.
+  /// - Source: `dispatch_source_set_timer(3)`.
+  public final func scheduleRepeating(
+    wallDeadline: DispatchWallTime, interval: Double, leeway: DispatchTimeInterval = .nanoseconds(0)
+  ) {
+    schedule(wallDeadline: wallDeadline, repeating: interval, leeway: leeway)
+  }
+}
 
 extension DispatchTimeInterval {
   /// The interval of a timer in nanoseconds, at least 1; 0: fire once.
