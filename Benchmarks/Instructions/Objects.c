@@ -251,6 +251,47 @@ static void data_life(size_t count) {
   }
 }
 
+static dispatch_data_t data_of_regions(int count) {
+  static char bytes[64];
+  dispatch_data_t data = dispatch_data_empty;
+  for (int i = 0; i < count; i++) {
+    dispatch_data_t one =
+        dispatch_data_create(bytes, sizeof bytes, NULL, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
+    dispatch_data_t longer = dispatch_data_create_concat(data, one);
+    dispatch_release(data);
+    dispatch_release(one);
+    data = longer;
+  }
+  return data;
+}
+
+static void data_applied(size_t count) {
+  dispatch_data_t data = data_of_regions(10);
+  for (size_t i = 0; i < count; i++) {
+    dispatch_data_apply(
+        data, ^bool(dispatch_data_t region, size_t offset, const void *buffer, size_t size) {
+          (void)region, (void)offset, (void)buffer;
+          ran += size;
+          return true;
+        });
+  }
+  dispatch_release(data);
+}
+
+static void data_region(size_t count) {
+  dispatch_data_t data = data_of_regions(10);
+  for (size_t i = 0; i < count; i++) {
+    size_t offset;
+    const void *bytes;
+    dispatch_data_t region = dispatch_data_copy_region(data, 300, &offset);
+    dispatch_data_t map = dispatch_data_create_map(region, &bytes, NULL);
+    ran += offset;
+    dispatch_release(region);
+    dispatch_release(map);
+  }
+  dispatch_release(data);
+}
+
 const row object_rows[] = {
   {"group, enter and leave, empty", group_enter_leave, ALONE},
   {"group, enter and leave, not empty", group_within, ALONE},
@@ -276,5 +317,7 @@ const row object_rows[] = {
   {"block_create, called, released", block_life, ALONE},
   {"block_create, called, waited for", block_waited, ALONE},
   {"data, made, joined, released", data_life, ALONE},
+  {"data, applied to 10 regions", data_applied, ALONE},
+  {"data, region copied and mapped", data_region, ALONE},
   {0},
 };

@@ -2,15 +2,27 @@
 // compare with it.
 import CGrandCentralStorage
 
-/// Returns the data at an address.
-func data(_ handle: Handle?, _ function: StaticString = #function) -> DispatchData {
-  if handle == gc_data_empty_address() { return .empty }
-  let object: Unmanaged<DataObject> = object(handle, function)
-  return object._withUnsafeGuaranteedRef { $0.data }
+/// Returns the object at an address. That of the empty data has zeros where an object has its data:
+/// no owner, no address, no bytes. So it is read, but not retained.
+private func dataObject(
+  _ handle: Handle?, _ function: StaticString = #function
+) -> Unmanaged<DataObject> {
+  object(handle, function)
 }
 
-/// Returns a new object, with the reference that the program gets.
+/// Returns the data at an address.
+func data(_ handle: Handle?, _ function: StaticString = #function) -> DispatchData {
+  dataObject(handle, function)._withUnsafeGuaranteedRef { $0.data }
+}
+
+/// Returns an object that holds `data`, with a reference that the program gets: a new one, unless
+/// the data is a piece that has an object.
 func newHandle(_ data: DispatchData) -> Handle {
+  data.isEmpty ? gc_data_empty_address() : DataObject.held(data).toOpaque()
+}
+
+/// The same for bytes without an object so far.
+private func newHandle(ofNew data: DispatchData) -> Handle {
   data.isEmpty ? gc_data_empty_address() : newHandle(DataObject(data))
 }
 
@@ -30,8 +42,12 @@ public func dispatchDataCreate(
   _ destructor: UnsafeMutableRawPointer?
 ) -> Handle {
   let bytes = bytes(buffer, size, "dispatch_data_create()")
-  guard let destructor else { return newHandle(DispatchData(bytes: bytes)) }
-  return newHandle(DispatchData(bytesNoCopy: bytes, deallocator: deallocator(destructor, target)))
+  guard let destructor else { return newHandle(ofNew: DispatchData(bytes: bytes)) }
+  if UnsafeRawPointer(destructor) == _dispatch_data_destructor_none {
+    return newHandle(ofNew: DispatchData(unfreed: bytes))
+  }
+  let deallocator = deallocator(destructor, target)
+  return newHandle(ofNew: DispatchData(bytesNoCopy: bytes, deallocator: deallocator))
 }
 
 /// Returns the client's memory as a buffer. C's sizes are unsigned, so a negative one is too large.
@@ -51,7 +67,6 @@ private func deallocator(
   switch UnsafeRawPointer(destructor) {
   case _dispatch_data_destructor_free: return .free
   case _dispatch_data_destructor_munmap: return .unmap
-  case _dispatch_data_destructor_none: return .custom(nil, {})
   default:
     let held = HeldBlock(destructor)
     return .custom(target.map { queue($0).takeUnretainedValue() }, { held.call() })
@@ -66,10 +81,10 @@ public func dispatchDataCreateFunction(
   _ destructor: ClientFunction?
 ) -> Handle {
   let bytes = bytes(buffer, size, "dispatch_data_create_f()")
-  guard let destructor else { return newHandle(DispatchData(bytes: bytes)) }
+  guard let destructor else { return newHandle(ofNew: DispatchData(bytes: bytes)) }
   let target = target.map { queue($0).takeUnretainedValue() }
   return newHandle(
-    DispatchData(bytesNoCopy: bytes, deallocator: .custom(target, { destructor(buffer) })))
+    ofNew: DispatchData(bytesNoCopy: bytes, deallocator: .custom(target, { destructor(buffer) })))
 }
 
 /// Creates data of bytes that the caller writes before it shares the object.
@@ -81,12 +96,14 @@ public func dispatchDataCreateAlloc(
   if size <= 0 { return gc_data_empty_address() }
   let (data, start) = DispatchData.unset(count: size)
   buffer?.pointee = UnsafeMutableRawPointer(start)
-  return newHandle(data)
+  return newHandle(ofNew: data)
 }
 
 /// Returns the number of bytes.
 @c(dispatch_data_get_size)
-public func dispatchDataGetSize(_ handle: Handle?) -> Int { data(handle).count }
+public func dispatchDataGetSize(_ handle: Handle?) -> Int {
+  dataObject(handle)._withUnsafeGuaranteedRef { $0.data.count }
+}
 
 /// Returns the same bytes contiguously, and their address, which is valid while the result lives.
 @c(dispatch_data_create_map)
@@ -94,21 +111,15 @@ public func dispatchDataCreateMap(
   _ handle: Handle?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?,
   _ size: UnsafeMutablePointer<Int>?
 ) -> Handle {
-  let (flat, start) = data(handle).contiguous
-  buffer?.pointee = start.map { UnsafeRawPointer($0) }
-  size?.pointee = flat.count
-  return newHandle(flat)
-}
-
-/// Concatenates two objects, which share their bytes.
-@c(dispatch_data_create_concat)
-public func dispatchDataCreateConcat(_ first: Handle?, _ second: Handle?) -> Handle {
-  var joined = data(first)
-  let added = data(second)
-  if added.isEmpty, let first { return retained(first) }
-  if joined.isEmpty, let second { return retained(second) }
-  joined.append(added)
-  return newHandle(joined)
+  let object = dataObject(handle)
+  size?.pointee = object._withUnsafeGuaranteedRef { $0.data.count }
+  if object._withUnsafeGuaranteedRef({ $0.data.isContiguous }) {
+    buffer?.pointee = object._withUnsafeGuaranteedRef { UnsafeRawPointer($0.data.start) }
+    return retained(object.toOpaque())
+  }
+  let flat = object._withUnsafeGuaranteedRef { $0.data.flattened }
+  buffer?.pointee = UnsafeRawPointer(flat.start)
+  return newHandle(ofNew: flat)
 }
 
 private func retained(_ handle: Handle) -> Handle {
@@ -116,16 +127,28 @@ private func retained(_ handle: Handle) -> Handle {
   return handle
 }
 
+/// Concatenates two objects, which share their bytes.
+@c(dispatch_data_create_concat)
+public func dispatchDataCreateConcat(_ first: Handle?, _ second: Handle?) -> Handle {
+  let (left, right) = (dataObject(first), dataObject(second))
+  if right._withUnsafeGuaranteedRef({ $0.data.isEmpty }) { return retained(left.toOpaque()) }
+  if left._withUnsafeGuaranteedRef({ $0.data.isEmpty }) { return retained(right.toOpaque()) }
+  return left._withUnsafeGuaranteedRef { left in
+    newHandle(right._withUnsafeGuaranteedRef { DataObject.joining(left, $0) })
+  }
+}
+
 /// Returns at most `length` bytes from `offset`, which are shared.
 @c(dispatch_data_create_subrange)
 public func dispatchDataCreateSubrange(_ handle: Handle?, _ offset: Int, _ length: Int) -> Handle {
-  let whole = data(handle)
+  let object = dataObject(handle)
+  let bytes = object._withUnsafeGuaranteedRef { $0.data.count }
   // Both are unsigned in C.
-  guard offset >= 0, offset < whole.count, length != 0 else { return gc_data_empty_address() }
-  let left = whole.count - offset
+  guard offset >= 0, offset < bytes, length != 0 else { return gc_data_empty_address() }
+  let left = bytes - offset
   let count = length < 0 ? left : min(length, left)
-  if let handle, count == whole.count { return retained(handle) }
-  return newHandle(whole.subdata(in: offset..<offset + count))
+  if count == bytes { return retained(object.toOpaque()) }
+  return object._withUnsafeGuaranteedRef { $0.held(offset..<offset + count) }.toOpaque()
 }
 
 /// Returns the contiguous region that contains the byte at `location`, and its offset.
@@ -133,27 +156,28 @@ public func dispatchDataCreateSubrange(_ handle: Handle?, _ offset: Int, _ lengt
 public func dispatchDataCopyRegion(
   _ handle: Handle?, _ location: Int, _ offset: UnsafeMutablePointer<Int>?
 ) -> Handle {
-  let whole = data(handle)
-  guard location >= 0, location < whole.count else {
-    offset?.pointee = whole.count
+  let object = dataObject(handle)
+  let count = object._withUnsafeGuaranteedRef { $0.data.count }
+  guard location >= 0, location < count else {
+    offset?.pointee = count
     return gc_data_empty_address()
   }
-  let region = whole.region(location: location)
+  if object._withUnsafeGuaranteedRef({ $0.data.isContiguous }) {
+    offset?.pointee = 0
+    return retained(object.toOpaque())
+  }
+  let region = object._withUnsafeGuaranteedRef { $0.heldRegion(at: location) }
   offset?.pointee = region.offset
-  return newHandle(region.data)
+  return region.object.toOpaque()
 }
-
-private typealias Applier =
-  @convention(c) (UnsafeMutableRawPointer, Handle, Int, UnsafeRawPointer?, Int) -> Bool
 
 /// Calls a block with each contiguous region until it returns false. Returns whether all were
 /// visited.
 @c(dispatch_data_apply)
 public func dispatchDataApply(_ handle: Handle?, _ block: UnsafeMutableRawPointer) -> Bool {
-  let invoke = Block(block).invoke(as: Applier.self)
-  return data(handle).forEachRegionValue { region, offset, bytes in
-    withHandle(region) { invoke(block, $0, offset, bytes.baseAddress, bytes.count) }
-  }
+  // A block's code is a function whose context is the block.
+  let work = Block(block).invoke(as: DataObject.RegionFunction.self)
+  return dataObject(handle)._withUnsafeGuaranteedRef { $0.forEachRegion(block, work) }
 }
 
 /// Calls a function with each contiguous region until it returns false. Returns whether all were
@@ -163,7 +187,5 @@ public func dispatchDataApplyFunction(
   _ handle: Handle?, _ context: UnsafeMutableRawPointer?,
   _ work: @convention(c) (UnsafeMutableRawPointer?, Handle, Int, UnsafeRawPointer?, Int) -> Bool
 ) -> Bool {
-  data(handle).forEachRegionValue { region, offset, bytes in
-    withHandle(region) { work(context, $0, offset, bytes.baseAddress, bytes.count) }
-  }
+  dataObject(handle)._withUnsafeGuaranteedRef { $0.forEachRegion(context, work) }
 }

@@ -29,6 +29,8 @@
 //   sync, async_and_wait,     no hold: the caller waits, and holds the object meanwhile
 //   apply, group_wait,
 //   semaphore_wait
+//   data_apply                no hold: the caller holds the data until the last call of the
+//                             applier, after which nothing is accessed
 //   functions that only       no hold: they let no client code run
 //   query, count or store
 // Tests/CConformance/Cases/Lifetimes*.c test the invariant, with a kind of race for each function.

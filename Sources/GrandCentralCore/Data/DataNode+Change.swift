@@ -138,7 +138,8 @@ extension DataNode {
     let (left, right) = edge == .back ? (there, other) : (other, there)
     let (first, second) = (NodeReference(left), NodeReference(right))
     let total = first.count + second.count
-    if total > maxSlots && min(first.count, second.count) >= minSlots { return DataSlot(other) }
+    // Even if one node has room for all: copying slots takes longer than a node more in the parent.
+    if min(first.count, second.count) >= minSlots { return DataSlot(other) }
     let half = total <= maxSlots ? total : total / 2
     let lower = make(height: first.height, room: half)
     let fromFirst = min(half, first.count)

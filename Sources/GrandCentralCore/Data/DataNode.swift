@@ -98,7 +98,7 @@ struct NodeReference {
 
   /// Returns the object at `place` without retaining it.
   @inline(__always)
-  private static func object(at place: UnsafeRawPointer) -> UnsafeRawPointer {
+  static func object(at place: UnsafeRawPointer) -> UnsafeRawPointer {
     // SAFETY: a reference is read as the pointer that it is.
     place.load(as: UnsafeRawPointer.self)
   }

@@ -74,7 +74,7 @@ extension DispatchData {
 
   /// Traps if `count` more bytes exceed `Int.max`.
   @inline(__always)
-  private func requireCountable(_ count: Int) {
+  func requireCountable(_ count: Int) {
     require(
       !length.addingReportingOverflow(count).overflow,
       """

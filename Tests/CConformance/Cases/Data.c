@@ -214,6 +214,58 @@ CASE(data_apply_f_of_nothing) {
   CHECK_EQUAL(log.pieces, 0);
 }
 
+typedef struct kept_regions {
+  dispatch_data_t all[8];
+  int count;
+} kept_regions;
+static bool keep_region(
+  void *context, dispatch_data_t region, size_t offset, const void *buffer, size_t size) {
+  (void)offset, (void)buffer, (void)size;
+  kept_regions *kept = context;
+  dispatch_retain(region);
+  kept->all[kept->count++] = region;
+  return true;
+}
+
+// Retains the regions, releases the data, and then compares the regions.
+static void expect_kept_regions(dispatch_data_t data, const char *const texts[], int count) {
+  kept_regions kept = {.count = 0};
+  CHECK(dispatch_data_apply_f(data, &kept, keep_region));
+  dispatch_release(data);
+  CHECK_EQUAL(kept.count, count);
+  for (int n = 0; n < count; n++) {
+    EXPECT_BYTES(kept.all[n], texts[n]);
+    dispatch_release(kept.all[n]);
+  }
+}
+
+CASE(data_region_retained_by_an_applier_outlives_the_data) {
+  dispatch_data_t both = join_and_release(joined("ab", "cde"), joined("f", "gh"));
+  expect_kept_regions(both, (const char *const[]){"ab", "cde", "f", "gh"}, 4);
+}
+
+BEYOND(data_region_of_a_subrange_has_its_bytes_only,
+  "the peer passes the object of the whole piece") {
+  dispatch_data_t both = join_and_release(joined("ab", "cde"), joined("f", "gh"));
+  dispatch_data_t part = dispatch_data_create_subrange(both, 1, 6);
+  dispatch_release(both);
+  expect_kept_regions(part, (const char *const[]){"b", "cde", "f", "g"}, 4);
+}
+
+// No chain of objects grows, at whose end a release would need a deep stack.
+CASE(data_cut_and_joined_many_times_ends) {
+  static char bytes[200000];
+  dispatch_data_t data = dispatch_data_create_f(bytes, sizeof bytes, NULL, keep);
+  for (size_t size = sizeof bytes; size > 1; size--) {
+    data = join_and_release(data, dispatch_data_create_f("x", 1, NULL, NULL));
+    dispatch_data_t part = dispatch_data_create_subrange(data, 1, size - 1);
+    dispatch_release(data);
+    data = part;
+  }
+  CHECK_EQUAL(dispatch_data_get_size(data), 1);
+  dispatch_release(data);
+}
+
 CASE(data_create_alloc_gives_room) {
   void *room = NULL;
   dispatch_data_t data = dispatch_data_create_alloc(6, &room);

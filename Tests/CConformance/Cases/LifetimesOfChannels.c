@@ -252,3 +252,29 @@ LIFETIME(data_released_by_another_thread) {
   dispatch_release(part);
   dispatch_async_f(some_queue(), (void *)both, release_it);
 }
+
+// Takes a region, drops a reference to the data, and reads the region.
+static void read_region_and_release(void *data) {
+  size_t offset;
+  const void *bytes;
+  dispatch_data_t region = dispatch_data_copy_region((dispatch_data_t)data, 25, &offset);
+  dispatch_release((dispatch_data_t)data);
+  dispatch_data_t map = dispatch_data_create_map(region, &bytes, NULL);
+  CHECK_EQUAL(*(const char *)bytes, 0);
+  CHECK_EQUAL(offset, 20);
+  dispatch_release(region);
+  dispatch_release(map);
+}
+
+LIFETIME(data_region_taken_by_two_threads) {
+  char *bytes = calloc(1, 64);
+  CHECK(bytes);
+  dispatch_data_t data = dispatch_data_create_f(bytes, 64, some_queue(), free_and_end);
+  dispatch_data_t part = dispatch_data_create_subrange(data, 3, 20);
+  dispatch_data_t both = dispatch_data_create_concat(part, data);
+  dispatch_release(part);
+  dispatch_release(data);
+  dispatch_retain(both);
+  elsewhere((void *)both, read_region_and_release);
+  read_region_and_release((void *)both);
+}
