@@ -23,6 +23,7 @@ typedef struct gc_thread {
   uint32_t lane_slot;     // the last slot used in the registry of lanes, or 0
   uint8_t lane_slot_kept;  // whether that slot is free and kept for the thread's next lane
   bool gives_way;          // see gc_give_way()
+  uint16_t spins;          // how its last spins before sleeps ended: see Platform/AdaptiveSpin
   uint64_t *_Nullable lane_word;  // address of that slot
   bool is_main;            // first thread of the process, or the thread left in a forked child
   bool in_full_loop;       // runs iterations of a concurrentPerform that uses the pool's width
@@ -31,7 +32,6 @@ typedef struct gc_thread {
   uint32_t locks;          // depth inside the fork gate, see gc_lock_enter()
   uint32_t items;          // number of lane items begun: see gc_item_began()
   uint32_t items_unshown;  // what a thread without a record counts
-  uint32_t spins;          // how its last spins before sleeps ended: see Platform/AdaptiveSpin
   uint32_t *_Nullable items_shown;  // the count on the board, or items_unshown; NULL only at first
   void *_Nullable board;   // the writer of the thread's record: see BlackBox, in the core
   void *_Nullable events;  // the writer of the thread's events: see BlackBox/EventWriter

@@ -74,8 +74,9 @@ enum ThreadSpin {
   /// As `AdaptiveSpin.look`, for the calling thread.
   @inline(__always)
   static func look(_ thread: ThreadContext, atMost most: Int, _ look: () -> Bool) -> Bool {
-    var history = SpinHistory(rawValue: thread.pointee.spins)
-    defer { thread.pointee.spins = history.rawValue }
+    var history = SpinHistory(rawValue: UInt32(thread.pointee.spins))
+    // A history takes 16 bits: at most 6 misses, and 63 waits to skip.
+    defer { thread.pointee.spins = UInt16(truncatingIfNeeded: history.rawValue) }
     return history.look(atMost: most, look)
   }
 }

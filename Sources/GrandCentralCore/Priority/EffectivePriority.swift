@@ -59,7 +59,7 @@ enum EffectivePriority {
       }
       ThreadEffects.apply(band, on: thread)
       // Settings that the thread has kept for a moment: the next item looks again.
-      if !ThreadEffects.isInEffect(band, on: thread) { thread.pointee.boosted = 1 }
+      if ThreadEffects.isKept(thread) { thread.pointee.boosted = 1 }
     }
   }
 

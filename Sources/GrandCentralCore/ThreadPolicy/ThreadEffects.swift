@@ -62,7 +62,7 @@ enum ThreadEffects {
 
   /// Whether `thread`, the calling one, has the settings of a higher class because it is to be
   /// lowered later.
-  private static func isKept(_ thread: ThreadContext) -> Bool {
+  static func isKept(_ thread: ThreadContext) -> Bool {
     // relaxed: only the owner sets it, and a stale value costs system calls, as a hint does.
     thread.pointee.effect & kept != 0 && thread.shared.isLoweredLater.load(ordering: .relaxed)
   }
