@@ -68,7 +68,12 @@ def joined(graphs):
     for _, graph in graphs:
         symbols.update((symbol["identifier"]["precise"], symbol) for symbol in graph["symbols"])
         links += graph["relationships"]
-    links = _adopt(symbols, links)
+    # Initialisers that exist so that the compiler refuses a call: Queues/DispatchQueue+Make.
+    refused = {precise for precise in symbols if "_NamedQueue" in precise}
+    for precise in refused:
+        del symbols[precise]
+    links = _adopt(symbols, [
+        link for link in links if refused.isdisjoint({link["source"], link["target"]})])
     for child, parent in INHERITED:
         links.append({
             "kind": "inheritsFrom", "source": _class(symbols, child), "target": _class(symbols, parent)})
