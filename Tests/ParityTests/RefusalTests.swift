@@ -21,7 +21,7 @@ import Testing
   ]
 
   private let accepted = [
-    "extension DispatchQueue { convenience init(serial label: String) { self.init(label: label) } }",
+    "extension DispatchQueue { convenience init(serial name: String) { self.init(label: name) } }",
     "let g = DispatchQueue(serial: \"g\")",
     "let h = DispatchSerialQueue(label: \"h\", qos: .utility, attributes: .initiallyInactive)",
     "let i = DispatchConcurrentQueue(label: \"i\", attributes: [], target: .global())",

@@ -16,6 +16,8 @@ extension Monitor {
     /// Items taken before the last look, modulo 2³², and the nanoseconds since one was taken.
     var itemsTaken: UInt32 = 0
     var itemsUntaken: UInt64 = 0
+    /// Whether the last look found a thread that is to be lowered later.
+    var lowersLater = false
   }
 
   /// What this look found besides the policy's own counts.
@@ -51,6 +53,7 @@ extension Monitor {
           maxThreads: limits.maxThreads), firstThreads: pool.firstThreads)
     var found = Found()
     policy.begin()
+    looks.lowersLater = false
     for index in 0..<pool.workerCount.load(ordering: .acquiring) {
       guard let worker = pool.worker(at: index) else { continue }
       see(worker, of: pool, at: now, &policy, &found, elapsed: elapsed)
@@ -86,6 +89,11 @@ extension Monitor {
     let items = worker.localQueue(.items).counts
     found.items.came &+= items.came
     found.items.went &+= items.went
+    if pool.configuration.hasEffects, let thread = worker.thread,
+      ThreadEffects.lowerIfDue(thread, at: now)
+    {
+      looks.lowersLater = true
+    }
     let picks = worker.picks.load(ordering: .relaxed)
     if picks == worker.lastPicks { nameAfterQueue(worker, at: picks) }
     worker.looksAtPick = picks == worker.lastPicks ? worker.looksAtPick + 1 : 0

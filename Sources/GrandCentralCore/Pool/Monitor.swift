@@ -98,13 +98,12 @@ final class Monitor: @unchecked Sendable {
       let refused = pool.refusals.load(ordering: .relaxed)
       let cost = look(at: pool, hasWork: hasWork)
       if hasWork { pool.wakeIfNeeded() }
-      let lowersLater = pool.lowerThreads(at: Clock.monotonicNanoseconds())
       // A refusal costs tens of microseconds, and without threads a look changes nothing.
       let isRefused = pool.refusals.load(ordering: .relaxed) != refused
       // A look at hundreds of workers takes a while.
       let least = max(Self.periodNanoseconds, Self.restFactor * cost)
       period = min(isRefused ? max(2 * period, least) : least, Self.longestPeriodNanoseconds)
-      quietRounds = hasWork || lowersLater ? 0 : quietRounds + 1
+      quietRounds = hasWork || looks.lowersLater ? 0 : quietRounds + 1
       if quietRounds >= Self.quietRoundsBeforeSleep { rest(pool) }
     }
   }

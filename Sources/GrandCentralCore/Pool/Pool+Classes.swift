@@ -137,8 +137,8 @@ extension Pool {
   /// Calls `body` with the workers in turn, until it returns false. Counts no references: several
   /// workers ask this at each pick.
   @inline(__always)
-  fileprivate func forEachWorker(of count: Int? = nil, _ body: (Worker) -> Bool) {
-    for index in 0..<(count ?? workerCount.load(ordering: .acquiring)) {
+  private func forEachWorker(_ body: (Worker) -> Bool) {
+    for index in 0..<workerCount.load(ordering: .acquiring) {
       // SAFETY: as in worker(at:); workers live as long as their pool.
       guard workers[index]?._withUnsafeGuaranteedRef(body) ?? true else { return }
     }
@@ -154,33 +154,13 @@ extension Pool: EffectsWatcher {
     return true
   }
 
-  /// Lowers the threads that have stayed in a lower class. Returns whether there may be more.
-  /// Monitor only.
-  func lowerThreads(at now: UInt64) -> Bool {
-    guard configuration.hasEffects else { return false }
-    var lowersLater = false
-    forEachThread(of: workerCount.load(ordering: .acquiring)) {
-      lowersLater = ThreadEffects.lowerIfDue($0, at: now) || lowersLater
-    }
-    return lowersLater
-  }
-
   /// Whether a thread is to be lowered later. The monitor's last look before it sleeps.
   var hasThreadsToLower: Bool {
-    var isFound = false
-    // sequentiallyConsistent: as in hasWork().
-    forEachThread(of: workerCount.load(ordering: .sequentiallyConsistent)) { thread in
-      // sequentiallyConsistent: the monitor's half of the pair in ThreadPolicy/ThreadEffects.
-      let isLoweredLater = thread.shared.isLoweredLater.load(ordering: .sequentiallyConsistent)
-      isFound = isFound || isLoweredLater
-    }
-    return isFound
-  }
-
-  private func forEachThread(of count: Int, _ body: (ThreadContext) -> Void) {
-    forEachWorker(of: count) { worker in
-      if let thread = worker.thread { body(thread) }
-      return true
+    // sequentiallyConsistent: as in hasWork(), and the monitor's half of the pair in
+    // ThreadPolicy/ThreadEffects.
+    (0..<workerCount.load(ordering: .sequentiallyConsistent)).contains { index in
+      guard let thread = worker(at: index)?.thread else { return false }
+      return thread.shared.isLoweredLater.load(ordering: .sequentiallyConsistent)
     }
   }
 }

@@ -67,7 +67,7 @@ enum ThreadEffects {
     thread.pointee.effect & kept != 0 && thread.shared.isLoweredLater.load(ordering: .relaxed)
   }
 
-  /// `isAtOnce`: the settings must be those of `asked` when this returns.
+  /// `isAtOnce`: the settings must be those of `asked` when this returns; always before a rest.
   @inline(never) @discardableResult
   private static func change(
     to asked: Band, isPrompt: Bool, isAtOnce: Bool = false, isRest: Bool = false,
@@ -164,7 +164,7 @@ enum ThreadEffects {
     let shared = thread.shared
     let band = isKept(thread) ? max(shared.inPlace, .default) : .default
     let isPrompt = thread.pointee.effect & prompt != 0
-    change(to: band, isPrompt: isPrompt, isAtOnce: true, isRest: true, on: thread)
+    change(to: band, isPrompt: isPrompt, isRest: true, on: thread)
   }
 
   /// Gives the calling thread the settings of its class at once, if it was to be lowered later. In

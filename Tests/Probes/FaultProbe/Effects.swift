@@ -269,7 +269,8 @@ private final class Rally: @unchecked Sendable {
 }
 
 /// Workers that alternate between classes at short items keep the settings of the higher one; an
-/// item that lasts has those of its own class nevertheless.
+/// item that lasts has those of its own class nevertheless, and so does an item that forks, in the
+/// child.
 func effectsOfAlternatingClasses(_ words: [String]) {
   guard let plain = Treatment(of: Int(getpid())) else { skip("sched_getattr(2) is refused here") }
   check(Work.isDone(), "work runs")
@@ -288,6 +289,10 @@ func effectsOfAlternatingClasses(_ words: [String]) {
       mayEnd.open()
     }
     let isOver = Rally(20_000).play {
+      let child = faults_fork()
+      if child == 0 { _exit(Treatment(of: threadID()) == wanted ? 0 : 1) }
+      var status: Int32 = 0
+      check(waitpid(child, &status, 0) == child && status == 0, "a child is lowered")
       thread.value = threadID()
       begun.open()
       if sleeps { _ = mayEnd.wait() } else { spin { mayEnd.isOpen } }
