@@ -79,6 +79,27 @@ import Testing
     cancelAndWait(source)
   }
 
+  /// Under the thread sanitizer, a thread that sleeps in a bare system call would not count it.
+  @Test func `reports it when the thread that receives it sleeps in the engine`() {
+    let (source, heard) = counting(57, on: queue)
+    let semaphore = DispatchSemaphore(value: 0)
+    let (id, handle) = (Box(0), Box(pthread_t()))
+    let sleeper = TestThread("sleeper") {
+      unblockSignals()
+      handle.value = pthread_self()
+      id.value = threadID()
+      semaphore.wait()
+    }
+    #expect(eventually { processThreads().contains { $0.id == id.value && $0.isAsleep } })
+    for count in 1...3 {
+      pthread_kill(handle.value, 57)
+      #expect(heard.waitForValue(count))
+    }
+    semaphore.signal()
+    #expect(sleeper.join())
+    cancelAndWait(source)
+  }
+
   @Test func `counts every delivery of a storm, in each of several sources`() {
     let queues = (0..<3).map { DispatchQueue(label: "signals.\($0)") }
     let all = queues.map { counting(41, on: $0) }
