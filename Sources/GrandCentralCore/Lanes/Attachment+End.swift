@@ -1,7 +1,7 @@
 // Room: Lanes/Attachment+End. Runs the finalizer that a C program set on an object, on its target.
 
 extension DispatchObject {
-  /// Ends the attachment when the object dies. `target`: the lane for the finalizer; `nil` if the
+  /// Ends the attachment when the object ends. `target`: the lane for the finalizer; `nil` if the
   /// object is not a lane, since its attachment has a target of its own then.
   @inline(__always)
   final func endAttachment(on target: Lane? = nil) {

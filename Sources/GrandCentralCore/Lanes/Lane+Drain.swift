@@ -157,7 +157,7 @@ extension Lane {
   /// target.
   private final func moveOn(from thread: ThreadContext) -> Bool {
     if kind != .bound { owner.store(0, ordering: .relaxed) }
-    // Cleared first: the next drainer may let the lane die before this thread returns.
+    // Cleared first: the lane may be gone before this thread returns, by the next drainer.
     thread.setCurrentQueueLabel(0)
     setLevel(urgencyLeft(), leaves: true, on: thread)
     sendActivation(qos: PackedQoS(band: level), from: thread)
@@ -336,12 +336,12 @@ extension Lane {
     while reason.holds(in: seen, of: self) {
       let next = seen.givenUp(
         hasBatch: batch != nil, awaitsBarrier: reason == .firstInLineIsExclusive, urgency: left)
-      // With items still running, the lane may die as soon as it is given up: see
+      // With items still running, the lane may be gone as soon as it is given up: see
       // CurrentQueueLabels.
       if next.isHeld && inside == thread.ownerWord { thread.setCurrentQueueLabel(0) }
       // releasing: the private list and all that items wrote, for the next owner.
       // acquiring: the writes of the last holder that left, in case no other thread enters before
-      // this object dies.
+      // this object ends.
       let (won, now) = state.weakCompareExchange(
         expected: seen, desired: next, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)

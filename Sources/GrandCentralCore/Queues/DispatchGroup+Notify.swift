@@ -7,8 +7,8 @@ extension DispatchGroup {
   /// group alive until then.
   ///
   /// - Parameters:
-  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
-  ///     stops the process.
+  ///   - qos: the QoS of the work; by default the caller's, but at most user-initiated. A relative
+  ///     priority outside 0 … -15 stops the process.
   ///   - flags: the attributes of the work.
   ///   - queue: the queue that runs the work.
   ///   - work: the closure to submit; runs once.

@@ -5,8 +5,9 @@ extension DispatchObject {
   /// Sets the queue on which the work of this object finally runs.
   ///
   /// On a queue or a source this is an asynchronous barrier: work submitted earlier still runs
-  /// under the old target. On groups and semaphores it has no effect. Traps on the main queue, a
-  /// global queue, and a cycle of targets; the message names the queues. Any thread may call it.
+  /// under the old target. On a `DispatchIO` it sets the class at which later barriers run: that of
+  /// the target. On groups and semaphores it has no effect. Traps on the main queue, a global
+  /// queue, and a cycle of targets; the message names the queues. Any thread may call it.
   ///
   /// - Parameter queue: The new target.
   /// - Source: Apple, Dispatch, `DispatchObject.setTarget(queue:)`.

@@ -13,8 +13,10 @@ extension DispatchQueue {
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stops while the machine sleeps. A
   ///     time in the past submits at once; `.distantFuture` never does.
-  ///   - qos: the work's QoS; by default that of the caller.
-  ///   - flags: options of the work.
+  ///   - qos: the QoS of the work; by default the caller's, but at most user-initiated. It counts
+  ///     where the queue has no QoS of its own. A relative priority outside 0 … -15 stops the
+  ///     process.
+  ///   - flags: the attributes of the work.
   ///   - work: the closure to run, once.
   /// - Source: `dispatch_after(3)`.
   @preconcurrency
@@ -33,8 +35,10 @@ extension DispatchQueue {
   /// - Parameters:
   ///   - wallDeadline: when to submit the work, on the wall clock. A time in the past submits at
   ///     once; `.distantFuture` never does.
-  ///   - qos: the work's QoS; by default that of the caller.
-  ///   - flags: options of the work.
+  ///   - qos: the QoS of the work; by default the caller's, but at most user-initiated. It counts
+  ///     where the queue has no QoS of its own. A relative priority outside 0 … -15 stops the
+  ///     process.
+  ///   - flags: the attributes of the work.
   ///   - work: the closure to run, once.
   /// - Source: `dispatch_after(3)`.
   @preconcurrency
@@ -47,7 +51,8 @@ extension DispatchQueue {
 
   /// Submits a work item when `deadline` has come.
   ///
-  /// Call from any thread. An item that is cancelled before it starts does not run its closure.
+  /// Call from any thread. An item that is cancelled before it starts does not run its closure. The
+  /// item may wait as long after the deadline as in `asyncAfter(deadline:qos:flags:execute:)`.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the item, on the clock that stops while the machine sleeps. A
@@ -60,7 +65,8 @@ extension DispatchQueue {
 
   /// Submits a work item when `wallDeadline` has come by the wall clock.
   ///
-  /// Call from any thread. An item that is cancelled before it starts does not run its closure.
+  /// Call from any thread. An item that is cancelled before it starts does not run its closure. The
+  /// item may wait as long after the deadline as in `asyncAfter(deadline:qos:flags:execute:)`.
   ///
   /// - Parameters:
   ///   - wallDeadline: when to submit the item, on the wall clock. A time in the past submits at

@@ -13,9 +13,11 @@ extension DispatchQueue {
   /// - Parameter work: the closure to run.
   /// - Returns: what the closure returns.
   /// - Throws: what the closure throws.
-  /// - Important: Called from an item of this queue, or where threads would wait for each other
-  ///   in a deadlock cycle, this stops the process with a message that names the queues and
-  ///   threads.
+  /// - Important: Called from an item of this queue if it is serial, from a barrier of this queue,
+  ///   or where threads would wait for each other in a deadlock cycle, this stops the process with
+  ///   a message that names the queues and threads. Called from an ordinary item of this queue if
+  ///   it is concurrent, the closure runs at once; only behind a barrier that waits there already,
+  ///   it is such a cycle.
   /// - Source: Apple, Dispatch, `DispatchQueue.sync(execute:)`.
   @inlinable @inline(__always)
   public final func sync<T>(execute work: () throws -> T) rethrows -> T {
@@ -23,6 +25,9 @@ extension DispatchQueue {
   }
 
   /// Runs a closure on this queue as `sync(execute:)` does, with flags.
+  ///
+  /// Blocks and stops the process as `sync(execute:)` does; a barrier also if an item of this queue
+  /// calls it.
   ///
   /// - Parameters:
   ///   - flags: with `.barrier`, on a concurrent queue, the closure waits for all items before it
@@ -78,14 +83,15 @@ extension DispatchQueue {
   /// - Parameter work: the closure to run.
   /// - Returns: what the closure returns.
   /// - Throws: what the closure throws.
-  /// - Important: Called from an item of this queue, or in a deadlock cycle, this stops the
-  ///   process as `sync(execute:)` does.
+  /// - Important: Stops the process in the same cases as `sync(execute:)`.
   /// - Source: Apple, Dispatch, `dispatch_async_and_wait`.
   public final func asyncAndWait<T>(execute work: () throws -> T) rethrows -> T {
     try asyncAndWait(flags: [], execute: work)
   }
 
   /// Runs a closure as `asyncAndWait(execute:)` does, with flags.
+  ///
+  /// Blocks and stops the process as `sync(flags:execute:)` does.
   ///
   /// - Parameters:
   ///   - flags: `.barrier` as with `sync(flags:execute:)`; the other flags have no effect here.

@@ -202,8 +202,8 @@ extension DispatchWorkItem {
   /// destroyed without having been executed discards its notifications.
   ///
   /// - Parameters:
-  ///   - qos: the QoS of the work; by default the caller's. A relative priority outside 0 … -15
-  ///     stops the process.
+  ///   - qos: the QoS of the work; by default the caller's, but at most user-initiated. A relative
+  ///     priority outside 0 … -15 stops the process.
   ///   - flags: the attributes of the work.
   ///   - queue: the queue that runs the work.
   ///   - execute: the closure to submit; runs once.

@@ -103,7 +103,7 @@ final class DescriptorEntry: @unchecked Sendable {
   let descriptor: Int32
   /// The label in messages.
   private let queueLabel: String
-  /// The source, not retained. The source leaves before it dies, under the lock. So its memory is
+  /// The source, not retained. The source leaves before it ends, under the lock. So its memory is
   /// valid while the lock is held, and `tryRetain` says whether the source is still alive. Set
   /// once, before another thread can reach the entry.
   @Cell var listener: Unmanaged<Lane>?

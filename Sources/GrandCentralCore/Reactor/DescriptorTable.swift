@@ -39,9 +39,8 @@ final class DescriptorTable: @unchecked Sendable {
       .descriptorClosedEarly,
       """
       BUG IN CLIENT OF GRAND CENTRAL: The descriptor of a \(listener) was closed before the source \
-      was \
-      cancelled, or was never open. The source hears no more. Call cancel() first, and close the \
-      descriptor in the cancel handler.\(rest)
+      was cancelled, or was never open. The source gets no more events. Call cancel() first, and \
+      close the descriptor in the cancel handler.\(rest)
       """)
   }
 }

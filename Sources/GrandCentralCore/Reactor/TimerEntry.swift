@@ -9,7 +9,7 @@ struct TimerEntry {
   enum Kind: UInt {
     /// Not in use; in the store's free list.
     case none = 0
-    /// A lane, not retained. The lane puts its entry back before it dies, under the lock. So the
+    /// A lane, not retained. The lane puts its entry back before it ends, under the lock. So the
     /// lane's memory is valid while the lock is held, and `tryRetain` says whether the lane is
     /// still alive.
     case lane = 4
@@ -67,7 +67,7 @@ struct TimerEntry {
 typealias TimerHandle = UnsafeMutablePointer<TimerEntry>
 
 /// Allocates entries. Guarded by the lock of its Timers. Its memory is never returned before it
-/// dies.
+/// ends.
 final class TimerStore {
   @Cell private var free: TimerHandle? = nil
   @Cell private var blocks: [TimerHandle] = []

@@ -84,7 +84,7 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 
   // MARK: Timers of lanes, with the lock held
 
-  /// Makes an entry that notifies `lane`. It must be put back before the lane dies.
+  /// Makes an entry that notifies `lane`. It must be put back before the lane ends.
   func makeEntry(for lane: Lane) -> TimerHandle { store.take(lane.address, .lane) }
 
   /// Returns an entry to the store. Called once for each entry.

@@ -10,8 +10,8 @@ public protocol DispatchSourceProtocol: Sendable {
   /// Sets the closure that runs on the source's queue when an event has happened.
   ///
   /// - Parameters:
-  ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: options of the handler.
+  ///   - qos: the handler's QoS; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the handler.
   ///   - handler: runs from the next event on, never twice at once; `nil` removes the handler.
   /// - Source: `dispatch_source_set_event_handler(3)`.
   func setEventHandler(
@@ -25,8 +25,8 @@ public protocol DispatchSourceProtocol: Sendable {
   /// cancelled.
   ///
   /// - Parameters:
-  ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: options of the handler.
+  ///   - qos: the handler's QoS; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the handler.
   ///   - handler: runs once; `nil` removes the handler. Ignored once the source has ended.
   /// - Source: `dispatch_source_set_cancel_handler(3)`.
   func setCancelHandler(
@@ -40,8 +40,8 @@ public protocol DispatchSourceProtocol: Sendable {
   /// monitor.
   ///
   /// - Parameters:
-  ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: options of the handler.
+  ///   - qos: the handler's QoS; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the handler.
   ///   - handler: runs once, soon if the source already monitors; `nil` removes the handler.
   /// - Source: `dispatch_source_set_registration_handler(3)`.
   func setRegistrationHandler(
@@ -165,8 +165,8 @@ extension DispatchSourceProtocol {
   /// Sets the closure that runs on the source's queue when an event has happened.
   ///
   /// - Parameters:
-  ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: options of the handler.
+  ///   - qos: the handler's QoS; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the handler.
   ///   - handler: runs from the next event on, never twice at once; `nil` removes the handler.
   /// - Source: `dispatch_source_set_event_handler(3)`.
   public func setEventHandler(
@@ -188,8 +188,8 @@ extension DispatchSourceProtocol {
   /// cancelled.
   ///
   /// - Parameters:
-  ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: options of the handler.
+  ///   - qos: the handler's QoS; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the handler.
   ///   - handler: runs once; `nil` removes the handler. Ignored once the source has ended.
   /// - Source: `dispatch_source_set_cancel_handler(3)`.
   public func setCancelHandler(
@@ -211,8 +211,8 @@ extension DispatchSourceProtocol {
   /// monitor.
   ///
   /// - Parameters:
-  ///   - qos: the handler's QoS; by default that of the caller.
-  ///   - flags: options of the handler.
+  ///   - qos: the handler's QoS; by default the caller's, but at most user-initiated.
+  ///   - flags: the attributes of the handler.
   ///   - handler: runs once, soon if the source already monitors; `nil` removes the handler.
   /// - Source: `dispatch_source_set_registration_handler(3)`.
   public func setRegistrationHandler(

@@ -263,7 +263,7 @@ extension WorkNode {
 // A backtrace shows by these functions where the engine ends and the client begins.
 
 /// Empties a node that carries a closure, returns it to the cache, and calls the closure. The
-/// closure is moved out and dies here: otherwise the compiler retains it around the call.
+/// closure is moved out and ends here: otherwise the compiler retains it around the call.
 @inline(never)
 func grandCentralClientCallout(of node: WorkNode, on thread: ThreadContext) {
   let work = node.takeClosure()

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 
 /// Measures how long an item waits behind items that do not end: `hog` runs on the queues
-/// `hogsOn`, and the probe on another queue.
+/// `QUEUES`, and the probe on another queue.
 func liveness() {
   let arguments = CommandLine.arguments
   guard arguments.count == 6, let count = Int(arguments[4]) else { exit(2) }

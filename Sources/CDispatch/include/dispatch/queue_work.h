@@ -35,10 +35,11 @@ void dispatch_async_f(
 // MARK: Synchronous
 
 #ifdef __BLOCKS__
-/// Submits a block and waits until it has run, after all earlier items of the queue. It runs on the
-/// calling thread, unless the queue belongs to the main thread.
+/// Submits a block and waits until it has run; on a serial queue, after all earlier items. It runs
+/// on the calling thread, unless the queue belongs to the main thread.
 ///
-/// Stops if the caller already holds the queue, or if waiting would close a deadlock cycle.
+/// Stops if the caller already holds a serial queue or runs a barrier of a concurrent one, or if
+/// waiting would close a deadlock cycle.
 /// - Source: Apple, Dispatch, `dispatch_sync`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_sync(dispatch_queue_t queue, DISPATCH_NOESCAPE dispatch_block_t block);
@@ -55,7 +56,7 @@ void dispatch_sync_f(
 /// Submits a block and waits until it has run. If a thread is draining the queue, that thread runs
 /// the block; dispatch_sync() would run it on the calling thread.
 ///
-/// Stops if the caller already holds the queue.
+/// Stops in the same cases as dispatch_sync().
 /// - Source: Apple, Dispatch, `dispatch_async_and_wait`.
 DISPATCH_EXPORT DISPATCH_NONNULL_ALL DISPATCH_NOTHROW
 void dispatch_async_and_wait(dispatch_queue_t queue, DISPATCH_NOESCAPE dispatch_block_t block);

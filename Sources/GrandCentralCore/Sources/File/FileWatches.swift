@@ -358,7 +358,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
       .fileCannotBeWatched,
       """
       GRAND CENTRAL: The file of a \(listener) cannot be watched (errno \(error), \
-      inotify_add_watch(2)). The source hears nothing. Watching needs /proc, and permission to \
+      inotify_add_watch(2)). The source gets no events. Watching needs /proc, and permission to \
       read the file.
       """)
   }

@@ -103,7 +103,7 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
     }
   }
 
-  /// Notifies listeners outside the lock, and releases them there: one that dies then leaves, which
+  /// Notifies listeners outside the lock, and releases them there: one that ends then leaves, which
   /// takes the lock.
   private func deliver(_ notified: [Notified], on thread: ThreadContext) {
     for (listener, count) in notified { listener.signalCame(times: count, on: thread) }

@@ -1,5 +1,5 @@
 // Room: Sources/Timer/TimerSource. Sources that fire by the clock.
-// The source puts its timer entry back before it dies, so the timer does not keep it alive. When
+// The source puts its timer entry back before it ends, so the timer does not keep it alive. When
 // the time has come, the setting stays fired until the handler is about to run. Only then is it
 // armed again, by the clock at that moment. So a source that is suspended, or whose handler is
 // slow, causes no wake-ups, learns how many intervals have passed, and never drifts.
