@@ -117,6 +117,17 @@ def check_room(path, text):
         report(path, 1, f"begins with {first!r}; begin with '// Room: {folder}…'")
 
 
+def check_files_of_room(path, text):
+    """The README of a folder of the core, or of the primitives, names each file there; `+Part` is enough for a part."""
+    folder = os.path.dirname(path)
+    if not re.fullmatch(rf"({CORE}/\w+|Sources/Primitives)/README\.md", path):
+        return
+    for name in sorted(files(folder)):
+        base = os.path.splitext(os.path.basename(name))[0]
+        if base not in text and f"`+{base.partition('+')[2]}`" not in text:
+            report(path, 1, f"does not name {name}")
+
+
 def check_words(path, text):
     for number, line in enumerate(text.split("\n"), 1):
         if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line):
@@ -308,6 +319,9 @@ SEEDS = [
     (check_paths, CORE + "/Pool/README.md", "| file | content |\n|---|---|\n| `Pool`, `+Seed` | `Seed` |", 1),
     (check_paths, CORE + "/Pool/README.md", "| file | content |\n|---|---|\n| `Pool`, `+Park` | `Seed` |", 0),
     (check_paths, "seed.md", "| file | functions |\n|---|---|\n| `Pool/Pool+Park` | `park`, `seed` |", 1),
+    (check_files_of_room, CORE + "/QoS/README.md", "`DispatchQoS`, `DispatchWorkItemFlags`, `QoSPropagation`", 1),
+    (check_files_of_room, CORE + "/QoS/README.md", "`DispatchQoS`, `LegacyPriority`, `+Seed`", 2),
+    (check_files_of_room, "Docs/README.md", "", 0),
     (check_paths, "seed.md", "| file | functions |\n|---|---|\n| `Pool/Seed` | `park` |", 3),
     (check_paths, "CONTRIBUTING.md", "| `scripts/dev test` | tests |", len(contributing_rows()) - 1),
     (check_size, "core.4711", LARGEST_FILE_BYTES + 1, 1),
@@ -389,6 +403,7 @@ def main():
             text = file.read()
         check_prose(path, text)
         check_paths(path, text)
+        check_files_of_room(path, text)
         if path == CONTRACT:
             check_contract(path, text)
         if not path.endswith(".tsv"):

@@ -205,7 +205,7 @@ extension Lane {
   /// would keep others out that the program counts on, and so few threads wait there at most that
   /// others are left.
   final func isInside(_ thread: ThreadContext) -> Bool {
-    kind == .concurrent && widthNow == LaneState.maxRunning && hasPermit(thread)
+    kind == .concurrent && widthNow == LaneState.defaultWidth && hasPermit(thread)
   }
 
   /// Completes a hand-off to this thread. More nodes may be behind it in line.

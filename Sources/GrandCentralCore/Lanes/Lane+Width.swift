@@ -23,7 +23,7 @@ extension Lane {
   @inline(__always)
   final var admissionLimit: Int {
     let width = widthNow
-    return width == LaneState.maxRunning ? LaneState.mostAdmitted : width
+    return width == LaneState.defaultWidth ? LaneState.maxAdmitted : width
   }
 
   /// The smallest width from this lane to the root, which has the largest possible. Only for a
@@ -52,7 +52,7 @@ extension Lane {
 
   /// The lanes up to the root that limit their width.
   private final var narrowLanes: some Sequence<Lane> {
-    hierarchy.lazy.filter { $0.widthNow < LaneState.maxRunning }
+    hierarchy.lazy.filter { $0.widthNow < LaneState.defaultWidth }
   }
 
   /// Takes the same number of permits of every such lane, up to `count`, and returns it.

@@ -87,7 +87,7 @@ public class _Lane: DispatchObject {
     self.ordersByBand = ordersByBand
     givenQoS = Atomic(qos.halfWord)
     let isSerial = kind == .serial || kind == .bound
-    width = Atomic(isSerial ? 1 : UInt16(LaneState.maxRunning))
+    width = Atomic(isSerial ? 1 : UInt16(LaneState.defaultWidth))
     let token = kind == .concurrent ? LaneState.oneRunning : LaneState.locked
     syncShift = UInt8(token.trailingZeroBitCount)
     var word: UInt64 = 0

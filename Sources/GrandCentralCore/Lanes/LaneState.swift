@@ -57,12 +57,12 @@ struct LaneState: RawRepresentable, AtomicRepresentable, Hashable, Sendable {
   static var urgencyMask: UInt64 { 7 << 49 }
   @usableFromInline static var oneRunning: UInt64 { 1 << 52 }
   /// The width of a concurrent lane by default: more shared holders queue.
-  static var maxRunning: Int { scaled(3000, inModels: 3) }
+  static var defaultWidth: Int { scaled(3000, inModels: 3) }
   /// Up to where an owner admits to a lane of that width.
-  static var mostAdmitted: Int { scaled(3047, inModels: 4) }
-  /// What the field holds. Only a thread that is inside already enters beyond `mostAdmitted`: there
+  static var maxAdmitted: Int { scaled(3047, inModels: 4) }
+  /// What the field holds. Only a thread that is inside already enters beyond `maxAdmitted`: there
   /// is room for each of the thousand threads of a pool, once.
-  static var mostRunning: Int { scaled(4095, inModels: 6) }
+  static var maxHolders: Int { scaled(4095, inModels: 6) }
 }
 
 extension LaneState: StateWord {
@@ -204,7 +204,7 @@ extension LaneState {
   /// or a barrier is first in line; the closure must come after it, so that is a deadlock.
   @inline(__always)
   func enteredFromInside() -> LaneState? {
-    guard !isSuspended, !awaitsBarrier, running < Self.mostRunning else { return nil }
+    guard !isSuspended, !awaitsBarrier, running < Self.maxHolders else { return nil }
     return LaneState(rawValue: rawValue + Self.oneRunning)
   }
 

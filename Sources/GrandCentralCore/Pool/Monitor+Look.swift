@@ -146,7 +146,7 @@ extension Monitor {
   /// Measures how long the injectors' oldest nodes have waited, and ends stale hints: no worker
   /// finds an injector empty while all have nodes of higher bands.
   private func lookAtInjectors(of pool: Pool, _ found: inout Found, elapsed: UInt64) {
-    var overdue: UInt32 = 0
+    var overdue: InjectorSet = []
     for band in Band.allCases where band != .unspecified {
       let bandBit: UInt8 = 1 << band.rawValue
       let itemsKey = InjectorKey(kind: .items, band: band)
@@ -155,18 +155,18 @@ extension Monitor {
       found.items.went &+= items.went
       let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
         came: items.came, went: items.went, elapsed: elapsed)
-      if oldestItem ?? 0 >= OverdueTurn.waitNanoseconds { overdue |= itemsKey.bit }
+      if oldestItem ?? 0 >= OverdueTurn.waitNanoseconds { overdue.insert(InjectorSet(itemsKey)) }
       if oldestItem == nil { pool.unmarkIfEmpty(itemsKey) } else { found.bandsWaiting |= bandBit }
       let lanesKey = InjectorKey(kind: .lanes, band: band)
       let lanes = pool.counts(of: lanesKey)
       let oldestLane = looks.laneWaits[Int(band.rawValue)].look(
         came: lanes.came, went: lanes.went, elapsed: elapsed)
       found.note(oldestLane)
-      if oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { overdue |= lanesKey.bit }
+      if oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { overdue.insert(InjectorSet(lanesKey)) }
       if oldestLane == nil { pool.unmarkIfEmpty(lanesKey) } else { found.bandsWaiting |= bandBit }
     }
     pool.setOverdue(overdue)
-    found.isOverdue = overdue != 0 || found.oldestLane ?? 0 >= OverdueTurn.waitNanoseconds
+    found.isOverdue = !overdue.isEmpty || found.oldestLane ?? 0 >= OverdueTurn.waitNanoseconds
   }
 
   private func itemsUntaken(_ found: Found, elapsed: UInt64) -> UInt64? {

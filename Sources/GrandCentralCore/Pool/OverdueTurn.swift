@@ -39,21 +39,17 @@ struct OverdueTurn {
 extension OverdueTurn {
   /// A node that waits in an injector for longer is overdue.
   static var waitNanoseconds: UInt64 { 2_000_000 }
-  /// The bit of an injector in the hints, shifted by this, says that it is overdue.
-  static var shift: UInt32 { 16 }
 }
 
 extension Pool {
-  /// Publishes which injectors are overdue: the sum of their bits. Monitor only.
-  func setOverdue(_ bits: UInt32) {
+  /// Publishes which injectors are overdue. Monitor only.
+  func setOverdue(_ overdue: InjectorSet) {
     // relaxed, here and below: hints. A worker that misses a change sees it at a later pick.
-    let seen = sourcesWaiting.load(ordering: .relaxed) >> OverdueTurn.shift
-    if bits & ~seen != 0 {
-      sourcesWaiting.bitwiseOr(bits << OverdueTurn.shift, ordering: .relaxed)
-    }
-    if seen & ~bits != 0 {
-      sourcesWaiting.bitwiseAnd(~((seen & ~bits) << OverdueTurn.shift), ordering: .relaxed)
-    }
-    if bits != 0 { overdueLook.wrappingAdd(1, ordering: .relaxed) }
+    let seen = hints.overdue
+    let shift = InjectorHints.overdueShift
+    let (begins, ends) = (overdue.subtracting(seen), seen.subtracting(overdue))
+    if !begins.isEmpty { injectorHints.bitwiseOr(begins.rawValue << shift, ordering: .relaxed) }
+    if !ends.isEmpty { injectorHints.bitwiseAnd(~(ends.rawValue << shift), ordering: .relaxed) }
+    if !overdue.isEmpty { overdueLook.wrappingAdd(1, ordering: .relaxed) }
   }
 }

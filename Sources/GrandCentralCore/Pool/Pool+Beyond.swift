@@ -36,9 +36,9 @@ extension Pool {
 
   /// Takes a node of a band above `limit`.
   private func take(above limit: Band, first: WorkKind, for worker: Worker) -> WorkNode? {
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    let hints = hints
     if worker.bandInLocalQueues > limit,
-      let node = takeQueued(waiting, first: first, for: worker)
+      let node = takeQueued(hints, first: first, for: worker)
     {
       return node
     }
@@ -47,7 +47,7 @@ extension Pool {
       return takeOne(above: limit, first: first, for: worker)
     }
     beginSearch(worker)
-    return searchOnce(waiting, above: limit, first: first, for: worker)
+    return searchOnce(hints.waiting, above: limit, first: first, for: worker)
   }
 
   /// Takes an item of the lanes' class or above in place of a lane. While lanes keep workers beyond
@@ -55,12 +55,12 @@ extension Pool {
   /// item. Items get about half of the width, since they may be long: workers that look at the same
   /// time do not count each other.
   private func takeBesideLanes(for worker: Worker) -> WorkNode? {
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    let waiting = hints.waiting
     let victims = mostUrgentLocalQueues(for: worker)
     let lane = max(
-      worker.bandInLocalQueue(.lanes), victims.lanes.band, Self.mostUrgent(waiting >> 8))
+      worker.bandInLocalQueue(.lanes), victims.lanes.band, waiting.highestBand(of: .lanes))
     let own = worker.bandInLocalQueue(.items)
-    let injected = Self.mostUrgent(waiting)
+    let injected = waiting.highestBand(of: .items)
     let band = max(own, injected, victims.items.band)
     guard band != .unspecified, band >= lane else { return nil }
     guard 2 * itemsAtWork(except: worker) < width.load(ordering: .relaxed) else { return nil }
@@ -106,9 +106,9 @@ extension Pool {
   private func takeOverdueLane(for worker: Worker) -> WorkNode? {
     let own = worker.bandInLocalQueue(.lanes)
     guard own != .unspecified, !worker.wasOverdueTurn else { return nil }
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
-    let band = Self.mostUrgent(waiting >> (OverdueTurn.shift + 8))
-    guard band >= own, band >= Self.mostUrgent(waiting >> 8) else { return nil }
+    let hints = hints
+    let band = hints.overdue.highestBand(of: .lanes)
+    guard band >= own, band >= hints.waiting.highestBand(of: .lanes) else { return nil }
     let pick = worker.picks.load(ordering: .relaxed)
     let look = overdueLook.load(ordering: .relaxed)
     guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }

@@ -80,18 +80,7 @@ extension Pool {
   }
 
   @inline(__always)
-  func mostUrgentWaiting() -> Band {
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
-    return Self.mostUrgent(waiting | waiting >> 8)
-  }
-
-  /// The highest band whose bit is set in the low byte of `waiting`.
-  @inline(__always)
-  static func mostUrgent(_ waiting: UInt32) -> Band {
-    let bands = UInt8(truncatingIfNeeded: waiting)
-    return bands == 0
-      ? .unspecified : Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) ?? .unspecified
-  }
+  func mostUrgentWaiting() -> Band { hints.waiting.highestBand }
 
   /// The number of other active workers whose last node was an item.
   func itemsAtWork(except self: Worker) -> Int {

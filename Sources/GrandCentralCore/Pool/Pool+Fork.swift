@@ -7,10 +7,10 @@ extension Pool: ForkParticipant {
   func afterFork() {
     let thread = currentThread()
     gc_gave_way(thread)
-    for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
+    for index in configuration.injectors.indices {
       withInjector(at: index) { $0.clear() }
     }
-    sourcesWaiting.store(0, ordering: .relaxed)
+    injectorHints.store(0, ordering: .relaxed)
     idleStack.removeAll()
     freeWorkers.removeAll(keepingCapacity: true)
     workersToStart.removeAll(keepingCapacity: true)

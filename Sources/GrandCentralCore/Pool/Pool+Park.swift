@@ -1,7 +1,7 @@
 // Room: Pool/Pool+Park. A worker's life: how it runs nodes, parks, steps back and ends.
 // Sleep/wake protocol, all accesses sequentially consistent:
 //   a submitter   publishes the node (tail of a local queue, or inbox and its bit in
-//                 `sourcesWaiting`), then reads the state word
+//                 `injectorHints`), then reads the state word
 //   a worker      leaves `searching` or the active count in the state word, then reads the bits,
 //                 the inboxes whose bits are set, and every local queue (hasWork)
 // In the single order of these accesses, one of two things holds.
@@ -154,8 +154,8 @@ extension Pool {
   /// Whether any injector or local queue holds work. Sequentially consistent: the worker's half of
   /// the pair at the top of this file.
   func hasWork() -> Bool {
-    var waiting =
-      sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration.sources
+    let hints = InjectorHints(injectorHints.load(ordering: .sequentiallyConsistent))
+    var waiting = hints.waiting.intersection(configuration.injectors).rawValue
     while waiting != 0 {
       let index = waiting.trailingZeroBitCount
       waiting &= waiting &- 1

@@ -54,22 +54,22 @@ extension Pool {
   /// Returns false if there is no such work, or no thread.
   func sendOne(for kind: WorkKind, maxThreads: Int) -> Bool {
     for band in Band.allCases.reversed() where band != .unspecified {
-      let source = InjectorKey(kind: kind, band: band)
-      if hasWork(in: source) { return send(for: source, maxThreads: maxThreads) }
+      let key = InjectorKey(kind: kind, band: band)
+      if hasWork(in: key) { return send(for: key, maxThreads: maxThreads) }
     }
     return false
   }
 
   @discardableResult
   private func send(
-    for source: InjectorKey, maxThreads: Int? = nil, turn: StarvedTurn? = nil
+    for key: InjectorKey, maxThreads: Int? = nil, turn: StarvedTurn? = nil
   ) -> Bool {
     if isRefused { return false }
     let maxThreads = maxThreads ?? configuration.maxThreads
     let (_, chosen) = choose { $0.forceWoken(maxThreads: maxThreads) }
     guard let chosen else { return false }
     // If the work is gone, the worker starts searching.
-    if let (node, band) = takeOldest(from: source, for: chosen.worker) {
+    if let (node, band) = takeOldest(from: key, for: chosen.worker) {
       chosen.worker.hand(node, band: band)
     }
     chosen.worker.starvedTurn = turn
@@ -78,29 +78,29 @@ extension Pool {
   }
 
   /// Whether an injector or a local queue holds such work. A hint.
-  private func hasWork(in source: InjectorKey) -> Bool {
-    guard configuration.sources & source.bit != 0 else { return false }
-    if !withInjector(source, { $0.isEmpty }) { return true }
+  private func hasWork(in key: InjectorKey) -> Bool {
+    guard configuration.injectors.contains(key) else { return false }
+    if !withInjector(key, { $0.isEmpty }) { return true }
     return (0..<workerCount.load(ordering: .acquiring)).contains {
-      worker(at: $0)?.bandInLocalQueue(source.kind) == source.band
+      worker(at: $0)?.bandInLocalQueue(key.kind) == key.band
     }
   }
 
-  /// Takes the oldest node of `source`. The caller owns the local queues of `worker`, to which
+  /// Takes the oldest node of `key`. The caller owns the local queues of `worker`, to which
   /// nothing is added: it is that worker, or the worker still sleeps.
   func takeOldest(
-    from source: InjectorKey, for worker: Worker
+    from key: InjectorKey, for worker: Worker
   ) -> (node: WorkNode, band: Band)? {
-    guard configuration.sources & source.bit != 0 else { return nil }
-    let localQueue = worker.localQueue(source.kind)
+    guard configuration.injectors.contains(key) else { return nil }
+    let localQueue = worker.localQueue(key.kind)
     if let node = withInjector(
-      source, { $0.take(atMost: 1, localQueue: localQueue, band: source.band) })
+      key, { $0.take(atMost: 1, localQueue: localQueue, band: key.band) })
     {
-      return (node, source.band)
+      return (node, key.band)
     }
-    unmarkIfEmpty(source)
+    unmarkIfEmpty(key)
     for index in 0..<workerCount.load(ordering: .acquiring) {
-      guard let full = self.worker(at: index)?.localQueue(source.kind), full.band == source.band
+      guard let full = self.worker(at: index)?.localQueue(key.kind), full.band == key.band
       else { continue }
       if let found = full.takeOldest() { return found }
     }
@@ -109,9 +109,9 @@ extension Pool {
 
   /// Returns a node to its injector, because the worker that had it cannot run it.
   func putBack(_ node: WorkNode, band: Band) {
-    let source = InjectorKey(kind: node.kind, band: band)
-    withInjector(source) { $0.push(node) }
-    markWaiting(source)
+    let key = InjectorKey(kind: node.kind, band: band)
+    withInjector(key) { $0.push(node) }
+    markWaiting(key)
   }
 
   /// Ends a worker whose lowered thread cannot be raised (ThreadEffects); another thread runs

@@ -9,13 +9,13 @@
 extension Pool {
   /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
   func submit(_ node: WorkNode, _ kind: WorkKind, band asked: Band, from thread: ThreadContext) {
-    let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
-    if thread.pointee.worker == nil && submitToIdle(node, source) { return }
-    if putLocally(node, source, on: thread) {
+    let key = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
+    if thread.pointee.worker == nil && submitToIdle(node, key) { return }
+    if putLocally(node, key, on: thread) {
       if isDelivering(thread) { return }
     } else {
-      withInjector(source) { $0.push(node) }
-      markWaiting(source)
+      withInjector(key) { $0.push(node) }
+      markWaiting(key)
     }
     wakeIfNeeded()
   }
@@ -31,38 +31,37 @@ extension Pool {
     _ oldest: WorkNode, count: Int, isBehindMany: Bool, _ kind: WorkKind, band asked: Band,
     from thread: ThreadContext
   ) {
-    let source = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
+    let key = InjectorKey(kind: kind, band: asked == .unspecified ? .default : asked)
     var rest: WorkNode? = oldest
     if thread.pointee.worker == nil {
       let next = oldest.next
-      if submitToIdle(oldest, source) { rest = next }
+      if submitToIdle(oldest, key) { rest = next }
       if rest == nil { return }
     }
     // relaxed: a hint, as is the order of nodes in different places.
-    let mayPass = !isBehindMany || sourcesWaiting.load(ordering: .relaxed) & source.bit == 0
-    if mayPass, let localQueue = localQueue(for: source, on: thread) {
-      let room = min(count, localQueue.room(for: source.band))
-      if room > 0 { rest = localQueue.put(oldest, first: room, band: source.band) }
+    let mayPass = !isBehindMany || !hints.waiting.contains(key)
+    if mayPass, let localQueue = localQueue(for: key, on: thread) {
+      let room = min(count, localQueue.room(for: key.band))
+      if room > 0 { rest = localQueue.put(oldest, first: room, band: key.band) }
     }
     if rest != nil {
-      withInjector(source) { injector in
+      withInjector(key) { injector in
         while let node = rest {
           rest = node.next
           injector.push(node)
         }
       }
-      markWaiting(source)
+      markWaiting(key)
     }
     wakeIfNeeded()
   }
 
   /// Puts the node in the calling worker's local queue, if it may and has room.
   @inline(__always)
-  private func putLocally(_ node: WorkNode, _ source: InjectorKey, on thread: ThreadContext) -> Bool
-  {
-    guard let localQueue = localQueue(for: source, on: thread), localQueue.accepts(source.band)
+  private func putLocally(_ node: WorkNode, _ key: InjectorKey, on thread: ThreadContext) -> Bool {
+    guard let localQueue = localQueue(for: key, on: thread), localQueue.accepts(key.band)
     else { return false }
-    localQueue.put(node, band: source.band)
+    localQueue.put(node, band: key.band)
     return true
   }
 
@@ -78,44 +77,44 @@ extension Pool {
   /// the worker runs in another band, if one in a lower band must see the nodes, or for lanes under
   /// stress.
   @inline(__always)
-  private func localQueue(for source: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
+  private func localQueue(for key: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
     guard let worker = thread.pointee.worker else { return nil }
     // SAFETY: as in Blocking.announced().
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // For this pool, a worker of another pool is an ordinary thread.
-      guard worker.pool === self, !hasWorkersBelow(source.band),
-        source.kind == .items || !isStressed
+      guard worker.pool === self, !hasWorkersBelow(key.band),
+        key.kind == .items || !isStressed
       else { return nil }
-      if worker.band != source.band {
+      if worker.band != key.band {
         // An external worker has no band until it has submitted a node.
         guard worker.band == .unspecified else { return nil }
-        enter(source.band, worker)
+        enter(key.band, worker)
       }
-      return worker.localQueue(source.kind)
+      return worker.localQueue(key.kind)
     }
   }
 
   // MARK: The bits of the injectors
 
   /// Sets the bit of an injector that has just received work. The caller then wakes a worker.
-  func markWaiting(_ source: InjectorKey) {
-    let bit = source.bit
+  func markWaiting(_ key: InjectorKey) {
+    let bit = InjectorSet(key).rawValue
     // sequentiallyConsistent, both: either unmarkIfEmpty() sees our node, or we see its cleared
     // bit. And with the bit the node is published: see Pool+Park.
-    if sourcesWaiting.load(ordering: .sequentiallyConsistent) & bit == 0 {
-      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+    if injectorHints.load(ordering: .sequentiallyConsistent) & bit == 0 {
+      injectorHints.bitwiseOr(bit, ordering: .sequentiallyConsistent)
     }
   }
 
   /// Clears the bits of an injector that was found empty.
-  func unmarkIfEmpty(_ source: InjectorKey) {
-    let bit = source.bit
-    let bits = bit | bit << OverdueTurn.shift
+  func unmarkIfEmpty(_ key: InjectorKey) {
+    let bit = InjectorSet(key).rawValue
+    let bits = bit | bit << InjectorHints.overdueShift
     // The monitor may have called it overdue after its last node was taken.
-    guard sourcesWaiting.load(ordering: .relaxed) & bits != 0 else { return }
-    sourcesWaiting.bitwiseAnd(~bits, ordering: .sequentiallyConsistent)
-    if !withInjector(source, { $0.isEmpty }) {
-      sourcesWaiting.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+    guard injectorHints.load(ordering: .relaxed) & bits != 0 else { return }
+    injectorHints.bitwiseAnd(~bits, ordering: .sequentiallyConsistent)
+    if !withInjector(key, { $0.isEmpty }) {
+      injectorHints.bitwiseOr(bit, ordering: .sequentiallyConsistent)
       // A scan between the two missed the node, whose submitter may have seen a searcher.
       // sequentiallyConsistent: the submitter's half of the pair in Pool+Park.
       wakeIfNeeded(seeing: state.load(ordering: .sequentiallyConsistent))
@@ -157,16 +156,16 @@ extension Pool {
   /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
   /// worker need not search for the node, which saves about six cold cache lines. Only for threads
   /// outside the pool: a worker finds its own work soonest in its local queue.
-  func submitToIdle(_ node: WorkNode, _ source: InjectorKey) -> Bool {
+  func submitToIdle(_ node: WorkNode, _ key: InjectorKey) -> Bool {
     var allowed = allowance
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
     guard seen.searching == 0, seen.idle > 0 else { return false }
     var overcommits = false
     if seen.active >= allowed {
-      allowed += extra(for: source.band)
+      allowed += extra(for: key.band)
       // Overdue workers keep their CPUs; the kernel shares them with this one.
-      overcommits = source.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
+      overcommits = key.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
       guard seen.active < allowed || overcommits else { return false }
     }
     idleLock.lock()
@@ -184,7 +183,7 @@ extension Pool {
     let chosen = idleStack.pop()
     chosen.isOnIdleStack = false
     idleLock.unlock()
-    chosen.hand(node, band: source.band)
+    chosen.hand(node, band: key.band)
     // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
     Parker.grant(chosen.thread.unsafelyUnwrapped)
     return true

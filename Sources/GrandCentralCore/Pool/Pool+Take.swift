@@ -33,21 +33,22 @@ extension Pool {
   func take(for worker: Worker) -> WorkNode? {
     let pick = nextPick(of: worker)
     let first = WorkKind.first(atPick: pick)
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
+    let hints = hints
     if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
       return node
     }
-    if isStressed { return takeUnderStress(waiting, for: worker) }
-    return takeQueued(waiting, first: first, for: worker) ?? search(first: first, for: worker)
+    if isStressed { return takeUnderStress(hints, for: worker) }
+    return takeQueued(hints, first: first, for: worker) ?? search(first: first, for: worker)
   }
 
   /// First the worker's own lanes, then all visible lanes of others, and only then an item.
   @inline(never)
-  private func takeUnderStress(_ waiting: UInt32, for worker: Worker) -> WorkNode? {
+  private func takeUnderStress(_ hints: InjectorHints, for worker: Worker) -> WorkNode? {
     if let node = takeOwnLane(for: worker) { return node }
-    if waiting >> 8 & 0xff != 0, let node = takeInjectedLane(for: worker) { return node }
+    let waiting = hints.waiting
+    if waiting.hasLanes, let node = takeInjectedLane(for: worker) { return node }
     return takeUrgent(waiting, above: worker.bandInLocalQueues, first: .lanes, for: worker)
-      ?? takeOverdue(waiting, first: .lanes, for: worker)
+      ?? takeOverdue(hints.overdue, first: .lanes, for: worker)
       ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
   }
 
@@ -60,15 +61,15 @@ extension Pool {
 
   /// Takes the worker's own queued work, or what goes before it.
   @inline(__always)
-  func takeQueued(_ waiting: UInt32, first: WorkKind, for worker: Worker) -> WorkNode? {
+  func takeQueued(_ hints: InjectorHints, first: WorkKind, for worker: Worker) -> WorkNode? {
     // Read once: each queue's band takes three loads.
     let own = worker.bandsInLocalQueues
-    if waiting != 0 {
-      if let node = takeUrgent(waiting, above: own.highest, first: first, for: worker) {
+    if !hints.isEmpty {
+      if let node = takeUrgent(hints.waiting, above: own.highest, first: first, for: worker) {
         return node
       }
-      if waiting >> OverdueTurn.shift != 0,
-        let node = takeOverdue(waiting, first: first, for: worker)
+      if !hints.overdue.isEmpty,
+        let node = takeOverdue(hints.overdue, first: first, for: worker)
       {
         return node
       }
@@ -84,10 +85,10 @@ extension Pool {
     let turn = turn / 2
     let bands = UInt32(Band.userInteractive.rawValue)
     for step in 0..<2 * bands {
-      let place = (turn &+ step) % (2 * bands)
-      guard let band = Band(rawValue: UInt8(1 + place / 2)) else { continue }
-      let source = InjectorKey(kind: place % 2 == 0 ? .items : .lanes, band: band)
-      if let node = takeShare(of: source, for: worker) { return node }
+      let number = (turn &+ step) % (2 * bands)
+      guard let band = Band(rawValue: UInt8(1 + number / 2)) else { continue }
+      let key = InjectorKey(kind: number % 2 == 0 ? .items : .lanes, band: band)
+      if let node = takeShare(of: key, for: worker) { return node }
     }
     return nil
   }
@@ -96,14 +97,13 @@ extension Pool {
   /// a queue of its own in a lower band would keep the worker from taking urgent work in chunks.
   /// For one node it would turn a chunk round under the injector's lock, and so would each taker of
   /// the rest: 16 workers that take one in a hundred picks thus kept the lock busy all the time.
-  private func takeShare(of source: InjectorKey, for worker: Worker) -> WorkNode? {
-    // relaxed: a bit that it misses, it sees at its next turn.
-    let isWaiting = sourcesWaiting.load(ordering: .relaxed) & source.bit != 0
+  private func takeShare(of key: InjectorKey, for worker: Worker) -> WorkNode? {
     // Only a searcher may move nodes, see Pool+Park.swift.
-    let isSearcher = isWaiting && source.band >= nextBand(for: worker) && !runsLow(worker)
+    let isSearcher =
+      hints.waiting.contains(key) && key.band >= nextBand(for: worker) && !runsLow(worker)
     if isSearcher { beginSearch(worker) }
     let most = isSearcher ? refill(of: worker) : 1
-    guard let node = takeInjected(source, atMost: most, for: worker) else { return nil }
+    guard let node = takeInjected(key, atMost: most, for: worker) else { return nil }
     if isSearcher { worker.grewRefill() }
     return node
   }
@@ -123,12 +123,10 @@ extension Pool {
   /// Takes one injected node of a band above the worker's own queued work; `nil` if it has none.
   @inline(__always)
   private func takeUrgent(
-    _ waiting: UInt32, above own: Band, first: WorkKind, for worker: Worker
+    _ waiting: InjectorSet, above own: Band, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     guard own != .unspecified else { return nil }
-    // One bit for each band, either kind.
-    let bands = (waiting | waiting >> 8) & 0xff
-    guard bands >> (own.rawValue + 1) != 0 else { return nil }
+    guard waiting.bands >> (own.rawValue + 1) != 0 else { return nil }
     return takeInjected(waiting, above: own, atMost: 1, first: first, for: worker)
   }
 
@@ -136,12 +134,12 @@ extension Pool {
   /// it is the worker's turn. A worker without queued work searches, and needs no turn.
   @inline(never)
   private func takeOverdue(
-    _ waiting: UInt32, first: WorkKind, for worker: Worker
+    _ overdue: InjectorSet, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     let own = worker.bandInLocalQueues
     guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
-    let overdue = waiting >> OverdueTurn.shift & (1 << own.rawValue | 1 << (own.rawValue + 8))
-    guard overdue != 0 else { return nil }
+    let overdue = overdue.only(own)
+    guard !overdue.isEmpty else { return nil }
     let pick = worker.picks.load(ordering: .relaxed)
     let look = overdueLook.load(ordering: .relaxed)
     guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }
@@ -172,8 +170,8 @@ extension Pool {
   func takeInjectedLane(for worker: Worker) -> WorkNode? {
     var value = Band.userInteractive.rawValue
     while let band = Band(rawValue: value), band != .unspecified {
-      let source = InjectorKey(kind: .lanes, band: band)
-      if let node = takeInjected(source, atMost: 1, for: worker) { return node }
+      let key = InjectorKey(kind: .lanes, band: band)
+      if let node = takeInjected(key, atMost: 1, for: worker) { return node }
       value -= 1
     }
     return nil
@@ -217,7 +215,7 @@ extension Pool {
     var adaptiveSearch = worker.adaptiveSearch
     if adaptiveSearch.isWorthwhile {
       let found = adaptiveSearch.search {
-        searchOnce(sourcesWaiting.load(ordering: .relaxed), first: first, for: worker)
+        searchOnce(hints.waiting, first: first, for: worker)
       }
       worker.adaptiveSearch = adaptiveSearch
       if let found { return found }
@@ -230,16 +228,14 @@ extension Pool {
       rounds = max(1, min(most, configuration.searchRounds))
     }
     for _ in 0..<rounds {
-      // relaxed: a bit that it misses, the scan before the sleep sees.
-      let waiting = sourcesWaiting.load(ordering: .relaxed)
-      if let node = searchOnce(waiting, first: first, for: worker) { return node }
+      if let node = searchOnce(hints.waiting, first: first, for: worker) { return node }
       spinHint()
     }
     return nil
   }
 
   func searchOnce(
-    _ waiting: UInt32, above limit: Band = .unspecified, first: WorkKind, for worker: Worker
+    _ waiting: InjectorSet, above limit: Band = .unspecified, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     let victims = mostUrgentLocalQueues(above: limit, for: worker)
     let (victim, other) =
@@ -265,8 +261,7 @@ extension Pool {
     let victims = mostUrgentLocalQueues(above: limit, for: worker)
     let (victim, other) =
       first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
-    let waiting = sourcesWaiting.load(ordering: .relaxed)
-    return takeInjected(waiting, above: victim.band, atMost: 1, first: first, for: worker)
+    return takeInjected(hints.waiting, above: victim.band, atMost: 1, first: first, for: worker)
       ?? takeOldest(first, of: victim, for: worker)
       ?? takeOldest(first.other, of: other, for: worker)
   }
@@ -334,34 +329,32 @@ extension Pool {
   // MARK: Injectors
 
   private func takeInjected(
-    _ waiting: UInt32, above limit: Band, atMost most: Int, first: WorkKind, for worker: Worker
+    _ waiting: InjectorSet, above limit: Band, atMost most: Int, first: WorkKind,
+    for worker: Worker
   ) -> WorkNode? {
-    // One bit for each band, either kind.
-    var bands = UInt8(truncatingIfNeeded: waiting | waiting >> 8)
-    bands &= 0b11_1110 & UInt8.max << (limit.rawValue + 1)
-    while bands != 0, let band = Band(rawValue: UInt8(7 - bands.leadingZeroBitCount)) {
+    var bands = waiting.bands & UInt8.max << (limit.rawValue + 1)
+    while bands != 0 {
+      let band = InjectorSet.highest(bands)
       bands &= ~(1 << band.rawValue)
-      let source = InjectorKey(kind: first, band: band)
-      if let node = takeInjected(source, atMost: most, for: worker) { return node }
+      let key = InjectorKey(kind: first, band: band)
+      if let node = takeInjected(key, atMost: most, for: worker) { return node }
       let other = InjectorKey(kind: first.other, band: band)
       if let node = takeInjected(other, atMost: most, for: worker) { return node }
     }
     return nil
   }
 
-  func takeInjected(_ source: InjectorKey, atMost most: Int, for worker: Worker)
-    -> WorkNode?
-  {
-    guard configuration.sources & source.bit != 0 else { return nil }
-    let localQueue = worker.localQueue(source.kind)
+  func takeInjected(_ key: InjectorKey, atMost most: Int, for worker: Worker) -> WorkNode? {
+    guard configuration.injectors.contains(key) else { return nil }
+    let localQueue = worker.localQueue(key.kind)
     guard
       let node = withInjector(
-        source, { $0.take(atMost: most, localQueue: localQueue, band: source.band) })
+        key, { $0.take(atMost: most, localQueue: localQueue, band: key.band) })
     else {
-      unmarkIfEmpty(source)
+      unmarkIfEmpty(key)
       return nil
     }
-    enter(source.band, worker)
+    enter(key.band, worker)
     return node
   }
 

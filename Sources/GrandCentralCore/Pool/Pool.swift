@@ -39,8 +39,8 @@ final class Pool: @unchecked Sendable {
     /// The further inboxes of each injector: one for four CPUs, none where few threads can meet. A
     /// single one would be where all threads meet again.
     var furtherInboxes: Int { width >= 8 ? min(16, width / 4) : 0 }
-    /// The `InjectorKey` bits that are in use. A model that uses one need not scan ten.
-    var sources = InjectorKey.all
+    /// The injectors that are in use. A model that uses one need not scan ten.
+    var injectors = InjectorSet.all
   }
 
   typealias Spawn = @Sendable (ThreadBody, UnsafeMutableRawPointer, _ stackBytes: Int) -> Int32
@@ -58,10 +58,9 @@ final class Pool: @unchecked Sendable {
   let raisedThreads = Atomic<Int>(0)
   /// Indexed by `InjectorKey.index`.
   private let injectors: UnsafeMutablePointer<Unmanaged<Injector>>
-  /// Bit n: the injector with index n may hold work; clear: it holds none, or the thread that
-  /// cleared the bit sets it again and wakes a worker. See Pool+Park. Bit 16 + n, a hint: its
-  /// oldest node is overdue, see OverdueTurn.
-  let sourcesWaiting = Atomic<UInt32>(0)
+  /// The word of InjectorHints. An injector whose bit of `waiting` is clear holds no work, or the
+  /// thread that cleared the bit sets it again and wakes a worker: see Pool+Park.
+  let injectorHints = Atomic<UInt32>(0)
   /// Counts the monitor's looks that found an overdue injector.
   let overdueLook = Atomic<UInt32>(0)
   /// Active workers by the band of their node, ten bits for each band.
@@ -111,7 +110,7 @@ final class Pool: @unchecked Sendable {
     rootOfBand = .allocate(capacity: 2 * Self.overcommitRoots)
     rootOfBand.initialize(repeating: nil, count: 2 * Self.overcommitRoots)
     injectors = .allocate(capacity: InjectorKey.count)
-    for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
+    for index in configuration.injectors.indices {
       (injectors + index).initialize(
         to: Unmanaged.passRetained(Injector(inboxes: configuration.furtherInboxes)))
     }
@@ -125,7 +124,7 @@ final class Pool: @unchecked Sendable {
 
   // The pool of the process is never freed. Other pools are retained by each of their threads.
   deinit {
-    for index in 0..<InjectorKey.count where configuration.sources >> UInt32(index) & 1 != 0 {
+    for index in configuration.injectors.indices {
       injectors[index].release()
     }
     injectors.deallocate()
@@ -144,8 +143,8 @@ final class Pool: @unchecked Sendable {
   }
 
   @inline(__always)
-  func withInjector<Result>(_ source: InjectorKey, _ body: (Injector) -> Result) -> Result {
-    withInjector(at: source.index, body)
+  func withInjector<Result>(_ key: InjectorKey, _ body: (Injector) -> Result) -> Result {
+    withInjector(at: key.index, body)
   }
 
   @inline(__always)
@@ -161,8 +160,8 @@ final class Pool: @unchecked Sendable {
   }
 
   /// Counts the nodes that entered and left an injector, for a WaitClock.
-  func counts(of source: InjectorKey) -> (came: UInt32, went: UInt32) {
-    configuration.sources & source.bit == 0 ? (0, 0) : withInjector(source) { $0.counts() }
+  func counts(of key: InjectorKey) -> (came: UInt32, went: UInt32) {
+    configuration.injectors.contains(key) ? withInjector(key) { $0.counts() } : (0, 0)
   }
 
   func worker(at index: Int) -> Worker? {

@@ -273,7 +273,7 @@ extension DispatchQueue {
       for index in 0..<iterations { call(index) }
       return
     }
-    if width == LaneState.maxRunning { return loopInside(iterations, atMost: .max, call) }
+    if width == LaneState.defaultWidth { return loopInside(iterations, atMost: .max, call) }
     let thread = currentThread()
     let pool = Runtime.shared.pool
     pool.followMask()

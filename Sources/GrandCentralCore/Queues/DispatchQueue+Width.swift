@@ -6,7 +6,7 @@ extension DispatchQueue {
   /// The width is at least 1 and at most the queue's maximum. Serial and global queues keep theirs.
   package final func setWidth(_ asked: Int) {
     guard kind == .concurrent else { return }
-    let width = UInt16(min(max(asked, 1), LaneState.maxRunning))
+    let width = UInt16(min(max(asked, 1), LaneState.defaultWidth))
     // relaxed, here and below: the thread that activates or leaves the lane publishes it.
     let isInactive = control.withLock {
       guard self.isInactive else { return false }

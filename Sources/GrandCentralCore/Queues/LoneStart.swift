@@ -15,7 +15,7 @@ struct LoneStart {
   /// iterations may be short and the next ones long.
   static var growth: Int { 16 }
   /// Bounds the products below.
-  private static var mostCounted: Int { 1 << 20 }
+  private static var maxCounted: Int { 1 << 20 }
 
   private let begin: UInt64
 
@@ -54,7 +54,7 @@ struct LoneStart {
     // The last iteration cannot be shared.
     if remaining == 1 { return 1 }
     if spent >= nanoseconds { return 0 }
-    let counted = min(ran, mostCounted)
+    let counted = min(ran, maxCounted)
     let affordable = Int(nanoseconds - spent) * counted / max(1, Int(spent))
     return max(1, min(remaining, counted * (growth - 1), affordable))
   }

@@ -6,11 +6,11 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("A full lane") struct FullLaneTests {
-  private static let most = LaneState.maxRunning
+  private static let most = LaneState.defaultWidth
   private func word(_ queue: DispatchQueue) -> LaneState { queue.state.load(ordering: .relaxed) }
 
   /// Up to where an owner admits.
-  private static let limit = LaneState.mostAdmitted
+  private static let limit = LaneState.maxAdmitted
 
   @Test func `of the default width admits in groups, and never less than one for each that ends`() {
     let root = CapturingRoot()

@@ -12,7 +12,7 @@ import Testing
     in words: [LaneState], sourceLocation: SourceLocation = #_sourceLocation,
     _ check: (LaneState) -> [String]
   ) {
-    expectNoFaults(in: words, ofWidths: [LaneState.maxRunning], sourceLocation: sourceLocation) {
+    expectNoFaults(in: words, ofWidths: [LaneState.defaultWidth], sourceLocation: sourceLocation) {
       word, _ in check(word)
     }
   }
@@ -114,7 +114,7 @@ import Testing
     expectNoFaults(in: words) { word in
       guard let next = word.enteredFromInside() else {
         let isRefused = word.isSuspended || word.awaitsBarrier
-        return isRefused || word.running == LaneState.mostRunning ? [] : ["waits for itself"]
+        return isRefused || word.running == LaneState.maxHolders ? [] : ["waits for itself"]
       }
       var faults = LaneWords.faults(word, next, mayChange: LaneWords.runningMask)
       if next.running != word.running + 1 { faults.append("miscounted") }
@@ -232,7 +232,7 @@ import Testing
   @Test(arguments: [false, true])
   func `is released with a node first in line`(awaitsBarrier: Bool) {
     let words = Self.owners.filter {
-      awaitsBarrier ? $0.running > 0 : $0.running >= LaneState.maxRunning
+      awaitsBarrier ? $0.running > 0 : $0.running >= LaneState.defaultWidth
     }
     expectNoFaults(in: words) { word in
       let next = word.givenUp(hasBatch: true, awaitsBarrier: awaitsBarrier)

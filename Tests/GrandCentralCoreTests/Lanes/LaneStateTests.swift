@@ -57,7 +57,7 @@ import Testing
       (LaneState(LaneState.suspended), "a suspension"),
       (LaneState(LaneState.batch, running: 1), "a private list"),
       (LaneState(0, running: 1, pending: LaneWords.queued), "a queue"),
-      (LaneState(0, running: LaneState.maxRunning), "as many as may run"),
+      (LaneState(0, running: LaneState.defaultWidth), "as many as may run"),
     ])
   func `passes nothing on`(word: LaneState, ahead: String) {
     let (next, action) = word.pushed(node, exclusive: false)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `does not mark a barrier that is second in line`() {
-    let full = LaneState(LaneState.held, running: LaneState.maxRunning)
+    let full = LaneState(LaneState.held, running: LaneState.defaultWidth)
     let (queued, _) = full.pushed(LaneWords.queued, exclusive: false)
     let (both, action) = queued.pushed(node, exclusive: true)
     #expect(action == .queued && !both.awaitsBarrier)

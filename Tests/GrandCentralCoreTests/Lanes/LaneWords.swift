@@ -18,11 +18,11 @@ enum LaneWords {
   static let urgencies: [Band] = [.unspecified, .utility, .userInteractive]
   static var runningMask: UInt64 { ~(LaneState.oneRunning - 1) }
   static let counts = [
-    0, 1, 2, LaneState.maxRunning - 1, LaneState.maxRunning, LaneState.mostAdmitted,
-    LaneState.mostRunning,
+    0, 1, 2, LaneState.defaultWidth - 1, LaneState.defaultWidth, LaneState.maxAdmitted,
+    LaneState.maxHolders,
   ]
 
-  static let widths = [1, 2, LaneState.maxRunning, LaneState.mostAdmitted]
+  static let widths = [1, 2, LaneState.defaultWidth, LaneState.maxAdmitted]
 
   /// Every combination of flags, with some urgencies, small and extreme counts, and an empty or
   /// filled list.
@@ -61,7 +61,7 @@ enum LaneWords {
     if word.urgency != .unspecified && !word.isLocked && !word.hasWork {
       broken.append("urgent, with no thread inside and nothing queued")
     }
-    if word.running > LaneState.mostRunning { broken.append("more running than may be") }
+    if word.running > LaneState.maxHolders { broken.append("more running than may be") }
     return broken
   }
 
@@ -91,15 +91,15 @@ extension LaneState {
   func pushed(
     _ node: UnsafeMutableRawPointer, exclusive: Bool, urgency: Band = .unspecified
   ) -> (LaneState, PushAction) {
-    pushed(node, exclusive: exclusive, urgency: urgency, width: Self.maxRunning)
+    pushed(node, exclusive: exclusive, urgency: urgency, width: Self.defaultWidth)
   }
 
   func entered(exclusive: Bool) -> LaneState? {
-    entered(exclusive: exclusive, width: Self.maxRunning)
+    entered(exclusive: exclusive, width: Self.defaultWidth)
   }
 
   /// As on a lane whose width was limited.
-  func leftShared() -> (LaneState, LeaveAction) { leftShared(width: Self.maxRunning) }
+  func leftShared() -> (LaneState, LeaveAction) { leftShared(width: Self.defaultWidth) }
 
   /// Makes a word from its parts.
   init(_ flags: UInt64, running: Int = 0, pending: UnsafeMutableRawPointer? = nil) {

@@ -88,7 +88,7 @@ import Testing
 
   @Test func `is at least one and at most the queue's own width`() {
     let queue = make()
-    for (asked, width) in [(0, 1), (-1, 1), (.max, LaneState.maxRunning), (7, 7)] {
+    for (asked, width) in [(0, 1), (-1, 1), (.max, LaneState.defaultWidth), (7, 7)] {
       queue.setWidth(asked)
       #expect(queue.widthNow == width)
     }
@@ -99,7 +99,7 @@ import Testing
     serial.setWidth(4)
     #expect(serial.widthNow == 1)
     DispatchQueue.global().setWidth(4)
-    #expect(DispatchQueue.global().widthNow == LaneState.maxRunning)
+    #expect(DispatchQueue.global().widthNow == LaneState.defaultWidth)
   }
 
   @Test func `admits no more iterations of a loop than items`() {

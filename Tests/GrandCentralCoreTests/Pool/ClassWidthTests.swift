@@ -179,9 +179,9 @@ import Testing
 
     /// Puts the node with that number into an injector.
     func inject(_ number: Int, _ band: Band, _ kind: WorkKind = .items) -> WorkNode {
-      let source = InjectorKey(kind: kind, band: band)
-      pool.withInjector(source) { $0.push(block.nodes[number]) }
-      pool.markWaiting(source)
+      let key = InjectorKey(kind: kind, band: band)
+      pool.withInjector(key) { $0.push(block.nodes[number]) }
+      pool.markWaiting(key)
       return block.nodes[number]
     }
 
@@ -205,7 +205,7 @@ import Testing
     stage.leaveMark(.userInitiated)
     #expect(stage.pool.takeNext(for: stage.worker) == nil)
     let background = InjectorKey(kind: .items, band: .background)
-    #expect(stage.pool.sourcesWaiting.load(ordering: .relaxed) == background.bit)
+    #expect(stage.pool.injectorHints.load(ordering: .relaxed) == InjectorSet(background).rawValue)
   }
 
   @Test func `takes work of a class between the two`() {

@@ -55,16 +55,17 @@ import Testing
   }
 
   @Test func `sees a node in an injector once its bit is set, and none where the bit is late`() {
-    let source = InjectorKey(kind: .items, band: .default)
-    pool.withInjector(source) { $0.push(block.nodes[0]) }
+    let key = InjectorKey(kind: .items, band: .default)
+    pool.withInjector(key) { $0.push(block.nodes[0]) }
     // The submitter is between the push and the bit, and wakes a worker later.
     #expect(!pool.hasWork() && pool.take(for: worker) == nil)
-    pool.markWaiting(source)
+    pool.markWaiting(key)
     #expect(pool.hasWork())
     #expect(pool.take(for: worker) == block.nodes[0])
-    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == source.bit && !pool.hasWork())
+    #expect(
+      pool.injectorHints.load(ordering: .relaxed) == InjectorSet(key).rawValue && !pool.hasWork())
     #expect(pool.take(for: worker) == nil)
-    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == 0)
+    #expect(pool.injectorHints.load(ordering: .relaxed) == 0)
     pool.stopSearching(worker)
   }
 
@@ -73,10 +74,10 @@ import Testing
     #expect(!worker.isWokenForOne)
     worker.slept(nanoseconds: 20_000_000, until: 2)
     #expect(worker.isWokenForOne)
-    let source = InjectorKey(kind: .items, band: .default)
+    let key = InjectorKey(kind: .items, band: .default)
     for number in 0..<3 {
-      pool.withInjector(source) { $0.push(block.nodes[number]) }
-      pool.markWaiting(source)
+      pool.withInjector(key) { $0.push(block.nodes[number]) }
+      pool.markWaiting(key)
     }
     #expect(pool.take(for: worker) == block.nodes[0])
     #expect(worker.isWokenForOne)

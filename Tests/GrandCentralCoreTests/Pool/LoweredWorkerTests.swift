@@ -25,9 +25,9 @@ import Testing
     #expect(isDone)
   }
 
-  private func inject(_ nodes: [WorkNode], _ source: InjectorKey, in pool: Pool) {
-    for node in nodes { pool.withInjector(source) { $0.push(node) } }
-    pool.markWaiting(source)
+  private func inject(_ nodes: [WorkNode], _ key: InjectorKey, in pool: Pool) {
+    for node in nodes { pool.withInjector(key) { $0.push(node) } }
+    pool.markWaiting(key)
   }
 
   @Test(arguments: [Band.background, .utility], [Band.background, .default])
@@ -55,11 +55,11 @@ import Testing
 
   @Test func `takes from an overdue injector without counting as a searcher`() {
     play(.background) { pool, worker in
-      let source = InjectorKey(kind: .items, band: .background)
+      let key = InjectorKey(kind: .items, band: .background)
       let block = NodeBlock(4)
       for node in block.nodes[..<2] { worker.items.put(node, band: .background) }
-      inject(Array(block.nodes[2...]), source, in: pool)
-      pool.setOverdue(source.bit)
+      inject(Array(block.nodes[2...]), key, in: pool)
+      pool.setOverdue(InjectorSet(key))
       #expect(pool.take(for: worker) == block.nodes[2])
       #expect(pool.state.load(ordering: .relaxed).searching == 0 && worker.items.count == 2)
     }
@@ -91,9 +91,9 @@ import Testing
 
   @Test func `is as the others once its search has found a node`() {
     play(.background) { pool, worker in
-      let source = InjectorKey(kind: .items, band: .default)
+      let key = InjectorKey(kind: .items, band: .default)
       #expect(pool.take(for: worker) == nil)
-      inject([NodeBlock(1).nodes[0]], source, in: pool)
+      inject([NodeBlock(1).nodes[0]], key, in: pool)
       #expect(pool.take(for: worker) != nil)
       pool.stopSearching(worker)
       #expect(!worker.wasLow)

@@ -18,9 +18,9 @@ import Testing
       pool.state.store(PoolState(rawValue: 1 << 48 | 1), ordering: .relaxed)
     }
 
-    func inject(_ node: WorkNode, _ source: InjectorKey) {
-      pool.withInjector(source) { $0.push(node) }
-      pool.markWaiting(source)
+    func inject(_ node: WorkNode, _ key: InjectorKey) {
+      pool.withInjector(key) { $0.push(node) }
+      pool.markWaiting(key)
     }
 
     /// Takes nodes and submits each again, as its item would, until `last` comes. Returns the
@@ -50,7 +50,9 @@ import Testing
     stage.inject(block.nodes[200], probe)
     let picks = stage.picksUntil(block.nodes[200], kind: kind, most: 30_000) { _ in
       // No look passes: the worst case, since the worker reaches the injector once in a pass.
-      stage.pool.setOverdue(probe.bit | InjectorKey(kind: kind, band: .default).bit)
+      stage.pool.setOverdue([
+        InjectorSet(probe), InjectorSet(InjectorKey(kind: kind, band: .default)),
+      ])
       stage.pool.overdueLook.store(0, ordering: .relaxed)
     }
     // Passes through 1, 3, 7, … 127 nodes, and then through 200. By turns alone it would be 24,400.
@@ -59,30 +61,30 @@ import Testing
 
   @Test func `returns a node at every other pick while long items delay the monitor's checks`() {
     let stage = Stage()
-    let source = InjectorKey(kind: .items, band: .default)
+    let key = InjectorKey(kind: .items, band: .default)
     let block = NodeBlock(101)
     for node in block.nodes[..<100] { stage.worker.items.put(node, band: .default) }
     // The worker has just taken, and should run 100 nodes of its own.
     stage.worker.overdueTurn = OverdueTurn(pick: 0, look: 0, queued: 100)
     let picks = stage.picksUntil(block.nodes[100], kind: .items, most: 30) { pick in
-      if pick == 10 { stage.inject(block.nodes[100], source) }
-      stage.pool.setOverdue(pick >= 10 ? source.bit : 0)
+      if pick == 10 { stage.inject(block.nodes[100], key) }
+      stage.pool.setOverdue(pick >= 10 ? InjectorSet(key) : [])
     }
     #expect(picks == 10)
   }
 
   @Test func `does not keep a worker from its own nodes`() {
     let stage = Stage()
-    let source = InjectorKey(kind: .items, band: .default)
+    let key = InjectorKey(kind: .items, band: .default)
     let block = NodeBlock(1000)
-    for node in block.nodes { stage.inject(node, source) }
+    for node in block.nodes { stage.inject(node, key) }
     let own = NodeBlock(1)
     stage.worker.items.put(own.nodes[0], band: .default)
     var picks = 0
     // Each look finds the injector overdue, and passes before the next pick.
     while picks < 300 {
       picks += 1
-      stage.pool.setOverdue(source.bit)
+      stage.pool.setOverdue(InjectorSet(key))
       let node = stage.pool.take(for: stage.worker)
       stage.pool.stopSearching(stage.worker)
       if node == own.nodes[0] { break }
@@ -94,13 +96,14 @@ import Testing
   func `is found by the monitor, and only while its oldest node waits`(kind: WorkKind) {
     let stage = Stage()
     let (pool, monitor) = (stage.pool, stage.pool.monitor)
-    let source = InjectorKey(kind: kind, band: .utility)
+    let key = InjectorKey(kind: kind, band: .utility)
     var isOverdue: Bool {
-      pool.sourcesWaiting.load(ordering: .relaxed) >> OverdueTurn.shift == source.bit
+      pool.injectorHints.load(ordering: .relaxed) >> InjectorHints.overdueShift
+        == InjectorSet(key).rawValue
     }
     let block = NodeBlock(3)
-    stage.inject(block.nodes[0], source)
-    stage.inject(block.nodes[1], source)
+    stage.inject(block.nodes[0], key)
+    stage.inject(block.nodes[1], key)
     monitor.look(at: pool, hasWork: true)
     #expect(!isOverdue, "one look does not know how long the node has waited")
     let found = eventually {
@@ -114,12 +117,12 @@ import Testing
     let wereQuick = eventually {
       let begin = Clock.monotonicNanoseconds()
       monitor.look(at: pool, hasWork: false)
-      stage.inject(block.nodes[2], source)
+      stage.inject(block.nodes[2], key)
       monitor.look(at: pool, hasWork: true)
-      let seen = pool.sourcesWaiting.load(ordering: .relaxed)
+      let seen = pool.injectorHints.load(ordering: .relaxed)
       #expect(pool.take(for: stage.worker) == block.nodes[2])
       if Clock.monotonicNanoseconds() - begin >= OverdueTurn.waitNanoseconds { return false }
-      #expect(seen == source.bit)
+      #expect(seen == InjectorSet(key).rawValue)
       return true
     }
     #expect(wereQuick)
@@ -128,11 +131,11 @@ import Testing
   @Test(arguments: [true, false])
   func `that is found empty is no longer overdue`(isMarked: Bool) {
     let stage = Stage()
-    let source = InjectorKey(kind: .items, band: .default)
-    stage.pool.setOverdue(source.bit)
-    if isMarked { stage.pool.markWaiting(source) }
-    stage.pool.unmarkIfEmpty(source)
-    #expect(stage.pool.sourcesWaiting.load(ordering: .relaxed) == 0)
+    let key = InjectorKey(kind: .items, band: .default)
+    stage.pool.setOverdue(InjectorSet(key))
+    if isMarked { stage.pool.markWaiting(key) }
+    stage.pool.unmarkIfEmpty(key)
+    #expect(stage.pool.injectorHints.load(ordering: .relaxed) == 0)
   }
 }
 

@@ -90,7 +90,7 @@ import Testing
       pool.monitor.look(at: pool, hasWork: true)
     }
     #expect(requests.now == 0)
-    #expect(pool.sourcesWaiting.load(ordering: .relaxed) == 0)
+    #expect(pool.injectorHints.load(ordering: .relaxed) == 0)
   }
 
   @Test func `of one kind runs though the other kind never ends`() {

@@ -107,10 +107,30 @@ import Testing
     #expect(queue.sync { count.value } == 4000)
   }
 
-  @Test func `works through a hierarchy`() {
+  @Test func `works through a hierarchy, idle and busy`() {
     let target = DispatchQueue(label: "darwin.wait.target")
     let queue = DispatchQueue(label: "darwin.wait.child", attributes: .concurrent, target: target)
-    queue.asyncAndWait { dispatchPrecondition(condition: .onQueue(target)) }
+    @Sendable func placeOfWork() -> Int {
+      queue.asyncAndWait {
+        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(target))
+        return threadID()
+      }
+    }
+    #expect(placeOfWork() == threadID())
+    let (begun, mayEnd) = (Latch(), Latch())
+    target.async {
+      begun.open()
+      _ = mayEnd.wait()
+    }
+    #expect(begun.wait())
+    let found = Box(0)
+    let waiter = TestThread("waiter") { found.value = placeOfWork() }
+    #expect(eventually { processThreads().contains { $0.name == "waiter" && $0.isAsleep } })
+    #expect(found.value == 0)
+    mayEnd.open()
+    #expect(waiter.join())
+    #expect(found.value != 0)
   }
 }
 

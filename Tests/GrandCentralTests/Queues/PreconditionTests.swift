@@ -80,13 +80,16 @@ import Testing
   @Test func `knows every queue of nested sync calls`() {
     let outer = DispatchQueue(label: "precondition.outer")
     let inner = DispatchQueue(label: "precondition.inner")
-    outer.sync {
-      inner.sync {
+    let hasRun = outer.sync {
+      let hasRun = inner.sync {
         dispatchPrecondition(condition: .onQueue(inner))
         dispatchPrecondition(condition: .onQueue(outer))
+        return true
       }
       dispatchPrecondition(condition: .notOnQueue(inner))
+      return hasRun
     }
+    #expect(hasRun)
   }
 
   @Test func `notOnQueue holds elsewhere`() {

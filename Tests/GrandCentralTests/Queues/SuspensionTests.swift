@@ -35,6 +35,7 @@ import Testing
     for _ in 0..<1000 { queue.suspend() }
     queue.async { done.open() }
     for _ in 0..<999 { queue.resume() }
+    settle()
     #expect(!done.isOpen)
     queue.resume()
     #expect(done.wait())

@@ -124,13 +124,13 @@ extension KeptOrdering {
     let changes: [Mutation.Change] = [.dropsSequential, .dropsAcquire, .dropsRelease]
     var list = [Mutation.Change.dropsAcquire, .dropsRelease].map {
       KeptOrdering(
-        in: "Pool+Submit.swift", at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", $0,
+        in: "Pool+Submit.swift", at: "injectorHints.bitwiseOr", after: "func markWaiting", $0,
         why: bits)
     }
     for change in changes {
       list += [
         KeptOrdering(
-          in: "Pool+Submit.swift", at: "sourcesWaiting.bitwiseOr", after: "func unmarkIfEmpty",
+          in: "Pool+Submit.swift", at: "injectorHints.bitwiseOr", after: "func unmarkIfEmpty",
           change, why: bits),
         KeptOrdering(
           in: "Pool.swift", at: "state.change(.sequentiallyConsistent", change,

@@ -162,7 +162,7 @@ extension Catalogue {
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "an external worker's last check may read stale bits", in: "Pool+Park.swift",
-        at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
+        at: "injectorHints.load(ordering: .sequentiallyConsistent)",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "an external worker's last check sees nothing", in: "Injector.swift",

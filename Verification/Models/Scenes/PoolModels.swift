@@ -65,7 +65,7 @@ extension Catalogue {
         "pool: urgent work beside a lower item leaves no work behind",
         reach: .bounded(preemptions: 2)
       ) { scene in
-        let pool = Pool.small(threads: 2, sources: [.items, .lowItems])
+        let pool = Pool.small(threads: 2, injectors: [.items, .lowItems])
         let (urgent, other) = (Job(), Job())
         // A second worker is admitted for the urgent job, which the first one may take meanwhile.
         let low = Job { pool.submit(urgent) }
@@ -205,7 +205,7 @@ extension Catalogue {
         let workers = pool.makeWorkers(2, searching: 1)
         workers[1].localQueue(.items).put(jobs[0].node(), band: .default)
         for job in jobs[1...] { pool.publish(job) }
-        pool.setOverdue(InjectorKey.items.bit)
+        pool.setOverdue(InjectorSet(InjectorKey.items))
         scene.thread("taker") {
           _ = pool.begin(workers[1])
           let node = pool.take(for: workers[1])
@@ -244,7 +244,7 @@ extension Catalogue {
         scene.finally { pool.expectSearcher() }
       },
       EngineModel("pool: a hint belongs to its injector") { scene in
-        let (pool, localQueue) = (Pool.small(sources: [.items, .lanes]), OwnedLocalQueue())
+        let (pool, localQueue) = (Pool.small(injectors: [.items, .lanes]), OwnedLocalQueue())
         let job = Job()
         pool.markWaiting(.items)
         scene.thread("submitter") {
@@ -258,8 +258,8 @@ extension Catalogue {
           pool.unmarkIfEmpty(.items)
         }
         scene.finally {
-          let hint = pool.sourcesWaiting.load(ordering: .relaxed)
-          Checker.expect(hint == InjectorKey.lanes.bit, "the hints are \(hint)")
+          let hint = pool.injectorHints.load(ordering: .relaxed)
+          Checker.expect(hint == InjectorSet(InjectorKey.lanes).rawValue, "the hints are \(hint)")
         }
       },
       EngineModel("pool: the hint of an injector is set while work waits there") { scene in
@@ -277,9 +277,10 @@ extension Catalogue {
         }
         scene.finally {
           let isEmpty = pool.withInjector(.items) { $0.isEmpty }
-          let hint = pool.sourcesWaiting.load(ordering: .relaxed)
+          let hint = pool.injectorHints.load(ordering: .relaxed)
           Checker.expect(
-            isEmpty || hint & InjectorKey.items.bit != 0, "work waits where no hint is")
+            isEmpty || hint & InjectorSet(InjectorKey.items).rawValue != 0,
+            "work waits where no hint is")
         }
       },
     ]
@@ -294,15 +295,15 @@ extension Catalogue {
     let hint = "pool: the hint of an injector is set while work waits there"
     return [
       Mutant(
-        "a hint is not set again", in: "Pool+Submit.swift", at: "sourcesWaiting.bitwiseOr",
+        "a hint is not set again", in: "Pool+Submit.swift", at: "injectorHints.bitwiseOr",
         after: "func unmarkIfEmpty", .skips, foundBy: hint),
       Mutant(
         "a hint is cleared with a load and a store", in: "Pool+Submit.swift",
-        at: "sourcesWaiting.bitwiseAnd",
+        at: "injectorHints.bitwiseAnd",
         .splits, foundBy: "pool: a hint belongs to its injector"),
       Mutant(
         "a submitter sets no hint", in: "Pool+Submit.swift",
-        at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", .skips, foundBy: hint),
+        at: "injectorHints.bitwiseOr", after: "func markWaiting", .skips, foundBy: hint),
       Mutant(
         "a change of the counts is a load and a store", in: "Pool.swift",
         at: "state.change(.sequentiallyConsistent", .splits,
@@ -324,7 +325,7 @@ extension Catalogue {
         at: "inbox.change(", .dropsSequential, foundBy: marked, isWeak: true),
       Mutant(
         "the bit of a submission is not sequentially consistent", in: "Pool+Submit.swift",
-        at: "sourcesWaiting.bitwiseOr", after: "func markWaiting", .dropsSequential,
+        at: "injectorHints.bitwiseOr", after: "func markWaiting", .dropsSequential,
         foundBy: look, isWeak: true),
       Mutant(
         "the last check of a thread that ends inside an item sees nothing", in: "Injector.swift",
@@ -332,7 +333,7 @@ extension Catalogue {
         foundBy: "pool: a worker whose thread ends inside an item leaves no work"),
       Mutant(
         "a worker's last check may read stale bits", in: "Pool+Park.swift",
-        at: "sourcesWaiting.load(ordering: .sequentiallyConsistent) & configuration",
+        at: "injectorHints.load(ordering: .sequentiallyConsistent)",
         .dropsSequential, foundBy: look, isWeak: true),
       Mutant(
         "a worker's last check may read stale values", in: "Injector.swift",

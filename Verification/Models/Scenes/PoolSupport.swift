@@ -47,7 +47,7 @@ extension Pool {
   /// Makes a pool. By default it has one injector, and its monitor is asleep without a thread, so
   /// watch() only changes the monitor's mode.
   static func small(
-    width: Int = 1, threads: Int = 1, mask: Int? = nil, sources: [InjectorKey] = [.items],
+    width: Int = 1, threads: Int = 1, mask: Int? = nil, injectors: [InjectorKey] = [.items],
     monitorMode: MonitorMode = .asleep,
     refusesAll: Bool = false
   ) -> Pool {
@@ -57,7 +57,7 @@ extension Pool {
       width: width, readWidth: nil, softThreads: threads, maxThreads: threads)
     configuration.readProgramMask = { nil }
     if let mask { configuration.readMask = { mask } }
-    configuration.sources = sources.reduce(0) { $0 | $1.bit }
+    configuration.injectors = InjectorSet(injectors.map(InjectorSet.init))
     configuration.spawn = { body, argument, stackBytes in
       if refusesAll { return EAGAIN }
       // The monitor's thread would never end, so none is made. The mode remains "starting".

@@ -67,7 +67,7 @@ extension Catalogue {
       ) { scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         scene.thread("submits") {
-          for _ in 0..<LaneState.mostAdmitted + 1 { concurrent.asyncRead() }
+          for _ in 0..<LaneState.maxAdmitted + 1 { concurrent.asyncRead() }
         }
         scene.finally {
           concurrent.expect()
@@ -79,7 +79,7 @@ extension Catalogue {
         scene in
         let concurrent = ConcurrentScene(SpawningRoot())
         scene.thread("submits") {
-          for _ in 0..<LaneState.maxRunning + 1 { concurrent.asyncReadInside() }
+          for _ in 0..<LaneState.defaultWidth + 1 { concurrent.asyncReadInside() }
         }
         scene.finally {
           concurrent.expect()
