@@ -46,15 +46,19 @@ public enum ReadinessSet {
 
   /// Sleeps until a descriptor is ready, for `milliseconds` at most (`nil`: no limit). Fills
   /// `events`, which must have room for a batch. Returns their number; 0 after a timeout or a
-  /// signal.
+  /// signal. `nil`: the program has closed the set, and its number refers to nothing or to another
+  /// file.
   public static func wait(
     _ set: Int32, into events: UnsafeMutablePointer<Event>, milliseconds: Int32?
-  ) -> Int {
+  ) -> Int? {
     let count = gc_epoll_wait(set, events, milliseconds ?? -1)
     if count >= 0 { return Int(count) }
-    // EBADF, EFAULT and EINVAL would mean that the engine passed a bad argument: epoll_wait(2).
-    if errno != EINTR { fatalError("BUG IN GRAND CENTRAL: epoll_wait(2) returned errno \(errno).") }
-    return 0
+    switch errno {
+    case EINTR: return 0
+    case EBADF, EINVAL: return nil
+    // EFAULT would mean that the engine passed a bad address: epoll_wait(2).
+    default: fatalError("BUG IN GRAND CENTRAL: epoll_wait(2) returned errno \(errno).")
+    }
   }
 
   /// The conditions of `interest` that hold for a descriptor now, and whether it has hung up; empty

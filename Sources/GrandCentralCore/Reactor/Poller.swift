@@ -19,8 +19,8 @@ final class Poller: @unchecked Sendable {
   let lock = Lock()
   /// Guarded by the lock.
   @Cell var table = RegistrationTable()
-  /// The epoll set; -1 before it exists. Written once, under the lock, with releasing order; read
-  /// with acquiring order.
+  /// The epoll set; -1 before it exists, and after the program has closed it until there is another
+  /// one (Poller+Loss). Written under the lock, with releasing order; read with acquiring order.
   let set = Atomic<Int32>(-1)
 
   let state = Atomic<PollerState>(.empty)
@@ -134,7 +134,7 @@ final class Poller: @unchecked Sendable {
     let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
     let set = set.load(ordering: .acquiring)
     own.endFirstSteps(of: thread)
-    if set >= 0 { return ReadinessSet.wait(set, into: events, milliseconds: period) }
+    if set >= 0 { return wait(in: set, into: events, milliseconds: period) }
     sleep(nanoseconds: UInt64(Self.retryMilliseconds) * 1_000_000)
     return 0
   }

@@ -11,6 +11,10 @@ protocol ReadinessReceiver: AnyObject, Sendable {
 
   /// What it listened to is the parent's: see Reactor+Fork. The registration has ended.
   func leaveToParent()
+
+  /// The program has closed the poller's set, and probably this receiver's descriptor. Returns what
+  /// makes another descriptor, if anything does. See Poller+Loss.
+  func descriptorWasClosed() -> (any ResourceRetry)?
 }
 
 struct Registration: Hashable {

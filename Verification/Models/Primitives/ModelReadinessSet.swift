@@ -40,7 +40,7 @@ public enum ReadinessSet {
 
   public static func wait(
     _ set: Int32, into events: UnsafeMutablePointer<Event>, milliseconds: Int32?
-  ) -> Int {
+  ) -> Int? {
     guard let event = ModelKernel.wait(milliseconds: milliseconds) else { return 0 }
     events.initialize(to: event)
     return 1
