@@ -67,6 +67,15 @@ extension Pool {
 
   private func takeHanded(by worker: Worker) -> WorkNode? {
     guard let (node, band) = worker.takeHanded() else { return nil }
+    // More urgent work has come since: a thread that waits for a queue raises it by a second node.
+    // It goes first, or another worker would have to wake up for it.
+    if hints.waiting.highestBand > band, worker.starvedTurn == nil {
+      let localQueue = worker.localQueue(node.kind)
+      if localQueue.accepts(band) {
+        localQueue.put(node, band: band)
+        return nil
+      }
+    }
     enter(band, worker)
     return node
   }
