@@ -16,6 +16,7 @@ extension Pool {
     } else {
       withInjector(key) { $0.push(node) }
       markWaiting(key)
+      if defersWake(for: key.band, on: thread) { return monitor.watch(self) }
     }
     wakeIfNeeded()
   }

@@ -25,6 +25,9 @@ extension Pool {
   /// active than allowed.
   @inline(__always)
   func takeNext(for worker: Worker) -> WorkNode? {
+    if worker.deferredWake.isPending {
+      worker.deferredWake.itemEnded(at: Clock.monotonicNanoseconds())
+    }
     let beyond = beyondAllowance
     return beyond > 0 ? take(beyond: beyond, for: worker) : take(for: worker)
   }

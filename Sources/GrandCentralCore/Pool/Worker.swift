@@ -107,6 +107,7 @@ final class Worker: @unchecked Sendable {
   /// `handed` is.
   @Cell var starvedTurn: StarvedTurn? = nil
 
+  var deferredWake = DeferredWake()
   /// When it may take from an overdue injector again.
   var overdueTurn = OverdueTurn()
   /// Whether its last lane, beyond the allowance, was an overdue one.
