@@ -124,11 +124,13 @@ final class IOOperation: @unchecked Sendable {
     }
   }
 
-  /// Submits the last handler call. `atEnd`: the end of the file or stream was reached.
+  /// Submits the last handler call. `atEnd`: the end of the file or stream was reached. What was
+  /// read goes before an end or an error, in a call of its own: a handler that gets an error
+  /// mostly looks at nothing else.
   func deliverEnd(_ error: Int32, atEnd: Bool) {
     switch direction {
     case .read:
-      if atEnd && pending.count > 0 && !callsOnce { deliver() }
+      if (atEnd || error != 0) && pending.count > 0 && !callsOnce { deliver() }
       let data = pending
       pending = .empty
       submit(true, error != 0 && data.count == 0 ? nil : data, error)

@@ -1,8 +1,10 @@
 // When channels end: cleanup handlers, and the handlers of single reads and writes.
+#define _GNU_SOURCE
 #include "../Check.h"
 #include "../Private.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 // MARK: A path is not opened after the cleanup handler
@@ -104,4 +106,102 @@ BEYOND(the_handler_of_a_single_write_does_not_wait_for_a_later_read,
     CHECK(pthread_create(&threads[n], NULL, ask_and_answer, NULL) == 0);
   }
   for (int n = 0; n < PAIRS; n++) CHECK(pthread_join(threads[n], NULL) == 0);
+}
+
+// MARK: The last bytes come before the error
+
+// What a handler gets that ignores the data of a call with an error, as programs do.
+typedef struct received {
+  size_t bytes;
+  size_t calls_with_error_and_bytes;
+  int error;
+  latch over;
+} received;
+
+static void receive(void *context, bool done, dispatch_data_t data, int error) {
+  received *all = context;
+  size_t bytes = data ? dispatch_data_get_size(data) : 0;
+  if (error == 0) {
+    all->bytes += bytes;
+  } else if (bytes > 0) {
+    all->calls_with_error_and_bytes++;
+  }
+  if (!done) return;
+  all->error = error;
+  latch_down(&all->over);
+}
+
+static void ignore_cleanup(void *context, int error) { (void)context, (void)error; }
+
+static received read_all(int descriptor, void (*end)(int peer, dispatch_io_t channel), int peer) {
+  received all = {.over = LATCH(1)};
+  dispatch_queue_t queue = serial_queue();
+  dispatch_io_t channel = dispatch_io_create_f(
+    DISPATCH_IO_STREAM, descriptor, queue, NULL, ignore_cleanup);
+  dispatch_io_set_low_water(channel, 1000);
+  dispatch_io_read_f(channel, 0, SIZE_MAX, queue, &all, receive);
+  end(peer, channel);
+  latch_wait(&all.over);
+  dispatch_release(channel);
+  dispatch_release(queue);
+  return all;
+}
+
+static void expect_bytes_before(received all, size_t bytes, int error) {
+  CHECK_EQUAL(all.error, error);
+  CHECK_EQUAL(all.bytes, bytes);
+  CHECK_EQUAL(all.calls_with_error_and_bytes, 0);
+}
+
+static void close_peer(int peer, dispatch_io_t channel) {
+  (void)channel;
+  close(peer);
+}
+
+// A terminal's other end reports EIO when the last program has closed it, as after the output of
+// each child.
+CASE(io_read_gives_the_output_of_a_terminal_before_its_error) {
+  for (int round = 0; round < 20; round++) {
+    int own = posix_openpt(O_RDWR | O_NOCTTY);
+    CHECK(own >= 0 && grantpt(own) == 0 && unlockpt(own) == 0);
+    int peer = open(ptsname(own), O_RDWR | O_NOCTTY);
+    CHECK(peer >= 0);
+    CHECK_EQUAL(write(peer, "abc", 3), 3);
+    expect_bytes_before(read_all(own, close_peer, peer), 3, EIO);
+    close(own);
+  }
+}
+
+// With bytes that were not read, the end of one socket of a pair is a reset for the other.
+CASE(io_read_gives_the_bytes_of_a_socket_before_its_reset) {
+  for (int round = 0; round < 20; round++) {
+    int ends[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    CHECK_EQUAL(write(ends[0], "unread", 6), 6);
+    CHECK_EQUAL(write(ends[1], "abc", 3), 3);
+    expect_bytes_before(read_all(ends[0], close_peer, ends[1]), 3, ECONNRESET);
+    close(ends[0]);
+  }
+}
+
+static void stop_with_bytes(int peer, dispatch_io_t channel) {
+  CHECK_EQUAL(write(peer, "abc", 3), 3);
+  // Once the channel has read them.
+  int own = dispatch_io_get_descriptor(channel), left = 0;
+  do {
+    usleep(1000);
+    CHECK(ioctl(own, FIONREAD, &left) == 0);
+  } while (left > 0);
+  dispatch_io_close(channel, DISPATCH_IO_STOP);
+}
+
+BEYOND(io_read_gives_what_it_has_read_before_it_is_stopped,
+       "a read that waits for a descriptor is not always stopped") {
+  for (int round = 0; round < 20; round++) {
+    int ends[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    expect_bytes_before(read_all(ends[0], stop_with_bytes, ends[1]), 3, ECANCELED);
+    close(ends[0]);
+    close(ends[1]);
+  }
 }
