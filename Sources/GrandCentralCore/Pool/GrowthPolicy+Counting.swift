@@ -2,8 +2,11 @@
 
 extension GrowthPolicy {
   /// Notes a worker whose item sleeps in a wait of the engine, which the pool does not count.
-  mutating func seeAnnounced(isInLane: Bool) {
+  /// `hasPicked`: it has begun that item since the last look. Items that wait in turn for a queue
+  /// are mostly found waiting, and yet end.
+  mutating func seeAnnounced(isInLane: Bool, hasPicked: Bool) {
     look.announced += 1
+    if hasPicked { look.hasProgress = true }
     if !isInLane { look.itemsHeld += 1 }
   }
 

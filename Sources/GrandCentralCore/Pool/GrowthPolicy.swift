@@ -90,7 +90,7 @@ struct GrowthPolicy {
     /// Looks in a row in which nothing was taken and all workers rested before the soft limits
     /// yield; the same if every worker announced its sleep.
     var stalledLooks = 100
-    var stalledLooksIfAnnounced = 2
+    var stalledLooksIfAnnounced = 8
     /// How long nothing is taken before the limit for lanes yields although workers compute: many
     /// items that share few CPUs may take so long to end.
     var untakenForLanes: UInt64 = 4_000_000_000

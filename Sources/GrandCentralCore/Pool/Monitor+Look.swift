@@ -95,14 +95,15 @@ extension Monitor {
       looks.lowersLater = true
     }
     let picks = worker.picks.load(ordering: .relaxed)
-    if picks == worker.lastPicks { nameAfterQueue(worker, at: picks) }
-    worker.looksAtPick = picks == worker.lastPicks ? worker.looksAtPick + 1 : 0
+    let hasPicked = picks != worker.lastPicks
+    if !hasPicked { nameAfterQueue(worker, at: picks) }
+    worker.looksAtPick = hasPicked ? 0 : worker.looksAtPick + 1
     worker.lastPicks = picks
     let isInLane = worker.isInLane.load(ordering: .relaxed)
     let status = worker.status.load(ordering: .relaxed)
     switch status {
     case .away: worker.looksAtPick = 0
-    case .announced: policy.seeAnnounced(isInLane: isInLane)
+    case .announced: policy.seeAnnounced(isInLane: isInLane, hasPicked: hasPicked)
     case .running, .uncounted:
       guard let thread = worker.thread else { break }
       let (used, since) = cpuTime(of: worker, at: now)

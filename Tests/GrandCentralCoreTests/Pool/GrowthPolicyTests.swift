@@ -1,5 +1,4 @@
-// The promises of GrowthPolicy in virtual time. Each policy with one rule broken breaks one of the
-// promises.
+// The promises of GrowthPolicy in virtual time. With one rule broken, it breaks one of them.
 // Shows contract row T4.
 import TestSupport
 import Testing
@@ -16,7 +15,7 @@ private enum Promise: String, CaseIterable, Sendable {
   case computingItemsKeepToTheWidth, alsoOnALoadedMachine, alsoBesideAnEndlessOne
   case lockingItemsKeepToTheWidth
   case awakenedItemsCountAgain, shortLanesNeedFewThreads, laterLanesNeedFewThreads
-  case sleepingItemsOverlap, sleepingLanesOverlap, briefNapsOverlap
+  case sleepingItemsOverlap, sleepingLanesOverlap, briefNapsOverlap, waitsInTurnNeedFewThreads
   case limitsHold, heldThreadsAreReported, refusalsAreReported
 
   func violation(_ rules: GrowthPolicy.Thresholds) -> String? {
@@ -72,6 +71,7 @@ private enum Promise: String, CaseIterable, Sendable {
       return sleepers(.items, rules, naps: 4000, of: 0.5, within: 160, threads: 64)
     case .sleepingLanesOverlap:
       return sleepers(.lanes, rules, within: 130, threads: 256)
+    case .waitsInTurnNeedFewThreads: return queueUp(rules)
     case .limitsHold: return limits(rules)
     case .heldThreadsAreReported: return reports(.held, rules)
     case .refusalsAreReported: return reports(.refused, rules)
@@ -167,6 +167,18 @@ private func awakened(_ rules: GrowthPolicy.Thresholds) -> String? {
   machine.forgetPeaks()
   machine.run(milliseconds: 600)
   return machine.maxAtWork <= 70 ? nil : "\(machine.maxAtWork) compute"
+}
+
+/// Items that each wait, in the engine, for the one before, as those do that `sync` into a queue.
+private func queueUp(_ rules: GrowthPolicy.Thresholds) -> String? {
+  var machine = GrowthSimulation(thresholds: rules)
+  let count = 2000
+  for number in 0..<count {
+    machine.submit(Script(.items, .awaitEnded(number), .sleep(milliseconds: 0.3)))
+  }
+  machine.run(milliseconds: 3000) { $0.ended == count }
+  let isRight = machine.ended == count && machine.maxThreadsSeen <= 64 && machine.reports.isEmpty
+  return isRight ? nil : "\(machine.ended) ended, \(machine.maxThreadsSeen) threads"
 }
 
 private func shortLanes(

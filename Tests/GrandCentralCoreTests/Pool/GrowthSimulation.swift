@@ -11,6 +11,8 @@ enum Step {
   case sleep(milliseconds: Double)
   /// Waits in the engine, announced by the worker, until that many items have begun.
   case awaitBegun(Int)
+  /// The same, until that many items have ended.
+  case awaitEnded(Int)
   /// Polls, sleeping a third of a millisecond each time, until that many items have begun.
   case pollBegun(Int)
   /// Polls with naps so short that on a loaded machine the thread always waits for a CPU, until
@@ -173,7 +175,7 @@ struct GrowthSimulation {
     let begun = begunCount
     var runnable: [Int] = []
     for (index, worker) in workers.enumerated() {
-      worker.reconsider(begun: begun, now: now)
+      worker.reconsider(begun: begun, ended: ended, now: now)
       if worker.wantsCPU { runnable.append(index) }
     }
     maxAtWork = max(maxAtWork, runnable.count)
@@ -211,7 +213,11 @@ struct GrowthSimulation {
     let worker = workers[index]
     switch worker.status {
     case .idle: return
-    case .announced: return policy.seeAnnounced(isInLane: worker.isInLane)
+    case .announced:
+      policy.seeAnnounced(
+        isInLane: worker.isInLane, hasPicked: worker.picks != worker.lastPicks)
+      worker.lastPicks = worker.picks
+      return
     case .counted, .uncounted: break
     }
     var record = worker.record
@@ -247,6 +253,8 @@ private final class SimulatedWorker {
   var status = Status.idle
   var isInLane = false
   var picks: UInt32 = 0
+  /// Only of looks that found it waiting; a pick is noted elsewhere otherwise.
+  var lastPicks: UInt32 = 0
   var used: UInt64 = 0
   var lastUsed: UInt64 = 0
   var record = GrowthPolicy.Record()
@@ -277,7 +285,7 @@ private final class SimulatedWorker {
   }
 
   /// Updates the state of the current step.
-  func reconsider(begun: Int, now: UInt64) {
+  func reconsider(begun: Int, ended: Int, now: UInt64) {
     wantsCPU = false
     guard status != .idle, place < steps.count else { return }
     switch steps[place] {
@@ -287,13 +295,8 @@ private final class SimulatedWorker {
     case .sleep(let milliseconds):
       if wakesAt == 0 { wakesAt = now + UInt64(milliseconds * 1e6) }
       if now >= wakesAt { next() }
-    case .awaitBegun(let count):
-      if begun >= count {
-        status = .counted
-        next()
-      } else {
-        status = .announced
-      }
+    case .awaitBegun(let count): awaitAnnounced(isOver: begun >= count)
+    case .awaitEnded(let count): awaitAnnounced(isOver: ended >= count)
     case .pollBegun(let count):
       used += GrowthSimulation.tick / 20
       if begun >= count { next() }
@@ -303,6 +306,11 @@ private final class SimulatedWorker {
     case .spinBegun(let count):
       if begun >= count { next() } else { wantsCPU = true }
     }
+  }
+
+  private func awaitAnnounced(isOver: Bool) {
+    status = isOver ? .counted : .announced
+    if isOver { next() }
   }
 
   fileprivate func next() {
