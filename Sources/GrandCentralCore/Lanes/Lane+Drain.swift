@@ -102,6 +102,7 @@ extension Lane {
     var noticed = consumeChanges(of: changeEpoch.load(ordering: .acquiring))
     var looksAtSuspension = true
     var left = quota
+    var turn = LaneTurn()
     // The pool runs the thread at the class of the activation: items of that class need no change.
     var settled =
       thread.pointee.applied == UInt32(level.rawValue) ? level : Band.unspecified
@@ -115,8 +116,8 @@ extension Lane {
         case .item(let next): node = next
         }
       }
-      // The request is for workers, and may be late: each drain runs an item before it ends by it.
-      if left == 0 || gc_gives_way(thread) && left != quota && kind != .bound {
+      // Each drain runs an item before it ends by its turn. A bound lane's thread is no worker.
+      if left == 0 || left != quota && kind != .bound && turn.isOver(left: left, on: thread) {
         putBack(node)
         return moveOn(from: thread)
       }

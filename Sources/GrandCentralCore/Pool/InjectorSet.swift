@@ -21,6 +21,11 @@ struct InjectorSet: OptionSet {
     Self.highest(UInt8(truncatingIfNeeded: rawValue >> UInt32(8 * kind.rawValue)))
   }
 
+  /// The highest band below `limit` of either kind.
+  func highestBand(below limit: Band) -> Band {
+    Self.highest(bands & (1 << limit.rawValue - 1))
+  }
+
   /// The injectors of one band.
   func only(_ band: Band) -> InjectorSet {
     intersection(InjectorSet(rawValue: 1 << band.rawValue | 1 << (band.rawValue + 8)))

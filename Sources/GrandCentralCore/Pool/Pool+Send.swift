@@ -1,5 +1,5 @@
 // Room: Pool/Pool+Send. Passes a particular node to another worker.
-//   boost, sendOne   the monitor sends a worker for the oldest node of a class or kind
+//   boost, sendOne   the monitor, or a drain, sends a worker for the oldest node of a class or kind
 //   handOffToIdle    a worker hands its node to an idle worker, and looks for another node
 //   putBack          a node returns to its injector; retireLowered() then calls Monitor.watch(),
 //                    and the monitor scans
@@ -42,7 +42,7 @@ extension Pool {
 
   // MARK: Lower bands
 
-  /// Sends one more worker for the oldest work of `band`. Monitor only.
+  /// Sends one more worker for the oldest work of `band`. The monitor, and a drain (LaneTurn).
   func boost(_ band: Band) {
     let items = InjectorKey(kind: .items, band: band)
     send(

@@ -5,6 +5,7 @@
 // it is chosen, and submitters wake no worker while one searches. Two ignore this: the monitor
 // when it sends a worker (forceWoken), and handOffToIdle(). The last searcher to find work wakes
 // the next worker if there is more work.
+import CGrandCentralLinux
 
 extension Pool {
   /// Runs `node` on a worker. Consumes the node. Any thread; never blocks for long.
@@ -76,7 +77,7 @@ extension Pool {
 
   /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if
   /// the worker runs in another band, if one in a lower band must see the nodes, or for lanes under
-  /// stress.
+  /// stress or of a worker whose lane gives way.
   @inline(__always)
   private func localQueue(for key: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
     guard let worker = thread.pointee.worker else { return nil }
@@ -84,7 +85,7 @@ extension Pool {
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(key.band),
-        key.kind == .items || !isStressed
+        key.kind == .items || !isStressed && !gc_gives_way(thread)
       else { return nil }
       if worker.band != key.band {
         // An external worker has no band until it has submitted a node.

@@ -28,6 +28,7 @@ extension Pool {
     if worker.deferredWake.isPending {
       worker.deferredWake.itemEnded(at: Clock.monotonicNanoseconds())
     }
+    if worker.turnOfItems != 0, let node = takeItemInTurn(for: worker) { return node }
     let beyond = beyondAllowance
     return beyond > 0 ? take(beyond: beyond, for: worker) : take(for: worker)
   }
@@ -100,7 +101,7 @@ extension Pool {
   /// a queue of its own in a lower band would keep the worker from taking urgent work in chunks.
   /// For one node it would turn a chunk round under the injector's lock, and so would each taker of
   /// the rest: 16 workers that take one in a hundred picks thus kept the lock busy all the time.
-  private func takeShare(of key: InjectorKey, for worker: Worker) -> WorkNode? {
+  func takeShare(of key: InjectorKey, for worker: Worker) -> WorkNode? {
     // Only a searcher may move nodes, see Pool+Park.swift.
     let isSearcher =
       hints.waiting.contains(key) && key.band >= nextBand(for: worker) && !runsLow(worker)
@@ -194,7 +195,7 @@ extension Pool {
   }
 
   @inline(__always)
-  private func takeOwn(_ kind: WorkKind, for worker: Worker) -> WorkNode? {
+  func takeOwn(_ kind: WorkKind, for worker: Worker) -> WorkNode? {
     let localQueue = worker.localQueue(kind)
     guard let node = localQueue.take() else { return nil }
     enter(localQueue.band, worker)

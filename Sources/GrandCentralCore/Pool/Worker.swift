@@ -108,6 +108,8 @@ final class Worker: @unchecked Sendable {
   @Cell var starvedTurn: StarvedTurn? = nil
 
   var deferredWake = DeferredWake()
+  /// When a lane last gave way here, while items go first for that; 0: they do not. See LaneTurn.
+  var turnOfItems: UInt64 = 0
   /// When it may take from an overdue injector again.
   var overdueTurn = OverdueTurn()
   /// Whether its last lane, beyond the allowance, was an overdue one.

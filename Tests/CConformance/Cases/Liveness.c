@@ -1,7 +1,9 @@
 // Runnable work starts, whatever else runs. Each hog ends when the probe has started, so a case
 // that hangs has found a probe that never starts.
+#define _GNU_SOURCE
 #include "../Check.h"
 
+#include <dirent.h>
 #include <sched.h>
 
 static atomic_int begun, is_over;
@@ -272,4 +274,114 @@ CASE(chains_of_serial_queues_all_continue) {
   }
   CHECK_EQUAL(count.value, 100);
   atomic_store(&is_over, 1);
+}
+
+// MARK: Items that wait in turn for one queue
+
+enum { RECORDS = 5000, MANY_THREADS = 500 };
+
+static atomic_int records, most_threads;
+
+static int count_threads(void) {
+  DIR *folder = opendir("/proc/self/task");
+  CHECK(folder);
+  int count = 0;
+  while (readdir(folder)) count++;
+  closedir(folder);
+  return count - 2;
+}
+
+static void store(void *context) {
+  (void)context;
+  usleep(50);
+  if (atomic_fetch_add(&records, 1) % 50 != 0) return;
+  int now = count_threads();
+  if (now > atomic_load(&most_threads)) atomic_store(&most_threads, now);
+}
+
+static void handle_record(void *context) {
+  dispatch_sync_f(context, NULL, store);
+  latch_down(&ran);
+}
+
+// The owner of the queue makes progress, so more threads would only wait with the others.
+CASE(items_that_wait_in_turn_for_a_queue_take_few_threads) {
+  ran = (latch)LATCH(RECORDS);
+  dispatch_queue_t queue = serial_queue();
+  for (int n = 0; n < RECORDS; n++) dispatch_async_f(global_queue(), queue, handle_record);
+  latch_wait(&ran);
+  CHECK(most_threads < MANY_THREADS);
+}
+
+// MARK: Consumers beside producers that always have work
+
+// As many serial queues as CPUs, whose items each submit the next one and one for a consumer. They
+// need no more than most of the CPUs, so the consumer must keep pace with them.
+enum {
+  MESSAGES = 20000,
+  PRODUCING_NANOSECONDS = 20000,
+  CONSUMING_NANOSECONDS = 5000,
+  DEFAULT_CLASS = 0x15,
+  NO_CLASS = 0,
+};
+
+typedef struct producer {
+  dispatch_queue_t queue, consumer;
+  int left;
+} producer;
+
+static latch consumed = LATCH(MESSAGES);
+static atomic_int backlog, longest_backlog;
+
+static void compute_for(int64_t nanoseconds) {
+  int64_t end = monotonic_now() + nanoseconds;
+  while (monotonic_now() < end) {}
+}
+
+static void consume(void *context) {
+  (void)context;
+  compute_for(CONSUMING_NANOSECONDS);
+  atomic_fetch_sub(&backlog, 1);
+  latch_down(&consumed);
+}
+
+static void produce(void *context) {
+  producer *one = context;
+  compute_for(PRODUCING_NANOSECONDS);
+  int now = atomic_fetch_add(&backlog, 1) + 1, seen = atomic_load(&longest_backlog);
+  while (now > seen && !atomic_compare_exchange_weak(&longest_backlog, &seen, now)) {}
+  dispatch_async_f(one->consumer, NULL, consume);
+  if (--one->left > 0) dispatch_async_f(one->queue, one, produce);
+}
+
+static void expect_pace(dispatch_queue_t consumer, dispatch_qos_class_t qos) {
+  cpu_set_t cpus;
+  CHECK(sched_getaffinity(0, sizeof cpus, &cpus) == 0);
+  int count = CPU_COUNT(&cpus) < 64 ? CPU_COUNT(&cpus) : 64;
+  static producer all[64];
+  dispatch_queue_attr_t attributes = dispatch_queue_attr_make_with_qos_class(NULL, qos, 0);
+  for (int n = 0; n < count; n++) {
+    all[n] = (producer){
+      .queue = dispatch_queue_create("producer", attributes),
+      .consumer = consumer,
+      .left = MESSAGES / count + (n < MESSAGES % count),
+    };
+    dispatch_async_f(all[n].queue, &all[n], produce);
+  }
+  latch_wait(&consumed);
+  // Some hundred if it keeps pace, nearly all if it waits for the producers' end.
+  CHECK(longest_backlog < MESSAGES / 2);
+}
+
+CASE(a_global_queue_keeps_pace_with_serial_queues_of_its_class) {
+  expect_pace(global_queue(), DEFAULT_CLASS);
+}
+
+CASE(a_concurrent_queue_keeps_pace_with_serial_queues_of_its_class) {
+  expect_pace(concurrent_queue(), DEFAULT_CLASS);
+}
+
+// What the main thread submits is user-initiated, also if the program names no class.
+CASE(a_global_queue_keeps_pace_with_serial_queues_that_the_main_thread_filled) {
+  expect_pace(global_queue(), NO_CLASS);
 }

@@ -1,0 +1,84 @@
+// Room: Pool/LaneTurn. How long a worker stays with one lane while other work waits.
+// A lane may have items without end: each submits the next, or other threads submit faster than
+// they run. As many such lanes as the width would keep all workers, and what waits would begin only
+// when a drain ends by its quota, or by the monitor: after milliseconds, over and over. A thread
+// for each lane, as the C library makes, lets the kernel share the CPUs. Here the drain acts,
+// between two items:
+//   - If other work of its class or above waits, the drain ends after `nanoseconds` and the item
+//     that runs then. Its lane goes behind what waits in the injector. Then the worker prefers
+//     items for as long: if the kinds took turns by number alone, each item would wait for the
+//     whole turn of a lane.
+//   - If work of a lower class from default up waits, and none of that class runs, the drain sends
+//     it a worker beyond the allowance, as the monitor does later for all classes (Pool+Classes).
+//     Such a class is often not the program's choice: what the main thread submits is
+//     user-initiated. Classes below default are for work that can wait.
+// The drainer reads no clock while nothing waits. What waits in the injectors it sees before each
+// item, in one word; what waits in its own local queues, before every eighth.
+import CGrandCentralLinux
+
+struct LaneTurn {
+  static var nanoseconds: UInt64 { 50_000 }
+  /// When this drain first saw that other work waits, or last sent a worker; 0: not yet.
+  private var began: UInt64 = 0
+
+  /// Whether the drain ends before its next item, the `left`th from its quota's end. Called by the
+  /// drainer. On a worker it then requests the drains outside this one to give way, too.
+  @inline(__always)
+  mutating func isOver(left: Int, on thread: ThreadContext) -> Bool {
+    if gc_gives_way(thread) { return true }
+    guard let raw = thread.pointee.worker else { return false }
+    // SAFETY: as in Blocking.announced().
+    return Unmanaged<Worker>.fromOpaque(raw)._withUnsafeGuaranteedRef { worker in
+      let waiting = worker.pool.hints.waiting
+      if waiting.isEmpty && (left & 7 != 0 || !worker.hasLocalWork) { return false }
+      return ends(on: worker, waiting, thread)
+    }
+  }
+
+  @inline(never)
+  private mutating func ends(
+    on worker: Worker, _ waiting: InjectorSet, _ thread: ThreadContext
+  ) -> Bool {
+    let own = worker.band
+    let isOfClass = max(waiting.highestBand, worker.bandInLocalQueues) >= own
+    let lower = waiting.highestBand(below: own)
+    guard isOfClass || lower >= .default else { return false }
+    let now = Clock.monotonicNanoseconds()
+    if began == 0 { began = now }
+    guard now &- began >= Self.nanoseconds else { return false }
+    if lower >= .default, worker.pool.hasNoWorker(in: lower) { worker.pool.boost(lower) }
+    began = now
+    if isOfClass {
+      worker.turnOfItems = now
+      gc_give_way(thread)
+    }
+    return isOfClass
+  }
+}
+
+extension Pool {
+  /// Whether no worker has a node of `band`. A hint.
+  fileprivate func hasNoWorker(in band: Band) -> Bool {
+    bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff == 0
+  }
+
+  /// Returns an item for a worker on which a lane has given way. `nil`: the turn of items is over,
+  /// none waits, or a lane of a higher class does.
+  @inline(never)
+  func takeItemInTurn(for worker: Worker) -> WorkNode? {
+    _ = nextPick(of: worker)
+    let waiting = hints.waiting
+    let (own, injected) = (worker.bandInLocalQueue(.items), waiting.highestBand(of: .items))
+    let lanes = max(worker.bandInLocalQueue(.lanes), waiting.highestBand(of: .lanes))
+    let items = max(own, injected)
+    if items != .unspecified, items >= lanes,
+      Clock.monotonicNanoseconds() &- worker.turnOfItems < LaneTurn.nanoseconds
+    {
+      if own == items, let node = takeOwn(.items, for: worker) { return node }
+      let key = InjectorKey(kind: .items, band: injected)
+      if injected == items, let node = takeShare(of: key, for: worker) { return node }
+    }
+    worker.turnOfItems = 0
+    return nil
+  }
+}
