@@ -46,7 +46,7 @@ struct LaneTurn {
     let now = Clock.monotonicNanoseconds()
     if began == 0 { began = now }
     guard now &- began >= Self.nanoseconds else { return false }
-    if lower >= .default, worker.pool.hasNoWorker(in: lower) { worker.pool.boost(lower) }
+    if lower >= .default { worker.pool.boostFromDrain(lower) }
     began = now
     if isOfClass {
       worker.turnOfItems = now
@@ -57,9 +57,17 @@ struct LaneTurn {
 }
 
 extension Pool {
-  /// Whether no worker has a node of `band`. A hint.
-  fileprivate func hasNoWorker(in band: Band) -> Bool {
-    bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff == 0
+  /// Sends a worker to `band` if none is there or on its way, and the drains have not sent as many
+  /// as the width already: on a loaded machine a worker may take long to begin.
+  // relaxed: hints. Drains that look at the same time may send one each.
+  fileprivate func boostFromDrain(_ band: Band) {
+    let workers = bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
+    let seen = state.load(ordering: .relaxed)
+    // A worker that was sent searches until it begins.
+    guard workers == 0, seen.searching == 0,
+      seen.active < allowance + width.load(ordering: .relaxed)
+    else { return }
+    boost(band)
   }
 
   /// Returns an item for a worker on which a lane has given way. `nil`: the turn of items is over,
