@@ -26,6 +26,12 @@ struct InjectorSet: OptionSet {
     Self.highest(bands & (1 << limit.rawValue - 1))
   }
 
+  /// The injectors of `lowest` and higher bands.
+  func from(_ lowest: Band) -> InjectorSet {
+    let bands: UInt32 = 0xff & ~(1 << lowest.rawValue - 1)
+    return intersection(InjectorSet(rawValue: bands | bands << 8))
+  }
+
   /// The injectors of one band.
   func only(_ band: Band) -> InjectorSet {
     intersection(InjectorSet(rawValue: 1 << band.rawValue | 1 << (band.rawValue + 8)))

@@ -46,17 +46,32 @@ struct LaneTurn {
     let now = Clock.monotonicNanoseconds()
     if began == 0 { began = now }
     guard now &- began >= Self.nanoseconds else { return false }
-    if lower >= .default { worker.pool.boostFromDrain(lower) }
     began = now
-    if isOfClass {
-      worker.turnOfItems = now
-      gc_give_way(thread)
+    let pool = worker.pool
+    if lower >= .default, pool.hasNode(in: waiting.only(lower)) { pool.boostFromDrain(lower) }
+    // Under stress lanes come first (WorkKind). A worker that was sent for a class stays with it.
+    guard isOfClass, !pool.isStressed, worker.starvedTurn == nil else { return false }
+    guard worker.bandInLocalQueues >= own || pool.hasNode(in: waiting.from(own)) else {
+      began = 0
+      return false
     }
-    return isOfClass
+    worker.turnOfItems = now
+    gc_give_way(thread)
+    return true
   }
 }
 
 extension Pool {
+  /// Whether one of these injectors has a node. Clears the hints of those that have none: a taker
+  /// leaves the hint of one that it has emptied.
+  fileprivate func hasNode(in injectors: InjectorSet) -> Bool {
+    for index in injectors.intersection(configuration.injectors).indices {
+      if !withInjector(at: index, { $0.isEmpty }) { return true }
+      if let key = InjectorKey(index: index) { unmarkIfEmpty(key) }
+    }
+    return false
+  }
+
   /// Sends a worker to `band` if none is there or on its way, and the drains have not sent as many
   /// as the width already: on a loaded machine a worker may take long to begin.
   // relaxed: hints. Drains that look at the same time may send one each.
@@ -71,10 +86,20 @@ extension Pool {
   }
 
   /// Returns an item for a worker on which a lane has given way. `nil`: the turn of items is over,
-  /// none waits, or a lane of a higher class does.
+  /// none waits, or a lane of a higher class does. A worker beyond the allowance takes what others
+  /// in its place take (Pool+Beyond), and under stress lanes come first.
   @inline(never)
   func takeItemInTurn(for worker: Worker) -> WorkNode? {
-    _ = nextPick(of: worker)
+    if let node = itemInTurn(for: worker) {
+      _ = nextPick(of: worker)
+      return node
+    }
+    worker.turnOfItems = 0
+    return nil
+  }
+
+  private func itemInTurn(for worker: Worker) -> WorkNode? {
+    if isStressed || beyondAllowance > 0 || worker.starvedTurn != nil { return nil }
     let waiting = hints.waiting
     let (own, injected) = (worker.bandInLocalQueue(.items), waiting.highestBand(of: .items))
     let lanes = max(worker.bandInLocalQueue(.lanes), waiting.highestBand(of: .lanes))
@@ -82,11 +107,11 @@ extension Pool {
     if items != .unspecified, items >= lanes,
       Clock.monotonicNanoseconds() &- worker.turnOfItems < LaneTurn.nanoseconds
     {
-      if own == items, let node = takeOwn(.items, for: worker) { return node }
+      // The lane itself, if it targets a concurrent queue, is an item of the worker now.
       let key = InjectorKey(kind: .items, band: injected)
       if injected == items, let node = takeShare(of: key, for: worker) { return node }
+      if own == items, let node = takeOwn(.items, for: worker) { return node }
     }
-    worker.turnOfItems = 0
     return nil
   }
 }

@@ -69,7 +69,8 @@ extension Pool {
     guard let (node, band) = worker.takeHanded() else { return nil }
     // More urgent work has come since: a thread that waits for a queue raises it by a second node.
     // It goes first, or another worker would have to wake up for it.
-    if hints.waiting.highestBand > band, worker.starvedTurn == nil {
+    // A worker that was sent beyond the allowance, for that node, runs it.
+    if hints.waiting.highestBand > band, worker.starvedTurn == nil, beyondAllowance <= 0 {
       let localQueue = worker.localQueue(node.kind)
       if localQueue.accepts(band) {
         localQueue.put(node, band: band)

@@ -1,33 +1,37 @@
 // Room: Reactor/Poller+Loss. The program has closed the epoll set: a daemon may close every
 // descriptor that it does not know, closefrom(2).
-// The number may belong to the program by now, so the engine forgets it and does not close it. It
-// makes another set for what registers from now on, and another descriptor for each clock, so that
-// timers and `asyncAfter` continue. A source of a descriptor that was closed too gets no events any
-// more, as if it had been closed alone.
-// The loss shows when a thread enters the wait. One that sleeps there stays: the kernel keeps the
-// file for it. If the other one enters, events come again, if later while a handler runs long.
+// Queues continue. The number may belong to the program by now, so the engine forgets it and does
+// not close it. It makes another set for what registers from now on, and another descriptor for
+// each clock. Sources of the old set get no events any more.
+// The loss shows when a thread enters the wait, and not before. A thread that sleeps there stays:
+// the kernel keeps the file for it. If both threads sleep, no events come any more, of timers
+// neither. If the number has become another epoll set, nothing shows.
 
 extension Poller {
   /// Waits in the set. Returns 0 also if the set is lost.
   func wait(
     in set: Int32, into events: UnsafeMutablePointer<ReadinessSet.Event>, milliseconds: Int32?
   ) -> Int {
+    // relaxed: the caller has read the set before, so a loss since then shows as another number.
+    let seen = losses.load(ordering: .relaxed)
     if let count = ReadinessSet.wait(set, into: events, milliseconds: milliseconds) {
       return count
     }
-    lose(set)
+    lose(set, after: seen)
     return 0
   }
 
-  private func lose(_ lost: Int32) {
-    let receivers = lock.withLock { () -> [any ReadinessReceiver] in
-      // The other thread may have noticed first.
-      guard set.load(ordering: .relaxed) == lost else { return [] }
+  private func lose(_ lost: Int32, after seen: UInt32) {
+    let found = lock.withLock { () -> [any ReadinessReceiver]? in
+      // The other thread may have noticed first, and the next set may have the same number.
+      guard losses.load(ordering: .relaxed) == seen else { return nil }
+      losses.store(seen &+ 1, ordering: .relaxed)
       set.store(-1, ordering: .releasing)
       wakeDescriptor = -1
       isShort.store(true, ordering: .releasing)
       return table.slots.compactMap(\.receiver)
     }
+    guard let receivers = found else { return }
     for receiver in receivers {
       guard let user = receiver.descriptorWasClosed() else { continue }
       lock.withLock {
@@ -40,9 +44,8 @@ extension Poller {
       .descriptorClosedEarly,
       """
       BUG IN CLIENT OF GRAND CENTRAL: The program has closed descriptor \(lost), which waits for \
-      the events of its sources. Timers continue; sources of descriptors, signals, processes and \
-      files that were made before get no more events. Close descriptors before the first use of a \
-      queue, or those that the program has opened.
+      the events of its sources. Sources that were made before get no more events. Close \
+      descriptors before the first use of a queue, or those that the program has opened.
       """)
   }
 }

@@ -23,6 +23,9 @@ final class Poller: @unchecked Sendable {
   /// one (Poller+Loss). Written under the lock, with releasing order; read with acquiring order.
   let set = Atomic<Int32>(-1)
 
+  /// How often the program has closed the set. Changed under the lock.
+  let losses = Atomic<UInt32>(0)
+
   let state = Atomic<PollerState>(.empty)
   let first = PollerThread()
   let second = PollerThread()

@@ -313,6 +313,30 @@ CASE(items_that_wait_in_turn_for_a_queue_take_few_threads) {
   CHECK(most_threads < MANY_THREADS);
 }
 
+// More items than there may be threads wait for a queue that has much to do first. Threads that
+// drain it must not all come to wait for it, too.
+enum { LONG_BACKLOG = 100000, WAITERS = 3000 };
+
+static void compute_briefly(void *context) {
+  (void)context;
+  for (volatile int n = 0; n < 500; n++) {}
+}
+
+static void nothing(void *context) { (void)context; }
+
+static void wait_for_queue(void *context) {
+  dispatch_sync_f(context, NULL, nothing);
+  latch_down(&ran);
+}
+
+CASE(a_queue_with_a_backlog_runs_while_all_threads_wait_for_it) {
+  ran = (latch)LATCH(WAITERS);
+  dispatch_queue_t queue = serial_queue();
+  for (int n = 0; n < LONG_BACKLOG; n++) dispatch_async_f(queue, NULL, compute_briefly);
+  for (int n = 0; n < WAITERS; n++) dispatch_async_f(global_queue(), queue, wait_for_queue);
+  latch_wait(&ran);
+}
+
 // MARK: Consumers beside producers that always have work
 
 // As many serial queues as CPUs, whose items each submit the next one and one for a consumer. They

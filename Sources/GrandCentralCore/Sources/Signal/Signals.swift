@@ -139,6 +139,15 @@ extension Signals: ResourceRetry {
     if error != 0 { poller.lack(self, error: error) }
   }
 
+  /// The handler must not write to the number, which may be the program's.
+  func descriptorWasClosed() -> (any ResourceRetry)? {
+    lock.withLock {
+      wakeDescriptor = -1
+      SignalActions.setWakeDescriptor(-1)
+    }
+    return self
+  }
+
   func tryAgain(on thread: ThreadContext) -> Bool {
     makeReady()
     deliverAll(on: thread)
