@@ -54,7 +54,7 @@ static bool is_before(const struct timespec *one, const struct timespec *other) 
 // One that comes just before the call does not end it: that handler runs at the end of the turn.
 static int futex_wait_watched(
     const void *word, uint32_t expected, const struct timespec *deadline, bool realtime) {
-  enum { TURN_NANOSECONDS = 50000000, SECOND_NANOSECONDS = 1000000000 };
+  enum { TURN_NANOSECONDS = 200000000, SECOND_NANOSECONDS = 1000000000 };
   struct timespec turn;
   clock_gettime(realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC, &turn);
   turn.tv_nsec += TURN_NANOSECONDS;
