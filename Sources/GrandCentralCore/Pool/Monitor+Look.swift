@@ -211,7 +211,8 @@ extension Monitor {
 
   /// Asks the workers that have been at the same pick for milliseconds to end their drains: short
   /// items never become overdue, and a thousand of them may last for a second. A worker that runs
-  /// an item instead does not notice; a lane on a concurrent queue comes as an item.
+  /// an item instead only puts its lanes into the injector meanwhile; a lane on a concurrent queue
+  /// comes as an item.
   private func makeWay(in pool: Pool) {
     for index in 0..<pool.workerCount.load(ordering: .acquiring) {
       guard let worker = pool.worker(at: index), worker.looksAtPick >= Self.looksAtLane,

@@ -8,6 +8,7 @@
 // queues are empty: it leaves the counts, then scans (Pool+Park.swift). If it sees work, it comes
 // back once as a searcher; the next time it leaves, or if it may not come back, it wakes a worker.
 // So a thread that receives one event after another changes the counts twice for each.
+import CGrandCentralLinux
 
 extension Pool {
   /// The maximum number of external workers.
@@ -33,6 +34,8 @@ extension Pool {
     // Before the thread shows the label of a queue: its record keeps its name.
     BlackBox.noteAwake(thread, at: now)
     externalWorker.isDelivering = true
+    // A lane that gave way here was the last of its nodes, perhaps.
+    gc_gave_way(thread)
     deliver()
     externalWorker.isDelivering = false
     // What it has brought lies in its local queue, where others look last. So the first node does

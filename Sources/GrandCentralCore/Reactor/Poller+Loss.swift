@@ -8,23 +8,14 @@
 // neither. If the number has become another epoll set, nothing shows.
 
 extension Poller {
-  /// Waits in the set. Returns 0 also if the set is lost.
-  func wait(
-    in set: Int32, into events: UnsafeMutablePointer<ReadinessSet.Event>, milliseconds: Int32?
-  ) -> Int {
-    // relaxed: the caller has read the set before, so a loss since then shows as another number.
-    let seen = losses.load(ordering: .relaxed)
-    if let count = ReadinessSet.wait(set, into: events, milliseconds: milliseconds) {
-      return count
-    }
-    lose(set, after: seen)
-    return 0
-  }
-
-  private func lose(_ lost: Int32, after seen: UInt32) {
+  /// Notes that the set is lost, for a thread that has read `seen` losses before it waited.
+  func lose(_ lost: Int32, after seen: UInt32) {
     let found = lock.withLock { () -> [any ReadinessReceiver]? in
-      // The other thread may have noticed first, and the next set may have the same number.
-      guard losses.load(ordering: .relaxed) == seen else { return nil }
+      // The other thread may have noticed first. The next set may have the same number, which the
+      // count tells from this one; or the thread has read the number before the count.
+      guard set.load(ordering: .relaxed) == lost, losses.load(ordering: .relaxed) == seen else {
+        return nil
+      }
       losses.store(seen &+ 1, ordering: .relaxed)
       set.store(-1, ordering: .releasing)
       wakeDescriptor = -1

@@ -223,7 +223,7 @@ extension Poller: ThreadlessRetrying {
     if set < 0 { return }
     var batch = EventBatch()
     defer { batch.deallocate() }
-    let count = wait(in: set, into: batch.events, milliseconds: 0)
+    let count = look(at: set, into: batch.events, milliseconds: 0)
     findReceivers(of: count, in: &batch, on: thread)
     batch.deliver(on: thread)
   }

@@ -137,8 +137,21 @@ final class Poller: @unchecked Sendable {
     let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
     let set = set.load(ordering: .acquiring)
     own.endFirstSteps(of: thread)
-    if set >= 0 { return wait(in: set, into: events, milliseconds: period) }
+    if set >= 0 { return look(at: set, into: events, milliseconds: period) }
     sleep(nanoseconds: UInt64(Self.retryMilliseconds) * 1_000_000)
+    return 0
+  }
+
+  /// Waits in the set. Returns 0 also if the program has closed it: see Poller+Loss.
+  func look(
+    at set: Int32, into events: UnsafeMutablePointer<ReadinessSet.Event>, milliseconds: Int32?
+  ) -> Int {
+    // relaxed: lose() compares it under the lock.
+    let seen = losses.load(ordering: .relaxed)
+    if let count = ReadinessSet.wait(set, into: events, milliseconds: milliseconds) {
+      return count
+    }
+    lose(set, after: seen)
     return 0
   }
 

@@ -249,7 +249,8 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   private func ask(_ request: Request, anew: Bool, _ after: inout DeferredActions) {
     if kind == .lost || (asked == request && !anew) { return }
-    // A registration is in a set, which stays; so do its threads, or the retries that make them.
+    // A registration is in a set, which stays unless the program closes it (Poller+Loss); so do its
+    // threads, or the retries that make them.
     let set = registration == nil ? poller.prepare() : poller.set.load(ordering: .acquiring)
     guard set >= 0 else {
       after.rarely { $0.shortage = -set }

@@ -4,7 +4,7 @@
 #include "../Private.h"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 // MARK: A path is not opened after the cleanup handler
@@ -138,7 +138,7 @@ static received read_all(int descriptor, void (*end)(int peer, dispatch_io_t cha
   dispatch_queue_t queue = serial_queue();
   dispatch_io_t channel = dispatch_io_create_f(
     DISPATCH_IO_STREAM, descriptor, queue, NULL, ignore_cleanup);
-  dispatch_io_set_low_water(channel, 1000);
+  dispatch_io_set_low_water(channel, 1000000);
   dispatch_io_read_f(channel, 0, SIZE_MAX, queue, &all, receive);
   end(peer, channel);
   latch_wait(&all.over);
@@ -184,14 +184,17 @@ CASE(io_read_gives_the_bytes_of_a_socket_before_its_reset) {
   }
 }
 
+// More than a quarter of the room that the sender has, in one piece: the socket is writable again
+// once the channel has read all of it.
+enum { UNREPORTED = 4000, SENDING_ROOM = 4608 };
+
 static void stop_with_bytes(int peer, dispatch_io_t channel) {
-  CHECK_EQUAL(write(peer, "abc", 3), 3);
-  // Once the channel has read them.
-  int own = dispatch_io_get_descriptor(channel), left = 0;
-  do {
-    usleep(1000);
-    CHECK(ioctl(own, FIONREAD, &left) == 0);
-  } while (left > 0);
+  static char bytes[UNREPORTED];
+  int room = SENDING_ROOM;
+  CHECK(setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &room, sizeof room) == 0);
+  CHECK_EQUAL(write(peer, bytes, sizeof bytes), sizeof bytes);
+  struct pollfd writable = {.fd = peer, .events = POLLOUT};
+  CHECK_EQUAL(poll(&writable, 1, -1), 1);
   dispatch_io_close(channel, DISPATCH_IO_STOP);
 }
 
@@ -200,7 +203,7 @@ BEYOND(io_read_gives_what_it_has_read_before_it_is_stopped,
   for (int round = 0; round < 20; round++) {
     int ends[2];
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-    expect_bytes_before(read_all(ends[0], stop_with_bytes, ends[1]), 3, ECANCELED);
+    expect_bytes_before(read_all(ends[0], stop_with_bytes, ends[1]), UNREPORTED, ECANCELED);
     close(ends[0]);
     close(ends[1]);
   }

@@ -304,12 +304,15 @@ static void handle_record(void *context) {
   latch_down(&ran);
 }
 
+static void run_on_global_queue(dispatch_queue_t queue, int count, dispatch_function_t work) {
+  ran = (latch)LATCH(count);
+  for (int n = 0; n < count; n++) dispatch_async_f(global_queue(), queue, work);
+  latch_wait(&ran);
+}
+
 // The owner of the queue makes progress, so more threads would only wait with the others.
 CASE(items_that_wait_in_turn_for_a_queue_take_few_threads) {
-  ran = (latch)LATCH(RECORDS);
-  dispatch_queue_t queue = serial_queue();
-  for (int n = 0; n < RECORDS; n++) dispatch_async_f(global_queue(), queue, handle_record);
-  latch_wait(&ran);
+  run_on_global_queue(serial_queue(), RECORDS, handle_record);
   CHECK(most_threads < MANY_THREADS);
 }
 
@@ -330,11 +333,9 @@ static void wait_for_queue(void *context) {
 }
 
 CASE(a_queue_with_a_backlog_runs_while_all_threads_wait_for_it) {
-  ran = (latch)LATCH(WAITERS);
   dispatch_queue_t queue = serial_queue();
   for (int n = 0; n < LONG_BACKLOG; n++) dispatch_async_f(queue, NULL, compute_briefly);
-  for (int n = 0; n < WAITERS; n++) dispatch_async_f(global_queue(), queue, wait_for_queue);
-  latch_wait(&ran);
+  run_on_global_queue(queue, WAITERS, wait_for_queue);
 }
 
 // MARK: Consumers beside producers that always have work
