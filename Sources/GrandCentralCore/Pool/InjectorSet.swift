@@ -61,10 +61,3 @@ struct InjectorHints {
   var waiting: InjectorSet { InjectorSet(rawValue: rawValue & (1 << Self.overdueShift - 1)) }
   var overdue: InjectorSet { InjectorSet(rawValue: rawValue >> Self.overdueShift) }
 }
-
-extension Pool {
-  /// The hints, for a reader that checks what it finds.
-  // relaxed: a bit that it misses, it sees at a later look, or the scan before the sleep does.
-  @inline(__always)
-  var hints: InjectorHints { InjectorHints(injectorHints.load(ordering: .relaxed)) }
-}

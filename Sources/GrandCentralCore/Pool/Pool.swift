@@ -61,6 +61,10 @@ final class Pool: @unchecked Sendable {
   /// The word of InjectorHints. An injector whose bit of `waiting` is clear holds no work, or the
   /// thread that cleared the bit sets it again and wakes a worker: see Pool+Park.
   let injectorHints = Atomic<UInt32>(0)
+  /// The hints, for a reader that checks what it finds.
+  // relaxed: a bit that it misses, it sees at a later look, or the scan before the sleep does.
+  @inline(__always)
+  var hints: InjectorHints { InjectorHints(injectorHints.load(ordering: .relaxed)) }
   /// Counts the monitor's looks that found an overdue injector.
   let overdueLook = Atomic<UInt32>(0)
   /// Active workers by the band of their node, ten bits for each band.
