@@ -49,7 +49,7 @@ struct InjectorSet: OptionSet {
 }
 
 /// `Pool.injectorHints` as a thread has read it.
-///   31…16 overdue: see OverdueTurn │ 15…0 waiting: may hold work
+///   31…16 overdue: see InjectorTurn │ 15…0 waiting: may hold work
 struct InjectorHints {
   let rawValue: UInt32
 

@@ -62,16 +62,6 @@ struct LaneTurn {
 }
 
 extension Pool {
-  /// Whether one of these injectors has a node. Clears the hints of those that have none: a taker
-  /// leaves the hint of one that it has emptied.
-  fileprivate func hasNode(in injectors: InjectorSet) -> Bool {
-    for index in injectors.intersection(configuration.injectors).indices {
-      if !withInjector(at: index, { $0.isEmpty }) { return true }
-      if let key = InjectorKey(index: index) { unmarkIfEmpty(key) }
-    }
-    return false
-  }
-
   /// Sends a worker to `band` if none is there or on its way, and the drains have not sent as many
   /// as the width already: on a loaded machine a worker may take long to begin.
   // relaxed: hints. Drains that look at the same time may send one each.

@@ -156,18 +156,22 @@ extension Monitor {
       found.items.went &+= items.went
       let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
         came: items.came, went: items.went, elapsed: elapsed)
-      if oldestItem ?? 0 >= OverdueTurn.waitNanoseconds { overdue.insert(InjectorSet(itemsKey)) }
+      if oldestItem ?? 0 >= InjectorTurn.overdueNanoseconds {
+        overdue.insert(InjectorSet(itemsKey))
+      }
       if oldestItem == nil { pool.unmarkIfEmpty(itemsKey) } else { found.bandsWaiting |= bandBit }
       let lanesKey = InjectorKey(kind: .lanes, band: band)
       let lanes = pool.counts(of: lanesKey)
       let oldestLane = looks.laneWaits[Int(band.rawValue)].look(
         came: lanes.came, went: lanes.went, elapsed: elapsed)
       found.note(oldestLane)
-      if oldestLane ?? 0 >= OverdueTurn.waitNanoseconds { overdue.insert(InjectorSet(lanesKey)) }
+      if oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds {
+        overdue.insert(InjectorSet(lanesKey))
+      }
       if oldestLane == nil { pool.unmarkIfEmpty(lanesKey) } else { found.bandsWaiting |= bandBit }
     }
     pool.setOverdue(overdue)
-    found.isOverdue = !overdue.isEmpty || found.oldestLane ?? 0 >= OverdueTurn.waitNanoseconds
+    found.isOverdue = !overdue.isEmpty || found.oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds
   }
 
   private func itemsUntaken(_ found: Found, elapsed: UInt64) -> UInt64? {
@@ -207,7 +211,7 @@ extension Monitor {
   }
 
   /// How long a lane stays in a worker's queue while other lanes go before it, in nanoseconds.
-  private static var longestLocalWait: UInt64 { 2 * OverdueTurn.waitNanoseconds }
+  private static var longestLocalWait: UInt64 { 2 * InjectorTurn.overdueNanoseconds }
 
   /// Asks the workers that have been at the same pick for milliseconds to end their drains: short
   /// items never become overdue, and a thousand of them may last for a second. A worker that runs

@@ -2,7 +2,7 @@
 // allowed (Pool+Classes). It looks in this order:
 //   1. while the turn lasts for which the monitor sent it, work of a class that starved
 //   2. while lanes may have that many workers, a lane, or at every other pick an item in its place.
-//      Its own lanes go first, but for the turns of those that are overdue (OverdueTurn): the
+//      Its own lanes go first, but for the turns of those that are overdue (InjectorTurn): the
 //      queues of all workers may hold lanes that come back without end
 //   3. work whose class admits the worker
 // Otherwise it steps back, and leaves the work to the workers that are active.
@@ -17,10 +17,10 @@ extension Pool {
     if beyond <= lanesBeyond.load(ordering: .relaxed) {
       if first == .items, let node = takeBesideLanes(for: worker) { return node }
       if let node = takeOverdueLane(for: worker) {
-        worker.wasOverdueTurn = true
+        worker.tookOverdueLane = true
         return node
       }
-      worker.wasOverdueTurn = false
+      worker.tookOverdueLane = false
       if let node = takeLane(for: worker) { return node }
     }
     var band = nextBand(for: worker)
@@ -105,14 +105,14 @@ extension Pool {
   /// waits, and it is the worker's turn. The next lane is one of its own.
   private func takeOverdueLane(for worker: Worker) -> WorkNode? {
     let own = worker.bandInLocalQueue(.lanes)
-    guard own != .unspecified, !worker.wasOverdueTurn else { return nil }
+    guard own != .unspecified, !worker.tookOverdueLane else { return nil }
     let hints = hints
     let band = hints.overdue.highestBand(of: .lanes)
     guard band >= own, band >= hints.waiting.highestBand(of: .lanes) else { return nil }
     let pick = worker.picks.load(ordering: .relaxed)
     let look = overdueLook.load(ordering: .relaxed)
-    guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }
-    worker.overdueTurn = OverdueTurn(pick: pick, look: look, queued: worker.lanes.count)
+    guard worker.injectorTurn.isDue(atPick: pick, look: look) else { return nil }
+    worker.injectorTurn = InjectorTurn(pick: pick, look: look, queued: worker.lanes.count)
     return takeInjected(InjectorKey(kind: .lanes, band: band), atMost: 1, for: worker)
   }
 

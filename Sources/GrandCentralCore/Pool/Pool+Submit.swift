@@ -123,6 +123,16 @@ extension Pool {
     }
   }
 
+  /// Whether one of these injectors has a node. Clears the hints of those that have none: a taker
+  /// leaves the hint of one that it has emptied.
+  func hasNode(in injectors: InjectorSet) -> Bool {
+    for index in injectors.intersection(configuration.injectors).indices {
+      if !withInjector(at: index, { $0.isEmpty }) { return true }
+      if let key = InjectorKey(index: index) { unmarkIfEmpty(key) }
+    }
+    return false
+  }
+
   // MARK: Waking a worker
 
   /// Wakes or starts a worker for published work, if one more helps. Never blocks for long.

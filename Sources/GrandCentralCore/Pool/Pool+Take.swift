@@ -2,7 +2,7 @@
 // (WorkKind); within that, a worker looks in this order:
 //   1. at every 61st pick, an injector or a local queue in turn, also under stress: no node starves
 //   2. the injector of a higher band, so that urgent work overtakes
-//   3. an injector of its own band whose oldest node is overdue (OverdueTurn)
+//   3. once in a pass through its own queues, an injector of their band (InjectorTurn)
 //   4. its own local queues
 //   5. as a searcher, the older half of another worker's queue, or an injector, higher bands first
 // Local queues come before injectors of the same band: a worker that sleeps may be waiting for work
@@ -52,7 +52,7 @@ extension Pool {
     let waiting = hints.waiting
     if waiting.hasLanes, let node = takeInjectedLane(for: worker) { return node }
     return takeUrgent(waiting, above: worker.bandInLocalQueues, first: .lanes, for: worker)
-      ?? takeOverdue(hints.overdue, first: .lanes, for: worker)
+      ?? takeOverdue(hints, first: .lanes, for: worker)
       ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
   }
 
@@ -72,9 +72,7 @@ extension Pool {
       if let node = takeUrgent(hints.waiting, above: own.highest, first: first, for: worker) {
         return node
       }
-      if !hints.overdue.isEmpty,
-        let node = takeOverdue(hints.overdue, first: first, for: worker)
-      {
+      if let node = takeBeforeOwn(hints, band: own.highest, first: first, for: worker) {
         return node
       }
     }
@@ -134,27 +132,52 @@ extension Pool {
     return takeInjected(waiting, above: own, atMost: 1, first: first, for: worker)
   }
 
-  /// Takes nodes of the band of the worker's own queued work from an injector that is overdue, if
-  /// it is the worker's turn. A worker without queued work searches, and needs no turn.
+  /// Takes nodes from an injector of the band of the worker's own nodes, if it is its turn. A
+  /// worker without nodes of its own searches, and needs no turn.
+  @inline(__always)
+  private func takeBeforeOwn(
+    _ hints: InjectorHints, band own: Band, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    let injectors = hints.waiting.only(own)
+    if !injectors.isEmpty,
+      worker.injectorTurn.isPassOver(atPick: worker.picks.load(ordering: .relaxed))
+    {
+      return take(injectors, beforeOwn: own, first: first, for: worker)
+    }
+    if hints.overdue.isEmpty { return nil }
+    return takeOverdue(hints, first: first, for: worker)
+  }
+
+  /// The same from an injector that is overdue, also at every other pick.
   @inline(never)
   private func takeOverdue(
-    _ overdue: InjectorSet, first: WorkKind, for worker: Worker
+    _ hints: InjectorHints, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     let own = worker.bandInLocalQueues
-    guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
-    let overdue = overdue.only(own)
-    guard !overdue.isEmpty else { return nil }
+    let overdue = hints.overdue.only(own)
     let pick = worker.picks.load(ordering: .relaxed)
     let look = overdueLook.load(ordering: .relaxed)
-    guard worker.overdueTurn.isDue(atPick: pick, look: look) else { return nil }
-    // Only a searcher may move nodes, see Pool+Park.swift.
-    let isLow = runsLow(worker)
-    if !isLow { beginSearch(worker) }
-    let node = takeInjected(
-      overdue, above: below, atMost: isLow ? 1 : refill(of: worker), first: first, for: worker)
-    if node != nil { worker.grewRefill() }
-    let queued = worker.items.count + worker.lanes.count
-    worker.overdueTurn = OverdueTurn(pick: pick, look: look, queued: queued)
+    guard !overdue.isEmpty, worker.injectorTurn.isDue(atPick: pick, look: look) else { return nil }
+    return take(overdue, beforeOwn: own, first: first, for: worker)
+  }
+
+  @inline(never)
+  private func take(
+    _ injectors: InjectorSet, beforeOwn own: Band, first: WorkKind, for worker: Worker
+  ) -> WorkNode? {
+    guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
+    var node: WorkNode?
+    if hasNode(in: injectors) {
+      // Only a searcher may move nodes, see Pool+Park.swift.
+      let isLow = runsLow(worker)
+      if !isLow { beginSearch(worker) }
+      node = takeInjected(
+        injectors, above: below, atMost: isLow ? 1 : refill(of: worker), first: first, for: worker)
+      if node != nil { worker.grewRefill() }
+    }
+    worker.injectorTurn = InjectorTurn(
+      pick: worker.picks.load(ordering: .relaxed), look: overdueLook.load(ordering: .relaxed),
+      queued: worker.items.count + worker.lanes.count)
     return node
   }
 

@@ -111,9 +111,9 @@ final class Worker: @unchecked Sendable {
   /// When a lane last gave way here, while items go first for that; 0: they do not. See LaneTurn.
   var turnOfItems: UInt64 = 0
   /// When it may take from an overdue injector again.
-  var overdueTurn = OverdueTurn()
+  var injectorTurn = InjectorTurn()
   /// Whether its last lane, beyond the allowance, was an overdue one.
-  var wasOverdueTurn = false
+  var tookOverdueLane = false
 
   /// Notes that the worker was woken after a sleep of that length, now by the coarse clock.
   // Not inlined: merged with other accesses, those below would be checked at run time.

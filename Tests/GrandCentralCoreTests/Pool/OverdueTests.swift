@@ -65,12 +65,25 @@ import Testing
     let block = NodeBlock(101)
     for node in block.nodes[..<100] { stage.worker.items.put(node, band: .default) }
     // The worker has just taken, and should run 100 nodes of its own.
-    stage.worker.overdueTurn = OverdueTurn(pick: 0, look: 0, queued: 100)
+    stage.worker.injectorTurn = InjectorTurn(pick: 0, look: 0, queued: 100)
     let picks = stage.picksUntil(block.nodes[100], kind: .items, most: 30) { pick in
       if pick == 10 { stage.inject(block.nodes[100], key) }
       stage.pool.setOverdue(pick >= 10 ? InjectorSet(key) : [])
     }
     #expect(picks == 10)
+  }
+
+  @Test(arguments: WorkKind.allCases, WorkKind.allCases)
+  func `need not be overdue to be reached once in a pass`(kind: WorkKind, last: WorkKind) {
+    let stage = Stage()
+    let block = NodeBlock(11)
+    for node in block.nodes[..<10] { stage.worker.localQueue(kind).put(node, band: .default) }
+    // The worker has just taken. By turns alone it would be some 120 picks.
+    stage.worker.injectorTurn = InjectorTurn(pick: 0, look: 0, queued: 10)
+    let picks = stage.picksUntil(block.nodes[10], kind: kind, most: 30) { pick in
+      if pick == 3 { stage.inject(block.nodes[10], InjectorKey(kind: last, band: .default)) }
+    }
+    #expect(picks == 11)
   }
 
   @Test func `does not keep a worker from its own nodes`() {
@@ -121,7 +134,7 @@ import Testing
       monitor.look(at: pool, hasWork: true)
       let seen = pool.injectorHints.load(ordering: .relaxed)
       #expect(pool.take(for: stage.worker) == block.nodes[2])
-      if Clock.monotonicNanoseconds() - begin >= OverdueTurn.waitNanoseconds { return false }
+      if Clock.monotonicNanoseconds() - begin >= InjectorTurn.overdueNanoseconds { return false }
       #expect(seen == InjectorSet(key).rawValue)
       return true
     }
@@ -139,14 +152,14 @@ import Testing
   }
 }
 
-@Suite("The turn of an overdue injector") struct OverdueTurnTests {
+@Suite("The turn of an overdue injector") struct InjectorTurnTests {
   @Test func `comes at once for a worker that never took from one`() {
-    #expect(OverdueTurn().isDue(atPick: 1, look: 0))
+    #expect(InjectorTurn().isDue(atPick: 1, look: 0))
   }
 
   @Test(arguments: [0, 7, UInt32.max - 5])
   func `comes after a pass through the worker's own nodes`(start: UInt32) {
-    let turn = OverdueTurn(pick: start, look: 3, queued: 10)
+    let turn = InjectorTurn(pick: start, look: 3, queued: 10)
     for pick in 1...10 as ClosedRange<UInt32> {
       #expect(!turn.isDue(atPick: start &+ pick, look: 3))
     }
@@ -155,7 +168,7 @@ import Testing
 
   @Test(arguments: [0, UInt32.max])
   func `comes at every other pick after a check by the monitor`(start: UInt32) {
-    let turn = OverdueTurn(pick: start, look: .max, queued: 10)
+    let turn = InjectorTurn(pick: start, look: .max, queued: 10)
     #expect(!turn.isDue(atPick: start &+ 1, look: 0))
     #expect(turn.isDue(atPick: start &+ 2, look: 0))
   }

@@ -1,18 +1,19 @@
-// Room: Pool/OverdueTurn. When a worker with work of its own takes from an overdue injector.
+// Room: Pool/InjectorTurn. When a worker with nodes of its own takes from an injector.
 // Items that submit themselves again go to the local queue of their worker. Such a worker never
 // searches, so it would take one node from an injector in some hundred picks. Nodes from outside
-// the pool would wait behind each of them: 200 such nodes behind 24,000 items.
-// So the monitor sets a bit beside the injector's hint while its oldest node has waited for two
-// milliseconds. A worker that sees the bit takes as many nodes as a searcher would, and appends
-// them to its own queue. It does so
+// the pool would wait behind each of them: one that others submit beside four such items of 10 µs
+// for half a millisecond, and 200 of them behind 24,000 items.
+// So while an injector of their band may hold nodes, the worker takes as many as a searcher would,
+// and appends them to its own queue. It does so
 //   - once in a pass through its own queue, so that the older nodes there run first, and
-//   - with long items, once for each look of the monitor, at every other pick.
+//   - if the oldest node in the injector has waited for two milliseconds, as with long items, once
+//     for each look of the monitor, at every other pick. The monitor then sets a bit beside the
+//     injector's hint.
 // Both the injector and the local queue make progress, whichever is refilled without end.
 // The worker reads no clock: it reads the bits in the word of hints, which it reads anyway.
-// Without a monitor only the turns of `takeInTurn()` remain.
 
-struct OverdueTurn {
-  /// The pick at which the worker last took from an overdue injector.
+struct InjectorTurn {
+  /// The pick at which the worker last took, or found the injectors empty.
   private var pick: UInt32 = 0
   /// The number of picks until its own queue, as it was then, has run.
   private var pass: UInt32 = 0
@@ -28,17 +29,20 @@ struct OverdueTurn {
     pass = queued &+ 1
   }
 
-  /// Whether the worker may take at `pick`. The counts wrap around: a worker that returns after 2³²
-  /// picks may wait for one more pass.
+  /// Whether the worker's own queue has run since. The counts wrap around: a worker that returns
+  /// after 2³² picks may wait for one more pass.
+  @inline(__always)
+  func isPassOver(atPick now: UInt32) -> Bool { now &- pick >= pass }
+
+  /// Whether the worker may take at `pick` from an injector that is overdue.
   func isDue(atPick now: UInt32, look nowLook: UInt32) -> Bool {
-    let since = now &- pick
-    return since >= pass || since >= 2 && nowLook != look
+    isPassOver(atPick: now) || now &- pick >= 2 && nowLook != look
   }
 }
 
-extension OverdueTurn {
+extension InjectorTurn {
   /// A node that waits in an injector for longer is overdue.
-  static var waitNanoseconds: UInt64 { 2_000_000 }
+  static var overdueNanoseconds: UInt64 { 2_000_000 }
 }
 
 extension Pool {
