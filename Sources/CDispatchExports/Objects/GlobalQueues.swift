@@ -69,11 +69,6 @@ enum GlobalQueues {
     return handle(number, overcommits: overcommits)
   }
 
-  /// Whether an address is that of a global queue.
-  static func contains(_ handle: Handle?) -> Bool {
-    (0...2 * count).contains { handles[$0] == handle }
-  }
-
   static func prepare() {
     // relaxed: a first look only; the once below orders.
     if published.load(ordering: .relaxed) != 0 { return }

@@ -60,8 +60,10 @@ public func dispatchGetContext(_ object: Handle) -> UnsafeMutableRawPointer? {
 /// Sets the program's pointer. Any thread. Immortal objects keep none, except the main queue.
 @c(dispatch_set_context)
 public func dispatchSetContext(_ object: Handle, _ context: UnsafeMutableRawPointer?) {
-  if isWithoutContext(object) || GlobalQueues.contains(object) { return }
-  anyObject(object)._withUnsafeGuaranteedRef { $0.context = context }
+  if isWithoutContext(object) { return }
+  anyObject(object)._withUnsafeGuaranteedRef {
+    if object == gc_main_queue_address() || !$0.isUncounted { $0.context = context }
+  }
 }
 
 private func isWithoutContext(_ object: Handle) -> Bool {
@@ -98,14 +100,11 @@ public func dispatchResume(_ object: Handle) {
 /// nothing to the main queue and the global queues.
 @c(dispatch_set_target_queue)
 public func dispatchSetTargetQueue(_ object: Handle, _ target: Handle?) {
-  // A program cannot retarget objects that all programs share.
-  if isWithoutContext(object) || object == gc_main_queue_address()
-    || GlobalQueues.contains(object)
-  {
-    return
-  }
+  if isWithoutContext(object) || object == gc_main_queue_address() { return }
   let target = target.map { queue($0).takeUnretainedValue() }
   withHold(anyObject(object)) {
+    // A program cannot retarget objects that all programs share.
+    if $0.isUncounted { return }
     $0.setTarget(queue: target)
     if !($0 is _Lane) { $0.setFinalizerQueue(target) }
   }

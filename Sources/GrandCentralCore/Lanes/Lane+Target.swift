@@ -15,9 +15,13 @@ extension Lane {
       "setTarget(queue:) on the global queue '\(laneLabel)'. Use a queue of your own.")
     require(
       kind != .bound, "setTarget(queue:) on the main queue. It always runs on the main thread.")
-    if let loop = Self.hierarchyLock.lock.withLock({ loop(through: target) }) { clientFault(loop) }
     let thread = currentThread()
-    if let old = changeAtOnce(to: target, on: thread) { return old.releaseAsTarget() }
+    if let change = changeAtOnce(to: target, on: thread) {
+      change.old?.releaseAsTarget()
+      return
+    }
+    // The lane is busy. It stops the caller, not the thread that will run the item.
+    if let loop = Self.hierarchyLock.lock.withLock({ loop(through: target) }) { clientFault(loop) }
     let node = NodeCache.take(thread)
     node.entry = Self.retargetEntry
     node.context = address
@@ -42,15 +46,14 @@ extension Lane {
     }
   }
 
-  /// Changes the target of an inactive or idle lane. Returns the old target, which the caller
-  /// releases without a lock; `nil`: the lane is busy.
-  private final func changeAtOnce(to target: Lane, on thread: ThreadContext) -> Unmanaged<Lane>? {
-    var change: Change? = control.withLock {
+  /// Changes the target of an idle or inactive lane. `nil`: the lane is busy.
+  private final func changeAtOnce(to target: Lane, on thread: ThreadContext) -> Change? {
+    var change: Change?
+    if holdIfIdle(on: thread, { change = adopt(target) }) { return change }
+    return control.withLock {
       // Work for an inactive lane is only queued, and its sync() callers wait in line.
       isInactive ? adopt(target) : nil
     }
-    if change == nil { _ = holdIfIdle(on: thread) { change = adopt(target) } }
-    return change?.old
   }
 
   private static let retargetEntry: WorkNode.Entry = { raw, thread in
@@ -91,20 +94,28 @@ extension Lane {
   /// hierarchy lock, without which the caller stops the process: a handler of the signal may use
   /// queues.
   private final func loop(through target: Lane) -> String? {
-    var path = [self]
-    var next: Lane? = target
-    while let lane = next {
-      path.append(lane)
-      if lane === self {
-        let names = path.map { "'\($0.laneLabel)'" }.joined(separator: " → ")
-        return """
-          setTarget(queue:) makes a loop of target queues: \(names). Work on them could never run. \
-          Target a queue that does not lead back to '\(laneLabel)'.
-          """
-      }
-      next = lane.target
+    guard leads(from: target, to: self) else { return nil }
+    var names = ["'\(laneLabel)'", "'\(target.laneLabel)'"]
+    var next = target
+    while next !== self, let lane = next.target {
+      names.append("'\(lane.laneLabel)'")
+      next = lane
     }
-    return nil
+    return """
+      setTarget(queue:) makes a loop of target queues: \(names.joined(separator: " → ")). \
+      Work on them could never run. Target a queue that does not lead back to '\(laneLabel)'.
+      """
+  }
+
+  /// Whether `goal` is `lane` or one of its targets. Counts no references.
+  private final func leads(from lane: Lane, to goal: Lane) -> Bool {
+    var next: Unmanaged<Lane>? = Unmanaged.passUnretained(lane)
+    while let lane = next {
+      if lane.toOpaque() == goal.address { return true }
+      // SAFETY: each lane keeps its target, and under the lock none changes.
+      next = lane._withUnsafeGuaranteedRef { $0.targetReference }
+    }
+    return false
   }
 }
 
