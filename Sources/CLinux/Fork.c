@@ -11,6 +11,7 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,6 +53,12 @@ void gc_fork_open(void) {
   __atomic_store_n(&gc_fork_closer, 0, __ATOMIC_SEQ_CST);
   __atomic_add_fetch(&gc_fork_turn, 1, __ATOMIC_SEQ_CST);
   gc_futex_wake(&gc_fork_turn, INT_MAX);
+}
+
+void gc_close_inherited(int descriptor) {
+  struct stat status;
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) return;
+  if ((status.st_mode & S_IFMT) == 0) close(descriptor);
 }
 
 static uint32_t *held_lock;

@@ -29,8 +29,14 @@ void gc_uring_leave_to_parent(void) {
   own_ring = NULL;
   is_inherited = true;
   // Closes the child's references only. MADV_DONTFORK has removed the memory already.
-  close(ring->descriptor);
-  close(ring->wakeDescriptor);
+  gc_close_inherited(ring->descriptor);
+  gc_close_inherited(ring->wakeDescriptor);
+}
+
+void gc_uring_lose(gc_uring *ring) {
+  // relaxed: the submitting thread may still use the old number once.
+  __atomic_store_n(&ring->descriptor, -1, __ATOMIC_RELAXED);
+  ring->wakeDescriptor = -1;
 }
 
 bool gc_uring_is_inherited(void) { return is_inherited; }
@@ -173,7 +179,8 @@ int gc_uring_enter(gc_uring *ring) {
   if (waiting == 0) return 0;
   // A size_t, because the kernel reads one: the upper half of an int argument's register is
   // undefined, syscall(2).
-  long taken = syscall(SYS_io_uring_enter, ring->descriptor, waiting, 0, 0, NULL, (size_t)0);
+  int descriptor = __atomic_load_n(&ring->descriptor, __ATOMIC_RELAXED);
+  long taken = syscall(SYS_io_uring_enter, descriptor, waiting, 0, 0, NULL, (size_t)0);
   return taken < 0 ? -errno : (int)taken;
 }
 

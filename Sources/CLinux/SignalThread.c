@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <ucontext.h>
@@ -34,6 +35,7 @@ static _Atomic uint64_t mains;
 static uint32_t changes;
 static uint32_t applied;
 static atomic_bool is_there;
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_signal_thread __attribute__((tls_model("initial-exec")));
 
 static uint64_t wanted(void) {
@@ -63,10 +65,15 @@ static uint32_t note_change(void) {
 }
 
 int gc_signal_thread_start(void) {
+  // A second caller waits for what the first one gets: its own answer may be a refusal.
+  pthread_mutex_lock(&start_lock);
+  int error = 0;
   // sequentially consistent: see gc_signal_await().
-  if (atomic_exchange(&is_there, true)) return 0;
-  int error = gc_thread_spawn(run, NULL, 0);
-  if (error) atomic_store(&is_there, false);
+  if (!atomic_exchange(&is_there, true)) {
+    error = gc_thread_spawn(run, NULL, 0);
+    if (error) atomic_store(&is_there, false);
+  }
+  pthread_mutex_unlock(&start_lock);
   return error;
 }
 
@@ -109,6 +116,8 @@ void gc_signal_stand_in(void) {
 }
 
 void gc_signal_thread_leave_to_parent(void) {
+  // A thread of the parent may have held it.
+  start_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   atomic_store(&is_there, false);
   atomic_store(&mains, 0);
 }

@@ -39,6 +39,12 @@ bool gc_reads_past_cache(int descriptor) {
   return flags < 0 || (flags & O_DIRECT);
 }
 
+static size_t total(const gc_stretch *stretches, int count) {
+  size_t bytes = 0;
+  for (int n = 0; n < count; n++) bytes += stretches[n].bytes;
+  return bytes;
+}
+
 static int64_t write_once(
     int descriptor, const gc_stretch *stretches, int count, int64_t offset, bool is_socket) {
   const struct iovec *vector = (const struct iovec *)stretches;
@@ -71,7 +77,10 @@ int64_t gc_transfer_write(
   bool was_pending = sigismember(&pending, SIGPIPE) == 1;
   pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
   int64_t written = write_once(descriptor, stretches, count, offset, false);
-  if (written == -EPIPE && !was_pending) {
+  // A write that waited may have moved some bytes before the last reader went.
+  bool may_be_raised =
+    written == -EPIPE || (written > 0 && (size_t)written < total(stretches, count));
+  if (may_be_raised && !was_pending) {
     struct timespec now = {0};
     while (sigtimedwait(&pipe_signal, NULL, &now) < 0 && errno == EINTR) {
     }

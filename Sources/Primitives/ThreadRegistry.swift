@@ -24,6 +24,16 @@ public enum ThreadRegistry {
     gc_at_main_end { _ = currentThread() }
   }
 
+  /// The same, unless a function is set already.
+  public static func setFirstExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {
+    let isFirst = state.withLock {
+      if state.exitHandler != nil { return false }
+      state.exitHandler = handler
+      return true
+    }
+    if isFirst { gc_at_main_end { _ = currentThread() } }
+  }
+
   /// The main thread's context, or `nil` before its first call into the engine and after its end.
   public static var mainThread: ThreadContext? {
     ThreadContext(bitPattern: state.mainThread.load(ordering: .relaxed))
@@ -100,6 +110,7 @@ final class RegistryState: @unchecked Sendable {
       thread.pointee.applied = 0
       thread.pointee.boosted = 0
       thread.pointee.board = nil
+      thread.pointee.spins = 0
       gc_items_hide(thread)
       // Its last thread may have left a loop by an exception.
       thread.pointee.in_full_loop = false

@@ -78,7 +78,10 @@ private func wallTime(of when: timespec, _ delta: Int64) -> UInt64 {
   let (seconds, overflows) = Int64(when.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
   let (date, overflowsToo) = seconds.addingReportingOverflow(Int64(when.tv_nsec))
   if overflows || overflowsToo { return when.tv_sec < 0 ? TimeWord.wall(3, plus: 0) : .max }
-  return TimeWord.wall(UInt64(max(0, date)), plus: delta)
+  if date >= 0 { return TimeWord.wall(UInt64(date), plus: delta) }
+  // Before 1970, but perhaps not with the delta.
+  let (sum, isTooEarly) = date.addingReportingOverflow(delta)
+  return TimeWord.wall(isTooEarly ? 0 : UInt64(max(0, sum)), plus: 0)
 }
 
 /// Separate, because reading a clock needs a stack frame with a guard that the compiler checks.

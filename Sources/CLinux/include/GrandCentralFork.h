@@ -64,6 +64,12 @@ int gc_at_fork(
 // the child uses the engine is harmless.
 void gc_leave_to_parent(void);
 
+// Closes an inherited descriptor of the engine's in a forked child: an epoll set, an eventfd, a
+// timer, an inotify instance, or a ring. Such files have no type, which fstat(2) shows. So a file
+// or socket of the program stays open that has got the number since the program closed the
+// engine's.
+void gc_close_inherited(int descriptor);
+
 // Closes the descriptors of the parent's ring in a forked child. gc_leave_to_parent() calls it: the
 // engine has one set of fork handlers. A ring's maker must not add another, because it holds a lock
 // of the engine, and the C library may hold its own lock while prepare() waits for that one.

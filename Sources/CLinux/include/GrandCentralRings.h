@@ -35,6 +35,9 @@ typedef struct gc_uring_completion {
 // One ring at a time.
 int gc_uring_make(gc_uring *_Nonnull ring, uint32_t entries, int wakeDescriptor);
 void gc_uring_free(gc_uring *_Nonnull ring);
+// Forgets the descriptors: the program has closed them, and the numbers may be the program's. Later
+// requests are refused; completions of earlier ones still come, without a signal. Any thread.
+void gc_uring_lose(gc_uring *_Nonnull ring);
 // Whether this process was forked from one that had a ring.
 bool gc_uring_is_inherited(void);
 // Each adds a request; false: there is no room. Buffers must live until the completion, stretches

@@ -102,6 +102,8 @@ package final class BlackBox: @unchecked Sendable {
     isForkParticipant = true
     joinForks()
     ForkGate.install()
+    // The runtime sets another, which does this too.
+    ThreadRegistry.setFirstExitHandler { BlackBox.noteEnd(of: $0) }
   }
 
   /// Makes the board, and what watches it: see BoardWatch for why no fork may happen meanwhile.

@@ -23,7 +23,9 @@
 // earlier ones; the later ones signal (CLinux/Rings.c). The thread that receives the signal wakes
 // the ring thread if slots became free.
 // Transfers that the kernel does not accept now go to workers. Only the ring can cancel, so a
-// rejected cancellation is retried at the next wake-up, or after 10 ms.
+// rejected cancellation is retried at the next wake-up, or after 10 ms. If the program closes the
+// engine's descriptors, workers make all transfers from then on, and the ring thread looks every 10
+// ms for those that the kernel has.
 // Model: Verification/Models/Scenes/FileRingModels. Lock order: IOFile's, this one.
 
 final class FileRing: @unchecked Sendable {
@@ -61,6 +63,8 @@ final class FileRing: @unchecked Sendable {
   @Cell private var isAsleep = false
   /// The errno with which the kernel refuses further use of the ring, or 0.
   @Cell private var refusal: Int32 = 0
+  /// The program has closed the eventfd: no thread of the poller takes completions any more.
+  @Cell private var isDeaf = false
   /// Used by the ring thread alone.
   @Cell private var isWakeDescriptorEnabled = true
 
@@ -204,7 +208,9 @@ final class FileRing: @unchecked Sendable {
   }
 
   private func sleep(_ own: ThreadContext) {
-    let isComplete = lock.withLock { lateCancels.isEmpty }
+    let isComplete = lock.withLock {
+      lateCancels.isEmpty && !(isDeaf && free.count < slots.count)
+    }
     let deadline = isComplete ? nil : Deadline.monotonic(nanoseconds: Self.secondTry)
     if !ForkGate.outside(own, { Parker.sleep(own, until: deadline) }) {
       lock.withLock {
@@ -306,6 +312,21 @@ final class FileRing: @unchecked Sendable {
 
 extension FileRing: ReadinessReceiver {
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) { finish() }
+
+  /// Workers make what waits. The ring thread looks for what the kernel has, until that is over.
+  func descriptorWasClosed() -> (any ResourceRetry)? {
+    let (left, wakes) = lock.withLock { () -> ([IOOperation], Bool) in
+      var left: [IOOperation] = []
+      ring.lose()
+      isDeaf = true
+      if refusal == 0 { refusal = EBADF }
+      while let next = waiting.popFirst() { left.append(next) }
+      return (left, wakesThread())
+    }
+    for operation in left { workers.submit(operation) }
+    if wakes { wakeThread() }
+    return nil
+  }
 
   private func finish() {
     let (all, wakes) = lock.withLock { () -> ([Done], Bool) in

@@ -170,6 +170,11 @@ extension IOFile {
     case .wouldWait where operation.extent == .whatIsThere && operation.moved > 0:
       end(operation, 0)
     case .wouldWait:
+      // Lost meanwhile: the number may be another file's.
+      if case .failed(let error) = stage {
+        end(operation, error)
+        break
+      }
       operation.state = .waiting
       wait(for: operation)
       return false

@@ -10,7 +10,7 @@
 import CGrandCentralLinux
 
 struct CPULimits: Sendable {
-  /// Reads a whole small file; `nil` if it cannot be read.
+  /// Reads a whole file; `nil` if it cannot be read.
   var read: @Sendable (String) -> String?
   /// The number of CPUs in the affinity mask; `nil` if unknown.
   var affinity: @Sendable () -> Int?
@@ -18,7 +18,7 @@ struct CPULimits: Sendable {
   var remembered: QuotaFolders?
 
   static let machine = CPULimits(
-    read: { Process.readText($0, atMost: 65536) },
+    read: { Process.readText($0) },
     affinity: {
       // The main thread's mask: the calling thread may be pinned for its own reasons.
       let count = gc_affinity_count(gc_process_id())

@@ -2,6 +2,8 @@
 import CGrandCentralLinux
 
 enum DescriptorSpace {
+  static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+
   /// The bytes that can be read without waiting; `nil` if the kernel does not say. Sockets, pipes
   /// and terminals know it by ioctl(2) FIONREAD. Not for a regular file: the kernel's number has 32
   /// bits, of which the low half of a large rest, or of a position behind the end, is anything.

@@ -122,6 +122,14 @@ enum Process {
     }
   }
 
+  /// Reads a whole file, as long as it is: a host has thousands of mounts.
+  static func readText(_ path: String) -> String? {
+    let descriptor = openToRead(path)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return readText(from: descriptor)
+  }
+
   /// Reads all of a /proc file from its start. Its readiness does not report what has been read.
   static func readText(from descriptor: Int32) -> String? {
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }

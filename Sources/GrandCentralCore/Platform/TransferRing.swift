@@ -30,6 +30,10 @@ import CGrandCentralLinux
       ring.deallocate()
     }
 
+    /// Forgets the ring's descriptors, which the program has closed. Later transfers are refused;
+    /// completions of earlier ones still come, without a signal. Any thread.
+    func lose() { gc_uring_lose(ring) }
+
     /// Whether this process was forked from the one that made the ring.
     static var isInherited: Bool { gc_uring_is_inherited() }
 

@@ -22,18 +22,25 @@ enum CurrentQueueLabels {
 
   /// Returns the label of the current queue of `thread`; `nil` if it has none.
   static func label(of thread: ThreadContext) -> String? {
-    lock.withLock {
+    var kept: Unmanaged<AnyObject>?
+    // After the lock: this may be the last reference, and an end runs code of the program.
+    defer { kept?.release() }
+    return lock.withLock {
       reader.store(UInt(bitPattern: currentThread()), ordering: .sequentiallyConsistent)
       // releasing: the reads precede what a deallocation does that sees the zero. It may see it
       // late.
       defer { reader.store(0, ordering: .releasing) }
       let address = thread.shared.workingOn.load(ordering: .sequentiallyConsistent)
       guard let raw = UnsafeRawPointer(bitPattern: address) else { return nil }
-      // SAFETY: by the protocol above the object is still allocated. It may end right here, if the
-      // drainer releases it while this function holds a reference: see willDie().
-      let object = Unmanaged<AnyObject>.fromOpaque(raw).takeUnretainedValue()
+      // SAFETY: by the protocol above the object is still allocated, although it may be ending: its
+      // deinit then waits for this reader. Otherwise it is retained, since the drainer may release
+      // it meanwhile.
+      let object = Unmanaged<AnyObject>.fromOpaque(raw)
+      if object.tryRetain() { kept = object }
       willRead(raw)
-      return (object as? any CurrentQueueLabel)?.currentQueueLabel
+      return object._withUnsafeGuaranteedRef {
+        ($0 as? any CurrentQueueLabel)?.currentQueueLabel
+      }
     }
   }
 

@@ -48,6 +48,9 @@ final class ForeignMainQueue: ReadinessReceiver, ResourceRetry {
     }
   }
 
+  /// The number may be the program's by now.
+  func descriptorWasClosed() -> (any ResourceRetry)? { nil }
+
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     main.async { [drain] in drain(nil) }
   }

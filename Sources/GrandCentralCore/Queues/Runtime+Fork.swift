@@ -113,12 +113,14 @@ extension MainQueue: ForkParticipant {
     let inherited = descriptor.load(ordering: .relaxed)
     if inherited < 0 { return }
     let own = EventFD.make()
-    if own >= 0 {
-      gc_descriptor_move(own, inherited)
-    } else {
-      close(inherited)
+    gc_close_inherited(inherited)
+    guard own >= 0, !DescriptorSpace.isOpen(inherited) else {
+      // None is to be had, or the program closed the parent's and uses the number itself.
+      if own >= 0 { close(own) }
       descriptor.store(-1, ordering: .relaxed)
+      return
     }
+    gc_descriptor_move(own, inherited)
   }
 }
 

@@ -2,7 +2,8 @@
 // descriptor that it does not know, closefrom(2).
 // Queues continue. The number may belong to the program by now, so the engine forgets it and does
 // not close it. It makes another set for what registers from now on, and another descriptor for
-// each clock. Sources of the old set get no events any more.
+// each clock. Sources of the program's descriptors get no events any more; those of processes,
+// signals and memory do (Sources/Sources+Loss).
 // The loss shows when a thread enters the wait, and not before. A thread that sleeps there stays:
 // the kernel keeps the file for it. If both threads sleep, no events come any more, of timers
 // neither. If the number has become another epoll set, nothing shows.
@@ -41,7 +42,9 @@ extension Poller {
   }
 }
 
-extension ReadinessReceiver {
+extension SharedDescriptor {
+  /// Its next request finds that the new set does not know it. The number may stand for another
+  /// file of the program, so it is not registered again.
   func descriptorWasClosed() -> (any ResourceRetry)? { nil }
 }
 

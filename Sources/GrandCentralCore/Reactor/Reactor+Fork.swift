@@ -1,7 +1,9 @@
 // Room: Reactor/Reactor+Fork. The reactor in a forked child: nothing is registered, no thread
 // waits, and no timer is armed.
 // The parent uses the same epoll set, timer descriptors and eventfd, and must not notice. So the
-// child closes its copies and changes none of them, and makes new ones when it needs them.
+// child closes its copies and changes none of them, and makes new ones when it needs them. A number
+// may be the program's since it closed the engine's descriptors: gc_close_inherited() leaves it.
+import CGrandCentralLinux
 
 extension Reactor: ForkParticipant {
   func afterFork() {
@@ -30,7 +32,8 @@ extension Poller {
   /// Returns the receivers that were registered.
   fileprivate func afterFork(on thread: ThreadContext) -> [any ReadinessReceiver] {
     let (inherited, wakeDescriptor) = (set.load(ordering: .relaxed), wakeDescriptor)
-    for descriptor in [inherited, wakeDescriptor] where descriptor >= 0 { close(descriptor) }
+    gc_close_inherited(inherited)
+    gc_close_inherited(wakeDescriptor)
     set.store(-1, ordering: .relaxed)
     self.wakeDescriptor = -1
     lacking = []
@@ -124,7 +127,7 @@ extension Timers {
         entry.pointee.disarm()
         if entry.pointee.kind == .work { store.put(entry) }
       }
-      if timerFD >= 0 { close(timerFD) }
+      gc_close_inherited(timerFD)
       timerFD = -1
       timerFDTime = .max
       isFiring = false

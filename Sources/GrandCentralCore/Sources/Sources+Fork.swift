@@ -2,6 +2,7 @@
 // The events of the parent's sources are the parent's, so the child's copies receive nothing more.
 // They can be cancelled, and sources of user data merge new data. What the sources of one kind
 // share starts anew with the child's first source of that kind.
+import CGrandCentralLinux
 
 extension DispatchSource {
   /// The event node is no longer on the lane, and what it would have delivered is the parent's.
@@ -43,7 +44,7 @@ extension Signals {
       entries = [:]
       closing = [:]
       hasThread = false
-      if wakeDescriptor >= 0 { close(wakeDescriptor) }
+      gc_close_inherited(wakeDescriptor)
       wakeDescriptor = -1
       SignalActions.setWakeDescriptor(-1)
     }
@@ -66,28 +67,13 @@ extension FileWatches {
   /// The parent would lose the events that the child reads from the instance.
   fileprivate func forgetAll() {
     lock.withLock {
-      if instance >= 0 { close(instance) }
-      instance = -1
-      registration = nil
-      for watch in watches.values { for entry in watch.entries { entry.state = .over } }
-      for entry in lacking { entry.state = .over }
-      watches = [:]
-      lacking = []
-      parentless = []
+      gc_close_inherited(instance)
+      _ = forget()
     }
-    mounts.forgetAll()
-  }
-}
-
-extension Mounts {
-  /// The child shares the descriptor and its offset.
-  fileprivate func forgetAll() {
-    lock.withLock {
-      if descriptor >= 0 { close(descriptor) }
-      descriptor = -1
-      isSettled = false
-      known = []
-      listeners = [:]
+    mounts.lock.withLock {
+      // The child shares the offset.
+      if mounts.descriptor >= 0 { close(mounts.descriptor) }
+      mounts.forget()
     }
   }
 }

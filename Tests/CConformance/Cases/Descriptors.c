@@ -246,24 +246,3 @@ BEYOND(low_descriptors_stay_free_for_the_program, "the peer's own come to be amo
   CHECK(!is_taken);
   latch_wait(&fired_again);
 }
-
-// As a daemon does that starts with no descriptors but the standard ones, after it has used a
-// queue.
-CASE(queues_work_after_the_program_has_closed_all_descriptors) {
-  latch begun = LATCH(1);
-  dispatch_queue_t queue = serial_queue();
-  dispatch_after_f(
-    dispatch_time(DISPATCH_TIME_NOW, NSEC_PER_MSEC), queue, &begun, open_latch);
-  latch_wait(&begun);
-  for (int number = 3; number < 256; number++) close(number);
-  // The numbers come to be those of other files.
-  for (int n = 0; n < 16; n++) CHECK(open("/dev/null", O_RDONLY) >= 0);
-  for (int round = 0; round < 1000; round++) {
-    latch ended = LATCH(100);
-    for (int n = 0; n < 50; n++) {
-      dispatch_async_f(queue, &ended, open_latch);
-      dispatch_async_f(global_queue(), &ended, open_latch);
-    }
-    latch_wait(&ended);
-  }
-}

@@ -208,3 +208,42 @@ BEYOND(io_read_gives_what_it_has_read_before_it_is_stopped,
     close(ends[1]);
   }
 }
+
+// MARK: A reader that goes while a write waits
+
+static _Atomic int error_of_write;
+static void note_end_of_write(void *context, bool done, dispatch_data_t rest, int error) {
+  (void)rest;
+  if (!done) return;
+  atomic_store(&error_of_write, error);
+  latch_down(context);
+}
+
+// Another process may make a pipe blocking, since the flag belongs to the open file. A write then
+// waits when the pipe is full, and the kernel raises SIGPIPE although it has moved some bytes.
+BEYOND(io_write_that_waits_for_a_reader_raises_no_signal_when_that_goes, "the peer's is stopped") {
+  signal(SIGPIPE, SIG_DFL);
+  pipe_ends ends = make_pipe();
+  static latch ended = LATCH(1);
+  dispatch_io_t channel = dispatch_io_create_f(
+    DISPATCH_IO_STREAM, ends.writer, serial_queue(), NULL, ignore_cleanup);
+  enum { MANY = 1 << 20 };
+  char *bytes = calloc(1, MANY);
+  dispatch_data_t data = dispatch_data_create_f(bytes, MANY, NULL, NULL);
+  // The channel has set the flag by the time that a first write has ended.
+  latch first = LATCH(1);
+  dispatch_data_t one = dispatch_data_create_f("a", 1, NULL, NULL);
+  dispatch_io_write_f(channel, 0, one, serial_queue(), &first, note_end_of_write);
+  latch_wait(&first);
+  int flags = fcntl(ends.writer, F_GETFL);
+  CHECK(fcntl(ends.writer, F_SETFL, flags & ~O_NONBLOCK) == 0);
+  dispatch_io_write_f(channel, 0, data, serial_queue(), &ended, note_end_of_write);
+  struct pollfd readable = {.fd = ends.reader, .events = POLLIN};
+  CHECK_EQUAL(poll(&readable, 1, -1), 1);
+  static char some[30000];
+  CHECK(read(ends.reader, some, sizeof some) > 0);
+  usleep(20000);
+  close(ends.reader);
+  latch_wait(&ended);
+  CHECK_EQUAL(error_of_write, EPIPE);
+}

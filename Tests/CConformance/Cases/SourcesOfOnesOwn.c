@@ -46,6 +46,26 @@ CASE(data_add_tells_the_sum) {
   dispatch_source_cancel(one.source);
 }
 
+CASE(data_replace_with_0_takes_back_what_waits) {
+  static watch one;
+  static latch happened = LATCH(1);
+  one.happened = &happened;
+  dispatch_queue_t queue = serial_queue();
+  begin(&one, DISPATCH_SOURCE_TYPE_DATA_REPLACE, queue);
+  dispatch_suspend(queue);
+  dispatch_activate(one.source);
+  dispatch_source_merge_data(one.source, 7);
+  dispatch_source_merge_data(one.source, 0);
+  dispatch_resume(queue);
+  // An event that is due comes before this item, or with it.
+  drain(queue);
+  dispatch_source_merge_data(one.source, 3);
+  latch_wait(&happened);
+  drain(queue);
+  CHECK_EQUAL(one.sum, 3);
+  CHECK_EQUAL(one.events, 1);
+}
+
 static watch shared;
 static latch all_there = LATCH(1);
 static void note_sum(void *context) {

@@ -54,6 +54,23 @@ CASE(timer_repeats) {
   CHECK((int64_t)(one.total - 1) * 5 * (int64_t)NSEC_PER_MSEC <= monotonic_now() - start);
 }
 
+// A repeating timer waits for others half an interval at most, whatever its leeway.
+CASE(timer_repeats_although_its_leeway_is_hours) {
+  static clockwork one, other;
+  static latch fired = LATCH(5);
+  one.fired = &fired;
+  begin(&other, 0, serial_queue());
+  dispatch_source_set_timer(
+    other.source, dispatch_time(DISPATCH_TIME_NOW, 3600 * (int64_t)NSEC_PER_SEC),
+    DISPATCH_TIME_FOREVER, 10 * 3600 * NSEC_PER_SEC);
+  dispatch_activate(other.source);
+  begin(&one, 0, serial_queue());
+  dispatch_source_set_timer(
+    one.source, DISPATCH_TIME_NOW, 5 * NSEC_PER_MSEC, 10 * 3600 * NSEC_PER_SEC);
+  dispatch_activate(one.source);
+  latch_wait(&fired);
+}
+
 CASE(timer_missed_while_its_queue_is_busy_tells_how_often) {
   static clockwork one;
   static latch fired = LATCH(1);

@@ -1,4 +1,5 @@
 // The kinds of queues that the board shows: contract row X2.
+import Glibc
 import GrandCentral
 import TestSupport
 import Testing
@@ -6,6 +7,23 @@ import Testing
 @testable import GrandCentralCore
 
 @Suite("The board") struct BoardKindTests {
+  @Test func `has room for the threads of a program that only uses semaphores`() async {
+    await #expect(processExitsWith: .success) {
+      // Each thread waits, and so has a record, until it ends.
+      var lacking = 0
+      for _ in 0..<BoardLayout.threadCapacity + 100 {
+        let hasRecord = Number()
+        let thread = TestSupport.TestThread("waits") {
+          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(100))
+          if currentThread().pointee.board != nil { hasRecord.add() }
+        }
+        if !thread.join() { exit(1) }
+        if hasRecord.now == 0 { lacking += 1 }
+      }
+      exit(lacking == 0 ? 0 : 2)
+    }
+  }
+
   @Test func `shows a queue that another scheduler runs as a serial queue`() async {
     // In a process of its own, where queues of other tests do not fill the board.
     _ = await #expect(processExitsWith: .success) { try showHostedQueue() }

@@ -303,6 +303,8 @@ private final class Receiver: ReadinessReceiver, Sendable {
 
   init(_ body: @escaping @Sendable (ThreadContext) -> Bool) { self.body = body }
 
+  func descriptorWasClosed() -> (any ResourceRetry)? { nil }
+
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     if !body(thread) { faults.add() }
     isDone.open()

@@ -98,6 +98,8 @@ public enum ModelThreads {
 
 public enum ThreadRegistry {
   public static func setExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {}
+  public static func setFirstExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {
+  }
   /// The thread that a model chooses as its main thread.
   nonisolated(unsafe) public static var mainThread: ThreadContext?
   public static var isMainThread: Bool { currentThread() == mainThread }

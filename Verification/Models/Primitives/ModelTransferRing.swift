@@ -37,6 +37,7 @@ struct TransferRing: @unchecked Sendable {
     .failure(SystemError(number: ENOSYS))
   }
   func free() {}
+  func lose() {}
 
   func addRead(
     _ descriptor: Int32, into buffer: UnsafeMutablePointer<UInt8>, _ bytes: Int, at offset: Int64,

@@ -229,6 +229,8 @@ private final class Receiver: ReadinessReceiver, @unchecked Sendable {
 
   init(_ whenNotified: @escaping () -> Void) { self.whenNotified = whenNotified }
 
+  func descriptorWasClosed() -> (any ResourceRetry)? { nil }
+
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     notified.one()
     whenNotified()

@@ -42,6 +42,8 @@ public enum SimulatedThreads {
 
 public enum ThreadRegistry {
   public static func setExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {}
+  public static func setFirstExitHandler(_ handler: @escaping @Sendable (ThreadContext) -> Void) {
+  }
   public static var mainThread: ThreadContext? { nil }
   public static var isMainThread: Bool { false }
 }

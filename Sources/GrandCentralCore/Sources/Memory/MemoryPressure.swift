@@ -26,7 +26,7 @@ final class MemoryPressure: @unchecked Sendable {
     var whileScarce: UInt64 = 2_000_000_000
   }
 
-  private let poller: Poller
+  let poller: Poller
   private let timers: Timers
   private let kernel: MemoryKernel
   private let pace: Pace
@@ -246,7 +246,7 @@ private final class LookTimer: Lane, @unchecked Sendable {
 final class TriggerWatch: ReadinessReceiver, @unchecked Sendable {
   let trigger: MemoryTrigger
   let descriptor: Int32
-  private let pressure: MemoryPressure
+  let pressure: MemoryPressure
   /// Written once, before the descriptor is added to the set.
   @Cell var registration = Registration(key: .max)
 

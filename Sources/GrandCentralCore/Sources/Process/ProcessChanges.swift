@@ -7,7 +7,7 @@
 // watching the program file in /proc, which reports nothing until something reads it.
 
 final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
-  private let poller: Poller
+  let poller: Poller
   let lock = Lock()
   /// Guarded by the lock.
   @Cell var entries: [pid_t: [Entry]] = [:]

@@ -20,7 +20,7 @@ protocol ProcessListener: AnyObject, Sendable {
 
 final class ProcessExit: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
   private let process: pid_t
-  private let poller: Poller
+  let poller: Poller
   /// Weak, so that the process does not keep its source alive.
   weak var listener: (any ProcessListener)?
   let lock = Lock()

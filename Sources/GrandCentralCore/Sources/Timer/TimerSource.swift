@@ -83,8 +83,10 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
     case .at(.monotonic(let nanoseconds)): target = nanoseconds
     case .at(.wall(let nanoseconds)): (target, isWall) = (nanoseconds, true)
     }
-    let leeway = max(
-      leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isWall))
+    // A repeating timer waits for others at most half an interval.
+    let most = interval > 0 ? interval / 2 : UInt64.max
+    let leeway = min(
+      most, max(leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isWall)))
     let wanted = Place(isWall: isWall, isShared: leeway > 0)
     change {
       if isStopped { return false }

@@ -20,15 +20,15 @@ private final class UserDataSource: MergingSource, @unchecked Sendable {
       asked == merge,
       "\(asked)(data:) on a source that was made to \(merge). Call \(merge)(data:), or make another."
     )
-    if data == 0 { return }
     let value = UInt64(data)
     // releasing: the handler sees what the caller did before.
     switch merge {
     case .add: pending.wrappingAdd(value, ordering: .releasing)
     case .or: pending.bitwiseOr(value, ordering: .releasing)
+    // 0 takes back what waits: an event that is due already finds nothing.
     case .replace: _ = pending.exchange(value, ordering: .releasing)
     }
-    signal(from: currentThread())
+    if value != 0 { signal(from: currentThread()) }
   }
 }
 
@@ -53,7 +53,7 @@ extension DispatchSource: DispatchSourceUserDataAdd, DispatchSourceUserDataOr,
   ///
   /// Stops the process with a message on a source that was made for another operation.
   ///
-  /// - Parameter data: the new value; 0 causes no event.
+  /// - Parameter data: the new value; 0 causes no event, and takes back a value that waits.
   /// - Source: `dispatch_source_merge_data(3)`.
   public final func replace(data: UInt) { mergeData(data, as: .replace) }
 
