@@ -152,7 +152,7 @@ import Testing
   }
 }
 
-@Suite("The turn of an overdue injector") struct InjectorTurnTests {
+@Suite("The turn of an injector") struct InjectorTurnTests {
   @Test func `comes at once for a worker that never took from one`() {
     #expect(InjectorTurn().isDue(atPick: 1, look: 0))
   }

@@ -143,7 +143,8 @@ void dispatch_source_merge_data(dispatch_source_t source, uintptr_t value);
 ///   - start: the first firing, and the clock. A time of dispatch_walltime() follows changes of the
 ///     wall clock. A time in the past fires at once; DISPATCH_TIME_FOREVER never fires.
 ///   - interval: nanoseconds between firings; DISPATCH_TIME_FOREVER to fire once.
-///   - leeway: nanoseconds by which the system may fire late to save wake-ups.
+///   - leeway: nanoseconds by which the system may fire late to save wake-ups. A timer that
+///     repeats waits half an interval at most.
 ///
 /// Stops if the source is not a timer.
 /// - Source: Apple, Dispatch, `dispatch_source_set_timer`.

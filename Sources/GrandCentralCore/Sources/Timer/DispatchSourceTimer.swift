@@ -71,7 +71,7 @@ extension DispatchSourceTimer {
   ///     grid that starts at the deadline, however late a handler runs. An interval below 1 ns
   ///     counts as 1 ns.
   ///   - leeway: how much later than due the timer may fire, so that one wake-up can serve several
-  ///     timers.
+  ///     timers; half an interval at most if it repeats.
   /// - Source: `dispatch_source_set_timer(3)`.
   public func schedule(
     deadline: DispatchTime, repeating interval: DispatchTimeInterval = .never,
