@@ -141,6 +141,8 @@ public func dispatchSourceSetTimer(
   _ handle: Handle?, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64
 ) {
   let isOnce = interval >= UInt64(Int64.max)
+  // The wall clock's "now" as a time of that clock, which later firings follow.
+  let start = start == TimeWord.wallNow ? dispatchWallTime(nil, 0) : start
   withHold(source(handle)) {
     $0.schedule(
       word: start, interval: isOnce ? 0 : max(1, interval), leeway: min(leeway, UInt64(Int64.max)))

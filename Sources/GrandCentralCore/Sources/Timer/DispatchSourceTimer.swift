@@ -327,10 +327,6 @@ extension DispatchSource {
   /// Schedules the timer by a deadline in C's encoding. `interval` and `leeway` are in nanoseconds;
   /// an `interval` of 0: fire once.
   package final func schedule(word: dispatch_time_t, interval: UInt64, leeway: UInt64) {
-    // The wall clock's "now": later firings follow that clock.
-    let limit =
-      word == ~1
-      ? .at(.wall(nanoseconds: Clock.wallNanoseconds())) : TimeLimit(word: word)
-    schedule(limit, interval: interval, leeway: leeway)
+    schedule(TimeLimit(word: word), interval: interval, leeway: leeway)
   }
 }
