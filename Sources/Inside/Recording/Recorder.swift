@@ -1,6 +1,5 @@
-// Records a process: sets the control word of its board, collects events, writes a file.
-// The recorder renews a lease once a second. If it is killed, the program stops to record when the
-// lease ends, because nothing else would clear the control word.
+// Records a process: makes it record, collects events, writes a file. Lease.swift says how long the
+// program records after its recorder was killed.
 import CGrandCentralLinux
 import Glibc
 import GrandCentralCore
@@ -10,14 +9,10 @@ package final class Recorder {
   private let output: Int32
   private let outputPath: String
   private var reader = EventReader()
-  private let countsTicks = gc_counts_ticks()
   private var lease: Lease
-  private var leaseEnds: UInt64 = 0
   package private(set) var bytesWritten = 0
   private var process = 0
   private var knownMaps: Set<String> = []
-
-  private static var leaseNanoseconds: UInt64 { 5_000_000_000 }
 
   /// Opens the files; start() begins.
   package init(board: BoardFile, output path: String) throws {
@@ -30,14 +25,11 @@ package final class Recorder {
 
   deinit { close(output) }
 
-  private var now: UInt64 { gc_ticks(countsTicks) }
-
   /// Begins to record. `isFresh`: the program was started with GRANDCENTRAL_RECORD, and all its
   /// events are wanted.
   package func start(_ level: EventLevel, isFresh: Bool = false) throws {
     let snapshot = try Snapshot(board)
-    let end = words(EventLayout.lease, 1)[0]
-    if lease.otherLevel != nil, end != UInt64.max {
+    if lease.hasOtherRecorder {
       throw InsideError("Another recording of process \(snapshot.process) is running.")
     }
     try write(RecordingFile.mark)
@@ -55,23 +47,18 @@ package final class Recorder {
     try writeNames(snapshot)
     if !isFresh { reader.skip(board) }
     board.prepareEvents()
-    try renewLease()
-    try set(EventLayout.control, board.controlOfNewRecording(level, countsTicks: countsTicks))
+    try lease.begin(level)
   }
 
   /// Writes what has come since the last call.
   package func collect() throws {
     for batch in reader.read(board) { try write(RecordingFile.pack(batch)) }
-    if gc_monotonic() > leaseEnds &- Self.leaseNanoseconds &+ 1_000_000_000 {
-      try renewLease()
-      try writeMaps()
-    }
+    if try lease.renewIfDue() { try writeMaps() }
   }
 
   /// Ends the recording.
   package func stop() throws {
-    try set(EventLayout.control, 0)
-    try set(EventLayout.lease, UInt64.max)
+    try lease.end()
     // A thread that saw the level before may still write an event or two.
     for _ in 0..<2 { try collect() }
     try writeClock()
@@ -80,25 +67,8 @@ package final class Recorder {
     try write(RecordingFile.block(.lost) { $0.put(reader.lostWords) })
   }
 
-  private func renewLease() throws {
-    // collect() renews it a second after this.
-    let pause = try lease.renew()
-    leaseEnds = gc_monotonic() + Self.leaseNanoseconds - 1_000_000_000 + pause
-  }
-
-  private func words(_ index: Int, _ count: Int) -> [UInt64] {
-    let words = board.words(at: index * 8, count: count)
-    return words.count == count ? words : Array(repeating: 0, count: count)
-  }
-
-  private func set(_ index: Int, _ value: UInt64) throws {
-    guard board.write(value, at: index * 8) else {
-      throw InsideError("The board cannot be written: \(systemMessage()).")
-    }
-  }
-
   private func writeClock() throws {
-    let (ticks, time) = (now, gc_monotonic())
+    let (ticks, time) = (lease.now, gc_monotonic())
     try write(
       RecordingFile.block(.clock) {
         $0.put(ticks)
@@ -161,21 +131,6 @@ extension BoardFile {
     // Not by reading it: if the process has shrunk its file, that ends the reader by a signal.
     _ = madvise(memory, bytes, populate)
     munmap(memory, bytes)
-  }
-
-  /// Counts another recording, and returns its control word.
-  func controlOfNewRecording(_ level: EventLevel, countsTicks: Bool) -> UInt64 {
-    let counted = words(at: EventLayout.recordings * 8, count: 1).first ?? 0
-    // A recording without a number of its own shows less of an earlier one's names.
-    _ = write(counted &+ 1, at: EventLayout.recordings * 8)
-    return EventLayout.control(level, countsTicks: countsTicks)
-      | (counted &+ 1) << EventLayout.recordingShift
-  }
-
-  /// Writes a word of the header. False: errno says why.
-  func write(_ word: UInt64, at offset: Int) -> Bool {
-    var word = word
-    return pwrite(descriptor, &word, 8, off_t(offset)) == 8
   }
 }
 
