@@ -46,24 +46,10 @@ package struct KernelThread: Equatable {
   }
 }
 
-/// The names in a folder; none if it cannot be read.
-private func names(in path: String) -> [String] {
-  guard let folder = opendir(path) else { return [] }
-  defer { closedir(folder) }
-  var found: [String] = []
-  while let entry = readdir(folder) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    if name.first != "." { found.append(name) }
-  }
-  return found
-}
-
 extension KernelThread {
   /// The ids of a process's threads.
   static func all(of process: Int) -> [UInt32] {
-    names(in: "/proc/\(process)/task").compactMap { UInt32($0) }
+    (namesInFolder("/proc/\(process)/task") ?? []).compactMap { UInt32($0) }
   }
 
   /// Whether the thread sleeps in futex(2), as locks and conditions do. False where the system does
@@ -88,21 +74,14 @@ enum ProcessEvents {
             .first
         else { return false }
         // Event descriptors and timers are the engine's, and those are looked at themselves.
-        return !link("/proc/\(process)/fd/\(watched)").hasPrefix("anon_inode:")
+        return !linkTarget("/proc/\(process)/fd/\(watched)").hasPrefix("anon_inode:")
       }
     }
   }
 
   private static func descriptors(of process: Int) -> [(number: String, target: String)] {
-    names(in: "/proc/\(process)/fd").map { ($0, link("/proc/\(process)/fd/\($0)")) }
-  }
-
-  private static func link(_ path: String) -> String {
-    var buffer = [UInt8](repeating: 0, count: 256)
-    let length = buffer.withUnsafeMutableBytes {
-      readlink(path, $0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped, 256)
-    }
-    return String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
+    let folder = "/proc/\(process)/fd"
+    return (namesInFolder(folder) ?? []).map { ($0, linkTarget("\(folder)/\($0)")) }
   }
 }
 

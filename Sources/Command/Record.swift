@@ -144,7 +144,7 @@ private struct RecordSession {
         signal.forward(to: child)
       } else {
         if signal.number == SIGINT || signal.number == SIGTERM { return }
-        if kill(pid_t(options.process ?? 0), 0) != 0 && errno == ESRCH { return }
+        if !Processes.isAlive(options.process ?? 0) { return }
       }
       clock_gettime(CLOCK_MONOTONIC, &now)
       let passed = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - begin

@@ -80,9 +80,7 @@ private struct TopView {
       case .signal: return 0
       case .key, .time: break
       }
-      if kill(pid_t(options.process), 0) != 0 && errno == ESRCH {
-        return endOfProcess()
-      }
+      if !Processes.isAlive(options.process) { return endOfProcess() }
       if Clock.monotonicNanoseconds() < next {
         try top.collect()
         continue

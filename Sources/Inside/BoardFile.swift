@@ -51,7 +51,7 @@ package final class BoardFile: BoardSource {
 
   /// Opens the board of a live process.
   package static func open(process: Int, forWriting: Bool = false) throws -> BoardFile {
-    guard kill(pid_t(process), 0) == 0 || errno == EPERM else {
+    guard Processes.isAlive(process) else {
       throw InsideError("There is no process \(process). 'grandcentral ps' lists the processes.")
     }
     // Why the board was not opened; `nil`: there is none in the folders that could be read.
@@ -63,7 +63,7 @@ package final class BoardFile: BoardSource {
         if folder == "fd" { refusal = errno }
         continue
       }
-      for name in names where isBoard(linkTarget("\(path)/\(name)")) {
+      for name in names where BoardNames.isBoard(linkTarget("\(path)/\(name)")) {
         let mode = forWriting ? O_RDWR : O_RDONLY
         let descriptor = Glibc.open("\(path)/\(name)", mode | O_CLOEXEC)
         if descriptor >= 0 { return BoardFile(descriptor: descriptor) }
@@ -75,11 +75,11 @@ package final class BoardFile: BoardSource {
 
   private static func explanation(_ process: Int, _ refusal: Int32?) -> String {
     let maps = readText("/proc/\(process)/maps")
-    if refusal == nil, let maps, maps.contains("/memfd:\(BoardLayout.fileName) ") {
+    if refusal == nil, let maps, maps.contains(BoardNames.anonymousFile) {
       return """
         Process \(process) has closed the descriptor of its board, and without privileges nothing \
         else leads to it. \
-        Run the command as root, or start the program with GRANDCENTRAL_BLACKBOX=DIR and dump the \
+        Run the command as root, or start the program with \(BoardNames.variable)=DIR and dump the \
         file in DIR.
         """
     }
@@ -106,23 +106,21 @@ package final class BoardFile: BoardSource {
       refused memory for the board.
       """
   }
-
-  static func isBoard(_ target: String) -> Bool {
-    target.hasPrefix("/memfd:\(BoardLayout.fileName) ") || target.hasSuffix(" (grandcentral)")
-      || target.split(separator: "/").last.map {
-        $0.hasPrefix("grandcentral-") && $0.dropFirst(13).allSatisfy(\.isNumber)
-      } ?? false
-  }
 }
 
 /// What /proc says. Each read may fail: the process may end at any time.
 package enum Processes {
+  /// Whether there is such a process. One of another user may not get signals, and is there.
+  package static func isAlive(_ process: Int) -> Bool {
+    kill(pid_t(process), 0) == 0 || errno == EPERM
+  }
+
   /// The processes of which a board can be read.
   package static func all() -> [(process: Int, name: String)] {
     (namesInFolder("/proc") ?? []).compactMap { Int($0) }.sorted().compactMap { process in
       let path = "/proc/\(process)/fd"
       guard let names = namesInFolder(path),
-        names.contains(where: { BoardFile.isBoard(linkTarget("\(path)/\($0)")) })
+        names.contains(where: { BoardNames.isBoard(linkTarget("\(path)/\($0)")) })
       else { return nil }
       return (process, name(of: process))
     }
@@ -140,25 +138,4 @@ package enum Processes {
   static func name(of process: Int) -> String {
     readText("/proc/\(process)/comm").map { String($0.prefix { $0 != "\n" }) } ?? "?"
   }
-}
-
-func namesInFolder(_ path: String) -> [String]? {
-  guard let folder = opendir(path) else { return nil }
-  defer { closedir(folder) }
-  var names: [String] = []
-  while let entry = readdir(folder) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    if name != "." && name != ".." { names.append(name) }
-  }
-  return names
-}
-
-func linkTarget(_ path: String) -> String {
-  var buffer = [UInt8](repeating: 0, count: 512)
-  let length = buffer.withUnsafeMutableBytes {
-    readlink(path, $0.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped, 512)
-  }
-  return String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
 }

@@ -13,24 +13,16 @@ package final class RunFolder {
   let path: String
   private let descriptor: Int32
 
-  /// Where folders are made: the first place that works. The engine checks that the file system is
-  /// in memory, and reports it if not.
-  package static var places: [String] {
-    ["/dev/shm", getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }].compactMap(\.self)
-      .filter { !$0.isEmpty }
-  }
-
-  private static var prefix: String { "grandcentral-run-" }
   /// How often another command may remove the new folder.
   private static var maxAttempts: Int { 8 }
 
   /// Makes a folder, and removes those that killed commands have left behind. `nil`: no place has
   /// room.
-  static func make(in places: [String] = places) -> RunFolder? {
+  static func make(in places: [String] = BoardNames.places) -> RunFolder? {
     for place in places {
       removeLeftBehind(in: place)
       for _ in 0..<maxAttempts {
-        var template = Array("\(place)/\(prefix)XXXXXX".utf8CString)
+        var template = Array("\(place)/\(BoardNames.runFolderPrefix)XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { break }
         let bytes = template.dropLast().map { UInt8(bitPattern: $0) }
         let path = String(decoding: bytes, as: UTF8.self)
@@ -67,7 +59,7 @@ package final class RunFolder {
   }
 
   private static func removeLeftBehind(in place: String) {
-    for name in namesInFolder(place) ?? [] where name.hasPrefix(prefix) {
+    for name in namesInFolder(place) ?? [] where name.hasPrefix(BoardNames.runFolderPrefix) {
       let found = RunFolder(locking: "\(place)/\(name)", LOCK_EX | LOCK_NB)
       if found?.boards.contains(where: \.isAlive) == true { found?.isOwn = false }
     }
@@ -76,18 +68,10 @@ package final class RunFolder {
   /// The boards in the folder, by process; `false`: the process has ended.
   var boards: [(process: Int, path: String, isAlive: Bool)] { Self.boards(in: path) }
 
-  /// A process of another user may not get signals, and is there.
-  private static func isAlive(_ process: Int) -> Bool {
-    kill(pid_t(process), 0) == 0 || errno == EPERM
-  }
-
   static func boards(in path: String) -> [(process: Int, path: String, isAlive: Bool)] {
-    let prefix = "grandcentral-"
-    return (namesInFolder(path) ?? []).compactMap { name in
-      guard name.hasPrefix(prefix), let owner = Int(name.dropFirst(prefix.count)), owner > 0,
-        owner < Int(Int32.max)
-      else { return nil }
-      return (owner, "\(path)/\(name)", isAlive(owner))
+    (namesInFolder(path) ?? []).compactMap { name in
+      guard let owner = BoardNames.process(ofFile: name) else { return nil }
+      return (owner, "\(path)/\(name)", Processes.isAlive(owner))
     }.sorted { $0.process < $1.process }
   }
 }

@@ -15,17 +15,17 @@ package final class Supervised {
   private var reported: Set<String> = []
 
   /// Starts a program, found by its path or on PATH, with the given LD_LIBRARY_PATH, `nil`: as it
-  /// is, and signal mask. `places`: where the folder may be made.
+  /// is, and signal mask. `places`: where the folder may be made, if not in the usual places.
   package init(
     _ arguments: [String], searchPath: String?, signalMask: sigset_t,
-    places: [String] = RunFolder.places
+    places: [String]? = nil
   ) throws(StartedProgram.SpawnError) {
-    let name = "GRANDCENTRAL_BLACKBOX"
+    let name = BoardNames.variable
     if let given = getenv(name), given.pointee != 0 {
       folder = String(cString: given)
       ownFolder = nil
     } else {
-      ownFolder = RunFolder.make(in: places)
+      ownFolder = RunFolder.make(in: places ?? BoardNames.places)
       folder = ownFolder?.path
     }
     program = try StartedProgram(
