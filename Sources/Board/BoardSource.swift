@@ -84,19 +84,3 @@ enum ProcessEvents {
     return (namesInFolder(folder) ?? []).map { ($0, linkTarget("\(folder)/\($0)")) }
   }
 }
-
-/// Reads a file of any length; `nil`: errno says why.
-package func readText(_ path: String) -> String? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 16384)
-  while true {
-    let count = read(descriptor, &buffer, buffer.count)
-    if count < 0 && errno == EINTR { continue }
-    if count <= 0 { break }
-    bytes += buffer.prefix(count)
-  }
-  return String(decoding: bytes, as: UTF8.self)
-}

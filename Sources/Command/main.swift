@@ -14,14 +14,7 @@ func failUsage(_ text: String) -> Never {
 func printAll(_ text: String) { if !writeAll(text, to: STDOUT_FILENO) { exit(2) } }
 
 func writeAll(_ text: String, to descriptor: Int32) -> Bool {
-  var rest = Array(text.utf8)[...]
-  while !rest.isEmpty {
-    let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if written < 0 && errno == EINTR { continue }
-    if written < 0 { return false }
-    rest = rest.dropFirst(written)
-  }
-  return true
+  writeFully(Array(text.utf8), to: descriptor)
 }
 
 func isColoured(_ descriptor: Int32) -> Bool {

@@ -15,37 +15,18 @@ package final class BoardFile: BoardSource {
   deinit { close(descriptor) }
 
   package func read(at offset: Int, into words: UnsafeMutableBufferPointer<UInt64>) -> Int {
-    read(at: offset, into: UnsafeMutableRawBufferPointer(words)) / 8
+    fill(UnsafeMutableRawBufferPointer(words), from: descriptor, at: offset) / 8
   }
 
   /// Returns bytes at an offset; fewer than `count` at the end of the file.
   func bytes(at offset: Int, count: Int) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      let room = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-      filled = read(at: offset, into: room)
-    }
-  }
-
-  private func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    var filled = 0
-    while filled < buffer.count {
-      let result = pread(
-        descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, buffer.count - filled,
-        off_t(offset + filled))
-      if result < 0 && errno == EINTR { continue }
-      if result <= 0 { break }
-      filled += result
-    }
-    return filled
+    readBytes(of: descriptor, at: offset, count: count)
   }
 
   /// Opens a file that a process has left behind.
   package static func open(path: String) throws -> BoardFile {
-    // Not blocking: the path may name a pipe.
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      throw InsideError("\(path): \(String(cString: strerror(errno)))")
-    }
+    let descriptor = openToRead(path)
+    guard descriptor >= 0 else { throw InsideError("\(path): \(systemMessage())") }
     return BoardFile(descriptor: descriptor)
   }
 

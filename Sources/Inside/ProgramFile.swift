@@ -1,5 +1,4 @@
-// What the command reads of a program's file: elf(5), of 64 bits and little-endian. It opens files
-// so that a pipe is an empty one.
+// What the command reads of a program's file: elf(5), of 64 bits and little-endian.
 import Glibc
 
 /// A part of a program's file: a program header.
@@ -16,25 +15,25 @@ private struct Segment {
 
 /// Whether a file has the note of an engine (CLinux/DuplicateEngines.c).
 package func containsEngine(_ path: String) -> Bool {
-  let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  let file = openToRead(path)
   guard file >= 0 else { return false }
   defer { close(file) }
   return segments(of: file).contains {
     // The notes of a program are a few hundred bytes.
     $0.kind == Segment.notes
-      && hasNote(bytes(of: file, at: $0.offset, count: min($0.length, 65536)))
+      && hasNote(readBytes(of: file, at: $0.offset, count: min($0.length, 65536)))
   }
 }
 
 /// The folders in which the loader looks for a program's libraries before those of LD_LIBRARY_PATH:
 /// its DT_RPATH, if it has no DT_RUNPATH; `nil`: none.
 package func runPath(of path: String) -> String? {
-  let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  let file = openToRead(path)
   guard file >= 0 else { return nil }
   defer { close(file) }
   let parts = segments(of: file)
   guard let table = parts.first(where: { $0.kind == Segment.dynamic }) else { return nil }
-  let content = bytes(of: file, at: table.offset, count: min(table.length, 65536))
+  let content = readBytes(of: file, at: table.offset, count: min(table.length, 65536))
   var entries: [Int: Int] = [:]
   for start in stride(from: 0, to: content.count - 15, by: 16) {
     entries[number(content, start, 8)] = number(content, start + 8, 8)
@@ -48,17 +47,19 @@ package func runPath(of path: String) -> String? {
   // Numbers of a damaged file may be of any size.
   let place = strings - holder.address
   guard max(place, holder.offset, name) < 1 << 48 else { return nil }
-  let text = bytes(of: file, at: holder.offset + place + name, count: 4096)
+  let text = readBytes(of: file, at: holder.offset + place + name, count: 4096)
   return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
 }
 
 /// The parts of a file; none if it is no such program.
 private func segments(of file: Int32) -> [Segment] {
-  let header = bytes(of: file, at: 0, count: 64)
+  let header = readBytes(of: file, at: 0, count: 64)
   guard header.count == 64, header.starts(with: [0x7f, 0x45, 0x4c, 0x46, 2, 1]) else { return [] }
   let (table, size, count) = (number(header, 32, 8), number(header, 54, 2), number(header, 56, 2))
-  let headers = bytes(of: file, at: table, count: size * count)
-  guard size >= 56, headers.count == size * count else { return [] }
+  // A damaged file may have four gigabytes of them.
+  guard size >= 56, size * count <= 1 << 20 else { return [] }
+  let headers = readBytes(of: file, at: table, count: size * count)
+  guard headers.count == size * count else { return [] }
   return stride(from: 0, to: headers.count, by: size).map { start in
     Segment(
       kind: number(headers, start, 4), offset: number(headers, start + 8, 8),
@@ -77,14 +78,6 @@ private func hasNote(_ notes: [UInt8]) -> Bool {
     start += 12 + (nameBytes + 3) / 4 * 4 + (contentBytes + 3) / 4 * 4
   }
   return false
-}
-
-/// The bytes at an offset; none if the file is shorter.
-private func bytes(of file: Int32, at offset: Int, count: Int) -> [UInt8] {
-  guard offset >= 0, count > 0, count <= 1 << 20 else { return [] }
-  return [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
-    read = max(0, pread(file, buffer.baseAddress, count, off_t(offset)))
-  }
 }
 
 /// A little-endian number of at most 8 bytes. One beyond the largest Int is that.

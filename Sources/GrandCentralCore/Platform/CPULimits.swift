@@ -18,7 +18,7 @@ struct CPULimits: Sendable {
   var remembered: QuotaFolders?
 
   static let machine = CPULimits(
-    read: { Process.readText($0) },
+    read: { readText($0) },
     affinity: {
       // The main thread's mask: the calling thread may be pinned for its own reasons.
       let count = gc_affinity_count(gc_process_id())

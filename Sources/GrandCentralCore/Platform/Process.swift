@@ -90,61 +90,6 @@ enum Process {
     return UInt64(String(decoding: digits, as: UTF8.self), radix: radix)
   }
 
-  /// Opens a file for reading. Returns a descriptor, or -1 with errno set.
-  static func openToRead(_ path: String) -> Int32 {
-    var descriptor: Int32
-    repeat { descriptor = open(path, O_RDONLY | O_CLOEXEC) } while descriptor < 0 && errno == EINTR
-    return descriptor
-  }
-
-  /// Reads the first `atMost` bytes of a file; `nil` if it cannot be read.
-  static func readText(_ path: String, atMost limit: Int) -> String? {
-    withBytes(of: path, atMost: limit) { String(decoding: $0, as: UTF8.self) }
-  }
-
-  /// Passes the first `atMost` bytes of a file to `body`; `nil` if it cannot be read.
-  private static func withBytes<Result>(
-    of path: String, atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Result?
-  ) -> Result? {
-    let descriptor = openToRead(path)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
-      var filled = 0
-      while filled < limit {
-        let count = read(descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, limit - filled)
-        if count < 0 && errno == EINTR { continue }
-        if count < 0 { return nil }
-        if count == 0 { break }
-        filled += count
-      }
-      return body(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
-    }
-  }
-
-  /// Reads a whole file, as long as it is: a host has thousands of mounts.
-  static func readText(_ path: String) -> String? {
-    let descriptor = openToRead(path)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return readText(from: descriptor)
-  }
-
-  /// Reads all of a /proc file from its start. Its readiness does not report what has been read.
-  static func readText(from descriptor: Int32) -> String? {
-    guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
-    var bytes: [UInt8] = []
-    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      while true {
-        let count = read(descriptor, buffer.baseAddress, buffer.count)
-        if count < 0 && errno == EINTR { continue }
-        if count < 0 { return nil }
-        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-        bytes.append(contentsOf: buffer[..<count])
-      }
-    }
-  }
-
   /// The value of an environment variable.
   static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }

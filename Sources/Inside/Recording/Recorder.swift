@@ -133,16 +133,3 @@ extension BoardFile {
     munmap(memory, bytes)
   }
 }
-
-package func writeFully(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-  var done = 0
-  while done < bytes.count {
-    let written = bytes.withUnsafeBytes {
-      Glibc.write(descriptor, $0.baseAddress.unsafelyUnwrapped + done, bytes.count - done)
-    }
-    if written < 0 && errno == EINTR { continue }
-    if written <= 0 { return false }
-    done += written
-  }
-  return true
-}

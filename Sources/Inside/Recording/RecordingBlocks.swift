@@ -156,20 +156,3 @@ extension RecordingBlocks {
     return id
   }
 }
-
-func systemMessage() -> String { String(cString: strerror(errno)) }
-
-package func readBytes(_ path: String) -> [UInt8]? {
-  // Not blocking: the path may come from a damaged recording, and name a pipe.
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var status = stat()
-  guard fstat(descriptor, &status) == 0 else { return nil }
-  guard status.st_mode & S_IFMT == S_IFREG else {
-    errno = EINVAL
-    return nil
-  }
-  let file = BoardFile(descriptor: dup(descriptor))
-  return file.bytes(at: 0, count: max(0, Int(status.st_size)))
-}

@@ -45,16 +45,9 @@ enum SourceLines {
     close(ends[1])
     defer { close(ends[0]) }
     guard error == 0 else { return nil }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = read(ends[0], &buffer, buffer.count)
-      if count < 0 && errno == EINTR { continue }
-      if count <= 0 { break }
-      bytes += buffer.prefix(count)
-    }
+    let text = readToEnd(ends[0])
     var state: Int32 = 0
     while waitpid(child, &state, 0) < 0 && errno == EINTR {}
-    return state == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+    return state == 0 ? text : nil
   }
 }
