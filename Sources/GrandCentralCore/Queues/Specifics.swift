@@ -1,5 +1,5 @@
 // Room: Queues/Specifics. Values that code reads from the queue it runs on.
-// A lane's table is made by the first setSpecific() and lives as long as the lane. An entry keeps
+// A lane's table is made for its first value and lives as long as the lane. An entry keeps
 // its key alive, so no other key can have the same address.
 
 /// A key for a value of type `T` on queues.
@@ -159,20 +159,29 @@ extension Lane {
       .map { FoundSpecific(value: $0, table: raw) }
   }
 
-  fileprivate final func setSpecific<T>(_ key: DispatchSpecificKey<T>, _ value: T?) {
-    let entry = value.map { SpecificEntry(key: key, value: $0) }
-    if let old = specificTable().replace(SpecificKey(key), by: entry) { old.destroy(old.value) }
+  /// Sets or removes the value of `key`, and destroys the old one.
+  fileprivate final func setSpecific(_ key: SpecificKey, _ entry: SpecificEntry?) {
+    // Without a table there is no value to remove.
+    guard let table = specificTable(makingIfAbsent: entry != nil) else { return }
+    if let old = table.replace(key, by: entry) { old.destroy(old.value) }
   }
 
-  fileprivate final func specificTable() -> SpecificTable {
-    let made = Unmanaged.passRetained(SpecificTable())
-    let (won, existing) = specifics.compareExchange(
-      expected: 0, desired: UInt(bitPattern: made.toOpaque()),
-      successOrdering: .releasing, failureOrdering: .acquiring)
-    if won { return made.takeUnretainedValue() }
-    made.release()
-    // SAFETY: not zero, because the exchange failed.
-    let raw = UnsafeRawPointer(bitPattern: existing).unsafelyUnwrapped
+  private final func specificTable(makingIfAbsent makes: Bool) -> SpecificTable? {
+    // acquiring: as in findSpecific().
+    var address = specifics.load(ordering: .acquiring)
+    if address == 0 {
+      guard makes else { return nil }
+      let made = Unmanaged.passRetained(SpecificTable())
+      let (won, existing) = specifics.compareExchange(
+        expected: 0, desired: UInt(bitPattern: made.toOpaque()),
+        successOrdering: .releasing, failureOrdering: .acquiring)
+      if won { return made.takeUnretainedValue() }
+      // Another thread has made one meanwhile.
+      made.release()
+      address = existing
+    }
+    // SAFETY: not zero; the table lives as long as the lane.
+    let raw = UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped
     return Unmanaged<SpecificTable>.fromOpaque(raw).takeUnretainedValue()
   }
 
@@ -224,7 +233,7 @@ extension DispatchQueue {
   ///   - value: the new value; `nil` removes the old value.
   /// - Source: Apple, Dispatch, `DispatchQueue.setSpecific(key:value:)`.
   public final func setSpecific<T>(key: DispatchSpecificKey<T>, value: T?) {
-    setSpecific(key, value)
+    setSpecific(SpecificKey(key), value.map { SpecificEntry(key: key, value: $0) })
   }
 }
 
@@ -250,7 +259,7 @@ extension DispatchQueue {
   package final func setSpecific(
     _ key: UnsafeRawPointer, _ value: UnsafeMutableRawPointer?, destructor: WorkFunction?
   ) {
-    let entry = value.map { SpecificEntry(key: key, value: $0, destructor: destructor) }
-    if let old = specificTable().replace(SpecificKey(key), by: entry) { old.destroy(old.value) }
+    setSpecific(
+      SpecificKey(key), value.map { SpecificEntry(key: key, value: $0, destructor: destructor) })
   }
 }
